@@ -1,0 +1,143 @@
+/** `chat`: sample completions of one prompt. The gateway has already resolved the model name. */
+import { z } from "zod"
+import { baseRef } from "./base.ts"
+
+/**
+ * Names one immutable set of LoRA weights. `key` is unique for ever (`<model uuid>@<step>`), so
+ * caches keyed by it never go stale. The engine reads `path` (a PEFT folder) when the key is not
+ * in a slot yet.
+ */
+export const adapterRef = z.object({ key: z.string(), path: z.string() })
+
+export const chatMessage = z.looseObject({ role: z.string() })
+
+export const samplingParams = z.object({
+  max_tokens: z.int().min(1).nullable(),
+  min_tokens: z.int().min(0).default(0),
+  temperature: z.number().min(0).max(2).default(1),
+  top_p: z.number().gt(0).max(1).default(1),
+  /** 0 keeps every token. */
+  top_k: z.int().min(0).default(0),
+  min_p: z.number().min(0).max(1).default(0),
+  presence_penalty: z.number().min(-2).max(2).default(0),
+  frequency_penalty: z.number().min(-2).max(2).default(0),
+  repetition_penalty: z.number().gt(0).default(1),
+  /** Token id (as a string, JSON keys being strings) → added to its logit, −100…100. */
+  logit_bias: z.record(z.string(), z.number()).default({}),
+  allowed_token_ids: z.array(z.int()).nullable().default(null),
+  /** Any int64, as a decimal string so that values above 2^53 survive. */
+  seed: z.string().nullable().default(null),
+  stop: z.array(z.string()).default([]),
+  stop_token_ids: z.array(z.int()).default([]),
+  ignore_eos: z.boolean().default(false),
+  include_stop_str_in_output: z.boolean().default(false),
+  skip_special_tokens: z.boolean().default(true),
+  /** How many alternatives to report per token, 0…20. */
+  top_logprobs: z.int().min(0).max(20).default(0),
+})
+
+/** Exactly one of `messages` (rendered with the model's chat template), `prompt` and `prompt_token_ids`. */
+export const chatParams = z.object({
+  base: baseRef,
+  /** null samples from the base model. */
+  adapter: adapterRef.nullable(),
+  messages: z.array(chatMessage).nullable().default(null),
+  prompt: z.string().nullable().default(null),
+  prompt_token_ids: z.array(z.int()).nullable().default(null),
+  tools: z.array(z.looseObject({})).nullable().default(null),
+  /** `required` and a named function only add an instruction to parse as a call; the sampler is not constrained. */
+  tool_choice: z.union([z.enum(["none", "auto", "required"]), z.object({ name: z.string() })]).default("auto"),
+  chat_template_kwargs: z.record(z.string(), z.unknown()).default({}),
+  add_generation_prompt: z.boolean().default(true),
+  continue_final_message: z.boolean().default(false),
+  sampling: samplingParams,
+  n: z.int().min(1).max(128).default(1),
+  /** true: `delta` events as tokens come. false: only the result. */
+  stream: z.boolean().default(false),
+  /** Separates prompt caches: the same prompt under another salt never shares cached keys and values. */
+  cache_salt: z.string().default(""),
+})
+
+/** One generated token. `logprob` is raw: log-softmax of the model's own logits, before temperature, bias and cut-offs. */
+export const tokenLogprob = z.object({
+  id: z.int(),
+  logprob: z.number(),
+  /** The bytes this token adds to the text; several tokens may share one character. */
+  bytes: z.array(z.int()),
+  top: z.array(z.object({ id: z.int(), logprob: z.number(), bytes: z.array(z.int()) })).default([]),
+})
+
+export const toolCall = z.object({
+  id: z.string(),
+  name: z.string(),
+  /** JSON text, as the model wrote it. */
+  arguments: z.string(),
+})
+
+export const finishReason = z.enum(["stop", "length", "tool_calls"])
+
+/** Event `start`, once, before any delta. */
+export const chatStart = z.object({ prompt_token_ids: z.array(z.int()), cached_tokens: z.int() })
+
+/** Event `delta`: what one choice gained. Text is withheld while it may still turn into a stop string or a tool call. */
+export const chatDelta = z.object({
+  index: z.int(),
+  content: z.string(),
+  reasoning: z.string(),
+  tool_calls: z.array(toolCall.extend({ index: z.int() })),
+  tokens: z.array(tokenLogprob),
+})
+
+export const chatChoice = z.object({
+  index: z.int(),
+  /** null when the model only called tools. */
+  content: z.string().nullable(),
+  reasoning: z.string().nullable(),
+  tool_calls: z.array(toolCall),
+  finish_reason: finishReason,
+  /** The stop string or stop token id that ended it; null for end-of-turn and length. */
+  stop_reason: z.union([z.string(), z.int()]).nullable(),
+  /** Every sampled token, the end-of-turn token included. Empty when streaming: the deltas carried them. */
+  tokens: z.array(tokenLogprob),
+})
+
+/** Result of `chat`. */
+export const chatResult = z.object({
+  prompt_token_ids: z.array(z.int()),
+  cached_tokens: z.int(),
+  completion_tokens: z.int(),
+  choices: z.array(chatChoice),
+})
+
+/** `chat.cancel`: frees the batch places of call `id` at the next step; that call ends with `cancelled`. */
+export const cancelParams = z.object({ id: z.int() })
+
+/** `score`: raw logprobs of given tokens, teacher-forced. Result has one entry per token; the first is null. */
+export const scoreParams = z.object({ base: baseRef, adapter: adapterRef.nullable(), token_ids: z.array(z.int()).min(1) })
+export const scoreResult = z.object({ logprobs: z.array(z.number().nullable()) })
+
+/** `tokenize` and `detokenize`, without sampling. */
+export const tokenizeParams = chatParams.pick({
+  base: true,
+  messages: true,
+  prompt: true,
+  tools: true,
+  chat_template_kwargs: true,
+  add_generation_prompt: true,
+  continue_final_message: true,
+})
+export const tokenizeResult = z.object({ token_ids: z.array(z.int()), max_model_len: z.int() })
+export const detokenizeParams = z.object({ base: baseRef, token_ids: z.array(z.int()) })
+export const detokenizeResult = z.object({ text: z.string() })
+
+export type AdapterRef = z.infer<typeof adapterRef>
+export type SamplingParams = z.infer<typeof samplingParams>
+export type EngineChatParams = z.infer<typeof chatParams>
+export type EngineChatParamsInput = z.input<typeof chatParams>
+export type TokenLogprob = z.infer<typeof tokenLogprob>
+export type EngineToolCall = z.infer<typeof toolCall>
+export type FinishReason = z.infer<typeof finishReason>
+export type ChatStart = z.infer<typeof chatStart>
+export type ChatDelta = z.infer<typeof chatDelta>
+export type ChatChoice = z.infer<typeof chatChoice>
+export type EngineChatResult = z.infer<typeof chatResult>
