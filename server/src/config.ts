@@ -1,0 +1,56 @@
+/** Settings of one server process. Read from the command line and the environment by `main.ts` only. */
+import path from "node:path"
+import { parseArgs } from "node:util"
+
+export interface Config {
+  host: string
+  /** 0 takes any free port. */
+  port: number
+  dataDir: string
+  /** When set, a bootstrap admin with this API key exists. */
+  adminKey: string | null
+  /** The bootstrap admin's default entity. */
+  entity: string
+  /** null: the embedded catalog (PGlite) in the data folder. */
+  postgresUrl: string | null
+  /** `process`: start and supervise the Python engine; `none`: chat and jobs answer 503. */
+  engine: "process" | "none"
+  /** Python interpreter of the engine's virtual environment. */
+  python: string
+  logLevel: string
+}
+
+const repositoryRoot = path.resolve(import.meta.dirname, "../..")
+
+/** @throws {Error} with a sentence for the operator when a value cannot be used. */
+export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
+  const { values } = parseArgs({
+    args: argv,
+    options: { host: { type: "string" }, port: { type: "string" }, "data-dir": { type: "string" } },
+  })
+  return {
+    host: values.host ?? env["HEDDLE_HOST"] ?? "127.0.0.1",
+    port: parsePort(values.port ?? env["HEDDLE_PORT"] ?? "8080"),
+    dataDir: path.resolve(values["data-dir"] ?? env["HEDDLE_DATA_DIR"] ?? "./data"),
+    adminKey: env["HEDDLE_ADMIN_KEY"] || null,
+    entity: env["HEDDLE_ENTITY"] || "local",
+    postgresUrl: env["HEDDLE_POSTGRES_URL"] || null,
+    engine: parseEngine(env["HEDDLE_ENGINE"]),
+    python: env["HEDDLE_PYTHON"] || path.join(repositoryRoot, "engine/.venv/bin/python"),
+    logLevel: env["HEDDLE_LOG"] || "info",
+  }
+}
+
+function parsePort(text: string): number {
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 0 || port > 65535) {
+    throw new Error(`port must be a whole number from 0 to 65535, not "${text}"`)
+  }
+  return port
+}
+
+function parseEngine(text: string | undefined): Config["engine"] {
+  if (text === undefined || text === "" || text === "process") return "process"
+  if (text === "none") return "none"
+  throw new Error(`HEDDLE_ENGINE must be "process" or "none", not "${text}"`)
+}

@@ -1,0 +1,70 @@
+/**
+ * The closed list of errors that may reach a client. Thrown where the rule is, rendered in one
+ * place (`http/error-dialects.ts`) in the dialect of the area.
+ */
+
+/** One item of the 422 body: seed 2.11, training-api 1.4. */
+export interface ValidationIssue {
+  loc: (string | number)[]
+  msg: string
+  type: string
+}
+
+/** Code → HTTP status. A code is stable: clients may compare it. */
+export const errorStatus = {
+  /** The request cannot be read at all: not JSON, wrong encoding. */
+  bad_request: 400,
+  /** A value the engine refuses, such as a template error or an unsupported part. */
+  invalid_request: 400,
+  context_length_exceeded: 400,
+  invalid_api_key: 401,
+  forbidden: 403,
+  not_found: 404,
+  model_not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  validation_error: 422,
+  rate_limit_exceeded: 429,
+  internal_error: 500,
+  /** No engine is configured, or it is starting again. */
+  engine_unavailable: 503,
+  engine_overloaded: 503,
+  /** The disk is full; nothing of the request was stored. */
+  insufficient_storage: 507,
+} as const satisfies Record<string, number>
+
+export type ErrorCode = keyof typeof errorStatus
+
+export interface ErrorDetails {
+  /** The request field at fault, as the client names it. */
+  param?: string
+  /** Only with `validation_error`. */
+  issues?: ValidationIssue[]
+  /** When the client may try again. */
+  retryAfterMs?: number
+  /** Headers such as `x-should-retry`. */
+  headers?: Record<string, string>
+  cause?: unknown
+}
+
+export class HeddleError extends Error {
+  override readonly name = "HeddleError"
+  readonly code: ErrorCode
+  readonly status: number
+  readonly details: ErrorDetails
+
+  /** `message` names the bad value and the way out; it is shown to the client. */
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = code
+    this.status = errorStatus[code]
+    this.details = details
+  }
+}
+
+/** A 422 for a rule that no schema can state. */
+export function invalid(loc: (string | number)[], msg: string, type = "value_error"): HeddleError {
+  return new HeddleError("validation_error", msg, { issues: [{ loc, msg, type }] })
+}

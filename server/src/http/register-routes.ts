@@ -1,0 +1,109 @@
+/** Mounts routes on Fastify: key → principal, parse, handle, and every error in the route's dialect. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
+import { HeddleError } from "../errors.ts"
+import { errorBody, errorHeaders } from "./error-dialects.ts"
+import { type Authenticate, keyFromAuthorization, type Principal } from "./principal.ts"
+import type { ErrorDialect, Route, RouteContext } from "./route.ts"
+import { parse } from "./validation.ts"
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    dialect?: ErrorDialect
+    streamsBody?: boolean
+  }
+}
+
+export function registerRoutes(server: FastifyInstance, routes: readonly Route[], authenticate: Authenticate): void {
+  for (const route of routes) {
+    server.route({
+      method: route.method,
+      url: route.path,
+      config: { dialect: route.dialect, streamsBody: route.streamsBody ?? false },
+      handler: (request, reply) => answer(route, authenticate, request, reply),
+    })
+  }
+}
+
+async function answer(route: Route, authenticate: Authenticate, request: FastifyRequest, reply: FastifyReply) {
+  const principal = await admit(route, authenticate, request)
+  const { params, query, body } = route.schemas
+  const context = {
+    params: params === undefined ? undefined : parse(params, request.params, "path"),
+    query: query === undefined ? undefined : parse(query, request.query, "query"),
+    body: body === undefined ? undefined : parse(body, request.body, "body"),
+    principal,
+    requestId: request.id,
+    signal: disconnected(reply),
+    request,
+    reply,
+  }
+  const result = await route.handle(context as unknown as RouteContext)
+  return reply.sent || result === undefined ? reply : result
+}
+
+async function admit(route: Route, authenticate: Authenticate, request: FastifyRequest): Promise<Principal | null> {
+  if (route.access === "public") return null
+  const key = keyFromAuthorization(request.headers.authorization)
+  if (key === null) throw new HeddleError("invalid_api_key", missingKey)
+  const principal = await authenticate(key)
+  if (principal === null) throw new HeddleError("invalid_api_key", unknownKey)
+  if (route.access === "admin" && !principal.isAdmin) {
+    throw new HeddleError("forbidden", "this call needs the key of an administrator")
+  }
+  return principal
+}
+
+/** openai-python 2.34 and later under openpipe-art 0.5.17 and older sends no key at all: training-api 1.4. */
+const missingKey =
+  "no API key: send the header 'Authorization: Bearer <key>'. If your client was given a key, " +
+  "openpipe-art 0.5.17 and older needs openai < 2.34 (openpipe-art 0.5.18 works with openai 2.38 to 2.54)"
+const unknownKey = "this API key is not known here or was revoked; use the key that the server printed at its first start"
+
+function disconnected(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  reply.raw.on("close", () => {
+    if (!reply.raw.writableFinished) controller.abort()
+  })
+  return controller.signal
+}
+
+/** Fastify's own failures (body parsing, unknown path) and ours, in one place. */
+export function installErrorHandlers(server: FastifyInstance): void {
+  server.setErrorHandler((thrown, request, reply) => {
+    const error = toHeddleError(thrown)
+    if (error.status >= 500) request.log.error({ err: thrown }, "request failed")
+    return send(reply, error, request.routeOptions.config.dialect ?? dialectOfPath(request.url))
+  })
+  server.setNotFoundHandler((request, reply) => {
+    const error = new HeddleError("not_found", `no such path: ${request.method} ${request.url.split("?")[0]}`)
+    return send(reply, error, dialectOfPath(request.url))
+  })
+}
+
+function send(reply: FastifyReply, error: HeddleError, dialect: ErrorDialect) {
+  return reply.code(error.status).headers(errorHeaders(error)).send(errorBody(error, dialect))
+}
+
+const openaiPaths = /^\/v1\/(chat|completions|models|embeddings|responses|organization)\b/
+const trainingPaths = /^\/v1\//
+
+function dialectOfPath(url: string): ErrorDialect {
+  if (openaiPaths.test(url)) return "openai"
+  return trainingPaths.test(url) ? "detail" : "reason"
+}
+
+function toHeddleError(thrown: unknown): HeddleError {
+  if (thrown instanceof HeddleError) return thrown
+  const { statusCode, code, message } = thrown as { statusCode?: number; code?: string; message?: string }
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new HeddleError("payload_too_large", "the request body is too large")
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
+    return new HeddleError("unsupported_media_type", "send the body as Content-Type: application/json")
+  }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new HeddleError("bad_request", message ?? "the request cannot be read")
+  }
+  if (code === "ENOSPC") return new HeddleError("insufficient_storage", "the disk is full; nothing was stored", { cause: thrown })
+  return new HeddleError("internal_error", "an unexpected error; the server's log has it under this request id", {
+    cause: thrown,
+  })
+}

@@ -1,0 +1,64 @@
+/**
+ * A route is data: where it is, who may call it, what it takes and gives, and one function.
+ * `register-routes.ts` turns a list of them into Fastify routes, `openapi.ts` into the document.
+ */
+import type { FastifyReply, FastifyRequest } from "fastify"
+import type { z } from "zod"
+import type { Principal } from "./principal.ts"
+
+/**
+ * How errors of this route are written (law 4): `detail` for the training API, `openai` for chat
+ * (on 422 with `detail` beside it), `reason` for the evaluation store.
+ */
+export type ErrorDialect = "detail" | "openai" | "reason"
+
+/**
+ * `public`: no key needed, and a wrong one does no harm. `key`: any live key; what it may see is
+ * decided by entity membership in the handler. `admin`: a key of an administrator.
+ */
+export type Access = "public" | "key" | "admin"
+
+export interface RouteSchemas {
+  params?: z.ZodObject
+  query?: z.ZodObject
+  body?: z.ZodType
+}
+
+type Parsed<S, K extends keyof RouteSchemas> = S extends Record<K, infer T extends z.ZodType> ? z.output<T> : undefined
+
+export interface RouteContext<S extends RouteSchemas = RouteSchemas> {
+  params: Parsed<S, "params">
+  query: Parsed<S, "query">
+  body: Parsed<S, "body">
+  /** Never null on `key` and `admin` routes. */
+  principal: Principal
+  requestId: string
+  /** Fires when the client goes away. */
+  signal: AbortSignal
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+export interface Route<S extends RouteSchemas = RouteSchemas> {
+  method: "GET" | "POST" | "PUT" | "DELETE"
+  /** Fastify path, with `:name` for parameters. A trailing slash is accepted too. */
+  path: string
+  access: Access
+  dialect: ErrorDialect
+  /** One line for the reference page. */
+  summary: string
+  /** Heading it stands under on the reference page. */
+  tag: string
+  schemas: S
+  /** The body of a 200 answer, for the document and the tests; not checked on the hot path. */
+  response: z.ZodType
+  /** The body is not parsed: the handler reads `request.raw` as a stream. */
+  streamsBody?: boolean
+  /** Returns the 200 body, or answers through `reply` and returns undefined. */
+  handle: (context: RouteContext<S>) => Promise<unknown>
+}
+
+/** Keeps the types of the schemas for `handle`; returns its argument. */
+export function route<S extends RouteSchemas>(definition: Route<S>): Route {
+  return definition as unknown as Route
+}

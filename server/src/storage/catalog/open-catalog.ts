@@ -1,0 +1,60 @@
+/**
+ * The catalog seam: one relational store in one SQL dialect, PGlite inside the process or a
+ * PostgreSQL server. Everything else sees a Kysely instance and cannot tell which one runs.
+ */
+import { PGlite } from "@electric-sql/pglite"
+import { Kysely, PGliteDialect, PostgresDialect } from "kysely"
+import { Migrator } from "kysely/migration"
+import { mkdir } from "node:fs/promises"
+import pg from "pg"
+import * as migration0001 from "./migrations/0001-training.ts"
+import type { Catalog } from "./schema.ts"
+
+export type CatalogDatabase = Kysely<Catalog>
+
+const migrations = { "0001-training": migration0001 }
+
+/** Columns of type int8 (`sequence`, `size_bytes`) stay far below 2^53. */
+const int8Oid = 20
+
+export interface CatalogLocation {
+  /** null: embedded, in `folder`. */
+  postgresUrl: string | null
+  folder: string
+}
+
+/** Opens the catalog and brings its tables up to date. Close it with `destroy()`. */
+export async function openCatalog(location: CatalogLocation): Promise<CatalogDatabase> {
+  const database = new Kysely<Catalog>({
+    dialect: location.postgresUrl === null ? await embedded(location.folder) : remote(location.postgresUrl),
+  })
+  try {
+    await migrate(database)
+  } catch (error) {
+    await database.destroy()
+    throw error
+  }
+  return database
+}
+
+async function embedded(folder: string): Promise<PGliteDialect> {
+  await mkdir(folder, { recursive: true })
+  const pglite = await PGlite.create({ dataDir: folder, parsers: { [int8Oid]: Number } })
+  return new PGliteDialect({ pglite })
+}
+
+function remote(url: string): PostgresDialect {
+  const types = {
+    getTypeParser: (oid: number, format?: "text" | "binary") =>
+      oid === int8Oid ? Number : pg.types.getTypeParser(oid, format as "text"),
+  }
+  return new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 16, types }) })
+}
+
+async function migrate(database: CatalogDatabase): Promise<void> {
+  const migrator = new Migrator({ db: database, provider: { getMigrations: async () => migrations } })
+  const { error, results } = await migrator.migrateToLatest()
+  if (error === undefined) return
+  const failed = results?.find((result) => result.status === "Error")?.migrationName ?? "none"
+  throw new Error(`catalog migration failed (${failed})`, { cause: error })
+}

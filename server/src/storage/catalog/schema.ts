@@ -1,0 +1,162 @@
+/** Row types of the catalog, one interface a table. Columns keep their wire names. */
+import type { ColumnType, Generated } from "kysely"
+
+type Timestamp = ColumnType<Date, Date | undefined, Date>
+type NullableTimestamp = ColumnType<Date | null, Date | null | undefined, Date | null>
+/** Stored as `json` (text kept as written); written as a JSON string, read parsed. */
+type Json<T> = ColumnType<T, string, string>
+
+/** A team's or a person's namespace: the first part of `<entity>/<project>`. */
+export interface EntityTable {
+  id: Generated<string>
+  name: string
+  created_at: Timestamp
+}
+
+export interface UserTable {
+  id: Generated<string>
+  username: string
+  default_entity_id: string
+  is_admin: boolean
+  created_at: Timestamp
+}
+
+export interface MembershipTable {
+  user_id: string
+  entity_id: string
+}
+
+export interface ApiKeyTable {
+  id: Generated<string>
+  user_id: string
+  name: string
+  /** SHA-256 of the key, hex. Keys are random and long, so no slow hash is needed. */
+  sha256: string
+  /** The last four characters, to recognise it in a list. */
+  hint: string
+  created_at: Timestamp
+  revoked_at: NullableTimestamp
+}
+
+export interface ProjectTable {
+  id: Generated<string>
+  entity_id: string
+  name: string
+  created_at: Timestamp
+}
+
+export interface ModelTable {
+  id: Generated<string>
+  project_id: string
+  name: string
+  base_model: string
+  /** Local folder of the base model; null for a model-hub path. */
+  base_path: string | null
+  run_id: string
+  /** Highest step ever used; step numbers are not used twice (training-api 4.2). */
+  last_step: Generated<number>
+  created_at: Timestamp
+  deleted_at: NullableTimestamp
+}
+
+export interface CheckpointTable {
+  id: Generated<string>
+  model_id: string
+  step: number
+  metrics: Json<Record<string, number>>
+  /** Folder relative to the data folder; null for step 0, whose adapter is the seeded initial one. */
+  path: string | null
+  size_bytes: number
+  manifest_sha256: string | null
+  /** The job that made it; null for step 0. */
+  job_id: string | null
+  created_at: Timestamp
+  /** Deleted rows stay as tombstones so that paging past them works. */
+  deleted_at: NullableTimestamp
+}
+
+export type JobKind = "rl" | "sft"
+export type JobStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled"
+
+export interface TrainingJobTable {
+  id: Generated<string>
+  /** Order of creation over all models. */
+  sequence: Generated<number>
+  model_id: string
+  kind: JobKind
+  status: Generated<JobStatus>
+  /** Resolved configuration for the engine (`wire/engine/train.ts`). */
+  config: Json<unknown>
+  /** The configuration as the client sent it, unknown fields included. */
+  requested_config: Json<unknown>
+  /** Engine data file: path relative to the data folder. */
+  data_path: string
+  data_sha256: string
+  /** How often a process began it; bounds restarts after crashes. */
+  attempts: Generated<number>
+  /** Which server process holds it. */
+  lease_owner: string | null
+  lease_expires_at: NullableTimestamp
+  output_step: number | null
+  error_message: string | null
+  warnings: Json<string[]>
+  created_at: Timestamp
+  started_at: NullableTimestamp
+  ended_at: NullableTimestamp
+}
+
+export type TrainingEventType = "training_started" | "gradient_step" | "training_ended" | "training_failed"
+
+export interface TrainingJobEventTable {
+  id: Generated<string>
+  job_id: string
+  /** 0 is `training_started`, k the k-th gradient step; the terminal event comes last. Unique in a job. */
+  sequence: number
+  type: TrainingEventType
+  data: Json<Record<string, unknown>>
+  created_at: Timestamp
+}
+
+/** One row per answered completion request. */
+export interface CompletionUsageTable {
+  id: Generated<string>
+  request_id: string
+  created_at: Timestamp
+  api_key_id: string
+  user_id: string
+  project_id: string
+  /** The model as the client named it. */
+  model: string
+  /** Resolved: null for a base model. */
+  model_id: string | null
+  step: number | null
+  base_model: string
+  input_tokens: number
+  input_cached_tokens: number
+  output_tokens: number
+}
+
+/** Files a person uploaded, such as SFT data; content lies in the blob store. */
+export interface UploadTable {
+  id: Generated<string>
+  project_id: string
+  filename: string
+  sha256: string
+  size_bytes: number
+  purpose: string
+  created_at: Timestamp
+}
+
+export interface Catalog {
+  entities: EntityTable
+  users: UserTable
+  memberships: MembershipTable
+  api_keys: ApiKeyTable
+  projects: ProjectTable
+  models: ModelTable
+  checkpoints: CheckpointTable
+  training_jobs: TrainingJobTable
+  training_job_events: TrainingJobEventTable
+  completion_usage: CompletionUsageTable
+  uploads: UploadTable
+}
