@@ -1,0 +1,47 @@
+/**
+ * The commands: installs what is missing, then runs what was asked for.
+ *
+ * Usage: node scripts/heddle.mjs start [--host H --port P --data-dir D]
+ *        node scripts/heddle.mjs demo  [--once --json …]
+ *        node scripts/heddle.mjs test  [suite …]
+ *        node scripts/heddle.mjs bench NAME [--json …]
+ * Changes: node_modules, engine/.venv and .heddle in the repository folder, nothing elsewhere.
+ *
+ * Plain JavaScript for Node 20, because it runs before anything is installed.
+ */
+import { ensureEngine } from "./setup/engine.mjs"
+import { ensureNodeModules, projectNode } from "./setup/node-modules.mjs"
+import { fromRoot } from "./setup/paths.mjs"
+import { SetupError, say } from "./setup/progress.mjs"
+import { become } from "./setup/run.mjs"
+
+const commands = {
+  start: (args) => runTypeScript("server/src/main.ts", args),
+  demo: (args) => runScript("./demo.mjs", args),
+  test: (args) => runScript("./test.mjs", args),
+  bench: (args) => runTypeScript("bench/bench.ts", args),
+}
+
+async function runTypeScript(file, args) {
+  await ensureNodeModules()
+  const own = process.env.HEDDLE_ENGINE === "none" || process.env.HEDDLE_PYTHON
+  const python = own ? process.env.HEDDLE_PYTHON : await ensureEngine()
+  const env = python ? { ...process.env, HEDDLE_PYTHON: python } : process.env
+  await become(projectNode, [fromRoot(file), ...args], { env })
+}
+
+async function runScript(module, args) {
+  const { main } = await import(module)
+  await main(args)
+}
+
+const [name, ...args] = process.argv.slice(2)
+try {
+  const command = Object.hasOwn(commands, name ?? "") ? commands[name] : null
+  if (!command) throw new SetupError(`unknown command ${name ?? "(none)"}: choose one of ${Object.keys(commands).join(", ")}`)
+  await command(args)
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error
+  say(error.message)
+  process.exitCode = 1
+}

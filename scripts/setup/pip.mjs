@@ -1,0 +1,20 @@
+/** pip of a virtual environment. */
+import { join, relative } from "node:path"
+import { cache, root, venvBin } from "./paths.mjs"
+import { runLogged } from "./run.mjs"
+
+/** Runs pip; only lines that tell progress reach `detail`. */
+export function pip(venv, args, { log, detail }) {
+  return runLogged(
+    venvBin(venv, "python"),
+    ["-m", "pip", ...args, "--no-input", "--disable-pip-version-check", "--progress-bar", "off"],
+    {
+      log,
+      detail: (line) => /^\s*(Collecting|Downloading|Using cached|Installing|Building)/.test(line) && detail(line.trim()),
+    },
+  )
+}
+
+/** The log file for one piece of work on an environment. */
+export const logOf = (venv, what) =>
+  join(cache, "logs", `${relative(root, venv).replace(/[^\w.-]+/g, "-")}-${what}.log`)

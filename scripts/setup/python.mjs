@@ -1,0 +1,77 @@
+/** The machine's Python, and virtual environments made from it. */
+import { existsSync, readFileSync, rmSync } from "node:fs"
+import { basename, join, relative } from "node:path"
+import { withLock } from "./lock.mjs"
+import { root, venvBin } from "./paths.mjs"
+import { logOf, pip } from "./pip.mjs"
+import { SetupError, step } from "./progress.mjs"
+import { ask, runLogged } from "./run.mjs"
+import { clearStamp, digest, readStamp, writeStamp } from "./stamp.mjs"
+import { installTorch, pinnedTorch } from "./torch.mjs"
+
+const OLDEST = [3, 11]
+const NAMES = ["python3.13", "python3.12", "python3.11", "python3", "python"]
+const PROBE = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
+const PROBE_VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
+
+/** The first Python on the PATH that is new enough and can make virtual environments. */
+export function findPython() {
+  const seen = []
+  for (const name of NAMES) {
+    if (isNewEnough(ask(name, ["-c", PROBE]))) return name
+    const version = ask(name, ["-c", PROBE_VERSION])
+    if (version) seen.push(`${name} is ${version}${isNewEnough(version) ? " without the module venv" : ""}`)
+  }
+  throw new SetupError(
+    `no Python ≥ ${OLDEST.join(".")} with the module venv was found (${seen.join(", ") || `none of ${NAMES.join(", ")} runs`}).\n` +
+      "Debian and Ubuntu: apt-get install python3 python3-venv. Fedora: dnf install python3. macOS: brew install python.\n" +
+      "An older system may take one from https://www.python.org/downloads or `uv python install 3.13`, first on the PATH.",
+  )
+}
+
+function isNewEnough(version) {
+  if (!version) return false
+  const [major, minor] = version.split(".").map(Number)
+  return major === OLDEST[0] && minor >= OLDEST[1]
+}
+
+/**
+ * Makes a virtual environment that holds exactly-pinned requirement files, in their order.
+ * Each file has its own stamp, so a runtime environment grows into a test environment.
+ */
+export async function ensureVenv(venv, title, requirements) {
+  const wanted = requirements.map((file) => ({ file, digest: digest(readFileSync(file, "utf8")) }))
+  if (wanted.every((one) => isCurrent(venv, one))) return
+  await withLock(`venv-${digest(venv).slice(0, 8)}`, async () => {
+    if (wanted.every((one) => isCurrent(venv, one))) return
+    await makeVenv(venv, title)
+    for (const one of wanted) if (!isCurrent(venv, one)) await installRequirements(venv, title, one)
+  })
+}
+
+const stampOf = (venv, file) => join(venv, ".heddle", basename(file))
+
+const isCurrent = (venv, { file, digest: wanted }) => readStamp(stampOf(venv, file)) === wanted
+
+/** Only an environment whose creation ended is kept: half a one cannot be trusted, so it goes. */
+async function makeVenv(venv, title) {
+  const stamp = join(venv, ".heddle", "created")
+  if (readStamp(stamp) && existsSync(venvBin(venv, "python"))) return
+  const python = findPython()
+  await step(`${title}: new virtual environment ${relative(root, venv)} (${python})`, async (detail) => {
+    rmSync(venv, { recursive: true, force: true })
+    await runLogged(python, ["-m", "venv", venv], { log: logOf(venv, "venv"), detail })
+  })
+  writeStamp(stamp, python)
+}
+
+async function installRequirements(venv, title, { file, digest: wanted }) {
+  const stamp = stampOf(venv, file)
+  clearStamp(stamp)
+  const torch = pinnedTorch(readFileSync(file, "utf8"))
+  if (torch) await installTorch(venv, title, torch)
+  await step(`${title}: Python packages of ${relative(root, file)}`, (detail) =>
+    pip(venv, ["install", "-r", file], { log: logOf(venv, basename(file)), detail }),
+  )
+  writeStamp(stamp, wanted)
+}

@@ -1,0 +1,57 @@
+/** Runs other programs for the set-up. */
+import { spawn, spawnSync } from "node:child_process"
+import { createWriteStream, mkdirSync } from "node:fs"
+import { dirname, relative } from "node:path"
+import { createInterface } from "node:readline"
+import { root } from "./paths.mjs"
+import { SetupError } from "./progress.mjs"
+
+/** Runs a short question and returns its trimmed standard output, or null when it fails. */
+export function ask(command, args, options = {}) {
+  const done = spawnSync(command, args, { encoding: "utf8", timeout: 120_000, ...options })
+  return done.status === 0 ? done.stdout.trim() : null
+}
+
+/**
+ * Runs a long command; its output goes to `log`, each line also to `detail`.
+ * Throws a SetupError with the last lines and the log's path when it fails.
+ */
+export async function runLogged(command, args, { log, detail, ...options }) {
+  mkdirSync(dirname(log), { recursive: true })
+  const file = createWriteStream(log)
+  const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], ...options })
+  const last = []
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on("line", (line) => {
+      file.write(`${line}\n`)
+      last.push(line)
+      if (last.length > 15) last.shift()
+      detail?.(line)
+    })
+  }
+  const code = await new Promise((resolve, reject) => {
+    child.on("error", (cause) => reject(new SetupError(`cannot run ${command}: ${cause.message}`)))
+    child.on("close", (status, signal) => resolve(status ?? signal))
+  })
+  file.end()
+  if (code !== 0) {
+    const shown = [command, ...args].join(" ")
+    throw new SetupError(
+      `${shown}\nended with ${code}:\n${last.map((line) => `  ${line}`).join("\n")}\nwhole output: ${relative(root, log)}`,
+    )
+  }
+}
+
+/** Replaces this process as far as Node allows: same terminal, signals passed on, same exit code. */
+export async function become(command, args, options = {}) {
+  const child = spawn(command, args, { stdio: "inherit", ...options })
+  // A terminal's Ctrl-C reaches the child by itself; these handlers only keep us alive until it ended.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(signal, () => signal !== "SIGINT" && child.kill(signal))
+  }
+  const [code, signal] = await new Promise((resolve, reject) => {
+    child.on("error", reject)
+    child.on("exit", (...ended) => resolve(ended))
+  })
+  process.exitCode = code ?? 128 + ({ SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }[signal] ?? 0)
+}
