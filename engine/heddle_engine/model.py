@@ -1,0 +1,104 @@
+"""Decoder forward of the Llama family (Llama, Mistral, Qwen2, Qwen3 dense), shared by serving and training.
+
+Tokens are flat, with no batch axis: a caller lays out rows as it likes and supplies positions, an
+attention function and a LoRA view. The base weights are frozen and held once.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from .config import DecoderConfig
+from .linear import FrozenLinear
+from .rope import rope_tables
+
+SITES = ("qkv", "o", "gate_up", "down")
+SITE_MODULES = {
+    "qkv": ("q_proj", "k_proj", "v_proj"),
+    "o": ("o_proj",),
+    "gate_up": ("gate_proj", "up_proj"),
+    "down": ("down_proj",),
+}
+
+Attend = Callable[[int, Tensor, Tensor, Tensor], Tensor]
+"""`attend(layer, q [N, heads, D], k [N, kv_heads, D], v [N, kv_heads, D]) -> [N, heads, D]`."""
+
+
+class LoraView(Protocol):
+    def project(self, layer: int, site: str, x: Tensor, frozen: FrozenLinear) -> Tensor:
+        """`x [N, in] -> [N, out]`: the frozen projection plus whatever adapters apply to each row."""
+        ...
+
+
+class NoLora:
+    """The base model alone."""
+
+    def project(self, layer: int, site: str, x: Tensor, frozen: FrozenLinear) -> Tensor:
+        return frozen(x)
+
+
+@dataclass
+class DecoderLayer:
+    """Weights of one layer. `qk_norm` [heads + kv_heads, D] (Qwen3) or None."""
+
+    attention_norm: Tensor
+    mlp_norm: Tensor
+    qkv: FrozenLinear
+    o: FrozenLinear
+    gate_up: FrozenLinear
+    down: FrozenLinear
+    qk_norm: Tensor | None
+
+
+class Decoder:
+    """Frozen weights of one base model and its forward pass."""
+
+    def __init__(
+        self,
+        config: DecoderConfig,
+        embedding: Tensor,
+        layers: list[DecoderLayer],
+        final_norm: Tensor,
+        head: FrozenLinear,
+    ):
+        self.config = config
+        self.embedding = embedding
+        self.layers = layers
+        self.final_norm = final_norm
+        self.head = head
+        self.device, self.dtype = embedding.device, embedding.dtype
+        cos, sin = rope_tables(config.rope, config.head_dim, config.max_position, config.rope_original_length)
+        self._cos = cos.to(self.device, self.dtype).unsqueeze(1)
+        self._sin = sin.to(self.device, self.dtype).unsqueeze(1)
+
+    def hidden(self, ids: Tensor, positions: Tensor, lora: LoraView, attend: Attend) -> Tensor:
+        """ids [N], positions [N] -> hidden states after the final norm [N, hidden]. Differentiable in `lora`."""
+        c = self.config
+        cos, sin = self._cos[positions], self._sin[positions]
+        rotated = c.num_heads + c.num_kv_heads
+        x = F.embedding(ids, self.embedding)
+        for index, layer in enumerate(self.layers):
+            h = self._norm(x, layer.attention_norm)
+            qkv = lora.project(index, "qkv", h, layer.qkv).view(-1, rotated + c.num_kv_heads, c.head_dim)
+            qk = _rotate(self._qk_norm(qkv[:, :rotated], layer.qk_norm), cos, sin)
+            mixed = attend(index, qk[:, : c.num_heads], qk[:, c.num_heads :], qkv[:, rotated:])
+            x = x + lora.project(index, "o", mixed.reshape(x.shape[0], -1), layer.o)
+            h = self._norm(x, layer.mlp_norm)
+            gate, up = lora.project(index, "gate_up", h, layer.gate_up).chunk(2, -1)
+            x = x + lora.project(index, "down", F.silu(gate) * up, layer.down)
+        return self._norm(x, self.final_norm)
+
+    def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
+        return F.rms_norm(x, (x.shape[-1],), weight, self.config.eps)
+
+    def _qk_norm(self, qk: Tensor, weight: Tensor | None) -> Tensor:
+        return qk if weight is None else F.rms_norm(qk, (qk.shape[-1],), None, self.config.eps) * weight
+
+
+def _rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """x [N, heads, D] turned by its position; sin carries the sign of the first half (see `rope_tables`)."""
+    return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)

@@ -1,0 +1,31 @@
+"""Tiny random models, made once a session, that transformers and the engine both read."""
+
+import os
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.models import make_model
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _threads():
+    torch.set_num_threads(2)
+
+
+@pytest.fixture(scope="session")
+def model_folders(tmp_path_factory):
+    """`folder = model_folders(kind)`; kinds are the keys of `tests.models.CONFIGS`."""
+    made: dict[str, Path] = {}
+
+    def folder(kind: str) -> Path:
+        if kind not in made:
+            made[kind] = make_model(kind, tmp_path_factory.mktemp(kind))
+        return made[kind]
+
+    return folder

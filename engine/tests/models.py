@@ -1,0 +1,97 @@
+"""Random models of every supported architecture, small enough to build in a blink."""
+
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+SHAPE = {
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "vocab_size": 320,
+    "max_position_embeddings": 512,
+}
+
+LLAMA3_ROPE = {
+    "rope_type": "llama3",
+    "rope_theta": 10000.0,
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 64,
+}
+YARN_ROPE = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 128}
+LINEAR_ROPE = {"rope_type": "linear", "rope_theta": 10000.0, "factor": 2.0}
+
+CONFIGS = {
+    "llama": ("LlamaConfig", {"attention_bias": True}),
+    "llama3": ("LlamaConfig", {"rope_parameters": LLAMA3_ROPE, "tie_word_embeddings": True}),
+    "mistral": ("MistralConfig", {"sliding_window": None, "rope_parameters": LINEAR_ROPE}),
+    "qwen2": ("Qwen2Config", {"tie_word_embeddings": True, "rope_parameters": YARN_ROPE}),
+    "qwen3": ("Qwen3Config", {"tie_word_embeddings": True}),
+}
+
+SPECIALS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+
+CHAT_TEMPLATE = """\
+{%- if tools %}<|im_start|>system
+# Tools
+{% for tool in tools %}{{ tool | tojson }}
+{% endfor %}For each call write <tool_call>
+{"name": <function-name>, "arguments": <args-json-object>}
+</tool_call><|im_end|>
+{% endif -%}
+{%- for message in messages -%}
+<|im_start|>{{ message.role }}
+{{ message.content or '' }}
+{%- for call in message.tool_calls or [] %}
+<tool_call>
+{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}
+</tool_call>
+{%- endfor -%}
+<|im_end|>
+{% endfor -%}
+{%- if add_generation_prompt -%}<|im_start|>assistant
+{% endif -%}"""
+
+
+def byte_tokenizer(vocab_size: int) -> Tokenizer:
+    """Byte-level BPE: 256 bytes, `SPECIALS`, then filler ids so that every sampled id decodes."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocab = {symbol: index for index, symbol in enumerate(alphabet)}
+    merges = [("t", "h"), ("th", "e"), ("Ġ", "the"), ("i", "n"), ("e", "r"), ("a", "n")]
+    for left, right in merges:
+        vocab[left + right] = len(vocab)
+    tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=merges))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens(SPECIALS)
+    tokenizer.add_tokens([f"<extra_{i}>" for i in range(vocab_size - tokenizer.get_vocab_size())])
+    return tokenizer
+
+
+def make_model(kind: str, folder: Path, seed: int = 0, **changes) -> Path:
+    """Save a random model of `kind` with a tokenizer and a chat template into `folder`."""
+    import transformers
+
+    config_class, settings = CONFIGS[kind]
+    tokenizer = byte_tokenizer(SHAPE["vocab_size"])
+    eos = tokenizer.token_to_id("<|im_end|>")
+    config = getattr(transformers, config_class)(
+        **{**SHAPE, **settings, "eos_token_id": eos, "bos_token_id": None, "pad_token_id": None, **changes}
+    )
+    torch.manual_seed(seed)
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.normal_(1.0 if "norm" in name else 0.0, 0.2 if "norm" in name else 0.12)
+    model.generation_config.eos_token_id = eos
+    model.save_pretrained(folder)
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token="<|im_end|>", pad_token="<|endoftext|>", chat_template=CHAT_TEMPLATE
+    ).save_pretrained(folder)
+    return folder
