@@ -1,5 +1,6 @@
 /** Row types of the catalog, one interface a table. Columns keep their wire names. */
 import type { ColumnType, Generated } from "kysely"
+import type { StoredJobConfig } from "../../wire/training/job.ts"
 
 type Timestamp = ColumnType<Date, Date | undefined, Date>
 type NullableTimestamp = ColumnType<Date | null, Date | null | undefined, Date | null>
@@ -85,8 +86,8 @@ export interface TrainingJobTable {
   model_id: string
   kind: JobKind
   status: Generated<JobStatus>
-  /** Resolved configuration for the engine (`wire/engine/train.ts`). */
-  config: Json<unknown>
+  /** Resolved configuration (`wire/training/job.ts`). */
+  config: Json<StoredJobConfig>
   /** The configuration as the client sent it, unknown fields included. */
   requested_config: Json<unknown>
   /** Engine data file: path relative to the data folder. */

@@ -1,0 +1,23 @@
+/** Health endpoints: training-api 1.5. */
+import { z } from "zod"
+
+export const health = z.object({ status: z.literal("ok") })
+
+const component = z.object({
+  success: z.boolean(),
+  /** Seconds. */
+  duration: z.number(),
+  error: z.string().nullable(),
+})
+
+export const systemCheck = z.object({
+  api: z.literal(true),
+  database: z.boolean(),
+  /** The thread that reads and checks training data. */
+  cpu_queue: component,
+  /** The engine. */
+  gpu_queue: component,
+})
+
+export type SystemCheck = z.infer<typeof systemCheck>
+export type ComponentCheck = z.infer<typeof component>

@@ -1,0 +1,65 @@
+/** Training jobs and their events: training-api 2.3 and 3.1. */
+import { z } from "zod"
+import { rlConfig, sftConfig } from "../engine/train.ts"
+import { pageOf } from "./page.ts"
+
+export const jobKind = z.enum(["rl", "sft"])
+export const jobStatus = z.enum(["queued", "running", "succeeded", "failed", "cancelled"])
+
+/** Clients need only `id`; the rest tells a person how the job fares. */
+export const job = z.object({
+  id: z.uuid(),
+  object: z.literal("training_job"),
+  model_id: z.uuid(),
+  kind: jobKind,
+  status: jobStatus,
+  created_at: z.iso.datetime(),
+  started_at: z.iso.datetime().nullable(),
+  ended_at: z.iso.datetime().nullable(),
+  error_message: z.string().nullable(),
+  /** The checkpoint it made; null until it has succeeded. */
+  output_step: z.int().nullable(),
+  /** What the server did not take as the client may have meant it, such as unknown settings. */
+  warnings: z.array(z.string()),
+})
+
+export const jobParams = z.object({ training_job_id: z.string() })
+
+export const eventType = z.enum(["training_started", "gradient_step", "training_ended", "training_failed"])
+export const event = z.object({
+  id: z.uuid(),
+  type: eventType,
+  data: z.record(z.string(), z.unknown()),
+})
+export const eventPage = pageOf(event)
+
+/**
+ * KL reference of an RL job (training-api 2.2). `lag` is worked out when the job begins:
+ * max(0, current step − lag). `model_id` names another model of the same base. null: the base model.
+ */
+export const klReference = z
+  .union([
+    z.object({ step: z.int().min(0) }),
+    z.object({ lag: z.int().min(1) }),
+    z.object({ model_id: z.uuid(), step: z.int().min(0) }),
+  ])
+  .nullable()
+
+/**
+ * What `training_jobs.config` holds. `checkpoint_metrics` (`train/reward`, `train/reward_std_dev`,
+ * `train/exception_rate`) are known from the data and belong to the checkpoint the job makes.
+ */
+export const storedJobConfig = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("rl"),
+    engine: rlConfig,
+    kl_reference: klReference,
+    checkpoint_metrics: z.record(z.string(), z.number()),
+  }),
+  z.object({ kind: z.literal("sft"), engine: sftConfig, kl_reference: z.null() }),
+])
+
+export type Job = z.infer<typeof job>
+export type TrainingEvent = z.infer<typeof event>
+export type KlReference = z.infer<typeof klReference>
+export type StoredJobConfig = z.infer<typeof storedJobConfig>
