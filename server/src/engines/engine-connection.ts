@@ -1,0 +1,119 @@
+/** One connection to an engine: many calls multiplexed over a socket, told apart by id. */
+import type { Socket } from "node:net"
+import { type EngineError, type Heartbeat, PROTOCOL_VERSION } from "../wire/engine/frames.ts"
+import type { HelloResult } from "../wire/engine/base.ts"
+import type { EngineMethod } from "../wire/engine/methods.ts"
+import { type EngineCall, EngineFailure, type EngineParams } from "./engine.ts"
+import { CallInbox, failedCall } from "./engine-call.ts"
+import { encodeFrame, FrameReader } from "./frame-codec.ts"
+
+/** Any frame from the engine; which fields are there tells its kind (`wire/engine/frames.ts`). */
+interface InboundFrame {
+  id?: number
+  event?: string
+  data?: unknown
+  result?: unknown
+  error?: EngineError
+}
+
+/** The call that ends a call; a chat is named by its frame id, a job by its own. */
+const cancelMethods = { chat: "chat.cancel", train: "train.cancel" } as const
+
+export interface ConnectionListener {
+  heartbeat(beat: Heartbeat): void
+  /** Once, after every open call has failed with `unavailable`. */
+  closed(reason: string): void
+}
+
+export class EngineConnection {
+  readonly #socket: Socket
+  readonly #listener: ConnectionListener
+  readonly #reader = new FrameReader()
+  readonly #calls = new Map<number, CallInbox>()
+  #nextId = 1
+  #closeReason: string | null = null
+
+  constructor(socket: Socket, listener: ConnectionListener) {
+    this.#socket = socket
+    this.#listener = listener
+    socket.on("data", (chunk: Buffer) => this.#receive(chunk))
+    socket.on("error", (error) => this.#fail(`the connection to the engine broke: ${error.message}`))
+    socket.on("close", () => this.#fail("the engine closed the connection"))
+  }
+
+  async hello(token: string | null): Promise<HelloResult> {
+    const hello = await this.call("hello", { protocol: PROTOCOL_VERSION, token }).result
+    if (hello.protocol !== PROTOCOL_VERSION) {
+      throw new EngineFailure("unavailable", `the engine speaks protocol ${hello.protocol}, this server ${PROTOCOL_VERSION}`)
+    }
+    return hello
+  }
+
+  call<M extends EngineMethod>(method: M, params: EngineParams<M>, signal?: AbortSignal): EngineCall<M> {
+    if (this.#closeReason !== null) return failedCall(new EngineFailure("unavailable", this.#closeReason))
+    if (signal?.aborted === true) return failedCall(new EngineFailure("cancelled", "cancelled before it was sent"))
+    const inbox = new CallInbox()
+    const id = this.#nextId++
+    this.#calls.set(id, inbox)
+    this.#socket.write(encodeFrame({ id, method, params }))
+    if (signal !== undefined) this.#cancelOnAbort(signal, id, method, params, inbox)
+    return inbox.asCall<M>()
+  }
+
+  close(): void {
+    this.#fail("the connection was closed")
+  }
+
+  #cancelOnAbort(signal: AbortSignal, id: number, method: EngineMethod, params: unknown, inbox: CallInbox): void {
+    const abort = () => this.#cancel(id, method, params)
+    signal.addEventListener("abort", abort, { once: true })
+    const forget = () => signal.removeEventListener("abort", abort)
+    inbox.asCall().result.then(forget, forget)
+  }
+
+  /** The engine still answers the cancelled call itself; methods without a cancel just run out. */
+  #cancel(id: number, method: EngineMethod, params: unknown): void {
+    if (this.#closeReason !== null || !this.#calls.has(id)) return
+    if (method === "chat") this.call(cancelMethods.chat, { id })
+    if (method === "train") this.call(cancelMethods.train, { job_id: (params as { job_id: string }).job_id })
+  }
+
+  #receive(chunk: Buffer): void {
+    try {
+      this.#reader.read(chunk, (frame) => this.#dispatch(frame as InboundFrame))
+    } catch (error) {
+      this.#fail(`the engine sent bytes that are no frame: ${(error as Error).message}`)
+    }
+  }
+
+  #dispatch(frame: InboundFrame): void {
+    if (frame.id === undefined) {
+      if (frame.event === "heartbeat") this.#listener.heartbeat(frame.data as Heartbeat)
+      return
+    }
+    const inbox = this.#calls.get(frame.id)
+    if (inbox === undefined) return
+    if (frame.event !== undefined) {
+      if (!inbox.push({ event: frame.event, data: frame.data })) this.#abandon(frame.id, inbox)
+      return
+    }
+    this.#calls.delete(frame.id)
+    if (frame.error === undefined) inbox.succeed(frame.result)
+    else inbox.fail(new EngineFailure(frame.error.kind, frame.error.message, frame.error.param ?? null))
+  }
+
+  #abandon(id: number, inbox: CallInbox): void {
+    this.#cancel(id, "chat", null)
+    this.#calls.delete(id)
+    inbox.fail(new EngineFailure("cancelled", "the client does not read its stream"))
+  }
+
+  #fail(reason: string): void {
+    if (this.#closeReason !== null) return
+    this.#closeReason = reason
+    this.#socket.destroy()
+    for (const inbox of this.#calls.values()) inbox.fail(new EngineFailure("unavailable", reason))
+    this.#calls.clear()
+    this.#listener.closed(reason)
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * Supervises one engine process: starts it, watches it, starts it again with growing pauses. Calls
+ * in flight when it ends fail with `unavailable`; who made them decides whether to try again.
+ */
+import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { connect, type Socket } from "node:net"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { HelloResult } from "../wire/engine/base.ts"
+import type { Heartbeat } from "../wire/engine/frames.ts"
+import type { EngineMethod } from "../wire/engine/methods.ts"
+import { type Engine, type EngineCall, EngineFailure, type EngineParams, type EngineState, type EngineStatus } from "./engine.ts"
+import { failedCall } from "./engine-call.ts"
+import { EngineConnection } from "./engine-connection.ts"
+import { defaultWatchdogLimits, EngineWatchdog, type WatchdogLimits } from "./engine-watchdog.ts"
+import type { EngineProcess, LaunchEngine } from "./python-process.ts"
+
+export interface EngineProcessOptions {
+  launch: LaunchEngine
+  log: EngineLog
+  watchdog?: WatchdogLimits
+  /** How long a new process may take until it answers `hello`. */
+  startTimeoutMs?: number
+  /** Pause before the k-th restart in a row. */
+  backOffMs?: (failuresInARow: number) => number
+}
+
+export interface EngineLog {
+  info(object: object, message: string): void
+  warn(object: object, message: string): void
+}
+
+/** An engine that ran this long was healthy: the next restart comes at once. */
+const healthyMs = 5_000
+const watchdogTickMs = 1_000
+const connectRetryMs = 20
+/** Between the request for a stack dump and the kill. */
+const dumpMs = 1_000
+const drainSeconds = 2
+
+function defaultBackOff(failuresInARow: number): number {
+  return failuresInARow <= 1 ? 0 : Math.min(250 * 2 ** (failuresInARow - 2), 10_000)
+}
+
+export class SupervisedEngine implements Engine {
+  readonly #options: Required<EngineProcessOptions>
+  readonly #closing = new AbortController()
+  readonly #stop = once(this.#closing.signal, "abort").then(() => null)
+  readonly #supervision: Promise<void>
+  #state: EngineState = "starting"
+  #reason: string | null = null
+  #failuresInARow = 0
+  #connection: EngineConnection | null = null
+  #hello: HelloResult | null = null
+  #heartbeat: Heartbeat | null = null
+  #waiters = new Set<() => void>()
+
+  /** Starts at once and returns at once. */
+  constructor(options: EngineProcessOptions) {
+    this.#options = { watchdog: defaultWatchdogLimits, startTimeoutMs: 60_000, backOffMs: defaultBackOff, ...options }
+    this.#supervision = this.#supervise()
+  }
+
+  call<M extends EngineMethod>(method: M, params: EngineParams<M>, signal?: AbortSignal): EngineCall<M> {
+    if (this.#state === "ready" && this.#connection !== null) return this.#connection.call(method, params, signal)
+    return failedCall(this.#unavailable())
+  }
+
+  async ready(timeoutMs: number): Promise<void> {
+    const deadline = performance.now() + timeoutMs
+    while (this.#state !== "ready") {
+      const left = deadline - performance.now()
+      if (left <= 0 || this.#state === "closed") throw this.#unavailable()
+      await this.#nextChange(left)
+    }
+  }
+
+  status(): EngineStatus {
+    return { state: this.#state, hello: this.#hello, heartbeat: this.#heartbeat, reason: this.#reason }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#supervision
+  }
+
+  #unavailable(): EngineFailure {
+    const why = this.#reason === null ? "it is starting" : this.#reason
+    return new EngineFailure("unavailable", `the engine is not ready: ${why}`)
+  }
+
+  async #supervise(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      const began = performance.now()
+      const reason = await this.#lifetime().catch((error: Error) => error.message)
+      if (this.#closing.signal.aborted) break
+      this.#failuresInARow = performance.now() - began > healthyMs ? 1 : this.#failuresInARow + 1
+      this.#enter("restarting", reason)
+      this.#options.log.warn({ reason, failuresInARow: this.#failuresInARow }, "engine ended")
+      await sleep(this.#options.backOffMs(this.#failuresInARow), undefined, { signal: this.#closing.signal }).catch(() => undefined)
+    }
+    this.#enter("closed", "the server is stopping")
+  }
+
+  /** One process from start to end. Returns why it ended. */
+  async #lifetime(): Promise<string> {
+    // The system's folder, because a socket path may have no more than about 100 characters.
+    const folder = await mkdtemp(path.join(tmpdir(), "heddle-"))
+    const socketPath = path.join(folder, "engine.sock")
+    const process = this.#options.launch(socketPath, (line) => this.#options.log.info({ engine: line }, "engine"))
+    try {
+      return await this.#serve(process, socketPath)
+    } finally {
+      this.#connection?.close()
+      this.#connection = null
+      process.kill("SIGKILL")
+      await process.exited
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  async #serve(process: EngineProcess, socketPath: string): Promise<string> {
+    const watchdog = new EngineWatchdog(this.#options.watchdog)
+    const ended = Promise.withResolvers<string>()
+    void process.exited.then(ended.resolve)
+    const socket = await Promise.race([this.#connect(socketPath), ended.promise])
+    if (typeof socket === "string") return socket
+    const connection = new EngineConnection(socket, {
+      heartbeat: (beat) => {
+        this.#heartbeat = beat
+        watchdog.heartbeat(beat)
+      },
+      // The exit says more than the closed socket; give it a moment to be known.
+      closed: (reason) => setTimeout(() => ended.resolve(reason), 100).unref(),
+    })
+    this.#connection = connection
+    const hello = await Promise.race([connection.hello(null), ended.promise, this.#stop])
+    if (hello === null) return "the server is stopping"
+    if (typeof hello === "string") return hello
+    this.#hello = hello
+    this.#enter("ready", null)
+    return this.#watch(process, connection, watchdog, ended.promise)
+  }
+
+  async #watch(process: EngineProcess, connection: EngineConnection, watchdog: EngineWatchdog, ended: Promise<string>) {
+    const ticks = this.#untilHung(watchdog, ended)
+    const outcome = await Promise.race([ended, ticks, this.#stop])
+    if (outcome === null) {
+      await this.#leave(process, connection, ended)
+      return "the server is stopping"
+    }
+    if (typeof outcome === "string") return outcome
+    process.kill("SIGUSR1")
+    await Promise.race([sleep(dumpMs), ended])
+    return outcome.hung
+  }
+
+  async #untilHung(watchdog: EngineWatchdog, ended: Promise<string>): Promise<{ hung: string }> {
+    let over = false
+    void ended.then(() => (over = true))
+    let last = performance.now()
+    while (!over && !this.#closing.signal.aborted) {
+      await sleep(watchdogTickMs, undefined, { ref: false })
+      const now = performance.now()
+      const hung = watchdog.tick(now - last)
+      if (hung !== null) return { hung }
+      last = now
+    }
+    return new Promise(() => undefined)
+  }
+
+  async #leave(process: EngineProcess, connection: EngineConnection, ended: Promise<string>): Promise<void> {
+    this.#enter("closed", "the server is stopping")
+    connection.call("shutdown", { drain_s: drainSeconds })
+    const drained = await Promise.race([ended.then(() => true), sleep((drainSeconds + 1) * 1000, false)])
+    if (drained) return
+    process.leave()
+    process.kill("SIGTERM")
+    await Promise.race([ended, sleep(1000)])
+  }
+
+  async #connect(socketPath: string): Promise<Socket> {
+    const deadline = performance.now() + this.#options.startTimeoutMs
+    while (performance.now() < deadline && !this.#closing.signal.aborted) {
+      const socket = await tryConnect(socketPath)
+      if (socket !== null) return socket
+      await sleep(connectRetryMs)
+    }
+    throw new Error(`the engine did not listen within ${this.#options.startTimeoutMs / 1000} s of its start`)
+  }
+
+  #enter(state: EngineState, reason: string | null): void {
+    this.#state = state
+    this.#reason = reason
+    if (state !== "ready") this.#heartbeat = null
+    for (const wake of this.#waiters) wake()
+    this.#waiters.clear()
+  }
+
+  #nextChange(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(done, timeoutMs)
+      const waiters = this.#waiters
+      function done() {
+        clearTimeout(timer)
+        waiters.delete(done)
+        resolve()
+      }
+      waiters.add(done)
+    })
+  }
+}
+
+function tryConnect(socketPath: string): Promise<Socket | null> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath)
+    socket.once("connect", () => {
+      socket.removeAllListeners("error")
+      resolve(socket)
+    })
+    socket.once("error", () => resolve(null))
+  })
+}

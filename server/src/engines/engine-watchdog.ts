@@ -1,0 +1,49 @@
+/** Tells a hung engine from a busy one by its heartbeats (engine 5.2). */
+import type { Heartbeat } from "../wire/engine/frames.ts"
+
+export interface WatchdogLimits {
+  /** Longest time without a heartbeat. */
+  silenceMs: number
+  /** Longest time `progress` may stand still while there is work. */
+  stallMs: number
+}
+
+export const defaultWatchdogLimits: WatchdogLimits = { silenceMs: 15_000, stallMs: 120_000 }
+
+/**
+ * One tick never counts for more than this: after the machine slept, or this process was stopped,
+ * the engine gets its time to report again before it is judged.
+ */
+const longestTickMs = 2_000
+
+export class EngineWatchdog {
+  readonly #limits: WatchdogLimits
+  #silentMs = 0
+  #stalledMs = 0
+  #last: Heartbeat | null = null
+
+  constructor(limits: WatchdogLimits) {
+    this.#limits = limits
+  }
+
+  heartbeat(beat: Heartbeat): void {
+    const busy = beat.running + beat.waiting + beat.training > 0
+    if (!busy || beat.progress !== this.#last?.progress) this.#stalledMs = 0
+    this.#silentMs = 0
+    this.#last = beat
+  }
+
+  /** Call it about once a second. Returns what is wrong, or null. */
+  tick(elapsedMs: number): string | null {
+    const counted = Math.min(elapsedMs, longestTickMs)
+    this.#silentMs += counted
+    this.#stalledMs += counted
+    if (this.#silentMs > this.#limits.silenceMs) {
+      return `the engine sent no heartbeat for ${Math.round(this.#silentMs / 1000)} s`
+    }
+    if (this.#stalledMs > this.#limits.stallMs) {
+      return `the engine made no progress for ${Math.round(this.#stalledMs / 1000)} s with work queued`
+    }
+    return null
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * The only test double: a scripted engine inside the test's process that speaks the real protocol
+ * over a real socket, so that supervision, framing and cancellation are the ones of production.
+ * Tests replace `handlers`, call `die()` and stop `heartbeats`.
+ */
+import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { createServer, type Socket } from "node:net"
+import path from "node:path"
+import { PROTOCOL_VERSION } from "../wire/engine/frames.ts"
+import type { EngineMethod } from "../wire/engine/methods.ts"
+import { EngineFailure, type EngineParams } from "./engine.ts"
+import { encodeFrame, FrameReader } from "./frame-codec.ts"
+import type { EngineProcess } from "./python-process.ts"
+
+export interface FakeCall {
+  emit(event: string, data: unknown): void
+  /** Fires on `chat.cancel` and `train.cancel` of this call, and when the engine dies. */
+  cancelled: AbortSignal
+}
+
+export type FakeHandler<M extends EngineMethod> = (params: EngineParams<M>, call: FakeCall) => unknown
+export type FakeHandlers = { [M in EngineMethod]?: FakeHandler<M> }
+
+interface OpenCall {
+  method: string
+  jobId: string | undefined
+  controller: AbortController
+}
+
+const heartbeatMs = 100
+
+export class FakeEngine {
+  handlers: FakeHandlers
+  heartbeats = true
+  /** Processes started so far. */
+  launches = 0
+  /** Calls received, in order, over all processes. */
+  readonly calls: { method: string; params: unknown }[] = []
+  #kill: (() => void) | null = null
+
+  constructor(handlers: FakeHandlers = {}) {
+    this.handlers = { ...defaultHandlers, ...handlers }
+  }
+
+  /** As kill -9: the socket closes, nothing is answered. */
+  die(): void {
+    this.#kill?.()
+  }
+
+  readonly launch = (socketPath: string): EngineProcess => {
+    this.launches += 1
+    const exited = Promise.withResolvers<string>()
+    const sockets = new Set<Socket>()
+    const server = createServer((socket) => {
+      sockets.add(socket)
+      this.#serve(socket)
+    })
+    server.listen(socketPath)
+    const kill = () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      exited.resolve("the fake engine was killed")
+    }
+    this.#kill = kill
+    return { exited: exited.promise, leave: kill, kill: (signal) => signal !== "SIGUSR1" && kill() }
+  }
+
+  #serve(socket: Socket): void {
+    const reader = new FrameReader()
+    const open = new Map<number, OpenCall>()
+    const beat = setInterval(() => this.#beat(socket, open.size), heartbeatMs)
+    socket.on("error", () => undefined)
+    socket.on("close", () => {
+      clearInterval(beat)
+      for (const call of open.values()) call.controller.abort()
+    })
+    socket.on("data", (chunk: Buffer) =>
+      reader.read(chunk, (frame) => {
+        const call = frame as { id: number; method: EngineMethod; params: unknown }
+        this.calls.push({ method: call.method, params: call.params })
+        void this.#answer(socket, open, call)
+      }),
+    )
+  }
+
+  #beat(socket: Socket, running: number): void {
+    if (!this.heartbeats) return
+    const data = { running, waiting: 0, training: 0, progress: Date.now(), resident_bytes: 0 }
+    socket.write(encodeFrame({ event: "heartbeat", data }))
+  }
+
+  async #answer(socket: Socket, open: Map<number, OpenCall>, frame: { id: number; method: EngineMethod; params: unknown }) {
+    const { id, method, params } = frame
+    const write = (message: object) => {
+      if (!socket.destroyed) socket.write(encodeFrame({ id, ...message }))
+    }
+    if (method === "chat.cancel") open.get((params as { id: number }).id)?.controller.abort()
+    if (method === "train.cancel") abortJob(open, (params as { job_id: string }).job_id)
+    const controller = new AbortController()
+    open.set(id, { method, jobId: (params as { job_id?: string }).job_id, controller })
+    try {
+      const handler = this.handlers[method] as FakeHandler<EngineMethod> | undefined
+      if (handler === undefined) throw new EngineFailure("invalid", `the fake engine has no method ${method}`)
+      const emit = (event: string, data: unknown) => write({ event, data })
+      write({ result: await handler(params as never, { emit, cancelled: controller.signal }) })
+    } catch (error) {
+      const failure = error instanceof EngineFailure ? error : new EngineFailure("internal", String(error))
+      write({ error: { kind: failure.kind, message: failure.message, param: failure.param } })
+    } finally {
+      open.delete(id)
+      if (method === "shutdown") this.die()
+    }
+  }
+}
+
+function abortJob(open: Map<number, OpenCall>, jobId: string): void {
+  for (const call of open.values()) if (call.method === "train" && call.jobId === jobId) call.controller.abort()
+}
+
+/** Waits until the call is cancelled, then fails as an engine does. */
+export async function untilCancelled(call: FakeCall): Promise<never> {
+  await new Promise((resolve) => call.cancelled.addEventListener("abort", resolve, { once: true }))
+  throw new EngineFailure("cancelled", "cancelled")
+}
+
+const description = {
+  architecture: "FakeForCausalLM",
+  vocab_size: 512,
+  max_model_len: 2048,
+  num_parameters: 1000,
+  fingerprint: "f".repeat(64),
+}
+
+const defaultHandlers: FakeHandlers = {
+  hello: () => ({
+    protocol: PROTOCOL_VERSION,
+    engine_version: "fake",
+    device: "cpu",
+    device_name: "fake",
+    torch_version: "none",
+    max_lora_rank: 64,
+  }),
+  "base.resolve": ({ base }) => ({ ...description, name: base.name, path: base.path ?? "/nowhere" }),
+  "base.load": ({ base }) => ({ ...description, name: base.name, path: base.path ?? "/nowhere" }),
+  chat: fakeChat,
+  "chat.cancel": () => ({}),
+  tokenize: () => ({ token_ids: [1, 2, 3], max_model_len: 2048 }),
+  detokenize: ({ token_ids }) => ({ text: token_ids.map((id) => `<${id}>`).join("") }),
+  train: fakeTrain,
+  "train.cancel": () => ({}),
+  shutdown: () => ({}),
+}
+
+/** Token k of every choice is the letter `a`+k, its id 100+k, its logprob −0.5−k/8; eight tokens unless asked for fewer or more. */
+export function fakeTokens(count: number) {
+  return Array.from({ length: count }, (_, k) => ({
+    id: 100 + k,
+    logprob: -0.5 - k / 8,
+    bytes: [97 + (k % 26)],
+    top: [] as { id: number; logprob: number; bytes: number[] }[],
+  }))
+}
+
+function fakeChat(params: EngineParams<"chat">, call: FakeCall) {
+  const tokens = fakeTokens(params.sampling.max_tokens ?? 8)
+  const content = tokens.map((token) => String.fromCharCode(...token.bytes)).join("")
+  const prompt = { prompt_token_ids: [1, 2, 3], cached_tokens: 1 }
+  call.emit("start", prompt)
+  const choices = Array.from({ length: params.n ?? 1 }, (_, index) => {
+    const half = Math.floor(tokens.length / 2)
+    for (const part of params.stream === true ? [tokens.slice(0, half), tokens.slice(half)] : []) {
+      const text = part.map((token) => String.fromCharCode(...token.bytes)).join("")
+      call.emit("delta", { index, content: text, reasoning: "", tool_calls: [], tokens: part })
+    }
+    const finish = { finish_reason: "stop", stop_reason: null, tokens: params.stream === true ? [] : tokens }
+    return { index, content, reasoning: null, tool_calls: [], ...finish }
+  })
+  return { ...prompt, completion_tokens: tokens.length * choices.length, choices }
+}
+
+/** One gradient step per line of the data file; the same events each time it is called for a job. */
+async function fakeTrain(params: EngineParams<"train">, call: FakeCall) {
+  const text = await readFile(params.data.path, "utf8")
+  const steps = text.split("\n").filter((line) => line !== "").length
+  call.emit("training_started", { num_sequences: steps })
+  for (let number = 1; number <= steps; number++) {
+    if (call.cancelled.aborted) throw new EngineFailure("cancelled", "cancelled")
+    call.emit("gradient_step", { number, metrics: { policy_loss: 1 / number, learning_rate: 5e-6 } })
+  }
+  return writeFakeCheckpoint(params, steps)
+}
+
+export async function writeFakeCheckpoint(params: EngineParams<"train">, steps: number) {
+  await mkdir(params.output.path, { recursive: true })
+  await writeFile(path.join(params.output.path, "manifest.json"), "{}")
+  return {
+    output: params.output,
+    size_bytes: 2,
+    manifest_sha256: "0".repeat(64),
+    gradient_steps: steps,
+    data_metrics: { turns_choice_ids: steps },
+  }
+}
