@@ -53,6 +53,7 @@ def train_tokenizer(seed: int) -> PreTrainedTokenizerFast:
         eos_token=TURN_END,
         pad_token=END_OF_TEXT,
         model_max_length=CONTEXT_LENGTH,
+        padding_side="left",
         clean_up_tokenization_spaces=False,
         chat_template=CHAT_TEMPLATE.read_text("utf-8"),
     )
