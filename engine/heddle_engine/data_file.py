@@ -1,0 +1,39 @@
+"""Streams a job's data file: JSON Lines whose hash the server recorded when it wrote them."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from .errors import EngineError
+
+
+def read_json_lines(path: str, sha256: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yields ``(line number from 1, object)``; blank lines are skipped.
+
+    Raises ``not_found`` when the file is not there, ``invalid`` for a line that is not a JSON object
+    and, after the last line, when the bytes read are not the ones that were recorded.
+    """
+    digest = hashlib.sha256()
+    try:
+        file = Path(path).open("rb")
+    except FileNotFoundError as error:
+        raise EngineError("not_found", f"data file {path} is not there", "data.path") from error
+    with file:
+        for number, line in enumerate(file, start=1):
+            digest.update(line)
+            if line.strip():
+                yield number, _parse(line, number)
+    if digest.hexdigest() != sha256:
+        raise EngineError("invalid", f"data file {path} has SHA-256 {digest.hexdigest()}, expected {sha256}", "data.sha256")
+
+
+def _parse(line: bytes, number: int) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise EngineError("invalid", f"line {number} of the data file is not JSON: {error}", "data") from error
+    if not isinstance(value, dict):
+        raise EngineError("invalid", f"line {number} of the data file is a {type(value).__name__}, expected an object", "data")
+    return value

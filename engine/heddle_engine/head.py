@@ -1,0 +1,51 @@
+"""Log-probabilities of given tokens from hidden states, without ever holding all logits.
+
+Logits, log-sum-exp and entropy are fp32 in one code path for training and scoring (engine 4.5).
+"""
+
+import torch
+from torch import Tensor
+
+from .linear import FrozenLinear
+
+#: Logits of one chunk, in bytes: small chunks stay in a CPU's cache, and bound memory on a device.
+_CHUNK_BYTES = {"cpu": 32 * 2**20, "cuda": 1024 * 2**20}
+
+
+def token_logprobs(hidden: Tensor, targets: Tensor, head: FrozenLinear, chunk_size: int) -> tuple[Tensor, Tensor]:
+    """hidden [M, h], targets int64 [M] -> log p(target) [M] and entropy [M], natural log, fp32.
+
+    The gradient goes from the log-probabilities to ``hidden`` only; the entropy carries none. At most
+    ``chunk_size`` positions have their logits in memory at a time, fewer when the vocabulary is large.
+    """
+    by_memory = _CHUNK_BYTES.get(hidden.device.type, 2**28) // (4 * head.out_features)
+    return _TokenLogprobs.apply(hidden, targets, head, max(16, min(chunk_size, by_memory)))
+
+
+class _TokenLogprobs(torch.autograd.Function):
+    """d log p(t) / d hidden = (onehot(t) - p) W is formed while the logits are at hand."""
+
+    @staticmethod
+    def forward(ctx, hidden, targets, head, chunk):
+        logprobs = torch.empty(len(targets), device=hidden.device)
+        entropy = torch.empty_like(logprobs)
+        wanted = ctx.needs_input_grad[0]
+        slope = torch.empty_like(hidden) if wanted else None
+        for start in range(0, len(targets), chunk):
+            at = slice(start, start + chunk)
+            every = torch.log_softmax(head(hidden[at]).float(), -1)
+            target = targets[at, None]
+            logprobs[at] = every.gather(1, target)[:, 0]
+            p = every.exp()
+            entropy[at] = -torch.linalg.vecdot(p, every)
+            if wanted:
+                p.scatter_add_(1, target, p.new_full(target.shape, -1.0))
+                slope[at] = head.transposed(p.to(hidden.dtype))
+        ctx.mark_non_differentiable(entropy)
+        ctx.save_for_backward(slope)
+        return logprobs, entropy
+
+    @staticmethod
+    def backward(ctx, grad, _):
+        (slope,) = ctx.saved_tensors
+        return (slope * -grad[:, None]).to(slope.dtype), None, None, None

@@ -1,0 +1,46 @@
+"""Packs sequences into rows; one row is one optimizer step (training-api 7.3)."""
+
+import numpy as np
+
+from .prefix_tree import shared_length
+from .sequences import Sequence
+
+ROW_MULTIPLE = 2048
+
+
+def row_length(longest: int, requested: int | None, max_model_len: int) -> int:
+    """Tokens a row holds: as asked, else the longest sequence rounded up, never above the model's maximum."""
+    rounded = -(-longest // ROW_MULTIPLE) * ROW_MULTIPLE
+    return min(requested or rounded, max_model_len)
+
+
+def pack(sequences: list[Sequence], length: int, generator: np.random.Generator) -> list[list[Sequence]]:
+    """Next-fit in group order: a sequence goes to the open row or starts a new one.
+
+    Within a group the order is shuffled and what sequences share counts once per row. Rows come
+    back shuffled. No sequence may be longer than ``length``.
+    """
+    rows: list[list[Sequence]] = []
+    room = 0
+    for group in _shuffled_groups(sequences, generator):
+        for sequence in group:
+            cost = len(sequence) - _already_there(sequence, rows[-1] if rows else [])
+            if not rows or cost > room:
+                rows.append([])
+                room, cost = length, len(sequence)
+            rows[-1].append(sequence)
+            room -= cost
+    return [rows[i] for i in generator.permutation(len(rows))]
+
+
+def _shuffled_groups(sequences: list[Sequence], generator: np.random.Generator) -> list[list[Sequence]]:
+    groups: dict[int, list[Sequence]] = {}
+    for sequence in sequences:
+        groups.setdefault(sequence.group, []).append(sequence)
+    return [[group[i] for i in generator.permutation(len(group))] for group in groups.values()]
+
+
+def _already_there(sequence: Sequence, row: list[Sequence]) -> int:
+    """Tokens of ``sequence`` that the row holds already, for a member of its group."""
+    mates = (other for other in reversed(row) if other.group == sequence.group)
+    return max((shared_length(sequence, mate) for mate in mates), default=0)
