@@ -17,8 +17,8 @@ import { become } from "./setup/run.mjs"
 
 const commands = {
   start: (args) => runTypeScript("server/src/main.ts", args),
-  demo: (args) => runScript("./demo.mjs", args),
-  test: (args) => runScript("./test.mjs", args),
+  demo: async (args) => (await import("./demo.mjs")).main(args),
+  test: async (args) => (await import("./test.mjs")).main(args),
   bench: (args) => runTypeScript("bench/bench.ts", args),
 }
 
@@ -28,11 +28,6 @@ async function runTypeScript(file, args) {
   const python = own ? process.env.HEDDLE_PYTHON : await ensureEngine()
   const env = python ? { ...process.env, HEDDLE_PYTHON: python } : process.env
   await become(projectNode, [fromRoot(file), ...args], { env })
-}
-
-async function runScript(module, args) {
-  const { main } = await import(module)
-  await main(args)
 }
 
 const [name, ...args] = process.argv.slice(2)

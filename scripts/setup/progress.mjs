@@ -2,8 +2,6 @@
  * Progress of the set-up, on standard error: standard output belongs to the command itself, whose
  * last line may be one JSON object.
  */
-const start = performance.now()
-
 /** A failure the reader can mend: shown without a stack trace. */
 export class SetupError extends Error {}
 
@@ -34,6 +32,3 @@ export async function step(title, work) {
 }
 
 export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`
-
-/** Milliseconds since this process began to run our code. */
-export const sinceStart = () => performance.now() - start

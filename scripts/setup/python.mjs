@@ -15,7 +15,7 @@ const PROBE = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2]
 const PROBE_VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
 
 /** The first Python on the PATH that is new enough and can make virtual environments. */
-export function findPython() {
+function findPython() {
   const seen = []
   for (const name of NAMES) {
     if (isNewEnough(ask(name, ["-c", PROBE]))) return name

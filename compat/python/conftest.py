@@ -1,0 +1,49 @@
+"""Fixtures of the client suites. One server serves all tests of a session.
+
+The session runs inside the environment of one client set; which tests it collects follows from
+what that environment holds.
+"""
+
+import asyncio
+import inspect
+import os
+import secrets
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+from offline import block_outbound
+
+# litellm, which ART imports, else downloads a price list at import.
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+os.environ["TQDM_DISABLE"] = "1"
+for foreign in ("WANDB_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_PROJECT_ID"):
+    os.environ.pop(foreign, None)
+block_outbound()
+
+import pytest  # noqa: E402
+from started_server import Server, started_server  # noqa: E402
+
+# Plain HTTP is the same in every environment: the one without ART checks it for all.
+collect_ignore_glob = ["test_wire.py"] if find_spec("art") else ["test_art_*.py"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Runs `async def` tests, each in an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = inspect.signature(pyfuncitem.obj).parameters
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    with started_server() as started:
+        yield started
+
+
+@pytest.fixture
+def name() -> str:
+    """A model name that no other test uses."""
+    return f"m-{secrets.token_hex(4)}"

@@ -1,0 +1,94 @@
+"""Jobs with little, nothing or nonsense to learn, as ART sends them."""
+
+import art
+import pytest
+from art_session import QUESTION, group_of, registered, rollout, train_once
+from covers import covers
+from started_server import Server
+from wire import call
+
+
+def events_of(server: Server, job_id: str) -> list[dict]:
+    page = call(server, "GET", f"/v1/preview/training-jobs/{job_id}/events?limit=100").json
+    assert page["has_more"] is False
+    return page["data"]
+
+
+async def created_jobs(backend: object) -> list[str]:
+    """Notes the ids of the jobs that a backend creates from now on."""
+    ids: list[str] = []
+    jobs = backend._client.training_jobs  # type: ignore[attr-defined]
+    create = jobs.create
+
+    async def noting(**fields: object) -> object:
+        job = await create(**fields)
+        ids.append(job.id)
+        return job
+
+    jobs.create = noting
+    return ids
+
+
+@covers("art-equal-rewards")
+async def test_equal_rewards_move_the_step_without_a_gradient(server: Server, name: str) -> None:
+    async with registered(server, name) as (backend, model):
+        jobs = await created_jobs(backend)
+        group = await group_of(model.openai_client(), model, [1.0, 1.0, 1.0, 1.0])
+        result = await backend.train(model, [group])
+        assert result.step == 1
+    kinds = [event["type"] for event in events_of(server, jobs[0])]
+    assert kinds == ["training_started", "training_ended"]
+
+
+@covers("art-empty-groups")
+async def test_no_groups_and_empty_groups_move_the_step(server: Server, name: str) -> None:
+    async with registered(server, name) as (backend, model):
+        assert (await backend.train(model, [])).step == 1
+        assert (await backend.train(model, [art.TrajectoryGroup([])])).step == 2
+
+
+@covers("art-exceptions")
+async def test_a_group_of_exceptions_moves_the_step(server: Server, name: str) -> None:
+    async with registered(server, name) as (backend, model):
+        failed = art.TrajectoryGroup([ValueError("the rollout failed: \u0000 \u2028"), OSError()])
+        assert len(failed.exceptions) == 2
+        assert (await backend.train(model, [failed])).step == 1
+
+
+@covers("art-exceptions")
+async def test_exceptions_beside_trajectories_are_tolerated(server: Server, name: str) -> None:
+    async with registered(server, name) as (backend, model):
+        client = model.openai_client()
+        outcomes = [
+            await rollout(client, model, 0.0),
+            await rollout(client, model, 1.0),
+            ValueError("the third rollout failed"),
+        ]
+        result = await backend.train(model, [art.TrajectoryGroup(outcomes)], learning_rate=1e-3)
+        assert result.step == 1
+
+
+@covers("art-failed-job")
+async def test_a_failed_job_raises_and_leaves_the_step(server: Server, name: str) -> None:
+    async with registered(server, name) as (backend, model):
+        group = await group_of(model.openai_client(), model, [0.0, 1.0])
+        choice = group.trajectories[0].messages_and_choices[-1]
+        choice.token_ids = [10_000_000 for _ in choice.token_ids]
+        with pytest.raises(RuntimeError, match="Training job failed: .*10000000"):
+            await backend.train(model, [group])
+        assert await model.get_step() == 0
+        assert (await train_once(backend, model)).step == 1, "the next job starts from the last step"
+
+
+@covers("art-foreign-choices")
+async def test_choices_without_ids_and_logprobs_are_left_out(server: Server, name: str) -> None:
+    """A plain assistant message is context, never a target: the job ends with nothing to learn."""
+    async with registered(server, name) as (backend, model):
+        trajectories = [
+            art.Trajectory(
+                messages_and_choices=[*QUESTION, {"role": "assistant", "content": "7"}], reward=reward
+            )
+            for reward in (0.0, 1.0)
+        ]
+        result = await backend.train(model, [art.TrajectoryGroup(trajectories)])
+        assert result.step == 1

@@ -1,0 +1,58 @@
+"""Plain HTTP for what a client library hides: raw paths, bare bodies, exact headers."""
+
+import json
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from typing import Any
+from urllib.parse import urlsplit
+
+from started_server import Server
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Status, lower-case headers and body text of one response."""
+
+    status: int
+    headers: dict[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+
+def call(
+    server: Server,
+    method: str,
+    path: str,
+    body: Any = None,
+    *,
+    key: str | None = "",
+    headers: dict[str, str] | None = None,
+) -> Answer:
+    """Sends one request exactly as given; `key` None sends none, "" the server's own."""
+    sent = dict(headers or {})
+    if key is not None:
+        sent["Authorization"] = f"Bearer {key or server.key}"
+    if body is not None:
+        sent["Content-Type"] = "application/json"
+    address = urlsplit(server.url)
+    connection = HTTPConnection(address.hostname or "", address.port, timeout=120)
+    try:
+        connection.request(method, path, None if body is None else json.dumps(body), sent)
+        response = connection.getresponse()
+        text = response.read().decode()
+        return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, text)
+    finally:
+        connection.close()
+
+
+def create_model(server: Server, name: str, **fields: Any) -> dict[str, Any]:
+    """Registers a model on the shipped base model, as ART does."""
+    body = {"project": "compat", "name": name, "base_model": "heddle/tiny", "entity": None}
+    answer = call(
+        server, "POST", "/v1/preview/models", {**body, "return_existing": True, **fields}
+    )
+    assert answer.status == 200, answer.text
+    return answer.json

@@ -1,0 +1,37 @@
+/** Starts the tools of a test run. */
+import { spawn } from "node:child_process"
+import { mkdirSync, rmSync } from "node:fs"
+import { delimiter, join } from "node:path"
+import { cache, fromRoot, root } from "../setup/paths.mjs"
+
+/** A suite that hangs must not hang the whole run. */
+const TIMEOUT_MS = 20 * 60_000
+
+/** Runs a tool in the repository folder with its output on the terminal; returns its exit status. */
+export function runTool(command, args, env = {}) {
+  const PATH = [fromRoot("node_modules", ".bin"), process.env.PATH].join(delimiter)
+  const child = spawn(command, args, { cwd: root, stdio: "inherit", env: { ...process.env, PATH, ...env } })
+  const timer = setTimeout(() => {
+    console.log(`stopped after ${TIMEOUT_MS / 60_000} minutes`)
+    child.kill("SIGKILL")
+  }, TIMEOUT_MS)
+  return new Promise((resolve) => {
+    child.on("error", (cause) => {
+      console.log(`cannot run ${command}: ${cause.message}`)
+      resolve(127)
+    })
+    child.on("exit", (code, signal) => {
+      clearTimeout(timer)
+      resolve(code ?? signal)
+    })
+  })
+}
+
+/** Where a runner writes its report; an old one is gone, so that it cannot be taken for the new. */
+export function reportPath(name) {
+  const folder = join(cache, "reports")
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, name)
+  rmSync(path, { force: true })
+  return path
+}

@@ -1,0 +1,95 @@
+/**
+ * Everything `npm test` runs, in order: `name` and `group` select it, `run` prepares what it needs,
+ * runs it with its output on the terminal and returns its counts.
+ */
+import { clientSets, ensureClients } from "../setup/clients.mjs"
+import { ensureEngine } from "../setup/engine.mjs"
+import { projectNode } from "../setup/node-modules.mjs"
+import { startPostgres } from "../setup/postgres.mjs"
+import { fromExit, fromJunit, fromVitest, honest } from "./counts.mjs"
+import { reportPath, runTool } from "./runner.mjs"
+
+const PYTHON_SOURCES = ["engine/heddle_engine", "engine/tests", "compat/python", "examples", "scripts"]
+
+const checks = [
+  check("types", "types (tsc)", [["typescript/bin/tsc"]]),
+  check("format", "format (oxfmt, ruff)", [["oxfmt/bin/oxfmt", "--check"]], ["format", "--check"]),
+  check("lint", "lint (oxlint, ruff)", [["oxlint/bin/oxlint", "--type-aware"]], ["check"]),
+  check("dead-code", "dead code (knip)", [["knip/bin/knip.js"]]),
+]
+
+/** Tools that only say yes or no; `ruff` adds the same check for Python. */
+function check(name, title, tools, ruff) {
+  return {
+    name,
+    group: "checks",
+    title,
+    async run() {
+      const codes = []
+      for (const [script, ...args] of tools) codes.push(await runTool(projectNode, [`node_modules/${script}`, ...args]))
+      if (ruff) {
+        const python = await ensureEngine({ tests: true })
+        codes.push(await runTool(python, ["-m", "ruff", ...ruff, ...PYTHON_SOURCES]))
+      }
+      return codes.map(fromExit)
+    },
+  }
+}
+
+const server = {
+  name: "server",
+  title: "server (vitest, on PGlite and PostgreSQL)",
+  async run() {
+    const HEDDLE_PYTHON = await ensureEngine()
+    const postgres = await startPostgres()
+    try {
+      return [await vitest("server", ["--dir", "server"], { HEDDLE_PYTHON, HEDDLE_TEST_POSTGRES_URL: postgres.url })]
+    } finally {
+      await postgres.stop()
+    }
+  },
+}
+
+const engine = {
+  name: "engine",
+  title: "engine (pytest)",
+  async run() {
+    return [await pytest(await ensureEngine({ tests: true }), "engine", ["engine/tests"])]
+  },
+}
+
+const pythonClients = clientSets().map((set) => ({
+  name: set,
+  group: "clients",
+  title: `Python clients: ${set}`,
+  async run() {
+    const HEDDLE_PYTHON = await ensureEngine()
+    const python = await ensureClients(set)
+    return [await pytest(python, set, ["compat/python"], { HEDDLE_PYTHON, HEDDLE_CLIENT_SET: set })]
+  },
+}))
+
+const nodeClients = {
+  name: "node-clients",
+  group: "clients",
+  title: "Node clients",
+  async run() {
+    const HEDDLE_PYTHON = await ensureEngine()
+    return [await vitest("node-clients", ["--config", "compat/node/vitest.config.ts"], { HEDDLE_PYTHON })]
+  },
+}
+
+async function vitest(name, args, env) {
+  const report = reportPath(`${name}.json`)
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`]
+  const code = await runTool(projectNode, ["node_modules/vitest/vitest.mjs", "run", ...args, ...reporters], env)
+  return honest(fromVitest(report), code)
+}
+
+async function pytest(python, name, paths, env) {
+  const report = reportPath(`${name}.xml`)
+  const args = ["-m", "pytest", "-q", "--junitxml", report, ...paths]
+  return honest(fromJunit(report), await runTool(python, args, env))
+}
+
+export const suites = [...checks, server, engine, ...pythonClients, nodeClients]
