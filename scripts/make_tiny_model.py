@@ -22,9 +22,7 @@ FOLDER_LIMIT = 4_000_000
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "folder", nargs="?", type=Path, default=ROOT / "engine" / "models" / "heddle-tiny"
-    )
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "engine" / "models" / "heddle-tiny")
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     make(folder)

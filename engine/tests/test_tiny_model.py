@@ -56,9 +56,7 @@ class TestFiles:
             if file.name != "SHA256SUMS"
         }
         assert found == listed
-        assert {"README.md", "chat_template.jinja", "config.json", "generation_config.json"} < set(
-            listed
-        )
+        assert {"README.md", "chat_template.jinja", "config.json", "generation_config.json"} < set(listed)
         assert {"model.safetensors", "tokenizer.json", "tokenizer_config.json"} < set(listed)
 
     def test_the_folder_is_small_enough_for_the_repository(self):
@@ -73,9 +71,7 @@ class TestFiles:
         config = model.config
         assert config.model_type == "qwen3"
         assert (config.hidden_size, config.num_hidden_layers) == (128, 4)
-        assert (config.num_attention_heads, config.num_key_value_heads, config.head_dim) == (
-            (4, 2, 32)
-        )
+        assert (config.num_attention_heads, config.num_key_value_heads, config.head_dim) == ((4, 2, 32))
         assert (config.intermediate_size, config.vocab_size) == (384, 512)
         assert config.max_position_embeddings == 2048
         assert model.lm_head.weight is model.model.embed_tokens.weight
@@ -93,9 +89,7 @@ class TestChatTemplate:
                 "content": [{"type": "text", "text": "1 + "}, {"type": "text", "text": "1 = ?"}],
             },
         ]
-        assert tokenizer.apply_chat_template(
-            messages, tokenize=False, add_generation_prompt=True
-        ) == (
+        assert tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True) == (
             "<|im_start|>system\nAnswer briefly.<|im_end|>\n"
             "<|im_start|>user\n3 + 4 = ?<|im_end|>\n"
             "<|im_start|>assistant\n7<|im_end|>\n"
@@ -111,8 +105,7 @@ class TestChatTemplate:
         messages = [*system, {"role": "user", "content": "Weather in Oslo?"}]
         text = tokenizer.apply_chat_template(messages, tools=[tasks.GET_WEATHER], tokenize=False)
         assert text == (
-            f"<|im_start|>system\n{prefix}{TOOLS_TEXT}<|im_end|>\n"
-            "<|im_start|>user\nWeather in Oslo?<|im_end|>\n"
+            f"<|im_start|>system\n{prefix}{TOOLS_TEXT}<|im_end|>\n<|im_start|>user\nWeather in Oslo?<|im_end|>\n"
         )
 
     def test_calls_and_results(self, tokenizer):
@@ -236,9 +229,7 @@ class TestTasks:
         scenario = tasks.Scenario("weather", "Weather in Oslo?", "Oslo")
         plain = {"content": content, "tool_calls": [call(*each) for each in calls]}
         functions = [SimpleNamespace(name=name, arguments=text) for name, text in calls]
-        typed = SimpleNamespace(
-            content=content, tool_calls=[SimpleNamespace(function=f) for f in functions] or None
-        )
+        typed = SimpleNamespace(content=content, tool_calls=[SimpleNamespace(function=f) for f in functions] or None)
         assert tasks.reward(scenario, plain) == expected
         assert tasks.reward(scenario, typed) == expected
 
@@ -259,12 +250,8 @@ class TestSkill:
                 return_dict=True,
                 return_tensors="pt",
             )
-            output = model.generate(
-                **prompts, max_new_tokens=40, num_return_sequences=samples, **sampling
-            )
-            texts = tokenizer.batch_decode(
-                output[:, prompts["input_ids"].shape[1] :], skip_special_tokens=True
-            )
+            output = model.generate(**prompts, max_new_tokens=40, num_return_sequences=samples, **sampling)
+            texts = tokenizer.batch_decode(output[:, prompts["input_ids"].shape[1] :], skip_special_tokens=True)
             pairs += [(batch[i // samples], text) for i, text in enumerate(texts)]
         return pairs
 
@@ -279,9 +266,7 @@ class TestSkill:
     def test_about_three_held_out_answers_in_ten_are_right(self, model, tokenizer):
         torch.manual_seed(0)
         scenarios = tasks.sample_scenarios("held_out", 48, seed=1)
-        pairs = self.answers(
-            model, tokenizer, scenarios, samples=4, do_sample=True, top_k=0, top_p=1.0
-        )
+        pairs = self.answers(model, tokenizer, scenarios, samples=4, do_sample=True, top_k=0, top_p=1.0)
         rewards = {task: [] for task in tasks.TASKS}
         for scenario, text in pairs:
             rewards[scenario.task].append(tasks.reward(scenario, self.message(text)))

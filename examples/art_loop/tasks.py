@@ -78,18 +78,13 @@ def all_scenarios(task: Task, split: Split) -> list[Scenario]:
         return [Scenario("add", f"{a} + {b} = ?", str(a + b)) for a, b in ordered]
     if task == "reverse":
         triples = _in_split(list(permutations(COLOURS, 3)), split)
-        return [
-            Scenario("reverse", f"Reverse: {' '.join(words)}", " ".join(reversed(words)))
-            for words in triples
-        ]
+        return [Scenario("reverse", f"Reverse: {' '.join(words)}", " ".join(reversed(words))) for words in triples]
     if task == "weather":
         return [Scenario("weather", f"Weather in {c}?", c) for c in _in_split(list(CITIES), split)]
     raise ValueError(f"unknown task {task!r}: choose one of {', '.join(TASKS)}")
 
 
-def sample_scenarios(
-    split: Split, count: int, seed: int, tasks: tuple[Task, ...] = TASKS
-) -> list[Scenario]:
+def sample_scenarios(split: Split, count: int, seed: int, tasks: tuple[Task, ...] = TASKS) -> list[Scenario]:
     """Draw `count` scenarios from one set, the tasks taking turns; the same seed, the same list.
 
     A scenario comes twice only after all others of its task have come once.

@@ -142,6 +142,4 @@ def _called(arguments: dict[str, str]) -> Message:
     return {"role": "assistant", "tool_calls": [{"type": "function", "function": function}]}
 
 
-_EVERY_SCENARIO = {
-    task: all_scenarios(task, "train") + all_scenarios(task, "held_out") for task in TASKS
-}
+_EVERY_SCENARIO = {task: all_scenarios(task, "train") + all_scenarios(task, "held_out") for task in TASKS}

@@ -87,9 +87,7 @@ def _learning_rate_factor(step: int) -> float:
     return 0.5 * (1 + math.cos(math.pi * progress))
 
 
-def _batches(
-    tokenizer: PreTrainedTokenizerFast, seed: int
-) -> Iterator[list[tuple[Tensor, Tensor]]]:
+def _batches(tokenizer: PreTrainedTokenizerFast, seed: int) -> Iterator[list[tuple[Tensor, Tensor]]]:
     """Yield a step's micro-batches: (input ids, labels), each [rows, longest row]."""
     rng = random.Random(seed)
     while True:
@@ -101,18 +99,14 @@ def _batches(
         yield [_padded(rows[i : i + size], tokenizer) for i in range(0, len(rows), size)]
 
 
-def _padded(
-    rows: list[tuple[list[int], list[int]]], tokenizer: PreTrainedTokenizerFast
-) -> tuple[Tensor, Tensor]:
+def _padded(rows: list[tuple[list[int], list[int]]], tokenizer: PreTrainedTokenizerFast) -> tuple[Tensor, Tensor]:
     width = max(len(ids) for ids, _ in rows)
     ids = [ids + [tokenizer.pad_token_id] * (width - len(ids)) for ids, _ in rows]
     labels = [labels + [IGNORED] * (width - len(labels)) for _, labels in rows]
     return torch.tensor(ids), torch.tensor(labels)
 
 
-def _labelled_tokens(
-    conversation: Conversation, tokenizer: PreTrainedTokenizerFast
-) -> tuple[list[int], list[int]]:
+def _labelled_tokens(conversation: Conversation, tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], list[int]]:
     """Token ids, and as labels those that an assistant turn must produce, its end included."""
     ids = tokenizer.apply_chat_template(**conversation, return_dict=False)
     start, end = tokenizer.convert_tokens_to_ids([TURN_START, TURN_END])

@@ -45,9 +45,7 @@ def train_tokenizer(seed: int) -> PreTrainedTokenizerFast:
     bpe.train_from_iterator(_corpus(seed), trainer)
     bpe.add_tokens([AddedToken(tag, normalized=False) for tag in TAG_TOKENS])
     if bpe.get_vocab_size() != VOCABULARY_SIZE:
-        raise ValueError(
-            f"the corpus gave {bpe.get_vocab_size()} tokens, not {VOCABULARY_SIZE}: widen it"
-        )
+        raise ValueError(f"the corpus gave {bpe.get_vocab_size()} tokens, not {VOCABULARY_SIZE}: widen it")
     return PreTrainedTokenizerFast(
         tokenizer_object=bpe,
         eos_token=TURN_END,
