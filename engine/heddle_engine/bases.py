@@ -1,0 +1,113 @@
+"""The base models this engine knows: found, described, loaded once and shared."""
+
+import hashlib
+import json
+import threading
+from functools import cached_property
+from pathlib import Path
+
+import torch
+
+from .adapters import AdapterStore
+from .config import DecoderConfig
+from .errors import EngineError
+from .hub import find_folder
+from .model import Decoder
+from .render import Renderer
+from .text import TextTokenizer
+from .weights import Checkpoint, load_decoder
+
+_FINGERPRINTED = ("config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "chat_template.json")
+
+
+def default_device() -> torch.device:
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def default_dtype(device: torch.device) -> torch.dtype:
+    """fp32 on a CPU, where bf16 gains nothing without special hardware; bf16 elsewhere."""
+    return torch.float32 if device.type == "cpu" else torch.bfloat16
+
+
+class Base:
+    """One base model. Weights load on first use of `decoder`."""
+
+    def __init__(self, name: str, folder: Path, device: torch.device, dtype: torch.dtype):
+        self.name, self.folder = name, folder
+        self._device, self._dtype = device, dtype
+        self._lock = threading.Lock()
+        self._decoder: Decoder | None = None
+        self.config = DecoderConfig.from_hf(_read_config(folder))
+        self.tokenizer = TextTokenizer(folder)
+        self.renderer = Renderer(folder, self.tokenizer)
+        self.adapters = AdapterStore(self.config, device, dtype)
+        if self.tokenizer.vocab_size > self.config.vocab_size:
+            raise EngineError(
+                "invalid",
+                f"{folder}: the tokenizer has {self.tokenizer.vocab_size} tokens, the model {self.config.vocab_size}.",
+                "base_model",
+            )
+
+    @property
+    def decoder(self) -> Decoder:
+        with self._lock:
+            if self._decoder is None:
+                self._decoder = load_decoder(self.folder, self.config, self._device, self._dtype)
+            return self._decoder
+
+    @property
+    def max_model_len(self) -> int:
+        return self.config.max_position
+
+    @cached_property
+    def description(self) -> dict:
+        """`baseDescription` of the wire."""
+        return {
+            "name": self.name,
+            "path": str(self.folder),
+            "architecture": self.config.architecture,
+            "vocab_size": self.config.vocab_size,
+            "max_model_len": self.max_model_len,
+            "num_parameters": Checkpoint(self.folder, self._device, self._dtype).num_parameters(),
+            "fingerprint": self.fingerprint,
+        }
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over every file that decides how a prompt becomes ids."""
+        digest = hashlib.sha256()
+        for name in _FINGERPRINTED:
+            content = (self.folder / name).read_bytes() if (self.folder / name).is_file() else b""
+            digest.update(f"{name}\0{len(content)}\0".encode() + content)
+        return digest.hexdigest()
+
+
+class Bases:
+    """Base models by name and path. Safe to call from any thread."""
+
+    def __init__(self, device: torch.device | None = None, dtype: torch.dtype | None = None):
+        self.device = device or default_device()
+        self.dtype = dtype or default_dtype(self.device)
+        self._lock = threading.Lock()
+        self._bases: dict[tuple[str, str | None], Base] = {}
+
+    def resolve(self, ref: dict) -> Base:
+        """Find and describe a base without loading its weights. Raises `not_found` or `invalid`."""
+        key = (ref["name"], ref.get("path"))
+        with self._lock:
+            if key not in self._bases:
+                self._bases[key] = Base(ref["name"], find_folder(*key), self.device, self.dtype)
+            return self._bases[key]
+
+    def load(self, ref: dict) -> Base:
+        """As `resolve`, with the weights in memory."""
+        base = self.resolve(ref)
+        _ = base.decoder
+        return base
+
+
+def _read_config(folder: Path) -> dict:
+    try:
+        return json.loads((folder / "config.json").read_text())
+    except ValueError as error:
+        raise EngineError("invalid", f"{folder / 'config.json'} is not JSON: {error}.", "base_model") from error

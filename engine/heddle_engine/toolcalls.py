@@ -1,0 +1,236 @@
+"""Splits generated text into reasoning, content and tool calls, as it grows.
+
+Formats: Hermes and Qwen (`<tool_call>{…}</tool_call>`), Mistral (`[TOOL_CALLS][{…}]`), Llama 3
+(the whole answer is `{"name": …, "parameters": …}`). Text that may still become a marker is held
+back; a call that does not parse stays text.
+"""
+
+import json
+import re
+import secrets
+from dataclasses import dataclass, field
+from typing import Literal
+
+ToolFormat = Literal["hermes", "mistral", "llama3"]
+
+_OPEN = {"hermes": "<tool_call>", "mistral": "[TOOL_CALLS]", "llama3": "{"}
+_CLOSE = {"hermes": "</tool_call>", "mistral": None, "llama3": None}
+THINK_OPEN, THINK_CLOSE = "<think>", "</think>"
+MARKER_TOKENS = ("[TOOL_CALLS]", "<|python_tag|>", "<tool_call>", "</tool_call>", THINK_OPEN, THINK_CLOSE)
+"""Markers that some tokenizers make special tokens; the parser must see them where text leaves specials out."""
+
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """`arguments` is JSON text as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass
+class Pieces:
+    """What one feed added."""
+
+    content: str = ""
+    reasoning: str = ""
+    tool_calls: list[ToolCall] = field(default_factory=list)
+
+
+def tool_format(template: str) -> ToolFormat:
+    """The format a chat template teaches; Hermes where it names none."""
+    if "[TOOL_CALLS]" in template:
+        return "mistral"
+    if "<tool_call>" not in template and ("<|python_tag|>" in template or '"parameters"' in template):
+        return "llama3"
+    return "hermes"
+
+
+def reasons(template: str) -> bool:
+    return THINK_CLOSE in template
+
+
+class OutputParser:
+    """`feed` text, then `finish`. `tools` None leaves tool markers in the content."""
+
+    def __init__(self, tools: ToolFormat | None, reasoning: bool, prompt_tail: str = ""):
+        self._tools = tools
+        self._held = ""
+        opened, closed = prompt_tail.rfind(THINK_OPEN), prompt_tail.rfind(THINK_CLOSE)
+        self._mode: Literal["start", "think", "content", "call"] = "content"
+        if reasoning:
+            self._mode = "think" if opened > closed else "start"
+        self._said_content = self._said_reasoning = self._called = self._thought = False
+        self._gap = ""  # white space before the call being read, given back if it is none
+
+    def feed(self, text: str) -> Pieces:
+        self._held += text
+        pieces = Pieces()
+        while self._advance(pieces):
+            pass
+        return pieces
+
+    def finish(self) -> Pieces:
+        """Everything held back, as what it turned out to be."""
+        pieces = self.feed("")
+        rest, self._held = self._held, ""
+        if self._mode == "call" and not self._take_calls(rest.removesuffix(_CLOSE[self._tools] or ""), pieces):
+            self._say(pieces, self._reopened(rest))
+        elif self._mode == "think":
+            self._think(pieces, rest.rstrip())
+        elif self._mode in ("start", "content") and not (self._called and not rest.strip()):
+            self._say(pieces, rest)
+        return pieces
+
+    def _advance(self, pieces: Pieces) -> bool:
+        """One transition; False when more text is needed."""
+        return {"start": self._at_start, "think": self._in_think, "content": self._in_content, "call": self._in_call}[
+            self._mode
+        ](pieces)
+
+    def _at_start(self, _pieces: Pieces) -> bool:
+        text = self._held.lstrip()
+        if text.startswith(THINK_OPEN):
+            self._held, self._mode = text[len(THINK_OPEN) :], "think"
+            return True
+        if THINK_OPEN.startswith(text):
+            return False
+        self._mode = "content"
+        return True
+
+    def _in_think(self, pieces: Pieces) -> bool:
+        if not self._said_reasoning:
+            self._held = self._held.lstrip()
+        before, marker, after = self._held.partition(THINK_CLOSE)
+        if marker:
+            self._think(pieces, before.rstrip())
+            self._held, self._mode, self._thought = after, "content", True
+            return True
+        ready = len(before) - _held_back(before, THINK_CLOSE)
+        self._think(pieces, before[:ready])
+        self._held = before[ready:]
+        return False
+
+    def _in_content(self, pieces: Pieces) -> bool:
+        if self._thought and not self._said_content:
+            self._held = self._held.lstrip("\n")
+        if self._tools is None:
+            self._say(pieces, self._held)
+            self._held = ""
+            return False
+        if self._tools == "llama3":
+            return self._in_llama_content(pieces)
+        before, marker, after = self._held.partition(_OPEN[self._tools])
+        if marker:
+            self._say(pieces, before.rstrip())
+            self._gap = before[len(before.rstrip()) :]
+            self._held, self._mode = after, "call"
+            return True
+        ready = len(before) - _held_back(before, _OPEN[self._tools])
+        self._say(pieces, before[:ready])
+        self._held = before[ready:]
+        return False
+
+    def _in_llama_content(self, pieces: Pieces) -> bool:
+        """Llama 3 calls by answering with nothing but the object."""
+        text = self._held.lstrip().removeprefix("<|python_tag|>").lstrip()
+        if not text or "<|python_tag|>".startswith(text):
+            return False
+        if text.startswith("{") and not self._said_content:
+            self._gap, self._held, self._mode = "", text, "call"
+            return True
+        self._say(pieces, self._held)
+        self._held = ""
+        return False
+
+    def _in_call(self, pieces: Pieces) -> bool:
+        close = _CLOSE[self._tools]
+        if close is None:
+            return False
+        body, marker, after = self._held.partition(close)
+        if not marker:
+            return False
+        if not self._take_calls(body, pieces):
+            self._say(pieces, self._reopened(body + marker))
+        self._held, self._mode = after, "content"
+        return True
+
+    def _reopened(self, body: str) -> str:
+        return self._gap + ("" if self._tools == "llama3" else _OPEN[self._tools]) + body
+
+    def _take_calls(self, body: str, pieces: Pieces) -> bool:
+        calls = parse_calls(body)
+        pieces.tool_calls += calls
+        self._called |= bool(calls)
+        return bool(calls)
+
+    def _say(self, pieces: Pieces, text: str) -> None:
+        if text and not (self._called and not text.strip()):
+            pieces.content += text
+            self._said_content = True
+
+    def _think(self, pieces: Pieces, text: str) -> None:
+        pieces.reasoning += text
+        self._said_reasoning |= bool(text)
+
+
+def _held_back(text: str, marker: str) -> int:
+    """How much of the end of `text` may be the start of `marker`, the space before it included."""
+    longest = next((n for n in range(min(len(marker) - 1, len(text)), 0, -1) if text.endswith(marker[:n])), 0)
+    body = text[: len(text) - longest]
+    return longest + len(body) - len(body.rstrip())
+
+
+def parse_calls(body: str) -> list[ToolCall]:
+    """Calls written in `body`: one object, several separated by `;` or lines, or an array. [] when malformed."""
+    calls, rest = [], body.strip()
+    inside = rest.startswith("[")
+    rest = rest.removeprefix("[") if inside else rest
+    try:
+        while rest := rest.strip().lstrip(",;" if not inside else ",").strip():
+            if inside and rest == "]":
+                break
+            members, end = _members(rest)
+            calls.append(_call(members))
+            rest = rest[end:]
+    except ValueError:
+        return []
+    return calls
+
+
+def _call(members: dict[str, str]) -> ToolCall:
+    name = json.loads(members.get("name", "null"))
+    if not isinstance(name, str) or not name:
+        raise ValueError("a call needs a name")
+    arguments = members.get("arguments", members.get("parameters", "{}"))
+    value = json.loads(arguments)
+    if isinstance(value, str):
+        arguments, value = value, json.loads(value)
+    if not isinstance(value, dict):
+        raise ValueError("arguments must be an object")
+    return ToolCall(f"call_{secrets.token_hex(12)}", name, arguments)
+
+
+def _members(text: str) -> tuple[dict[str, str], int]:
+    """Top-level members of the JSON object at the start of `text` as raw JSON text, and where it ends."""
+    members: dict[str, str] = {}
+    _, end = _DECODER.raw_decode(text)
+    if not text.startswith("{"):
+        raise ValueError("a call is an object")
+    place = _skip(text, 1)
+    while text[place] != "}":
+        key, place = _DECODER.raw_decode(text, place)
+        start = _skip(text, _skip(text, place) + 1)
+        _, place = _DECODER.raw_decode(text, start)
+        members[key] = text[start:place]
+        place = _skip(text, place)
+        if text[place] == ",":
+            place = _skip(text, place + 1)
+    return members, end
+
+
+def _skip(text: str, place: int) -> int:
+    return re.compile(r"\s*").match(text, place).end()
