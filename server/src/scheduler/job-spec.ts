@@ -1,0 +1,79 @@
+/** From a claimed job to the engine's `train` parameters. */
+import path from "node:path"
+import type { EngineParams } from "../engines/engine.ts"
+import { type AdapterSource, checkpointAt, type ClaimedJob, newestCheckpoint } from "../storage/catalog/job-claims.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import type { AdapterRef } from "../wire/engine/chat.ts"
+import type { KlReference } from "../wire/training/job.ts"
+import { JobFailure } from "./job-failure.ts"
+
+/** training-api 7.6. */
+const lora = { rank: 8, alpha: 16, seed: 3407 }
+
+export interface JobSpec {
+  params: EngineParams<"train">
+  /** The step the job makes, and its folder relative to the data folder. */
+  step: number
+  outputPath: string
+}
+
+/** @throws {JobFailure} when the KL reference is gone. */
+export async function jobSpec(database: CatalogDatabase, dataDir: string, job: ClaimedJob): Promise<JobSpec> {
+  const start = await newestCheckpoint(database, job.modelId)
+  const reference = await klReference(database, dataDir, job, start?.step ?? 0)
+  const step = job.lastStep + 1
+  const outputPath = checkpointPath(job.modelId, step)
+  const { kind, engine } = job.config
+  return {
+    step,
+    outputPath,
+    params: {
+      job_id: job.id,
+      base: { name: job.baseModel, path: job.basePath },
+      lora,
+      start: start === null ? null : adapterRef(dataDir, job.modelId, start),
+      reference,
+      data: { path: path.join(dataDir, job.dataPath), sha256: job.dataSha256 },
+      job: { kind, config: engine } as EngineParams<"train">["job"],
+      work_dir: workFolder(dataDir, job.id),
+      output: { key: adapterKey(job.modelId, step), path: path.join(dataDir, outputPath) },
+    },
+  }
+}
+
+async function klReference(
+  database: CatalogDatabase,
+  dataDir: string,
+  job: ClaimedJob,
+  currentStep: number,
+): Promise<AdapterRef | null> {
+  const wanted = job.config.kl_reference
+  if (wanted === null) return null
+  const modelId = "model_id" in wanted ? wanted.model_id : job.modelId
+  const step = referenceStep(wanted, currentStep)
+  const found = await checkpointAt(database, modelId, step)
+  if (found !== null) return adapterRef(dataDir, modelId, found)
+  throw new JobFailure(`the KL reference, step ${step} of model ${modelId}, was deleted before the job began`)
+}
+
+/** training-api 2.2: a lag counts back from the step the job starts from. */
+function referenceStep(reference: NonNullable<KlReference>, currentStep: number): number {
+  return "lag" in reference ? Math.max(0, currentStep - reference.lag) : reference.step
+}
+
+function adapterRef(dataDir: string, modelId: string, source: AdapterSource): AdapterRef | null {
+  return source.path === null ? null : { key: adapterKey(modelId, source.step), path: path.join(dataDir, source.path) }
+}
+
+function adapterKey(modelId: string, step: number): string {
+  return `${modelId}@${step}`
+}
+
+/** Relative to the data folder. */
+function checkpointPath(modelId: string, step: number): string {
+  return `checkpoints/${modelId}/step_${String(step).padStart(6, "0")}`
+}
+
+export function workFolder(dataDir: string, jobId: string): string {
+  return path.join(dataDir, "jobs", jobId)
+}

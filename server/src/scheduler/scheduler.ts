@@ -1,0 +1,196 @@
+/**
+ * Claims training jobs and sees each to its end (law 7). Servers share the queue through leases in
+ * the catalog: one that dies loses its leases, and another, or its own next start, goes on with them.
+ */
+import { rm } from "node:fs/promises"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Engine } from "../engines/engine.ts"
+import {
+  claimJob,
+  type ClaimedJob,
+  endJob,
+  jobsOfDeletedModels,
+  type JobLease,
+  jobStanding,
+  reclaimJobs,
+  releaseJob,
+  renewLeases,
+} from "../storage/catalog/job-claims.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import { type JobOutcome, runJob, type RunnerSettings, type SchedulerLog } from "./job-runner.ts"
+import { workFolder } from "./job-spec.ts"
+import { moveFor } from "./job-states.ts"
+
+export interface SchedulerOptions {
+  database: CatalogDatabase
+  engine: Engine
+  dataDir: string
+  log: SchedulerLog
+  /** Names this server process for ever: it goes into leases. */
+  owner: string
+  /** true: no other server shares the catalog, so leases found at start belong to the dead. */
+  exclusive: boolean
+  /** Jobs at a time; the engine takes turns between them at gradient steps. */
+  concurrency?: number
+  leaseSeconds?: number
+  /** Beginnings without progress after which a job fails. */
+  maximumAttempts?: number
+  engineWaitMs?: number
+  /** Before a job goes back to the queue after its first lost engine; doubles with each further one. */
+  retryPauseMs?: number
+}
+
+/** How long `close` waits for the engine to let go of jobs; their leases then tell the next start. */
+const closeWaitMs = 5_000
+/** Without a wake-up, how soon work inserted by another server is seen. */
+const sharedTickMs = 1_000
+const exclusiveTickMs = 5_000
+
+interface RunningJob {
+  controller: AbortController
+  done: Promise<void>
+}
+
+export class Scheduler {
+  readonly #options: Required<SchedulerOptions>
+  readonly #runner: RunnerSettings
+  readonly #running = new Map<string, RunningJob>()
+  #closed = false
+  #wake: () => void = () => undefined
+  #woken = false
+  #loop: Promise<void> = Promise.resolve()
+  #nextRenewal = 0
+
+  constructor(options: SchedulerOptions) {
+    this.#options = { concurrency: 4, leaseSeconds: 30, maximumAttempts: 5, engineWaitMs: 60_000, retryPauseMs: 250, ...options }
+    this.#runner = this.#options
+  }
+
+  /** Takes back what a dead server held, then begins to claim. */
+  async start(): Promise<void> {
+    await reclaimJobs(this.#options.database, moveFor("lease_lost"), this.#options.exclusive)
+    this.#loop = this.#run()
+  }
+
+  /** Call it after a job was stored or a model was deleted: the queue is looked at now. */
+  wake(): void {
+    this.#woken = true
+    this.#wake()
+  }
+
+  /** Stops claiming, parks what runs so that it resumes from its last gradient step. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.wake()
+    await this.#loop
+    for (const job of this.#running.values()) job.controller.abort()
+    const parked = Promise.all([...this.#running.values()].map((job) => job.done))
+    await Promise.race([parked, sleep(closeWaitMs, undefined, { ref: false })])
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closed) {
+      this.#woken = false
+      try {
+        await this.#look()
+      } catch (error) {
+        this.#options.log.error({ err: error }, "the job queue could not be read; trying again")
+      }
+      await this.#nextLook()
+    }
+  }
+
+  /** One look at the queue. */
+  async #look(): Promise<void> {
+    const { database, engine, exclusive, concurrency, owner, leaseSeconds } = this.#options
+    await this.#keepLeases()
+    await this.#cancelDeleted()
+    if (!exclusive) await reclaimJobs(database, moveFor("lease_lost"), false)
+    if (engine.status().state === "none") return
+    while (!this.#closed && this.#running.size < concurrency) {
+      const job = await claimJob(database, moveFor("claim"), owner, leaseSeconds)
+      if (job === null) return
+      this.#begin(job)
+    }
+  }
+
+  #nextLook(): Promise<void> {
+    if (this.#woken) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, this.#options.exclusive ? exclusiveTickMs : sharedTickMs)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  async #keepLeases(): Promise<void> {
+    const { database, owner, leaseSeconds } = this.#options
+    if (this.#running.size === 0 || performance.now() < this.#nextRenewal) return
+    this.#nextRenewal = performance.now() + (leaseSeconds * 1000) / 3
+    const held = new Set(await renewLeases(database, owner, leaseSeconds))
+    for (const [id, job] of this.#running) if (!held.has(id)) job.controller.abort()
+  }
+
+  /** A deleted model's jobs end at once; whoever runs one finds its lease gone (training-api 4.2). */
+  async #cancelDeleted(): Promise<void> {
+    const { database } = this.#options
+    for (const jobId of await jobsOfDeletedModels(database)) {
+      await endJob(database, moveFor("cancel"), { jobId, owner: null }, "the model was deleted before the job had ended")
+      this.#running.get(jobId)?.controller.abort()
+      if (!this.#running.has(jobId)) await this.#clean(jobId)
+    }
+  }
+
+  #begin(job: ClaimedJob): void {
+    const controller = new AbortController()
+    const done = this.#see(job, controller.signal)
+      .catch((error: unknown) => this.#options.log.error({ err: error, job: job.id }, "a training job could not be recorded"))
+      .finally(() => {
+        this.#running.delete(job.id)
+        this.wake()
+      })
+    this.#running.set(job.id, { controller, done })
+  }
+
+  async #see(job: ClaimedJob, signal: AbortSignal): Promise<void> {
+    const { database, owner, log } = this.#options
+    log.info({ job: job.id, model: job.modelId, attempt: job.attempts }, "training job begins")
+    try {
+      const outcome = await runJob(this.#runner, job, owner, signal)
+      log.info({ job: job.id, outcome }, "training job ends")
+      await this.#conclude(job, outcome)
+    } catch (error) {
+      await releaseJob(database, moveFor("engine_lost"), { jobId: job.id, owner }, false)
+      throw error
+    }
+  }
+
+  async #conclude(job: ClaimedJob, outcome: JobOutcome): Promise<void> {
+    const { database, owner } = this.#options
+    const lease = { jobId: job.id, owner }
+    if (outcome.kind === "engine_lost") await this.#tryAgain(lease, outcome.reason)
+    if (outcome.kind === "failed") await endJob(database, moveFor("fail"), lease, outcome.message)
+    if (outcome.kind === "model_deleted") await this.#cancelDeleted()
+    // A job that is still open goes on from its snapshots, here or on another server.
+    if (!(await jobStanding(database, job.id)).open) await this.#clean(job.id)
+  }
+
+  /** Back to the queue after a pause; after too many beginnings without a new gradient step, the end. */
+  async #tryAgain(lease: JobLease, reason: string): Promise<void> {
+    const { database, maximumAttempts, retryPauseMs } = this.#options
+    if (this.#closed) return releaseJob(database, moveFor("engine_lost"), lease, true)
+    const { attempts } = await jobStanding(database, lease.jobId)
+    if (attempts >= maximumAttempts) {
+      await endJob(database, moveFor("fail"), lease, `the engine was lost ${attempts} times without progress; last: ${reason}`)
+      return
+    }
+    await sleep(retryPauseMs * 2 ** (attempts - 1), undefined, { ref: false })
+    await releaseJob(database, moveFor("engine_lost"), lease, false)
+  }
+
+  async #clean(jobId: string): Promise<void> {
+    await rm(workFolder(this.#options.dataDir, jobId), { recursive: true, force: true })
+  }
+}
