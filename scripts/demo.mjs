@@ -1,0 +1,162 @@
+/**
+ * The whole loop once: starts the server, lets a real ART script teach the shipped model three tasks
+ * (examples/art_loop), and leaves the server up.
+ *
+ * Usage: npm run demo [-- --once] [-- --json] [-- --port 8080] [-- --data-dir ./data]
+ * --once stops after the loop; --json prints the measurements as the last line of standard output.
+ */
+import { spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { createWriteStream, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { join, relative } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { parseArgs } from "node:util"
+import { ensureClients } from "./setup/clients.mjs"
+import { ensureEngine } from "./setup/engine.mjs"
+import { ensureNodeModules, projectNode } from "./setup/node-modules.mjs"
+import { cache, fromRoot, root } from "./setup/paths.mjs"
+import { SetupError } from "./setup/progress.mjs"
+
+const READY_TIMEOUT_MS = 120_000
+const PORTS_TRIED = 50
+
+export async function main(args) {
+  const options = readOptions(args)
+  await ensureNodeModules()
+  const enginePython = await ensureEngine()
+  const artPython = await ensureClients("art-0.5.18", "art-demo")
+  const port = await freePort(options.port)
+  const key = demoKey()
+  const server = startServer(port, options.dataDir, key, enginePython)
+  try {
+    const measured = await runLoop(server, artPython, key)
+    if (options.json) console.log(JSON.stringify(measured))
+    if (options.once) return
+    showNextSteps(server.url, key)
+    await server.ended
+  } finally {
+    await server.stop()
+  }
+}
+
+function readOptions(args) {
+  try {
+    const { values } = parseArgs({
+      args,
+      options: {
+        once: { type: "boolean", default: false },
+        json: { type: "boolean", default: false },
+        port: { type: "string", default: process.env.HEDDLE_PORT ?? "8080" },
+        "data-dir": { type: "string", default: process.env.HEDDLE_DATA_DIR ?? "./data" },
+      },
+    })
+    return { ...values, port: Number(values.port), dataDir: values["data-dir"] }
+  } catch (error) {
+    throw new SetupError(error.message)
+  }
+}
+
+/** The wanted port, or the next one that nobody uses. */
+async function freePort(wanted) {
+  for (let port = wanted; port < wanted + PORTS_TRIED; port++) if (await isFree(port)) return port
+  throw new SetupError(`no free port from ${wanted} to ${wanted + PORTS_TRIED - 1}: choose one with --port`)
+}
+
+function isFree(port) {
+  return new Promise((resolve) => {
+    const probe = createServer().once("error", () => resolve(false))
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)))
+  })
+}
+
+/** The same key in every run on this machine, so that the data folder gets one and no more. */
+function demoKey() {
+  if (process.env.HEDDLE_ADMIN_KEY) return process.env.HEDDLE_ADMIN_KEY
+  const path = join(cache, "demo-key")
+  if (!existsSync(path)) writeFileSync(path, randomBytes(24).toString("hex"), { mode: 0o600 })
+  return readFileSync(path, "utf8").trim()
+}
+
+function startServer(port, dataDir, key, python) {
+  const logPath = join(cache, "logs", "demo-server.log")
+  mkdirSync(join(cache, "logs"), { recursive: true })
+  const child = spawn(projectNode, [fromRoot("server/src/main.ts"), "--port", `${port}`, "--data-dir", dataDir], {
+    env: { ...process.env, HEDDLE_ADMIN_KEY: key, HEDDLE_PYTHON: python },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  const log = createWriteStream(logPath)
+  child.stdout.pipe(log, { end: false })
+  child.stderr.pipe(log, { end: false })
+  const ended = new Promise((resolve) => child.once("exit", resolve))
+  // Ctrl-C reaches the server too, which ends by itself; we stay until it has.
+  process.on("SIGINT", () => {})
+  process.on("SIGTERM", () => child.kill("SIGTERM"))
+  const failure = (what) => {
+    const lines = readFileSync(logPath, "utf8").trimEnd().split("\n").slice(-20)
+    return new SetupError(`${what}:\n${lines.map((line) => `  ${line}`).join("\n")}\nwhole log: ${relative(root, logPath)}`)
+  }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    began: performance.now(),
+    isRunning: () => child.exitCode === null && child.signalCode === null,
+    ended,
+    failure,
+    stop: () => (child.kill("SIGTERM"), ended),
+  }
+}
+
+/** Runs the example against the server; returns what both measured. */
+async function runLoop(server, python, key) {
+  // The example runs in a folder of its own, because ART writes its logs where it is started.
+  const folder = join(cache, "demo")
+  mkdirSync(folder, { recursive: true })
+  const report = join(folder, "report.json")
+  const name = `three-tasks-${randomBytes(2).toString("hex")}`
+  const script = fromRoot("examples/art_loop/train.py")
+  const example = spawn(python, ["-u", script, "--url", server.url, "--name", name, "--report", report], {
+    cwd: folder,
+    env: { ...process.env, HEDDLE_API_KEY: key, TQDM_DISABLE: "1" },
+    stdio: "inherit",
+  })
+  const exampleEnded = new Promise((resolve) => example.once("exit", resolve))
+  try {
+    await ready(server)
+    const readyAt = Date.now() / 1000
+    const ready_s = (performance.now() - server.began) / 1000
+    const code = await Promise.race([exampleEnded, server.ended.then(() => "dead")])
+    if (code === "dead") throw server.failure("the server ended during the demo")
+    if (code !== 0) throw server.failure(`the example ended with ${code}; the server's last lines`)
+    const { first_reward_at, ...measured } = JSON.parse(readFileSync(report, "utf8"))
+    return { ready_s: round(ready_s), first_reward_s: round(first_reward_at - readyAt), ...rounded(measured) }
+  } finally {
+    example.kill("SIGTERM")
+  }
+}
+
+async function ready(server) {
+  const deadline = Date.now() + READY_TIMEOUT_MS
+  while (Date.now() < deadline && server.isRunning()) {
+    const answer = await fetch(`${server.url}/v1/health`).catch(() => null)
+    if (answer?.status === 200) return
+    await sleep(50)
+  }
+  throw server.failure(server.isRunning() ? "the server is not ready" : "the server did not start")
+}
+
+const round = (value) => Math.round(value * 1000) / 1000
+const rounded = (values) =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.map(round) : round(value)]),
+  )
+
+function showNextSteps(url, key) {
+  console.log(`The server stays up at ${url} until you press Ctrl-C. Try next:
+
+  ask the trained model    curl ${url}/v1/models -H 'Authorization: Bearer ${key}'
+  the API, in a browser    ${url}
+  teach it your own tasks  copy examples/art_loop, put your questions and rewards into tasks.py, then
+                           HEDDLE_API_KEY=${key} python train.py --url ${url}
+  other clients            docs/guide/clients.md
+`)
+}
