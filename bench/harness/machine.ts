@@ -1,0 +1,87 @@
+/** What the figures were measured on. */
+import { readdirSync, readFileSync } from "node:fs"
+import os from "node:os"
+
+export interface Machine {
+  cpu: string
+  cores: number
+  memory_gib: number
+  system: string
+  node: string
+}
+
+export const machineCores = () => os.cpus().length
+
+export function describeMachine(): Machine {
+  const cpus = os.cpus()
+  return {
+    cpu: cpus[0]?.model.trim() ?? "unknown",
+    cores: cpus.length,
+    memory_gib: Math.round(os.totalmem() / 2 ** 30),
+    system: `${os.type()} ${os.release()} ${os.arch()}`,
+    node: process.versions.node,
+  }
+}
+
+/** CPU seconds that all processes of the machine have used since it started; null where /proc is missing. */
+export function machineCpuSeconds(): number | null {
+  const line = readText("/proc/stat")?.split("\n", 1)[0]
+  if (!line) return null
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.trim().split(/\s+/).slice(1).map(Number)
+  return (user + nice + system + irq + softirq) / CLOCK_TICKS
+}
+
+/** CPU seconds of a process and its descendants, ended children included; null where /proc is missing. */
+export function treeCpuSeconds(root: number): number | null {
+  const processes = readProcesses()
+  if (!processes.has(root)) return null
+  let total = 0
+  for (const pid of descendants(root, processes)) total += processes.get(pid)?.cpuSeconds ?? 0
+  return total
+}
+
+/** The process and everything it started that still runs, parents first. */
+export function descendants(root: number, processes = readProcesses()): number[] {
+  const tree = [root]
+  for (const parent of tree) {
+    for (const [pid, one] of processes) if (one.parent === parent) tree.push(pid)
+  }
+  return tree
+}
+
+/** USER_HZ, which Linux fixes at 100 for programs. */
+const CLOCK_TICKS = 100
+
+interface ProcessTimes {
+  parent: number
+  cpuSeconds: number
+}
+
+function readProcesses(): Map<number, ProcessTimes> {
+  const processes = new Map<number, ProcessTimes>()
+  for (const name of listProc()) {
+    // Fields start after the command, which stands in parentheses and may hold anything.
+    const fields = readText(`/proc/${name}/stat`)?.replace(/^.*\) /s, "").split(" ").map(Number)
+    if (!fields) continue
+    const [, parent = 0] = fields
+    const ticks = fields.slice(11, 15).reduce((sum, value) => sum + value, 0)
+    processes.set(Number(name), { parent, cpuSeconds: ticks / CLOCK_TICKS })
+  }
+  return processes
+}
+
+function listProc(): string[] {
+  try {
+    return readdirSync("/proc").filter((name) => /^\d+$/.test(name))
+  } catch {
+    return []
+  }
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return null
+  }
+}

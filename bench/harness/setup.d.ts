@@ -1,0 +1,21 @@
+/** The parts of the set-up scripts, which are plain JavaScript, that the benchmarks call. */
+declare module "*/scripts/setup/python.mjs" {
+  export function ensureVenv(venv: string, title: string, requirements: string[]): Promise<void>
+}
+declare module "*/scripts/setup/engine.mjs" {
+  /** Returns the Python of the engine's environment. */
+  export function ensureEngine(options?: { tests?: boolean }): Promise<string>
+}
+declare module "*/scripts/setup/node-modules.mjs" {
+  export const projectNode: string
+}
+declare module "*/scripts/setup/run.mjs" {
+  export function runLogged(
+    command: string,
+    args: string[],
+    options: { log: string; detail?: (line: string) => void },
+  ): Promise<void>
+}
+declare module "*/scripts/setup/progress.mjs" {
+  export function step<T>(title: string, work: (detail: (text: string) => void) => Promise<T>): Promise<T>
+}

@@ -1,0 +1,99 @@
+/** The serving peer: vLLM's CPU build with LoRA adapters loaded at run time. */
+import path from "node:path"
+import { startProgram, type RunningProgram } from "./child-process.ts"
+import { vllmPython } from "./environments.ts"
+import { freePort, requestJson, request, waitUntilReady } from "./http.ts"
+import { machineCores } from "./machine.ts"
+import { logFile } from "./paths.ts"
+
+const START_TIMEOUT_MS = 300_000
+/** Rank of every adapter in these benchmarks, and one slot more than are used, so that loading never waits. */
+const LORA_FLAGS = ["--enable-lora", "--max-loras", "9", "--max-lora-rank", "8", "--max-cpu-loras", "16"]
+
+export interface VllmServer extends AsyncDisposable {
+  readonly pid: number
+  /** Seconds from process start to the first 200 of /health. */
+  readonly readySeconds: number
+  loadAdapter(name: string, folder: string): Promise<void>
+  /** Greedy completion of exactly `maxTokens` tokens, end-of-turn ignored. */
+  complete(model: string, promptIds: number[], maxTokens: number): Promise<Completion>
+}
+
+export interface Completion {
+  tokenIds: number[]
+  logprobs: number[]
+}
+
+/** Serves the model in `folder` under the name `base`, on all cores, in fp32, as Heddle does. */
+export async function startVllm(folder: string): Promise<VllmServer> {
+  const python = await vllmPython()
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const began = performance.now()
+  const program = startProgram(python, serveArguments(folder, port), logFile("vllm"), { env: environment(python) })
+  try {
+    await waitUntilReady(`${url}/health`, START_TIMEOUT_MS, () => program.assertAlive())
+  } catch (error) {
+    await program[Symbol.asyncDispose]()
+    throw error
+  }
+  return connect(url, program, (performance.now() - began) / 1000)
+}
+
+function serveArguments(folder: string, port: number): string[] {
+  return [
+    ...["-m", "vllm.entrypoints.cli.main", "serve", folder, "--served-model-name", "base"],
+    ...["--host", "127.0.0.1", "--port", String(port), "--dtype", "float32"],
+    ...["--max-model-len", "512", "--max-num-seqs", "64", "--logprobs-mode", "raw_logprobs"],
+    // Both servers compute every prompt in full: Heddle through a fresh cache salt each round.
+    "--no-enable-prefix-caching",
+    ...LORA_FLAGS,
+  ]
+}
+
+function environment(python: string): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    PATH: `${path.dirname(python)}:${process.env["PATH"]}`,
+    VLLM_TARGET_DEVICE: "cpu",
+    VLLM_ALLOW_RUNTIME_LORA_UPDATING: "True",
+    VLLM_CPU_KVCACHE_SPACE: "1",
+    // Left alone it keeps one core for itself, and Heddle uses all.
+    VLLM_CPU_OMP_THREADS_BIND: `0-${machineCores() - 1}`,
+    VLLM_NO_USAGE_STATS: "1",
+    DO_NOT_TRACK: "1",
+    HF_HUB_OFFLINE: "1",
+  }
+}
+
+function connect(url: string, program: RunningProgram, readySeconds: number): VllmServer {
+  return {
+    pid: program.pid,
+    readySeconds,
+    async loadAdapter(name, folder) {
+      // Answers with a sentence, not with JSON.
+      const body = { lora_name: name, lora_path: folder }
+      const reply = await request("POST", `${url}/v1/load_lora_adapter`, body)
+      if (reply.status !== 200) throw new Error(`vLLM refused adapter ${folder}: ${reply.status} ${reply.body}`)
+    },
+    async complete(model, promptIds, maxTokens) {
+      program.assertAlive()
+      const answer = await requestJson<VllmAnswer>("POST", `${url}/v1/completions`, {
+        model,
+        prompt: promptIds,
+        max_tokens: maxTokens,
+        temperature: 0,
+        ignore_eos: true,
+        logprobs: 0,
+        return_token_ids: true,
+      })
+      const [choice] = answer.choices
+      return { tokenIds: choice.token_ids, logprobs: choice.logprobs.token_logprobs }
+    },
+    [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
+  }
+}
+
+interface VllmAnswer {
+  choices: [{ token_ids: number[]; logprobs: { token_logprobs: number[] } }]
+}
