@@ -1,0 +1,305 @@
+import { access, mkdir, writeFile } from "node:fs/promises"
+import path from "node:path"
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import { addCheckpoint, addJob, addModel, addProject, addTenant, deleteStep, openTestCatalog, type TestCatalog, type TestTenant } from "../../test/support/test-catalog.ts"
+import { SupervisedEngine } from "../engines/engine-process.ts"
+import { EngineFailure } from "../engines/engine.ts"
+import { FakeEngine, untilCancelled, writeFakeCheckpoint } from "../engines/fake-engine.ts"
+import { Scheduler, type SchedulerOptions } from "./scheduler.ts"
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
+let catalog: TestCatalog
+let tenant: TestTenant
+let models = 0
+let stops: (() => Promise<void>)[] = []
+
+beforeAll(async () => {
+  catalog = await openTestCatalog()
+  tenant = await addTenant(catalog.database, "acme")
+  await writeFile(path.join(catalog.dataDir, "data.jsonl"), "{}\n{}\n{}\n")
+  await writeFile(path.join(catalog.dataDir, "empty.jsonl"), "")
+})
+afterAll(() => catalog.close())
+afterEach(async () => {
+  for (const stop of stops) await stop()
+  stops = []
+})
+
+async function start(fake: FakeEngine, options: Partial<SchedulerOptions> = {}) {
+  const engine = new SupervisedEngine({ launch: fake.launch, log: silent, backOffMs: () => 0 })
+  const { database, dataDir } = catalog
+  const scheduler = new Scheduler({ database, engine, dataDir, log: silent, owner: "one", exclusive: true, retryPauseMs: 1, ...options })
+  stops.push(async () => {
+    await scheduler.close()
+    await engine.close()
+  })
+  await engine.ready(5000)
+  await scheduler.start()
+  return { scheduler, engine }
+}
+
+const newModel = (projectId = tenant.projectId) => addModel(catalog.database, projectId, `m${models++}`)
+
+function job(id: string) {
+  return catalog.database.selectFrom("training_jobs").selectAll().where("id", "=", id).executeTakeFirstOrThrow()
+}
+
+function events(jobId: string) {
+  return catalog.database.selectFrom("training_job_events").select(["sequence", "type", "data"]).where("job_id", "=", jobId).orderBy("sequence").execute()
+}
+
+async function ended(id: string, status: string) {
+  await expect.poll(async () => (await job(id)).status, { timeout: 8000, interval: 10 }).toBe(status)
+  return job(id)
+}
+
+const steps = (modelId: string) =>
+  catalog.database.selectFrom("checkpoints").select(["step", "path", "metrics", "job_id"]).where("model_id", "=", modelId).orderBy("step").execute()
+
+describe("a job that succeeds", () => {
+  test("training-api 3.1: started, one event per gradient step, ended last; then step + 1 is listed", async () => {
+    const modelId = await newModel()
+    const { scheduler } = await start(new FakeEngine())
+    const id = await addJob(catalog.database, { modelId })
+    scheduler.wake()
+    const done = await ended(id, "succeeded")
+    expect(await events(id)).toEqual([
+      { sequence: 0, type: "training_started", data: { num_sequences: 3 } },
+      { sequence: 1, type: "gradient_step", data: { policy_loss: 1, learning_rate: 5e-6 } },
+      { sequence: 2, type: "gradient_step", data: { policy_loss: 0.5, learning_rate: 5e-6 } },
+      { sequence: 3, type: "gradient_step", data: { policy_loss: 1 / 3, learning_rate: 5e-6 } },
+      { sequence: 4, type: "training_ended", data: {} },
+    ])
+    const made = (await steps(modelId))[1]
+    expect(made).toEqual({
+      step: 1,
+      path: `checkpoints/${modelId}/step_000001`,
+      metrics: { "data/turns_choice_ids": 3, "train/reward": 0.5 },
+      job_id: id,
+    })
+    expect(done).toMatchObject({ output_step: 1, lease_owner: null, error_message: null })
+    const workFolder = () => access(path.join(catalog.dataDir, "jobs", id)).catch((error: NodeJS.ErrnoException) => error.code)
+    await expect.poll(workFolder).toBe("ENOENT")
+  })
+
+  test("training-api 3.1 rule 5: no trainable data still makes the next step", async () => {
+    const modelId = await newModel()
+    const { scheduler } = await start(new FakeEngine())
+    const id = await addJob(catalog.database, { modelId, dataPath: "empty.jsonl" })
+    scheduler.wake()
+    await ended(id, "succeeded")
+    expect((await events(id)).map((event) => event.type)).toEqual(["training_started", "training_ended"])
+    expect((await steps(modelId)).map((checkpoint) => checkpoint.step)).toEqual([0, 1])
+  })
+
+  test("training-api 4.2: starts from the newest live checkpoint; step numbers are not used again", async () => {
+    const modelId = await newModel()
+    await addCheckpoint(catalog.database, modelId, 1, "checkpoints/one")
+    await addCheckpoint(catalog.database, modelId, 2, "checkpoints/two")
+    await deleteStep(catalog.database, modelId, 2)
+    const fake = new FakeEngine()
+    const { scheduler } = await start(fake)
+    await addJob(catalog.database, { modelId, klReference: { lag: 5 } })
+    const second = await addJob(catalog.database, { modelId, klReference: { step: 1 } })
+    scheduler.wake()
+    await ended(second, "succeeded")
+    const [first, next] = fake.calls.filter((call) => call.method === "train").map((call) => call.params)
+    expect(first).toMatchObject({
+      start: { key: `${modelId}@1`, path: path.join(catalog.dataDir, "checkpoints/one") },
+      reference: null,
+      output: { key: `${modelId}@3` },
+      lora: { rank: 8, alpha: 16, seed: 3407 },
+    })
+    expect(next).toMatchObject({ start: { key: `${modelId}@3` }, reference: { key: `${modelId}@1` }, output: { key: `${modelId}@4` } })
+  })
+})
+
+describe("order", () => {
+  test("training-api 4.2: jobs of one model run one at a time in creation order, those of others beside them", async () => {
+    const slow = await newModel()
+    const quick = await newModel()
+    const release = Promise.withResolvers<void>()
+    const order: string[] = []
+    const fake = new FakeEngine({
+      train: async (params) => {
+        order.push(params.job_id)
+        if (params.output.key.startsWith(slow)) await release.promise
+        return writeFakeCheckpoint(params, 0)
+      },
+    })
+    const { scheduler } = await start(fake)
+    const first = await addJob(catalog.database, { modelId: slow })
+    const second = await addJob(catalog.database, { modelId: slow })
+    const beside = await addJob(catalog.database, { modelId: quick })
+    scheduler.wake()
+    await ended(beside, "succeeded")
+    expect((await job(second)).status).toBe("queued")
+    release.resolve()
+    await ended(second, "succeeded")
+    expect(order.filter((id) => id !== beside)).toEqual([first, second])
+  })
+
+  test("a project with a long queue does not keep another project waiting", async () => {
+    const busy = await Promise.all([newModel(), newModel(), newModel()])
+    const other = await newModel(await addProject(catalog.database, tenant.entityId, "other"))
+    const fake = new FakeEngine()
+    const queued = []
+    for (const modelId of busy) queued.push(await addJob(catalog.database, { modelId }))
+    const late = await addJob(catalog.database, { modelId: other })
+    await start(fake, { concurrency: 1 })
+    await Promise.all([...queued, late].map((id) => ended(id, "succeeded")))
+    const order = fake.calls.filter((call) => call.method === "train").map((call) => (call.params as { job_id: string }).job_id)
+    expect(order.indexOf(late)).toBeLessThan(2)
+  })
+})
+
+describe("faults", () => {
+  test("training-api 9.5: an engine killed in mid-job resumes it; repeated events are stored once", async () => {
+    const modelId = await newModel()
+    const fake = new FakeEngine()
+    let lives = 0
+    fake.handlers.train = async (params, call) => {
+      lives += 1
+      call.emit("training_started", { num_sequences: 3 })
+      for (const number of [1, 2, 3]) {
+        call.emit("gradient_step", { number, metrics: { policy_loss: number } })
+        if (lives === number) {
+          await expect.poll(async () => (await events(params.job_id)).length, { timeout: 3000, interval: 5 }).toBe(number + 1)
+          if (lives < 3) fake.die()
+        }
+      }
+      return writeFakeCheckpoint(params, 3)
+    }
+    const { scheduler } = await start(fake)
+    const id = await addJob(catalog.database, { modelId })
+    scheduler.wake()
+    await ended(id, "succeeded")
+    expect((await events(id)).map((event) => [event.sequence, event.type])).toEqual([
+      [0, "training_started"],
+      [1, "gradient_step"],
+      [2, "gradient_step"],
+      [3, "gradient_step"],
+      [4, "training_ended"],
+    ])
+    expect(fake.launches).toBe(3)
+  })
+
+  test("training-api 3.1 rule 6: an engine that dies each time without progress ends the job", async () => {
+    const modelId = await newModel()
+    const fake = new FakeEngine()
+    fake.handlers.train = () => {
+      fake.die()
+      return new Promise(() => undefined)
+    }
+    const { scheduler } = await start(fake, { maximumAttempts: 3 })
+    const id = await addJob(catalog.database, { modelId })
+    scheduler.wake()
+    const { error_message } = await ended(id, "failed")
+    expect(error_message).toMatch(/^the engine was lost 3 times without progress; last: /)
+    expect(await events(id)).toEqual([{ sequence: 0, type: "training_failed", data: { error_message } }])
+    expect((await steps(modelId)).map((checkpoint) => checkpoint.step)).toEqual([0])
+  })
+
+  test.each([
+    ["disk_full", "/data needs 12 bytes", "the disk is full: /data needs 12 bytes"],
+    ["out_of_memory", "tried 2 GiB", "the engine ran out of memory: tried 2 GiB"],
+    ["invalid", "trajectory 3: token id 9999 is not in the vocabulary", "trajectory 3: token id 9999 is not in the vocabulary"],
+    ["not_found", "no folder /models/gone", "no folder /models/gone"],
+  ] as const)("a %s failure ends in one training_failed that says so", async (kind, message, expected) => {
+    const modelId = await newModel()
+    const fake = new FakeEngine({
+      train: (_params, call) => {
+        call.emit("training_started", { num_sequences: 2 })
+        throw new EngineFailure(kind, message)
+      },
+    })
+    const { scheduler } = await start(fake)
+    const id = await addJob(catalog.database, { modelId })
+    scheduler.wake()
+    await ended(id, "failed")
+    expect((await events(id)).map((event) => [event.type, event.data])).toEqual([
+      ["training_started", { num_sequences: 2 }],
+      ["training_failed", { error_message: expected }],
+    ])
+  })
+
+  test("training-api 3.1: a metric that is no finite number fails the job instead of the client", async () => {
+    const modelId = await newModel()
+    const fake = new FakeEngine({
+      train: (_params, call) => {
+        call.emit("training_started", { num_sequences: 1 })
+        call.emit("gradient_step", { number: 1, metrics: { policy_loss: null } })
+        return untilCancelled(call)
+      },
+    })
+    const { scheduler } = await start(fake)
+    const id = await addJob(catalog.database, { modelId })
+    scheduler.wake()
+    const { error_message } = await ended(id, "failed")
+    expect(error_message).toBe("gradient step 1: the metric policy_loss is null, not a finite number")
+  })
+
+  test("training-api 2.2: a KL reference deleted in the meantime fails the job", async () => {
+    const modelId = await newModel()
+    const { scheduler } = await start(new FakeEngine())
+    const id = await addJob(catalog.database, { modelId, klReference: { step: 7 } })
+    scheduler.wake()
+    expect((await ended(id, "failed")).error_message).toContain("the KL reference, step 7")
+  })
+
+  test("deleting the model ends its running and its queued jobs", async () => {
+    const modelId = await newModel()
+    const fake = new FakeEngine({ train: (_params, call) => untilCancelled(call) })
+    const { scheduler } = await start(fake)
+    const running = await addJob(catalog.database, { modelId })
+    const queued = await addJob(catalog.database, { modelId })
+    scheduler.wake()
+    await expect.poll(() => fake.calls.at(-1)?.method).toBe("train")
+    await catalog.database.updateTable("models").set({ deleted_at: new Date() }).where("id", "=", modelId).execute()
+    scheduler.wake()
+    for (const id of [running, queued]) {
+      await ended(id, "cancelled")
+      expect((await events(id)).at(-1)).toMatchObject({
+        type: "training_failed",
+        data: { error_message: "the model was deleted before the job had ended" },
+      })
+    }
+    await expect.poll(() => fake.calls.some((call) => call.method === "train.cancel")).toBe(true)
+  })
+
+  test("a server's restart resumes what it ran, and what a dead server left behind", async () => {
+    const modelId = await newModel()
+    const hanging = new FakeEngine({ train: (_params, call) => untilCancelled(call) })
+    const before = await start(hanging)
+    const id = await addJob(catalog.database, { modelId })
+    before.scheduler.wake()
+    await ended(id, "running")
+    await before.scheduler.close()
+    expect(await job(id)).toMatchObject({ status: "queued", lease_owner: null, attempts: 0 })
+
+    const orphan = await addJob(catalog.database, { modelId: await newModel() })
+    await catalog.database.updateTable("training_jobs").set({ status: "running", lease_owner: "dead" }).where("id", "=", orphan).execute()
+    // What a crash between the engine's rename and the commit leaves.
+    await mkdir(path.join(catalog.dataDir, `checkpoints/${modelId}/step_000001`), { recursive: true })
+    await start(new FakeEngine(), { owner: "two" })
+    await ended(id, "succeeded")
+    await ended(orphan, "succeeded")
+  })
+
+  test("servers that share a catalog take over only expired leases", async () => {
+    const held = await addJob(catalog.database, { modelId: await newModel() })
+    const expired = await addJob(catalog.database, { modelId: await newModel() })
+    const lease = (id: string, seconds: number) =>
+      catalog.database
+        .updateTable("training_jobs")
+        .set({ status: "running", lease_owner: "other", lease_expires_at: new Date(Date.now() + seconds * 1000) })
+        .where("id", "=", id)
+        .execute()
+    await lease(held, 60)
+    await lease(expired, -1)
+    await start(new FakeEngine(), { exclusive: false })
+    await ended(expired, "succeeded")
+    expect((await job(held)).status).toBe("running")
+    await catalog.database.updateTable("training_jobs").set({ status: "failed" }).where("id", "=", held).execute()
+  })
+})

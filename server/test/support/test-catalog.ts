@@ -1,0 +1,153 @@
+/**
+ * A catalog of its own for one test file, with rows to test on: on PGlite, or on the PostgreSQL
+ * server of `HEDDLE_TEST_POSTGRES_URL`, where it gets a database of its own.
+ */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import pg from "pg"
+import { type CatalogDatabase, openCatalog } from "../../src/storage/catalog/open-catalog.ts"
+import type { RlConfig } from "../../src/wire/engine/train.ts"
+
+export interface TestCatalog {
+  database: CatalogDatabase
+  /** A data folder of its own. */
+  dataDir: string
+  close(): Promise<void>
+}
+
+export async function openTestCatalog(): Promise<TestCatalog> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-test-"))
+  const server = process.env["HEDDLE_TEST_POSTGRES_URL"]
+  const postgresUrl = server === undefined ? null : await createDatabase(server)
+  const database = await openCatalog({ postgresUrl, folder: path.join(dataDir, "catalog") })
+  const close = async () => {
+    await database.destroy()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  return { database, dataDir, close }
+}
+
+let databases = 0
+
+async function createDatabase(server: string): Promise<string> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  const name = `heddle_test_${process.pid}_${Date.now()}_${databases++}`
+  await client.query(`create database ${name}`)
+  await client.end()
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+export interface TestTenant {
+  entityId: string
+  entity: string
+  userId: string
+  apiKeyId: string
+  projectId: string
+  project: string
+}
+
+/** An entity with a user, a key and a project, all named after `name`. */
+export async function addTenant(database: CatalogDatabase, name: string): Promise<TestTenant> {
+  const entity = await database.insertInto("entities").values({ name }).returning("id").executeTakeFirstOrThrow()
+  const user = await database
+    .insertInto("users")
+    .values({ username: name, default_entity_id: entity.id, is_admin: false })
+    .returning("id")
+    .executeTakeFirstOrThrow()
+  const key = await database
+    .insertInto("api_keys")
+    .values({ user_id: user.id, name: "test", sha256: name.padEnd(64, "0"), hint: "0000" })
+    .returning("id")
+    .executeTakeFirstOrThrow()
+  const projectId = await addProject(database, entity.id, "demo")
+  return { entityId: entity.id, entity: name, userId: user.id, apiKeyId: key.id, projectId, project: "demo" }
+}
+
+export async function addProject(database: CatalogDatabase, entityId: string, name: string): Promise<string> {
+  const row = await database
+    .insertInto("projects")
+    .values({ entity_id: entityId, name })
+    .returning("id")
+    .executeTakeFirstOrThrow()
+  return row.id
+}
+
+/** A model with its step-0 checkpoint. */
+export async function addModel(database: CatalogDatabase, projectId: string, name: string): Promise<string> {
+  const model = await database
+    .insertInto("models")
+    .values({ project_id: projectId, name, base_model: "heddle/tiny", base_path: "/models/tiny", run_id: name })
+    .returning("id")
+    .executeTakeFirstOrThrow()
+  await addCheckpoint(database, model.id, 0, null)
+  return model.id
+}
+
+export async function addCheckpoint(database: CatalogDatabase, modelId: string, step: number, folder: string | null): Promise<void> {
+  await database
+    .insertInto("checkpoints")
+    .values({ model_id: modelId, step, metrics: "{}", path: folder, size_bytes: 0 })
+    .execute()
+  await database.updateTable("models").set({ last_step: step }).where("id", "=", modelId).execute()
+}
+
+export async function deleteStep(database: CatalogDatabase, modelId: string, step: number): Promise<void> {
+  await database
+    .updateTable("checkpoints")
+    .set({ deleted_at: new Date() })
+    .where("model_id", "=", modelId)
+    .where("step", "=", step)
+    .execute()
+}
+
+const rlConfig: RlConfig = {
+  learning_rate: 5e-6,
+  loss_fn: "cispo",
+  epsilon: 1,
+  epsilon_high: 4,
+  importance_sampling_level: "token",
+  advantage_balance: 0,
+  scale_rewards: true,
+  max_negative_advantage_importance_sampling_weight: null,
+  mask_prob_ratio: false,
+  kimi_k2_tau: null,
+  precalculate_logprobs: false,
+  truncated_importance_sampling: null,
+  kl_penalty_coef: 0,
+  kl_penalty_source: "current_learner",
+  allow_training_without_logprobs: false,
+  logprob_calculation_chunk_size: 1024,
+  packed_sequence_length: null,
+  num_trajectories_learning_rate_multiplier_power: 0,
+  learning_rate_multiplier: 1,
+}
+
+export interface TestJob {
+  modelId: string
+  /** Relative to the data folder. */
+  dataPath?: string
+  klReference?: { step: number } | { lag: number } | null
+}
+
+/** A queued RL job. */
+export async function addJob(database: CatalogDatabase, job: TestJob): Promise<string> {
+  const config = { kind: "rl", engine: rlConfig, kl_reference: job.klReference ?? null, checkpoint_metrics: { "train/reward": 0.5 } }
+  const row = await database
+    .insertInto("training_jobs")
+    .values({
+      model_id: job.modelId,
+      kind: "rl",
+      config: JSON.stringify(config),
+      requested_config: "null",
+      data_path: job.dataPath ?? "data.jsonl",
+      data_sha256: "0".repeat(64),
+      warnings: "[]",
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow()
+  return row.id
+}
