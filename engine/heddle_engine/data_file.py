@@ -16,17 +16,16 @@ def read_json_lines(path: str, sha256: str) -> Iterator[tuple[int, dict[str, Any
     and, after the last line, when the bytes read are not the ones that were recorded.
     """
     digest = hashlib.sha256()
-    try:
-        file = Path(path).open("rb")
-    except FileNotFoundError as error:
-        raise EngineError("not_found", f"data file {path} is not there", "data.path") from error
-    with file:
+    if not Path(path).is_file():
+        raise EngineError("not_found", f"data file {path} is not there", "data.path")
+    with Path(path).open("rb") as file:
         for number, line in enumerate(file, start=1):
             digest.update(line)
             if line.strip():
                 yield number, _parse(line, number)
     if digest.hexdigest() != sha256:
-        raise EngineError("invalid", f"data file {path} has SHA-256 {digest.hexdigest()}, expected {sha256}", "data.sha256")
+        found = digest.hexdigest()
+        raise EngineError("invalid", f"data file {path} has SHA-256 {found}, expected {sha256}", "data.sha256")
 
 
 def _parse(line: bytes, number: int) -> dict[str, Any]:
@@ -35,5 +34,5 @@ def _parse(line: bytes, number: int) -> dict[str, Any]:
     except ValueError as error:
         raise EngineError("invalid", f"line {number} of the data file is not JSON: {error}", "data") from error
     if not isinstance(value, dict):
-        raise EngineError("invalid", f"line {number} of the data file is a {type(value).__name__}, expected an object", "data")
+        raise EngineError("invalid", f"line {number} of the data file is {value!r}, expected an object", "data")
     return value

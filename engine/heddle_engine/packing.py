@@ -15,22 +15,30 @@ def row_length(longest: int, requested: int | None, max_model_len: int) -> int:
 
 
 def pack(sequences: list[Sequence], length: int, generator: np.random.Generator) -> list[list[Sequence]]:
-    """Next-fit in group order: a sequence goes to the open row or starts a new one.
+    """Rows of at most ``length`` tokens in random order, filled in group order, groups shuffled inside.
 
-    Within a group the order is shuffled and what sequences share counts once per row. Rows come
-    back shuffled. No sequence may be longer than ``length``.
+    No sequence may be longer than ``length``.
+    """
+    shuffled = [sequence for group in _shuffled_groups(sequences, generator) for sequence in group]
+    rows = next_fit(shuffled, length)
+    return [rows[i] for i in generator.permutation(len(rows))]
+
+
+def next_fit(sequences: list[Sequence], length: int) -> list[list[Sequence]]:
+    """A sequence goes to the open row or starts a new one; what group members share counts once a row.
+
+    A sequence longer than ``length`` gets a row of its own.
     """
     rows: list[list[Sequence]] = []
     room = 0
-    for group in _shuffled_groups(sequences, generator):
-        for sequence in group:
-            cost = len(sequence) - _already_there(sequence, rows[-1] if rows else [])
-            if not rows or cost > room:
-                rows.append([])
-                room, cost = length, len(sequence)
-            rows[-1].append(sequence)
-            room -= cost
-    return [rows[i] for i in generator.permutation(len(rows))]
+    for sequence in sequences:
+        cost = len(sequence) - (_already_there(sequence, rows[-1]) if rows else 0)
+        if not rows or cost > room:
+            rows.append([])
+            room, cost = length, len(sequence)
+        rows[-1].append(sequence)
+        room -= cost
+    return rows
 
 
 def _shuffled_groups(sequences: list[Sequence], generator: np.random.Generator) -> list[list[Sequence]]:
@@ -41,6 +49,6 @@ def _shuffled_groups(sequences: list[Sequence], generator: np.random.Generator) 
 
 
 def _already_there(sequence: Sequence, row: list[Sequence]) -> int:
-    """Tokens of ``sequence`` that the row holds already, for a member of its group."""
-    mates = (other for other in reversed(row) if other.group == sequence.group)
+    """Tokens of ``sequence`` that members of its group brought into the row."""
+    mates = (other for other in row if other.group == sequence.group)
     return max((shared_length(sequence, mate) for mate in mates), default=0)

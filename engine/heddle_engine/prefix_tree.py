@@ -91,7 +91,8 @@ def _deepest_match(root: Node, ids: np.ndarray) -> tuple[Node, int]:
     node, matched = root, 0
     while matched < len(ids):
         rest = ids[matched:]
-        common, best = max(((_common_prefix(c.ids, rest), c) for c in node.children), key=lambda m: m[0], default=(0, node))
+        matches = ((_common_prefix(child.ids, rest), child) for child in node.children)
+        common, best = max(matches, key=lambda match: match[0], default=(0, node))
         if not common:
             break
         node, matched = best, matched + common

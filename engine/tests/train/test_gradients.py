@@ -7,6 +7,7 @@ import peft
 import pytest
 import torch
 import transformers
+
 from heddle_engine.config import DecoderConfig
 from heddle_engine.forward import batch_logprobs, lay_out
 from heddle_engine.lora import LoraModule, LoraWeights, initial_lora
@@ -14,7 +15,6 @@ from heddle_engine.prefix_tree import build_forest
 from heddle_engine.trainable_lora import TrainableLora
 from heddle_engine.tree_attention import MaskedTreeAttention
 from heddle_engine.weights import load_decoder
-
 from tests.train.builders import random_group, sequence
 
 CPU = torch.device("cpu")
