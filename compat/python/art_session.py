@@ -9,6 +9,7 @@ from typing import Any
 import art
 from art.serverless.backend import ServerlessBackend
 from openai import AsyncOpenAI
+
 from started_server import Server
 
 ART_VERSION = tuple(int(part) for part in version("openpipe-art").split(".")[:3])
@@ -43,25 +44,17 @@ def bare_client(model: art.TrainableModel) -> AsyncOpenAI:
     return AsyncOpenAI(base_url=model.inference_base_url, api_key=model.inference_api_key)
 
 
-async def rollout(
-    client: Any, model: art.TrainableModel, reward: float, step: int | None = None
-) -> art.Trajectory:
+async def rollout(client: Any, model: art.TrainableModel, reward: float, step: int | None = None) -> art.Trajectory:
     """One answer to one question, with a reward of the caller's choice."""
     completion = await client.chat.completions.create(
         model=model.get_inference_name(step), messages=QUESTION, max_completion_tokens=16
     )
-    return art.Trajectory(
-        messages_and_choices=[*QUESTION, completion.choices[0]], reward=reward
-    )
+    return art.Trajectory(messages_and_choices=[*QUESTION, completion.choices[0]], reward=reward)
 
 
-async def group_of(
-    client: Any, model: art.TrainableModel, rewards: list[float], **fields: Any
-) -> art.TrajectoryGroup:
+async def group_of(client: Any, model: art.TrainableModel, rewards: list[float], **fields: Any) -> art.TrajectoryGroup:
     """A group with one rollout per reward, sampled at the same time."""
-    return await art.TrajectoryGroup(
-        (rollout(client, model, reward) for reward in rewards), **fields
-    )
+    return await art.TrajectoryGroup((rollout(client, model, reward) for reward in rewards), **fields)
 
 
 async def train_once(backend: ServerlessBackend, model: art.TrainableModel) -> Any:

@@ -20,8 +20,9 @@ for foreign in ("WANDB_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_PR
     os.environ.pop(foreign, None)
 block_outbound()
 
-import pytest  # noqa: E402
-from started_server import Server, started_server  # noqa: E402
+import pytest
+
+from started_server import Server, started_server
 
 # Plain HTTP is the same in every environment: the one without ART checks it for all.
 collect_ignore_glob = ["test_wire.py"] if find_spec("art") else ["test_art_*.py"]

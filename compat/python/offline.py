@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 
-class OutboundBlocked(ConnectionRefusedError):
+class OutboundBlockedError(ConnectionRefusedError):
     """A client tried to reach another host."""
 
 
@@ -35,4 +35,4 @@ def _require_loopback(host: Any) -> None:
             return
     except ValueError:
         pass
-    raise OutboundBlocked(f"outbound network is blocked in these tests: {name}")
+    raise OutboundBlockedError(f"outbound network is blocked in these tests: {name}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import openai
 import pytest
+
 from art_session import QUESTION, group_of, registered, train_once
 from covers import covers
 from started_server import Server
@@ -17,9 +18,7 @@ async def steps_of(backend: Any, model: Any) -> list[int]:
 
 
 @covers("art-delete-checkpoints")
-async def test_only_the_best_and_the_newest_step_are_kept(
-    server: Server, name: str, tmp_path: Path
-) -> None:
+async def test_only_the_best_and_the_newest_step_are_kept(server: Server, name: str, tmp_path: Path) -> None:
     async with registered(server, name, tmp_path) as (backend, model):
         for step, reward in ((1, 0.9), (2, 0.1), (3, 0.5)):
             assert (await train_once(backend, model)).step == step
@@ -46,9 +45,7 @@ async def test_deleting_steps_counts_and_names_what_was_missing(server: Server, 
 
 
 @covers("art-log")
-async def test_log_writes_its_files_at_the_step_of_the_server(
-    server: Server, name: str, tmp_path: Path
-) -> None:
+async def test_log_writes_its_files_at_the_step_of_the_server(server: Server, name: str, tmp_path: Path) -> None:
     async with registered(server, name, tmp_path) as (backend, model):
         await train_once(backend, model)
         group = await group_of(model.openai_client(), model, [0.0, 1.0])

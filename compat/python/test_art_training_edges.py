@@ -2,6 +2,7 @@
 
 import art
 import pytest
+
 from art_session import QUESTION, group_of, registered, rollout, train_once
 from covers import covers
 from started_server import Server
@@ -74,7 +75,7 @@ async def test_a_failed_job_raises_and_leaves_the_step(server: Server, name: str
         group = await group_of(model.openai_client(), model, [0.0, 1.0])
         choice = group.trajectories[0].messages_and_choices[-1]
         choice.token_ids = [10_000_000 for _ in choice.token_ids]
-        with pytest.raises(RuntimeError, match="Training job failed: .*10000000"):
+        with pytest.raises(RuntimeError, match=r"Training job failed: .*10000000"):
             await backend.train(model, [group])
         assert await model.get_step() == 0
         assert (await train_once(backend, model)).step == 1, "the next job starts from the last step"
@@ -85,9 +86,7 @@ async def test_choices_without_ids_and_logprobs_are_left_out(server: Server, nam
     """A plain assistant message is context, never a target: the job ends with nothing to learn."""
     async with registered(server, name) as (backend, model):
         trajectories = [
-            art.Trajectory(
-                messages_and_choices=[*QUESTION, {"role": "assistant", "content": "7"}], reward=reward
-            )
+            art.Trajectory(messages_and_choices=[*QUESTION, {"role": "assistant", "content": "7"}], reward=reward)
             for reward in (0.0, 1.0)
         ]
         result = await backend.train(model, [art.TrajectoryGroup(trajectories)])

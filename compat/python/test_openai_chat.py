@@ -5,8 +5,9 @@ from typing import Any
 
 import openai
 import pytest
-from covers import covers
 from openai import AsyncOpenAI, OpenAI
+
+from covers import covers
 from started_server import Server
 from wire import create_model
 
@@ -221,7 +222,9 @@ def test_a_prompt_beyond_the_context_is_a_bad_request(client: OpenAI) -> None:
 def test_a_wrong_type_names_its_field(client: OpenAI) -> None:
     with pytest.raises((openai.BadRequestError, openai.UnprocessableEntityError)) as refused:
         client.chat.completions.create(
-            model="heddle/tiny", messages=ASKED["messages"], temperature="hot"  # type: ignore
+            model="heddle/tiny",
+            messages=ASKED["messages"],
+            temperature="hot",  # type: ignore
         )
     assert "temperature" in str(refused.value)
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import openai
 import pytest
-from covers import covers
 from openai import OpenAI
+
+from covers import covers
 from started_server import Server, started_server
 
 ASKED = {"model": "heddle/tiny", "messages": [{"role": "user", "content": "3 + 4 = ?"}]}
@@ -32,9 +33,7 @@ def requests_made(client: OpenAI, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @covers("retry-overloaded")
-def test_a_server_without_an_engine_is_asked_three_times(
-    engineless: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_without_an_engine_is_asked_three_times(engineless: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     client = OpenAI(base_url=engineless.api, api_key=engineless.key)
     made = requests_made(client, monkeypatch)
     with pytest.raises(openai.InternalServerError) as refused:

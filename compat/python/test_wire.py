@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from covers import covers
 from started_server import Server
 from wire import Answer, call, create_model
@@ -64,7 +65,8 @@ def test_a_missing_key_names_the_clients_that_send_none(server: Server) -> None:
     answer = call(server, "POST", "/v1/preview/models", body, key=None)
     assert answer.status == 401
     assert "Authorization" in answer.text
-    assert "openpipe-art" in answer.text and "openai" in answer.text
+    assert "openpipe-art" in answer.text
+    assert "openai" in answer.text
 
 
 @covers("error-unknown-ids")
@@ -81,9 +83,7 @@ def test_unknown_ids_are_not_found(server: Server, path: str) -> None:
     [(None, "reward"), ("1", "reward")],
     ids=["null", "text"],
 )
-def test_a_reward_that_is_no_number_is_refused_whole(
-    server: Server, name: str, reward: Any, where: str
-) -> None:
+def test_a_reward_that_is_no_number_is_refused_whole(server: Server, name: str, reward: Any, where: str) -> None:
     model = create_model(server, name)
     group = {"trajectories": [{"messages_and_choices": [], "reward": reward}]}
     answer = call(
@@ -149,7 +149,8 @@ def test_every_page_size_gives_the_same_events(server: Server, name: str) -> Non
     path = f"/v1/preview/training-jobs/{job}/events"
     whole = pages(server, path, 100)
     kinds = [event["type"] for event in whole]
-    assert kinds[0] == "training_started" and kinds[-1] == "training_ended"
+    assert kinds[0] == "training_started"
+    assert kinds[-1] == "training_ended"
     assert kinds.count("gradient_step") == whole[0]["data"]["num_sequences"] >= 1
     assert len({event["id"] for event in whole}) == len(whole)
     for limit in (1, 20, None):
@@ -191,7 +192,8 @@ def assert_detail(answer: Answer, loc: list[Any]) -> None:
     assert answer.status == 422, answer.text
     detail = answer.json["detail"][0]
     assert detail["loc"] == loc
-    assert detail["msg"] and detail["type"]
+    assert detail["msg"]
+    assert detail["type"]
 
 
 @covers("log-route")

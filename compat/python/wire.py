@@ -51,8 +51,6 @@ def call(
 def create_model(server: Server, name: str, **fields: Any) -> dict[str, Any]:
     """Registers a model on the shipped base model, as ART does."""
     body = {"project": "compat", "name": name, "base_model": "heddle/tiny", "entity": None}
-    answer = call(
-        server, "POST", "/v1/preview/models", {**body, "return_existing": True, **fields}
-    )
+    answer = call(server, "POST", "/v1/preview/models", {**body, "return_existing": True, **fields})
     assert answer.status == 200, answer.text
     return answer.json

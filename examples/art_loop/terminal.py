@@ -62,9 +62,7 @@ def arguments(call: Any) -> str:
         return call.function.arguments
 
 
-def side_by_side(
-    titles: list[str], rows: list[tuple[str, list[tuple[str, float]]]], width: int = 30
-) -> None:
+def side_by_side(titles: list[str], rows: list[tuple[str, list[tuple[str, float]]]], width: int = 30) -> None:
     """A table: the question, then each model's answer with a tick when it is right."""
     print(f"\n{'':26}  " + "  ".join(f"{title:{width}}" for title in titles))
     for question, cells in rows:

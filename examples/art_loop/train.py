@@ -20,8 +20,9 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("TQDM_DISABLE", "1")
 
 import art
-import terminal
 from art.serverless.backend import ServerlessBackend
+
+import terminal
 from tasks import TASKS, Scenario, reward, sample_scenarios
 
 ROUNDS = 45
