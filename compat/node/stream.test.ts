@@ -56,16 +56,15 @@ test(`${covers("chat-stream-helper", "chat-tools")} the helper puts tool calls t
   )
 })
 
-test(`${covers("chat-abort")} who leaves gives the engine back`, { timeout: 90_000 }, async () => {
-  // Four requests of 128 answers that go to the end of the context hold the engine for minutes.
-  const endless = { ...asked, n: 128, max_completion_tokens: 1900, ignore_eos: true, stream: true } as const
+test(`${covers("chat-abort")} who leaves gives the engine back`, { timeout: 60_000 }, async () => {
+  const endless = { ...asked, max_completion_tokens: 1900, ignore_eos: true } as const
   for (let round = 0; round < 4; round++) {
-    const stream = await openai().chat.completions.create(endless)
+    const stream = await openai().chat.completions.create({ ...endless, n: 128, stream: true })
     for await (const chunk of stream) {
       if (chunk.choices.some((choice) => choice.delta.content)) stream.controller.abort()
     }
   }
-  const began = performance.now()
-  await openai().chat.completions.create({ ...asked, max_completion_tokens: 64 })
-  expect(performance.now() - began).toBeLessThan(5_000)
+  // Alone this takes seconds. Beside 512 answers that nobody reads any more it would take minutes.
+  const alone = await openai().chat.completions.create(endless)
+  expect(alone.usage?.completion_tokens).toBe(1900)
 })

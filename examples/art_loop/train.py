@@ -107,14 +107,14 @@ async def train(backend: ServerlessBackend, model: art.TrainableModel, report: R
 
 
 async def compare(model: art.TrainableModel) -> None:
-    """The base model and the newest step, asked the same held-out questions."""
+    """The base model and the newest step, asked the same held-out questions; each gives its likeliest answer."""
     scenarios = sample_scenarios("held_out", 9, seed=1)
     columns = {"base": model.base_model, f"step {await model.get_step()}": None}
     rows = []
     for scenario in scenarios:
         cells = []
         for name in columns.values():
-            (choice,) = await answer(model, scenario, seed=1, **({"model": name} if name else {}))
+            (choice,) = await answer(model, scenario, temperature=0, **({"model": name} if name else {}))
             cells.append((terminal.spoken(choice.message), reward(scenario, choice.message)))
         rows.append((scenario.question, cells))
     terminal.side_by_side(list(columns), rows)
