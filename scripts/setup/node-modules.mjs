@@ -43,11 +43,10 @@ function isInstalled(folder, lock) {
 
 async function install(folder) {
   clearStamp(join(folder, "node_modules", ".heddle-stamp"))
-  await step("installing the npm packages (npm ci)", (detail) =>
+  await step("installing the npm packages (npm ci)", () =>
     runLogged(...npm("ci", "--no-audit", "--no-fund"), {
       cwd: folder,
       log: join(cache, "logs", "npm-ci.log"),
-      detail,
     }),
   )
 }
@@ -62,10 +61,9 @@ function npm(...args) {
 async function ensureProjectNode() {
   if (nodeMajor(projectNode) >= OLDEST_FOR_TYPESCRIPT) return
   rmSync(join(root, "node_modules", "node", "bin"), { recursive: true, force: true })
-  await step("installing Node for TypeScript (npm rebuild node)", (detail) =>
+  await step("installing Node for TypeScript (npm rebuild node)", () =>
     runLogged(...npm("rebuild", "node", "--ignore-scripts=false"), {
       log: join(cache, "logs", "npm-rebuild-node.log"),
-      detail,
     }),
   )
   if (nodeMajor(projectNode) >= OLDEST_FOR_TYPESCRIPT) return

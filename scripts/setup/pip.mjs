@@ -10,9 +10,14 @@ export function pip(venv, args, { log, detail }) {
     ["-m", "pip", ...args, "--no-input", "--disable-pip-version-check", "--progress-bar", "off"],
     {
       log,
-      detail: (line) => /^\s*(Collecting|Downloading|Using cached|Installing|Building)/.test(line) && detail(line.trim()),
+      detail: (line) => detail(progressOf(line)),
     },
   )
+}
+
+/** What a line of pip's output tells: `Collecting numpy==2.4.6`, or null when it is only noise. */
+function progressOf(line) {
+  return line.match(/^\s*((Collecting|Downloading|Installing|Building) [^(]*)/)?.[1].trim() ?? null
 }
 
 /** The log file for one piece of work on an environment. */

@@ -9,24 +9,25 @@ export function say(text) {
   process.stderr.write(`heddle: ${text}\n`)
 }
 
-/** Runs `work` and prints what it is and how long it took. `work` gets a function for details. */
+/**
+ * Runs `work` and prints what it is and how long it took. `work` gets a function that tells what it
+ * is at; null tells nothing. A terminal line is rewritten each second; a log gets a line now and then.
+ */
 export async function step(title, work) {
   const began = performance.now()
   const live = process.stderr.isTTY
-  say(`${title} …`)
-  let shown = 0
-  const detail = (text) => {
-    const now = performance.now()
-    // A terminal line is rewritten; a log gets a line every few seconds, so that it stays readable.
-    if (now - shown < (live ? 100 : 5000)) return
-    shown = now
-    const line = `  ${seconds(now - began)}  ${text}`.slice(0, (process.stderr.columns ?? 100) - 1)
+  let at = ""
+  const tick = () => {
+    const line = `  ${seconds(performance.now() - began)}  ${at}`.slice(0, (process.stderr.columns ?? 100) - 1)
     process.stderr.write(live ? `\r\x1b[2K${line}` : `${line}\n`)
   }
+  say(`${title} …`)
+  const timer = setInterval(tick, live ? 1_000 : 10_000)
   try {
-    return await work(detail)
+    return await work((text) => (at = text ?? at))
   } finally {
-    if (live && shown) process.stderr.write("\r\x1b[2K")
+    clearInterval(timer)
+    if (live) process.stderr.write("\r\x1b[2K")
     say(`${title}: ${seconds(performance.now() - began)}`)
   }
 }

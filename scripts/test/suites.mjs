@@ -36,6 +36,14 @@ function check(name, title, tools, ruff) {
   }
 }
 
+const scripts = {
+  name: "scripts",
+  title: "commands (vitest)",
+  async run() {
+    return [await vitest("scripts", ["--dir", "scripts"])]
+  },
+}
+
 const server = {
   name: "server",
   title: "server (vitest, on PGlite and PostgreSQL)",
@@ -92,4 +100,4 @@ async function pytest(python, name, paths, env) {
   return honest(fromJunit(report), await runTool(python, args, env))
 }
 
-export const suites = [...checks, server, engine, ...pythonClients, nodeClients]
+export const suites = [...checks, scripts, server, engine, ...pythonClients, nodeClients]
