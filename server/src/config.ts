@@ -18,6 +18,10 @@ export interface Config {
   /** Python interpreter of the engine's virtual environment. */
   python: string
   logLevel: string
+  /** Largest body of a training job, in bytes. */
+  maximumBodyBytes: number
+  /** Host names and address ranges that `training_data_url` may reach although they are not public. */
+  fetchAllow: string[]
 }
 
 const repositoryRoot = path.resolve(import.meta.dirname, "../..")
@@ -38,6 +42,8 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
     engine: parseEngine(env["HEDDLE_ENGINE"]),
     python: env["HEDDLE_PYTHON"] || path.join(repositoryRoot, "engine/.venv/bin/python"),
     logLevel: env["HEDDLE_LOG"] || "info",
+    maximumBodyBytes: parseBytes(env["HEDDLE_MAX_BODY_BYTES"]),
+    fetchAllow: (env["HEDDLE_FETCH_ALLOW"] ?? "").split(",").flatMap((entry) => entry.trim() || []),
   }
 }
 
@@ -47,6 +53,15 @@ function parsePort(text: string): number {
     throw new Error(`port must be a whole number from 0 to 65535, not "${text}"`)
   }
   return port
+}
+
+function parseBytes(text: string | undefined): number {
+  if (text === undefined || text === "") return 1024 ** 3
+  const bytes = Number(text)
+  if (!Number.isSafeInteger(bytes) || bytes < 1) {
+    throw new Error(`HEDDLE_MAX_BODY_BYTES must be a whole number of bytes, not "${text}"`)
+  }
+  return bytes
 }
 
 function parseEngine(text: string | undefined): Config["engine"] {

@@ -54,6 +54,8 @@ export interface Route<S extends RouteSchemas = RouteSchemas> {
   response: z.ZodType
   /** The body is not parsed: the handler reads `request.raw` as a stream. */
   streamsBody?: boolean
+  /** With `streamsBody`: what the body must be, for the document. */
+  bodyDocument?: z.ZodType
   /** Returns the 200 body, or answers through `reply` and returns undefined. */
   handle: (context: RouteContext<S>) => Promise<unknown>
 }

@@ -3,12 +3,13 @@
  * PostgreSQL server. Everything else sees a Kysely instance and cannot tell which one runs.
  */
 import { PGlite } from "@electric-sql/pglite"
-import { Kysely, PGliteDialect, PostgresDialect } from "kysely"
+import { Kysely, PostgresDialect, sql } from "kysely"
 import { Migrator } from "kysely/migration"
 import { mkdir } from "node:fs/promises"
 import pg from "pg"
 import * as migration0001 from "./migrations/0001-training.ts"
 import type { Catalog } from "./schema.ts"
+import { SerialPGliteDialect } from "./serial-pglite.ts"
 
 export type CatalogDatabase = Kysely<Catalog>
 
@@ -37,10 +38,15 @@ export async function openCatalog(location: CatalogLocation): Promise<CatalogDat
   return database
 }
 
-async function embedded(folder: string): Promise<PGliteDialect> {
+/** Rejects when the catalog does not answer. */
+export async function pingCatalog(database: CatalogDatabase): Promise<void> {
+  await sql`select 1`.execute(database)
+}
+
+async function embedded(folder: string): Promise<SerialPGliteDialect> {
   await mkdir(folder, { recursive: true })
   const pglite = await PGlite.create({ dataDir: folder, parsers: { [int8Oid]: Number } })
-  return new PGliteDialect({ pglite })
+  return new SerialPGliteDialect({ pglite })
 }
 
 function remote(url: string): PostgresDialect {

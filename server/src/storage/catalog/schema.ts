@@ -140,11 +140,22 @@ export interface CompletionUsageTable {
 /** Files a person uploaded, such as SFT data; content lies in the blob store. */
 export interface UploadTable {
   id: Generated<string>
-  project_id: string
+  entity_id: string
   filename: string
   sha256: string
   size_bytes: number
   purpose: string
+  created_at: Timestamp
+}
+
+/** Trajectories that a client logged for a step (training-api 2.4); content lies in the blob store. */
+export interface TrajectoryLogTable {
+  id: Generated<string>
+  model_id: string
+  step: number
+  split: string
+  data_sha256: string
+  size_bytes: number
   created_at: Timestamp
 }
 
@@ -160,4 +171,5 @@ export interface Catalog {
   training_job_events: TrainingJobEventTable
   completion_usage: CompletionUsageTable
   uploads: UploadTable
+  trajectory_logs: TrajectoryLogTable
 }

@@ -87,6 +87,7 @@ const statements = [
   )`,
   `create index training_jobs_open on training_jobs (sequence) where status in ('queued', 'running')`,
   `create index training_jobs_model on training_jobs (model_id, sequence)`,
+  `create index training_jobs_data on training_jobs (data_sha256)`,
   `create table training_job_events (
     id uuid primary key default gen_random_uuid(),
     job_id uuid not null references training_jobs (id),
@@ -116,11 +117,22 @@ const statements = [
   `create index completion_usage_time on completion_usage (project_id, created_at)`,
   `create table uploads (
     id uuid primary key default gen_random_uuid(),
-    project_id uuid not null references projects (id),
+    entity_id uuid not null references entities (id),
     filename text not null,
     sha256 text not null,
     size_bytes bigint not null,
     purpose text not null,
     created_at timestamptz not null default now()
   )`,
+  `create index uploads_sha256 on uploads (sha256)`,
+  `create table trajectory_logs (
+    id uuid primary key default gen_random_uuid(),
+    model_id uuid not null references models (id),
+    step integer not null,
+    split text not null,
+    data_sha256 text not null,
+    size_bytes bigint not null,
+    created_at timestamptz not null default now()
+  )`,
+  `create index trajectory_logs_model on trajectory_logs (model_id, step)`,
 ]

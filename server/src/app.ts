@@ -1,0 +1,104 @@
+/** Composition: opens the stores and the engine, hands them to the areas, mounts their routes. Tests build the same app. */
+import type { FastifyInstance } from "fastify"
+import { randomUUID } from "node:crypto"
+import path from "node:path"
+import type { Config } from "./config.ts"
+import { type Engine, EngineFailure } from "./engines/engine.ts"
+import { SupervisedEngine } from "./engines/engine-process.ts"
+import { noEngine } from "./engines/no-engine.ts"
+import { pythonLauncher } from "./engines/python-process.ts"
+import { HeddleError } from "./errors.ts"
+import { registerRoutes } from "./http/register-routes.ts"
+import type { Route } from "./http/route.ts"
+import { createHttpServer } from "./http/server.ts"
+import { createAuthenticator } from "./platform/authenticator.ts"
+import { bootstrap } from "./platform/bootstrap.ts"
+import { Scheduler } from "./scheduler/scheduler.ts"
+import { openStores, type Stores } from "./storage/open-stores.ts"
+import { createBaseModels, type FindHubModel } from "./training/base-models.ts"
+import { trainingRoutes } from "./training/training-routes.ts"
+import { TrajectoryReader } from "./training/trajectory-reader.ts"
+
+const repositoryRoot = path.resolve(import.meta.dirname, "../..")
+const shippedModels = new Map([["heddle/tiny", path.join(repositoryRoot, "engine/models/heddle-tiny")]])
+
+/** How long a request may wait for the engine to start, and then to look a model up on its hub. */
+const engineStartMs = 10_000
+const hubLookupMs = 20_000
+
+export interface App {
+  server: FastifyInstance
+  stores: Stores
+  /** Every route, for the tests that go through all of them. */
+  routes: readonly Route[]
+  /** A key made at this start, to be shown once; null when there was one. */
+  firstKey: string | null
+  close: () => Promise<void>
+}
+
+/** `engine` replaces the one that `config` names. */
+export async function createApp(config: Config, engine?: Engine): Promise<App> {
+  const server = createHttpServer(config.logLevel)
+  const stores = await openStores(config.dataDir, config.postgresUrl)
+  const runningEngine = engine ?? startEngine(config, server)
+  const trajectories = new TrajectoryReader()
+  trajectories.start()
+  const firstKey = await bootstrap(stores.catalog, config.entity, config.adminKey)
+  const scheduler = new Scheduler({
+    database: stores.catalog,
+    engine: runningEngine,
+    dataDir: stores.dataDir,
+    log: server.log,
+    owner: randomUUID(),
+    exclusive: config.postgresUrl === null,
+  })
+  await scheduler.start()
+
+  const authenticator = createAuthenticator(stores.catalog)
+  const routes: Route[] = [
+    ...trainingRoutes({
+      database: stores.catalog,
+      blobs: stores.blobs,
+      dataDir: stores.dataDir,
+      baseModels: createBaseModels(shippedModels, hubLookup(runningEngine)),
+      wakeScheduler: () => scheduler.wake(),
+      trajectories,
+      limits: { maximumBodyBytes: config.maximumBodyBytes },
+      checkEngine: () => checkEngine(runningEngine),
+    }),
+  ]
+  registerRoutes(server, routes, authenticator.authenticate)
+  const close = async () => {
+    await server.close()
+    await scheduler.close()
+    await Promise.all([trajectories.close(), runningEngine.close()])
+    await stores.close()
+  }
+  return { server, stores, routes, firstKey, close }
+}
+
+function startEngine(config: Config, server: FastifyInstance): Engine {
+  if (config.engine === "none") return noEngine
+  return new SupervisedEngine({ launch: pythonLauncher(config.python), log: server.log })
+}
+
+/** Asks the engine, which may have to ask the model hub. */
+function hubLookup(engine: Engine): FindHubModel {
+  return async (base) => {
+    try {
+      await engine.ready(engineStartMs)
+      return await engine.call("base.resolve", { base }, AbortSignal.timeout(hubLookupMs)).result
+    } catch (error) {
+      if (!(error instanceof EngineFailure)) throw error
+      if (error.kind === "not_found" || error.kind === "invalid") return null
+      throw new HeddleError("engine_unavailable", `cannot look up the base model "${base.name}": ${error.message}`, {
+        cause: error,
+      })
+    }
+  }
+}
+
+async function checkEngine(engine: Engine): Promise<void> {
+  await engine.ready(1_000)
+  await engine.call("status", {}, AbortSignal.timeout(5_000)).result
+}

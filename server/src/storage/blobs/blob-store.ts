@@ -1,0 +1,114 @@
+/**
+ * Content-addressed files: `blobs/sha256/<first two>/<hex>`. A blob is written under a temporary
+ * name, synced and renamed, so a name that exists holds the whole content.
+ */
+import { createHash, type Hash, randomUUID } from "node:crypto"
+import { createReadStream, type ReadStream } from "node:fs"
+import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises"
+import path from "node:path"
+
+export interface StoredBlob {
+  sha256: string
+  sizeBytes: number
+}
+
+export class BlobStore {
+  /** The data folder; blob paths in the catalog are relative to it. */
+  readonly dataDir: string
+  readonly #temporary: string
+
+  private constructor(dataDir: string) {
+    this.dataDir = dataDir
+    this.#temporary = path.join(dataDir, "blobs", "tmp")
+  }
+
+  /** Clears what a crash left half written; the data folder's lock keeps other writers away. */
+  static async open(dataDir: string): Promise<BlobStore> {
+    const store = new BlobStore(dataDir)
+    await rm(store.#temporary, { recursive: true, force: true })
+    await mkdir(store.#temporary, { recursive: true })
+    await mkdir(path.join(dataDir, "blobs", "sha256"), { recursive: true })
+    return store
+  }
+
+  /** Relative to the data folder. */
+  pathOf(sha256: string): string {
+    return path.join("blobs", "sha256", sha256.slice(0, 2), sha256)
+  }
+
+  absolutePathOf(sha256: string): string {
+    return path.join(this.dataDir, this.pathOf(sha256))
+  }
+
+  /** A fresh name in the same file system, for a writer that ends with {@link adopt} or removes it. */
+  temporaryPath(): string {
+    return path.join(this.#temporary, randomUUID())
+  }
+
+  /** Makes the finished file `temporary` the blob `sha256`; the caller has hashed and synced it. */
+  async adopt(temporary: string, sha256: string): Promise<void> {
+    const target = this.absolutePathOf(sha256)
+    const folder = path.dirname(target)
+    const made = await mkdir(folder, { recursive: true })
+    await rename(temporary, target)
+    await syncFolder(folder)
+    if (made !== undefined) await syncFolder(path.dirname(folder))
+  }
+
+  /** Stores a stream. When it fails, nothing is left. */
+  async put(content: AsyncIterable<Uint8Array>): Promise<StoredBlob> {
+    const temporary = this.temporaryPath()
+    try {
+      const blob = await writeHashed(temporary, content)
+      await this.adopt(temporary, blob.sha256)
+      return blob
+    } catch (error) {
+      await rm(temporary, { force: true })
+      throw error
+    }
+  }
+
+  read(sha256: string): ReadStream {
+    return createReadStream(this.absolutePathOf(sha256))
+  }
+
+  async has(sha256: string): Promise<boolean> {
+    return stat(this.absolutePathOf(sha256)).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  async remove(sha256: string): Promise<void> {
+    await rm(this.absolutePathOf(sha256), { force: true })
+  }
+}
+
+async function writeHashed(file: string, content: AsyncIterable<Uint8Array>): Promise<StoredBlob> {
+  const handle = await open(file, "wx", 0o600)
+  try {
+    return await copyHashed(handle, createHash("sha256"), content)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function copyHashed(handle: FileHandle, hash: Hash, content: AsyncIterable<Uint8Array>): Promise<StoredBlob> {
+  let sizeBytes = 0
+  for await (const chunk of content) {
+    hash.update(chunk)
+    sizeBytes += chunk.length
+    await handle.writeFile(chunk)
+  }
+  await handle.sync()
+  return { sha256: hash.digest("hex"), sizeBytes }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r")
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

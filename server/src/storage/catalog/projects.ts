@@ -1,0 +1,26 @@
+/** Projects: the second part of `<entity>/<project>`. */
+import type { CatalogDatabase } from "./open-catalog.ts"
+
+/** The project of this name, made when there is none. */
+export async function ensureProject(database: CatalogDatabase, entityId: string, name: string): Promise<string> {
+  const found = await findProject(database, entityId, name)
+  if (found !== null) return found
+  await database
+    .insertInto("projects")
+    .values({ entity_id: entityId, name })
+    .onConflict((on) => on.columns(["entity_id", "name"]).doNothing())
+    .execute()
+  const made = await findProject(database, entityId, name)
+  if (made === null) throw new Error(`project ${name} was neither found nor made`)
+  return made
+}
+
+export async function findProject(database: CatalogDatabase, entityId: string, name: string): Promise<string | null> {
+  const row = await database
+    .selectFrom("projects")
+    .select("id")
+    .where("entity_id", "=", entityId)
+    .where("name", "=", name)
+    .executeTakeFirst()
+  return row?.id ?? null
+}

@@ -1,0 +1,39 @@
+/** Reading a job's events in their one order (training-api 1.3, 3.1). */
+import type { TrainingEventType } from "./schema.ts"
+import type { CatalogDatabase } from "./open-catalog.ts"
+import { isUuid } from "./identifiers.ts"
+
+export interface EventRecord {
+  id: string
+  type: TrainingEventType
+  data: Record<string, unknown>
+}
+
+/** The place of event `id` in the job. null: the job has no such event. */
+export async function sequenceOfEvent(database: CatalogDatabase, jobId: string, id: string): Promise<number | null> {
+  if (!isUuid(id)) return null
+  const row = await database
+    .selectFrom("training_job_events")
+    .select("sequence")
+    .where("job_id", "=", jobId)
+    .where("id", "=", id)
+    .executeTakeFirst()
+  return row?.sequence ?? null
+}
+
+/** Oldest first, strictly after place `afterSequence`. */
+export async function listEvents(
+  database: CatalogDatabase,
+  jobId: string,
+  afterSequence: number,
+  limit: number,
+): Promise<EventRecord[]> {
+  return database
+    .selectFrom("training_job_events")
+    .select(["id", "type", "data"])
+    .where("job_id", "=", jobId)
+    .where("sequence", ">", afterSequence)
+    .orderBy("sequence")
+    .limit(limit)
+    .execute()
+}

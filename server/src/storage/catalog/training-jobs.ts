@@ -1,0 +1,114 @@
+/** Training jobs as clients create and read them; claiming and ending them is `job-claims.ts`. */
+import type { JobKind, JobStatus } from "./schema.ts"
+import type { StoredJobConfig } from "../../wire/training/job.ts"
+import type { CatalogDatabase } from "./open-catalog.ts"
+import { isUuid } from "./identifiers.ts"
+
+export interface JobRecord {
+  id: string
+  modelId: string
+  kind: JobKind
+  status: JobStatus
+  warnings: string[]
+  errorMessage: string | null
+  outputStep: number | null
+  createdAt: Date
+  startedAt: Date | null
+  endedAt: Date | null
+}
+
+export interface NewJob {
+  modelId: string
+  config: StoredJobConfig
+  requestedConfig: unknown
+  /** The engine's data file, relative to the data folder. */
+  dataPath: string
+  dataSha256: string
+  warnings: readonly string[]
+  /** Set when the data cannot be trained on: the job is stored as failed, for this reason. */
+  failure: string | null
+}
+
+/** Stores the job. null: the model is gone. */
+export async function createJob(database: CatalogDatabase, job: NewJob): Promise<JobRecord | null> {
+  return database.transaction().execute(async (transaction) => {
+    const model = await transaction
+      .selectFrom("models")
+      .select("id")
+      .where("id", "=", job.modelId)
+      .where("deleted_at", "is", null)
+      .forShare()
+      .executeTakeFirst()
+    if (model === undefined) return null
+    const row = await transaction
+      .insertInto("training_jobs")
+      .values({
+        model_id: job.modelId,
+        kind: job.config.kind,
+        status: job.failure === null ? "queued" : "failed",
+        config: JSON.stringify(job.config),
+        requested_config: JSON.stringify(job.requestedConfig ?? null),
+        data_path: job.dataPath,
+        data_sha256: job.dataSha256,
+        error_message: job.failure,
+        warnings: JSON.stringify(job.warnings),
+        ended_at: job.failure === null ? null : new Date(),
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    if (job.failure !== null) {
+      await transaction
+        .insertInto("training_job_events")
+        .values({ job_id: row.id, sequence: 0, type: "training_failed", data: JSON.stringify({ error_message: job.failure }) })
+        .execute()
+    }
+    return toRecord(row)
+  })
+}
+
+/** A job of a model of these entities; the model may be deleted by now. */
+export async function findJob(
+  database: CatalogDatabase,
+  entityIds: readonly string[],
+  id: string,
+): Promise<JobRecord | null> {
+  if (!isUuid(id)) return null
+  const row = await database
+    .selectFrom("training_jobs")
+    .innerJoin("models", "models.id", "training_jobs.model_id")
+    .innerJoin("projects", "projects.id", "models.project_id")
+    .selectAll("training_jobs")
+    .where("training_jobs.id", "=", id)
+    .where("projects.entity_id", "in", entityIds)
+    .executeTakeFirst()
+  return row === undefined ? null : toRecord(row)
+}
+
+interface JobRow {
+  id: string
+  model_id: string
+  kind: JobKind
+  status: JobStatus
+  warnings: string[]
+  error_message: string | null
+  output_step: number | null
+  created_at: Date
+  started_at: Date | null
+  ended_at: Date | null
+}
+
+function toRecord(row: JobRow): JobRecord {
+  const { id, kind, status, warnings } = row
+  return {
+    id,
+    modelId: row.model_id,
+    kind,
+    status,
+    warnings,
+    errorMessage: row.error_message,
+    outputStep: row.output_step,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+  }
+}

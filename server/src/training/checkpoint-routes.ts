@@ -1,0 +1,91 @@
+/** Rows 5 and 6 of training-api 1.1. */
+import { rm } from "node:fs/promises"
+import path from "node:path"
+import { HeddleError } from "../errors.ts"
+import { type Route, route } from "../http/route.ts"
+import {
+  type CheckpointRecord,
+  deleteCheckpoints,
+  listCheckpoints,
+  stepOfCheckpoint,
+} from "../storage/catalog/checkpoints.ts"
+import type { ModelRecord } from "../storage/catalog/models.ts"
+import {
+  type Checkpoint,
+  checkpointPage,
+  checkpointQuery,
+  deleteCheckpointsAnswer,
+  deleteCheckpointsBody,
+} from "../wire/training/checkpoint.ts"
+import { modelParams } from "../wire/training/model.ts"
+import { toPage } from "../wire/training/page.ts"
+import type { TrainingDependencies } from "./dependencies.ts"
+import { modelOf } from "./model-access.ts"
+
+export function checkpointRoutes(dependencies: TrainingDependencies): Route[] {
+  const { database, dataDir } = dependencies
+  return [
+    route({
+      method: "GET",
+      path: "/v1/preview/models/:model_id/checkpoints",
+      access: "key",
+      dialect: "detail",
+      summary: "List checkpoints by step",
+      tag: "Checkpoints",
+      schemas: { params: modelParams, query: checkpointQuery },
+      response: checkpointPage,
+      handle: async ({ params, query, principal }) => {
+        const model = await modelOf(database, principal, params.model_id)
+        const afterStep = query.after === undefined ? null : await stepOfCheckpoint(database, model.id, query.after)
+        if (query.after !== undefined && afterStep === null) throw unknownCursor(query.after)
+        const range = { afterStep, order: query.order, limit: query.limit + 1 }
+        const rows = await listCheckpoints(database, model.id, range)
+        return toPage(
+          rows.map((row) => toWireCheckpoint(model, row)),
+          query.limit,
+        )
+      },
+    }),
+    route({
+      method: "DELETE",
+      path: "/v1/preview/models/:model_id/checkpoints",
+      access: "key",
+      dialect: "detail",
+      summary: "Delete checkpoints by step",
+      tag: "Checkpoints",
+      schemas: { params: modelParams, body: deleteCheckpointsBody },
+      response: deleteCheckpointsAnswer,
+      handle: async ({ params, body, principal }) => {
+        const model = await modelOf(database, principal, params.model_id)
+        const steps = [...new Set(body.steps)]
+        const deleted = await deleteCheckpoints(database, model.id, steps)
+        await removeFolders(dataDir, deleted)
+        const gone = new Set(deleted.map((checkpoint) => checkpoint.step))
+        return { deleted_count: deleted.length, not_found_steps: steps.filter((step) => !gone.has(step)) }
+      },
+    }),
+  ]
+}
+
+/** Adapters in use are in the engine's memory by now; requests that run on them finish. */
+async function removeFolders(dataDir: string, checkpoints: readonly CheckpointRecord[]): Promise<void> {
+  const folders = checkpoints.flatMap((checkpoint) => checkpoint.path ?? [])
+  await Promise.all(folders.map((folder) => rm(path.join(dataDir, folder), { recursive: true, force: true })))
+}
+
+function unknownCursor(after: string): HeddleError {
+  return new HeddleError("not_found", `after: "${after}" is no checkpoint of this model`)
+}
+
+function toWireCheckpoint(model: ModelRecord, record: CheckpointRecord): Checkpoint {
+  const { id, step, metrics } = record
+  return {
+    id,
+    step,
+    metrics,
+    created_at: record.createdAt.toISOString(),
+    size_bytes: record.sizeBytes,
+    base_model: model.baseModel,
+    artifact: `wandb-artifact:///${model.entity}/${model.project}/${model.name}:step${step}`,
+  }
+}

@@ -1,0 +1,23 @@
+/** What the training area is given by `app.ts`. */
+import type { BlobStore } from "../storage/blobs/blob-store.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import type { BaseModels } from "./base-models.ts"
+import type { TrajectoryReader } from "./trajectory-reader.ts"
+
+export interface TrainingLimits {
+  /** Largest body of an RL job or a log, decoded. */
+  maximumBodyBytes: number
+}
+
+export interface TrainingDependencies {
+  database: CatalogDatabase
+  blobs: BlobStore
+  dataDir: string
+  baseModels: BaseModels
+  /** Call it after a job was stored or a model deleted: the scheduler looks at its queue now. */
+  wakeScheduler: () => void
+  trajectories: TrajectoryReader
+  limits: TrainingLimits
+  /** Rejects with the reason while the engine cannot train. */
+  checkEngine: () => Promise<void>
+}

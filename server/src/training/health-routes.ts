@@ -1,0 +1,55 @@
+/** Rows 12 and 13 of training-api 1.1. */
+import { type Route, route } from "../http/route.ts"
+import { pingCatalog } from "../storage/catalog/open-catalog.ts"
+import { type ComponentCheck, health, type SystemCheck, systemCheck } from "../wire/training/health.ts"
+import type { TrainingDependencies } from "./dependencies.ts"
+
+export function healthRoutes(dependencies: TrainingDependencies): Route[] {
+  return [
+    route({
+      method: "GET",
+      path: "/v1/health",
+      access: "public",
+      dialect: "detail",
+      summary: "The server takes requests",
+      tag: "Health",
+      schemas: {},
+      response: health,
+      handle: async () => ({ status: "ok" }),
+    }),
+    route({
+      method: "GET",
+      path: "/v1/system-check",
+      access: "public",
+      dialect: "detail",
+      summary: "Check every part; 503 with the same body when one fails",
+      tag: "Health",
+      schemas: {},
+      response: systemCheck,
+      handle: async ({ reply }) => {
+        const result = await checkSystem(dependencies)
+        const sound = result.database && result.cpu_queue.success && result.gpu_queue.success
+        if (!sound) reply.code(503)
+        return result
+      },
+    }),
+  ]
+}
+
+async function checkSystem({ database, trajectories, checkEngine }: TrainingDependencies): Promise<SystemCheck> {
+  const [store, cpu, gpu] = await Promise.all([
+    timed(() => pingCatalog(database)),
+    timed(() => trajectories.ping()),
+    timed(checkEngine),
+  ])
+  return { api: true, database: store.success, cpu_queue: cpu, gpu_queue: gpu }
+}
+
+async function timed(check: () => Promise<void>): Promise<ComponentCheck> {
+  const began = performance.now()
+  const error = await check().then(
+    () => null,
+    (failure: Error) => failure.message,
+  )
+  return { success: error === null, duration: (performance.now() - began) / 1000, error }
+}

@@ -1,0 +1,28 @@
+/** Looking up what a path names, for whoever asks. What a key may not see does not exist for it. */
+import { HeddleError } from "../errors.ts"
+import type { Principal } from "../http/principal.ts"
+import { findModel, type ModelRecord } from "../storage/catalog/models.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import { findJob, type JobRecord } from "../storage/catalog/training-jobs.ts"
+
+export function entityIdsOf(principal: Principal): string[] {
+  return principal.entities.map((entity) => entity.id)
+}
+
+/** @throws {HeddleError} `not_found` */
+export async function modelOf(database: CatalogDatabase, principal: Principal, id: string): Promise<ModelRecord> {
+  const model = await findModel(database, entityIdsOf(principal), id)
+  if (model === null) throw noSuchModel(id)
+  return model
+}
+
+export function noSuchModel(id: string): HeddleError {
+  return new HeddleError("not_found", `no model "${id}": it was deleted, never made, or belongs to a team you are not in`)
+}
+
+/** @throws {HeddleError} `not_found` */
+export async function jobOf(database: CatalogDatabase, principal: Principal, id: string): Promise<JobRecord> {
+  const job = await findJob(database, entityIdsOf(principal), id)
+  if (job !== null) return job
+  throw new HeddleError("not_found", `no training job "${id}": it was never made, or belongs to a team you are not in`)
+}

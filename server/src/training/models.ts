@@ -1,0 +1,63 @@
+/** Rules of making and deleting models (training-api 1.2). */
+import { HeddleError } from "../errors.ts"
+import type { EntityMembership, Principal } from "../http/principal.ts"
+import { createModel, findModelByName, type ModelRecord } from "../storage/catalog/models.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import { ensureProject, findProject } from "../storage/catalog/projects.ts"
+import type { CreateModelBody, Model } from "../wire/training/model.ts"
+import type { BaseModels } from "./base-models.ts"
+
+/**
+ * @throws {HeddleError} 403 unknown entity; 422 unknown base model; 409 the name is taken and
+ * `return_existing` is false.
+ */
+export async function makeModel(
+  database: CatalogDatabase,
+  baseModels: BaseModels,
+  principal: Principal,
+  body: CreateModelBody,
+): Promise<ModelRecord> {
+  const entity = entityNamed(principal, body.entity ?? null)
+  const existing = await existingModel(database, entity, body)
+  if (existing !== null) return existing
+  const base = await baseModels.find(body.base_model)
+  const projectId = await ensureProject(database, entity.id, body.project)
+  const model = { projectId, name: body.name, baseModel: base.name, basePath: base.path }
+  const made = await createModel(database, model)
+  if (made !== null) return made
+  // Another request took the name meanwhile.
+  const winner = await existingModel(database, entity, body)
+  if (winner !== null) return winner
+  throw new HeddleError("conflict", nameTaken(entity, body))
+}
+
+async function existingModel(
+  database: CatalogDatabase,
+  entity: EntityMembership,
+  body: CreateModelBody,
+): Promise<ModelRecord | null> {
+  const projectId = await findProject(database, entity.id, body.project)
+  const model = projectId === null ? null : await findModelByName(database, projectId, body.name)
+  if (model === null || body.return_existing) return model
+  throw new HeddleError("conflict", nameTaken(entity, body))
+}
+
+function nameTaken(entity: EntityMembership, body: CreateModelBody): string {
+  return (
+    `${entity.name}/${body.project} has a model "${body.name}" already; ` +
+    "send return_existing: true to use it, or choose another name"
+  )
+}
+
+function entityNamed(principal: Principal, name: string | null): EntityMembership {
+  if (name === null) return principal.defaultEntity
+  const entity = principal.entities.find((candidate) => candidate.name === name)
+  if (entity !== undefined) return entity
+  const yours = principal.entities.map((candidate) => candidate.name).join(", ")
+  throw new HeddleError("forbidden", `this key has no access to an entity "${name}"; it has access to: ${yours}`)
+}
+
+export function toWireModel(model: ModelRecord): Model {
+  const { id, entity, project, name } = model
+  return { id, entity, project, name, base_model: model.baseModel, run_id: model.runId }
+}

@@ -1,0 +1,69 @@
+/** From what the client asked for to what the engine does: training-api 2.2, with every default applied. */
+import { HeddleError, type ValidationIssue } from "../errors.ts"
+import type { RlConfig } from "../wire/engine/train.ts"
+import { experimentalConfig, type ExperimentalConfig } from "../wire/training/rl-job.ts"
+
+/** `learningRateMultiplier`: training-api 7.6; 1 unless asked for. */
+export function resolveRlConfig(asked: ExperimentalConfig, learningRateMultiplier: number): RlConfig {
+  const issues = [...conflicts(asked)]
+  const [first] = issues
+  if (first !== undefined) throw new HeddleError("validation_error", first.msg, { issues })
+  const lossFn = asked.loss_fn ?? (asked.ppo === true ? "ppo" : "cispo")
+  const epsilon = asked.epsilon ?? (lossFn === "ppo" ? 0.2 : 1)
+  return {
+    learning_rate: asked.learning_rate ?? 5e-6,
+    loss_fn: lossFn,
+    epsilon,
+    epsilon_high: asked.epsilon_high ?? (lossFn === "ppo" ? epsilon : 4),
+    importance_sampling_level: asked.importance_sampling_level ?? "token",
+    advantage_balance: asked.advantage_balance ?? 0,
+    scale_rewards: (asked.scale_rewards ?? true) && (asked.normalize_advantages ?? true),
+    max_negative_advantage_importance_sampling_weight: asked.max_negative_advantage_importance_sampling_weight ?? null,
+    mask_prob_ratio: asked.mask_prob_ratio ?? false,
+    kimi_k2_tau: asked.kimi_k2_tau ?? null,
+    precalculate_logprobs: asked.precalculate_logprobs ?? false,
+    truncated_importance_sampling: asked.truncated_importance_sampling ?? null,
+    kl_penalty_coef: asked.kl_penalty_coef ?? 0,
+    kl_penalty_source: asked.kl_penalty_source ?? "current_learner",
+    allow_training_without_logprobs: asked.allow_training_without_logprobs ?? false,
+    logprob_calculation_chunk_size: asked.logprob_calculation_chunk_size ?? 1024,
+    packed_sequence_length: asked.packed_sequence_length ?? null,
+    num_trajectories_learning_rate_multiplier_power: asked.num_trajectories_learning_rate_multiplier_power ?? 0,
+    learning_rate_multiplier: learningRateMultiplier,
+  }
+}
+
+/** One sentence per unknown setting that has a value. */
+export function warningsOf(asked: ExperimentalConfig): string[] {
+  return Object.entries(asked)
+    .filter(([key, value]) => !(key in experimentalConfig.shape) && value !== null && value !== undefined)
+    .map(([key]) => `experimental_config.${key} is not known here and has no effect`)
+}
+
+function* conflicts(asked: ExperimentalConfig): Generator<ValidationIssue> {
+  if (asked.ppo === true && asked.loss_fn === "cispo") {
+    yield issue("loss_fn", 'loss_fn "cispo" contradicts ppo: true; send only one of them')
+  }
+  if (asked.ppo === false && asked.loss_fn === "ppo") {
+    yield issue("loss_fn", 'loss_fn "ppo" contradicts ppo: false; send only one of them')
+  }
+  const references = [
+    asked.kl_penalty_reference_step,
+    asked.kl_penalty_step_lag,
+    asked.kl_ref_adapter_path,
+  ].filter((reference) => reference !== null && reference !== undefined)
+  if (references.length > 1) {
+    yield issue(
+      "kl_penalty_reference_step",
+      "kl_penalty_reference_step, kl_penalty_step_lag and kl_ref_adapter_path exclude each other",
+    )
+  }
+  const { packed_sequence_length: packed, logprob_calculation_chunk_size: chunk } = asked
+  if (typeof packed === "number" && packed % (chunk ?? 1024) !== 0) {
+    yield issue("packed_sequence_length", `${packed} is not a multiple of logprob_calculation_chunk_size, ${chunk ?? 1024}`)
+  }
+}
+
+function issue(key: string, msg: string): ValidationIssue {
+  return { loc: ["body", "experimental_config", key], msg, type: "value_error" }
+}

@@ -1,0 +1,84 @@
+/** Making RL jobs: training-api 2.1. The data is stored and checked before the answer, the work begins after it. */
+import { HeddleError, type ValidationIssue } from "../errors.ts"
+import type { Principal } from "../http/principal.ts"
+import { validationError } from "../http/validation.ts"
+import { metricHistory } from "../storage/catalog/checkpoints.ts"
+import { createJob, type JobRecord } from "../storage/catalog/training-jobs.ts"
+import { rlJobFields } from "../wire/training/rl-job.ts"
+import type { TrainingDependencies } from "./dependencies.ts"
+import { referToBlob, withTemporaryFile } from "./job-data.ts"
+import { resolveKlReference } from "./kl-reference.ts"
+import { rewardDeviationMultiplier } from "./learning-rate-multiplier.ts"
+import { modelOf, noSuchModel } from "./model-access.ts"
+import { resolveRlConfig, warningsOf } from "./rl-config.ts"
+import type { ReadTrajectories } from "./trajectory-messages.ts"
+
+const deviationMetric = "train/reward_std_dev"
+
+/** @throws {HeddleError} 404 the model; 422, 400, 413 the body. Then nothing is stored. */
+export async function makeRlJob(
+  dependencies: TrainingDependencies,
+  principal: Principal,
+  body: AsyncIterable<Uint8Array>,
+): Promise<JobRecord> {
+  const { blobs, trajectories, wakeScheduler } = dependencies
+  const job = await withTemporaryFile(blobs, async (file) => {
+    const data = await trajectories.read(body, file, "engine")
+    return storeRlJob(dependencies, principal, data, file)
+  })
+  wakeScheduler()
+  return job
+}
+
+async function storeRlJob(
+  dependencies: TrainingDependencies,
+  principal: Principal,
+  data: ReadTrajectories,
+  file: string,
+): Promise<JobRecord> {
+  const { database, blobs } = dependencies
+  const fields = checkedFields(data)
+  const model = await modelOf(database, principal, fields.model_id)
+  const asked = fields.experimental_config ?? {}
+  const scaled = asked.scale_learning_rate_by_reward_std_dev === true
+  const history = scaled ? await metricHistory(database, model.id, deviationMetric) : []
+  const engine = resolveRlConfig(asked, rewardDeviationMultiplier(history))
+  const klReference = await resolveKlReference(database, principal, model, asked)
+  await blobs.adopt(file, data.sha256)
+  const job = await referToBlob(database, blobs, data.sha256, () =>
+    createJob(database, {
+      modelId: model.id,
+      config: {
+        kind: "rl",
+        engine,
+        kl_reference: klReference,
+        checkpoint_metrics: trainMetrics(data.metrics),
+      },
+      requestedConfig: fields.experimental_config,
+      dataPath: blobs.pathOf(data.sha256),
+      dataSha256: data.sha256,
+      warnings: warningsOf(asked),
+      failure: null,
+    }),
+  )
+  if (job === null) throw noSuchModel(fields.model_id)
+  return job
+}
+
+/** Reports what is wrong with the fields and with the groups together. */
+function checkedFields(data: ReadTrajectories) {
+  const fields = rlJobFields.safeParse(data.fields, { reportInput: true })
+  if (fields.success && data.issues.length === 0) return fields.data
+  const ofFields = fields.success ? [] : (validationError(fields.error.issues, "body").details.issues ?? [])
+  throw refusal([...ofFields, ...data.issues])
+}
+
+export function refusal(issues: ValidationIssue[]): HeddleError {
+  const [first] = issues
+  const message = first === undefined ? "the request is not valid" : `${first.loc.join(".")}: ${first.msg}`
+  return new HeddleError("validation_error", message, { issues })
+}
+
+function trainMetrics(metrics: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [`train/${name}`, value]))
+}

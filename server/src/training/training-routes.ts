@@ -1,0 +1,18 @@
+/** The training area: training-api 1.1 without chat. */
+import type { Route } from "../http/route.ts"
+import { checkpointRoutes } from "./checkpoint-routes.ts"
+import type { TrainingDependencies } from "./dependencies.ts"
+import { healthRoutes } from "./health-routes.ts"
+import { jobRoutes } from "./job-routes.ts"
+import { modelRoutes } from "./model-routes.ts"
+import { rlJobRoutes } from "./rl-job-routes.ts"
+
+export function trainingRoutes(dependencies: TrainingDependencies): Route[] {
+  return [
+    ...modelRoutes(dependencies),
+    ...checkpointRoutes(dependencies),
+    ...rlJobRoutes(dependencies),
+    ...jobRoutes(dependencies),
+    ...healthRoutes(dependencies),
+  ]
+}

@@ -1,0 +1,88 @@
+/** Entry of the thread that reads training data, so that a 300 MB body does not stop the server's own thread. */
+import { rmSync } from "node:fs"
+import { parentPort } from "node:worker_threads"
+import { toEngineTrajectory } from "./engine-trajectory.ts"
+import { SplitError } from "./json-splitter.ts"
+import { TrajectoryBodyReader, type TrajectorySink } from "./trajectory-body.ts"
+import { HashedLineFile } from "./trajectory-file.ts"
+import type { FromReader, ToReader, TrajectoryFileFormat } from "./trajectory-messages.ts"
+
+if (parentPort === null) throw new Error("this module runs only as a worker thread")
+const port = parentPort
+
+interface OpenBody {
+  file: string
+  lines: HashedLineFile
+  reader: TrajectoryBodyReader
+}
+
+const open = new Map<number, OpenBody>()
+
+function send(message: FromReader): void {
+  port.postMessage(message)
+}
+
+port.on("message", (message: ToReader) => {
+  try {
+    take(message)
+  } catch (error) {
+    drop(message.id)
+    send(failureOf(message.id, error as NodeJS.ErrnoException))
+  }
+})
+
+function take(message: ToReader): void {
+  switch (message.kind) {
+    case "open":
+      return begin(message.id, message.file, message.format)
+    case "chunk":
+      open.get(message.id)?.reader.write(Buffer.from(message.bytes.buffer, message.bytes.byteOffset, message.bytes.length))
+      return send({ kind: "taken", id: message.id, bytes: message.bytes.length })
+    case "end":
+      return finish(message.id)
+    case "abort":
+      return drop(message.id)
+    case "ping":
+      return send({ kind: "pong", id: message.id })
+  }
+}
+
+function begin(id: number, file: string, format: TrajectoryFileFormat): void {
+  const lines = new HashedLineFile(file)
+  open.set(id, { file, lines, reader: new TrajectoryBodyReader(sinks[format](lines)) })
+}
+
+const sinks: Record<TrajectoryFileFormat, (lines: HashedLineFile) => TrajectorySink> = {
+  engine: (lines) => (group, index, trajectory) => lines.line(JSON.stringify(toEngineTrajectory(group, index, trajectory))),
+  log: (lines) => (group, index, _, bytes) =>
+    lines.line(`{"group":${group},"index":${index},"trajectory":${oneLine(bytes.toString("utf8"))}}`),
+}
+
+/** Line breaks in valid JSON stand only between tokens. */
+function oneLine(json: string): string {
+  return json.replaceAll(/[\r\n]/g, " ")
+}
+
+function finish(id: number): void {
+  const body = open.get(id)
+  if (body === undefined) return
+  const { fields, issues, metrics } = body.reader.end()
+  const written = issues.length === 0 ? body.lines.finish() : { sha256: "", sizeBytes: 0 }
+  if (issues.length === 0) open.delete(id)
+  else drop(id)
+  const { groups, trajectories } = metrics
+  send({ kind: "done", id, result: { fields, issues, metrics: metrics.summary(), groups, trajectories, ...written } })
+}
+
+function drop(id: number): void {
+  const body = open.get(id)
+  if (body === undefined) return
+  open.delete(id)
+  body.lines.close()
+  rmSync(body.file, { force: true })
+}
+
+function failureOf(id: number, error: NodeJS.ErrnoException): FromReader {
+  if (error instanceof SplitError) return { kind: "refused", id, reason: error.kind, message: error.message }
+  return { kind: "failed", id, message: error.message, code: error.code ?? null }
+}

@@ -1,0 +1,95 @@
+/**
+ * Trajectories as clients send them: training-api 2.1. Unknown keys are accepted everywhere:
+ * clients add their own, and those of a Choice must survive the round trip.
+ */
+import { z } from "zod"
+import { tokenIds, tokenLogprobs } from "./token-arrays.ts"
+
+export const tool = z.looseObject({})
+
+/** A prompt message. `tool` messages often carry `name`, assistant messages `reasoning`. */
+export const message = z.looseObject({
+  role: z.enum(["developer", "system", "user", "assistant", "tool", "function"]),
+  content: z.union([z.string(), z.array(z.looseObject({}))]).nullish(),
+  tool_calls: z.array(z.looseObject({})).nullish(),
+})
+
+/** A completion as chat returned it; the only thing that is trained. */
+export const choice = z
+  .looseObject({
+    finish_reason: z.enum(["stop", "length", "tool_calls", "content_filter", "function_call"]),
+    index: z.int(),
+    message: z.looseObject({
+      role: z.literal("assistant"),
+      content: z.string().nullish(),
+      refusal: z.string().nullish(),
+      tool_calls: z.array(z.looseObject({})).nullish(),
+    }),
+    logprobs: z.looseObject({ content: tokenLogprobs }).nullish(),
+    /** Exact ids (training-api 4.5). */
+    token_ids: tokenIds,
+    prompt_token_ids: tokenIds,
+    heddle_ledger_key: z.string().nullish(),
+  })
+  .refine((value) => idsMatchLogprobs(value.token_ids, value.logprobs?.content), {
+    path: ["token_ids"],
+    message: "token_ids and logprobs.content must have one entry per generated token each",
+  })
+
+function idsMatchLogprobs(ids: unknown[] | null | undefined, logprobs: unknown[] | null | undefined): boolean {
+  return ids === null || ids === undefined || logprobs === null || logprobs === undefined || ids.length === logprobs.length
+}
+
+/** What has `message` and `finish_reason` is a choice, anything else a message. */
+export function isChoice(item: unknown): boolean {
+  return typeof item === "object" && item !== null && "message" in item && "finish_reason" in item
+}
+
+type Item = { choice: z.output<typeof choice> } | { message: z.output<typeof message> }
+
+/** The rule above decides which schema applies, so that errors speak of one shape and not of both. */
+const item = z
+  .unknown()
+  .transform((value, context): Item => {
+    const asChoice = isChoice(value)
+    const result = (asChoice ? choice : message).safeParse(value, { reportInput: true })
+    if (!result.success) {
+      for (const issue of result.error.issues) context.issues.push(issue as z.core.$ZodRawIssue)
+      return z.NEVER
+    }
+    return (asChoice ? { choice: result.data } : { message: result.data }) as Item
+  })
+  .meta({ title: "Message or choice", description: "A chat message, or a choice as /v1/chat/completions returned it." })
+
+export const history = z.looseObject({
+  messages_and_choices: z.array(item),
+  tools: z.array(tool).nullish(),
+})
+
+export const metricMap = z.record(z.string(), z.union([z.number(), z.boolean()]))
+
+export const trajectory = z.looseObject({
+  messages_and_choices: z.array(item).default([]),
+  tools: z.array(tool).nullish(),
+  additional_histories: z.array(history).default([]),
+  reward: z.number().default(0),
+  initial_policy_version: z.int().nullish(),
+  final_policy_version: z.int().nullish(),
+  metrics: metricMap.default({}),
+  metadata: z.record(z.string(), z.union([z.number(), z.string(), z.boolean(), z.null()])).optional(),
+  logs: z.array(z.string()).optional(),
+})
+
+export const rolloutException = z.looseObject({ type: z.string(), message: z.string(), traceback: z.string() })
+
+/** A group but for its trajectories, which are read one by one. */
+export const groupFields = z.looseObject({
+  exceptions: z.array(rolloutException).default([]),
+  metrics: metricMap.default({}),
+})
+
+export const trajectoryGroup = groupFields.extend({ trajectories: z.array(trajectory) })
+
+export type Choice = z.output<typeof choice>
+export type Trajectory = z.output<typeof trajectory>
+export type History = z.output<typeof history>
