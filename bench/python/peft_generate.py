@@ -37,9 +37,7 @@ class Generator:
         width = max(len(request["prompt_ids"]) for request in requests)
         steps = max(request["max_tokens"] for request in requests)
         padded = [[0] * (width - len(request["prompt_ids"])) + request["prompt_ids"] for request in requests]
-        mask = [
-            [0] * (width - len(request["prompt_ids"])) + [1] * len(request["prompt_ids"]) for request in requests
-        ]
+        mask = [[0] * (width - len(request["prompt_ids"])) + [1] * len(request["prompt_ids"]) for request in requests]
         with torch.inference_mode():
             rows = self.model.generate(
                 input_ids=torch.tensor(padded),
