@@ -1,8 +1,4 @@
-"""Adapters ready to serve, and the LoRA arithmetic of a batch whose rows use many of them.
-
-Punica and S-LoRA (arXiv:2310.18547, 2311.03285) gather per row; here rows that share an adapter form
-tiles, so that each projection costs two batched products however many adapters take part.
-"""
+"""Adapters ready to serve: compute copies by key, dropped least recently used first."""
 
 import threading
 from collections import OrderedDict
@@ -12,7 +8,6 @@ import torch
 from torch import Tensor
 
 from .config import DecoderConfig
-from .linear import FrozenLinear
 from .lora import LoraWeights, read_peft
 from .model import SITE_MODULES
 

@@ -1,50 +1,146 @@
-"""The training forward: a set of sequences through the decoder, each shared prefix computed once."""
+"""Batched forward passes of serving: chunks of prompts, and one token for every running row."""
 
-from dataclasses import dataclass
-
-import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from .head import token_logprobs
+from .generation import Generation
+from .kv import Line, Slab
+from .lora_batch import SegmentLora, decode_view, segments
 from .model import Decoder, LoraView
-from .prefix_tree import build_forest
-from .sequences import Sequence
-from .tree_attention import Attend, tree_attention
+
+_BUCKET = 32
+"""Decode attends over lengths rounded up to this, so that views of the slabs change rarely."""
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Sequences laid out for one forward pass.
+def prefill(decoder: Decoder, chunks: list[tuple[Generation, int]]) -> list[Tensor]:
+    """Run the next `count` unwritten tokens of each generation; hidden states [count, hidden] each."""
+    ids, positions, adapters, parts = [], [], [], []
+    for generation, count in chunks:
+        start = generation.line.length
+        parts.append(_Part(generation.line, len(ids), count, start, decoder.device))
+        ids += generation.ids[start : start + count]
+        positions += range(start, start + count)
+        adapters += [generation.adapter] * count
 
-    ``ids`` and ``positions`` [N] are the packed tokens. The other tensors are flat over the M trained
-    tokens, sequence after sequence: ``predictors`` index the packed token whose hidden state
-    predicts ``targets``; ``sequence`` is the owner's place in the list.
-    """
+    def attend(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return torch.cat([part.attend(layer, q, k, v) for part in parts])
 
-    ids: Tensor
-    positions: Tensor
-    attend: Attend
-    predictors: Tensor
-    targets: Tensor
-    sequence: Tensor
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-
-def lay_out(sequences: list[Sequence], device: torch.device) -> Batch:
-    forest = build_forest(sequences)
-    trained = [np.flatnonzero(s.trained) for s in sequences]
-    predictors = [places[at - 1] for places, at in zip(forest.places, trained, strict=True)]
-    targets = [s.ids[at] for s, at in zip(sequences, trained, strict=True)]
-    owners = np.repeat(np.arange(len(sequences)), [len(at) for at in trained])
-    on_device = [torch.from_numpy(x).to(device) for x in (forest.ids, forest.positions)]
-    flat = [torch.from_numpy(np.concatenate(x)).to(device) for x in (predictors, targets)]
-    return Batch(*on_device, tree_attention(forest, device), *flat, torch.from_numpy(owners).to(device))
+    place = {"device": decoder.device, "dtype": torch.long}
+    lora = SegmentLora(segments(adapters))
+    hidden = decoder.hidden(torch.tensor(ids, **place), torch.tensor(positions, **place), lora, attend)
+    for part in parts:
+        part.line.length += part.count
+    return list(hidden.split([part.count for part in parts]))
 
 
-def batch_logprobs(decoder: Decoder, batch: Batch, lora: LoraView, chunk_size: int) -> tuple[Tensor, Tensor]:
-    """Log-probability (differentiable) and entropy of every trained token, fp32 [M]."""
-    hidden = decoder.hidden(batch.ids, batch.positions, lora, batch.attend)
-    return token_logprobs(hidden[batch.predictors], batch.targets, decoder.head, chunk_size)
+class _Part:
+    """One sequence's share of a prefill batch: rows `at … at + count`, positions from `start`."""
+
+    def __init__(self, line: Line, at: int, count: int, start: int, device: torch.device):
+        self.line, self.count = line, count
+        self._rows, self._start, self._end = slice(at, at + count), start, start + count
+        # Rows see what was written before and themselves; from the beginning that is plain causality.
+        seen = torch.ones(count, self._end, dtype=torch.bool, device=device).tril(start) if start else None
+        self._attention = {"attn_mask": seen, "is_causal": start == 0, "enable_gqa": True}
+
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        q, k, v = (t[self._rows].transpose(0, 1) for t in (q, k, v))
+        cache = self.line.slab.data[layer, :, self.line.index]
+        cache[0, :, self._start : self._end] = k
+        cache[1, :, self._start : self._end] = v
+        keys, values = cache[:, None, :, : self._end]
+        return F.scaled_dot_product_attention(q[None], keys, values, **self._attention)[0].transpose(0, 1)
+
+
+class DecodeBatch:
+    """A fixed set of rows that decode together, sorted by adapter; rebuilt when rows or lines change."""
+
+    def __init__(self, decoder: Decoder, rows: list[Generation], last: "DecodeBatch | None"):
+        self.rows = sorted(rows, key=lambda row: row.adapter.key if row.adapter else "")
+        self._decoder = decoder
+        self.lora: LoraView = decode_view([row.adapter for row in self.rows], decoder.device, last and last.lora)
+        place = {"device": decoder.device, "dtype": torch.long}
+        self.ids = torch.tensor([row.ids[-1] for row in self.rows], **place)
+        self._positions = torch.tensor([row.line.length for row in self.rows], **place)
+        slabs = dict.fromkeys(row.line.slab for row in self.rows)
+        self._groups = [_SlabRows(decoder, slab, self.rows) for slab in slabs]
+        self._order = None
+        if len(self._groups) > 1:
+            after = [row for group in self._groups for row in group.numbers]
+            self._order = torch.tensor(after, **place).argsort()
+
+    def step(self) -> Tensor:
+        """Write the last token of every row; hidden states [rows, hidden]."""
+        for group in self._groups:
+            group.prepare(self._positions)
+        hidden = self._decoder.hidden(self.ids, self._positions, self.lora, self._attend)
+        self._positions += 1
+        for row in self.rows:
+            row.line.length += 1
+        return hidden
+
+    def _attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        if self._order is None:
+            return self._groups[0].attend(layer, q, k, v)
+        return torch.cat([group.attend(layer, q, k, v) for group in self._groups]).index_select(0, self._order)
+
+
+class _SlabRows:
+    """The rows whose lines are in one slab. `numbers` are their places in the batch."""
+
+    def __init__(self, decoder: Decoder, slab: Slab, rows: list[Generation]):
+        config = decoder.config
+        self.numbers = [number for number, row in enumerate(rows) if row.line.slab is slab]
+        self._slab, self._device = slab, decoder.device
+        self._lines = [rows[number].line for number in self.numbers]
+        self._heads, self._kv_heads, self._dim = config.num_heads, config.num_kv_heads, config.head_dim
+        self._rows = None if len(self.numbers) == len(rows) else self._tensor(self.numbers)
+        self._used = max(line.index for line in self._lines) + 1
+        indices = [line.index for line in self._lines]
+        heads = torch.arange(self._kv_heads, device=decoder.device)
+        self._write_base = (self._tensor(indices)[:, None] * self._kv_heads + heads) * slab.capacity
+        # Row of the group whose query goes to each line; lines that do not decode get any row's and are ignored.
+        self._query_of_line = self._line_of_row = None
+        if indices != list(range(len(indices))):
+            query = [0] * self._used
+            for row, index in enumerate(indices):
+                query[index] = row
+            self._query_of_line, self._line_of_row = self._tensor(query), self._tensor(indices)
+        flat = slab.data.flatten(2, 4)
+        self._flat = [tuple(flat[layer]) for layer in range(config.num_layers)]
+        self._seen = torch.arange(slab.capacity, device=decoder.device)
+        self._length = 0
+
+    def _tensor(self, values: list[int]) -> Tensor:
+        return torch.tensor(values, device=self._device)
+
+    def prepare(self, positions: Tensor) -> None:
+        """Once per step: where to write, and what each line may see."""
+        longest = max(line.length for line in self._lines) + 1
+        length = min(-(-longest // _BUCKET) * _BUCKET, self._slab.capacity)
+        if length != self._length:
+            self._length = length
+            window = self._slab.data[:, :, : self._used, :, :length]
+            self._windows = [tuple(window[layer]) for layer in range(window.shape[0])]
+        mine = positions if self._rows is None else positions.index_select(0, self._rows)
+        self._write = (self._write_base + mine[:, None]).flatten()
+        by_line = mine if self._query_of_line is None else mine.index_select(0, self._query_of_line)
+        hidden = self._seen[:length] > by_line[:, None]
+        self._bias = torch.zeros(hidden.shape, dtype=self._slab.data.dtype, device=self._device)
+        self._bias = self._bias.masked_fill_(hidden, -torch.inf)[:, None, None]
+
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        if self._rows is not None:
+            q, k, v = (t.index_select(0, self._rows) for t in (q, k, v))
+        flat_keys, flat_values = self._flat[layer]
+        flat_keys.index_copy_(0, self._write, k.reshape(-1, self._dim))
+        flat_values.index_copy_(0, self._write, v.reshape(-1, self._dim))
+        if self._query_of_line is not None:
+            q = q.index_select(0, self._query_of_line)
+        # Query heads of one key head stand as rows, so keys and values are never repeated.
+        keys, values = self._windows[layer]
+        grouped = q.view(self._used, self._kv_heads, -1, self._dim)
+        mixed = F.scaled_dot_product_attention(grouped, keys, values, attn_mask=self._bias)
+        mixed = mixed.reshape(self._used, self._heads, self._dim)
+        return mixed if self._line_of_row is None else mixed.index_select(0, self._line_of_row)

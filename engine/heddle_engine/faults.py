@@ -1,0 +1,24 @@
+"""Turns whatever went wrong inside a step into the protocol's closed list."""
+
+import errno
+
+import torch
+
+from .errors import EngineError
+
+
+def as_engine_error(error: BaseException) -> EngineError:
+    if isinstance(error, EngineError):
+        return error
+    if _out_of_memory(error):
+        return EngineError("out_of_memory", f"The engine ran out of memory: {error}")
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return EngineError("disk_full", f"The disk is full: {error}")
+    return EngineError("internal", f"{type(error).__name__}: {error}")
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    # torch's CPU allocator raises a plain RuntimeError; its text is the only sign.
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
+        isinstance(error, RuntimeError) and "DefaultCPUAllocator" in str(error)
+    )

@@ -1,0 +1,220 @@
+"""Draws the next token of every row of a batch, each by its own parameters.
+
+The reported logprob is raw: log-softmax of the model's own logits, before temperature, bias and
+cut-offs, so that it is comparable with what a trainer computes (engine 4.5). Randomness is counter
+based (one uniform number from seed and position, then the inverse of the cumulative distribution),
+so a request draws the same tokens whatever else is in the batch.
+
+Order of operations: bias, allowed tokens and minimum length; repetition, presence and frequency
+penalties; temperature; min_p, top_k, top_p.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from .sampling import SamplingParams
+
+_CHUNK = 128
+
+
+class SampledRow(Protocol):
+    """What the sampler reads of a row. `ids` are prompt and output so far."""
+
+    params: SamplingParams
+    seed: int
+    ids: list[int]
+    prompt_length: int
+    end_ids: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Per row: the token, its raw logprob and the alternatives it asked for. `ids` [rows] stays on the device."""
+
+    ids: Tensor
+    tokens: list[int]
+    logprobs: list[float]
+    tops: list[list[tuple[int, float]]] | None
+
+
+class Sampler:
+    """Sampling state of a fixed set of rows; made anew when the rows change."""
+
+    def __init__(self, rows: list[SampledRow], vocab_size: int, device: torch.device):
+        self._rows, self._vocab, self._device = rows, vocab_size, device
+        params = [row.params for row in rows]
+        self._all_greedy = all(p.greedy for p in params)
+        self._greedy = self._tensor([p.greedy for p in params])
+        self._any_greedy = any(p.greedy for p in params)
+        self._temperature = self._column([1.0 if p.greedy else p.temperature for p in params])
+        self._tempered = any(not p.greedy and p.temperature != 1 for p in params)
+        self._seeds = np.array([row.seed for row in rows], np.uint64)
+        self._num_top = max((p.top_logprobs for p in params), default=0)
+        self._bias = self._sparse(
+            [i for i, p in enumerate(params) if p.logit_bias or p.allowed_token_ids], self._bias_of
+        )
+        self._shortest = [i for i, row in enumerate(rows) if self._too_short(row)]
+        self._penalties = _Penalties(rows, vocab_size, device) if any(p.penalised for p in params) else None
+        self._truncation = _Truncation(params, device) if any(p.truncated for p in params) else None
+
+    def sample(self, logits: Tensor) -> Sampled:
+        """logits [rows, vocab] of the position after each row's `ids`."""
+        raw = logits.float()
+        adjusted = self._adjust(raw)
+        tokens = adjusted.argmax(-1) if self._all_greedy else self._draw(adjusted)
+        if self._penalties:
+            self._penalties.count(tokens)
+        normaliser = torch.logsumexp(raw, -1)
+        logprobs = raw.gather(1, tokens[:, None])[:, 0] - normaliser
+        tops = self._tops(raw, normaliser) if self._num_top else None
+        # One transfer for both: ids below 2^53 are exact in float64.
+        ids, values = torch.stack([tokens.double(), logprobs.double()]).tolist()
+        return Sampled(tokens, [int(token) for token in ids], values, tops)
+
+    def _adjust(self, raw: Tensor) -> Tensor:
+        self._shortest = [i for i in self._shortest if self._too_short(self._rows[i])]
+        if self._bias is None and not self._shortest and self._penalties is None:
+            return raw
+        logits = raw.clone()
+        if self._bias is not None:
+            rows, values = self._bias
+            logits.index_add_(0, rows, values)
+        for row in self._shortest:
+            logits[row, list(self._rows[row].end_ids)] = -torch.inf
+        return self._penalties.apply(logits) if self._penalties else logits
+
+    def _draw(self, logits: Tensor) -> Tensor:
+        scaled = logits / self._temperature if self._tempered else logits
+        weights = torch.softmax(scaled, -1)
+        if self._truncation:
+            weights = self._truncation.apply(weights)
+        positions = np.array([len(row.ids) for row in self._rows], np.uint64)
+        uniform = torch.from_numpy(uniforms(self._seeds, positions)).to(self._device)
+        tokens = inverse_cdf(weights, uniform)
+        return torch.where(self._greedy, logits.argmax(-1), tokens) if self._any_greedy else tokens
+
+    def _tops(self, raw: Tensor, normaliser: Tensor) -> list[list[tuple[int, float]]]:
+        values, ids = torch.topk(raw, min(self._num_top, self._vocab), -1)
+        values = (values - normaliser[:, None]).tolist()
+        return [
+            list(zip(row_ids, row_values, strict=True))[: row.params.top_logprobs]
+            for row, row_ids, row_values in zip(self._rows, ids.tolist(), values, strict=True)
+        ]
+
+    def _too_short(self, row: SampledRow) -> bool:
+        return len(row.ids) - row.prompt_length < row.params.min_tokens
+
+    def _bias_of(self, row: SampledRow) -> Tensor:
+        bias = torch.zeros(self._vocab)
+        if row.params.allowed_token_ids is not None:
+            bias.fill_(-torch.inf)
+            bias[row.params.allowed_token_ids] = 0.0
+        for token, value in (row.params.logit_bias or {}).items():
+            bias[token] += value
+        return bias
+
+    def _sparse(self, places: list[int], value_of) -> tuple[Tensor, Tensor] | None:
+        if not places:
+            return None
+        return self._tensor(places), torch.stack([value_of(self._rows[i]) for i in places]).to(self._device)
+
+    def _tensor(self, values: list) -> Tensor:
+        return torch.tensor(values, device=self._device)
+
+    def _column(self, values: list[float]) -> Tensor:
+        return torch.tensor(values, dtype=torch.float32, device=self._device)[:, None]
+
+
+class _Penalties:
+    """Repetition (CTRL, arXiv:1909.05858), presence and frequency penalties."""
+
+    def __init__(self, rows: list[SampledRow], vocab_size: int, device: torch.device):
+        self._counts = torch.stack([_counts(row.ids[row.prompt_length :], vocab_size) for row in rows]).to(device)
+        self._seen = torch.stack([_counts(row.ids, vocab_size) > 0 for row in rows]).to(device)
+        self._repetition = _column([row.params.repetition_penalty for row in rows], device)
+        self._presence = _column([row.params.presence_penalty for row in rows], device)
+        self._frequency = _column([row.params.frequency_penalty for row in rows], device)
+
+    def apply(self, logits: Tensor) -> Tensor:
+        repeated = torch.where(logits > 0, logits / self._repetition, logits * self._repetition)
+        logits = torch.where(self._seen, repeated, logits)
+        return logits - self._frequency * self._counts - self._presence * (self._counts > 0)
+
+    def count(self, tokens: Tensor) -> None:
+        self._counts.scatter_add_(1, tokens[:, None], torch.ones_like(tokens[:, None], dtype=torch.float32))
+        self._seen.scatter_(1, tokens[:, None], True)
+
+
+class _Truncation:
+    """min_p, top_k and top_p as zeroed weights."""
+
+    def __init__(self, params: list[SamplingParams], device: torch.device):
+        self._min_p = _column([0.0 if p.greedy else p.min_p for p in params], device)
+        self._top_p = _column([1.0 if p.greedy else p.top_p for p in params], device)
+        ks = [0 if p.greedy else p.top_k for p in params]
+        self._any_k, self._any_p = any(ks), any(p.top_p < 1 for p in params)
+        self._top_k = torch.tensor(ks, device=device)[:, None]
+
+    def apply(self, weights: Tensor) -> Tensor:
+        """weights [rows, vocab] normalised -> the same with excluded tokens at zero."""
+        weights = torch.where(weights < self._min_p * weights.amax(-1, keepdim=True), 0.0, weights)
+        if not (self._any_k or self._any_p):
+            return weights
+        ordered, places = torch.sort(weights, dim=-1, descending=True, stable=True)
+        if self._any_k:
+            rank = torch.arange(weights.shape[1], device=weights.device)
+            ordered = ordered.masked_fill((self._top_k > 0) & (rank >= self._top_k), 0.0)
+        if self._any_p:
+            before = ordered.double().cumsum(-1) - ordered
+            ordered = ordered.masked_fill(
+                before >= self._top_p * ordered.sum(-1, keepdim=True, dtype=torch.double), 0.0
+            )
+        return torch.zeros_like(weights).scatter_(1, places, ordered)
+
+
+def uniforms(seeds: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Uniform numbers in [0, 1) [rows] from (seed, position), by the SplitMix64 finaliser applied twice."""
+    with np.errstate(over="ignore"):
+        mixed = _mix(_mix(seeds) + positions * np.uint64(0x9E3779B97F4A7C15))
+    return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _mix(value: np.ndarray) -> np.ndarray:
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))
+
+
+def choice_seed(seed: int, index: int) -> int:
+    """Seed of choice `index` of a request; choice 0 has the request's own."""
+    return (seed + index * 0xD1342543DE82EF95) % (1 << 64)
+
+
+def inverse_cdf(weights: Tensor, uniform: Tensor) -> Tensor:
+    """weights [rows, vocab] >= 0, uniform [rows] float64 in [0, 1) -> token ids [rows].
+
+    Cumulated in float64 over chunks, then inside the chosen one, so that rare tokens keep their
+    probability in large vocabularies.
+    """
+    rows, vocab = weights.shape
+    chunks = F.pad(weights, (0, -vocab % _CHUNK)).view(rows, -1, _CHUNK)
+    upto = chunks.sum(-1, dtype=torch.double).cumsum(-1)
+    target = uniform[:, None] * upto[:, -1:]
+    chunk = torch.searchsorted(upto, target, right=True).clamp_(max=upto.shape[1] - 1)
+    start = torch.where(chunk > 0, upto.gather(1, (chunk - 1).clamp_(min=0)), 0.0)
+    inside = chunks.gather(1, chunk[:, :, None].expand(-1, 1, _CHUNK))[:, 0].double().cumsum(-1)
+    place = torch.searchsorted(inside, target - start, right=True).clamp_(max=_CHUNK - 1)
+    return (chunk * _CHUNK + place)[:, 0].clamp_(max=vocab - 1)
+
+
+def _counts(ids: list[int], vocab_size: int) -> Tensor:
+    return torch.bincount(torch.tensor(ids, dtype=torch.long), minlength=vocab_size).float()
+
+
+def _column(values: list[float], device: torch.device) -> Tensor:
+    return torch.tensor(values, dtype=torch.float32, device=device)[:, None]
