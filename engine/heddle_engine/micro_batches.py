@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from .errors import EngineError
-from .forward import Batch, batch_logprobs, lay_out
 from .model import Decoder, LoraView
+from .packed_forward import Batch, batch_logprobs, lay_out
 from .packing import next_fit
 from .sequences import Sequence
 from .trainable_lora import TrainableLora

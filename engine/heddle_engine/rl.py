@@ -11,11 +11,11 @@ from torch import Tensor
 
 from .bases import Base
 from .data_file import read_json_lines
-from .forward import Batch
 from .losses import PolicyLossConfig, PolicyTokens, kl_to_reference, policy_loss
 from .mismatch import mismatch_metrics, mismatch_warning
 from .model import LoraView
 from .optimizer import RL_OPTIMIZER
+from .packed_forward import Batch
 from .rl_data import RlData, RlDataBuilder
 from .sequences import Sequence
 from .trainer import Trainer

@@ -10,8 +10,8 @@ from torch import Tensor
 from .bases import Base
 from .data_file import read_json_lines
 from .errors import EngineError
-from .forward import Batch
 from .optimizer import SFT_OPTIMIZER
+from .packed_forward import Batch
 from .sequences import Sequence, Turn, merge_turns
 from .trainer import Trainer
 

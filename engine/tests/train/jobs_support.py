@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from heddle_engine.bases import Bases
-from heddle_engine.forward import batch_logprobs, lay_out
 from heddle_engine.jobs import JobEvent, TrainingJob
 from heddle_engine.model import NoLora
+from heddle_engine.packed_forward import batch_logprobs, lay_out
 from tests.train.builders import sequence
 
 RL_CONFIG = {

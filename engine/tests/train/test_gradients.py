@@ -9,8 +9,8 @@ import torch
 import transformers
 
 from heddle_engine.config import DecoderConfig
-from heddle_engine.forward import batch_logprobs, lay_out
 from heddle_engine.lora import LoraModule, LoraWeights, initial_lora
+from heddle_engine.packed_forward import batch_logprobs, lay_out
 from heddle_engine.prefix_tree import build_forest
 from heddle_engine.trainable_lora import TrainableLora
 from heddle_engine.tree_attention import MaskedTreeAttention
