@@ -1,0 +1,72 @@
+/**
+ * Runs one benchmark and prints what it found.
+ *
+ * Usage: npm run bench -- NAME [--json] [--save] [options of the benchmark]
+ * `--json`: the last line on standard output is the result as one JSON object.
+ * `--save`: also writes bench/results/NAME.json, from which `bench/report.ts` makes docs/benchmarks.md.
+ * Changes: .heddle (environments and models of the peers); everything else is temporary.
+ */
+import { mkdirSync, writeFileSync } from "node:fs"
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util"
+import { describeMachine, machineCpuSeconds, treeCpuSeconds } from "./harness/machine.ts"
+import type { Options } from "./harness/options.ts"
+import { fromRoot } from "./harness/paths.ts"
+import { type BenchResult, type Findings, printFindings } from "./harness/result.ts"
+
+interface Benchmark {
+  options: ParseArgsOptionsConfig
+  run(options: Options): Promise<Findings>
+}
+
+const benchmarks: Record<string, () => Promise<Benchmark>> = {
+  train: () => import("./train.ts"),
+}
+
+const common = { json: { type: "boolean", default: false }, save: { type: "boolean", default: false } } as const
+
+async function main(name: string | undefined, args: string[]): Promise<void> {
+  const load = Object.hasOwn(benchmarks, name ?? "") ? benchmarks[name ?? ""] : undefined
+  if (name === undefined || load === undefined) {
+    throw new Error(`unknown benchmark ${name ?? "(none)"}: choose one of ${Object.keys(benchmarks).join(", ")}`)
+  }
+  const benchmark = await load()
+  const { values } = parseArgs({ args, options: { ...benchmark.options, ...common } })
+  const result = await measured(name, () => benchmark.run(values as Options))
+  if (values.save) save(result)
+  printFindings(result)
+  if (values.json) console.log(JSON.stringify(result))
+}
+
+async function measured(bench: string, work: () => Promise<Findings>): Promise<BenchResult> {
+  const busy = () => (machineCpuSeconds() ?? Number.NaN) - (treeCpuSeconds(process.pid) ?? Number.NaN)
+  const before = busy()
+  const began = performance.now()
+  const findings = await work()
+  const seconds = (performance.now() - began) / 1000
+  const foreign = (busy() - before) / seconds
+  return {
+    bench,
+    date: new Date().toISOString(),
+    machine: describeMachine(),
+    seconds: Math.round(seconds),
+    foreign_cores: Number.isFinite(foreign) ? Math.max(0, Number(foreign.toFixed(2))) : null,
+    ...findings,
+  }
+}
+
+/** One file for each benchmark and model. */
+function save(result: BenchResult): void {
+  const folder = fromRoot("bench", "results")
+  mkdirSync(folder, { recursive: true })
+  const model = result.settings["model"]
+  const suffix = typeof model === "string" ? `-${model.replace(/[^a-zA-Z0-9]+/g, "-").toLowerCase()}` : ""
+  writeFileSync(`${folder}/${result.bench}${suffix}.json`, `${JSON.stringify(result, null, 2)}\n`)
+}
+
+const [name, ...args] = process.argv.slice(2)
+try {
+  await main(name, args)
+} catch (error) {
+  process.stderr.write(`bench: ${error instanceof Error ? error.stack : String(error)}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,16 @@
+/** Values of a benchmark's command-line options. */
+export type Options = Record<string, string | boolean | undefined>
+
+/** The option's value. @throws {Error} when it is none of `known`. */
+export function oneOf<const T extends string>(known: readonly T[], options: Options, name: string): T {
+  const found = known.find((one) => one === options[name])
+  if (found === undefined) throw new Error(`--${name} ${String(options[name])}: choose one of ${known.join(", ")}`)
+  return found
+}
+
+/** The option as a whole number of at least 1. */
+export function count(options: Options, name: string): number {
+  const value = Number(options[name])
+  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} must be a whole number from 1, not ${String(options[name])}`)
+  return value
+}
