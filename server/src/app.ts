@@ -8,14 +8,18 @@ import { SupervisedEngine } from "./engines/engine-process.ts"
 import { noEngine } from "./engines/no-engine.ts"
 import { pythonLauncher } from "./engines/python-process.ts"
 import { HeddleError } from "./errors.ts"
+import { loadServerSecret } from "./gateway/cache-salt.ts"
+import { Gateway } from "./gateway/gateway.ts"
 import { registerRoutes } from "./http/register-routes.ts"
 import type { Route } from "./http/route.ts"
 import { createHttpServer } from "./http/server.ts"
+import { inferenceRoutes } from "./inference/inference-routes.ts"
 import { createAuthenticator } from "./platform/authenticator.ts"
 import { bootstrap } from "./platform/bootstrap.ts"
 import { Scheduler } from "./scheduler/scheduler.ts"
 import { openStores, type Stores } from "./storage/open-stores.ts"
 import { createBaseModels, type FindHubModel } from "./training/base-models.ts"
+import { FetchPolicy } from "./training/public-address.ts"
 import { trainingRoutes } from "./training/training-routes.ts"
 import { TrajectoryReader } from "./training/trajectory-reader.ts"
 
@@ -25,6 +29,8 @@ const shippedModels = new Map([["heddle/tiny", path.join(repositoryRoot, "engine
 /** How long a request may wait for the engine to start, and then to look a model up on its hub. */
 const engineStartMs = 10_000
 const hubLookupMs = 20_000
+/** How long a job's creation may wait for its data from an https address. */
+const fetchTimeoutMs = 300_000
 
 export interface App {
   server: FastifyInstance
@@ -54,6 +60,13 @@ export async function createApp(config: Config, engine?: Engine): Promise<App> {
   })
   await scheduler.start()
 
+  const gateway = new Gateway({
+    database: stores.catalog,
+    engine: runningEngine,
+    dataDir: stores.dataDir,
+    shippedBases: shippedModels,
+    secret: await loadServerSecret(stores.dataDir),
+  })
   const authenticator = createAuthenticator(stores.catalog)
   const routes: Route[] = [
     ...trainingRoutes({
@@ -64,8 +77,11 @@ export async function createApp(config: Config, engine?: Engine): Promise<App> {
       wakeScheduler: () => scheduler.wake(),
       trajectories,
       limits: { maximumBodyBytes: config.maximumBodyBytes },
+      fetchPolicy: new FetchPolicy(config.fetchAllow),
+      fetchLimits: { maximumBytes: config.maximumBodyBytes, timeoutMs: fetchTimeoutMs },
       checkEngine: () => checkEngine(runningEngine),
     }),
+    ...inferenceRoutes({ database: stores.catalog, gateway }),
   ]
   registerRoutes(server, routes, authenticator.authenticate)
   const close = async () => {

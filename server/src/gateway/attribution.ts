@@ -1,0 +1,61 @@
+/** Whose request it is: the project of the `OpenAI-Project` header, of the model, or the default one (inference-api 1). */
+import { HeddleError } from "../errors.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import { ensureProject, findProject } from "../storage/catalog/projects.ts"
+import type { NamedProject } from "./model-directory.ts"
+
+export interface Caller {
+  userId: string
+  apiKeyId: string
+  defaultEntity: { id: string; name: string }
+  entities: readonly { id: string; name: string }[]
+}
+
+export interface HeaderProject extends NamedProject {
+  projectId: string
+}
+
+const defaultProject = "default"
+
+export class Attribution {
+  readonly #database: CatalogDatabase
+  /** Projects are never deleted, so a found id stays true. */
+  readonly #known = new Map<string, string>()
+
+  constructor(database: CatalogDatabase) {
+    this.#database = database
+  }
+
+  /** null without the header. @throws {HeddleError} 401 when it names nothing of the caller's. */
+  async headerProject(header: string | undefined, caller: Caller): Promise<HeaderProject | null> {
+    if (header === undefined || header.trim() === "") return null
+    const [entity = "", project = "", ...rest] = header.trim().split("/")
+    const member = caller.entities.find((candidate) => candidate.name === entity)
+    if (member === undefined || project === "" || rest.length > 0) throw wrongProject(header)
+    const projectId = await this.#find(member.id, project, findProject)
+    if (projectId === null) throw wrongProject(header)
+    return { entity, project, projectId }
+  }
+
+  async defaultProjectId(caller: Caller): Promise<string> {
+    const id = await this.#find(caller.defaultEntity.id, defaultProject, ensureProject)
+    if (id === null) throw new Error("the default project was neither found nor made")
+    return id
+  }
+
+  async #find(entityId: string, project: string, find: typeof findProject): Promise<string | null> {
+    const key = `${entityId}/${project}`
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const id = await find(this.#database, entityId, project)
+    if (id !== null) this.#known.set(key, id)
+    return id
+  }
+}
+
+function wrongProject(header: string): HeddleError {
+  const message =
+    `the header OpenAI-Project names "${header}", which is no project that your key may use; ` +
+    "write <entity>/<project> of a project that exists (registering a model makes one), or leave the header out"
+  return new HeddleError("invalid_api_key", message)
+}

@@ -1,0 +1,200 @@
+/**
+ * The way of every completion: resolve the name, admit, sample on the engine (once more when it
+ * dies before the first byte), record. The inference area turns requests into parameters and
+ * results into answers.
+ */
+import { type Engine, type EngineEvent, EngineFailure, type EngineParams, type EngineResult } from "../engines/engine.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import { insertUsage, type UsageRow } from "../storage/catalog/completion-usage.ts"
+import { Admission, type AdmissionLimits, defaultAdmissionLimits } from "./admission.ts"
+import { AdapterLeases } from "./adapter-leases.ts"
+import { Attribution, type Caller } from "./attribution.ts"
+import { cacheSalt } from "./cache-salt.ts"
+import { toClientError } from "./engine-errors.ts"
+import { GroupCommit } from "./group-commit.ts"
+import { ModelDirectory, type ServedModel } from "./model-directory.ts"
+
+export interface GatewayOptions {
+  database: CatalogDatabase
+  engine: Engine
+  dataDir: string
+  /** Name → folder of the base models that need nothing from outside. */
+  shippedBases: ReadonlyMap<string, string>
+  /** {@link loadServerSecret}. */
+  secret: Buffer
+  limits?: AdmissionLimits
+  /** How long a request waits for an engine that is starting. */
+  engineWaitMs?: number
+}
+
+export type ChatEvent = EngineEvent<"chat">
+
+/** What the engine is asked, but for what the gateway itself knows. */
+export type SamplingCall = Omit<EngineParams<"chat">, "base" | "adapter" | "cache_salt">
+
+export interface CompletionRequest {
+  requestId: string
+  caller: Caller
+  /** As the client wrote it. */
+  model: string
+  /** Header `OpenAI-Project`. */
+  project: string | undefined
+  clientSalt: string
+}
+
+export interface AdmittedRequest {
+  request: CompletionRequest
+  served: ServedModel
+  /** Whom it is counted for. */
+  projectId: string
+  cacheSalt: string
+  /** Must be called when the request is over, however it ends. Repeatable. */
+  release: () => void
+}
+
+export interface TokenCounts {
+  input_tokens: number
+  input_cached_tokens: number
+  output_tokens: number
+}
+
+const usageRowsPerInsert = 1_000
+
+export class Gateway {
+  readonly directory: ModelDirectory
+  readonly adapters = new AdapterLeases()
+  readonly #engine: Engine
+  readonly #secret: Buffer
+  readonly #engineWaitMs: number
+  readonly #admission: Admission
+  readonly #attribution: Attribution
+  readonly #usage: GroupCommit<UsageRow>
+
+  constructor(options: GatewayOptions) {
+    const { database, dataDir, shippedBases } = options
+    this.directory = new ModelDirectory(database, dataDir, shippedBases)
+    this.#engine = options.engine
+    this.#secret = options.secret
+    this.#engineWaitMs = options.engineWaitMs ?? 30_000
+    this.#admission = new Admission(options.limits ?? defaultAdmissionLimits)
+    this.#attribution = new Attribution(database)
+    this.#usage = new GroupCommit((rows) => insertUsage(database, rows), usageRowsPerInsert)
+  }
+
+  /** @throws {HeddleError} 401, 404, 429, 503. */
+  async admit(request: CompletionRequest): Promise<AdmittedRequest> {
+    const { caller } = request
+    const header = await this.#attribution.headerProject(request.project, caller)
+    const entityIds = caller.entities.map((entity) => entity.id)
+    const served = await this.directory.resolve(request.model, entityIds, header)
+    const projectId = header?.projectId ?? served.trained?.projectId ?? (await this.#attribution.defaultProjectId(caller))
+    const leave = this.#admission.enter(caller.userId, projectId)
+    const give = served.adapter === null ? () => undefined : this.adapters.take(served.adapter.key)
+    const salt = cacheSalt(this.#secret, projectId, weightsKey(served), request.clientSalt)
+    return { request, served, projectId, cacheSalt: salt, release: once(leave, give) }
+  }
+
+  /** @throws {HeddleError} */
+  async complete(admitted: AdmittedRequest, call: SamplingCall, signal: AbortSignal): Promise<EngineResult<"chat">> {
+    const params = chatParams(admitted, call)
+    const sample = () => this.#engine.call("chat", params, signal).result
+    try {
+      await this.#ready()
+      return await sample().catch(async (error: unknown) => {
+        if (!isLost(error)) throw error
+        await this.#ready()
+        return sample()
+      })
+    } catch (error) {
+      throw clientError(error)
+    }
+  }
+
+  /**
+   * Yields batches of events, returns the result. Ends by throwing a {@link HeddleError}, also
+   * between batches when the engine dies; before the first batch it tries once more.
+   */
+  async *stream(
+    admitted: AdmittedRequest,
+    call: SamplingCall,
+    signal: AbortSignal,
+  ): AsyncGenerator<ChatEvent[], EngineResult<"chat">> {
+    const params = chatParams(admitted, { ...call, stream: true })
+    let begun = false
+    try {
+      await this.#ready()
+      for (let attempt = 1; ; attempt++) {
+        const sampling = this.#engine.call("chat", params, signal)
+        for await (const batch of sampling.events) {
+          begun = true
+          yield batch
+        }
+        try {
+          return await sampling.result
+        } catch (error) {
+          if (begun || attempt === 2 || !isLost(error)) throw error
+          await this.#ready()
+        }
+      }
+    } catch (error) {
+      throw clientError(error)
+    }
+  }
+
+  /** Calls the engine for what is no completion, such as `tokenize`. @throws {HeddleError} */
+  async ask<M extends "tokenize" | "detokenize" | "base.resolve">(method: M, params: EngineParams<M>): Promise<EngineResult<M>> {
+    try {
+      await this.#ready()
+      return await this.#engine.call(method, params).result
+    } catch (error) {
+      throw clientError(error)
+    }
+  }
+
+  /** The durable usage row. Await it before the answer ends. */
+  recordUsage(admitted: AdmittedRequest, counts: TokenCounts): Promise<void> {
+    const { request, served, projectId } = admitted
+    return this.#usage.add({
+      request_id: request.requestId,
+      api_key_id: request.caller.apiKeyId,
+      user_id: request.caller.userId,
+      project_id: projectId,
+      model: request.model,
+      model_id: served.trained?.modelId ?? null,
+      step: served.trained?.step ?? null,
+      base_model: served.base.name,
+      ...counts,
+    })
+  }
+
+  #ready(): Promise<void> {
+    return this.#engine.status().state === "ready" ? Promise.resolve() : this.#engine.ready(this.#engineWaitMs)
+  }
+}
+
+function chatParams(admitted: AdmittedRequest, call: SamplingCall): EngineParams<"chat"> {
+  const { base, adapter } = admitted.served
+  return { ...call, base, adapter, cache_salt: admitted.cacheSalt }
+}
+
+function weightsKey({ base, adapter }: ServedModel): string {
+  return adapter?.key ?? base.name
+}
+
+/** The engine died under the call: it may be tried again, once (inference-api 11.4 rule 4). */
+function isLost(error: unknown): boolean {
+  return error instanceof EngineFailure && error.kind === "unavailable"
+}
+
+function clientError(error: unknown): unknown {
+  return error instanceof EngineFailure ? toClientError(error) : error
+}
+
+function once(...actions: (() => void)[]): () => void {
+  let done = false
+  return () => {
+    if (done) return
+    done = true
+    for (const action of actions) action()
+  }
+}

@@ -1,0 +1,35 @@
+/** Shares one durable write among all who wait for one (law 1): while a write runs, the next one gathers. */
+export class GroupCommit<T> {
+  readonly #write: (items: T[]) => Promise<void>
+  readonly #maximum: number
+  #waiting: { item: T; resolve: () => void; reject: (error: unknown) => void }[] = []
+  #busy = false
+
+  /** `maximum`: most items of one write. */
+  constructor(write: (items: T[]) => Promise<void>, maximum: number) {
+    this.#write = write
+    this.#maximum = maximum
+  }
+
+  /** Resolves once the item is stored. */
+  add(item: T): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject })
+      if (!this.#busy) void this.#drain()
+    })
+  }
+
+  async #drain(): Promise<void> {
+    this.#busy = true
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, this.#maximum)
+      try {
+        await this.#write(batch.map((waiter) => waiter.item))
+        for (const waiter of batch) waiter.resolve()
+      } catch (error) {
+        for (const waiter of batch) waiter.reject(error)
+      }
+    }
+    this.#busy = false
+  }
+}

@@ -1,0 +1,107 @@
+/** Resolves model names to weights, once per request, at its admission (inference-api 2). */
+import path from "node:path"
+import { HeddleError } from "../errors.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import {
+  basesInUse,
+  type CheckpointName,
+  findCheckpoints,
+  listServedModels,
+  type ListedModel,
+  type NamedCheckpoint,
+  type UsedBase,
+} from "../storage/catalog/served-models.ts"
+import type { BaseRef } from "../wire/engine/base.ts"
+import type { AdapterRef } from "../wire/engine/chat.ts"
+import { BatchedLookup } from "./batched-lookup.ts"
+import { type ModelName, parseModelName } from "./model-name.ts"
+
+/** What answers a request, fixed for its whole life. */
+export interface ServedModel {
+  base: BaseRef
+  /** null: the base model's own function, which step 0 is too. */
+  adapter: AdapterRef | null
+  /** null: a base model was named. */
+  trained: { modelId: string; projectId: string; entity: string; step: number; createdAt: Date } | null
+}
+
+export interface NamedProject {
+  entity: string
+  project: string
+}
+
+export class ModelDirectory {
+  readonly #database: CatalogDatabase
+  readonly #dataDir: string
+  readonly #shipped: ReadonlyMap<string, string>
+  readonly #checkpoints: BatchedLookup<CheckpointName, NamedCheckpoint | null>
+
+  /** `shipped`: name → folder of the base models that need nothing from outside. */
+  constructor(database: CatalogDatabase, dataDir: string, shipped: ReadonlyMap<string, string>) {
+    this.#database = database
+    this.#dataDir = dataDir
+    this.#shipped = shipped
+    this.#checkpoints = new BatchedLookup((names) => findCheckpoints(database, names))
+  }
+
+  /** @throws {HeddleError} `model_not_found`, the same for what is unknown and what these entities may not see. */
+  async resolve(text: string, entityIds: readonly string[], project: NamedProject | null): Promise<ServedModel> {
+    const name = parseModelName(text, project)
+    if (name.kind === "malformed") throw malformed(text)
+    return name.kind === "base" ? this.#resolveBase(name.name, entityIds) : this.#resolveCheckpoint(text, name, entityIds)
+  }
+
+  /** Base models these entities may chat with, shipped ones first. */
+  async bases(entityIds: readonly string[]): Promise<UsedBase[]> {
+    const shipped = [...this.#shipped].map(([name, folder]) => ({ name, path: folder }))
+    const used = await basesInUse(this.#database, entityIds)
+    return [...shipped, ...used.filter((base) => !this.#shipped.has(base.name))]
+  }
+
+  trainedModels(entityIds: readonly string[]): Promise<ListedModel[]> {
+    return listServedModels(this.#database, entityIds)
+  }
+
+  async #resolveBase(name: string, entityIds: readonly string[]): Promise<ServedModel> {
+    const shipped = this.#shipped.get(name)
+    if (shipped !== undefined) return { base: { name, path: shipped }, adapter: null, trained: null }
+    const base = (await basesInUse(this.#database, entityIds)).find((used) => used.name === name)
+    if (base === undefined) throw notFound(name)
+    return { base, adapter: null, trained: null }
+  }
+
+  async #resolveCheckpoint(
+    text: string,
+    name: Extract<ModelName, { kind: "checkpoint" }>,
+    entityIds: readonly string[],
+  ): Promise<ServedModel> {
+    const found = await this.#checkpoints.get({ ...name, entityIds })
+    if (found === null) throw notFound(text)
+    if (found.checkpoint === null) throw checkpointGone(text)
+    const { modelId, projectId, createdAt, checkpoint } = found
+    const { step } = checkpoint
+    return {
+      base: { name: found.baseModel, path: found.basePath },
+      adapter: checkpoint.path === null ? null : { key: `${modelId}@${step}`, path: path.join(this.#dataDir, checkpoint.path) },
+      trained: { modelId, projectId, entity: name.entity, step, createdAt },
+    }
+  }
+}
+
+function notFound(name: string): HeddleError {
+  const message =
+    `the model "${name}" does not exist here or your key may not read it. ` +
+    "GET /v1/models lists what it may use; a trained model is named wandb-artifact:///<entity>/<project>/<name>[:step<N>]"
+  return new HeddleError("model_not_found", message, { param: "model" })
+}
+
+function malformed(name: string): HeddleError {
+  const message = `"${name}" is not a model name; write wandb-artifact:///<entity>/<project>/<name>, then nothing, :step<N>, :latest or :v<N>`
+  return new HeddleError("model_not_found", message, { param: "model" })
+}
+
+/** Never another step in its place: the client trains on what it believes it sampled (inference-api 2 rule 5). */
+function checkpointGone(name: string): HeddleError {
+  const message = `"${name}" has no such checkpoint: it was deleted or not made yet`
+  return new HeddleError("model_not_found", message, { param: "model" })
+}

@@ -1,0 +1,64 @@
+/** The non-streaming chat answer: inference-api 5, training-api 4.5. Written as JSON text, see `logprobs.ts`. */
+import type { ChatChoice, EngineChatResult, EngineToolCall } from "../wire/engine/chat.ts"
+import type { Usage } from "../wire/inference/sampling.ts"
+import { idsJson, logprobsJson } from "./logprobs.ts"
+
+export interface AnswerFrame {
+  id: string
+  /** Unix seconds. */
+  created: number
+  /** As the client wrote it. */
+  model: string
+  /** Tokens as `token_id:<id>`. */
+  tokensById: boolean
+  /** false: only the first tool call of a turn is kept. */
+  parallelToolCalls: boolean
+  /** null: a base model, whose completions are not kept for training. */
+  ledgerKey: ((index: number) => string) | null
+}
+
+export function chatAnswerJson(frame: AnswerFrame, result: EngineChatResult): string {
+  const promptIds = `[${result.prompt_token_ids.join(",")}]`
+  const choices = result.choices.map((choice) => choiceJson(frame, choice, promptIds))
+  return (
+    `{"id":"${frame.id}","object":"chat.completion","created":${frame.created},"model":${JSON.stringify(frame.model)},` +
+    `"choices":[${choices.join(",")}],"prompt_token_ids":${promptIds},"usage":${JSON.stringify(toUsage(result))}}`
+  )
+}
+
+function choiceJson(frame: AnswerFrame, choice: ChatChoice, promptIds: string): string {
+  const ledgerKey = frame.ledgerKey === null ? "" : `,"heddle_ledger_key":${JSON.stringify(frame.ledgerKey(choice.index))}`
+  return (
+    `{"index":${choice.index},"message":${JSON.stringify(toMessage(choice, frame.parallelToolCalls))},` +
+    `"logprobs":${logprobsJson(choice.tokens, frame.tokensById)},"finish_reason":"${choice.finish_reason}",` +
+    `"stop_reason":${JSON.stringify(choice.stop_reason)},"token_ids":${idsJson(choice.tokens)},` +
+    `"prompt_token_ids":${promptIds}${ledgerKey}}`
+  )
+}
+
+/** Both names of reasoning: vLLM and W&B say `reasoning` now, `reasoning_content` before. */
+function toMessage({ content, reasoning, tool_calls }: ChatChoice, parallel: boolean) {
+  const message = { role: "assistant", content, refusal: null, reasoning, reasoning_content: reasoning }
+  if (tool_calls.length === 0) return message
+  return { ...message, tool_calls: (parallel ? tool_calls : tool_calls.slice(0, 1)).map(toWireToolCall) }
+}
+
+export function toWireToolCall({ id, name, arguments: text }: EngineToolCall) {
+  return { id, type: "function", function: { name, arguments: text } }
+}
+
+type Counts = Pick<EngineChatResult, "prompt_token_ids" | "cached_tokens" | "completion_tokens">
+
+export function toUsage({ prompt_token_ids, cached_tokens, completion_tokens }: Counts): Usage {
+  return {
+    prompt_tokens: prompt_token_ids.length,
+    completion_tokens,
+    total_tokens: prompt_token_ids.length + completion_tokens,
+    prompt_tokens_details: { cached_tokens },
+  }
+}
+
+/** For the usage row. */
+export function toTokenCounts({ prompt_token_ids, cached_tokens, completion_tokens }: Counts) {
+  return { input_tokens: prompt_token_ids.length, input_cached_tokens: cached_tokens, output_tokens: completion_tokens }
+}

@@ -1,0 +1,103 @@
+/** `POST /v1/chat/completions`, for base models and every step of trained ones. */
+import type { FastifyReply } from "fastify"
+import type { AdmittedRequest, ChatEvent, Gateway, SamplingCall } from "../gateway/gateway.ts"
+import { type Route, route } from "../http/route.ts"
+import { chatCompletion, chatRequest, type ChatRequest } from "../wire/inference/chat.ts"
+import { type AnswerFrame, chatAnswerJson, toTokenCounts, toUsage } from "./chat-answer.ts"
+import { type ChunkFrame, deltaChunk, finishChunk, roleChunk, usageChunk } from "./chat-chunks.ts"
+import { toChatCall } from "./chat-request.ts"
+import { admit, completionId, unixSeconds } from "./completion-request.ts"
+import type { InferenceDependencies } from "./dependencies.ts"
+import { sendEvents } from "./event-stream.ts"
+
+export function chatRoutes({ gateway }: InferenceDependencies): Route[] {
+  return [
+    route({
+      method: "POST",
+      path: "/v1/chat/completions",
+      access: "key",
+      dialect: "openai",
+      summary: "Chat with a base model or a checkpoint",
+      tag: "Chat",
+      schemas: { body: chatRequest },
+      response: chatCompletion,
+      handle: async (context) => {
+        const { body, reply, signal } = context
+        const call = toChatCall(body)
+        const admitted = await admit(gateway, context)
+        try {
+          const answer = body.stream === true ? streamAnswer : plainAnswer
+          await answer(gateway, admitted, call, frameOf(body), reply, signal)
+        } catch (error) {
+          admitted.release()
+          throw error
+        }
+      },
+    }),
+  ]
+}
+
+function frameOf(body: ChatRequest): ChunkFrame {
+  return {
+    id: completionId("chatcmpl"),
+    created: unixSeconds(),
+    model: body.model,
+    tokensById: body.return_tokens_as_token_ids ?? false,
+    parallelToolCalls: body.parallel_tool_calls ?? true,
+    ledgerKey: null,
+    n: body.n ?? 1,
+    includeUsage: body.stream_options?.include_usage ?? false,
+  }
+}
+
+async function plainAnswer(
+  gateway: Gateway,
+  admitted: AdmittedRequest,
+  call: SamplingCall,
+  frame: AnswerFrame,
+  reply: FastifyReply,
+  signal: AbortSignal,
+): Promise<void> {
+  const result = await gateway.complete(admitted, call, signal)
+  await gateway.recordUsage(admitted, toTokenCounts(result))
+  admitted.release()
+  reply.type("application/json; charset=utf-8").send(chatAnswerJson(frame, result))
+}
+
+function streamAnswer(
+  gateway: Gateway,
+  admitted: AdmittedRequest,
+  call: SamplingCall,
+  frame: ChunkFrame,
+  reply: FastifyReply,
+  signal: AbortSignal,
+): Promise<void> {
+  return sendEvents(reply, chunks(gateway, admitted, call, frame, signal))
+}
+
+async function* chunks(
+  gateway: Gateway,
+  admitted: AdmittedRequest,
+  call: SamplingCall,
+  frame: ChunkFrame,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  try {
+    const batches = gateway.stream(admitted, call, signal)
+    let next = await batches.next()
+    while (next.done !== true) {
+      yield next.value.map((each) => eventChunk(frame, each)).join("")
+      next = await batches.next()
+    }
+    const result = next.value
+    await gateway.recordUsage(admitted, toTokenCounts(result))
+    const finish = result.choices.map((choice) => finishChunk(frame, choice)).join("")
+    yield frame.includeUsage ? finish + usageChunk(frame, toUsage(result)) : finish
+  } finally {
+    admitted.release()
+  }
+}
+
+function eventChunk(frame: ChunkFrame, each: ChatEvent): string {
+  return each.event === "start" ? roleChunk(frame, each.data.prompt_token_ids) : deltaChunk(frame, each.data)
+}

@@ -1,0 +1,8 @@
+import type { Gateway } from "../gateway/gateway.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+
+/** What `app.ts` hands to the inference area. */
+export interface InferenceDependencies {
+  database: CatalogDatabase
+  gateway: Gateway
+}

@@ -1,0 +1,65 @@
+/** Server-sent events out of a generator: keep-alive comments, errors after the first byte, `[DONE]`. */
+import type { FastifyReply } from "fastify"
+import { Readable } from "node:stream"
+import { HeddleError } from "../errors.ts"
+import { openaiErrorBody } from "../http/error-dialects.ts"
+
+/** Comment lines are ignored by the SDKs and keep proxies from closing a silent connection. */
+const keepAliveMs = 15_000
+const keepAlive = ": keep-alive\n\n"
+const done = "data: [DONE]\n\n"
+
+/**
+ * Waits for the first events before it answers 200, so that an early failure has its own status;
+ * a request that still waits after {@link keepAliveMs} begins its stream with a comment instead.
+ * The stream ends with `[DONE]` only when `events` ends well (inference-api 6).
+ */
+export async function sendEvents(reply: FastifyReply, events: AsyncGenerator<string>): Promise<void> {
+  const first = events.next()
+  const early = await withTimeout(first, keepAliveMs)
+  if (early?.done === true) return
+  reply.header("content-type", "text/event-stream; charset=utf-8")
+  reply.header("cache-control", "no-cache")
+  reply.header("x-accel-buffering", "no")
+  reply.send(Readable.from(frames(first, events, reply.request.log), { objectMode: false, highWaterMark: 64 * 1024 }))
+}
+
+interface StreamLog {
+  error(object: object, message: string): void
+}
+
+async function* frames(first: Promise<IteratorResult<string>>, events: AsyncGenerator<string>, log: StreamLog): AsyncGenerator<string> {
+  let next = first
+  try {
+    for (;;) {
+      const result = await withTimeout(next, keepAliveMs)
+      if (result === null) {
+        yield keepAlive
+        continue
+      }
+      if (result.done === true) break
+      yield result.value
+      next = events.next()
+    }
+    yield done
+  } catch (error) {
+    log.error({ err: error }, "a stream broke off")
+    yield `data: ${JSON.stringify(openaiErrorBody(toStreamError(error)))}\n\n`
+  }
+}
+
+function toStreamError(error: unknown): HeddleError {
+  if (error instanceof HeddleError) return error
+  return new HeddleError("internal_error", "an unexpected error; the server's log has it under this request id", { cause: error })
+}
+
+/** null: it takes longer. */
+async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>((resolve) => (timer = setTimeout(resolve, ms, null)))
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,20 @@
+/** Every route of the inference area. `/art/capabilities` is none of them: its 404 says "plain OpenAI server" (inference-api 5.4). */
+import type { Route } from "../http/route.ts"
+import { chatRoutes } from "./chat-routes.ts"
+import type { InferenceDependencies } from "./dependencies.ts"
+import { healthRoutes } from "./health-routes.ts"
+import { modelRoutes } from "./model-routes.ts"
+import { textCompletionRoutes } from "./text-completion-routes.ts"
+import { tokenizeRoutes } from "./tokenize-routes.ts"
+import { usageRoutes } from "./usage-routes.ts"
+
+export function inferenceRoutes(dependencies: InferenceDependencies): Route[] {
+  return [
+    ...chatRoutes(dependencies),
+    ...textCompletionRoutes(dependencies),
+    ...modelRoutes(dependencies),
+    ...tokenizeRoutes(dependencies),
+    ...usageRoutes(dependencies),
+    ...healthRoutes(),
+  ]
+}

@@ -1,0 +1,46 @@
+/**
+ * Tokens as the `logprobs.content` of an answer (inference-api 5.2), written as JSON text by hand:
+ * it is most of the bytes of every answer, and rollouts ask for thousands of answers at a time.
+ */
+import type { TokenLogprob } from "../wire/engine/chat.ts"
+
+/** As vLLM: for what has no finite logprob. */
+const floor = -9999
+
+const decoder = new TextDecoder()
+
+/** `byId`: each token's text is `token_id:<id>`, so that it survives clients that keep only texts. */
+export function logprobsJson(tokens: readonly TokenLogprob[], byId: boolean): string {
+  let text = '{"content":['
+  for (let place = 0; place < tokens.length; place++) {
+    const token = tokens[place] as TokenLogprob
+    if (place > 0) text += ","
+    text += `${itemHead(token, byId)},"top_logprobs":[`
+    if (token.top.length > 0) text += token.top.map((other) => `${itemHead(other, byId)}}`).join(",")
+    text += "]}"
+  }
+  return `${text}],"refusal":null}`
+}
+
+interface LogprobToken {
+  id: number
+  logprob: number
+  bytes: readonly number[]
+}
+
+function itemHead({ id, logprob, bytes }: LogprobToken, byId: boolean): string {
+  const token = byId ? `"token_id:${id}"` : JSON.stringify(tokenText(bytes))
+  return `{"token":${token},"logprob":${Number.isFinite(logprob) ? logprob : floor},"bytes":[${bytes.join(",")}]`
+}
+
+/** A token may hold part of a character; U+FFFD stands for what is no text by itself. */
+export function tokenText(bytes: readonly number[]): string {
+  if (bytes.every((byte) => byte < 0x80)) return String.fromCharCode(...bytes)
+  return decoder.decode(Uint8Array.from(bytes))
+}
+
+export function idsJson(tokens: readonly TokenLogprob[]): string {
+  let text = "["
+  for (let place = 0; place < tokens.length; place++) text += place === 0 ? tokens[place]?.id : `,${tokens[place]?.id}`
+  return `${text}]`
+}

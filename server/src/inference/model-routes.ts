@@ -1,0 +1,77 @@
+/** `GET /v1/models` and `/v1/models/{id}`: inference-api 8. */
+import type { ModelDirectory } from "../gateway/model-directory.ts"
+import { artifactName } from "../gateway/model-name.ts"
+import { HeddleError } from "../errors.ts"
+import { type Route, route } from "../http/route.ts"
+import { type ModelCard, modelCard, modelList } from "../wire/inference/models.ts"
+import type { InferenceDependencies } from "./dependencies.ts"
+
+const prefix = "/v1/models/"
+
+export function modelRoutes({ gateway: { directory } }: InferenceDependencies): Route[] {
+  return [
+    route({
+      method: "GET",
+      path: "/v1/models",
+      access: "key",
+      dialect: "openai",
+      summary: "List base models and trained models",
+      tag: "Chat",
+      schemas: {},
+      response: modelList,
+      handle: async ({ principal }) => ({ object: "list", data: await cards(directory, idsOf(principal.entities)) }),
+    }),
+    route({
+      method: "GET",
+      // Clients send the slashes of an id raw or as %2F; the id is cut out of the raw path and decoded once.
+      path: `${prefix}*`,
+      access: "key",
+      dialect: "openai",
+      summary: "Read one model; any step of a trained model is one",
+      tag: "Chat",
+      schemas: {},
+      response: modelCard,
+      handle: async ({ principal, request }) => readCard(directory, idsOf(principal.entities), modelIdOf(request.url)),
+    }),
+  ]
+}
+
+function idsOf(entities: readonly { id: string }[]): string[] {
+  return entities.map((entity) => entity.id)
+}
+
+function modelIdOf(url: string): string {
+  const path = url.split("?", 1)[0] ?? ""
+  const raw = path.slice(prefix.length).replace(/\/$/, "")
+  try {
+    return decodeURIComponent(raw)
+  } catch {
+    throw new HeddleError("bad_request", `the model id "${raw}" is not valid percent-encoding`)
+  }
+}
+
+async function cards(directory: ModelDirectory, entityIds: string[]): Promise<ModelCard[]> {
+  const [bases, trained] = await Promise.all([directory.bases(entityIds), directory.trainedModels(entityIds)])
+  return [
+    ...bases.map((base) => baseCard(base.name)),
+    ...trained.map(({ entity, project, name, baseModel, createdAt }) =>
+      trainedCard(artifactName(entity, project, name), entity, baseModel, createdAt),
+    ),
+  ]
+}
+
+/** Resolves as chat would, then describes: what chat answers to is what is listed. */
+async function readCard(directory: ModelDirectory, entityIds: string[], id: string): Promise<ModelCard> {
+  const served = await directory.resolve(id, entityIds, null)
+  if (served.trained === null) return { ...baseCard(served.base.name), id }
+  return trainedCard(id, served.trained.entity, served.base.name, served.trained.createdAt)
+}
+
+function baseCard(name: string): ModelCard {
+  return { id: name, object: "model", created: 0, owned_by: "system", root: name, parent: null }
+}
+
+function trainedCard(id: string, entity: string, base: string, createdAt: Date): ModelCard {
+  const created = Math.floor(createdAt.getTime() / 1000)
+  return { id, object: "model", created, owned_by: entity, root: base, parent: base }
+}

@@ -1,0 +1,169 @@
+/** `POST /v1/completions`: text or token ids in, several prompts at once (inference-api 1 and 9). */
+import type { AdmittedRequest, ChatEvent, Gateway, SamplingCall } from "../gateway/gateway.ts"
+import { type Route, route } from "../http/route.ts"
+import type { EngineChatResult } from "../wire/engine/chat.ts"
+import { textCompletion, textCompletionRequest, type TextCompletionRequest } from "../wire/inference/text-completion.ts"
+import { toTokenCounts, toUsage } from "./chat-answer.ts"
+import { event } from "./chat-chunks.ts"
+import { admit, completionId, unixSeconds } from "./completion-request.ts"
+import type { InferenceDependencies } from "./dependencies.ts"
+import { sendEvents } from "./event-stream.ts"
+import { toSampling } from "./sampling.ts"
+import { textChoice, type TextFrame, textLogprobs } from "./text-completion-answer.ts"
+import { refused, refuseUnsupported } from "./unsupported.ts"
+
+/** Several prompts of one request are as many engine calls. */
+const maximumPrompts = 256
+
+export function textCompletionRoutes({ gateway }: InferenceDependencies): Route[] {
+  return [
+    route({
+      method: "POST",
+      path: "/v1/completions",
+      access: "key",
+      dialect: "openai",
+      summary: "Complete text or token ids, without a chat template",
+      tag: "Chat",
+      schemas: { body: textCompletionRequest },
+      response: textCompletion,
+      handle: async (context) => {
+        const { body, signal, reply } = context
+        const calls = toCalls(body)
+        const admitted = await admit(gateway, context)
+        const frame = frameOf(body)
+        try {
+          if (body.stream !== true) return await plainAnswer(gateway, admitted, calls, frame, signal)
+          await sendEvents(reply, chunks(gateway, admitted, calls, frame, body, signal))
+        } catch (error) {
+          admitted.release()
+          throw error
+        }
+      },
+    }),
+  ]
+}
+
+function frameOf(body: TextCompletionRequest): TextFrame {
+  const tokensById = body.return_tokens_as_token_ids ?? false
+  return { id: completionId("cmpl"), created: unixSeconds(), model: body.model, tokensById, ledgerKey: null }
+}
+
+/** One engine call per prompt. */
+function toCalls(body: TextCompletionRequest): SamplingCall[] {
+  refuseUnsupported(body)
+  const n = body.n ?? 1
+  if (body.best_of != null && body.best_of !== n) throw refused("best_of", "only the value of n is supported")
+  const prompts = toPrompts(body.prompt)
+  if (prompts.length > maximumPrompts) throw refused("prompt", `at most ${maximumPrompts} prompts in one request`)
+  // OpenAI's own default of 16 tokens; vLLM has it too.
+  const sampling = toSampling(body, body.max_tokens ?? 16, body.logprobs ?? 0)
+  return prompts.map((prompt) => ({ ...prompt, n, sampling }))
+}
+
+function toPrompts(prompt: TextCompletionRequest["prompt"]): Pick<SamplingCall, "prompt" | "prompt_token_ids">[] {
+  if (typeof prompt === "string") return [{ prompt }]
+  if (typeof prompt[0] === "number") return [{ prompt_token_ids: prompt as number[] }]
+  return (prompt as (string | number[])[]).map((each) => (typeof each === "string" ? { prompt: each } : { prompt_token_ids: each }))
+}
+
+async function plainAnswer(gateway: Gateway, admitted: AdmittedRequest, calls: SamplingCall[], frame: TextFrame, signal: AbortSignal) {
+  const results = await Promise.all(calls.map((call) => gateway.complete(admitted, call, signal)))
+  const total = sum(results)
+  await gateway.recordUsage(admitted, toTokenCounts(total))
+  admitted.release()
+  const choices = results.flatMap((result, place) =>
+    result.choices.map((choice) =>
+      textChoice(frame, choice, place * result.choices.length + choice.index, result.prompt_token_ids),
+    ),
+  )
+  const { id, created, model } = frame
+  return { id, object: "text_completion" as const, created, model, choices, usage: toUsage(total) }
+}
+
+type Totals = Pick<EngineChatResult, "prompt_token_ids" | "cached_tokens" | "completion_tokens">
+
+function sum(results: readonly EngineChatResult[]): Totals {
+  return {
+    prompt_token_ids: results.flatMap((result) => result.prompt_token_ids),
+    cached_tokens: results.reduce((total, result) => total + result.cached_tokens, 0),
+    completion_tokens: results.reduce((total, result) => total + result.completion_tokens, 0),
+  }
+}
+
+/** Prompt after prompt, so that choices come in order. */
+async function* chunks(
+  gateway: Gateway,
+  admitted: AdmittedRequest,
+  calls: SamplingCall[],
+  frame: TextFrame,
+  body: TextCompletionRequest,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const results: EngineChatResult[] = []
+  const n = body.n ?? 1
+  try {
+    for (const [place, call] of calls.entries()) {
+      const texts = new TextChunks(frame, place * n, body.stream_options?.include_usage === true)
+      const batches = gateway.stream(admitted, call, signal)
+      let next = await batches.next()
+      while (next.done !== true) {
+        const text = next.value.map((each) => texts.event(each)).join("")
+        if (text !== "") yield text
+        next = await batches.next()
+      }
+      results.push(next.value)
+      if (place === calls.length - 1) await gateway.recordUsage(admitted, toTokenCounts(sum(results)))
+      yield next.value.choices.map((choice) => texts.finish(choice.index, choice)).join("")
+    }
+    if (body.stream_options?.include_usage === true) {
+      const { id, created, model } = frame
+      yield event(JSON.stringify({ id, object: "text_completion", created, model, choices: [], usage: toUsage(sum(results)) }))
+    }
+  } finally {
+    admitted.release()
+  }
+}
+
+/** The chunks of one prompt; offsets in the text go on from chunk to chunk. */
+class TextChunks {
+  readonly #frame: TextFrame
+  readonly #firstIndex: number
+  readonly #includeUsage: boolean
+  readonly #offsets = new Map<number, number>()
+  #promptTokenIds: number[] = []
+
+  constructor(frame: TextFrame, firstIndex: number, includeUsage: boolean) {
+    this.#frame = frame
+    this.#firstIndex = firstIndex
+    this.#includeUsage = includeUsage
+  }
+
+  event(each: ChatEvent): string {
+    if (each.event === "start") {
+      this.#promptTokenIds = each.data.prompt_token_ids
+      return ""
+    }
+    const { index, content, tokens } = each.data
+    const offset = this.#offsets.get(index) ?? 0
+    this.#offsets.set(index, offset + content.length)
+    return this.#chunk(index, {
+      text: content,
+      logprobs: textLogprobs(tokens, this.#frame.tokensById, offset),
+      finish_reason: null,
+      token_ids: tokens.map((token) => token.id),
+      ...(offset === 0 ? { prompt_token_ids: this.#promptTokenIds } : {}),
+    })
+  }
+
+  finish(index: number, { finish_reason, stop_reason }: { finish_reason: string; stop_reason: string | number | null }): string {
+    const reason = finish_reason === "length" ? "length" : "stop"
+    return this.#chunk(index, { text: "", logprobs: null, finish_reason: reason, stop_reason })
+  }
+
+  #chunk(index: number, fields: object): string {
+    const { id, created, model } = this.#frame
+    const choices = [{ index: this.#firstIndex + index, ...fields }]
+    const usage = this.#includeUsage ? { usage: null } : {}
+    return event(JSON.stringify({ id, object: "text_completion", created, model, choices, ...usage }))
+  }
+}

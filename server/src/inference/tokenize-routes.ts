@@ -1,0 +1,74 @@
+/** `POST /tokenize` and `/detokenize` with vLLM's names, also below `/v1`: inference-api 9. */
+import type { Gateway } from "../gateway/gateway.ts"
+import type { ServedModel } from "../gateway/model-directory.ts"
+import type { Principal } from "../http/principal.ts"
+import { type Route, route } from "../http/route.ts"
+import {
+  detokenizeAnswer,
+  detokenizeRequest,
+  tokenizeAnswer,
+  tokenizeRequest,
+  type TokenizeRequest,
+} from "../wire/inference/tokenize.ts"
+import { toEngineMessages } from "./chat-request.ts"
+import { toEngineTools } from "./chat-tools.ts"
+import type { InferenceDependencies } from "./dependencies.ts"
+import { refused } from "./unsupported.ts"
+
+export function tokenizeRoutes({ gateway }: InferenceDependencies): Route[] {
+  return ["", "/v1"].flatMap((prefix) => [tokenize(gateway, prefix), detokenize(gateway, prefix)])
+}
+
+function tokenize(gateway: Gateway, prefix: string): Route {
+  return route({
+    method: "POST",
+    path: `${prefix}/tokenize`,
+    access: "key",
+    dialect: "openai",
+    summary: "The token ids a prompt renders to",
+    tag: "Chat",
+    schemas: { body: tokenizeRequest },
+    response: tokenizeAnswer,
+    handle: async ({ body, principal }) => {
+      const { base } = await resolve(gateway, body.model, principal)
+      const { token_ids, max_model_len } = await gateway.ask("tokenize", { base, ...toPrompt(body) })
+      return { tokens: token_ids, count: token_ids.length, max_model_len }
+    },
+  })
+}
+
+function detokenize(gateway: Gateway, prefix: string): Route {
+  return route({
+    method: "POST",
+    path: `${prefix}/detokenize`,
+    access: "key",
+    dialect: "openai",
+    summary: "The text of token ids",
+    tag: "Chat",
+    schemas: { body: detokenizeRequest },
+    response: detokenizeAnswer,
+    handle: async ({ body, principal }) => {
+      const { base } = await resolve(gateway, body.model, principal)
+      const { text } = await gateway.ask("detokenize", { base, token_ids: body.tokens })
+      return { prompt: text }
+    },
+  })
+}
+
+function resolve(gateway: Gateway, model: string, principal: Principal): Promise<ServedModel> {
+  const entityIds = principal.entities.map((entity) => entity.id)
+  return gateway.directory.resolve(model, entityIds, null)
+}
+
+function toPrompt(body: TokenizeRequest) {
+  if ((body.prompt == null) === (body.messages == null)) throw refused("prompt", "give exactly one of prompt and messages")
+  const continues = body.continue_final_message ?? false
+  return {
+    prompt: body.prompt ?? null,
+    messages: body.messages == null ? null : toEngineMessages(body.messages),
+    tools: toEngineTools({ tools: body.tools }).tools ?? null,
+    chat_template_kwargs: body.chat_template_kwargs ?? {},
+    add_generation_prompt: body.add_generation_prompt ?? !continues,
+    continue_final_message: continues,
+  }
+}

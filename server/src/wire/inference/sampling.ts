@@ -1,0 +1,50 @@
+/** Request fields that chat and text completions share: inference-api 3, training-api 4.4. null means absent everywhere. */
+import { z } from "zod"
+
+const flag = z.boolean().nullish()
+const tokenIds = z.array(z.int().min(0))
+
+/** A number past 2^53 arrives rounded, which still names one seed. */
+const int64 = z
+  .number()
+  .refine((value) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63, "a seed is a whole number of 64 bits")
+
+export const samplingFields = {
+  model: z.string().min(1).max(1024),
+  max_tokens: z.int().min(1).nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().gt(0).max(1).nullish(),
+  n: z.int().min(1).max(128).nullish(),
+  stop: z.union([z.string(), z.array(z.string())]).nullish(),
+  seed: int64.nullish(),
+  presence_penalty: z.number().min(-2).max(2).nullish(),
+  frequency_penalty: z.number().min(-2).max(2).nullish(),
+  logit_bias: z.record(z.string().regex(/^\d+$/, "a token id"), z.number().min(-100).max(100)).nullish(),
+  stream: flag,
+  stream_options: z.looseObject({ include_usage: flag }).nullish(),
+  user: z.string().nullish(),
+  /** −1 is vLLM's other way to say "every token". */
+  top_k: z.int().min(-1).nullish(),
+  min_p: z.number().min(0).max(1).nullish(),
+  repetition_penalty: z.number().gt(0).nullish(),
+  min_tokens: z.int().min(0).nullish(),
+  stop_token_ids: tokenIds.nullish(),
+  allowed_token_ids: tokenIds.min(1).nullish(),
+  ignore_eos: flag,
+  include_stop_str_in_output: flag,
+  skip_special_tokens: flag,
+  return_token_ids: flag,
+  return_tokens_as_token_ids: flag,
+  cache_salt: z.string().min(1).max(1024).nullish(),
+}
+
+export const samplingRequest = z.looseObject(samplingFields)
+export type SamplingRequest = z.infer<typeof samplingRequest>
+
+export const usage = z.object({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+  prompt_tokens_details: z.object({ cached_tokens: z.int() }),
+})
+export type Usage = z.infer<typeof usage>

@@ -1,0 +1,45 @@
+/** `POST /v1/completions`: inference-api 1 and 9. */
+import { z } from "zod"
+import { samplingFields, usage } from "./sampling.ts"
+
+const ids = z.array(z.int().min(0)).min(1)
+
+export const textCompletionRequest = z.looseObject({
+  ...samplingFields,
+  prompt: z.union([z.string(), z.array(z.string()).min(1), ids, z.array(ids).min(1)]),
+  /** How many alternatives a token's logprob comes with; here a number, in chat a flag. */
+  logprobs: z.int().min(0).max(20).nullish(),
+  best_of: z.int().nullish(),
+  echo: z.boolean().nullish(),
+  suffix: z.string().nullish(),
+})
+
+const logprobs = z.object({
+  tokens: z.array(z.string()),
+  token_logprobs: z.array(z.number()),
+  top_logprobs: z.array(z.record(z.string(), z.number())),
+  text_offset: z.array(z.int()),
+})
+
+export const textChoice = z.object({
+  index: z.int(),
+  text: z.string(),
+  logprobs,
+  finish_reason: z.enum(["stop", "length"]).nullable(),
+  stop_reason: z.union([z.string(), z.int()]).nullable(),
+  token_ids: z.array(z.int()),
+  prompt_token_ids: z.array(z.int()),
+  heddle_ledger_key: z.string().optional(),
+})
+
+export const textCompletion = z.object({
+  id: z.string(),
+  object: z.literal("text_completion"),
+  created: z.int(),
+  model: z.string(),
+  choices: z.array(textChoice),
+  usage: usage.nullable().optional(),
+})
+
+export type TextCompletionRequest = z.infer<typeof textCompletionRequest>
+export type TextChoice = z.infer<typeof textChoice>
