@@ -22,12 +22,19 @@ class Token:
     top: list[tuple[int, float]]
 
 
+@dataclass(frozen=True)
+class End:
+    """Why a choice ended. `stop_reason` is the stop string or stop token id; None for end of turn and length."""
+
+    reason: FinishReason
+    stop_reason: str | int | None = None
+
+
 class Sink(Protocol):
     """Where a request's progress goes. Called on the batcher's thread."""
 
     def started(self, cached_tokens: int) -> None: ...
-    def sampled(self, index: int, token: Token) -> None: ...
-    def ended(self, index: int, reason: FinishReason, stop_reason: str | int | None) -> None: ...
+    def sampled(self, index: int, token: Token, end: End | None) -> None: ...
     def failed(self, error: EngineError) -> None: ...
 
 
@@ -91,20 +98,18 @@ class Generation:
     def accept(self, token: Token) -> bool:
         """Append `token`, report it, and say whether the choice has ended."""
         self.ids.append(token.id)
-        self.request.sink.sampled(self.index, token)
         end = self._end(token.id)
-        if end:
-            self.request.sink.ended(self.index, *end)
+        self.request.sink.sampled(self.index, token, end)
         return end is not None
 
-    def _end(self, token_id: int) -> tuple[FinishReason, str | int | None] | None:
+    def _end(self, token_id: int) -> End | None:
         if token_id in self.end_ids:
-            return "stop", token_id if token_id in self.params.stop_token_ids else None
+            return End("stop", token_id if token_id in self.params.stop_token_ids else None)
         if self._stop:
             found = self._stop.feed(token_id)
             if found is not None and self.num_sampled >= self.params.min_tokens:
-                return "stop", found
-        return ("length", None) if self.remaining <= 0 else None
+                return End("stop", found)
+        return End("length") if self.remaining <= 0 else None
 
 
 class StopStrings:

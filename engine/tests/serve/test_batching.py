@@ -33,11 +33,10 @@ class Recorder:
     def started(self, cached_tokens):
         self.cached = cached_tokens
 
-    def sampled(self, index, token):
+    def sampled(self, index, token, end):
         self.tokens[index].append(token)
-
-    def ended(self, index, reason, stop_reason):
-        self.ends[index] = (reason, stop_reason)
+        if end:
+            self.ends[index] = (end.reason, end.stop_reason)
 
     def failed(self, error):
         self.error = error

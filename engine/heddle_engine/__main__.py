@@ -1,0 +1,101 @@
+"""Starts an engine: `python -m heddle_engine --listen unix:PATH | tcp:HOST:PORT`.
+
+Listens before torch is imported, so that a server connects at once; calls wait until it is there.
+"""
+
+import argparse
+import asyncio
+import faulthandler
+import logging
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from .allocator import keep_freed_pages
+from .service import Service
+
+_DRAIN_S = 10.0
+
+
+def main() -> None:
+    options = _parse(sys.argv[1:])
+    logging.basicConfig(
+        stream=sys.stderr, level=options.log_level, format="%(asctime)s %(levelname)s %(name)s %(message)s"
+    )
+    faulthandler.enable()
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
+    if options.exit_with_stdin:
+        threading.Thread(target=_exit_with_stdin, name="stdin", daemon=True).start()
+    _tune_runtime()
+    asyncio.run(_serve(options))
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="heddle_engine", description="Serve and train LoRA adapters over one base model."
+    )
+    parser.add_argument("--listen", required=True, metavar="unix:PATH|tcp:HOST:PORT")
+    parser.add_argument("--token-file", type=Path, help="file with the token callers must present")
+    parser.add_argument("--exit-with-stdin", action="store_true", help="exit when standard input closes")
+    parser.add_argument("--kv-bytes", type=int, help="memory for keys and values of each base model")
+    parser.add_argument("--log-level", default="INFO")
+    options = parser.parse_args(arguments)
+    kind, _, place = options.listen.partition(":")
+    if kind == "tcp" and options.token_file is None:
+        parser.error("--listen tcp:… needs --token-file, as anyone who reaches the port could use the engine")
+    if kind not in ("unix", "tcp") or not place:
+        parser.error(f"--listen {options.listen}: expected unix:PATH or tcp:HOST:PORT")
+    return options
+
+
+def _exit_with_stdin() -> None:
+    """The parent holds the other end; when it is gone there is nobody to work for and nothing to save."""
+    while sys.stdin.buffer.read(65536):
+        pass
+    os._exit(0)
+
+
+def _tune_runtime() -> None:
+    """Settings that must stand before torch loads its thread pool."""
+    # Threads that spin for work take the core another process or the trainer needs.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    keep_freed_pages()
+
+
+async def _serve(options: argparse.Namespace) -> None:
+    token = options.token_file.read_text().strip() if options.token_file else None
+    service = Service(_make_engine(options.kv_bytes), token)
+    server = await _listen(options.listen, service)
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, lambda: asyncio.ensure_future(service.shutdown(_DRAIN_S)))
+    async with server:
+        await service.stopped.wait()
+    # Threads inside a long operator would hold an orderly exit up; everything durable is on disk.
+    logging.shutdown()
+    os._exit(0)
+
+
+async def _make_engine(kv_bytes: int | None):
+    await asyncio.get_running_loop().run_in_executor(None, __import__, "heddle_engine.engine")
+    from .engine import Engine
+
+    return Engine(kv_bytes)
+
+
+async def _listen(address: str, service: Service) -> asyncio.Server:
+    kind, _, place = address.partition(":")
+    if kind == "unix":
+        Path(place).unlink(missing_ok=True)
+        server = await asyncio.start_unix_server(service.connect, place)
+        os.chmod(place, 0o600)
+    else:
+        host, _, port = place.rpartition(":")
+        server = await asyncio.start_server(service.connect, host, int(port))
+        print(f"listening on {host}:{server.sockets[0].getsockname()[1]}", file=sys.stderr, flush=True)
+    return server
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+"""glibc's allocator, set for a process whose every step makes and frees the same large arrays."""
+
+import ctypes
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
+
+
+def keep_freed_pages() -> None:
+    """Have glibc reuse the memory of a step's temporaries instead of returning it and faulting it in again.
+
+    Without this every activation above 128 KiB is mapped and unmapped by each operator.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):
+        return
+    mallopt(_M_MMAP_THRESHOLD, 32 << 20)
+    mallopt(_M_TRIM_THRESHOLD, 512 << 20)
+    mallopt(_M_ARENA_MAX, 1)
