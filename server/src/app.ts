@@ -10,12 +10,16 @@ import { pythonLauncher } from "./engines/python-process.ts"
 import { HeddleError } from "./errors.ts"
 import { loadServerSecret } from "./gateway/cache-salt.ts"
 import { Gateway } from "./gateway/gateway.ts"
+import { registerDocs } from "./http/docs.ts"
 import { registerRoutes } from "./http/register-routes.ts"
 import type { Route } from "./http/route.ts"
 import { createHttpServer } from "./http/server.ts"
 import { inferenceRoutes } from "./inference/inference-routes.ts"
+import { accountRoutes } from "./platform/account-routes.ts"
+import { apiKeyRoutes } from "./platform/api-key-routes.ts"
 import { createAuthenticator } from "./platform/authenticator.ts"
-import { bootstrap } from "./platform/bootstrap.ts"
+import { bootstrap, checkAdminKey } from "./platform/bootstrap.ts"
+import { fileRoutes } from "./platform/file-routes.ts"
 import { Scheduler } from "./scheduler/scheduler.ts"
 import { openStores, type Stores } from "./storage/open-stores.ts"
 import { createBaseModels, type FindHubModel } from "./training/base-models.ts"
@@ -42,52 +46,71 @@ export interface App {
   close: () => Promise<void>
 }
 
-/** `engine` replaces the one that `config` names. */
+/**
+ * `engine` replaces the one that `config` names.
+ * @throws {Error} with a sentence for the operator when the server cannot start; nothing is left open.
+ */
 export async function createApp(config: Config, engine?: Engine): Promise<App> {
+  checkAdminKey(config.adminKey)
+  const fetchPolicy = new FetchPolicy(config.fetchAllow)
   const server = createHttpServer(config.logLevel)
-  const stores = await openStores(config.dataDir, config.postgresUrl)
   const runningEngine = engine ?? startEngine(config, server)
+  const stores = await openStores(config.dataDir, config.postgresUrl).catch(async (error: unknown) => {
+    await runningEngine.close()
+    throw error
+  })
+  try {
+    return await compose(config, server, stores, runningEngine, fetchPolicy)
+  } catch (error) {
+    await Promise.all([runningEngine.close(), stores.close()])
+    throw error
+  }
+}
+
+async function compose(
+  config: Config,
+  server: FastifyInstance,
+  stores: Stores,
+  engine: Engine,
+  fetchPolicy: FetchPolicy,
+): Promise<App> {
+  const { catalog: database, blobs, dataDir } = stores
+  const firstKey = await bootstrap(database, config.entity, config.adminKey)
+  const secret = await loadServerSecret(dataDir)
+  const gateway = new Gateway({ database, engine, dataDir, shippedBases: shippedModels, secret })
+  const authenticator = createAuthenticator(database)
   const trajectories = new TrajectoryReader()
   trajectories.start()
-  const firstKey = await bootstrap(stores.catalog, config.entity, config.adminKey)
-  const scheduler = new Scheduler({
-    database: stores.catalog,
-    engine: runningEngine,
-    dataDir: stores.dataDir,
-    log: server.log,
-    owner: randomUUID(),
-    exclusive: config.postgresUrl === null,
-  })
+  const exclusive = config.postgresUrl === null
+  const scheduler = new Scheduler({ database, engine, dataDir, log: server.log, owner: randomUUID(), exclusive })
   await scheduler.start()
 
-  const gateway = new Gateway({
-    database: stores.catalog,
-    engine: runningEngine,
-    dataDir: stores.dataDir,
-    shippedBases: shippedModels,
-    secret: await loadServerSecret(stores.dataDir),
-  })
-  const authenticator = createAuthenticator(stores.catalog)
+  const accounts = { database, invalidate: () => authenticator.invalidate() }
+  const maximumBytes = config.maximumBodyBytes
   const routes: Route[] = [
     ...trainingRoutes({
-      database: stores.catalog,
-      blobs: stores.blobs,
-      dataDir: stores.dataDir,
-      baseModels: createBaseModels(shippedModels, hubLookup(runningEngine)),
+      database,
+      blobs,
+      dataDir,
+      baseModels: createBaseModels(shippedModels, hubLookup(engine)),
       wakeScheduler: () => scheduler.wake(),
       trajectories,
-      limits: { maximumBodyBytes: config.maximumBodyBytes },
-      fetchPolicy: new FetchPolicy(config.fetchAllow),
-      fetchLimits: { maximumBytes: config.maximumBodyBytes, timeoutMs: fetchTimeoutMs },
-      checkEngine: () => checkEngine(runningEngine),
+      limits: { maximumBodyBytes: maximumBytes },
+      fetchPolicy,
+      fetchLimits: { maximumBytes, timeoutMs: fetchTimeoutMs },
+      checkEngine: () => checkEngine(engine),
     }),
-    ...inferenceRoutes({ database: stores.catalog, gateway }),
+    ...inferenceRoutes({ database, gateway }),
+    ...fileRoutes({ database, blobs, maximumFileBytes: maximumBytes }),
+    ...apiKeyRoutes(accounts),
+    ...accountRoutes(accounts),
   ]
   registerRoutes(server, routes, authenticator.authenticate)
+  await registerDocs(server, routes)
   const close = async () => {
     await server.close()
     await scheduler.close()
-    await Promise.all([trajectories.close(), runningEngine.close()])
+    await Promise.all([trajectories.close(), engine.close()])
     await stores.close()
   }
   return { server, stores, routes, firstKey, close }

@@ -84,7 +84,7 @@ function send(reply: FastifyReply, error: HeddleError, dialect: ErrorDialect) {
   return reply.code(error.status).headers(errorHeaders(error)).send(errorBody(error, dialect))
 }
 
-const openaiPaths = /^\/v1\/(chat|completions|models|embeddings|responses|organization)\b/
+const openaiPaths = /^\/v1\/(chat|completions|models|embeddings|responses|organization|files)\b/
 const trainingPaths = /^\/v1\//
 
 function dialectOfPath(url: string): ErrorDialect {
@@ -98,6 +98,10 @@ function toHeddleError(thrown: unknown): HeddleError {
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new HeddleError("payload_too_large", "the request body is too large")
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     return new HeddleError("unsupported_media_type", "send the body as Content-Type: application/json")
+  }
+  // PostgreSQL's class 22: U+0000 in text, a number out of range. Bad input is never a 5xx.
+  if (code !== undefined && /^22[0-9A-Z]{3}$/.test(code)) {
+    return new HeddleError("bad_request", `the request has a value that cannot be stored: ${message ?? code}`, { cause: thrown })
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new HeddleError("bad_request", message ?? "the request cannot be read")

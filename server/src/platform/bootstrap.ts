@@ -6,18 +6,21 @@ import { keyFault, makeKey } from "./key-format.ts"
 
 const adminName = "admin"
 
+/** @throws {Error} with a sentence for the operator when the key is no good. */
+export function checkAdminKey(adminKey: string | null): void {
+  const fault = adminKey === null ? null : keyFault(adminKey)
+  if (fault !== null) throw new Error(`HEDDLE_ADMIN_KEY cannot be used: ${fault}. Unset it to have a key made`)
+}
+
 /**
  * Makes sure that an administrator and a key exist.
  * @returns a key made now, to be shown once and never stored; null when there was one.
- * @throws {Error} with a sentence for the operator when `adminKey` is no good.
  */
 export async function bootstrap(
   database: CatalogDatabase,
   entity: string,
   adminKey: string | null,
 ): Promise<string | null> {
-  const fault = adminKey === null ? null : keyFault(adminKey)
-  if (fault !== null) throw new Error(`HEDDLE_ADMIN_KEY cannot be used: ${fault}. Unset it to have a key made`)
   const userId = await ensureAdmin(database, adminName, entity)
   if (adminKey !== null) {
     await storeApiKey(database, { userId, name: "HEDDLE_ADMIN_KEY", key: adminKey })

@@ -1,7 +1,6 @@
 /** What the training area is given by `app.ts`. */
-import type { BlobStore } from "../storage/blobs/blob-store.ts"
-import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { BaseModels } from "./base-models.ts"
+import type { SftSources } from "./sft-data.ts"
 import type { TrajectoryReader } from "./trajectory-reader.ts"
 
 export interface TrainingLimits {
@@ -9,9 +8,7 @@ export interface TrainingLimits {
   maximumBodyBytes: number
 }
 
-export interface TrainingDependencies {
-  database: CatalogDatabase
-  blobs: BlobStore
+export interface TrainingDependencies extends SftSources {
   dataDir: string
   baseModels: BaseModels
   /** Call it after a job was stored or a model deleted: the scheduler looks at its queue now. */

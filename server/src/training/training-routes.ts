@@ -6,12 +6,14 @@ import { healthRoutes } from "./health-routes.ts"
 import { jobRoutes } from "./job-routes.ts"
 import { modelRoutes } from "./model-routes.ts"
 import { rlJobRoutes } from "./rl-job-routes.ts"
+import { sftJobRoutes } from "./sft-job-routes.ts"
 
 export function trainingRoutes(dependencies: TrainingDependencies): Route[] {
   return [
     ...modelRoutes(dependencies),
     ...checkpointRoutes(dependencies),
     ...rlJobRoutes(dependencies),
+    ...sftJobRoutes(dependencies),
     ...jobRoutes(dependencies),
     ...healthRoutes(dependencies),
   ]

@@ -1,0 +1,135 @@
+/** The OpenAPI 3.1 document, made from the same routes and schemas that serve the requests. */
+import { z } from "zod"
+import type { ErrorDialect, Route } from "./route.ts"
+
+const bearer = [{ HTTPBearer: [] }]
+
+const introduction = `Train, serve, trace, evaluate and label language models.
+
+Every call but the health checks needs a key: \`Authorization: Bearer <key>\`.
+Clients of W&B Training and of OpenAI work unchanged with this server as their base URL.`
+
+export function openapiDocument(routes: readonly Route[], version: string): object {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}")
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) }
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Heddle", version, description: introduction },
+    servers: [{ url: "/" }],
+    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: { HTTPBearer: { type: "http", scheme: "bearer" } },
+      schemas: errorSchemas,
+    },
+  }
+}
+
+function operation(route: Route): object {
+  const body = route.schemas.body ?? route.bodyDocument
+  return {
+    operationId: operationId(route),
+    summary: route.summary,
+    tags: [route.tag],
+    ...(route.access === "public" ? {} : { security: bearer }),
+    parameters: [...parameters(route.schemas.params, "path"), ...parameters(route.schemas.query, "query")],
+    ...(body === undefined ? {} : { requestBody: { required: true, content: { [bodyType(body)]: { schema: input(body) } } } }),
+    responses: {
+      "200": { description: "Success", content: { "application/json": { schema: output(route.response) } } },
+      ...errorResponses(route),
+    },
+  }
+}
+
+/** `DELETE /v1/preview/models/:model_id` → `delete_models_by_model_id`. */
+function operationId(route: Route): string {
+  const words = route.path.replace(/^\/v1\//, "").replace(/^preview\//, "").replaceAll(/:(\w+)/g, "by_$1")
+  return `${route.method.toLowerCase()}_${words.replaceAll(/[^A-Za-z0-9]+/g, "_").replaceAll(/^_|_$/g, "")}`
+}
+
+function parameters(schema: z.ZodObject | undefined, place: "path" | "query"): object[] {
+  if (schema === undefined) return []
+  const { properties = {}, required = [] } = input(schema) as { properties?: Record<string, object>; required?: string[] }
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: place,
+    required: place === "path" || required.includes(name),
+    schema: property,
+  }))
+}
+
+/** A field of bytes makes it a form. */
+function bodyType(body: z.ZodType): string {
+  return JSON.stringify(input(body)).includes('"format":"binary"') ? "multipart/form-data" : "application/json"
+}
+
+function input(schema: z.ZodType): object {
+  return withoutDialect(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }))
+}
+
+function output(schema: z.ZodType): object {
+  return withoutDialect(z.toJSONSchema(schema, { io: "output", unrepresentable: "any" }))
+}
+
+/** OpenAPI 3.1 schemas are JSON Schema 2020-12 already. */
+function withoutDialect({ $schema: _, ...schema }: Record<string, unknown>): object {
+  return schema
+}
+
+const validationIssues = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["loc", "msg", "type"],
+    properties: {
+      loc: { type: "array", items: { anyOf: [{ type: "string" }, { type: "integer" }] } },
+      msg: { type: "string" },
+      type: { type: "string" },
+    },
+  },
+}
+
+const errorSchemas = {
+  ValidationError: { type: "object", properties: { detail: validationIssues } },
+  DetailError: { type: "object", required: ["detail"], properties: { detail: { type: "string" } } },
+  OpenAIError: {
+    type: "object",
+    required: ["error"],
+    properties: {
+      error: {
+        type: "object",
+        required: ["message", "type", "param", "code"],
+        properties: {
+          message: { type: "string" },
+          type: { type: "string" },
+          param: { type: ["string", "null"] },
+          code: { type: "string" },
+        },
+      },
+      detail: validationIssues,
+    },
+  },
+  ReasonError: { type: "object", properties: { reason: { type: "string" }, error_type: { type: "string" } } },
+}
+
+const errorOf: Record<ErrorDialect, string> = { detail: "DetailError", openai: "OpenAIError", reason: "ReasonError" }
+
+function errorResponses(route: Route): object {
+  const plain = reference(errorOf[route.dialect])
+  const validated = route.dialect === "openai" ? plain : reference("ValidationError")
+  const { params, query, body } = route.schemas
+  const takesInput = body !== undefined || query !== undefined || route.bodyDocument !== undefined
+  return {
+    ...(route.access === "public" ? {} : { "401": { description: "No key, or an unknown one", content: plain } }),
+    ...(route.access === "admin" ? { "403": { description: "Not an administrator", content: plain } } : {}),
+    ...(params === undefined ? {} : { "404": { description: "Not found", content: plain } }),
+    ...(takesInput ? { "422": { description: "Validation error", content: validated } } : {}),
+  }
+}
+
+function reference(name: string): object {
+  return { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } }
+}

@@ -1,0 +1,150 @@
+/** `/v1/files`: uploads in the shape of OpenAI's files API. The data of SFT jobs comes this way. */
+import { HeddleError } from "../errors.ts"
+import type { Principal } from "../http/principal.ts"
+import { type Route, route } from "../http/route.ts"
+import type { BlobStore } from "../storage/blobs/blob-store.ts"
+import { isBlobReferenced } from "../storage/catalog/blob-references.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import { createUpload, deleteUpload, findUpload, listUploads, type UploadRecord } from "../storage/catalog/uploads.ts"
+import { createFileBody, deletedFile, type File, file, filePage, fileParams, fileQuery } from "../wire/platform/file.ts"
+import { readUpload } from "./multipart-upload.ts"
+
+export interface FileDependencies {
+  database: CatalogDatabase
+  blobs: BlobStore
+  maximumFileBytes: number
+}
+
+const shared = { access: "key", dialect: "openai", tag: "Files" } as const
+
+export function fileRoutes(dependencies: FileDependencies): Route[] {
+  const { database, blobs } = dependencies
+  return [
+    route({
+      ...shared,
+      method: "POST",
+      path: "/v1/files",
+      summary: "Upload a file, such as the rows of an SFT job (JSON Lines)",
+      schemas: {},
+      streamsBody: true,
+      bodyDocument: createFileBody,
+      response: file,
+      handle: async ({ request, principal }) => toWireFile(await takeUpload(dependencies, principal, request.raw)),
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/v1/files",
+      summary: "List uploaded files",
+      schemas: { query: fileQuery },
+      response: filePage,
+      handle: async ({ query, principal }) => {
+        const after = query.after === undefined ? null : await fileOf(database, principal, query.after)
+        const range = { purpose: query.purpose ?? null, after, order: query.order, limit: query.limit + 1 }
+        const rows = await listUploads(database, entityIdsOf(principal), range)
+        const data = rows.slice(0, query.limit).map(toWireFile)
+        const ends = { first_id: data[0]?.id ?? "", last_id: data.at(-1)?.id ?? "" }
+        return { object: "list", data, ...ends, has_more: rows.length > query.limit }
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/v1/files/:file_id",
+      summary: "Read what is known of a file",
+      schemas: { params: fileParams },
+      response: file,
+      handle: async ({ params, principal }) => toWireFile(await fileOf(database, principal, params.file_id)),
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/v1/files/:file_id/content",
+      summary: "Download a file",
+      schemas: { params: fileParams },
+      response: file.or(createFileBody.shape.file),
+      handle: async ({ params, principal, reply }) => {
+        const upload = await fileOf(database, principal, params.file_id)
+        // As an attachment: a browser must never show what somebody uploaded as a page of ours.
+        return reply
+          .header("content-type", "application/octet-stream")
+          .header("content-length", upload.sizeBytes)
+          .header("content-disposition", `attachment; filename*=UTF-8''${encodeURIComponent(upload.filename)}`)
+          .header("x-content-type-options", "nosniff")
+          .send(blobs.read(upload.sha256))
+      },
+    }),
+    route({
+      ...shared,
+      method: "DELETE",
+      path: "/v1/files/:file_id",
+      summary: "Delete a file; jobs made from it keep their data",
+      schemas: { params: fileParams },
+      response: deletedFile,
+      handle: async ({ params, principal }) => {
+        const upload = await deleteUpload(database, entityIdsOf(principal), uuidOf(params.file_id))
+        if (upload === null) throw noSuchFile(params.file_id)
+        if (!(await isBlobReferenced(database, upload.sha256))) await blobs.remove(upload.sha256)
+        return { id: idOf(upload), object: "file", deleted: true }
+      },
+    }),
+  ]
+}
+
+async function takeUpload(
+  { database, blobs, maximumFileBytes }: FileDependencies,
+  principal: Principal,
+  request: Parameters<typeof readUpload>[0],
+): Promise<UploadRecord> {
+  const { stored, filename, fields } = await readUpload(request, maximumFileBytes, {
+    store: (content) => blobs.put(content),
+    discard: async ({ sha256 }) => {
+      if (!(await isBlobReferenced(database, sha256))) await blobs.remove(sha256)
+    },
+  })
+  return createUpload(database, {
+    entityId: principal.defaultEntity.id,
+    filename: shown(filename, 255) || "file",
+    purpose: shown(fields.get("purpose") ?? "", 64) || "fine-tune",
+    ...stored,
+  })
+}
+
+/** The name is only ever shown; control characters have no business in it. */
+function shown(text: string, length: number): string {
+  return text.replaceAll(/\p{Cc}/gu, "").slice(0, length).toWellFormed()
+}
+
+async function fileOf(database: CatalogDatabase, principal: Principal, id: string): Promise<UploadRecord> {
+  const upload = await findUpload(database, entityIdsOf(principal), uuidOf(id))
+  if (upload === null) throw noSuchFile(id)
+  return upload
+}
+
+function noSuchFile(id: string): HeddleError {
+  return new HeddleError("not_found", `no file "${id}": it was deleted, never uploaded, or belongs to a team you are not in`)
+}
+
+function entityIdsOf(principal: Principal): string[] {
+  return principal.entities.map((entity) => entity.id)
+}
+
+function idOf(upload: UploadRecord): string {
+  return `file-${upload.id}`
+}
+
+function uuidOf(fileId: string): string {
+  return fileId.replace(/^file-/, "")
+}
+
+function toWireFile(upload: UploadRecord): File {
+  return {
+    id: idOf(upload),
+    object: "file",
+    bytes: upload.sizeBytes,
+    created_at: Math.floor(upload.createdAt.getTime() / 1000),
+    filename: upload.filename,
+    purpose: upload.purpose,
+    status: "processed",
+  }
+}

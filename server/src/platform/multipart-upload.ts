@@ -1,0 +1,84 @@
+/** Takes one file out of a `multipart/form-data` body and hands its content on as it comes. */
+import { Busboy } from "@fastify/busboy"
+import type { IncomingMessage } from "node:http"
+import { Readable } from "node:stream"
+import { HeddleError, invalid } from "../errors.ts"
+import { bodyStream } from "../http/body-stream.ts"
+
+export interface FileKeeper<T> {
+  store: (content: Readable) => Promise<T>
+  /** The rest of the request turned out to be bad. */
+  discard: (stored: T) => Promise<void>
+}
+
+export interface Upload<T> {
+  /** What the keeper made of the file's content. */
+  stored: T
+  filename: string
+  fields: ReadonlyMap<string, string>
+}
+
+interface FilePart<T> {
+  content: Readable
+  filename: string
+  stored: Promise<T>
+}
+
+const limits = { files: 1, fields: 20, fieldSize: 64 * 1024, parts: 30 }
+
+/**
+ * Reads the part named `file`, giving its content to `keeper`; other parts become `fields`.
+ * @throws {HeddleError} 415 another content type; 422 no such part; 400 a broken body; 413 too large.
+ */
+export async function readUpload<T>(
+  request: IncomingMessage,
+  maximumBytes: number,
+  keeper: FileKeeper<T>,
+): Promise<Upload<T>> {
+  const parser = openParser(request)
+  const fields = new Map<string, string>()
+  const parts: FilePart<T>[] = []
+  const end = Promise.withResolvers<void>()
+  parser.on("field", (name, value) => fields.set(name, value))
+  parser.on("file", (name, content, filename) => {
+    if (name !== "file") return void content.resume()
+    const stored = keeper.store(content)
+    stored.catch(end.reject)
+    parts.push({ content, filename, stored })
+  })
+  parser.once("error", (cause: Error) => end.reject(unreadable(cause)))
+  parser.once("finish", end.resolve)
+  const body = Readable.from(bodyStream(request, maximumBytes))
+  body.once("error", end.reject).pipe(parser)
+  try {
+    await end.promise
+    const [part] = parts
+    if (part === undefined) throw invalid(["body", "file"], "Field required", "missing")
+    return { stored: await part.stored, filename: part.filename, fields }
+  } catch (error) {
+    body.destroy()
+    await Promise.all(parts.map((part) => giveUp(part, keeper, error as Error)))
+    throw error
+  }
+}
+
+async function giveUp<T>(part: FilePart<T>, keeper: FileKeeper<T>, reason: Error): Promise<void> {
+  part.content.destroy(reason)
+  await part.stored.then(keeper.discard, () => undefined)
+}
+
+function openParser(request: IncomingMessage): InstanceType<typeof Busboy> {
+  const contentType = request.headers["content-type"] ?? ""
+  if (!/^multipart\/form-data\b/i.test(contentType)) {
+    throw new HeddleError("unsupported_media_type", `send the file as multipart/form-data, not "${contentType}"`)
+  }
+  try {
+    return new Busboy({ headers: { "content-type": contentType }, limits })
+  } catch (cause) {
+    throw unreadable(cause as Error)
+  }
+}
+
+function unreadable(cause: Error): HeddleError {
+  return new HeddleError("bad_request", `the multipart body cannot be read: ${cause.message}`, { cause })
+}

@@ -1,0 +1,23 @@
+/** From what the client asked for to what the engine does: training-api 2.5, with every default applied. */
+import type { SftConfig } from "../wire/engine/train.ts"
+import { type CreateSftJobBody, sftJobConfig, type SftJobConfig } from "../wire/training/sft-job.ts"
+
+const automaticBatchSize = 2
+
+export function resolveSftConfig(asked: SftJobConfig): SftConfig {
+  const { batch_size: batchSize } = asked
+  return {
+    batch_size: typeof batchSize === "number" ? batchSize : automaticBatchSize,
+    learning_rate: asked.learning_rate ?? 5e-5,
+    assistant_turns: asked.assistant_turns ?? "all",
+  }
+}
+
+/** One sentence per unknown setting that has a value. */
+export function sftWarningsOf({ config, experimental_config: experimental }: CreateSftJobBody): string[] {
+  const unknown = Object.keys(config ?? {}).filter((key) => !(key in sftJobConfig.shape) && config?.[key] !== null)
+  return [
+    ...unknown.map((key) => `config.${key} is not known here and has no effect`),
+    ...Object.keys(experimental ?? {}).map((key) => `experimental_config.${key} has no effect on SFT jobs`),
+  ]
+}

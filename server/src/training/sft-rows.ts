@@ -1,0 +1,61 @@
+/** Checks an SFT data file row by row, holding one row at a time: training-api 2.5. */
+import type { Readable } from "node:stream"
+import { isUtf8 } from "node:buffer"
+import { parse } from "../http/validation.ts"
+import { sftRow } from "../wire/training/sft-job.ts"
+
+const maximumRowBytes = 64 * 1024 * 1024
+const newline = 0x0a
+
+export interface CheckedRows {
+  /** Rows up to the fault, blank lines not counted. */
+  rows: number
+  /** What is wrong, with the number of the line; null when every row will do. */
+  fault: string | null
+}
+
+export async function checkRows(content: Readable): Promise<CheckedRows> {
+  let rows = 0
+  let number = 0
+  for await (const line of linesOf(content)) {
+    number += 1
+    const fault = faultOfRow(line)
+    if (fault === "blank") continue
+    if (fault !== null) return { rows, fault: `line ${number} of the training data: ${fault}` }
+    rows += 1
+  }
+  return { rows, fault: null }
+}
+
+function faultOfRow(line: Buffer): string | null {
+  if (line.length > maximumRowBytes) return `longer than ${maximumRowBytes} bytes`
+  if (!isUtf8(line)) return "not UTF-8"
+  const text = line.toString("utf8")
+  if (text.trim() === "") return "blank"
+  try {
+    parse(sftRow, JSON.parse(text), "body")
+    return null
+  } catch (error) {
+    const { message } = error as Error
+    return error instanceof SyntaxError ? `not JSON: ${message}` : message.replace(/^body\.?/, "")
+  }
+}
+
+/** A line that is too long is cut, so that memory stays bounded; its length still shows it. */
+async function* linesOf(content: Readable): AsyncGenerator<Buffer> {
+  let pieces: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of content as AsyncIterable<Buffer>) {
+    let start = 0
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      yield Buffer.concat([...pieces, chunk.subarray(start, end)])
+      pieces = []
+      bytes = 0
+      start = end + 1
+    }
+    const rest = chunk.subarray(start)
+    bytes += rest.length
+    if (bytes <= maximumRowBytes + chunk.length) pieces.push(rest)
+  }
+  if (pieces.length > 0) yield Buffer.concat(pieces)
+}
