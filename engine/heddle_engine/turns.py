@@ -94,7 +94,8 @@ class TurnResolver:
     def _retokenize(self, choice: dict[str, Any], context: _Context) -> tuple[list[int], list[float]]:
         entries = choice["logprobs"]
         if not entries:
-            ids = self._tokenizer.encode(self._completion_text(choice, context))
+            messages = [*context.messages, {**choice["message"], "role": "assistant"}]
+            ids = self._renderer.spans(messages, context.tools)[-1].token_ids
             return ids, [NAN] * len(ids)
         strings = [entry["token"] for entry in entries]
         each = [self._tokenizer.encode(string) for string in strings]
@@ -106,13 +107,6 @@ class TurnResolver:
         # Other tokens than the sampled ones: their log-probabilities say nothing about these.
         self.counts["tokens_drifted"] += len(strings)
         return ids, [NAN] * len(ids)
-
-    def _completion_text(self, choice: dict[str, Any], context: _Context) -> str:
-        """What the template writes for the message, its end-of-turn token included."""
-        prompt = self._renderer.text(context.messages, context.tools, add_generation_prompt=True)
-        messages = [*context.messages, choice["message"]]
-        whole = self._renderer.text(messages, context.tools, add_generation_prompt=False)
-        return whole[len(prompt) :] if whole.startswith(prompt) else choice["message"].get("content") or ""
 
     def _count_drift(self, choice: dict[str, Any], ledger: dict[str, Any]) -> None:
         for name in ("token_ids", "prompt_token_ids"):
