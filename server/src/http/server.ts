@@ -1,5 +1,5 @@
 /** The HTTP edge: one Fastify server with what every area shares. */
-import Fastify, { type FastifyInstance } from "fastify"
+import Fastify, { type FastifyInstance, LogController } from "fastify"
 import { randomUUID } from "node:crypto"
 import { HeddleError } from "../errors.ts"
 import { rootPath } from "./root-path.ts"
@@ -11,7 +11,7 @@ const maximumParsedBytes = 64 * 1024 * 1024
 export function createHttpServer(logLevel: string): FastifyInstance {
   const server = Fastify({
     logger: logLevel === "silent" ? false : { level: logLevel },
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: maximumParsedBytes,
     // Long generations: inference-api 11.5.
     requestTimeout: 0,

@@ -1,7 +1,5 @@
 /** Making RL jobs: training-api 2.1. The data is stored and checked before the answer, the work begins after it. */
-import { HeddleError, type ValidationIssue } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
-import { validationError } from "../http/validation.ts"
 import { metricHistory } from "../storage/catalog/checkpoints.ts"
 import { createJob, type JobRecord } from "../storage/catalog/training-jobs.ts"
 import { rlJobFields } from "../wire/training/rl-job.ts"
@@ -11,7 +9,9 @@ import { resolveKlReference } from "./kl-reference.ts"
 import { rewardDeviationMultiplier } from "./learning-rate-multiplier.ts"
 import { modelOf, noSuchModel } from "./model-access.ts"
 import { resolveRlConfig, warningsOf } from "./rl-config.ts"
+import { checkedFields } from "./trajectory-fields.ts"
 import type { ReadTrajectories } from "./trajectory-messages.ts"
+import { prefixed } from "./trajectory-metrics.ts"
 
 const deviationMetric = "train/reward_std_dev"
 
@@ -37,7 +37,7 @@ async function storeRlJob(
   file: string,
 ): Promise<JobRecord> {
   const { database, blobs } = dependencies
-  const fields = checkedFields(data)
+  const fields = checkedFields(rlJobFields, data)
   const model = await modelOf(database, principal, fields.model_id)
   const asked = fields.experimental_config ?? {}
   const scaled = asked.scale_learning_rate_by_reward_std_dev === true
@@ -52,7 +52,7 @@ async function storeRlJob(
         kind: "rl",
         engine,
         kl_reference: klReference,
-        checkpoint_metrics: trainMetrics(data.metrics),
+        checkpoint_metrics: prefixed("train", data.metrics),
       },
       requestedConfig: fields.experimental_config,
       dataPath: blobs.pathOf(data.sha256),
@@ -63,22 +63,4 @@ async function storeRlJob(
   )
   if (job === null) throw noSuchModel(fields.model_id)
   return job
-}
-
-/** Reports what is wrong with the fields and with the groups together. */
-function checkedFields(data: ReadTrajectories) {
-  const fields = rlJobFields.safeParse(data.fields, { reportInput: true })
-  if (fields.success && data.issues.length === 0) return fields.data
-  const ofFields = fields.success ? [] : (validationError(fields.error.issues, "body").details.issues ?? [])
-  throw refusal([...ofFields, ...data.issues])
-}
-
-export function refusal(issues: ValidationIssue[]): HeddleError {
-  const [first] = issues
-  const message = first === undefined ? "the request is not valid" : `${first.loc.join(".")}: ${first.msg}`
-  return new HeddleError("validation_error", message, { issues })
-}
-
-function trainMetrics(metrics: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [`train/${name}`, value]))
 }

@@ -4,6 +4,7 @@ import { checkpointRoutes } from "./checkpoint-routes.ts"
 import type { TrainingDependencies } from "./dependencies.ts"
 import { healthRoutes } from "./health-routes.ts"
 import { jobRoutes } from "./job-routes.ts"
+import { logRoutes } from "./log-routes.ts"
 import { modelRoutes } from "./model-routes.ts"
 import { rlJobRoutes } from "./rl-job-routes.ts"
 import { sftJobRoutes } from "./sft-job-routes.ts"
@@ -12,6 +13,7 @@ export function trainingRoutes(dependencies: TrainingDependencies): Route[] {
   return [
     ...modelRoutes(dependencies),
     ...checkpointRoutes(dependencies),
+    ...logRoutes(dependencies),
     ...rlJobRoutes(dependencies),
     ...sftJobRoutes(dependencies),
     ...jobRoutes(dependencies),

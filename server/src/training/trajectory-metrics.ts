@@ -84,3 +84,8 @@ function populationDeviation(values: readonly number[]): number {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
   return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length)
 }
+
+/** `reward` → `train/reward`. */
+export function prefixed(split: string, metrics: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [`${split}/${name}`, value]))
+}

@@ -72,30 +72,31 @@ export async function deleteCheckpoints(
   return rows.map(toRecord)
 }
 
-/** Adds metrics to the newest checkpoint and returns its step; a key that is there already takes the new value. */
+/**
+ * Adds metrics to the newest checkpoint and returns its step; a key that is there already takes the
+ * new value. Runs in the caller's transaction. null: there is no checkpoint.
+ */
 export async function mergeLatestMetrics(
-  database: CatalogDatabase,
+  transaction: CatalogDatabase,
   modelId: string,
   metrics: Record<string, number>,
 ): Promise<number | null> {
-  return database.transaction().execute(async (transaction) => {
-    const latest = await transaction
-      .selectFrom("checkpoints")
-      .select(["id", "step", "metrics"])
-      .where("model_id", "=", modelId)
-      .where("deleted_at", "is", null)
-      .orderBy("step", "desc")
-      .limit(1)
-      .forUpdate()
-      .executeTakeFirst()
-    if (latest === undefined) return null
-    await transaction
-      .updateTable("checkpoints")
-      .set({ metrics: JSON.stringify({ ...latest.metrics, ...metrics }) })
-      .where("id", "=", latest.id)
-      .execute()
-    return latest.step
-  })
+  const latest = await transaction
+    .selectFrom("checkpoints")
+    .select(["id", "step", "metrics"])
+    .where("model_id", "=", modelId)
+    .where("deleted_at", "is", null)
+    .orderBy("step", "desc")
+    .limit(1)
+    .forUpdate()
+    .executeTakeFirst()
+  if (latest === undefined) return null
+  await transaction
+    .updateTable("checkpoints")
+    .set({ metrics: JSON.stringify({ ...latest.metrics, ...metrics }) })
+    .where("id", "=", latest.id)
+    .execute()
+  return latest.step
 }
 
 /** Values of one metric over the live checkpoints that have it, by step. */
