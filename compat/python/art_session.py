@@ -44,20 +44,34 @@ def bare_client(model: art.TrainableModel) -> AsyncOpenAI:
     return AsyncOpenAI(base_url=model.inference_base_url, api_key=model.inference_api_key)
 
 
-async def rollout(client: Any, model: art.TrainableModel, reward: float, step: int | None = None) -> art.Trajectory:
-    """One answer to one question, with a reward of the caller's choice."""
+async def rollout(
+    client: Any, model: art.TrainableModel, reward: float | None = None, seed: int | None = None
+) -> art.Trajectory:
+    """One answer to one question; without a reward it earns one that follows from its tokens."""
     completion = await client.chat.completions.create(
-        model=model.get_inference_name(step), messages=QUESTION, max_completion_tokens=16
+        model=model.get_inference_name(), messages=QUESTION, max_completion_tokens=16, seed=seed
     )
-    return art.Trajectory(messages_and_choices=[*QUESTION, completion.choices[0]], reward=reward)
+    (choice,) = completion.choices
+    earned = sum(choice.token_ids) % 101 / 100 if reward is None else reward
+    return art.Trajectory(messages_and_choices=[*QUESTION, choice], reward=earned)
 
 
-async def group_of(client: Any, model: art.TrainableModel, rewards: list[float], **fields: Any) -> art.TrajectoryGroup:
+async def group_with(client: Any, model: art.TrainableModel, rewards: list[float]) -> art.TrajectoryGroup:
     """A group with one rollout per reward, sampled at the same time."""
-    return await art.TrajectoryGroup((rollout(client, model, reward) for reward in rewards), **fields)
+    return await art.TrajectoryGroup(rollout(client, model, reward) for reward in rewards)
+
+
+async def varied_group(client: Any, model: art.TrainableModel) -> art.TrajectoryGroup:
+    """A group that has something to learn: different answers earn differently, equal ones equally.
+
+    Rewards set by hand would cancel out whenever the same answer came twice, with 0 and with 1.
+    """
+    group = await art.TrajectoryGroup(rollout(client, model, seed=seed) for seed in range(8))
+    assert len({trajectory.reward for trajectory in group}) > 1, "eight equal answers"
+    return group
 
 
 async def train_once(backend: ServerlessBackend, model: art.TrainableModel) -> Any:
     """One job that has something to learn."""
-    group = await group_of(model.openai_client(), model, [0.0, 1.0, 0.0, 1.0])
+    group = await varied_group(model.openai_client(), model)
     return await backend.train(model, [group], learning_rate=1e-3)

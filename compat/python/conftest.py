@@ -28,13 +28,20 @@ from started_server import Server, started_server
 collect_ignore_glob = ["test_wire.py"] if find_spec("art") else ["test_art_*.py"]
 
 
+TEST_TIMEOUT_S = 120.0
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Runs `async def` tests, each in an event loop of its own."""
+    """Runs `async def` tests, each in an event loop of its own.
+
+    ART polls a job for ever, so a job that never ends must end here.
+    """
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     names = inspect.signature(pyfuncitem.obj).parameters
-    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    test = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
+    asyncio.run(asyncio.wait_for(test, TEST_TIMEOUT_S))
     return True
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import openai
 import pytest
 
-from art_session import QUESTION, group_of, registered, train_once
+from art_session import QUESTION, group_with, registered, train_once
 from covers import covers
 from started_server import Server
 
@@ -48,7 +48,7 @@ async def test_deleting_steps_counts_and_names_what_was_missing(server: Server, 
 async def test_log_writes_its_files_at_the_step_of_the_server(server: Server, name: str, tmp_path: Path) -> None:
     async with registered(server, name, tmp_path) as (backend, model):
         await train_once(backend, model)
-        group = await group_of(model.openai_client(), model, [0.0, 1.0])
+        group = await group_with(model.openai_client(), model, [0.0, 1.0])
         await model.log([group], split="val")
     (history,) = tmp_path.rglob("history.jsonl")
     (row,) = [json.loads(line) for line in history.read_text().splitlines()]

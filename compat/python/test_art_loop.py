@@ -11,11 +11,11 @@ from art_session import (
     QUESTION,
     backend_for,
     bare_client,
-    group_of,
     new_model,
     registered,
     rollout,
     train_once,
+    varied_group,
 )
 from covers import covers
 from started_server import Server
@@ -115,7 +115,7 @@ async def test_training_adds_one_step(server: Server, name: str) -> None:
 @covers("art-bare-rollout", "art-train")
 async def test_rollouts_of_a_bare_client_train(server: Server, name: str) -> None:
     async with registered(server, name) as (backend, model):
-        group = await group_of(bare_client(model), model, [0.0, 1.0, 0.0, 1.0])
+        group = await varied_group(bare_client(model), model)
         result = await backend.train(model, [group], learning_rate=1e-3)
         assert result.step == 1
         assert gradient_steps(result.metrics) >= 1
@@ -146,7 +146,7 @@ async def test_metrics_come_back_under_the_clients_names(server: Server, name: s
     assert metrics["loss/grad_norm" if renamed else "grad_norm"] > 0
     if renamed:
         assert metrics["data/step_num_gradient_steps"] == 1
-        assert metrics["data/step_num_trajectories"] == 4
+        assert metrics["data/step_num_trajectories"] == 8
         assert metrics["data/step_num_groups_submitted"] == 1
         assert metrics["data/step_num_groups_trainable"] == 1
         assert metrics["time/step_trainer_s"] > 0

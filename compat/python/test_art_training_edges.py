@@ -3,7 +3,7 @@
 import art
 import pytest
 
-from art_session import QUESTION, group_of, registered, rollout, train_once
+from art_session import QUESTION, group_with, registered, rollout, train_once
 from covers import covers
 from started_server import Server
 from wire import call
@@ -34,7 +34,7 @@ async def created_jobs(backend: object) -> list[str]:
 async def test_equal_rewards_move_the_step_without_a_gradient(server: Server, name: str) -> None:
     async with registered(server, name) as (backend, model):
         jobs = await created_jobs(backend)
-        group = await group_of(model.openai_client(), model, [1.0, 1.0, 1.0, 1.0])
+        group = await group_with(model.openai_client(), model, [1.0, 1.0, 1.0, 1.0])
         result = await backend.train(model, [group])
         assert result.step == 1
     kinds = [event["type"] for event in events_of(server, jobs[0])]
@@ -49,7 +49,7 @@ async def test_no_groups_and_empty_groups_move_the_step(server: Server, name: st
 
 
 @covers("art-exceptions")
-async def test_a_group_of_exceptions_moves_the_step(server: Server, name: str) -> None:
+async def test_a_group_with_exceptions_moves_the_step(server: Server, name: str) -> None:
     async with registered(server, name) as (backend, model):
         failed = art.TrajectoryGroup([ValueError("the rollout failed: \u0000 \u2028"), OSError()])
         assert len(failed.exceptions) == 2
@@ -72,7 +72,7 @@ async def test_exceptions_beside_trajectories_are_tolerated(server: Server, name
 @covers("art-failed-job")
 async def test_a_failed_job_raises_and_leaves_the_step(server: Server, name: str) -> None:
     async with registered(server, name) as (backend, model):
-        group = await group_of(model.openai_client(), model, [0.0, 1.0])
+        group = await group_with(model.openai_client(), model, [0.0, 1.0])
         choice = group.trajectories[0].messages_and_choices[-1]
         choice.token_ids = [10_000_000 for _ in choice.token_ids]
         with pytest.raises(RuntimeError, match=r"Training job failed: .*10000000"):
