@@ -31,6 +31,7 @@ export class EngineConnection {
   readonly #reader = new FrameReader()
   readonly #calls = new Map<number, CallInbox>()
   #nextId = 1
+  #corked = false
   #closeReason: string | null = null
 
   constructor(socket: Socket, listener: ConnectionListener) {
@@ -55,13 +56,26 @@ export class EngineConnection {
     const inbox = new CallInbox()
     const id = this.#nextId++
     this.#calls.set(id, inbox)
-    this.#socket.write(encodeFrame({ id, method, params }))
+    this.#send({ id, method, params })
     if (signal !== undefined) this.#cancelOnAbort(signal, id, method, params, inbox)
     return inbox.asCall<M>()
   }
 
   close(): void {
     this.#fail("the connection was closed")
+  }
+
+  /** Calls that are made in one turn of the event loop leave in one write. */
+  #send(frame: object): void {
+    if (!this.#corked) {
+      this.#corked = true
+      this.#socket.cork()
+      setImmediate(() => {
+        this.#corked = false
+        this.#socket.uncork()
+      })
+    }
+    this.#socket.write(encodeFrame(frame))
   }
 
   #cancelOnAbort(signal: AbortSignal, id: number, method: EngineMethod, params: unknown, inbox: CallInbox): void {

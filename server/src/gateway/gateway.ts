@@ -9,7 +9,7 @@ import { insertUsage, type UsageRow } from "../storage/catalog/completion-usage.
 import { Admission, type AdmissionLimits, defaultAdmissionLimits } from "./admission.ts"
 import { AdapterLeases } from "./adapter-leases.ts"
 import { Attribution, type Caller } from "./attribution.ts"
-import { cacheSalt } from "./cache-salt.ts"
+import { CacheSalts } from "./cache-salt.ts"
 import { toClientError } from "./engine-errors.ts"
 import { GroupCommit } from "./group-commit.ts"
 import { ModelDirectory, type ServedModel } from "./model-directory.ts"
@@ -64,7 +64,7 @@ export class Gateway {
   readonly directory: ModelDirectory
   readonly adapters = new AdapterLeases()
   readonly #engine: Engine
-  readonly #secret: Buffer
+  readonly #salts: CacheSalts
   readonly #engineWaitMs: number
   readonly #admission: Admission
   readonly #attribution: Attribution
@@ -74,7 +74,7 @@ export class Gateway {
     const { database, dataDir, shippedBases } = options
     this.directory = new ModelDirectory(database, dataDir, shippedBases)
     this.#engine = options.engine
-    this.#secret = options.secret
+    this.#salts = new CacheSalts(options.secret)
     this.#engineWaitMs = options.engineWaitMs ?? 30_000
     this.#admission = new Admission(options.limits ?? defaultAdmissionLimits)
     this.#attribution = new Attribution(database)
@@ -90,7 +90,7 @@ export class Gateway {
     const projectId = header?.projectId ?? served.trained?.projectId ?? (await this.#attribution.defaultProjectId(caller))
     const leave = this.#admission.enter(caller.userId, projectId)
     const give = served.adapter === null ? () => undefined : this.adapters.take(served.adapter.key)
-    const salt = cacheSalt(this.#secret, projectId, weightsKey(served), request.clientSalt)
+    const salt = this.#salts.salt(projectId, weightsKey(served), request.clientSalt)
     return { request, served, projectId, cacheSalt: salt, release: once(leave, give) }
   }
 

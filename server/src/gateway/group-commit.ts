@@ -1,4 +1,5 @@
-/** Shares one durable write among all who wait for one (law 1): while a write runs, the next one gathers. */
+/** Shares one durable write among all who wait for one (law 1): while a write runs, the next one gathers. */import { setImmediate } from "node:timers/promises"
+
 export class GroupCommit<T> {
   readonly #write: (items: T[]) => Promise<void>
   readonly #maximum: number
@@ -22,6 +23,8 @@ export class GroupCommit<T> {
   async #drain(): Promise<void> {
     this.#busy = true
     while (this.#waiting.length > 0) {
+      // The embedded catalog answers without leaving this turn of the event loop; let more of them gather.
+      await setImmediate()
       const batch = this.#waiting.splice(0, this.#maximum)
       try {
         await this.#write(batch.map((waiter) => waiter.item))

@@ -75,7 +75,7 @@ export class ModelDirectory {
     name: Extract<ModelName, { kind: "checkpoint" }>,
     entityIds: readonly string[],
   ): Promise<ServedModel> {
-    const found = await this.#checkpoints.get({ ...name, entityIds })
+    const found = await this.#checkpoints.get(JSON.stringify([name, entityIds]), { ...name, entityIds })
     if (found === null) throw notFound(text)
     if (found.checkpoint === null) throw checkpointGone(text)
     const { modelId, projectId, createdAt, checkpoint } = found

@@ -1,0 +1,62 @@
+/** The inference area alone over HTTP: its routes, a catalog of its own, the fake engine behind a real socket. */
+import type { FastifyInstance } from "fastify"
+import { SupervisedEngine } from "../../src/engines/engine-process.ts"
+import type { FakeEngine } from "../../src/engines/fake-engine.ts"
+import type { LaunchEngine } from "../../src/engines/python-process.ts"
+import { loadServerSecret } from "../../src/gateway/cache-salt.ts"
+import { Gateway, type GatewayOptions } from "../../src/gateway/gateway.ts"
+import type { Principal } from "../../src/http/principal.ts"
+import { registerRoutes } from "../../src/http/register-routes.ts"
+import { createHttpServer } from "../../src/http/server.ts"
+import { inferenceRoutes } from "../../src/inference/inference-routes.ts"
+import { addTenant, openTestCatalog, type TestCatalog, type TestTenant } from "./test-catalog.ts"
+
+export interface InferenceApp {
+  catalog: TestCatalog
+  gateway: Gateway
+  server: FastifyInstance
+  /** Two tenants that share nothing; their names are their keys. */
+  acme: TestTenant
+  rival: TestTenant
+  close(): Promise<void>
+}
+
+const silent = { info: () => undefined, warn: () => undefined }
+
+export async function openInferenceApp(
+  launch: LaunchEngine | FakeEngine,
+  options: Partial<GatewayOptions> = {},
+): Promise<InferenceApp> {
+  const catalog = await openTestCatalog()
+  const { database, dataDir } = catalog
+  const acme = await addTenant(database, "acme")
+  const rival = await addTenant(database, "rival")
+  const engine = new SupervisedEngine({
+    launch: typeof launch === "function" ? launch : launch.launch,
+    log: silent,
+    backOffMs: () => 0,
+  })
+  const gateway = new Gateway({
+    database,
+    engine,
+    dataDir,
+    shippedBases: new Map([["heddle/tiny", "/models/tiny"]]),
+    secret: await loadServerSecret(dataDir),
+    ...options,
+  })
+  const server = createHttpServer("silent")
+  const principals = new Map([acme, rival].map((tenant) => [tenant.entity, principalOf(tenant)]))
+  registerRoutes(server, inferenceRoutes({ database, gateway }), (key) => Promise.resolve(principals.get(key) ?? null))
+  const close = async () => {
+    await server.close()
+    await engine.close()
+    await catalog.close()
+  }
+  return { catalog, gateway, server, acme, rival, close }
+}
+
+function principalOf(tenant: TestTenant): Principal {
+  const entity = { id: tenant.entityId, name: tenant.entity }
+  const { userId, apiKeyId, entity: username } = tenant
+  return { userId, username, apiKeyId, isAdmin: false, defaultEntity: entity, entities: [entity] }
+}
