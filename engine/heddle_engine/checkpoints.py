@@ -1,21 +1,19 @@
 """Checkpoint folders that appear whole or not at all, with a manifest of every file (engine 5.6)."""
 
-import contextlib
-import errno
 import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from .disk import naming_full_disk, sync, sync_all
 from .errors import EngineError
 
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
@@ -44,26 +42,26 @@ class OptimizerState:
 def write_folder(path: Path, owner: str, needed_bytes: int, fill: Callable[[Path], None]) -> Written:
     """Creates folder ``path`` with the files that ``fill`` writes into the folder it is given.
 
-    Order: files, fsync of each, manifest, fsync, rename, fsync of the parent. ``owner`` names the
+    Order: files, manifest, fsync of each, of the folder, rename, fsync of the parent. ``owner`` names the
     temporary folder, so that a repeated attempt clears what a killed one left. Raises ``disk_full``,
     and ``invalid`` when ``path`` is there already.
     """
     if path.exists():
-        raise EngineError("invalid", f"checkpoint folder {path} exists and is not this job's work", "output.path")
+        raise EngineError("invalid", f"Checkpoint folder {path} exists and is not this job's work.", "output.path")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.parent / f".{path.name}.{owner}.tmp"
     shutil.rmtree(temporary, ignore_errors=True)
-    with _disk_full_named(path.parent, needed_bytes):
+    with naming_full_disk(path.parent, needed_bytes):
         try:
             temporary.mkdir()
             fill(temporary)
-            written = _seal(temporary)
+            _seal(temporary)
             os.rename(temporary, path)
-            _sync(path.parent)
+            sync(path.parent)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
-    return written
+    return describe_folder(path)
 
 
 def describe_folder(path: Path) -> Written:
@@ -112,53 +110,15 @@ def link_files(source: Path, names: tuple[str, ...], folder: Path) -> None:
                 shutil.copyfile(source / name, folder / name)
 
 
-def _seal(folder: Path) -> Written:
+def _seal(folder: Path) -> None:
+    """Writes the manifest and puts everything on the disk."""
     files = sorted(folder.iterdir())
-    # Syncs wait for the disk, so they wait together.
-    with ThreadPoolExecutor(max(1, len(files))) as pool:
-        entries = dict(zip((file.name for file in files), pool.map(_sync_and_hash, files), strict=True))
     manifest = folder / MANIFEST_FILE
-    manifest.write_text(json.dumps({"files": entries}, indent=1) + "\n")
-    _sync(manifest)
-    _sync(folder)
-    return describe_folder(folder)
+    manifest.write_text(json.dumps({"files": {file.name: _entry(file) for file in files}}, indent=1) + "\n")
+    sync_all([*files, manifest])
+    sync(folder)
 
 
-def _sync_and_hash(file: Path) -> dict[str, Any]:
-    _sync(file)
+def _entry(file: Path) -> dict[str, Any]:
     with file.open("rb") as content:
         return {"size": file.stat().st_size, "sha256": hashlib.file_digest(content, "sha256").hexdigest()}
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-@contextlib.contextmanager
-def _disk_full_named(folder: Path, needed_bytes: int) -> Iterator[None]:
-    free = shutil.disk_usage(folder).free
-    if free < needed_bytes:
-        raise _disk_full(folder, needed_bytes, free)
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        raise _disk_full(folder, needed_bytes, shutil.disk_usage(folder).free) from error
-    except SafetensorError as error:
-        # The safetensors writer reports an I/O error by its text alone.
-        if f"os error {errno.ENOSPC}" not in str(error):
-            raise
-        raise _disk_full(folder, needed_bytes, shutil.disk_usage(folder).free) from error
-
-
-def _disk_full(folder: Path, needed_bytes: int, free: int) -> EngineError:
-    return EngineError(
-        "disk_full",
-        f"the disk of {folder} is full: the checkpoint needs about {needed_bytes} bytes, {free} are free. "
-        "Delete old checkpoints or enlarge the disk, then train again.",
-    )

@@ -17,7 +17,7 @@ def read_json_lines(path: str, sha256: str) -> Iterator[tuple[int, dict[str, Any
     """
     digest = hashlib.sha256()
     if not Path(path).is_file():
-        raise EngineError("not_found", f"data file {path} is not there", "data.path")
+        raise EngineError("not_found", f"Data file {path} does not exist.", "data.path")
     with Path(path).open("rb") as file:
         for number, line in enumerate(file, start=1):
             digest.update(line)
@@ -25,14 +25,14 @@ def read_json_lines(path: str, sha256: str) -> Iterator[tuple[int, dict[str, Any
                 yield number, _parse(line, number)
     if digest.hexdigest() != sha256:
         found = digest.hexdigest()
-        raise EngineError("invalid", f"data file {path} has SHA-256 {found}, expected {sha256}", "data.sha256")
+        raise EngineError("invalid", f"Data file {path} has SHA-256 {found}, expected {sha256}.", "data.sha256")
 
 
 def _parse(line: bytes, number: int) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except ValueError as error:
-        raise EngineError("invalid", f"line {number} of the data file is not JSON: {error}", "data") from error
+        raise EngineError("invalid", f"Line {number} of the data file is not JSON: {error}.", "data") from error
     if not isinstance(value, dict):
-        raise EngineError("invalid", f"line {number} of the data file is {value!r}, expected an object", "data")
+        raise EngineError("invalid", f"Line {number} of the data file is {value!r}; an object is needed.", "data")
     return value

@@ -23,9 +23,7 @@ from .checkpoints import (
     write_optimizer,
     write_state,
 )
-from .errors import EngineError
 from .lora import LoraWeights, initial_lora, read_peft, write_peft
-from .micro_batches import is_out_of_memory
 from .model import LoraView, NoLora
 from .rl import RlWork
 from .sft import SftWork
@@ -57,12 +55,7 @@ class TrainingJob:
 
     def run(self) -> Iterator[JobEvent | None]:
         """Yields events, and None where other work may take its turn. Raises ``EngineError``."""
-        try:
-            yield from self._repeat() if self._is_done() else self._train()
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error):
-                raise
-            raise EngineError("out_of_memory", f"out of memory while training: {error}") from error
+        yield from self._repeat() if self._is_done() else self._train()
 
     def _is_done(self) -> bool:
         """Whether an earlier call finished this very job, and died before it could say so."""

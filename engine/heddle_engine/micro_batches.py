@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from .errors import EngineError
+from .faults import as_engine_error
 from .model import Decoder, LoraView
 from .packed_forward import Batch, batch_logprobs, lay_out
 from .packing import next_fit
@@ -97,7 +98,7 @@ class MicroBatches:
             loss.backward()
             return record
         except (RuntimeError, MemoryError) as error:
-            if is_out_of_memory(error):
+            if as_engine_error(error).kind == "out_of_memory":
                 return None
             raise
 
@@ -105,7 +106,7 @@ class MicroBatches:
         tokens = sum(len(sequences[index]) for index in piece)
         return EngineError(
             "out_of_memory",
-            f"out of memory in a training pass over {len(piece)} sequences of {tokens} tokens, also in two halves. "
+            f"Out of memory in a training pass over {len(piece)} sequences of {tokens} tokens, also in two halves. "
             "Train shorter sequences or a smaller base model, or use a machine with more memory.",
         )
 
@@ -113,10 +114,3 @@ class MicroBatches:
         gc.collect()
         if self._decoder.device.type == "cuda":
             torch.cuda.empty_cache()
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """torch raises a plain RuntimeError when its CPU allocator fails."""
-    if isinstance(error, MemoryError | torch.OutOfMemoryError):
-        return True
-    return isinstance(error, RuntimeError) and "DefaultCPUAllocator" in str(error)

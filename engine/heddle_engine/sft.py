@@ -148,4 +148,4 @@ def _messages(line: dict[str, Any], number: int) -> list[dict[str, Any]]:
 
 
 def _bad_row(number: int, what: str) -> EngineError:
-    return EngineError("invalid", f"training data, line {number}: {what}", "training_data_url")
+    return EngineError("invalid", f"Training data, line {number}: {what}", "training_data_url")

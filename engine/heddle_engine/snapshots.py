@@ -16,6 +16,8 @@ from typing import Any
 from safetensors.torch import load, save
 from torch import Tensor
 
+from .disk import naming_full_disk
+
 _PATTERN = "snapshot-*.bin"
 #: Snapshots may take this part of the time between two of them; beyond that they wait for `_INTERVAL_S`.
 _SHARE = 0.05
@@ -52,7 +54,7 @@ class Snapshots:
         body = save({name: tensor.cpu() for name, tensor in tensors.items()}, {"progress": json.dumps(progress)})
         file = self._folder / f"snapshot-{step:08d}.bin"
         temporary = file.with_suffix(".tmp")
-        with temporary.open("wb") as out:
+        with naming_full_disk(self._folder, len(body)), temporary.open("wb") as out:
             out.write(hashlib.sha256(body).digest())
             out.write(body)
         os.replace(temporary, file)

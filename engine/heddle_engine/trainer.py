@@ -32,7 +32,7 @@ class Trainer:
         if not math.isfinite(norm):
             raise EngineError(
                 "invalid",
-                f"gradient step {number}: the loss is {loss} and the gradient norm {norm}, not finite. "
+                f"Gradient step {number}: the loss is {loss} and the gradient norm {norm}, not finite. "
                 "Lower the learning rate, or start from an earlier checkpoint.",
             )
         return norm

@@ -214,7 +214,7 @@ def test_precalculated_logprobs_replace_the_sampled_ones(folder, groups, tmp_pat
 
 def test_a_loss_that_is_not_finite_fails_the_job_naming_the_step(folder, groups, tmp_path):
     params = job_params(folder, tmp_path, groups, learning_rate=1e30)
-    with pytest.raises(EngineError, match=r"gradient step 2: the loss is .*Lower the learning rate") as refused:
+    with pytest.raises(EngineError, match=r"Gradient step 2: the loss is .*Lower the learning rate") as refused:
         run_job(params)
     assert refused.value.kind == "invalid"
     assert not Path(params["output"]["path"]).exists()
@@ -231,7 +231,7 @@ def test_running_out_of_memory_once_halves_the_piece(folder, groups, tmp_path, m
 
 def test_running_out_of_memory_again_fails_the_job(folder, groups, tmp_path, monkeypatch):
     fail_when(monkeypatch, lambda calls: True)
-    with pytest.raises(EngineError, match="out of memory in a training pass over 12 sequences") as refused:
+    with pytest.raises(EngineError, match="Out of memory in a training pass over 12 sequences") as refused:
         run_job(job_params(folder, tmp_path, groups, packed_sequence_length=None))
     assert refused.value.kind == "out_of_memory"
 
@@ -293,7 +293,7 @@ def test_a_full_disk_fails_the_job_and_leaves_no_checkpoint(folder, groups, tmp_
         real(source, target)
 
     monkeypatch.setattr(os, "rename", rename)
-    with pytest.raises(EngineError, match=f"the disk of {tmp_path} is full") as refused:
+    with pytest.raises(EngineError, match=f"The disk of {tmp_path} is full") as refused:
         run_job(params)
     assert refused.value.kind == "disk_full"
     assert not [path for path in tmp_path.iterdir() if path.suffix == ".tmp"]

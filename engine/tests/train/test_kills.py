@@ -15,7 +15,7 @@ import pytest
 
 from tests.train.jobs_support import job_params, sampled_groups
 
-POINTS = int(os.environ.get("HEDDLE_KILL_POINTS", "3"))
+POINTS = int(os.environ.get("HEDDLE_KILL_POINTS", "2"))
 ENGINE = Path(__file__).parents[2]
 
 

@@ -101,7 +101,7 @@ def test_a_line_that_is_not_json_is_named(base, tmp_path):
     data = write_lines(tmp_path / "data.jsonl", [row("q", "r")])
     with open(data["path"], "a") as file:
         file.write("{oops\n")
-    with pytest.raises(EngineError, match="line 2 of the data file is not JSON"):
+    with pytest.raises(EngineError, match="Line 2 of the data file is not JSON"):
         list(SftWork(SFT_CONFIG, base).load(**data))
 
 
