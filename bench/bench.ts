@@ -19,6 +19,7 @@ interface Benchmark {
 }
 
 const benchmarks: Record<string, () => Promise<Benchmark>> = {
+  decode: () => import("./decode.ts"),
   train: () => import("./train.ts"),
 }
 

@@ -1,8 +1,9 @@
 /** The serving peer: vLLM's CPU build with LoRA adapters loaded at run time. */
 import path from "node:path"
+import type { CompletionServer } from "./completions.ts"
 import { startProgram, type RunningProgram } from "./child-process.ts"
 import { vllmPython } from "./environments.ts"
-import { freePort, requestJson, request, waitUntilReady } from "./http.ts"
+import { freePort, request, waitUntilReady } from "./http.ts"
 import { machineCores } from "./machine.ts"
 import { logFile } from "./paths.ts"
 
@@ -15,13 +16,7 @@ export interface VllmServer extends AsyncDisposable {
   /** Seconds from process start to the first 200 of /health. */
   readonly readySeconds: number
   loadAdapter(name: string, folder: string): Promise<void>
-  /** Greedy completion of exactly `maxTokens` tokens, end-of-turn ignored. */
-  complete(model: string, promptIds: number[], maxTokens: number): Promise<Completion>
-}
-
-export interface Completion {
-  tokenIds: number[]
-  logprobs: number[]
+  readonly completions: CompletionServer
 }
 
 /** Serves the model in `folder` under the name `base`, on all cores, in fp32, as Heddle does. */
@@ -76,24 +71,7 @@ function connect(url: string, program: RunningProgram, readySeconds: number): Vl
       const reply = await request("POST", `${url}/v1/load_lora_adapter`, body)
       if (reply.status !== 200) throw new Error(`vLLM refused adapter ${folder}: ${reply.status} ${reply.body}`)
     },
-    async complete(model, promptIds, maxTokens) {
-      program.assertAlive()
-      const answer = await requestJson<VllmAnswer>("POST", `${url}/v1/completions`, {
-        model,
-        prompt: promptIds,
-        max_tokens: maxTokens,
-        temperature: 0,
-        ignore_eos: true,
-        logprobs: 0,
-        return_token_ids: true,
-      })
-      const [choice] = answer.choices
-      return { tokenIds: choice.token_ids, logprobs: choice.logprobs.token_logprobs }
-    },
+    completions: { url, headers: {}, extra: {} },
     [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
   }
-}
-
-interface VllmAnswer {
-  choices: [{ token_ids: number[]; logprobs: { token_logprobs: number[] } }]
 }
