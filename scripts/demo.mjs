@@ -18,7 +18,7 @@ import { ensureNodeModules, projectNode } from "./setup/node-modules.mjs"
 import { cache, fromRoot, root } from "./setup/paths.mjs"
 import { SetupError } from "./setup/progress.mjs"
 
-const READY_TIMEOUT_MS = 120_000
+const READY_TIMEOUT_MS = 240_000
 const PORTS_TRIED = 50
 
 export async function main(args) {

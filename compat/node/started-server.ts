@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { TestProject } from "vitest/node"
 
 const root = join(import.meta.dirname, "..", "..")
-const READY_TIMEOUT_MS = 120_000
+const READY_TIMEOUT_MS = 240_000
 
 export interface StartedServer {
   /** Origin, without a path. */

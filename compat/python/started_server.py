@@ -15,7 +15,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parents[2]
-READY_TIMEOUT_S = 120.0
+READY_TIMEOUT_S = 240.0
 
 
 @dataclass(frozen=True)

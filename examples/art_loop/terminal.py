@@ -10,7 +10,7 @@ from urllib.request import urlopen
 BAR = 40
 EIGHTHS = " ▏▎▍▌▋▊▉"
 SMOOTHING = 0.25
-READY_TIMEOUT_S = 120.0
+READY_TIMEOUT_S = 240.0
 
 
 class Curve:

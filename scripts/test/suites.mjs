@@ -44,18 +44,30 @@ const scripts = {
   },
 }
 
-const server = {
-  name: "server",
-  title: "server (vitest, on PGlite and PostgreSQL)",
-  async run() {
-    const HEDDLE_PYTHON = await ensureEngine()
-    const postgres = await startPostgres()
-    try {
-      return [await vitest("server", ["--dir", "server"], { HEDDLE_PYTHON, HEDDLE_TEST_POSTGRES_URL: postgres.url })]
-    } finally {
-      await postgres.stop()
-    }
+const server = [
+  {
+    name: "server-pglite",
+    group: "server",
+    title: "server on PGlite (vitest)",
+    run: async () => [await serverTests("server-pglite", {})],
   },
+  {
+    name: "server-postgres",
+    group: "server",
+    title: "server on PostgreSQL (vitest)",
+    async run() {
+      const postgres = await startPostgres()
+      try {
+        return [await serverTests("server-postgres", { HEDDLE_TEST_POSTGRES_URL: postgres.url })]
+      } finally {
+        await postgres.stop()
+      }
+    },
+  },
+]
+
+async function serverTests(name, env) {
+  return vitest(name, ["--dir", "server"], { HEDDLE_PYTHON: await ensureEngine(), ...env })
 }
 
 const engine = {
@@ -100,4 +112,4 @@ async function pytest(python, name, paths, env) {
   return honest(fromJunit(report), await runTool(python, args, env))
 }
 
-export const suites = [...checks, scripts, server, engine, ...pythonClients, nodeClients]
+export const suites = [...checks, scripts, ...server, engine, ...pythonClients, nodeClients]
