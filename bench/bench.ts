@@ -20,6 +20,10 @@ interface Benchmark {
 
 const benchmarks: Record<string, () => Promise<Benchmark>> = {
   decode: () => import("./decode.ts"),
+  latency: () => import("./latency.ts"),
+  loop: () => import("./loop.ts"),
+  mismatch: () => import("./mismatch.ts"),
+  start: () => import("./start.ts"),
   train: () => import("./train.ts"),
 }
 

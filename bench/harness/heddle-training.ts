@@ -15,7 +15,11 @@ export interface TrainingEvent {
 }
 
 /** A sampled choice as the server returned it; it goes back into a job unchanged. */
-export type Choice = Record<string, unknown> & { logprobs: { content: { logprob: number }[] }; token_ids: number[] }
+export type Choice = Record<string, unknown> & {
+  logprobs: { content: { logprob: number }[] }
+  prompt_token_ids: number[]
+  token_ids: number[]
+}
 
 export const register = (server: HeddleServer, name: string, baseModel: string) =>
   server.post<TrainableModel>("/v1/preview/models", {
