@@ -3,6 +3,7 @@
 import hashlib
 import json
 import threading
+from collections import defaultdict
 from functools import cached_property
 from pathlib import Path
 
@@ -52,7 +53,9 @@ class Base:
     def decoder(self) -> Decoder:
         with self._lock:
             if self._decoder is None:
-                self._decoder = load_decoder(self.folder, self.config, self._device, self._dtype)
+                # Weights made in inference mode could not take part in a trainer's graph.
+                with torch.inference_mode(False):
+                    self._decoder = load_decoder(self.folder, self.config, self._device, self._dtype)
             return self._decoder
 
     @property
@@ -88,13 +91,14 @@ class Bases:
     def __init__(self, device: torch.device | None = None, dtype: torch.dtype | None = None):
         self.device = device or default_device()
         self.dtype = dtype or default_dtype(self.device)
-        self._lock = threading.Lock()
+        # One lock a model: a download of one must not hold up chats on another.
+        self._locks: defaultdict[tuple[str, str | None], threading.Lock] = defaultdict(threading.Lock)
         self._bases: dict[tuple[str, str | None], Base] = {}
 
     def resolve(self, ref: dict) -> Base:
         """Find and describe a base without loading its weights. Raises `not_found` or `invalid`."""
         key = (ref["name"], ref.get("path"))
-        with self._lock:
+        with self._locks[key]:
             if key not in self._bases:
                 self._bases[key] = Base(ref["name"], find_folder(*key), self.device, self.dtype)
             return self._bases[key]

@@ -17,7 +17,7 @@ from .faults import as_engine_error
 from .forward import DecodeBatch, prefill
 from .generation import Generation, Request, Token
 from .kv import KvMemory
-from .model import Decoder
+from .model import Decoder, LoraView
 from .prefix_cache import BLOCK, PrefixCache
 from .sampler import Sampled, Sampler
 from .scoring import Score
@@ -42,7 +42,7 @@ class Batcher:
         self._prefilling: list[Generation] = []
         self._rows: list[Generation] = []
         self._batch: DecodeBatch | None = None  # None once rows or lines have changed
-        self._last_batch: DecodeBatch | None = None
+        self._last_lora: LoraView | None = None
         self._sampler: Sampler | None = None
         self._scores: deque[Score] = deque()
 
@@ -206,7 +206,8 @@ class Batcher:
         if not self._rows:
             return
         if self._batch is None:
-            self._batch = self._last_batch = DecodeBatch(self._decoder, self._rows, self._last_batch)
+            self._batch = DecodeBatch(self._decoder, self._rows, self._last_lora)
+            self._last_lora = self._batch.lora
             self._sampler = Sampler(self._batch.rows, self._decoder.config.vocab_size, self._decoder.device)
         batch = self._batch
         sampled = self._sampler.sample(self._decoder.head(batch.step()))

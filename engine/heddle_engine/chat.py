@@ -11,6 +11,9 @@ from .toolcalls import OutputParser, Pieces, ToolCall, reasons, tool_format
 
 Event = tuple[str, dict]
 
+_LONGEST_OPENING = 16
+"""Tokens looked at where a template has no end-of-turn token before the generation prompt."""
+
 
 def prompt_ids(base: Base, params: dict) -> list[int]:
     """The prompt's token ids, from whichever of messages, prompt and ids the call has. Raises `invalid`."""
@@ -101,9 +104,14 @@ class ChatCall:
         source = self.base.renderer.source
         chat = params.get("messages") is not None
         tools = tool_format(source) if chat and params.get("tools") else None
-        tail = self.base.tokenizer.decode(self.request.prompt_ids[-16:])
-        parser = OutputParser(tools, chat and reasons(source), tail)
+        parser = OutputParser(tools, chat and reasons(source), self._generation_prompt())
         return ChoiceText(self.base.tokenizer, self.request.params, parser)
+
+    def _generation_prompt(self) -> str:
+        """What the template wrote after the last turn, which may open or close a think block."""
+        ids, ends = self.request.prompt_ids, self.base.tokenizer.eos_ids
+        last = next((place for place in range(len(ids) - 1, -1, -1) if ids[place] in ends), len(ids) - _LONGEST_OPENING)
+        return self.base.tokenizer.decode(ids[max(last, 0) :])
 
     # Sink
 

@@ -56,10 +56,10 @@ class _Part:
 class DecodeBatch:
     """A fixed set of rows that decode together, sorted by adapter; rebuilt when rows or lines change."""
 
-    def __init__(self, decoder: Decoder, rows: list[Generation], last: "DecodeBatch | None"):
+    def __init__(self, decoder: Decoder, rows: list[Generation], last: LoraView | None):
         self.rows = sorted(rows, key=lambda row: row.adapter.key if row.adapter else "")
         self._decoder = decoder
-        self.lora: LoraView = decode_view([row.adapter for row in self.rows], decoder.device, last and last.lora)
+        self.lora: LoraView = decode_view([row.adapter for row in self.rows], decoder.device, last)
         place = {"device": decoder.device, "dtype": torch.long}
         self.ids = torch.tensor([row.ids[-1] for row in self.rows], **place)
         self._positions = torch.tensor([row.line.length for row in self.rows], **place)

@@ -32,18 +32,18 @@ class Line:
 
 
 class Slab:
-    """All lines of one capacity."""
+    """All lines of one capacity, at most `most`."""
 
-    def __init__(self, decoder: Decoder, capacity: int):
+    def __init__(self, decoder: Decoder, capacity: int, most: int):
         config = decoder.config
-        self.capacity = capacity
+        self.capacity, self._most = capacity, most
         self.lines: list[Line] = []
         self._place = (decoder.device, decoder.dtype)
         self.data = _zeros((config.num_layers, 2, 0, config.num_kv_heads, capacity, config.head_dim), *self._place)
 
     def add(self) -> Line:
         if len(self.lines) == self.data.shape[2]:
-            self._enlarge(max(8, 2 * len(self.lines)))
+            self._enlarge(min(max(8, 2 * len(self.lines)), self._most))
         line = Line(self, len(self.lines))
         self.lines.append(line)
         return line
@@ -101,12 +101,13 @@ class KvMemory:
     def allocate(self, length: int) -> Line | None:
         """A line for at least `length` tokens, or None when the limit is reached."""
         capacity = self.capacity_for(length)
-        if self.used_bytes + capacity * self.token_bytes > self._limit:
+        line_bytes = capacity * self.token_bytes
+        if self.used_bytes + line_bytes > self._limit:
             return None
         if capacity not in self._slabs:
-            self._slabs[capacity] = Slab(self._decoder, capacity)
+            self._slabs[capacity] = Slab(self._decoder, capacity, self._limit // line_bytes)
         line = self._slabs[capacity].add()
-        self.used_bytes += capacity * self.token_bytes
+        self.used_bytes += line_bytes
         return line
 
     def release(self, line: Line) -> None:

@@ -242,10 +242,10 @@ def test_heartbeats(client):
 
 def test_sigusr1_dumps_the_threads(engine, client):
     os.kill(engine.process.pid, signal.SIGUSR1)
-    for _ in range(100):
-        if "Current thread" in engine.log.read_text() or "Thread 0x" in engine.log.read_text():
+    for _ in range(200):
+        if "heddle_engine/core.py" in engine.log.read_text():
             break
-        time.sleep(0.02)
+        time.sleep(0.05)
     assert "heddle_engine/core.py" in engine.log.read_text()
     client.call("status", {})
 
