@@ -27,7 +27,10 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   train: () => import("./train.ts"),
 }
 
-const common = { json: { type: "boolean", default: false }, save: { type: "boolean", default: false } } as const
+const common = {
+  json: { type: "boolean", default: false },
+  save: { type: "boolean", default: false },
+} as const
 
 async function main(name: string | undefined, args: string[]): Promise<void> {
   const load = Object.hasOwn(benchmarks, name ?? "") ? benchmarks[name ?? ""] : undefined

@@ -34,7 +34,11 @@ export async function run(given: Options): Promise<Findings> {
   using data = temporaryFolder()
   await using server = await startHeddle(data.path)
   const model = await register(server, "latency", base.name)
-  const choices = await sampleChoices(server, checkpointName(model, 0), PROMPT, { n: 8, max_tokens: 16, seed: 0 })
+  const choices = await sampleChoices(server, checkpointName(model, 0), PROMPT, {
+    n: 8,
+    max_tokens: 16,
+    seed: 0,
+  })
   const group = trajectoryGroup(PROMPT, choices, [1, 0, 0.5, 0, 1, 0, 0.25, 0])
   const waits: Waits[] = []
   const jobs = count(given, "jobs")

@@ -61,6 +61,7 @@ async function runDemo(dataDir: string): Promise<DemoReport> {
   }
   const code = child.exitCode ?? (await new Promise((resolve) => child.once("exit", resolve)))
   const last = lines.join("").trimEnd().split("\n").at(-1) ?? ""
-  if (code !== 0 || !last.startsWith("{")) throw new Error(`the demo ended with ${String(code)}; its last line: ${last}`)
+  if (code !== 0 || !last.startsWith("{"))
+    throw new Error(`the demo ended with ${String(code)}; its last line: ${last}`)
   return JSON.parse(last) as DemoReport
 }

@@ -39,21 +39,29 @@ export async function run(given: Options): Promise<Findings> {
   const rms: number[] = []
   for (let step = 0; step < jobs; step++) {
     const choices = await sample(server, model, step)
-    const group = trajectoryGroup(PROMPT, choices, choices.map((_, index) => index / ANSWERS))
+    const group = trajectoryGroup(
+      PROMPT,
+      choices,
+      choices.map((_, index) => index / ANSWERS),
+    )
     const job = await submitJob(server, model, [group], { learning_rate: LEARNING_RATE })
     const events = await waitForEvent(server, job.id, "training_ended", 20)
     const first = events.find((event) => event.type === "gradient_step")
     rms.push(Number(first?.data["mismatch_rms"]))
     progress(`job ${step + 1}: mismatch ${rms.at(-1)?.toExponential(2)} nats`)
   }
-  const distance = await distanceToPlain(base.folder, checkpointFolder(data.path, model, jobs), await sample(server, model, jobs))
+  const distance = await distanceToPlain(
+    base.folder,
+    checkpointFolder(data.path, model, jobs),
+    await sample(server, model, jobs),
+  )
   return {
     method: [
       `${jobs} jobs on one model, each on ${ANSWERS} answers that its newest step sampled over HTTP at temperature 1. Mismatch: root mean square, over a job's trained tokens, of the trainer's log-probability before the gradient step less the sampler's; the trainer's figure of each job's first step.`,
       "Then the last step answers once more, and a plain forward pass of transformers with peft, from the checkpoint's PEFT folder, scores the same tokens.",
     ],
     versions: { ...engineVersions("torch"), ...peerVersions("hf", "transformers", "peft") },
-    settings: { model: base.name.startsWith("/") ? "random Qwen3, 107 M" : base.name, jobs },
+    settings: { model: base.title, jobs },
     measurements: [
       measurement("sampled against trained, RMS", "nats", rms),
       measurement("sampled against a plain forward pass, RMS", "nats", [distance]),
@@ -64,14 +72,22 @@ export async function run(given: Options): Promise<Findings> {
 }
 
 const sample = (server: HeddleServer, model: TrainableModel, step: number) =>
-  sampleChoices(server, checkpointName(model, step), PROMPT, { n: ANSWERS, max_tokens: 64, seed: step })
+  sampleChoices(server, checkpointName(model, step), PROMPT, {
+    n: ANSWERS,
+    max_tokens: 64,
+    seed: step,
+  })
 
 async function distanceToPlain(base: string, adapter: string, choices: Choice[]): Promise<number> {
   await using plain = startWorker(await hfPython(), "peft_generate.py", "peft-logprobs")
   await plain.call("load", { base, adapters: { last: adapter }, threads: machineCores() })
   const distances: number[] = []
   for (const choice of choices) {
-    const params = { prompt_ids: choice.prompt_token_ids, token_ids: choice.token_ids, adapter: "last" }
+    const params = {
+      prompt_ids: choice.prompt_token_ids,
+      token_ids: choice.token_ids,
+      adapter: "last",
+    }
     const logprobs = await plain.call<number[]>("logprobs", params)
     distances.push(...choice.logprobs.content.map((token, place) => token.logprob - (logprobs[place] ?? Number.NaN)))
   }

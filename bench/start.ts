@@ -4,7 +4,14 @@ import { completeAll } from "./harness/completions.ts"
 import { callFreshEngine } from "./harness/engine-process.ts"
 import { engineVersions, peerVersions } from "./harness/environments.ts"
 import { startHeddle } from "./harness/heddle-server.ts"
-import { checkpointName, register, sampleChoices, submitJob, trajectoryGroup, waitForEvent } from "./harness/heddle-training.ts"
+import {
+  checkpointName,
+  register,
+  sampleChoices,
+  submitJob,
+  trajectoryGroup,
+  waitForEvent,
+} from "./harness/heddle-training.ts"
 import { median, progress } from "./harness/measure.ts"
 import { count, type Options } from "./harness/options.ts"
 import { temporaryFolder } from "./harness/paths.ts"
@@ -87,7 +94,11 @@ async function serverStarts(base: BaseModel, rounds: number): Promise<number[]> 
   {
     await using server = await startHeddle(data.path)
     const model = await register(server, "start", base.name)
-    const choices = await sampleChoices(server, checkpointName(model, 0), PROMPT, { n: 4, max_tokens: 8, seed: 0 })
+    const choices = await sampleChoices(server, checkpointName(model, 0), PROMPT, {
+      n: 4,
+      max_tokens: 8,
+      seed: 0,
+    })
     const job = await submitJob(server, model, [trajectoryGroup(PROMPT, choices, [1, 0, 0.5, 0])], {})
     await waitForEvent(server, job.id, "training_ended", 50)
   }

@@ -26,16 +26,29 @@ export interface Adapter {
 
 const LEARNING_RATE = 0.02
 
-export async function makeAdapters(server: HeddleServer, dataDir: string, base: BaseModel, count: number): Promise<Adapter[]> {
+export async function makeAdapters(
+  server: HeddleServer,
+  dataDir: string,
+  base: BaseModel,
+  count: number,
+): Promise<Adapter[]> {
   const adapters: Adapter[] = []
   for (let index = 0; index < count; index++) {
     const model = await register(server, `bench-${index}`, base.name)
     const content = `question ${index}`
-    const choices = await sampleChoices(server, checkpointName(model, 0), content, { n: 4, max_tokens: 24, seed: index })
+    const choices = await sampleChoices(server, checkpointName(model, 0), content, {
+      n: 4,
+      max_tokens: 24,
+      seed: index,
+    })
     const group = trajectoryGroup(content, choices, [1, 0.5, 0.25, 0])
     const job = await submitJob(server, model, [group], { learning_rate: LEARNING_RATE })
     await waitForEvent(server, job.id, "training_ended", 50)
-    adapters.push({ alias: `a${index}`, model: checkpointName(model, 1), folder: checkpointFolder(dataDir, model, 1) })
+    adapters.push({
+      alias: `a${index}`,
+      model: checkpointName(model, 1),
+      folder: checkpointFolder(dataDir, model, 1),
+    })
   }
   progress(`${count} adapters trained on ${base.name}`)
   return adapters

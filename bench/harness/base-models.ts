@@ -8,6 +8,8 @@ import { fromRoot, logFile, pythonScript } from "./paths.ts"
 export interface BaseModel {
   /** What a client calls it. */
   name: string
+  /** What a reader calls it. */
+  title: string
   folder: string
 }
 
@@ -15,10 +17,11 @@ export const modelSizes = ["tiny", "small"] as const
 export type ModelSize = (typeof modelSizes)[number]
 
 export async function baseModel(size: ModelSize): Promise<BaseModel> {
-  if (size === "tiny") return { name: "heddle/tiny", folder: fromRoot("engine/models/heddle-tiny") }
+  if (size === "tiny")
+    return { name: "heddle/tiny", title: "heddle/tiny", folder: fromRoot("engine/models/heddle-tiny") }
   const folder = fromRoot(".heddle/models/bench-small")
   if (!existsSync(folder)) await makeSmallModel(folder)
-  return { name: folder, folder }
+  return { name: folder, title: "random Qwen3, 107 M", folder }
 }
 
 async function makeSmallModel(folder: string): Promise<void> {
@@ -26,7 +29,9 @@ async function makeSmallModel(folder: string): Promise<void> {
   const unfinished = `${folder}.new`
   rmSync(unfinished, { recursive: true, force: true })
   await step("bench: making the random 107 M model", () =>
-    runLogged(python, [pythonScript("make_small_model.py"), unfinished], { log: logFile("small-model") }),
+    runLogged(python, [pythonScript("make_small_model.py"), unfinished], {
+      log: logFile("small-model"),
+    }),
   )
   renameSync(unfinished, folder)
 }

@@ -43,7 +43,9 @@ export function startProgram(
     logTail: () => readFileSync(log, "utf8").trimEnd().split("\n").slice(-25).join("\n"),
     assertAlive() {
       if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) return
-      throw new Error(`${command} ${args.join(" ")}\nended with ${child.exitCode ?? child.signalCode}:\n${this.logTail()}`)
+      throw new Error(
+        `${command} ${args.join(" ")}\nended with ${child.exitCode ?? child.signalCode}:\n${this.logTail()}`,
+      )
     },
     kill() {
       if (child.pid === undefined) return

@@ -57,7 +57,8 @@ async function complete(server: CompletionServer, model: string, request: Comple
     throw new Error(`${server.url} gave ${choice.token_ids.length} tokens where ${request.maxTokens} were asked for`)
   }
   const cached = answer.usage.prompt_tokens_details?.cached_tokens ?? 0
-  if (cached > 0) throw new Error(`${server.url} took ${cached} prompt tokens from a cache; every run must compute them`)
+  if (cached > 0)
+    throw new Error(`${server.url} took ${cached} prompt tokens from a cache; every run must compute them`)
   return { tokenIds: choice.token_ids, logprobs: choice.logprobs.token_logprobs }
 }
 

@@ -55,7 +55,11 @@ async function resultOf(connection: net.Socket): Promise<unknown> {
     pending = Buffer.concat([pending, chunk as Buffer])
     while (pending.length >= 4 && pending.length >= 4 + pending.readUInt32BE(0)) {
       const end = 4 + pending.readUInt32BE(0)
-      const message = JSON.parse(pending.subarray(4, end).toString()) as { id?: number; result?: unknown; error?: unknown }
+      const message = JSON.parse(pending.subarray(4, end).toString()) as {
+        id?: number
+        result?: unknown
+        error?: unknown
+      }
       pending = pending.subarray(end)
       if (message.error !== undefined) throw new Error(`the engine answered ${JSON.stringify(message.error)}`)
       if (message.id === 1 && message.result !== undefined) return message.result

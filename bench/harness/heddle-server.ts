@@ -1,6 +1,7 @@
 /** A Heddle server of its own, on a temporary data folder, driven over its public API only. */
 import { randomBytes } from "node:crypto"
 import { projectNode } from "../../scripts/setup/node-modules.mjs"
+import type { CompletionServer } from "./completions.ts"
 import { startProgram, type RunningProgram } from "./child-process.ts"
 import { enginePython } from "./environments.ts"
 import { freePort, requestJson, waitUntilReady } from "./http.ts"
@@ -18,9 +19,13 @@ export interface HeddleServer extends AsyncDisposable {
   post<T>(route: string, body: unknown): Promise<T>
   readonly url: string
   readonly headers: Record<string, string>
+  readonly completions: CompletionServer
 }
 
-export async function startHeddle(dataDir: string, options: { engine?: "process" | "none" } = {}): Promise<HeddleServer> {
+export async function startHeddle(
+  dataDir: string,
+  options: { engine?: "process" | "none" } = {},
+): Promise<HeddleServer> {
   const python = await enginePython()
   const port = await freePort()
   const adminKey = randomBytes(32).toString("hex")
@@ -58,6 +63,7 @@ function connect(url: string, adminKey: string, program: RunningProgram, readySe
     readySeconds,
     url,
     headers,
+    completions: { url, headers, extra: {} },
     get: (route) => requestJson("GET", url + route, undefined, headers),
     post(route, body) {
       program.assertAlive()

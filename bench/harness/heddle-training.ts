@@ -44,7 +44,11 @@ export async function sampleChoices(
   settings: { n: number; max_tokens: number; seed: number },
 ): Promise<Choice[]> {
   const messages = [{ role: "user", content }]
-  const answer = await server.post<{ choices: Choice[] }>("/v1/chat/completions", { model, messages, ...settings })
+  const answer = await server.post<{ choices: Choice[] }>("/v1/chat/completions", {
+    model,
+    messages,
+    ...settings,
+  })
   return answer.choices
 }
 
@@ -87,7 +91,12 @@ export async function waitForEvent(
 
 /** Asks until the model answers one token; null when it is still unknown after `timeoutMs`. */
 export async function firstToken(server: HeddleServer, model: string, timeoutMs: number): Promise<number | null> {
-  const body = { model, messages: [{ role: "user", content: "2 + 2" }], max_tokens: 1, temperature: 0 }
+  const body = {
+    model,
+    messages: [{ role: "user", content: "2 + 2" }],
+    max_tokens: 1,
+    temperature: 0,
+  }
   const deadline = performance.now() + timeoutMs
   while (performance.now() < deadline) {
     const reply = await request("POST", `${server.url}/v1/chat/completions`, body, server.headers)

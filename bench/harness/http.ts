@@ -9,7 +9,12 @@ export interface Reply {
 // A reused connection that the peer's server has just closed would fail the request.
 const agent = new http.Agent({ keepAlive: false, maxSockets: Infinity })
 
-export function request(method: string, url: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
+export function request(
+  method: string,
+  url: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Reply> {
   const payload = body === undefined ? undefined : JSON.stringify(body)
   return new Promise((resolve, reject) => {
     const call = http.request(url, {

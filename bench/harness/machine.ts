@@ -61,7 +61,10 @@ function readProcesses(): Map<number, ProcessTimes> {
   const processes = new Map<number, ProcessTimes>()
   for (const name of listProc()) {
     // Fields start after the command, which stands in parentheses and may hold anything.
-    const fields = readText(`/proc/${name}/stat`)?.replace(/^.*\) /s, "").split(" ").map(Number)
+    const fields = readText(`/proc/${name}/stat`)
+      ?.replace(/^.*\) /s, "")
+      .split(" ")
+      .map(Number)
     if (!fields) continue
     const [, parent = 0] = fields
     const ticks = fields.slice(11, 15).reduce((sum, value) => sum + value, 0)

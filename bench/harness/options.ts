@@ -11,6 +11,7 @@ export function oneOf<const T extends string>(known: readonly T[], options: Opti
 /** The option as a whole number of at least 1. */
 export function count(options: Options, name: string): number {
   const value = Number(options[name])
-  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} must be a whole number from 1, not ${String(options[name])}`)
+  if (!Number.isInteger(value) || value < 1)
+    throw new Error(`--${name} must be a whole number from 1, not ${String(options[name])}`)
   return value
 }

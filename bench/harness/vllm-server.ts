@@ -8,8 +8,13 @@ import { machineCores } from "./machine.ts"
 import { logFile } from "./paths.ts"
 
 const START_TIMEOUT_MS = 300_000
-/** Rank of every adapter in these benchmarks, and one slot more than are used, so that loading never waits. */
-const LORA_FLAGS = ["--enable-lora", "--max-loras", "9", "--max-lora-rank", "8", "--max-cpu-loras", "16"]
+/**
+ * In fp32 like Heddle. One LoRA slot more than adapters are used, so that loading never waits. No prompt
+ * cache: Heddle gets a fresh cache salt every round, so that both compute every prompt in full.
+ */
+const SERVE_FLAGS =
+  "--dtype float32 --max-model-len 512 --max-num-seqs 64 --logprobs-mode raw_logprobs --no-enable-prefix-caching " +
+  "--enable-lora --max-loras 9 --max-lora-rank 8 --max-cpu-loras 16"
 
 export interface VllmServer extends AsyncDisposable {
   readonly pid: number
@@ -25,7 +30,9 @@ export async function startVllm(folder: string): Promise<VllmServer> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const began = performance.now()
-  const program = startProgram(python, serveArguments(folder, port), logFile("vllm"), { env: environment(python) })
+  const program = startProgram(python, serveArguments(folder, port), logFile("vllm"), {
+    env: environment(python),
+  })
   try {
     await waitUntilReady(`${url}/health`, START_TIMEOUT_MS, () => program.assertAlive())
   } catch (error) {
@@ -36,14 +43,8 @@ export async function startVllm(folder: string): Promise<VllmServer> {
 }
 
 function serveArguments(folder: string, port: number): string[] {
-  return [
-    ...["-m", "vllm.entrypoints.cli.main", "serve", folder, "--served-model-name", "base"],
-    ...["--host", "127.0.0.1", "--port", String(port), "--dtype", "float32"],
-    ...["--max-model-len", "512", "--max-num-seqs", "64", "--logprobs-mode", "raw_logprobs"],
-    // Both servers compute every prompt in full: Heddle through a fresh cache salt each round.
-    "--no-enable-prefix-caching",
-    ...LORA_FLAGS,
-  ]
+  const place = ["--served-model-name", "base", "--host", "127.0.0.1", "--port", String(port)]
+  return ["-m", "vllm.entrypoints.cli.main", "serve", folder, ...place, ...SERVE_FLAGS.split(" ")]
 }
 
 function environment(python: string): NodeJS.ProcessEnv {

@@ -2,7 +2,8 @@
 
 import os
 import random
-import time
+import threading
+import traceback
 
 import torch
 import worker
@@ -15,49 +16,73 @@ from peft import LoraConfig
 from transformers import AutoTokenizer, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
+MORE_STEPS_THAN_NEEDED = 1000
 
-class StepTimer(TrainerCallback):
-    """Seconds of each optimizer step, and inside it of everything before the loss (the rollouts' bookkeeping)."""
+
+class TakesTurns(TrainerCallback):
+    """Holds the trainer at the beginning of each optimizer step until it is told to take it."""
 
     def __init__(self) -> None:
-        self.seconds: list[float] = []
-        self._began = 0.0
+        self.go = threading.Semaphore(0)
+        self.waiting = threading.Semaphore(0)
 
     def on_step_begin(self, args, state, control, **_: object) -> None:
-        self._began = time.perf_counter()
-
-    def on_step_end(self, args, state, control, **_: object) -> None:
-        self.seconds.append(time.perf_counter() - self._began)
+        self.waiting.release()
+        self.go.acquire()
 
 
-def train(base: str, folder: str, groups: int, size: int, prompt: int, steps: int, threads: int) -> dict:
-    """Runs `steps` optimizer steps over all groups, one group a micro-batch; returns the seconds of each."""
-    torch.set_num_threads(threads)
-    tokenizer = AutoTokenizer.from_pretrained(base)
-    rollouts = make_groups(groups, size, prompt, len(tokenizer), seed=1)
-    timer = StepTimer()
-    trainer = GRPOTrainer(
-        model=base,
-        args=settings(folder, groups, size, steps),
-        reward_funcs=lambda completions, **_: [random.random() for _ in completions],
-        train_dataset=Dataset.from_dict({"prompt": [str(number) for number in range(groups)]}),
-        processing_class=tokenizer,
-        peft_config=LoraConfig(r=8, lora_alpha=16, target_modules="all-linear", task_type="CAUSAL_LM"),
-        rollout_func=lambda prompts, *_: replay(rollouts, prompts),
-        callbacks=[timer],
-    )
-    trainer.train()
-    return {"seconds": timer.seconds, "tokens": sum(group.tokens for group in rollouts)}
+class TrlTraining:
+    """The trainer runs in a thread of its own; each call of `step` lets it take one optimizer step."""
+
+    def __init__(self) -> None:
+        self.turns = TakesTurns()
+        self.failure: str | None = None
+
+    def load(self, base: str, folder: str, groups: int, size: int, prompt: int, threads: int) -> None:
+        """One group is a micro-batch; a step goes over all of them."""
+        tokenizer = AutoTokenizer.from_pretrained(base)
+        rollouts = make_groups(groups, size, prompt, len(tokenizer), seed=1)
+        trainer = GRPOTrainer(
+            model=base,
+            args=settings(folder, groups, size),
+            reward_funcs=lambda completions, **_: [random.random() for _ in completions],
+            train_dataset=Dataset.from_dict({"prompt": [str(number) for number in range(groups)]}),
+            processing_class=tokenizer,
+            peft_config=LoraConfig(r=8, lora_alpha=16, target_modules="all-linear", task_type="CAUSAL_LM"),
+            rollout_func=lambda prompts, *_: replay(rollouts, prompts),
+            callbacks=[self.turns],
+        )
+        threading.Thread(target=self._train, args=(trainer, threads), daemon=True).start()
+        self._wait()
+
+    def step(self) -> None:
+        self.turns.go.release()
+        self._wait()
+
+    def _train(self, trainer: GRPOTrainer, threads: int) -> None:
+        # OpenMP keeps its number of threads for each thread that calls it.
+        torch.set_num_threads(threads)
+        try:
+            trainer.train()
+        except Exception:
+            self.failure = traceback.format_exc()
+        self.turns.waiting.release()
+
+    def _wait(self) -> None:
+        """Until the trainer stands before its next step."""
+        self.turns.waiting.acquire()
+        if self.failure:
+            raise RuntimeError(self.failure)
 
 
-def settings(folder: str, groups: int, size: int, steps: int) -> GRPOConfig:
+def settings(folder: str, groups: int, size: int) -> GRPOConfig:
     return GRPOConfig(
         output_dir=folder,
         per_device_train_batch_size=size,
         gradient_accumulation_steps=groups,
         num_generations=size,
         max_completion_length=128,
-        max_steps=steps,
+        max_steps=MORE_STEPS_THAN_NEEDED,
         learning_rate=1e-6,
         report_to=[],
         save_strategy="no",
@@ -87,4 +112,5 @@ def replay(rollouts: list[Group], prompts: list[str]) -> dict:
 
 
 if __name__ == "__main__":
-    worker.serve({"train": train})
+    training = TrlTraining()
+    worker.serve({"load": training.load, "step": training.step})
