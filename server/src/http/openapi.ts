@@ -44,10 +44,10 @@ function operation(route: Route): object {
   }
 }
 
-/** `DELETE /v1/preview/models/:model_id` → `delete_models_by_model_id`. */
+/** `DELETE /v1/preview/models/:model_id` → `delete_v1_preview_models_by_model_id`. */
 function operationId(route: Route): string {
-  const words = route.path.replace(/^\/v1\//, "").replace(/^preview\//, "").replaceAll(/:(\w+)/g, "by_$1")
-  return `${route.method.toLowerCase()}_${words.replaceAll(/[^A-Za-z0-9]+/g, "_").replaceAll(/^_|_$/g, "")}`
+  const words = route.path.replaceAll(/:(\w+)/g, "by_$1").replace("*", "by_path")
+  return `${route.method.toLowerCase()}${words.replaceAll(/[^A-Za-z0-9]+/g, "_")}`
 }
 
 function parameters(schema: z.ZodObject | undefined, place: "path" | "query"): object[] {

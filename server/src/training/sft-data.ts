@@ -44,7 +44,9 @@ function uploadIdOf(address: string, ownHost: string): string | null {
   if (id !== undefined) return id
   if (!URL.canParse(address)) return null
   const url = new URL(address)
-  return url.host === ownHost ? (filePath.exec(url.pathname)?.[1] ?? null) : null
+  // A default port is written by some and left out by others.
+  const ownUrl = URL.parse(`${url.protocol}//${ownHost}`)
+  return url.host === ownUrl?.host ? (filePath.exec(url.pathname)?.[1] ?? null) : null
 }
 
 async function uploadedData(sources: SftSources, principal: Principal, id: string, address: string): Promise<string> {

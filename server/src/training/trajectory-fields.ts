@@ -9,7 +9,8 @@ export function checkedFields<T extends z.ZodType>(schema: T, data: ReadTrajecto
   const fields = schema.safeParse(data.fields, { reportInput: true })
   if (fields.success && data.issues.length === 0) return fields.data
   const ofFields = fields.success ? [] : (validationError(fields.error.issues, "body").details.issues ?? [])
-  const issues = [...ofFields, ...data.issues]
+  const isObject = data.issues.every((issue) => issue.loc.length > 1)
+  const issues = [...(isObject ? ofFields : []), ...data.issues]
   const message = issues.map((issue) => `${issue.loc.join(".")}: ${issue.msg}`)[0] ?? "the request is not valid"
   throw new HeddleError("validation_error", message, { issues })
 }

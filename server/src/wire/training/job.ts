@@ -39,9 +39,9 @@ export const eventPage = pageOf(event)
  */
 export const klReference = z
   .union([
-    z.object({ step: z.int().min(0) }),
-    z.object({ lag: z.int().min(1) }),
-    z.object({ model_id: z.uuid(), step: z.int().min(0) }),
+    z.strictObject({ step: z.int().min(0) }),
+    z.strictObject({ lag: z.int().min(1) }),
+    z.strictObject({ model_id: z.uuid(), step: z.int().min(0) }),
   ])
   .nullable()
 

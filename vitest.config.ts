@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config"
+
+export default defineConfig({
+  test: {
+    globalSetup: ["server/test/support/catalog-template.ts"],
+    include: ["server/src/**/*.test.ts", "server/test/**/*.test.ts", "scripts/**/*.test.mjs"],
+    // The embedded trace store holds one data folder per process.
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+})
