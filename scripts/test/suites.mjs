@@ -40,7 +40,7 @@ const scripts = {
   name: "scripts",
   title: "commands (vitest)",
   async run() {
-    return [await vitest("scripts", ["--dir", "scripts"])]
+    return [await vitest("scripts", ["scripts/"])]
   },
 }
 
@@ -67,7 +67,7 @@ const server = [
 ]
 
 async function serverTests(name, env) {
-  return vitest(name, ["--dir", "server"], { HEDDLE_PYTHON: await ensureEngine(), ...env })
+  return vitest(name, ["server/"], { HEDDLE_PYTHON: await ensureEngine(), ...env })
 }
 
 const engine = {
