@@ -60,7 +60,7 @@ class TrainingJob:
     def _is_done(self) -> bool:
         """Whether an earlier call finished this very job, and died before it could say so."""
         state = read_state(self._output)
-        return state is not None and state["job_id"] == self._params["job_id"]
+        return state is not None and state.get("job_id") == self._params["job_id"]
 
     def _repeat(self) -> Iterator[JobEvent]:
         state = read_state(self._output)
@@ -217,7 +217,7 @@ def initialize_adapter(params: dict[str, Any], bases: Bases) -> dict[str, Any]:
         write_state(folder, {**state, "lora": params["lora"]})
 
     earlier = read_state(output)
-    if earlier is not None and earlier["kind"] == "init":
+    if earlier is not None and earlier.get("kind") == "init":
         written = describe_folder(output)
     else:
         written = write_folder(output, "init", _SMALL_FILES_BYTES, fill)

@@ -21,7 +21,7 @@ from .sequences import Sequence
 from .trainable_lora import TrainableLora
 
 #: Packed tokens of one forward pass.
-TOKENS = {"cpu": 2048, "cuda": 16384}
+TOKENS = {"cpu": 2048, "cuda": 8192}
 
 Record = TypeVar("Record")
 #: Given the sequences' places in the step, log-probabilities and entropy [M]: the piece's part of the

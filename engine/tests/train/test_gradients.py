@@ -9,6 +9,8 @@ import torch
 import transformers
 
 from heddle_engine.config import DecoderConfig
+from heddle_engine.head import token_logprobs
+from heddle_engine.linear import FrozenLinear
 from heddle_engine.lora import LoraModule, LoraWeights, initial_lora
 from heddle_engine.packed_forward import batch_logprobs, lay_out
 from heddle_engine.prefix_tree import build_forest
@@ -83,6 +85,7 @@ def mixed_sequences():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_packed_gradients_equal_a_plain_loop(kind, model_folders):
+    """Every architecture; `llama3`, `qwen2` and `qwen3` have a tied head (engine 4.5)."""
     pair = make_pair(model_folders(kind))
     sequences = mixed_sequences()
     batch = lay_out(sequences, CPU)
@@ -148,6 +151,17 @@ def test_chunks_of_the_head_do_not_change_the_result(model_folders):
         one, _ = batch_logprobs(pair.decoder, batch, pair.lora, 4096)
         many, _ = batch_logprobs(pair.decoder, batch, pair.lora, 16)
     torch.testing.assert_close(one, many, rtol=0, atol=1e-6)
+
+
+def test_logprobs_are_fp32_whatever_the_hidden_dtype():
+    """engine 4.5: a log-probability near -2 stored in bf16 would be off by up to 8e-3."""
+    generator = torch.Generator().manual_seed(0)
+    hidden, weight = (torch.randn(n, 8, generator=generator).bfloat16() for n in (5, 50))
+    targets = torch.arange(5)
+    logprobs, entropy = token_logprobs(hidden, targets, FrozenLinear(weight, ()), 1024)
+    assert logprobs.dtype == entropy.dtype == torch.float32
+    logits = torch.nn.functional.linear(hidden, weight).float()
+    torch.testing.assert_close(logprobs, logits.log_softmax(-1)[targets, targets], rtol=0, atol=1e-6)
 
 
 def test_entropy_is_that_of_the_whole_distribution(model_folders):

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
+from heddle_engine.bases import Bases
 from heddle_engine.engine import Engine
 from heddle_engine.jobs import TrainingJob
 from heddle_engine.lora import LoraModule, initial_lora, write_peft
@@ -27,9 +29,10 @@ def strong_adapter(folder, tmp_path) -> dict:
     return {"key": "model@7", "path": str(path)}
 
 
-async def sample(folder, adapter, questions, n) -> list[dict]:
+async def sample(folder, adapter, questions, n, bases=None) -> list[dict]:
     """Chat results of all questions at once."""
     engine = Engine()
+    engine._bases = bases or cpu_bases()
     params = {
         "base": {"name": "test", "path": str(folder)},
         "adapter": adapter,
@@ -68,6 +71,19 @@ def test_sampled_logprobs_are_the_trained_ones(kind, model_folders, tmp_path):
     assert steps(events)[0]["mismatch_rms"] < 1e-5
     assert result["data_metrics"]["mismatch_max"] < 1e-4
     assert not [e for e in events if e.kind == "warning"]
+
+
+def test_bfloat16_computes_alike_on_both_sides(model_folders, tmp_path):
+    """engine 4.5: one cast rule for LoRA and head, log-probabilities and masters in fp32."""
+    folder, bases = model_folders("qwen3"), Bases(torch.device("cpu"), torch.bfloat16)
+    adapter = strong_adapter(folder, tmp_path)
+    lines = as_trajectories(asyncio.run(sample(folder, adapter, QUESTIONS, 4, bases)))
+    params = job_params(folder, tmp_path, lines, start=adapter, packed_sequence_length=None)
+    events, result = run_job(params, bases)
+    assert steps(events)[0]["mismatch_rms"] < 0.05
+    assert steps(events)[0]["grad_norm"] > 0
+    stored = load_file(Path(result["output"]["path"]) / "adapter_model.safetensors")
+    assert {tensor.dtype for tensor in stored.values()} == {torch.float32}
 
 
 def test_the_trained_adapter_is_the_served_one(model_folders, tmp_path):
