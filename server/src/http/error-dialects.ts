@@ -1,5 +1,5 @@
 /** Renders the closed error list in the dialect of the area (law 4). */
-import { HeddleError } from "../errors.ts"
+import type { HeddleError } from "../errors.ts"
 import type { ErrorDialect } from "./route.ts"
 
 /** OpenAI's `error.type` for a status: inference-api 7. */

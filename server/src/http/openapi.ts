@@ -75,8 +75,8 @@ function output(schema: z.ZodType): object {
 }
 
 /** OpenAPI 3.1 schemas are JSON Schema 2020-12 already. */
-function withoutDialect({ $schema: _, ...schema }: Record<string, unknown>): object {
-  return schema
+function withoutDialect(schema: Record<string, unknown>): object {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$schema"))
 }
 
 const validationIssues = {

@@ -62,5 +62,5 @@ export interface Route<S extends RouteSchemas = RouteSchemas> {
 
 /** Keeps the types of the schemas for `handle`; returns its argument. */
 export function route<S extends RouteSchemas>(definition: Route<S>): Route {
-  return definition as unknown as Route
+  return definition
 }

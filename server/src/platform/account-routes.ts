@@ -116,9 +116,9 @@ async function teamToJoin(database: CatalogDatabase, name: string, index: number
   return id
 }
 
-async function teamAndUser(database: CatalogDatabase, team: string, username: string): Promise<[string, Account]> {
-  const entityId = await findEntity(database, team)
-  if (entityId === null) throw new HeddleError("not_found", `no team "${team}"`)
+async function teamAndUser(database: CatalogDatabase, teamName: string, username: string): Promise<[string, Account]> {
+  const entityId = await findEntity(database, teamName)
+  if (entityId === null) throw new HeddleError("not_found", `no team "${teamName}"`)
   const account = await findUserByName(database, username)
   if (account === null) throw new HeddleError("not_found", `no user "${username}"`)
   return [entityId, account]

@@ -46,7 +46,7 @@ async function writeNew(file: string, holder: Holder): Promise<boolean> {
 async function readHolder(file: string): Promise<Holder | null> {
   try {
     const holder = JSON.parse(await readFile(file, "utf8")) as Partial<Holder>
-    return typeof holder.pid === "number" ? { pid: holder.pid, started: String(holder.started ?? "") } : null
+    return typeof holder.pid === "number" ? { pid: holder.pid, started: holder.started ?? "" } : null
   } catch {
     return null
   }

@@ -71,8 +71,8 @@ export class TrajectoryBodyReader implements SplitHandler {
   leave(path: JsonPath): void {
     if (path.length !== 2) return
     if (!Array.isArray(this.#group["trajectories"])) {
-      const [message, type] = "trajectories" in this.#group ? ["expected an array", "invalid_type"] : ["Field required", "missing"]
-      this.#fault([...path, "trajectories"], message as string, type as string)
+      const given = "trajectories" in this.#group
+      this.#fault([...path, "trajectories"], given ? "expected an array" : "Field required", given ? "invalid_type" : "missing")
     }
     const fields = groupFields.safeParse(this.#group, { reportInput: true })
     if (fields.success) this.#metrics.endGroup(fields.data)

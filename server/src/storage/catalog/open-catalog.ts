@@ -52,7 +52,7 @@ async function embedded(folder: string): Promise<SerialPGliteDialect> {
 function remote(url: string): PostgresDialect {
   const types = {
     getTypeParser: (oid: number, format?: "text" | "binary") =>
-      oid === int8Oid ? Number : pg.types.getTypeParser(oid, format as "text"),
+      oid === int8Oid ? Number : pg.types.getTypeParser(oid, format),
   }
   return new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 16, types }) })
 }
