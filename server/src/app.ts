@@ -11,6 +11,7 @@ import { HeddleError } from "./errors.ts"
 import { loadServerSecret } from "./gateway/cache-salt.ts"
 import { Gateway } from "./gateway/gateway.ts"
 import { registerDocs } from "./http/docs.ts"
+import { TokenLedger } from "./gateway/token-ledger.ts"
 import { registerRoutes } from "./http/register-routes.ts"
 import type { Route } from "./http/route.ts"
 import { createHttpServer } from "./http/server.ts"
@@ -77,12 +78,21 @@ async function compose(
   const { catalog: database, blobs, dataDir } = stores
   const firstKey = await bootstrap(database, config.entity, config.adminKey)
   const secret = await loadServerSecret(dataDir)
-  const gateway = new Gateway({ database, engine, dataDir, shippedBases: shippedModels, secret })
+  const ledger = new TokenLedger(stores.traces, server.log)
+  const gateway = new Gateway({ database, engine, dataDir, shippedBases: shippedModels, secret, ledger })
   const authenticator = createAuthenticator(database)
   const trajectories = new TrajectoryReader()
   trajectories.start()
   const exclusive = config.postgresUrl === null
-  const scheduler = new Scheduler({ database, engine, dataDir, log: server.log, owner: randomUUID(), exclusive })
+  const scheduler = new Scheduler({
+    database,
+    engine,
+    dataDir,
+    findLedgerEntries: (projectId, keys) => ledger.find(projectId, keys),
+    log: server.log,
+    owner: randomUUID(),
+    exclusive,
+  })
   await scheduler.start()
 
   const accounts = { database, invalidate: () => authenticator.invalidate() }
@@ -110,7 +120,7 @@ async function compose(
   const close = async () => {
     await server.close()
     await scheduler.close()
-    await Promise.all([trajectories.close(), engine.close()])
+    await Promise.all([trajectories.close(), engine.close(), ledger.flush()])
     await stores.close()
   }
   return { server, stores, routes, firstKey, close }

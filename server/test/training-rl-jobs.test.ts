@@ -83,6 +83,7 @@ describe("training-api 2.1: the body of an RL job", () => {
                 { token: "token_id:100", logprob: -0.5 },
                 { token: "token_id:101", logprob: -0.5 },
               ],
+              ledger_key: null,
               ledger: null,
             },
           },

@@ -1,6 +1,6 @@
 /** The receiving side of one call: a queue of events and the promise of its result. */
 import type { EngineMethod } from "../wire/engine/methods.ts"
-import { type EngineCall, type EngineEvent, EngineFailure, type EngineResult } from "./engine.ts"
+import type { EngineCall, EngineEvent, EngineFailure, EngineResult } from "./engine.ts"
 
 /**
  * Most events that may wait for their reader. Chats make at most one delta per token and choice, so

@@ -45,7 +45,10 @@ export class EngineConnection {
   async hello(token: string | null): Promise<HelloResult> {
     const hello = await this.call("hello", { protocol: PROTOCOL_VERSION, token }).result
     if (hello.protocol !== PROTOCOL_VERSION) {
-      throw new EngineFailure("unavailable", `the engine speaks protocol ${hello.protocol}, this server ${PROTOCOL_VERSION}`)
+      throw new EngineFailure(
+        "unavailable",
+        `the engine speaks protocol ${hello.protocol}, this server ${PROTOCOL_VERSION}`,
+      )
     }
     return hello
   }

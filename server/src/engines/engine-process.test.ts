@@ -87,7 +87,11 @@ describe("supervision", () => {
   }, 10_000)
 
   test("a process that cannot start gives `ready` its reason", async () => {
-    const launch = () => ({ exited: Promise.resolve("no such interpreter"), leave: () => undefined, kill: () => undefined })
+    const launch = () => ({
+      exited: Promise.resolve("no such interpreter"),
+      leave: () => undefined,
+      kill: () => undefined,
+    })
     const engine = start(new FakeEngine(), { launch, backOffMs: () => 20 })
     await expect(engine.ready(300)).rejects.toThrow("the engine is not ready: no such interpreter")
   })

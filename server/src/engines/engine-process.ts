@@ -11,7 +11,14 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { HelloResult } from "../wire/engine/base.ts"
 import type { Heartbeat } from "../wire/engine/frames.ts"
 import type { EngineMethod } from "../wire/engine/methods.ts"
-import { type Engine, type EngineCall, EngineFailure, type EngineParams, type EngineState, type EngineStatus } from "./engine.ts"
+import {
+  type Engine,
+  type EngineCall,
+  EngineFailure,
+  type EngineParams,
+  type EngineState,
+  type EngineStatus,
+} from "./engine.ts"
 import { failedCall } from "./engine-call.ts"
 import { EngineConnection } from "./engine-connection.ts"
 import { defaultWatchdogLimits, EngineWatchdog, type WatchdogLimits } from "./engine-watchdog.ts"
@@ -59,7 +66,12 @@ export class SupervisedEngine implements Engine {
 
   /** Starts at once and returns at once. */
   constructor(options: EngineProcessOptions) {
-    this.#options = { watchdog: defaultWatchdogLimits, startTimeoutMs: 60_000, backOffMs: defaultBackOff, ...options }
+    this.#options = {
+      watchdog: defaultWatchdogLimits,
+      startTimeoutMs: 60_000,
+      backOffMs: defaultBackOff,
+      ...options,
+    }
     this.#supervision = this.#supervise()
   }
 
@@ -78,7 +90,12 @@ export class SupervisedEngine implements Engine {
   }
 
   status(): EngineStatus {
-    return { state: this.#state, hello: this.#hello, heartbeat: this.#heartbeat, reason: this.#reason }
+    return {
+      state: this.#state,
+      hello: this.#hello,
+      heartbeat: this.#heartbeat,
+      reason: this.#reason,
+    }
   }
 
   async close(): Promise<void> {
@@ -99,7 +116,9 @@ export class SupervisedEngine implements Engine {
       this.#failuresInARow = performance.now() - began > healthyMs ? 1 : this.#failuresInARow + 1
       this.#enter("restarting", reason)
       this.#options.log.warn({ reason, failuresInARow: this.#failuresInARow }, "engine ended")
-      await sleep(this.#options.backOffMs(this.#failuresInARow), undefined, { signal: this.#closing.signal }).catch(() => undefined)
+      await sleep(this.#options.backOffMs(this.#failuresInARow), undefined, {
+        signal: this.#closing.signal,
+      }).catch(() => undefined)
     }
     this.#enter("closed", "the server is stopping")
   }
@@ -132,8 +151,11 @@ export class SupervisedEngine implements Engine {
         this.#heartbeat = beat
         watchdog.heartbeat(beat)
       },
-      // The exit says more than the closed socket; give it a moment to be known.
-      closed: (reason) => setTimeout(() => ended.resolve(reason), 100).unref(),
+      closed: (reason) => {
+        this.#lose(reason)
+        // The exit says more than the closed socket; give it a moment to be known.
+        setTimeout(() => ended.resolve(reason), 100).unref()
+      },
     })
     this.#connection = connection
     const hello = await Promise.race([connection.hello(null), ended.promise, this.#stop])
@@ -189,6 +211,11 @@ export class SupervisedEngine implements Engine {
       await sleep(connectRetryMs)
     }
     throw new Error(`the engine did not listen within ${this.#options.startTimeoutMs / 1000} s of its start`)
+  }
+
+  /** From here on calls wait for the next process. */
+  #lose(reason: string): void {
+    if (this.#state === "ready") this.#enter("restarting", reason)
   }
 
   #enter(state: EngineState, reason: string | null): void {

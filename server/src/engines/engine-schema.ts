@@ -9,7 +9,9 @@ export function engineSchemaText(): string {
     name,
     {
       params: z.toJSONSchema(method.params, { io: "input" }),
-      events: Object.fromEntries(Object.entries(method.events).map(([event, schema]) => [event, z.toJSONSchema(schema, { io: "input" })])),
+      events: Object.fromEntries(
+        Object.entries(method.events).map(([event, schema]) => [event, z.toJSONSchema(schema, { io: "input" })]),
+      ),
       result: z.toJSONSchema(method.result, { io: "input" }),
     },
   ])

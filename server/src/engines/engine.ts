@@ -15,7 +15,10 @@ export type EngineResult<M extends EngineMethod> = z.output<Methods[M]["result"]
 type EventsOf<M extends EngineMethod> = Methods[M]["events"]
 /** One event of a call, discriminated by `event`. */
 export type EngineEvent<M extends EngineMethod> = {
-  [K in keyof EventsOf<M>]: { event: K; data: EventsOf<M>[K] extends z.ZodType ? z.output<EventsOf<M>[K]> : never }
+  [K in keyof EventsOf<M>]: {
+    event: K
+    data: EventsOf<M>[K] extends z.ZodType ? z.output<EventsOf<M>[K]> : never
+  }
 }[keyof EventsOf<M>]
 
 export interface EngineCall<M extends EngineMethod> {

@@ -62,7 +62,11 @@ export class FakeEngine {
       exited.resolve("the fake engine was killed")
     }
     this.#kill = kill
-    return { exited: exited.promise, leave: kill, kill: (signal) => signal !== "SIGUSR1" && kill() }
+    return {
+      exited: exited.promise,
+      leave: kill,
+      kill: (signal) => signal !== "SIGUSR1" && kill(),
+    }
   }
 
   #serve(socket: Socket): void {
@@ -89,7 +93,11 @@ export class FakeEngine {
     socket.write(encodeFrame({ event: "heartbeat", data }))
   }
 
-  async #answer(socket: Socket, open: Map<number, OpenCall>, frame: { id: number; method: EngineMethod; params: unknown }) {
+  async #answer(
+    socket: Socket,
+    open: Map<number, OpenCall>,
+    frame: { id: number; method: EngineMethod; params: unknown },
+  ) {
     const { id, method, params } = frame
     const write = (message: object) => {
       if (!socket.destroyed) socket.write(encodeFrame({ id, ...message }))
@@ -99,7 +107,7 @@ export class FakeEngine {
     const controller = new AbortController()
     open.set(id, { method, jobId: (params as { job_id?: string }).job_id, controller })
     try {
-      const handler = this.handlers[method] as FakeHandler<EngineMethod> | undefined
+      const handler: FakeHandler<never> | undefined = this.handlers[method]
       if (handler === undefined) throw new EngineFailure("invalid", `the fake engine has no method ${method}`)
       const emit = (event: string, data: unknown) => write({ event, data })
       write({ result: await handler(params as never, { emit, cancelled: controller.signal }) })
@@ -140,7 +148,11 @@ const defaultHandlers: FakeHandlers = {
     torch_version: "none",
     max_lora_rank: 64,
   }),
-  "base.resolve": ({ base }) => ({ ...description, name: base.name, path: base.path ?? "/nowhere" }),
+  "base.resolve": ({ base }) => ({
+    ...description,
+    name: base.name,
+    path: base.path ?? "/nowhere",
+  }),
   "base.load": ({ base }) => ({ ...description, name: base.name, path: base.path ?? "/nowhere" }),
   chat: fakeChat,
   "chat.cancel": () => ({}),
@@ -172,7 +184,11 @@ function fakeChat(params: EngineParams<"chat">, call: FakeCall) {
       const text = part.map((token) => String.fromCharCode(...token.bytes)).join("")
       call.emit("delta", { index, content: text, reasoning: "", tool_calls: [], tokens: part })
     }
-    const finish = { finish_reason: "stop", stop_reason: null, tokens: params.stream === true ? [] : tokens }
+    const finish = {
+      finish_reason: "stop",
+      stop_reason: null,
+      tokens: params.stream === true ? [] : tokens,
+    }
     return { index, content, reasoning: null, tool_calls: [], ...finish }
   })
   return { ...prompt, completion_tokens: tokens.length * choices.length, choices }
@@ -185,7 +201,10 @@ async function fakeTrain(params: EngineParams<"train">, call: FakeCall) {
   call.emit("training_started", { num_sequences: steps })
   for (let number = 1; number <= steps; number++) {
     if (call.cancelled.aborted) throw new EngineFailure("cancelled", "cancelled")
-    call.emit("gradient_step", { number, metrics: { policy_loss: 1 / number, learning_rate: 5e-6 } })
+    call.emit("gradient_step", {
+      number,
+      metrics: { policy_loss: 1 / number, learning_rate: 5e-6 },
+    })
   }
   return writeFakeCheckpoint(params, steps)
 }

@@ -7,7 +7,8 @@ const headerBytes = 4
 export function encodeFrame(value: unknown): Buffer {
   const text = JSON.stringify(value)
   const length = Buffer.byteLength(text)
-  if (length > MAX_FRAME_BYTES) throw new RangeError(`a frame of ${length} bytes is over the limit of ${MAX_FRAME_BYTES}`)
+  if (length > MAX_FRAME_BYTES)
+    throw new RangeError(`a frame of ${length} bytes is over the limit of ${MAX_FRAME_BYTES}`)
   const frame = Buffer.allocUnsafe(headerBytes + length)
   frame.writeUInt32BE(length, 0)
   frame.write(text, headerBytes, "utf8")

@@ -3,7 +3,8 @@ import type { EngineMethod } from "../wire/engine/methods.ts"
 import { type Engine, type EngineCall, EngineFailure } from "./engine.ts"
 import { failedCall } from "./engine-call.ts"
 
-const reason = "this server runs without an engine (HEDDLE_ENGINE=none); start it with HEDDLE_ENGINE=process to chat and train"
+const reason =
+  "this server runs without an engine (HEDDLE_ENGINE=none); start it with HEDDLE_ENGINE=process to chat and train"
 
 export const noEngine: Engine = {
   call: <M extends EngineMethod>(): EngineCall<M> => failedCall(new EngineFailure("unavailable", reason)),

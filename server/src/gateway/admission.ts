@@ -8,7 +8,11 @@ export interface AdmissionLimits {
   total: number
 }
 
-export const defaultAdmissionLimits: AdmissionLimits = { perUser: 2_000, perProject: 6_000, total: 20_000 }
+export const defaultAdmissionLimits: AdmissionLimits = {
+  perUser: 2_000,
+  perProject: 6_000,
+  total: 20_000,
+}
 
 const retryAfterMs = 1_000
 
@@ -26,7 +30,9 @@ export class Admission {
   enter(userId: string, projectId: string): () => void {
     const { perUser, perProject, total } = this.#limits
     if (this.#total >= total) {
-      throw new HeddleError("engine_overloaded", `this server already has ${total} requests in progress`, { retryAfterMs })
+      throw new HeddleError("engine_overloaded", `this server already has ${total} requests in progress`, {
+        retryAfterMs,
+      })
     }
     refuseAt(this.#users.get(userId), perUser, "user")
     refuseAt(this.#projects.get(projectId), perProject, "project")

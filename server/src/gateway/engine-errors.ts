@@ -13,14 +13,21 @@ export function toClientError(failure: EngineFailure): HeddleError {
     case "not_found":
       return new HeddleError("model_not_found", message, { ...details, param: "model" })
     case "out_of_memory":
-      return new HeddleError("engine_overloaded", `the engine is out of memory: ${message}`, { ...details, retryAfterMs })
+      return new HeddleError("engine_overloaded", `the engine is out of memory: ${message}`, {
+        ...details,
+        retryAfterMs,
+      })
     case "disk_full":
       return new HeddleError("insufficient_storage", message, details)
     case "cancelled":
     case "unavailable":
       return new HeddleError("engine_unavailable", message, { ...details, retryAfterMs })
     case "internal":
-      return new HeddleError("internal_error", "the engine failed on this request; the server's log has it under this request id", details)
+      return new HeddleError(
+        "internal_error",
+        "the engine failed on this request; the server's log has it under this request id",
+        details,
+      )
   }
 }
 

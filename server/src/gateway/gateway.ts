@@ -3,16 +3,25 @@
  * dies before the first byte), record. The inference area turns requests into parameters and
  * results into answers.
  */
-import { type Engine, type EngineEvent, EngineFailure, type EngineParams, type EngineResult } from "../engines/engine.ts"
+import {
+  type Engine,
+  type EngineEvent,
+  EngineFailure,
+  type EngineParams,
+  type EngineResult,
+} from "../engines/engine.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { insertUsage, type UsageRow } from "../storage/catalog/completion-usage.ts"
+import type { BaseRef } from "../wire/engine/base.ts"
 import { Admission, type AdmissionLimits, defaultAdmissionLimits } from "./admission.ts"
 import { AdapterLeases } from "./adapter-leases.ts"
 import { Attribution, type Caller } from "./attribution.ts"
 import { CacheSalts } from "./cache-salt.ts"
+import { type CompletionRecord, toLedgerRows } from "./completion-record.ts"
 import { toClientError } from "./engine-errors.ts"
 import { GroupCommit } from "./group-commit.ts"
 import { ModelDirectory, type ServedModel } from "./model-directory.ts"
+import type { TokenLedger } from "./token-ledger.ts"
 
 export interface GatewayOptions {
   database: CatalogDatabase
@@ -22,6 +31,7 @@ export interface GatewayOptions {
   shippedBases: ReadonlyMap<string, string>
   /** {@link loadServerSecret}. */
   secret: Buffer
+  ledger: TokenLedger
   limits?: AdmissionLimits
   /** How long a request waits for an engine that is starting. */
   engineWaitMs?: number
@@ -69,11 +79,14 @@ export class Gateway {
   readonly #admission: Admission
   readonly #attribution: Attribution
   readonly #usage: GroupCommit<UsageRow>
+  readonly #ledger: TokenLedger
+  readonly #fingerprints = new Map<string, string>()
 
   constructor(options: GatewayOptions) {
     const { database, dataDir, shippedBases } = options
     this.directory = new ModelDirectory(database, dataDir, shippedBases)
     this.#engine = options.engine
+    this.#ledger = options.ledger
     this.#salts = new CacheSalts(options.secret)
     this.#engineWaitMs = options.engineWaitMs ?? 30_000
     this.#admission = new Admission(options.limits ?? defaultAdmissionLimits)
@@ -87,7 +100,8 @@ export class Gateway {
     const header = await this.#attribution.headerProject(request.project, caller)
     const entityIds = caller.entities.map((entity) => entity.id)
     const served = await this.directory.resolve(request.model, entityIds, header)
-    const projectId = header?.projectId ?? served.trained?.projectId ?? (await this.#attribution.defaultProjectId(caller))
+    const projectId =
+      header?.projectId ?? served.trained?.projectId ?? (await this.#attribution.defaultProjectId(caller))
     const leave = this.#admission.enter(caller.userId, projectId)
     const give = served.adapter === null ? () => undefined : this.adapters.take(served.adapter.key)
     const salt = this.#salts.salt(projectId, weightsKey(served), request.clientSalt)
@@ -142,7 +156,10 @@ export class Gateway {
   }
 
   /** Calls the engine for what is no completion, such as `tokenize`. @throws {HeddleError} */
-  async ask<M extends "tokenize" | "detokenize" | "base.resolve">(method: M, params: EngineParams<M>): Promise<EngineResult<M>> {
+  async ask<M extends "tokenize" | "detokenize" | "base.resolve">(
+    method: M,
+    params: EngineParams<M>,
+  ): Promise<EngineResult<M>> {
     try {
       await this.#ready()
       return await this.#engine.call(method, params).result
@@ -151,8 +168,24 @@ export class Gateway {
     }
   }
 
-  /** The durable usage row. Await it before the answer ends. */
-  recordUsage(admitted: AdmittedRequest, counts: TokenCounts): Promise<void> {
+  /** Stores the usage row, and what was sampled for training. Await it before the answer ends. */
+  async record(admitted: AdmittedRequest, counts: TokenCounts, completion: CompletionRecord): Promise<void> {
+    const { served } = admitted
+    await this.#recordUsage(admitted, counts)
+    if (served.trained !== null)
+      this.#ledger.add(toLedgerRows(served, completion, await this.#fingerprint(served.base)))
+  }
+
+  /** Of the base's config, tokenizer and chat template; it does not change while the server runs. */
+  async #fingerprint(base: BaseRef): Promise<string> {
+    const known = this.#fingerprints.get(base.name)
+    if (known !== undefined) return known
+    const { fingerprint } = await this.ask("base.resolve", { base })
+    this.#fingerprints.set(base.name, fingerprint)
+    return fingerprint
+  }
+
+  #recordUsage(admitted: AdmittedRequest, counts: TokenCounts): Promise<void> {
     const { request, served, projectId } = admitted
     return this.#usage.add({
       request_id: request.requestId,

@@ -22,7 +22,13 @@ export interface ServedModel {
   /** null: the base model's own function, which step 0 is too. */
   adapter: AdapterRef | null
   /** null: a base model was named. */
-  trained: { modelId: string; projectId: string; entity: string; step: number; createdAt: Date } | null
+  trained: {
+    modelId: string
+    projectId: string
+    entity: string
+    step: number
+    createdAt: Date
+  } | null
 }
 
 export interface NamedProject {
@@ -48,7 +54,9 @@ export class ModelDirectory {
   async resolve(text: string, entityIds: readonly string[], project: NamedProject | null): Promise<ServedModel> {
     const name = parseModelName(text, project)
     if (name.kind === "malformed") throw malformed(text)
-    return name.kind === "base" ? this.#resolveBase(name.name, entityIds) : this.#resolveCheckpoint(text, name, entityIds)
+    return name.kind === "base"
+      ? this.#resolveBase(name.name, entityIds)
+      : this.#resolveCheckpoint(text, name, entityIds)
   }
 
   /** Base models these entities may chat with, shipped ones first. */
@@ -75,14 +83,20 @@ export class ModelDirectory {
     name: Extract<ModelName, { kind: "checkpoint" }>,
     entityIds: readonly string[],
   ): Promise<ServedModel> {
-    const found = await this.#checkpoints.get(JSON.stringify([name, entityIds]), { ...name, entityIds })
+    const found = await this.#checkpoints.get(JSON.stringify([name, entityIds]), {
+      ...name,
+      entityIds,
+    })
     if (found === null) throw notFound(text)
     if (found.checkpoint === null) throw checkpointGone(text)
     const { modelId, projectId, createdAt, checkpoint } = found
     const { step } = checkpoint
     return {
       base: { name: found.baseModel, path: found.basePath },
-      adapter: checkpoint.path === null ? null : { key: `${modelId}@${step}`, path: path.join(this.#dataDir, checkpoint.path) },
+      adapter:
+        checkpoint.path === null
+          ? null
+          : { key: `${modelId}@${step}`, path: path.join(this.#dataDir, checkpoint.path) },
       trained: { modelId, projectId, entity: name.entity, step, createdAt },
     }
   }

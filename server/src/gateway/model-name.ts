@@ -28,7 +28,13 @@ export function parseModelName(text: string, project: { entity: string; project:
   const match = short.exec(name)
   if (match === null || project === null) return { kind: "base", name }
   const [, model, step] = match as unknown as [string, string, string]
-  return { kind: "checkpoint", ...project, name: model, step: step === "latest" ? null : Number(step), version: null }
+  return {
+    kind: "checkpoint",
+    ...project,
+    name: model,
+    step: step === "latest" ? null : Number(step),
+    version: null,
+  }
 }
 
 function parseArtifact(path: string): ModelName {
@@ -37,7 +43,9 @@ function parseArtifact(path: string): ModelName {
   const colon = last.indexOf(":")
   const name = colon === -1 ? last : last.slice(0, colon)
   const version = parseVersion(colon === -1 ? "latest" : last.slice(colon + 1))
-  return version === null || name === "" ? { kind: "malformed" } : { kind: "checkpoint", entity, project, name, ...version }
+  return version === null || name === ""
+    ? { kind: "malformed" }
+    : { kind: "checkpoint", entity, project, name, ...version }
 }
 
 /** Nine digits stay inside the catalog's integers. */

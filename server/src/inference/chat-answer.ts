@@ -27,7 +27,8 @@ export function chatAnswerJson(frame: AnswerFrame, result: EngineChatResult): st
 }
 
 function choiceJson(frame: AnswerFrame, choice: ChatChoice, promptIds: string): string {
-  const ledgerKey = frame.ledgerKey === null ? "" : `,"heddle_ledger_key":${JSON.stringify(frame.ledgerKey(choice.index))}`
+  const ledgerKey =
+    frame.ledgerKey === null ? "" : `,"heddle_ledger_key":${JSON.stringify(frame.ledgerKey(choice.index))}`
   return (
     `{"index":${choice.index},"message":${JSON.stringify(toMessage(choice, frame.parallelToolCalls))},` +
     `"logprobs":${logprobsJson(choice.tokens, frame.tokensById)},"finish_reason":"${choice.finish_reason}",` +
@@ -38,9 +39,18 @@ function choiceJson(frame: AnswerFrame, choice: ChatChoice, promptIds: string): 
 
 /** Both names of reasoning: vLLM and W&B say `reasoning` now, `reasoning_content` before. */
 function toMessage({ content, reasoning, tool_calls }: ChatChoice, parallel: boolean) {
-  const message = { role: "assistant", content, refusal: null, reasoning, reasoning_content: reasoning }
+  const message = {
+    role: "assistant",
+    content,
+    refusal: null,
+    reasoning,
+    reasoning_content: reasoning,
+  }
   if (tool_calls.length === 0) return message
-  return { ...message, tool_calls: (parallel ? tool_calls : tool_calls.slice(0, 1)).map(toWireToolCall) }
+  return {
+    ...message,
+    tool_calls: (parallel ? tool_calls : tool_calls.slice(0, 1)).map(toWireToolCall),
+  }
 }
 
 export function toWireToolCall({ id, name, arguments: text }: EngineToolCall) {
@@ -60,5 +70,9 @@ export function toUsage({ prompt_token_ids, cached_tokens, completion_tokens }: 
 
 /** For the usage row. */
 export function toTokenCounts({ prompt_token_ids, cached_tokens, completion_tokens }: Counts) {
-  return { input_tokens: prompt_token_ids.length, input_cached_tokens: cached_tokens, output_tokens: completion_tokens }
+  return {
+    input_tokens: prompt_token_ids.length,
+    input_cached_tokens: cached_tokens,
+    output_tokens: completion_tokens,
+  }
 }

@@ -36,12 +36,15 @@ function toDelta(frame: ChunkFrame, { content, reasoning, tool_calls }: ChatDelt
   return {
     ...(reasoning === "" ? {} : { reasoning, reasoning_content: reasoning }),
     ...(content === "" ? {} : { content }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => ({ index: call.index, ...toWireToolCall(call) })) }),
+    ...(calls.length === 0
+      ? {}
+      : { tool_calls: calls.map((call) => ({ index: call.index, ...toWireToolCall(call) })) }),
   }
 }
 
 export function finishChunk(frame: ChunkFrame, choice: ChatChoice): string {
-  const ledgerKey = frame.ledgerKey === null ? "" : `,"heddle_ledger_key":${JSON.stringify(frame.ledgerKey(choice.index))}`
+  const ledgerKey =
+    frame.ledgerKey === null ? "" : `,"heddle_ledger_key":${JSON.stringify(frame.ledgerKey(choice.index))}`
   return chunk(
     frame,
     `{"index":${choice.index},"delta":{},"logprobs":null,"finish_reason":"${choice.finish_reason}",` +

@@ -1,12 +1,15 @@
 /** `POST /v1/chat/completions`, for base models and every step of trained ones. */
 import type { FastifyReply } from "fastify"
+import { ledgerKey } from "../gateway/completion-record.ts"
 import type { AdmittedRequest, ChatEvent, Gateway, SamplingCall } from "../gateway/gateway.ts"
 import { type Route, route } from "../http/route.ts"
+import type { TokenLogprob } from "../wire/engine/chat.ts"
 import { chatCompletion, chatRequest, type ChatRequest } from "../wire/inference/chat.ts"
 import { type AnswerFrame, chatAnswerJson, toTokenCounts, toUsage } from "./chat-answer.ts"
 import { type ChunkFrame, deltaChunk, finishChunk, roleChunk, usageChunk } from "./chat-chunks.ts"
 import { toChatCall } from "./chat-request.ts"
 import { admit, completionId, unixSeconds } from "./completion-request.ts"
+import { collectTokens, toSampled } from "./sampled-choice.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
 import { sendEvents } from "./event-stream.ts"
 
@@ -27,7 +30,7 @@ export function chatRoutes({ gateway }: InferenceDependencies): Route[] {
         const admitted = await admit(gateway, context)
         try {
           const answer = body.stream === true ? streamAnswer : plainAnswer
-          await answer(gateway, admitted, call, frameOf(body), reply, signal)
+          await answer(gateway, admitted, call, frameOf(body, admitted), reply, signal)
         } catch (error) {
           admitted.release()
           throw error
@@ -37,14 +40,15 @@ export function chatRoutes({ gateway }: InferenceDependencies): Route[] {
   ]
 }
 
-function frameOf(body: ChatRequest): ChunkFrame {
+function frameOf(body: ChatRequest, { served }: AdmittedRequest): ChunkFrame {
+  const id = completionId("chatcmpl")
   return {
-    id: completionId("chatcmpl"),
+    id,
     created: unixSeconds(),
     model: body.model,
     tokensById: body.return_tokens_as_token_ids ?? false,
     parallelToolCalls: body.parallel_tool_calls ?? true,
-    ledgerKey: null,
+    ledgerKey: served.trained === null ? null : (index) => ledgerKey(id, index),
     n: body.n ?? 1,
     includeUsage: body.stream_options?.include_usage ?? false,
   }
@@ -59,7 +63,12 @@ async function plainAnswer(
   signal: AbortSignal,
 ): Promise<void> {
   const result = await gateway.complete(admitted, call, signal)
-  await gateway.recordUsage(admitted, toTokenCounts(result))
+  const choices = result.choices.map((choice) => toSampled(choice, choice.tokens, result.prompt_token_ids))
+  await gateway.record(admitted, toTokenCounts(result), {
+    id: frame.id,
+    sampling: call.sampling,
+    choices,
+  })
   admitted.release()
   reply.type("application/json; charset=utf-8").send(chatAnswerJson(frame, result))
 }
@@ -83,14 +92,23 @@ async function* chunks(
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   try {
+    const sampled = new Map<number, TokenLogprob[]>()
     const batches = gateway.stream(admitted, call, signal)
     let next = await batches.next()
     while (next.done !== true) {
+      for (const each of next.value) collectTokens(sampled, each)
       yield next.value.map((each) => eventChunk(frame, each)).join("")
       next = await batches.next()
     }
     const result = next.value
-    await gateway.recordUsage(admitted, toTokenCounts(result))
+    const choices = result.choices.map((choice) =>
+      toSampled(choice, sampled.get(choice.index) ?? [], result.prompt_token_ids),
+    )
+    await gateway.record(admitted, toTokenCounts(result), {
+      id: frame.id,
+      sampling: call.sampling,
+      choices,
+    })
     const finish = result.choices.map((choice) => finishChunk(frame, choice)).join("")
     yield frame.includeUsage ? finish + usageChunk(frame, toUsage(result)) : finish
   } finally {

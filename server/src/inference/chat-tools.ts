@@ -8,10 +8,16 @@ type Tool = Record<string, unknown>
 type Choice = NonNullable<EngineChatParamsInput["tool_choice"]>
 
 /** Without tools the choice is `none`; with them `auto` unless said otherwise. */
-export function toEngineTools(body: Pick<ChatRequest, "tools" | "tool_choice" | "functions" | "function_call">): EngineTools {
-  const tools = [...(body.tools ?? []).map(wrapped), ...(body.functions ?? []).map((each) => ({ type: "function", function: each }))]
+export function toEngineTools(
+  body: Pick<ChatRequest, "tools" | "tool_choice" | "functions" | "function_call">,
+): EngineTools {
+  const tools = [
+    ...(body.tools ?? []).map(wrapped),
+    ...(body.functions ?? []).map((each) => ({ type: "function", function: each })),
+  ]
   if (tools.length === 0) {
-    if (typeof body.tool_choice === "object" && body.tool_choice !== null) throw refused("tool_choice", "it names a tool, but there are no tools")
+    if (typeof body.tool_choice === "object" && body.tool_choice !== null)
+      throw refused("tool_choice", "it names a tool, but there are no tools")
     return { tools: null, tool_choice: "none" }
   }
   return choose(tools, body.tool_choice ?? body.function_call ?? "auto")
@@ -20,15 +26,20 @@ export function toEngineTools(body: Pick<ChatRequest, "tools" | "tool_choice" | 
 function wrapped(tool: Tool, place: number): Tool {
   if (tool["type"] === "function" && "function" in tool) return tool
   if (tool["type"] === undefined) return { type: "function", function: tool }
-  throw refused(`tools[${place}]`, `only function tools are supported, not "${String(tool["type"])}"`)
+  throw refused(`tools[${place}]`, `only function tools are supported, not ${JSON.stringify(tool["type"])}`)
 }
 
-function choose(tools: Tool[], choice: NonNullable<ChatRequest["tool_choice"] | ChatRequest["function_call"]>): EngineTools {
+function choose(
+  tools: Tool[],
+  choice: NonNullable<ChatRequest["tool_choice"] | ChatRequest["function_call"]>,
+): EngineTools {
   if (typeof choice === "string") return { tools, tool_choice: choice }
   const fields = choice as Record<string, unknown>
-  if ("allowed_tools" in fields) return allowed(tools, fields["allowed_tools"] as { mode: "auto" | "required"; tools: Tool[] })
+  if ("allowed_tools" in fields)
+    return allowed(tools, fields["allowed_tools"] as { mode: "auto" | "required"; tools: Tool[] })
   const name = "function" in fields ? nameOf(fields) : fields["name"]
-  if (typeof name !== "string") throw refused("tool_choice", `"${String(fields["type"])}" is not supported; name a function`)
+  if (typeof name !== "string")
+    throw refused("tool_choice", `${JSON.stringify(fields["type"])} is not supported; name a function`)
   if (!tools.some((tool) => nameOf(tool) === name)) throw refused("tool_choice", `there is no tool named "${name}"`)
   return { tools, tool_choice: { name } satisfies Choice }
 }

@@ -13,7 +13,10 @@ interface IncomingCompletion {
 }
 
 /** Admits the request and names what serves it in the answer's headers (inference-api 2 rule 1). */
-export async function admit(gateway: Gateway, { request, reply, principal, requestId, body }: IncomingCompletion): Promise<AdmittedRequest> {
+export async function admit(
+  gateway: Gateway,
+  { request, reply, principal, requestId, body }: IncomingCompletion,
+): Promise<AdmittedRequest> {
   const admitted = await gateway.admit({
     requestId,
     caller: principal,

@@ -5,31 +5,48 @@ import { HeddleError } from "../errors.ts"
 import { openaiErrorBody } from "../http/error-dialects.ts"
 
 /** Comment lines are ignored by the SDKs and keep proxies from closing a silent connection. */
-const keepAliveMs = 15_000
+const defaultKeepAliveMs = 15_000
 const keepAlive = ": keep-alive\n\n"
 const done = "data: [DONE]\n\n"
 
 /**
  * Waits for the first events before it answers 200, so that an early failure has its own status;
- * a request that still waits after {@link keepAliveMs} begins its stream with a comment instead.
+ * a request that still waits after `keepAliveMs` begins its stream with a comment instead.
  * The stream ends with `[DONE]` only when `events` ends well (inference-api 6).
  */
-export async function sendEvents(reply: FastifyReply, events: AsyncGenerator<string>): Promise<void> {
+export async function sendEvents(
+  reply: FastifyReply,
+  events: AsyncGenerator<string>,
+  keepAliveMs = defaultKeepAliveMs,
+): Promise<void> {
   const first = events.next()
   const early = await withTimeout(first, keepAliveMs)
   if (early?.done === true) return
   reply.header("content-type", "text/event-stream; charset=utf-8")
   reply.header("cache-control", "no-cache")
   reply.header("x-accel-buffering", "no")
-  reply.send(Readable.from(frames(first, events, reply.request.log), { objectMode: false, highWaterMark: 64 * 1024 }))
+  const start = early === null ? keepAlive : ""
+  reply.send(
+    Readable.from(frames(start, first, events, keepAliveMs, reply.request.log), {
+      objectMode: false,
+      highWaterMark: 64 * 1024,
+    }),
+  )
 }
 
 interface StreamLog {
   error(object: object, message: string): void
 }
 
-async function* frames(first: Promise<IteratorResult<string>>, events: AsyncGenerator<string>, log: StreamLog): AsyncGenerator<string> {
+async function* frames(
+  start: string,
+  first: Promise<IteratorResult<string>>,
+  events: AsyncGenerator<string>,
+  keepAliveMs: number,
+  log: StreamLog,
+): AsyncGenerator<string> {
   let next = first
+  if (start !== "") yield start
   try {
     for (;;) {
       const result = await withTimeout(next, keepAliveMs)
@@ -50,7 +67,9 @@ async function* frames(first: Promise<IteratorResult<string>>, events: AsyncGene
 
 function toStreamError(error: unknown): HeddleError {
   if (error instanceof HeddleError) return error
-  return new HeddleError("internal_error", "an unexpected error; the server's log has it under this request id", { cause: error })
+  return new HeddleError("internal_error", "an unexpected error; the server's log has it under this request id", {
+    cause: error,
+  })
 }
 
 /** null: it takes longer. */

@@ -19,7 +19,10 @@ export function modelRoutes({ gateway: { directory } }: InferenceDependencies): 
       tag: "Chat",
       schemas: {},
       response: modelList,
-      handle: async ({ principal }) => ({ object: "list", data: await cards(directory, idsOf(principal.entities)) }),
+      handle: async ({ principal }) => ({
+        object: "list",
+        data: await cards(directory, idsOf(principal.entities)),
+      }),
     }),
     route({
       method: "GET",

@@ -1,13 +1,15 @@
 /** `POST /v1/completions`: text or token ids in, several prompts at once (inference-api 1 and 9). */
+import { ledgerKey, type SampledChoice } from "../gateway/completion-record.ts"
 import type { AdmittedRequest, ChatEvent, Gateway, SamplingCall } from "../gateway/gateway.ts"
 import { type Route, route } from "../http/route.ts"
-import type { EngineChatResult } from "../wire/engine/chat.ts"
+import type { ChatChoice, EngineChatResult, TokenLogprob } from "../wire/engine/chat.ts"
 import { textCompletion, textCompletionRequest, type TextCompletionRequest } from "../wire/inference/text-completion.ts"
 import { toTokenCounts, toUsage } from "./chat-answer.ts"
 import { event } from "./chat-chunks.ts"
 import { admit, completionId, unixSeconds } from "./completion-request.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
 import { sendEvents } from "./event-stream.ts"
+import { collectTokens, toSampled } from "./sampled-choice.ts"
 import { toSampling } from "./sampling.ts"
 import { textChoice, type TextFrame, textLogprobs } from "./text-completion-answer.ts"
 import { refused, refuseUnsupported } from "./unsupported.ts"
@@ -30,7 +32,7 @@ export function textCompletionRoutes({ gateway }: InferenceDependencies): Route[
         const { body, signal, reply } = context
         const calls = toCalls(body)
         const admitted = await admit(gateway, context)
-        const frame = frameOf(body)
+        const frame = frameOf(body, admitted)
         try {
           if (body.stream !== true) return await plainAnswer(gateway, admitted, calls, frame, signal)
           await sendEvents(reply, chunks(gateway, admitted, calls, frame, body, signal))
@@ -43,9 +45,15 @@ export function textCompletionRoutes({ gateway }: InferenceDependencies): Route[
   ]
 }
 
-function frameOf(body: TextCompletionRequest): TextFrame {
-  const tokensById = body.return_tokens_as_token_ids ?? false
-  return { id: completionId("cmpl"), created: unixSeconds(), model: body.model, tokensById, ledgerKey: null }
+function frameOf(body: TextCompletionRequest, { served }: AdmittedRequest): TextFrame {
+  const id = completionId("cmpl")
+  return {
+    id,
+    created: unixSeconds(),
+    model: body.model,
+    tokensById: body.return_tokens_as_token_ids ?? false,
+    ledgerKey: served.trained === null ? null : (index) => ledgerKey(id, index),
+  }
 }
 
 /** One engine call per prompt. */
@@ -63,13 +71,26 @@ function toCalls(body: TextCompletionRequest): SamplingCall[] {
 function toPrompts(prompt: TextCompletionRequest["prompt"]): Pick<SamplingCall, "prompt" | "prompt_token_ids">[] {
   if (typeof prompt === "string") return [{ prompt }]
   if (typeof prompt[0] === "number") return [{ prompt_token_ids: prompt as number[] }]
-  return (prompt as (string | number[])[]).map((each) => (typeof each === "string" ? { prompt: each } : { prompt_token_ids: each }))
+  return (prompt as (string | number[])[]).map((each) =>
+    typeof each === "string" ? { prompt: each } : { prompt_token_ids: each },
+  )
 }
 
-async function plainAnswer(gateway: Gateway, admitted: AdmittedRequest, calls: SamplingCall[], frame: TextFrame, signal: AbortSignal) {
+async function plainAnswer(
+  gateway: Gateway,
+  admitted: AdmittedRequest,
+  calls: SamplingCall[],
+  frame: TextFrame,
+  signal: AbortSignal,
+) {
   const results = await Promise.all(calls.map((call) => gateway.complete(admitted, call, signal)))
   const total = sum(results)
-  await gateway.recordUsage(admitted, toTokenCounts(total))
+  const sampled = results.flatMap((result, place) => sampledOf(result, place, (choice) => choice.tokens))
+  await gateway.record(admitted, toTokenCounts(total), {
+    id: frame.id,
+    sampling: samplingOf(calls),
+    choices: sampled,
+  })
   admitted.release()
   const choices = results.flatMap((result, place) =>
     result.choices.map((choice) =>
@@ -78,6 +99,23 @@ async function plainAnswer(gateway: Gateway, admitted: AdmittedRequest, calls: S
   )
   const { id, created, model } = frame
   return { id, object: "text_completion" as const, created, model, choices, usage: toUsage(total) }
+}
+
+/** Choices of prompt `place`, numbered over all prompts. */
+function sampledOf(
+  result: EngineChatResult,
+  place: number,
+  tokensOf: (choice: ChatChoice) => readonly TokenLogprob[],
+): SampledChoice[] {
+  return result.choices.map((choice) => ({
+    ...toSampled(choice, tokensOf(choice), result.prompt_token_ids),
+    index: place * result.choices.length + choice.index,
+  }))
+}
+
+/** The same for every prompt of a request. */
+function samplingOf(calls: readonly SamplingCall[]): SamplingCall["sampling"] {
+  return (calls[0] as SamplingCall).sampling
 }
 
 type Totals = Pick<EngineChatResult, "prompt_token_ids" | "cached_tokens" | "completion_tokens">
@@ -100,24 +138,43 @@ async function* chunks(
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const results: EngineChatResult[] = []
+  const choices: SampledChoice[] = []
   const n = body.n ?? 1
   try {
     for (const [place, call] of calls.entries()) {
       const texts = new TextChunks(frame, place * n, body.stream_options?.include_usage === true)
+      const sampled = new Map<number, TokenLogprob[]>()
       const batches = gateway.stream(admitted, call, signal)
       let next = await batches.next()
       while (next.done !== true) {
+        for (const each of next.value) collectTokens(sampled, each)
         const text = next.value.map((each) => texts.event(each)).join("")
         if (text !== "") yield text
         next = await batches.next()
       }
       results.push(next.value)
-      if (place === calls.length - 1) await gateway.recordUsage(admitted, toTokenCounts(sum(results)))
+      choices.push(...sampledOf(next.value, place, (choice) => sampled.get(choice.index) ?? []))
+      if (place === calls.length - 1) {
+        await gateway.record(admitted, toTokenCounts(sum(results)), {
+          id: frame.id,
+          sampling: samplingOf(calls),
+          choices,
+        })
+      }
       yield next.value.choices.map((choice) => texts.finish(choice.index, choice)).join("")
     }
     if (body.stream_options?.include_usage === true) {
       const { id, created, model } = frame
-      yield event(JSON.stringify({ id, object: "text_completion", created, model, choices: [], usage: toUsage(sum(results)) }))
+      yield event(
+        JSON.stringify({
+          id,
+          object: "text_completion",
+          created,
+          model,
+          choices: [],
+          usage: toUsage(sum(results)),
+        }),
+      )
     }
   } finally {
     admitted.release()
@@ -155,9 +212,20 @@ class TextChunks {
     })
   }
 
-  finish(index: number, { finish_reason, stop_reason }: { finish_reason: string; stop_reason: string | number | null }): string {
+  finish(
+    index: number,
+    { finish_reason, stop_reason }: { finish_reason: string; stop_reason: string | number | null },
+  ): string {
     const reason = finish_reason === "length" ? "length" : "stop"
-    return this.#chunk(index, { text: "", logprobs: null, finish_reason: reason, stop_reason })
+    const { ledgerKey: keyOf } = this.#frame
+    const key = keyOf === null ? {} : { heddle_ledger_key: keyOf(this.#firstIndex + index) }
+    return this.#chunk(index, {
+      text: "",
+      logprobs: null,
+      finish_reason: reason,
+      stop_reason,
+      ...key,
+    })
   }
 
   #chunk(index: number, fields: object): string {

@@ -31,7 +31,10 @@ function tokenize(gateway: Gateway, prefix: string): Route {
     response: tokenizeAnswer,
     handle: async ({ body, principal }) => {
       const { base } = await resolve(gateway, body.model, principal)
-      const { token_ids, max_model_len } = await gateway.ask("tokenize", { base, ...toPrompt(body) })
+      const { token_ids, max_model_len } = await gateway.ask("tokenize", {
+        base,
+        ...toPrompt(body),
+      })
       return { tokens: token_ids, count: token_ids.length, max_model_len }
     },
   })
@@ -61,7 +64,8 @@ function resolve(gateway: Gateway, model: string, principal: Principal): Promise
 }
 
 function toPrompt(body: TokenizeRequest) {
-  if ((body.prompt == null) === (body.messages == null)) throw refused("prompt", "give exactly one of prompt and messages")
+  if ((body.prompt == null) === (body.messages == null))
+    throw refused("prompt", "give exactly one of prompt and messages")
   const continues = body.continue_final_message ?? false
   return {
     prompt: body.prompt ?? null,

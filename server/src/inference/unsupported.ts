@@ -4,13 +4,19 @@ import { HeddleError } from "../errors.ts"
 /** Field → when its value asks for something, and what to do instead. */
 const refusals: Record<string, { asks: (value: unknown) => boolean; why: string }> = {
   audio: { asks: isSet, why: "audio output is not supported" },
-  modalities: { asks: (value) => isSet(value) && JSON.stringify(value) !== '["text"]', why: "only text output is supported" },
+  modalities: {
+    asks: (value) => isSet(value) && JSON.stringify(value) !== '["text"]',
+    why: "only text output is supported",
+  },
   web_search_options: { asks: isSet, why: "web search is not supported" },
-  chat_template: { asks: isSet, why: "templates come with the model; use chat_template_kwargs to steer it" },
+  chat_template: {
+    asks: isSet,
+    why: "templates come with the model; use chat_template_kwargs to steer it",
+  },
   documents: { asks: isNonEmpty, why: "documents are not supported; put them into a message" },
   response_format: {
     asks: (value) => isSet(value) && (value as { type?: unknown }).type !== "text",
-    why: "output is not constrained yet; leave response_format out or send {\"type\": \"text\"}",
+    why: 'output is not constrained yet; leave response_format out or send {"type": "text"}',
   },
   structured_outputs: { asks: isSet, why: constrained() },
   guided_json: { asks: isSet, why: constrained() },
@@ -19,10 +25,19 @@ const refusals: Record<string, { asks: (value: unknown) => boolean; why: string 
   guided_grammar: { asks: isSet, why: constrained() },
   bad_words: { asks: isNonEmpty, why: "bad_words is not supported; use logit_bias with token ids" },
   prompt_logprobs: { asks: isSet, why: "logprobs of the prompt are not supported" },
-  logprob_token_ids: { asks: isNonEmpty, why: "logprobs of chosen tokens are not supported; use top_logprobs" },
+  logprob_token_ids: {
+    asks: isNonEmpty,
+    why: "logprobs of chosen tokens are not supported; use top_logprobs",
+  },
   truncate_prompt_tokens: { asks: isSet, why: "prompts are never cut; shorten the messages" },
-  thinking_token_budget: { asks: isSet, why: "thinking budgets are not supported; use max_completion_tokens" },
-  echo: { asks: (value) => value === true, why: "echo is not supported; the prompt's ids are in prompt_token_ids" },
+  thinking_token_budget: {
+    asks: isSet,
+    why: "thinking budgets are not supported; use max_completion_tokens",
+  },
+  echo: {
+    asks: (value) => value === true,
+    why: "echo is not supported; the prompt's ids are in prompt_token_ids",
+  },
   suffix: { asks: isNonEmpty, why: "suffix is not supported" },
   use_beam_search: { asks: (value) => value === true, why: "beam search is not supported; use n" },
   logits_processors: { asks: isNonEmpty, why: "logits processors are code and are not accepted" },

@@ -25,7 +25,11 @@ export function usageRoutes({ database }: InferenceDependencies): Route[] {
       response: usagePage,
       handle: async ({ query, principal }) => {
         const page = pageOf(query)
-        const selection = selectionOf(query, page, principal.entities.map((entity) => entity.id))
+        const selection = selectionOf(
+          query,
+          page,
+          principal.entities.map((entity) => entity.id),
+        )
         return toPage(page, await sumUsage(database, selection))
       },
     }),
@@ -51,7 +55,13 @@ function pageOf(query: UsageQuery): Page {
   const limit = query.limit ?? buckets
   if (limit > maximum) throw unusable("limit", `at most ${maximum} buckets of ${query.bucket_width} a page`)
   const firstBucket = Math.floor(start / seconds) * seconds
-  return { start, firstBucket, end: Math.min(firstBucket + limit * seconds, lastEnd), seconds, lastEnd }
+  return {
+    start,
+    firstBucket,
+    end: Math.min(firstBucket + limit * seconds, lastEnd),
+    seconds,
+    lastEnd,
+  }
 }
 
 function cursor(page: string, startTime: number, seconds: number): number {

@@ -1,5 +1,6 @@
 /** Runs one claimed job through the engine and says how it went; what follows is the scheduler's. */
 import { mkdir, rm } from "node:fs/promises"
+import path from "node:path"
 import { type Engine, type EngineEvent, EngineFailure } from "../engines/engine.ts"
 import {
   addWarning,
@@ -13,7 +14,7 @@ import {
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { TrainResult } from "../wire/engine/train.ts"
 import { JobFailure } from "./job-failure.ts"
-import { type JobSpec, jobSpec } from "./job-spec.ts"
+import { type JobSources, type JobSpec, jobSpec } from "./job-spec.ts"
 import { moveFor } from "./job-states.ts"
 
 export interface SchedulerLog {
@@ -21,10 +22,8 @@ export interface SchedulerLog {
   error(object: object, message: string): void
 }
 
-export interface RunnerSettings {
-  database: CatalogDatabase
+export interface RunnerSettings extends JobSources {
   engine: Engine
-  dataDir: string
   log: SchedulerLog
   /** How long a job waits for the engine to take calls. */
   engineWaitMs: number
@@ -38,7 +37,12 @@ export type JobOutcome =
   | { kind: "model_deleted" }
   | { kind: "lease_lost" }
 
-export async function runJob(settings: RunnerSettings, job: ClaimedJob, owner: string, signal: AbortSignal): Promise<JobOutcome> {
+export async function runJob(
+  settings: RunnerSettings,
+  job: ClaimedJob,
+  owner: string,
+  signal: AbortSignal,
+): Promise<JobOutcome> {
   try {
     return await train(settings, job, { jobId: job.id, owner }, signal)
   } catch (error) {
@@ -46,9 +50,16 @@ export async function runJob(settings: RunnerSettings, job: ClaimedJob, owner: s
   }
 }
 
-async function train(settings: RunnerSettings, job: ClaimedJob, lease: JobLease, signal: AbortSignal): Promise<JobOutcome> {
-  const { database, engine, dataDir } = settings
-  const spec = await jobSpec(database, dataDir, job)
+async function train(
+  settings: RunnerSettings,
+  job: ClaimedJob,
+  lease: JobLease,
+  signal: AbortSignal,
+): Promise<JobOutcome> {
+  const { database, engine } = settings
+  // The filled data file lies beside it.
+  await mkdir(path.join(settings.dataDir, "jobs"), { recursive: true })
+  const spec = await jobSpec(settings, job)
   // A folder without a row is what a crash between the engine's rename and our commit leaves behind.
   await rm(spec.params.output.path, { recursive: true, force: true })
   await mkdir(spec.params.work_dir, { recursive: true })
@@ -86,17 +97,28 @@ async function record(settings: RunnerSettings, lease: JobLease, batch: EngineEv
 
 function toEvent(event: Exclude<EngineEvent<"train">, { event: "warning" }>): NewEvent {
   if (event.event === "training_started") {
-    return { sequence: 0, type: "training_started", data: { num_sequences: event.data.num_sequences } }
+    return {
+      sequence: 0,
+      type: "training_started",
+      data: { num_sequences: event.data.num_sequences },
+    }
   }
   const { number, metrics } = event.data
   for (const [name, value] of Object.entries(metrics)) {
     // A client converts every value to a float and crashes on what is none (training-api 3.1).
-    if (!Number.isFinite(value)) throw new JobFailure(`gradient step ${number}: the metric ${name} is ${value}, not a finite number`)
+    if (!Number.isFinite(value))
+      throw new JobFailure(`gradient step ${number}: the metric ${name} is ${value}, not a finite number`)
   }
   return { sequence: number, type: "gradient_step", data: metrics }
 }
 
-function finish(database: CatalogDatabase, lease: JobLease, job: ClaimedJob, spec: JobSpec, result: TrainResult): Promise<FinishResult> {
+function finish(
+  database: CatalogDatabase,
+  lease: JobLease,
+  job: ClaimedJob,
+  spec: JobSpec,
+  result: TrainResult,
+): Promise<FinishResult> {
   const data = Object.entries(result.data_metrics).map(([name, value]) => [`data/${name}`, value] as const)
   const fromRequest = job.config.kind === "rl" ? job.config.checkpoint_metrics : {}
   return finishJob(database, moveFor("finish"), lease, {
@@ -113,7 +135,9 @@ function outcomeOf(error: unknown): JobOutcome {
   if (error instanceof JobFailure) return { kind: "failed", message: error.message }
   if (error instanceof EngineFailure) {
     const { kind, message } = error
-    return kind === "unavailable" || kind === "cancelled" ? { kind: "engine_lost", reason: message } : { kind: "failed", message: worded(error) }
+    return kind === "unavailable" || kind === "cancelled"
+      ? { kind: "engine_lost", reason: message }
+      : { kind: "failed", message: worded(error) }
   }
   if ((error as NodeJS.ErrnoException).code === "ENOSPC") {
     return { kind: "failed", message: `the disk is full: ${(error as Error).message}` }

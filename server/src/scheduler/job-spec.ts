@@ -1,4 +1,5 @@
 /** From a claimed job to the engine's `train` parameters. */
+import { rm } from "node:fs/promises"
 import path from "node:path"
 import type { EngineParams } from "../engines/engine.ts"
 import { type AdapterSource, checkpointAt, type ClaimedJob, newestCheckpoint } from "../storage/catalog/job-claims.ts"
@@ -6,6 +7,7 @@ import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { AdapterRef } from "../wire/engine/chat.ts"
 import type { KlReference } from "../wire/training/job.ts"
 import { JobFailure } from "./job-failure.ts"
+import { fillLedger, type FindLedgerEntries } from "./ledger-fill.ts"
 
 /** training-api 7.6. */
 const lora = { rank: 8, alpha: 16, seed: 3407 }
@@ -17,13 +19,22 @@ export interface JobSpec {
   outputPath: string
 }
 
+export interface JobSources {
+  database: CatalogDatabase
+  dataDir: string
+  findLedgerEntries: FindLedgerEntries
+}
+
 /** @throws {JobFailure} when the KL reference is gone. */
-export async function jobSpec(database: CatalogDatabase, dataDir: string, job: ClaimedJob): Promise<JobSpec> {
+export async function jobSpec({ database, dataDir, findLedgerEntries }: JobSources, job: ClaimedJob): Promise<JobSpec> {
   const start = await newestCheckpoint(database, job.modelId)
   const reference = await klReference(database, dataDir, job, start?.step ?? 0)
   const step = job.lastStep + 1
   const outputPath = checkpointPath(job.modelId, step)
   const { kind, engine } = job.config
+  const sent = { path: path.join(dataDir, job.dataPath), sha256: job.dataSha256 }
+  const find = (keys: string[]) => findLedgerEntries(job.projectId, keys)
+  const data = kind === "sft" ? sent : await fillLedger(sent, filledData(dataDir, job.id), find)
   return {
     step,
     outputPath,
@@ -33,7 +44,7 @@ export async function jobSpec(database: CatalogDatabase, dataDir: string, job: C
       lora,
       start: start === null ? null : adapterRef(dataDir, job.modelId, start),
       reference,
-      data: { path: path.join(dataDir, job.dataPath), sha256: job.dataSha256 },
+      data,
       job: { kind, config: engine } as EngineParams<"train">["job"],
       work_dir: workFolder(dataDir, job.id),
       output: { key: adapterKey(job.modelId, step), path: path.join(dataDir, outputPath) },
@@ -74,6 +85,17 @@ function checkpointPath(modelId: string, step: number): string {
   return `checkpoints/${modelId}/step_${String(step).padStart(6, "0")}`
 }
 
-export function workFolder(dataDir: string, jobId: string): string {
+/** The job's data with the token ledger's entries in it. */
+function filledData(dataDir: string, jobId: string): string {
+  return path.join(dataDir, "jobs", `${jobId}.data.jsonl`)
+}
+
+/** Removes all that a job that has ended leaves besides its checkpoint. */
+export async function removeJobFiles(dataDir: string, jobId: string): Promise<void> {
+  const files = [workFolder(dataDir, jobId), filledData(dataDir, jobId), `${filledData(dataDir, jobId)}.partial`]
+  await Promise.all(files.map((file) => rm(file, { recursive: true, force: true })))
+}
+
+function workFolder(dataDir: string, jobId: string): string {
   return path.join(dataDir, "jobs", jobId)
 }

@@ -9,7 +9,8 @@ const isFinal = (state: string) => (finals as readonly string[]).includes(state)
 
 describe("invariants of the job table", () => {
   test("1: a job in a final state never changes again", () => {
-    for (const state of finals) expect(Object.values(jobTransitions[state])).toEqual([null, null, null, null, null, null])
+    for (const state of finals)
+      expect(Object.values(jobTransitions[state])).toEqual([null, null, null, null, null, null])
   })
 
   test("2 (training-api 3.1 rule 2): moves into a final state write one terminal event, others none", () => {
@@ -17,7 +18,11 @@ describe("invariants of the job table", () => {
       for (const event of jobEvents) {
         const transition = jobTransitions[state][event]
         if (transition === null) continue
-        const expected = { succeeded: "training_ended", failed: "training_failed", cancelled: "training_failed" } as const
+        const expected = {
+          succeeded: "training_ended",
+          failed: "training_failed",
+          cancelled: "training_failed",
+        } as const
         const terminal = isFinal(transition.to) ? expected[transition.to as (typeof finals)[number]] : null
         expect(transition.terminal).toBe(terminal)
       }
@@ -26,12 +31,18 @@ describe("invariants of the job table", () => {
 
   test("3 (training-api 3.1 rule 6): from every open state a final one can be reached", () => {
     for (const state of ["queued", "running"] as const) {
-      expect(Object.values(jobTransitions[state]).some((transition) => transition !== null && isFinal(transition.to))).toBe(true)
+      expect(
+        Object.values(jobTransitions[state]).some((transition) => transition !== null && isFinal(transition.to)),
+      ).toBe(true)
     }
   })
 
   test("4: only a claimed job can succeed", () => {
-    expect(moveFor("finish")).toEqual({ from: ["running"], to: "succeeded", terminal: "training_ended" })
+    expect(moveFor("finish")).toEqual({
+      from: ["running"],
+      to: "succeeded",
+      terminal: "training_ended",
+    })
   })
 
   test("an event moves every state that takes it to the same one, so that it is one conditional update", () => {

@@ -43,11 +43,46 @@ const queued: JobTransition = { to: "queued", terminal: null }
 
 /** null: the event comes too late or to the wrong state and changes nothing. */
 export const jobTransitions: Record<JobStatus, Record<JobEvent, JobTransition | null>> = {
-  queued: { claim: running, lease_lost: null, engine_lost: null, finish: null, fail: failed, cancel: cancelled },
-  running: { claim: null, lease_lost: queued, engine_lost: queued, finish: ended, fail: failed, cancel: cancelled },
-  succeeded: { claim: null, lease_lost: null, engine_lost: null, finish: null, fail: null, cancel: null },
-  failed: { claim: null, lease_lost: null, engine_lost: null, finish: null, fail: null, cancel: null },
-  cancelled: { claim: null, lease_lost: null, engine_lost: null, finish: null, fail: null, cancel: null },
+  queued: {
+    claim: running,
+    lease_lost: null,
+    engine_lost: null,
+    finish: null,
+    fail: failed,
+    cancel: cancelled,
+  },
+  running: {
+    claim: null,
+    lease_lost: queued,
+    engine_lost: queued,
+    finish: ended,
+    fail: failed,
+    cancel: cancelled,
+  },
+  succeeded: {
+    claim: null,
+    lease_lost: null,
+    engine_lost: null,
+    finish: null,
+    fail: null,
+    cancel: null,
+  },
+  failed: {
+    claim: null,
+    lease_lost: null,
+    engine_lost: null,
+    finish: null,
+    fail: null,
+    cancel: null,
+  },
+  cancelled: {
+    claim: null,
+    lease_lost: null,
+    engine_lost: null,
+    finish: null,
+    fail: null,
+    cancel: null,
+  },
 }
 
 /** The event as one conditional update: the states that take it, and where they go (the same for all of them). */

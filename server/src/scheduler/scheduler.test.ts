@@ -1,7 +1,18 @@
-import { access, mkdir, writeFile } from "node:fs/promises"
+import { createHash } from "node:crypto"
+import { access, mkdir, readFile, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
-import { addCheckpoint, addJob, addModel, addProject, addTenant, deleteStep, openTestCatalog, type TestCatalog, type TestTenant } from "../../test/support/test-catalog.ts"
+import {
+  addCheckpoint,
+  addJob,
+  addModel,
+  addProject,
+  addTenant,
+  deleteStep,
+  openTestCatalog,
+  type TestCatalog,
+  type TestTenant,
+} from "../../test/support/test-catalog.ts"
 import { SupervisedEngine } from "../engines/engine-process.ts"
 import { EngineFailure } from "../engines/engine.ts"
 import { FakeEngine, untilCancelled, writeFakeCheckpoint } from "../engines/fake-engine.ts"
@@ -28,7 +39,17 @@ afterEach(async () => {
 async function start(fake: FakeEngine, options: Partial<SchedulerOptions> = {}) {
   const engine = new SupervisedEngine({ launch: fake.launch, log: silent, backOffMs: () => 0 })
   const { database, dataDir } = catalog
-  const scheduler = new Scheduler({ database, engine, dataDir, log: silent, owner: "one", exclusive: true, retryPauseMs: 1, ...options })
+  const scheduler = new Scheduler({
+    database,
+    engine,
+    dataDir,
+    log: silent,
+    owner: "one",
+    exclusive: true,
+    retryPauseMs: 1,
+    findLedgerEntries: () => Promise.resolve([]),
+    ...options,
+  })
   stops.push(async () => {
     await scheduler.close()
     await engine.close()
@@ -45,16 +66,26 @@ function job(id: string) {
 }
 
 function events(jobId: string) {
-  return catalog.database.selectFrom("training_job_events").select(["sequence", "type", "data"]).where("job_id", "=", jobId).orderBy("sequence").execute()
+  return catalog.database
+    .selectFrom("training_job_events")
+    .select(["sequence", "type", "data"])
+    .where("job_id", "=", jobId)
+    .orderBy("sequence")
+    .execute()
 }
 
 async function ended(id: string, status: string) {
-  await expect.poll(async () => (await job(id)).status, { timeout: 8000, interval: 10 }).toBe(status)
+  await expect.poll(async () => (await job(id)).status, { timeout: 40_000, interval: 50 }).toBe(status)
   return job(id)
 }
 
 const steps = (modelId: string) =>
-  catalog.database.selectFrom("checkpoints").select(["step", "path", "metrics", "job_id"]).where("model_id", "=", modelId).orderBy("step").execute()
+  catalog.database
+    .selectFrom("checkpoints")
+    .select(["step", "path", "metrics", "job_id"])
+    .where("model_id", "=", modelId)
+    .orderBy("step")
+    .execute()
 
 describe("a job that succeeds", () => {
   test("training-api 3.1: started, one event per gradient step, ended last; then step + 1 is listed", async () => {
@@ -78,8 +109,9 @@ describe("a job that succeeds", () => {
       job_id: id,
     })
     expect(done).toMatchObject({ output_step: 1, lease_owner: null, error_message: null })
-    const workFolder = () => access(path.join(catalog.dataDir, "jobs", id)).catch((error: NodeJS.ErrnoException) => error.code)
-    await expect.poll(workFolder).toBe("ENOENT")
+    const workFolder = () =>
+      access(path.join(catalog.dataDir, "jobs", id)).catch((error: NodeJS.ErrnoException) => error.code)
+    await expect.poll(workFolder, { timeout: 20_000 }).toBe("ENOENT")
   })
 
   test("training-api 3.1 rule 5: no trainable data still makes the next step", async () => {
@@ -110,8 +142,68 @@ describe("a job that succeeds", () => {
       output: { key: `${modelId}@3` },
       lora: { rank: 8, alpha: 16, seed: 3407 },
     })
-    expect(next).toMatchObject({ start: { key: `${modelId}@3` }, reference: { key: `${modelId}@1` }, output: { key: `${modelId}@4` } })
+    expect(next).toMatchObject({
+      start: { key: `${modelId}@3` },
+      reference: { key: `${modelId}@1` },
+      output: { key: `${modelId}@4` },
+    })
   })
+})
+
+test("engine 5.4: choices that carry a ledger key are trained on what the ledger holds, within their project", async () => {
+  const modelId = await newModel()
+  const choice = (ledger_key: string | null) => ({
+    message: { role: "assistant" },
+    finish_reason: "stop",
+    token_ids: null,
+    prompt_token_ids: null,
+    logprobs: null,
+    ledger_key,
+    ledger: null,
+  })
+  const line = (...keys: (string | null)[]) =>
+    JSON.stringify({
+      group: 0,
+      index: 0,
+      reward: 1,
+      histories: [{ items: keys.map((key) => ({ choice: choice(key) })), tools: null }],
+    })
+  const untouched = line(null)
+  await writeFile(path.join(catalog.dataDir, "keys.jsonl"), `${line("known:0", "unknown:0")}\n${untouched}\n`)
+  const entry = {
+    ledger_key: "known:0",
+    prompt_token_ids: [1, 2],
+    token_ids: [3],
+    logprobs: [-0.1234567890123],
+  }
+  const asked: unknown[] = []
+  const trained = Promise.withResolvers<string>()
+  const fake = new FakeEngine({
+    train: async (params) => {
+      const text = await readFile(params.data.path, "utf8")
+      expect(createHash("sha256").update(text).digest("hex")).toBe(params.data.sha256)
+      trained.resolve(text)
+      return writeFakeCheckpoint(params, 0)
+    },
+  })
+  const findLedgerEntries = (projectId: string, keys: readonly string[]) => {
+    asked.push([projectId, keys])
+    return Promise.resolve([entry])
+  }
+  const { scheduler } = await start(fake, { findLedgerEntries })
+  const id = await addJob(catalog.database, { modelId, dataPath: "keys.jsonl" })
+  scheduler.wake()
+  await ended(id, "succeeded")
+  const [first, second] = (await trained.promise).split("\n")
+  const items = JSON.parse(first ?? "").histories[0].items
+  expect(items[0].choice.ledger).toEqual({
+    prompt_token_ids: [1, 2],
+    token_ids: [3],
+    logprobs: [-0.1234567890123],
+  })
+  expect(items[1].choice.ledger).toBeNull()
+  expect(second).toBe(untouched)
+  expect(asked).toEqual([[tenant.projectId, ["known:0", "unknown:0"]]])
 })
 
 describe("order", () => {
@@ -148,7 +240,9 @@ describe("order", () => {
     const late = await addJob(catalog.database, { modelId: other })
     await start(fake, { concurrency: 1 })
     await Promise.all([...queued, late].map((id) => ended(id, "succeeded")))
-    const order = fake.calls.filter((call) => call.method === "train").map((call) => (call.params as { job_id: string }).job_id)
+    const order = fake.calls
+      .filter((call) => call.method === "train")
+      .map((call) => (call.params as { job_id: string }).job_id)
     expect(order.indexOf(late)).toBeLessThan(2)
   })
 })
@@ -164,7 +258,12 @@ describe("faults", () => {
       for (const number of [1, 2, 3]) {
         call.emit("gradient_step", { number, metrics: { policy_loss: number } })
         if (lives === number) {
-          await expect.poll(async () => (await events(params.job_id)).length, { timeout: 3000, interval: 5 }).toBe(number + 1)
+          await expect
+            .poll(async () => (await events(params.job_id)).length, {
+              timeout: 20_000,
+              interval: 20,
+            })
+            .toBe(number + 1)
           if (lives < 3) fake.die()
         }
       }
@@ -203,7 +302,11 @@ describe("faults", () => {
   test.each([
     ["disk_full", "/data needs 12 bytes", "the disk is full: /data needs 12 bytes"],
     ["out_of_memory", "tried 2 GiB", "the engine ran out of memory: tried 2 GiB"],
-    ["invalid", "trajectory 3: token id 9999 is not in the vocabulary", "trajectory 3: token id 9999 is not in the vocabulary"],
+    [
+      "invalid",
+      "trajectory 3: token id 9999 is not in the vocabulary",
+      "trajectory 3: token id 9999 is not in the vocabulary",
+    ],
     ["not_found", "no folder /models/gone", "no folder /models/gone"],
   ] as const)("a %s failure ends in one training_failed that says so", async (kind, message, expected) => {
     const modelId = await newModel()
@@ -254,7 +357,7 @@ describe("faults", () => {
     const running = await addJob(catalog.database, { modelId })
     const queued = await addJob(catalog.database, { modelId })
     scheduler.wake()
-    await expect.poll(() => fake.calls.at(-1)?.method).toBe("train")
+    await expect.poll(() => fake.calls.at(-1)?.method, { timeout: 20_000 }).toBe("train")
     await catalog.database.updateTable("models").set({ deleted_at: new Date() }).where("id", "=", modelId).execute()
     scheduler.wake()
     for (const id of [running, queued]) {
@@ -264,7 +367,7 @@ describe("faults", () => {
         data: { error_message: "the model was deleted before the job had ended" },
       })
     }
-    await expect.poll(() => fake.calls.some((call) => call.method === "train.cancel")).toBe(true)
+    await expect.poll(() => fake.calls.some((call) => call.method === "train.cancel"), { timeout: 20_000 }).toBe(true)
   })
 
   test("a server's restart resumes what it ran, and what a dead server left behind", async () => {
@@ -278,9 +381,15 @@ describe("faults", () => {
     expect(await job(id)).toMatchObject({ status: "queued", lease_owner: null, attempts: 0 })
 
     const orphan = await addJob(catalog.database, { modelId: await newModel() })
-    await catalog.database.updateTable("training_jobs").set({ status: "running", lease_owner: "dead" }).where("id", "=", orphan).execute()
+    await catalog.database
+      .updateTable("training_jobs")
+      .set({ status: "running", lease_owner: "dead" })
+      .where("id", "=", orphan)
+      .execute()
     // What a crash between the engine's rename and the commit leaves.
-    await mkdir(path.join(catalog.dataDir, `checkpoints/${modelId}/step_000001`), { recursive: true })
+    await mkdir(path.join(catalog.dataDir, `checkpoints/${modelId}/step_000001`), {
+      recursive: true,
+    })
     await start(new FakeEngine(), { owner: "two" })
     await ended(id, "succeeded")
     await ended(orphan, "succeeded")
@@ -292,7 +401,11 @@ describe("faults", () => {
     const lease = (id: string, seconds: number) =>
       catalog.database
         .updateTable("training_jobs")
-        .set({ status: "running", lease_owner: "other", lease_expires_at: new Date(Date.now() + seconds * 1000) })
+        .set({
+          status: "running",
+          lease_owner: "other",
+          lease_expires_at: new Date(Date.now() + seconds * 1000),
+        })
         .where("id", "=", id)
         .execute()
     await lease(held, 60)

@@ -2,7 +2,6 @@
  * Claims training jobs and sees each to its end (law 7). Servers share the queue through leases in
  * the catalog: one that dies loses its leases, and another, or its own next start, goes on with them.
  */
-import { rm } from "node:fs/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Engine } from "../engines/engine.ts"
 import {
@@ -18,13 +17,16 @@ import {
 } from "../storage/catalog/job-claims.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { type JobOutcome, runJob, type RunnerSettings, type SchedulerLog } from "./job-runner.ts"
-import { workFolder } from "./job-spec.ts"
+import { removeJobFiles } from "./job-spec.ts"
+import type { FindLedgerEntries } from "./ledger-fill.ts"
 import { moveFor } from "./job-states.ts"
 
 export interface SchedulerOptions {
   database: CatalogDatabase
   engine: Engine
   dataDir: string
+  /** What the token ledger holds of a project's completions. */
+  findLedgerEntries: FindLedgerEntries
   log: SchedulerLog
   /** Names this server process for ever: it goes into leases. */
   owner: string
@@ -62,7 +64,14 @@ export class Scheduler {
   #nextRenewal = 0
 
   constructor(options: SchedulerOptions) {
-    this.#options = { concurrency: 4, leaseSeconds: 30, maximumAttempts: 5, engineWaitMs: 60_000, retryPauseMs: 250, ...options }
+    this.#options = {
+      concurrency: 4,
+      leaseSeconds: 30,
+      maximumAttempts: 5,
+      engineWaitMs: 60_000,
+      retryPauseMs: 250,
+      ...options,
+    }
     this.#runner = this.#options
   }
 
@@ -137,7 +146,12 @@ export class Scheduler {
   async #cancelDeleted(): Promise<void> {
     const { database } = this.#options
     for (const jobId of await jobsOfDeletedModels(database)) {
-      await endJob(database, moveFor("cancel"), { jobId, owner: null }, "the model was deleted before the job had ended")
+      await endJob(
+        database,
+        moveFor("cancel"),
+        { jobId, owner: null },
+        "the model was deleted before the job had ended",
+      )
       this.#running.get(jobId)?.controller.abort()
       if (!this.#running.has(jobId)) await this.#clean(jobId)
     }
@@ -146,7 +160,9 @@ export class Scheduler {
   #begin(job: ClaimedJob): void {
     const controller = new AbortController()
     const done = this.#see(job, controller.signal)
-      .catch((error: unknown) => this.#options.log.error({ err: error, job: job.id }, "a training job could not be recorded"))
+      .catch((error: unknown) =>
+        this.#options.log.error({ err: error, job: job.id }, "a training job could not be recorded"),
+      )
       .finally(() => {
         this.#running.delete(job.id)
         this.wake()
@@ -183,7 +199,12 @@ export class Scheduler {
     if (this.#closed) return releaseJob(database, moveFor("engine_lost"), lease, true)
     const { attempts } = await jobStanding(database, lease.jobId)
     if (attempts >= maximumAttempts) {
-      await endJob(database, moveFor("fail"), lease, `the engine was lost ${attempts} times without progress; last: ${reason}`)
+      await endJob(
+        database,
+        moveFor("fail"),
+        lease,
+        `the engine was lost ${attempts} times without progress; last: ${reason}`,
+      )
       return
     }
     await sleep(retryPauseMs * 2 ** (attempts - 1), undefined, { ref: false })
@@ -191,6 +212,6 @@ export class Scheduler {
   }
 
   async #clean(jobId: string): Promise<void> {
-    await rm(workFolder(this.#options.dataDir, jobId), { recursive: true, force: true })
+    await removeJobFiles(this.#options.dataDir, jobId)
   }
 }

@@ -30,6 +30,7 @@ function toEngineChoice(choice: Choice) {
     token_ids: choice.token_ids ?? null,
     prompt_token_ids: choice.prompt_token_ids ?? null,
     logprobs,
+    ledger_key: typeof choice["heddle_ledger_key"] === "string" ? choice["heddle_ledger_key"] : null,
     ledger: null,
   }
 }

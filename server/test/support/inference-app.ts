@@ -1,19 +1,24 @@
 /** The inference area alone over HTTP: its routes, a catalog of its own, the fake engine behind a real socket. */
 import type { FastifyInstance } from "fastify"
+import path from "node:path"
+import { expect } from "vitest"
 import { SupervisedEngine } from "../../src/engines/engine-process.ts"
 import type { FakeEngine } from "../../src/engines/fake-engine.ts"
 import type { LaunchEngine } from "../../src/engines/python-process.ts"
 import { loadServerSecret } from "../../src/gateway/cache-salt.ts"
 import { Gateway, type GatewayOptions } from "../../src/gateway/gateway.ts"
+import { TokenLedger } from "../../src/gateway/token-ledger.ts"
 import type { Principal } from "../../src/http/principal.ts"
 import { registerRoutes } from "../../src/http/register-routes.ts"
 import { createHttpServer } from "../../src/http/server.ts"
 import { inferenceRoutes } from "../../src/inference/inference-routes.ts"
+import { openTraces } from "../../src/storage/traces/open-traces.ts"
 import { addTenant, openTestCatalog, type TestCatalog, type TestTenant } from "./test-catalog.ts"
 
 export interface InferenceApp {
   catalog: TestCatalog
   gateway: Gateway
+  ledger: TokenLedger
   server: FastifyInstance
   /** Two tenants that share nothing; their names are their keys. */
   acme: TestTenant
@@ -36,7 +41,12 @@ export async function openInferenceApp(
     log: silent,
     backOffMs: () => 0,
   })
+  const traces = await openTraces(path.join(dataDir, "traces"))
+  const ledger = new TokenLedger(traces, {
+    error: (_object, message) => expect.fail(message),
+  })
   const gateway = new Gateway({
+    ledger,
     database,
     engine,
     dataDir,
@@ -50,9 +60,11 @@ export async function openInferenceApp(
   const close = async () => {
     await server.close()
     await engine.close()
+    await ledger.flush()
+    await traces.close()
     await catalog.close()
   }
-  return { catalog, gateway, server, acme, rival, close }
+  return { catalog, gateway, ledger, server, acme, rival, close }
 }
 
 function principalOf(tenant: TestTenant): Principal {

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import pg from "pg"
 import { type CatalogDatabase, openCatalog } from "../../src/storage/catalog/open-catalog.ts"
+import { copyCatalogTemplate } from "./catalog-template.ts"
 import type { RlConfig } from "../../src/wire/engine/train.ts"
 
 export interface TestCatalog {
@@ -20,6 +21,7 @@ export async function openTestCatalog(): Promise<TestCatalog> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-test-"))
   const server = process.env["HEDDLE_TEST_POSTGRES_URL"]
   const postgresUrl = server === undefined ? null : await createDatabase(server)
+  if (postgresUrl === null) await copyCatalogTemplate(dataDir)
   const database = await openCatalog({ postgresUrl, folder: path.join(dataDir, "catalog") })
   const close = async () => {
     await database.destroy()
@@ -64,7 +66,14 @@ export async function addTenant(database: CatalogDatabase, name: string): Promis
     .returning("id")
     .executeTakeFirstOrThrow()
   const projectId = await addProject(database, entity.id, "demo")
-  return { entityId: entity.id, entity: name, userId: user.id, apiKeyId: key.id, projectId, project: "demo" }
+  return {
+    entityId: entity.id,
+    entity: name,
+    userId: user.id,
+    apiKeyId: key.id,
+    projectId,
+    project: "demo",
+  }
 }
 
 export async function addProject(database: CatalogDatabase, entityId: string, name: string): Promise<string> {
@@ -80,14 +89,25 @@ export async function addProject(database: CatalogDatabase, entityId: string, na
 export async function addModel(database: CatalogDatabase, projectId: string, name: string): Promise<string> {
   const model = await database
     .insertInto("models")
-    .values({ project_id: projectId, name, base_model: "heddle/tiny", base_path: "/models/tiny", run_id: name })
+    .values({
+      project_id: projectId,
+      name,
+      base_model: "heddle/tiny",
+      base_path: "/models/tiny",
+      run_id: name,
+    })
     .returning("id")
     .executeTakeFirstOrThrow()
   await addCheckpoint(database, model.id, 0, null)
   return model.id
 }
 
-export async function addCheckpoint(database: CatalogDatabase, modelId: string, step: number, folder: string | null): Promise<void> {
+export async function addCheckpoint(
+  database: CatalogDatabase,
+  modelId: string,
+  step: number,
+  folder: string | null,
+): Promise<void> {
   await database
     .insertInto("checkpoints")
     .values({ model_id: modelId, step, metrics: "{}", path: folder, size_bytes: 0 })
@@ -135,7 +155,12 @@ export interface TestJob {
 
 /** A queued RL job. */
 export async function addJob(database: CatalogDatabase, job: TestJob): Promise<string> {
-  const config = { kind: "rl", engine: rlConfig, kl_reference: job.klReference ?? null, checkpoint_metrics: { "train/reward": 0.5 } }
+  const config = {
+    kind: "rl",
+    engine: rlConfig,
+    kl_reference: job.klReference ?? null,
+    checkpoint_metrics: { "train/reward": 0.5 },
+  }
   const row = await database
     .insertInto("training_jobs")
     .values({

@@ -30,6 +30,7 @@ export interface ClaimedJob {
   /** How often it was begun since it last made progress, this time included. */
   attempts: number
   modelId: string
+  projectId: string
   baseModel: string
   basePath: string | null
   /** The model's highest step ever; the job makes the next one. */
@@ -81,17 +82,18 @@ export async function claimJob(
       .executeTakeFirstOrThrow()
     const model = await transaction
       .selectFrom("models")
-      .select(["id", "base_model", "base_path", "last_step"])
+      .select(["id", "project_id", "base_model", "base_path", "last_step"])
       .where("id", "=", job.model_id)
       .executeTakeFirstOrThrow()
     return {
       id: job.id,
       kind: job.kind,
-      config: job.config as StoredJobConfig,
+      config: job.config,
       dataPath: job.data_path,
       dataSha256: job.data_sha256,
       attempts: job.attempts,
       modelId: model.id,
+      projectId: model.project_id,
       baseModel: model.base_model,
       basePath: model.base_path,
       lastStep: model.last_step,
@@ -163,7 +165,13 @@ export async function appendEvents(
     if (!(await holdsLease(transaction, lease))) return false
     const inserted = await transaction
       .insertInto("training_job_events")
-      .values(events.map((event) => ({ ...event, job_id: lease.jobId, data: JSON.stringify(event.data) })))
+      .values(
+        events.map((event) => ({
+          ...event,
+          job_id: lease.jobId,
+          data: JSON.stringify(event.data),
+        })),
+      )
       .onConflict((on) => on.columns(["job_id", "sequence"]).doNothing())
       .returning("sequence")
       .execute()
@@ -206,7 +214,13 @@ export async function endJob(
   return database.transaction().execute(async (transaction) => {
     let query = transaction
       .updateTable("training_jobs")
-      .set({ status: move.to, error_message: message, ended_at: sql<Date>`now()`, lease_owner: null, lease_expires_at: null })
+      .set({
+        status: move.to,
+        error_message: message,
+        ended_at: sql<Date>`now()`,
+        lease_owner: null,
+        lease_expires_at: null,
+      })
       .where("id", "=", job.jobId)
       .where("status", "in", move.from)
     if (job.owner !== null) query = query.where("lease_owner", "=", job.owner)
@@ -267,7 +281,13 @@ export async function finishJob(
       .execute()
     await transaction
       .updateTable("training_jobs")
-      .set({ status: move.to, output_step: checkpoint.step, ended_at: sql<Date>`now()`, lease_owner: null, lease_expires_at: null })
+      .set({
+        status: move.to,
+        output_step: checkpoint.step,
+        ended_at: sql<Date>`now()`,
+        lease_owner: null,
+        lease_expires_at: null,
+      })
       .where("id", "=", lease.jobId)
       .execute()
     await appendTerminal(transaction, lease.jobId, move, {})
@@ -314,7 +334,11 @@ export async function newestCheckpoint(database: CatalogDatabase, modelId: strin
   return row ?? null
 }
 
-export async function checkpointAt(database: CatalogDatabase, modelId: string, step: number): Promise<AdapterSource | null> {
+export async function checkpointAt(
+  database: CatalogDatabase,
+  modelId: string,
+  step: number,
+): Promise<AdapterSource | null> {
   const row = await adapterSources(database, modelId).where("step", "=", step).executeTakeFirst()
   return row ?? null
 }

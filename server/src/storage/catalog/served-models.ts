@@ -27,7 +27,11 @@ export async function findCheckpoints(
   database: CatalogDatabase,
   names: readonly CheckpointName[],
 ): Promise<(NamedCheckpoint | null)[]> {
-  const lookups = names.map((name, place) => ({ ...name, place, entity_ids: name.entityIds.join(",") }))
+  const lookups = names.map((name, place) => ({
+    ...name,
+    place,
+    entity_ids: name.entityIds.join(","),
+  }))
   const { rows } = await sql<CheckpointRow>`
     select r.place, m.id, m.project_id, m.base_model, m.base_path, m.created_at, c.step, c.path
     from json_to_recordset(${JSON.stringify(lookups)}::json)
@@ -94,10 +98,19 @@ export interface ListedModel {
   createdAt: Date
 }
 
-export async function listServedModels(database: CatalogDatabase, entityIds: readonly string[]): Promise<ListedModel[]> {
+export async function listServedModels(
+  database: CatalogDatabase,
+  entityIds: readonly string[],
+): Promise<ListedModel[]> {
   const rows = await modelsOf(database, entityIds)
     .innerJoin("entities", "entities.id", "projects.entity_id")
-    .select(["entities.name as entity", "projects.name as project", "models.name", "models.base_model", "models.created_at"])
+    .select([
+      "entities.name as entity",
+      "projects.name as project",
+      "models.name",
+      "models.base_model",
+      "models.created_at",
+    ])
     .orderBy("models.created_at")
     .execute()
   return rows.map(({ entity, project, name, base_model, created_at }) => ({

@@ -25,6 +25,8 @@ export const specChoice = z.object({
   prompt_token_ids: z.array(z.int()).nullable(),
   /** `choice.logprobs.content`: token text as the client sent it (literal, or `token_id:N`) and its logprob; null when absent. */
   logprobs: z.array(z.object({ token: z.string(), logprob: z.number().nullable() })).nullable(),
+  /** The choice's `heddle_ledger_key`, for the server; the engine ignores it. */
+  ledger_key: z.string().nullable(),
   /** What our own ledger holds for this choice, when it carried a ledger key that we know. */
   ledger: ledgerEntry.nullable(),
 })

@@ -19,10 +19,16 @@ export const requestTool = z.union([
   functionSchema,
 ])
 
-const namedFunction = z.looseObject({ type: z.literal("function"), function: z.looseObject({ name: z.string() }) })
+const namedFunction = z.looseObject({
+  type: z.literal("function"),
+  function: z.looseObject({ name: z.string() }),
+})
 const allowedTools = z.looseObject({
   type: z.literal("allowed_tools"),
-  allowed_tools: z.looseObject({ mode: z.enum(["auto", "required"]), tools: z.array(namedFunction) }),
+  allowed_tools: z.looseObject({
+    mode: z.enum(["auto", "required"]),
+    tools: z.array(namedFunction),
+  }),
 })
 
 /** Unknown fields are accepted: clients of several vendors send their own. */
@@ -34,7 +40,9 @@ export const chatRequest = z.looseObject({
   logprobs: z.boolean().nullish(),
   top_logprobs: z.int().min(0).max(20).nullish(),
   tools: z.array(requestTool).nullish(),
-  tool_choice: z.union([z.enum(["none", "auto", "required"]), namedFunction, allowedTools, z.looseObject({ type: z.string() })]).nullish(),
+  tool_choice: z
+    .union([z.enum(["none", "auto", "required"]), namedFunction, allowedTools, z.looseObject({ type: z.string() })])
+    .nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   functions: z.array(functionSchema).nullish(),
   function_call: z.union([z.enum(["none", "auto"]), z.looseObject({ name: z.string() })]).nullish(),

@@ -6,7 +6,10 @@ const unixSeconds = z.coerce.number().int().min(0).max(253_402_300_799)
 
 /** A query key that may be given once, several times, or with `[]` after its name. */
 function listOf<T extends z.ZodType>(item: T) {
-  return z.preprocess((value) => (value === undefined || Array.isArray(value) ? value : [value]), z.array(item).optional())
+  return z.preprocess(
+    (value) => (value === undefined || Array.isArray(value) ? value : [value]),
+    z.array(item).optional(),
+  )
 }
 
 export const usageQuery = z.looseObject({
@@ -43,7 +46,12 @@ const usageResult = z.object({
 export const usagePage = z.object({
   object: z.literal("page"),
   data: z.array(
-    z.object({ object: z.literal("bucket"), start_time: z.int(), end_time: z.int(), results: z.array(usageResult) }),
+    z.object({
+      object: z.literal("bucket"),
+      start_time: z.int(),
+      end_time: z.int(),
+      results: z.array(usageResult),
+    }),
   ),
   has_more: z.boolean(),
   next_page: z.string().nullable(),

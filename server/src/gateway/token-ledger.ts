@@ -1,0 +1,80 @@
+/**
+ * Writes completions of trainable models into the trace store, a second's worth at a time. The
+ * answer does not wait for it: it carries the same ids itself, and this copy serves clients that
+ * drop them (docs/decisions/token-ledger.md has the measurement). Reading writes first.
+ */
+import type { TraceStore } from "../storage/traces/open-traces.ts"
+import {
+  createTokenLedger,
+  findLedgerEntries,
+  insertLedgerRows,
+  type LedgerEntry,
+  type LedgerRow,
+} from "../storage/traces/token-ledger.ts"
+
+export interface LedgerLog {
+  error(object: object, message: string): void
+}
+
+const gatherMs = 1_000
+/** Rows kept for another try while the store refuses them; beyond, the oldest go. */
+const maximumPending = 50_000
+
+export class TokenLedger {
+  readonly #traces: TraceStore
+  readonly #log: LedgerLog
+  #pending: LedgerRow[] = []
+  #timer: NodeJS.Timeout | null = null
+  #writing: Promise<void> = Promise.resolve()
+  #table: Promise<void> | null = null
+
+  constructor(traces: TraceStore, log: LedgerLog) {
+    this.#traces = traces
+    this.#log = log
+  }
+
+  add(rows: readonly LedgerRow[]): void {
+    this.#pending.push(...rows)
+    if (this.#pending.length > maximumPending) this.#pending.splice(0, this.#pending.length - maximumPending)
+    this.#timer ??= setTimeout(() => void this.flush(), gatherMs)
+  }
+
+  /** Every completion answered before is found. */
+  async find(projectId: string, keys: readonly string[]): Promise<LedgerEntry[]> {
+    if (keys.length === 0) return []
+    await this.flush()
+    await this.#open()
+    return findLedgerEntries(this.#traces, projectId, keys)
+  }
+
+  /** Resolves when all that was added before is stored, or has been refused and logged. */
+  flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#writing = this.#writing.then(() => this.#write())
+    return this.#writing
+  }
+
+  /** The table is made at its first use, so that it does not hold up the server's start. */
+  #open(): Promise<void> {
+    this.#table ??= createTokenLedger(this.#traces).catch((error: unknown) => {
+      this.#table = null
+      throw error
+    })
+    return this.#table
+  }
+
+  async #write(): Promise<void> {
+    const rows = this.#pending
+    if (rows.length === 0) return
+    this.#pending = []
+    try {
+      await this.#open()
+      await insertLedgerRows(this.#traces, rows)
+    } catch (error) {
+      this.#log.error({ err: error, rows: rows.length }, "the token ledger could not be written; trying again")
+      this.#pending.unshift(...rows)
+      this.#timer ??= setTimeout(() => void this.flush(), gatherMs)
+    }
+  }
+}
