@@ -139,7 +139,7 @@ async function ready(server) {
   while (Date.now() < deadline && server.isRunning()) {
     const answer = await fetch(`${server.url}/v1/health`).catch(() => null)
     if (answer?.status === 200) return
-    await sleep(50)
+    await sleep(100)
   }
   throw server.failure(server.isRunning() ? "the server is not ready" : "the server did not start")
 }

@@ -28,7 +28,7 @@ from started_server import Server, started_server
 collect_ignore_glob = ["test_wire.py"] if find_spec("art") else ["test_art_*.py"]
 
 
-TEST_TIMEOUT_S = 120.0
+TEST_TIMEOUT_S = 240.0
 
 
 @pytest.hookimpl(tryfirst=True)

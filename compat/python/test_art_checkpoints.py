@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import art
 import openai
 import pytest
 
@@ -22,7 +23,8 @@ async def test_only_the_best_and_the_newest_step_are_kept(server: Server, name: 
     async with registered(server, name, tmp_path) as (backend, model):
         for step, reward in ((1, 0.9), (2, 0.1), (3, 0.5)):
             assert (await train_once(backend, model)).step == step
-            await model.log(metrics={"reward": reward}, split="val", step=step)
+            validated = art.TrajectoryGroup([art.Trajectory(messages_and_choices=QUESTION, reward=reward)])
+            await model.log([validated], split="val", step=step)
         await model.delete_checkpoints(best_checkpoint_metric="val/reward")
         assert await steps_of(backend, model) == [1, 3]
         assert await model.get_step() == 3

@@ -2,6 +2,7 @@
 
 import art
 import pytest
+from openai.types.chat.chat_completion import Choice
 
 from art_session import QUESTION, group_with, registered, rollout, train_once
 from covers import covers
@@ -73,12 +74,19 @@ async def test_exceptions_beside_trajectories_are_tolerated(server: Server, name
 async def test_a_failed_job_raises_and_leaves_the_step(server: Server, name: str) -> None:
     async with registered(server, name) as (backend, model):
         group = await group_with(model.openai_client(), model, [0.0, 1.0])
-        choice = group.trajectories[0].messages_and_choices[-1]
-        choice.token_ids = [10_000_000 for _ in choice.token_ids]
+        turns = group.trajectories[0].messages_and_choices
+        turns[-1] = sampled_elsewhere(turns[-1])
         with pytest.raises(RuntimeError, match=r"Training job failed: .*10000000"):
             await backend.train(model, [group])
         assert await model.get_step() == 0
         assert (await train_once(backend, model)).step == 1, "the next job starts from the last step"
+
+
+def sampled_elsewhere(choice: Choice) -> Choice:
+    """The choice as a server with another vocabulary would give it: its ids, and nothing of ours."""
+    standard = choice.model_dump(include={"finish_reason", "index", "message", "logprobs"})
+    ids = [10_000_000 for _ in choice.logprobs.content]
+    return Choice.model_validate({**standard, "token_ids": ids, "prompt_token_ids": choice.prompt_token_ids})
 
 
 @covers("art-foreign-choices")
