@@ -23,7 +23,7 @@ import type { TrainingDependencies } from "./dependencies.ts"
 import { modelOf } from "./model-access.ts"
 
 export function checkpointRoutes(dependencies: TrainingDependencies): Route[] {
-  const { database, dataDir } = dependencies
+  const { database } = dependencies
   return [
     route({
       method: "GET",
@@ -59,7 +59,7 @@ export function checkpointRoutes(dependencies: TrainingDependencies): Route[] {
         const model = await modelOf(database, principal, params.model_id)
         const steps = [...new Set(body.steps)]
         const deleted = await deleteCheckpoints(database, model.id, steps)
-        await removeFolders(dataDir, deleted)
+        await removeFolders(dependencies, model.id, deleted)
         const gone = new Set(deleted.map((checkpoint) => checkpoint.step))
         return { deleted_count: deleted.length, not_found_steps: steps.filter((step) => !gone.has(step)) }
       },
@@ -68,9 +68,16 @@ export function checkpointRoutes(dependencies: TrainingDependencies): Route[] {
 }
 
 /** Adapters in use are in the engine's memory by now; requests that run on them finish. */
-async function removeFolders(dataDir: string, checkpoints: readonly CheckpointRecord[]): Promise<void> {
-  const folders = checkpoints.flatMap((checkpoint) => checkpoint.path ?? [])
-  await Promise.all(folders.map((folder) => rm(path.join(dataDir, folder), { recursive: true, force: true })))
+async function removeFolders(
+  { dataDir, afterUse }: TrainingDependencies,
+  modelId: string,
+  checkpoints: readonly CheckpointRecord[],
+): Promise<void> {
+  const removals = checkpoints.map(({ step, path: folder }) => {
+    if (folder === null) return Promise.resolve()
+    return afterUse(modelId, step, () => rm(path.join(dataDir, folder), { recursive: true, force: true }))
+  })
+  await Promise.all(removals)
 }
 
 function unknownCursor(after: string): HeddleError {

@@ -13,6 +13,8 @@ export interface TrainingDependencies extends SftSources {
   baseModels: BaseModels
   /** Call it after a job was stored or a model deleted: the scheduler looks at its queue now. */
   wakeScheduler: () => void
+  /** Removes a checkpoint's files (step null: all of the model's) now, or after the last request that uses them. */
+  afterUse: (modelId: string, step: number | null, remove: () => Promise<void>) => Promise<void>
   trajectories: TrajectoryReader
   limits: TrainingLimits
   /** Rejects with the reason while the engine cannot train. */

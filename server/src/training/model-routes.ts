@@ -15,7 +15,7 @@ import { entityIdsOf, noSuchModel } from "./model-access.ts"
 import { makeModel, toWireModel } from "./models.ts"
 
 export function modelRoutes(dependencies: TrainingDependencies): Route[] {
-  const { database, baseModels, wakeScheduler, dataDir } = dependencies
+  const { database, baseModels, wakeScheduler, dataDir, afterUse } = dependencies
   return [
     route({
       method: "GET",
@@ -53,7 +53,8 @@ export function modelRoutes(dependencies: TrainingDependencies): Route[] {
         const deleted = await deleteModel(database, entityIdsOf(principal), params.model_id)
         if (deleted === null) throw noSuchModel(params.model_id)
         wakeScheduler()
-        await rm(path.join(dataDir, "checkpoints", deleted.id), { recursive: true, force: true })
+        const folder = path.join(dataDir, "checkpoints", deleted.id)
+        await afterUse(deleted.id, null, () => rm(folder, { recursive: true, force: true }))
         return { model_id: deleted.id, deleted_checkpoints: deleted.checkpoints, deleted_run: true }
       },
     }),

@@ -17,10 +17,12 @@ export interface TestCatalog {
   close(): Promise<void>
 }
 
-export async function openTestCatalog(): Promise<TestCatalog> {
+/** `server`: a PostgreSQL server's address; null for PGlite. */
+export async function openTestCatalog(
+  server: string | null = process.env["HEDDLE_TEST_POSTGRES_URL"] ?? null,
+): Promise<TestCatalog> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-test-"))
-  const server = process.env["HEDDLE_TEST_POSTGRES_URL"]
-  const postgresUrl = server === undefined ? null : await createDatabase(server)
+  const postgresUrl = server === null ? null : await createDatabase(server)
   if (postgresUrl === null) await copyCatalogTemplate(dataDir)
   const database = await openCatalog({ postgresUrl, folder: path.join(dataDir, "catalog") })
   const close = async () => {

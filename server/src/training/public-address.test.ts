@@ -1,0 +1,30 @@
+import { describe, expect, test } from "vitest"
+import { FetchPolicy } from "./public-address.ts"
+
+describe("security 5.2: what is not public is refused", () => {
+  test.each([
+    "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.168.1.1",
+    "198.18.0.1", "224.0.0.1", "255.255.255.255", "::", "::1", "fe80::1", "fc00::1", "fd12::1", "ff02::1", "64:ff9b::7f00:1",
+    "2002:7f00:1::", "2001:db8::1", "::ffff:127.0.0.1", "::ffff:7f00:1", "::ffff:a9fe:a9fe",
+  ])("%s", (address) => expect(new FetchPolicy([]).allowsAddress(address)).toBe(false))
+})
+
+test.each(["8.8.8.8", "172.15.0.1", "172.32.0.1", "192.167.0.1", "2606:4700::1111", "2a00:1450::1", "::ffff:8.8.8.8"])(
+  "%s is public",
+  (address) => expect(new FetchPolicy([]).allowsAddress(address)).toBe(true),
+)
+
+test("HEDDLE_FETCH_ALLOW opens addresses, ranges and hosts, and nothing else", () => {
+  const policy = new FetchPolicy(["10.1.0.0/16", "127.0.0.1", "fd00::/8", "Data.Internal"])
+  expect(policy.allowsAddress("10.1.255.1")).toBe(true)
+  expect(policy.allowsAddress("10.2.0.1")).toBe(false)
+  expect(policy.allowsAddress("127.0.0.1")).toBe(true)
+  expect(policy.allowsAddress("127.0.0.2")).toBe(false)
+  expect(policy.allowsAddress("fd12::1")).toBe(true)
+  expect(policy.allowsHost("data.internal")).toBe(true)
+  expect(policy.allowsHost("other.internal")).toBe(false)
+})
+
+test.each(["10.0.0.0/33", "10.0.0.0/8/8", "a host", "host/8", "10.0.0.0/x"])("%j in HEDDLE_FETCH_ALLOW: refused by name", (entry) => {
+  expect(() => new FetchPolicy([entry])).toThrow(`HEDDLE_FETCH_ALLOW: "${entry}"`)
+})

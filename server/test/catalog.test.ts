@@ -1,0 +1,169 @@
+/** The catalog's rules on both stores: PGlite always, PostgreSQL where `HEDDLE_TEST_POSTGRES_URL` names a server. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { createUser, ensureAdmin, findUserByName } from "../src/storage/catalog/accounts.ts"
+import { findKeyOwner, hashOfKey, revokeApiKey, storeApiKey } from "../src/storage/catalog/api-keys.ts"
+import { deleteCheckpoints, listCheckpoints } from "../src/storage/catalog/checkpoints.ts"
+import { createModel, deleteModel, findModel } from "../src/storage/catalog/models.ts"
+import type { CatalogDatabase } from "../src/storage/catalog/open-catalog.ts"
+import { ensureProject } from "../src/storage/catalog/projects.ts"
+import { createJob, findJob } from "../src/storage/catalog/training-jobs.ts"
+import { createUpload, listUploads, type UploadRecord } from "../src/storage/catalog/uploads.ts"
+import { bootstrap } from "../src/platform/bootstrap.ts"
+import { addTenant, openTestCatalog, type TestCatalog, type TestTenant } from "./support/test-catalog.ts"
+
+const postgres = process.env["HEDDLE_TEST_POSTGRES_URL"]
+const stores = [
+  { name: "PGlite", url: null },
+  ...(postgres === undefined ? [] : [{ name: "PostgreSQL", url: postgres }]),
+]
+
+describe.each(stores)("on $name", ({ url }) => {
+  let catalog: TestCatalog
+  let database: CatalogDatabase
+  let acme: TestTenant
+  let rival: TestTenant
+  beforeAll(async () => {
+    catalog = await openTestCatalog(url)
+    database = catalog.database
+    acme = await addTenant(database, "acme")
+    rival = await addTenant(database, "rival")
+  })
+  afterAll(() => catalog.close())
+
+  const newModel = (name: string) =>
+    createModel(database, { projectId: acme.projectId, name, baseModel: "heddle/tiny", basePath: null })
+
+  const newJob = (modelId: string, failure: string | null = null) =>
+    createJob(database, {
+      modelId,
+      config: { kind: "sft", engine: { batch_size: 2, learning_rate: 1, assistant_turns: "all" }, kl_reference: null },
+      requestedConfig: { text: "zero \u0000 and half \ud800" },
+      dataPath: "blobs/x",
+      dataSha256: "x",
+      warnings: [],
+      failure,
+    })
+
+  test("a query beside an open transaction does not take part in it", async () => {
+    const begun = Promise.withResolvers<void>()
+    const rolledBack = database
+      .transaction()
+      .execute(async (transaction) => {
+        await transaction.insertInto("entities").values({ name: "undone" }).execute()
+        begun.resolve()
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        throw new Error("roll back")
+      })
+      .catch((error: Error) => error.message)
+    await begun.promise
+    const beside = database.insertInto("entities").values({ name: "kept" }).execute()
+    expect(await rolledBack).toBe("roll back")
+    await beside
+    const rows = await database.selectFrom("entities").select("name").where("name", "in", ["undone", "kept"]).execute()
+    expect(rows).toEqual([{ name: "kept" }])
+  })
+
+  test("fifty transactions at once all commit", async () => {
+    await Promise.all(Array.from({ length: 50 }, (_, index) => newModel(`at-once-${index}`)))
+    const rows = await database.selectFrom("models").select("id").where("name", "like", "at-once-%").execute()
+    expect(rows).toHaveLength(50)
+  })
+
+  test("a model comes with its step 0 or not at all; a live name is taken once", async () => {
+    const models = await Promise.all(Array.from({ length: 10 }, () => newModel("single")))
+    const [model, ...others] = models.filter((each) => each !== null)
+    expect(others).toEqual([])
+    const checkpoints = await listCheckpoints(database, model?.id ?? "", { afterStep: null, order: "asc", limit: 5 })
+    expect(checkpoints).toMatchObject([{ step: 0, metrics: {}, path: null, sizeBytes: 0 }])
+  })
+
+  test("tenancy: a model or job of another entity is not found, and not deleted", async () => {
+    const model = await newModel("private")
+    const id = model?.id ?? ""
+    const job = await newJob(id)
+    expect(await findModel(database, [rival.entityId], id)).toBeNull()
+    expect(await findJob(database, [rival.entityId], job?.id ?? "")).toBeNull()
+    expect(await deleteModel(database, [rival.entityId], id)).toBeNull()
+    expect(await findModel(database, [acme.entityId], id)).toMatchObject({ id, entity: "acme" })
+  })
+
+  test("deleting a model twice counts the same checkpoints, and no more than were live", async () => {
+    const model = await newModel("doomed")
+    const id = model?.id ?? ""
+    for (const step of [1, 2]) {
+      await database.insertInto("checkpoints").values({ model_id: id, step, metrics: "{}", path: null, size_bytes: 0 }).execute()
+    }
+    await deleteCheckpoints(database, id, [1])
+    expect(await deleteModel(database, [acme.entityId], id)).toEqual({ id, checkpoints: 2 })
+    expect(await deleteModel(database, [acme.entityId], id)).toEqual({ id, checkpoints: 2 })
+    expect(await newJob(id)).toBeNull()
+  })
+
+  test("a job keeps what the client sent, U+0000 and half a surrogate pair included", async () => {
+    const model = await newModel("texts")
+    const job = await newJob(model?.id ?? "")
+    const row = await database.selectFrom("training_jobs").select("requested_config").where("id", "=", job?.id ?? "").executeTakeFirstOrThrow()
+    expect(row.requested_config).toEqual({ text: "zero \u0000 and half \ud800" })
+  })
+
+  test("a job stored as failed has its one event", async () => {
+    const model = await newModel("failing")
+    const job = await newJob(model?.id ?? "", "line 3 is bad")
+    expect(job).toMatchObject({ status: "failed", errorMessage: "line 3 is bad" })
+    const events = await database.selectFrom("training_job_events").select(["sequence", "type", "data"]).where("job_id", "=", job?.id ?? "").execute()
+    expect(events).toEqual([{ sequence: 0, type: "training_failed", data: { error_message: "line 3 is bad" } }])
+  })
+
+  test("a revoked key is no key; storing it again brings it back", async () => {
+    const key = "k".repeat(48)
+    const record = await storeApiKey(database, { userId: acme.userId, name: "n", key })
+    expect(await findKeyOwner(database, hashOfKey(key))).toMatchObject({ userId: acme.userId })
+    expect(await revokeApiKey(database, record.id, rival.userId)).toBeNull()
+    expect(await revokeApiKey(database, record.id, acme.userId)).toBe(hashOfKey(key))
+    expect(await findKeyOwner(database, hashOfKey(key))).toBeNull()
+    await storeApiKey(database, { userId: acme.userId, name: "n", key })
+    expect(await findKeyOwner(database, hashOfKey(key))).not.toBeNull()
+  })
+
+  test("bootstrap makes one key once; a key that is given works beside it, and a new entity becomes the default", async () => {
+    const made = await bootstrap(database, "local", null)
+    expect(made).toMatch(/^[A-Za-z0-9]{48}$/)
+    expect(await bootstrap(database, "local", null)).toBeNull()
+    expect(await bootstrap(database, "lab", "g".repeat(40))).toBeNull()
+    for (const key of [made ?? "", "g".repeat(40)]) expect(await findKeyOwner(database, hashOfKey(key))).not.toBeNull()
+    const admin = await findUserByName(database, "admin")
+    expect(admin).toMatchObject({ isAdmin: true, defaultEntity: { name: "lab" } })
+    expect(admin?.entities.map((entity) => entity.name)).toEqual(["lab", "local"])
+    await ensureAdmin(database, "admin", "local")
+  })
+
+  test("a user gets an entity of the same name, unless somebody has it", async () => {
+    expect(await createUser(database, { username: "ada", isAdmin: false, entityIds: [acme.entityId] })).not.toBeNull()
+    expect((await findUserByName(database, "ada"))?.entities.map((entity) => entity.name)).toEqual(["acme", "ada"])
+    expect(await createUser(database, { username: "ada", isAdmin: false, entityIds: [] })).toBeNull()
+    expect(await createUser(database, { username: "kept", isAdmin: false, entityIds: [] })).toBeNull()
+    expect(await findUserByName(database, "kept")).toBeNull()
+  })
+
+  test("projects are made once, however many ask", async () => {
+    const ids = await Promise.all(Array.from({ length: 10 }, () => ensureProject(database, acme.entityId, "shared")))
+    expect(new Set(ids).size).toBe(1)
+  })
+
+  test("uploads page both ways without gap or repeat", async () => {
+    const upload = { entityId: rival.entityId, sha256: "s", sizeBytes: 1, purpose: "fine-tune" }
+    for (let index = 0; index < 7; index++) await createUpload(database, { ...upload, filename: `${index}` })
+    for (const order of ["asc", "desc"] as const) {
+      const names: string[] = []
+      let after: UploadRecord | null = null
+      for (;;) {
+        const page: UploadRecord[] = await listUploads(database, [rival.entityId], { purpose: null, after, order, limit: 3 })
+        names.push(...page.map((each) => each.filename))
+        after = page.at(-1) ?? null
+        if (after === null) break
+      }
+      const expected = ["0", "1", "2", "3", "4", "5", "6"]
+      expect(names).toEqual(order === "asc" ? expected : expected.toReversed())
+    }
+  })
+})
