@@ -7,7 +7,9 @@ beforeAll(async () => (opened = await openTrainingApp()))
 afterAll(() => opened.close())
 
 const filled = (route: Route, ids: Record<string, string> = {}) =>
-  route.path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? "5f0c3a80-0000-4000-8000-000000000000").replace("*", "x")
+  route.path
+    .replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? "5f0c3a80-0000-4000-8000-000000000000")
+    .replace("*", "x")
 
 const inject = (route: Route, headers: Record<string, string>) =>
   opened.app.server.inject({ method: route.method, url: filled(route), headers })
@@ -19,7 +21,13 @@ describe("law 5: every route has its access rule", () => {
     for (const route of opened.app.routes) {
       expect(opened.app.server.hasRoute({ method: route.method, url: route.path })).toBe(true)
     }
-    expect(names).toEqual(expect.arrayContaining(["POST /v1/preview/models", "POST /v1/files", "DELETE /v1/organization/api_keys/:api_key_id"]))
+    expect(names).toEqual(
+      expect.arrayContaining([
+        "POST /v1/preview/models",
+        "POST /v1/files",
+        "DELETE /v1/organization/api_keys/:api_key_id",
+      ]),
+    )
   })
 
   test("the public ones are few and known", () => {
@@ -46,7 +54,7 @@ describe("law 5: every route has its access rule", () => {
 
   test("training-api 1.4: the 401 without a key says which client versions forget it", async () => {
     const answer = await opened.app.server.inject({ method: "GET", url: "/v1/preview/training-jobs/x" })
-    expect((answer.json()).detail).toContain("openpipe-art 0.5.17")
+    expect(answer.json().detail).toContain("openpipe-art 0.5.17")
   })
 
   test("an administrator's routes refuse everybody else: 403", async () => {
@@ -58,14 +66,22 @@ describe("law 5: every route has its access rule", () => {
 
   test("public routes answer with and without a key (training-api 1.1)", async () => {
     for (const headers of [{}, { authorization: `Bearer ${opened.acme.key}` }, { authorization: "Bearer wrong" }]) {
-      const answer = await opened.app.server.inject({ method: "GET", url: "/v1/health", headers: headers as Record<string, string> })
+      const answer = await opened.app.server.inject({
+        method: "GET",
+        url: "/v1/health",
+        headers: headers as Record<string, string>,
+      })
       expect(answer.statusCode).toBe(200)
     }
   })
 
   test("training-api 5.1: Bearer and Basic api:<key> both work", async () => {
     const basic = `Basic ${Buffer.from(`api:${opened.acme.key}`).toString("base64")}`
-    const answer = await opened.app.server.inject({ method: "GET", url: "/v1/organization/me", headers: { authorization: basic } })
+    const answer = await opened.app.server.inject({
+      method: "GET",
+      url: "/v1/organization/me",
+      headers: { authorization: basic },
+    })
     expect(answer.json()).toMatchObject({ username: "acme" })
   })
 })
@@ -73,7 +89,10 @@ describe("law 5: every route has its access rule", () => {
 describe("security 5.3: one tenant cannot reach what another has", () => {
   test("every route that names something of acme answers 404 to rival, and changes nothing", async () => {
     const { id: modelId } = await newModel(opened.acme)
-    const job = await opened.acme.post("/v1/preview/training-jobs", { model_id: modelId, trajectory_groups: groupsOf([0, 1]) })
+    const job = await opened.acme.post("/v1/preview/training-jobs", {
+      model_id: modelId,
+      trajectory_groups: groupsOf([0, 1]),
+    })
     const key = await opened.acme.post("/v1/organization/api_keys", { name: "second" })
     const ids = {
       model_id: modelId,
@@ -92,7 +111,9 @@ describe("security 5.3: one tenant cannot reach what another has", () => {
       })
       expect([route.method, route.path, answer.statusCode]).toEqual([route.method, route.path, 404])
     }
-    expect((await opened.acme.get(`/v1/preview/models/${modelId}/checkpoints`)).body).toMatchObject({ data: [{ step: 0 }] })
+    expect((await opened.acme.get(`/v1/preview/models/${modelId}/checkpoints`)).body).toMatchObject({
+      data: [{ step: 0 }],
+    })
   })
 })
 
@@ -102,11 +123,19 @@ describe("API keys", () => {
     const { id, value } = made.body as { id: string; value: string }
     expect(value).toMatch(/^[A-Za-z0-9]{48}$/)
     const me = () =>
-      opened.app.server.inject({ method: "GET", url: "/v1/organization/me", headers: { authorization: `Bearer ${value}` } })
+      opened.app.server.inject({
+        method: "GET",
+        url: "/v1/organization/me",
+        headers: { authorization: `Bearer ${value}` },
+      })
     expect((await me()).statusCode).toBe(200)
     const list = await opened.acme.get("/v1/organization/api_keys")
     expect(JSON.stringify(list.body)).not.toContain(value)
-    expect(list.body).toMatchObject({ data: expect.arrayContaining([expect.objectContaining({ id, name: "mine", redacted_value: `…${value.slice(-4)}` })]) })
+    expect(list.body).toMatchObject({
+      data: expect.arrayContaining([
+        expect.objectContaining({ id, name: "mine", redacted_value: `…${value.slice(-4)}` }),
+      ]),
+    })
     expect((await opened.acme.delete(`/v1/organization/api_keys/${id}`)).status).toBe(200)
     expect((await me()).statusCode).toBe(401)
     expect((await opened.acme.delete(`/v1/organization/api_keys/${id}`)).status).toBe(404)
@@ -130,7 +159,13 @@ describe("API keys", () => {
 describe("teams", () => {
   test("a member may make models in the team's entity until taken out", async () => {
     const create = () =>
-      opened.acme.post("/v1/preview/models", { entity: "shared", project: "p", name: "m", base_model: "heddle/tiny", return_existing: true })
+      opened.acme.post("/v1/preview/models", {
+        entity: "shared",
+        project: "p",
+        name: "m",
+        base_model: "heddle/tiny",
+        return_existing: true,
+      })
     expect((await opened.admin.post("/v1/organization/teams", { name: "shared" })).status).toBe(200)
     expect((await create()).status).toBe(403)
     await opened.admin.post("/v1/organization/teams/shared/members", { username: "acme" })
@@ -144,6 +179,8 @@ describe("teams", () => {
     expect((await opened.admin.post("/v1/organization/users", { username: "acme" })).status).toBe(409)
     const answer = await opened.admin.post("/v1/organization/users", { username: "new", teams: ["absent"] })
     expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ["body", "teams", 0] }] } })
-    expect((await opened.admin.post("/v1/organization/teams/%00/members", { username: "\u0000" })).status).toBeLessThan(500)
+    expect((await opened.admin.post("/v1/organization/teams/%00/members", { username: "\u0000" })).status).toBeLessThan(
+      500,
+    )
   })
 })

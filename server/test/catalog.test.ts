@@ -91,7 +91,10 @@ describe.each(stores)("on $name", ({ url }) => {
     const model = await newModel("doomed")
     const id = model?.id ?? ""
     for (const step of [1, 2]) {
-      await database.insertInto("checkpoints").values({ model_id: id, step, metrics: "{}", path: null, size_bytes: 0 }).execute()
+      await database
+        .insertInto("checkpoints")
+        .values({ model_id: id, step, metrics: "{}", path: null, size_bytes: 0 })
+        .execute()
     }
     await deleteCheckpoints(database, id, [1])
     expect(await deleteModel(database, [acme.entityId], id)).toEqual({ id, checkpoints: 2 })
@@ -102,7 +105,11 @@ describe.each(stores)("on $name", ({ url }) => {
   test("a job keeps what the client sent, U+0000 and half a surrogate pair included", async () => {
     const model = await newModel("texts")
     const job = await newJob(model?.id ?? "")
-    const row = await database.selectFrom("training_jobs").select("requested_config").where("id", "=", job?.id ?? "").executeTakeFirstOrThrow()
+    const row = await database
+      .selectFrom("training_jobs")
+      .select("requested_config")
+      .where("id", "=", job?.id ?? "")
+      .executeTakeFirstOrThrow()
     expect(row.requested_config).toEqual({ text: "zero \u0000 and half \ud800" })
   })
 
@@ -110,7 +117,11 @@ describe.each(stores)("on $name", ({ url }) => {
     const model = await newModel("failing")
     const job = await newJob(model?.id ?? "", "line 3 is bad")
     expect(job).toMatchObject({ status: "failed", errorMessage: "line 3 is bad" })
-    const events = await database.selectFrom("training_job_events").select(["sequence", "type", "data"]).where("job_id", "=", job?.id ?? "").execute()
+    const events = await database
+      .selectFrom("training_job_events")
+      .select(["sequence", "type", "data"])
+      .where("job_id", "=", job?.id ?? "")
+      .execute()
     expect(events).toEqual([{ sequence: 0, type: "training_failed", data: { error_message: "line 3 is bad" } }])
   })
 
@@ -157,7 +168,12 @@ describe.each(stores)("on $name", ({ url }) => {
       const names: string[] = []
       let after: UploadRecord | null = null
       for (;;) {
-        const page: UploadRecord[] = await listUploads(database, [rival.entityId], { purpose: null, after, order, limit: 3 })
+        const page: UploadRecord[] = await listUploads(database, [rival.entityId], {
+          purpose: null,
+          after,
+          order,
+          limit: 3,
+        })
         names.push(...page.map((each) => each.filename))
         after = page.at(-1) ?? null
         if (after === null) break

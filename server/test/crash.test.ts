@@ -26,7 +26,10 @@ interface Running {
 
 function start(): { child: ChildProcess; output: string[]; url: Promise<string> } {
   const env = { ...process.env, HEDDLE_ADMIN_KEY: adminKey, HEDDLE_ENGINE: "none", HEDDLE_LOG: "error" }
-  const child = spawn(process.execPath, [main, "--port", "0", "--data-dir", dataDir], { env, stdio: ["ignore", "pipe", "pipe"] })
+  const child = spawn(process.execPath, [main, "--port", "0", "--data-dir", dataDir], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  })
   const output: string[] = []
   createInterface({ input: child.stderr }).on("line", (line) => output.push(line))
   const url = new Promise<string>((resolve, reject) => {
@@ -57,7 +60,12 @@ async function get(server: Running, url: string): Promise<number> {
 }
 
 /** Makes models and jobs until the server is gone; keeps what was acknowledged. */
-async function write(server: Running, round: number, writer: number, acknowledged: { models: string[]; jobs: string[] }) {
+async function write(
+  server: Running,
+  round: number,
+  writer: number,
+  acknowledged: { models: string[]; jobs: string[] },
+) {
   for (let count = 0; ; count++) {
     try {
       const name = `m-${round}-${writer}-${count}`
@@ -102,7 +110,10 @@ test("a second server on the same folder is refused with the reason, and does th
 
 test("a bad HEDDLE_ADMIN_KEY refuses to start and says why", async () => {
   const env = { ...process.env, HEDDLE_ADMIN_KEY: "short", HEDDLE_ENGINE: "none" }
-  const child = spawn(process.execPath, [main, "--port", "0", "--data-dir", dataDir], { env, stdio: ["ignore", "ignore", "pipe"] })
+  const child = spawn(process.execPath, [main, "--port", "0", "--data-dir", dataDir], {
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+  })
   const lines: string[] = []
   createInterface({ input: child.stderr }).on("line", (line) => lines.push(line))
   const [code] = (await once(child, "close")) as [number]

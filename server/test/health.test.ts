@@ -6,7 +6,8 @@ let opened: TrainingApp
 beforeAll(async () => (opened = await openTrainingApp()))
 afterAll(() => opened.close())
 
-const get = (url: string, headers: Record<string, string> = {}) => opened.app.server.inject({ method: "GET", url, headers })
+const get = (url: string, headers: Record<string, string> = {}) =>
+  opened.app.server.inject({ method: "GET", url, headers })
 
 test("training-api 1.5: health", async () => {
   const answer = await get("/v1/health")
@@ -28,7 +29,10 @@ test("training-api 1.5: system-check is 200 while all parts work, and 503 with t
   }
   const broken = await get("/v1/system-check")
   expect(broken.statusCode).toBe(503)
-  expect(broken.json()).toMatchObject({ database: true, gpu_queue: { success: false, error: expect.stringContaining("out of order") } })
+  expect(broken.json()).toMatchObject({
+    database: true,
+    gpu_queue: { success: false, error: expect.stringContaining("out of order") },
+  })
 })
 
 test("unknown paths and methods: 404 in the dialect of the area", async () => {
@@ -54,10 +58,15 @@ test("a browser is sent to the reference page, which asks nothing of another hos
 test("the OpenAPI document has every route, with its parameters, body and errors", async () => {
   const document = (await get("/openapi.json")).json() as {
     openapi: string
-    paths: Record<string, Record<string, { security?: object; requestBody?: object; responses: object; operationId: string }>>
+    paths: Record<
+      string,
+      Record<string, { security?: object; requestBody?: object; responses: object; operationId: string }>
+    >
   }
   expect(document.openapi).toBe("3.1.0")
-  const operations = Object.entries(document.paths).flatMap(([url, methods]) => Object.keys(methods).map((method) => `${method} ${url}`))
+  const operations = Object.entries(document.paths).flatMap(([url, methods]) =>
+    Object.keys(methods).map((method) => `${method} ${url}`),
+  )
   const expected = opened.app.routes.map((route) => {
     const url = route.path.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}")
     return `${route.method.toLowerCase()} ${url}`

@@ -44,7 +44,11 @@ test.runIf(slow)("300 MB: accepted in flat memory while the event loop stays fre
     duplex: "half",
   } as RequestInit)
   clearInterval(watch)
-  const figures = { seconds: (performance.now() - began) / 1000, grownMB: (peak - before) / 1e6, longestPauseMs: longestPause }
+  const figures = {
+    seconds: (performance.now() - began) / 1000,
+    grownMB: (peak - before) / 1e6,
+    longestPauseMs: longestPause,
+  }
   expect(answer.status, JSON.stringify(figures)).toBe(200)
   expect(figures.grownMB, JSON.stringify(figures)).toBeLessThan(300)
   expect(figures.longestPauseMs, JSON.stringify(figures)).toBeLessThan(500)

@@ -17,7 +17,10 @@ async function modelWithSteps(last: number): Promise<string> {
     const folder = `checkpoints/${id}/step_${step}`
     await mkdir(path.join(opened.config.dataDir, folder), { recursive: true })
     await writeFile(path.join(opened.config.dataDir, folder, "adapter_config.json"), "{}")
-    await catalog.insertInto("checkpoints").values({ model_id: id, step, metrics, path: folder, size_bytes: 2 }).execute()
+    await catalog
+      .insertInto("checkpoints")
+      .values({ model_id: id, step, metrics, path: folder, size_bytes: 2 })
+      .execute()
   }
   await catalog.updateTable("models").set({ last_step: last }).where("id", "=", id).execute()
   return id
@@ -135,7 +138,10 @@ describe("training-api 4.3: delete checkpoints", () => {
 
   test("a hundred thousand steps at once", async () => {
     const id = await modelWithSteps(1)
-    const { status, body } = await remove(id, Array.from({ length: 100_000 }, (_, step) => step))
+    const { status, body } = await remove(
+      id,
+      Array.from({ length: 100_000 }, (_, step) => step),
+    )
     expect(status).toBe(200)
     expect(body).toMatchObject({ deleted_count: 2 })
   })

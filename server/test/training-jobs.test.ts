@@ -8,7 +8,10 @@ beforeAll(async () => (opened = await openTrainingApp()))
 afterAll(() => opened.close())
 
 async function startJob(modelId: string, ...rewards: number[][]): Promise<string> {
-  const { body } = await opened.acme.post("/v1/preview/training-jobs", { model_id: modelId, trajectory_groups: groupsOf(...rewards) })
+  const { body } = await opened.acme.post("/v1/preview/training-jobs", {
+    model_id: modelId,
+    trajectory_groups: groupsOf(...rewards),
+  })
   return (body as { id: string }).id
 }
 
@@ -21,7 +24,7 @@ async function ended(id: string) {
 
 async function allEvents(id: string, limit: number) {
   const found: { id: string; type: string }[] = []
-  for (let after = ""; ; ) {
+  for (let after = ""; ;) {
     const query = after === "" ? "" : `&after=${after}`
     const { body } = await opened.acme.get(`/v1/preview/training-jobs/${id}/events?limit=${limit}${query}`)
     const page = eventPage.strict().parse(body)
@@ -36,7 +39,13 @@ describe("a job through the whole server, on the fake engine", () => {
     const { id: modelId } = await newModel(opened.acme)
     const id = await startJob(modelId, [0, 1], [1, 1])
     const job = await ended(id)
-    expect(job).toMatchObject({ kind: "rl", status: "succeeded", model_id: modelId, output_step: 1, error_message: null })
+    expect(job).toMatchObject({
+      kind: "rl",
+      status: "succeeded",
+      model_id: modelId,
+      output_step: 1,
+      error_message: null,
+    })
     const types = (await allEvents(id, 20)).map((event) => event.type)
     expect(types[0]).toBe("training_started")
     expect(types.at(-1)).toBe("training_ended")
@@ -46,7 +55,10 @@ describe("a job through the whole server, on the fake engine", () => {
 
   test("training-api 1.3: event pages of 1, 20 and 100 give the same sequence", async () => {
     const { id: modelId } = await newModel(opened.acme)
-    const id = await startJob(modelId, Array.from({ length: 30 }, (_, index) => index))
+    const id = await startJob(
+      modelId,
+      Array.from({ length: 30 }, (_, index) => index),
+    )
     await ended(id)
     const [one, twenty, hundred] = [await allEvents(id, 1), await allEvents(id, 20), await allEvents(id, 100)]
     expect(one).toEqual(hundred)
@@ -66,7 +78,10 @@ describe("a job through the whole server, on the fake engine", () => {
     else opened.fake.handlers.train = usual
     expect(job).toMatchObject({ status: "failed", error_message: expect.stringContaining("token id 999999") })
     const events = await allEvents(id, 20)
-    expect(events.at(-1)).toMatchObject({ type: "training_failed", data: { error_message: expect.stringContaining("999999") } })
+    expect(events.at(-1)).toMatchObject({
+      type: "training_failed",
+      data: { error_message: expect.stringContaining("999999") },
+    })
   })
 
   test("training-api 3.1 rule 6: deleting the model ends its running job, whose events stay readable", async () => {
@@ -109,7 +124,10 @@ describe("training-api 2.4: log", () => {
   test("metrics of the split appear at the newest checkpoint, beside those of other splits", async () => {
     const { id } = await newModel(opened.acme)
     const log = (body: object) => opened.acme.post(`/v1/preview/models/${id}/log`, body)
-    const timed = (reward: number, duration: number) => ({ ...sampledTrajectory(reward), metrics: { duration, solved: reward > 0 } })
+    const timed = (reward: number, duration: number) => ({
+      ...sampledTrajectory(reward),
+      metrics: { duration, solved: reward > 0 },
+    })
     const failed = [{ type: "E", message: "m", traceback: "t" }]
     const groups = [
       { trajectories: [timed(0, 1), timed(1, 3)], exceptions: failed, metrics: { size: 2 } },
@@ -135,7 +153,10 @@ describe("training-api 2.4: log", () => {
   test("bad trajectories and a missing split: 422", async () => {
     const { id } = await newModel(opened.acme)
     const log = (body: object) => opened.acme.post(`/v1/preview/models/${id}/log`, body)
-    expect(await log({ trajectory_groups: [] })).toMatchObject({ status: 422, body: { detail: [{ loc: ["body", "split"] }] } })
+    expect(await log({ trajectory_groups: [] })).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ["body", "split"] }] },
+    })
     const bad = { split: "val", trajectory_groups: [{ trajectories: [{ reward: "high" }] }] }
     expect(await log(bad)).toMatchObject({
       status: 422,

@@ -76,7 +76,9 @@ describe("training-api 1.2: create a model", () => {
   ])("%s %j: 422 on that field", async (field, value) => {
     const { status, body } = await create({ ...base, name: "ok", [field]: value })
     expect(status).toBe(422)
-    expect(body).toMatchObject({ detail: [{ loc: ["body", field], msg: expect.any(String), type: expect.any(String) }] })
+    expect(body).toMatchObject({
+      detail: [{ loc: ["body", field], msg: expect.any(String), type: expect.any(String) }],
+    })
   })
 
   test("a missing field: 422 as the framework of the public service writes it", async () => {
@@ -117,7 +119,9 @@ describe("delete a model", () => {
     expect(status).toBe(200)
     expect(deleteModelAnswer.strict().parse(body)).toEqual({ model_id: id, deleted_checkpoints: 1, deleted_run: true })
     expect((await opened.acme.get(`/v1/preview/models/${id}/checkpoints`)).status).toBe(404)
-    expect((await opened.acme.post(`/v1/preview/models/${id}/log`, { split: "val", trajectory_groups: [] })).status).toBe(404)
+    expect(
+      (await opened.acme.post(`/v1/preview/models/${id}/log`, { split: "val", trajectory_groups: [] })).status,
+    ).toBe(404)
   })
 
   test("training-api 1.4: a replayed DELETE gives the same answer", async () => {

@@ -18,7 +18,11 @@ afterAll(() => opened.close())
 const create = (body: object | string) => opened.acme.post(url, body)
 
 async function storedJob(id: string) {
-  const row = await opened.app.stores.catalog.selectFrom("training_jobs").selectAll().where("id", "=", id).executeTakeFirstOrThrow()
+  const row = await opened.app.stores.catalog
+    .selectFrom("training_jobs")
+    .selectAll()
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow()
   return { ...row, config: storedJobConfig.parse(row.config) }
 }
 
@@ -38,7 +42,10 @@ async function configFor(experimentalConfig: object) {
 async function dataLines(jobId: string) {
   const { data_path } = await storedJob(jobId)
   const text = await readFile(path.join(opened.config.dataDir, data_path), "utf8")
-  return text.split("\n").filter(Boolean).map((line) => specTrajectory.parse(JSON.parse(line)))
+  return text
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => specTrajectory.parse(JSON.parse(line)))
 }
 
 async function storedThings(): Promise<{ rows: number; blobs: number; temporary: number }> {
@@ -59,8 +66,13 @@ describe("training-api 2.1: the body of an RL job", () => {
   test("the engine's file has one line per trajectory with what training reads", async () => {
     const withTools = {
       ...sampledTrajectory(0.25),
-      tools: [{ name: "lookup", parameters: { type: "object" } }, { type: "function", function: { name: "other" } }],
-      additional_histories: [{ messages_and_choices: [{ role: "tool", name: "lookup", content: "7", tool_call_id: "c" }] }],
+      tools: [
+        { name: "lookup", parameters: { type: "object" } },
+        { type: "function", function: { name: "other" } },
+      ],
+      additional_histories: [
+        { messages_and_choices: [{ role: "tool", name: "lookup", content: "7", tool_call_id: "c" }] },
+      ],
     }
     const groups = [{ trajectories: [] }, { trajectories: [sampledTrajectory(1), withTools] }]
     const { body } = await create({ model_id: modelId, trajectory_groups: groups })
@@ -101,7 +113,10 @@ describe("training-api 2.1: the body of an RL job", () => {
     const content = "zero\u0000 line\u2028 thread 🧵"
     const trajectory = { messages_and_choices: [{ role: "user", content }], reward: 1 }
     const exceptions = [{ type: "E", message: content, traceback: content }]
-    const { body } = await create({ model_id: modelId, trajectory_groups: [{ trajectories: [trajectory], exceptions }] })
+    const { body } = await create({
+      model_id: modelId,
+      trajectory_groups: [{ trajectories: [trajectory], exceptions }],
+    })
     const [line] = await dataLines((body as { id: string }).id)
     expect(line?.histories[0]?.items[0]).toEqual({ message: { role: "user", content } })
   })
@@ -131,10 +146,18 @@ describe("training-api 2.1: the body of an RL job", () => {
     ["1e999, which JavaScript reads as Infinity", good.replace('"reward":1', '"reward":1e999'), ["reward"]],
     ["NaN", good.replace('"reward":1', '"reward":NaN'), []],
     ["an unknown role", good.replace('"role":"user"', '"role":"robot"'), ["messages_and_choices", 0, "role"]],
-    ["a null logprob", good.replace('"logprob":-0.5', '"logprob":null'), ["messages_and_choices", 1, "logprobs", "content", 0, "logprob"]],
+    [
+      "a null logprob",
+      good.replace('"logprob":-0.5', '"logprob":null'),
+      ["messages_and_choices", 1, "logprobs", "content", 0, "logprob"],
+    ],
     ["a token id below 0", good.replace("[100,101]", "[100,-101]"), ["messages_and_choices", 1, "token_ids", 1]],
     ["fewer token ids than logprobs", good.replace("[100,101]", "[100]"), ["messages_and_choices", 1, "token_ids"]],
-    ["an unknown finish reason", good.replace('"finish_reason":"stop"', '"finish_reason":"abort"'), ["messages_and_choices", 1, "finish_reason"]],
+    [
+      "an unknown finish reason",
+      good.replace('"finish_reason":"stop"', '"finish_reason":"abort"'),
+      ["messages_and_choices", 1, "finish_reason"],
+    ],
     ["a metric that is a text", good.replace('"metrics":{}', '"metrics":{"a":"b"}'), ["metrics", "a"]],
     ["no object", "7", []],
   ])("%s: 422 at its group and trajectory, and nothing is stored", async (_, bad, where) => {
@@ -158,7 +181,10 @@ describe("training-api 2.1: the body of an RL job", () => {
     [{ model_id: "x", trajectory_groups: [7] }, ["body", "trajectory_groups", 0]],
     [{ model_id: "x", trajectory_groups: [{}] }, ["body", "trajectory_groups", 0, "trajectories"]],
     [{ model_id: "x", trajectory_groups: [{ trajectories: null }] }, ["body", "trajectory_groups", 0, "trajectories"]],
-    [{ model_id: "x", trajectory_groups: [{ trajectories: [], exceptions: [{}] }] }, ["body", "trajectory_groups", 0, "exceptions", 0, "type"]],
+    [
+      { model_id: "x", trajectory_groups: [{ trajectories: [], exceptions: [{}] }] },
+      ["body", "trajectory_groups", 0, "exceptions", 0, "type"],
+    ],
     [[], ["body"]],
   ])("%j: 422", async (body, loc) => {
     const answer = await create(body)
@@ -188,7 +214,11 @@ describe("training-api 1.6: large and encoded bodies", () => {
     opened.app.server.inject({
       method: "POST",
       url,
-      headers: { authorization: `Bearer ${opened.acme.key}`, "content-type": "application/json", "content-encoding": encoding },
+      headers: {
+        authorization: `Bearer ${opened.acme.key}`,
+        "content-type": "application/json",
+        "content-encoding": encoding,
+      },
       payload,
     })
 
@@ -249,7 +279,14 @@ describe("training-api 2.2: experimental_config", () => {
       num_trajectories_learning_rate_multiplier_power: 0,
       learning_rate_multiplier: 1,
     }
-    const nulls = { learning_rate: null, loss_fn: null, ppo: null, epsilon: null, kl_penalty_reference_step: null, plot_tensors: null }
+    const nulls = {
+      learning_rate: null,
+      loss_fn: null,
+      ppo: null,
+      epsilon: null,
+      kl_penalty_reference_step: null,
+      plot_tensors: null,
+    }
     for (const asked of [{}, nulls]) {
       const { config, warnings } = await configFor(asked)
       expect(config).toMatchObject({ engine: defaults, kl_reference: null })
@@ -259,14 +296,26 @@ describe("training-api 2.2: experimental_config", () => {
 
   test.each([
     [{ ppo: true }, { loss_fn: "ppo", epsilon: 0.2, epsilon_high: 0.2 }],
-    [{ loss_fn: "ppo", epsilon: 0.3 }, { epsilon: 0.3, epsilon_high: 0.3 }],
-    [{ loss_fn: "ppo", ppo: true, epsilon_high: 0.28 }, { epsilon: 0.2, epsilon_high: 0.28 }],
+    [
+      { loss_fn: "ppo", epsilon: 0.3 },
+      { epsilon: 0.3, epsilon_high: 0.3 },
+    ],
+    [
+      { loss_fn: "ppo", ppo: true, epsilon_high: 0.28 },
+      { epsilon: 0.2, epsilon_high: 0.28 },
+    ],
     [{ scale_rewards: false }, { scale_rewards: false }],
     [{ normalize_advantages: false }, { scale_rewards: false }],
     [{ scale_rewards: true, normalize_advantages: true }, { scale_rewards: true }],
-    [{ kl_penalty_coef: 0.1, kl_penalty_source: "sample" }, { kl_penalty_coef: 0.1, kl_penalty_source: "sample" }],
+    [
+      { kl_penalty_coef: 0.1, kl_penalty_source: "sample" },
+      { kl_penalty_coef: 0.1, kl_penalty_source: "sample" },
+    ],
     [{ packed_sequence_length: 4096 }, { packed_sequence_length: 4096 }],
-    [{ advantage_balance: -1, kimi_k2_tau: 0.5 }, { advantage_balance: -1, kimi_k2_tau: 0.5 }],
+    [
+      { advantage_balance: -1, kimi_k2_tau: 0.5 },
+      { advantage_balance: -1, kimi_k2_tau: 0.5 },
+    ],
   ])("%j becomes %j", async (asked, engine) => {
     expect((await configFor(asked)).config.engine).toMatchObject(engine)
   })
@@ -313,16 +362,27 @@ describe("training-api 2.2: experimental_config", () => {
   test("another tenant's checkpoint is no KL reference", async () => {
     const foreign = await newModel(opened.rival)
     const uri = `wandb-artifact:///rival/tests/${foreign.name}:step0`
-    const { status } = await create({ model_id: modelId, trajectory_groups: [], experimental_config: { kl_ref_adapter_path: uri } })
+    const { status } = await create({
+      model_id: modelId,
+      trajectory_groups: [],
+      experimental_config: { kl_ref_adapter_path: uri },
+    })
     expect(status).toBe(422)
   })
 
   test("training-api 7.6: scaling by reward deviation reads the history of train/reward_std_dev", async () => {
     const { id } = await newModel(opened.acme)
     const { catalog } = opened.app.stores
-    for (const [step, deviation] of [[1, 0.4], [2, 0.3], [3, 0.2]] as const) {
+    for (const [step, deviation] of [
+      [1, 0.4],
+      [2, 0.3],
+      [3, 0.2],
+    ] as const) {
       const metrics = JSON.stringify({ "train/reward_std_dev": deviation })
-      await catalog.insertInto("checkpoints").values({ model_id: id, step, metrics, path: null, size_bytes: 0 }).execute()
+      await catalog
+        .insertInto("checkpoints")
+        .values({ model_id: id, step, metrics, path: null, size_bytes: 0 })
+        .execute()
     }
     const { body } = await create({
       model_id: id,

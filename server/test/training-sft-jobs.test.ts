@@ -9,7 +9,12 @@ import { type Caller, newModel, openTrainingApp, type TrainingApp } from "./supp
 
 const url = "/v1/preview/sft-training-jobs"
 const row = (content: string) =>
-  JSON.stringify({ messages: [{ role: "user", content: "one plus one" }, { role: "assistant", content }] })
+  JSON.stringify({
+    messages: [
+      { role: "user", content: "one plus one" },
+      { role: "assistant", content },
+    ],
+  })
 const rows = (count: number) => Array.from({ length: count }, (_, index) => row(`${index}`)).join("\n")
 
 let opened: TrainingApp
@@ -21,7 +26,9 @@ const pages = new Map<string, { status?: number; headers?: Record<string, string
 beforeAll(async () => {
   const fixtures = path.join(import.meta.dirname, "fixtures")
   // Self-signed for localhost, for this test alone.
-  const [cert, key] = await Promise.all(["localhost.crt", "localhost.key"].map((name) => readFile(path.join(fixtures, name), "utf8")))
+  const [cert, key] = await Promise.all(
+    ["localhost.crt", "localhost.key"].map((name) => readFile(path.join(fixtures, name), "utf8")),
+  )
   tls.setDefaultCACertificates([...tls.getCACertificates("default"), cert as string])
   site = createServer({ cert, key }, (request, response) => {
     const page = pages.get(request.url ?? "")
@@ -57,7 +64,11 @@ async function upload(content: string, caller = opened.acme): Promise<string> {
 async function stored(answer: { status: number; body: unknown }) {
   expect(answer).toMatchObject({ status: 200 })
   const { id } = jobSchema.parse(answer.body)
-  const found = await opened.app.stores.catalog.selectFrom("training_jobs").selectAll().where("id", "=", id).executeTakeFirstOrThrow()
+  const found = await opened.app.stores.catalog
+    .selectFrom("training_jobs")
+    .selectAll()
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow()
   const data = await readFile(path.join(opened.config.dataDir, found.data_path), "utf8")
   return { ...found, config: storedJobConfig.parse(found.config), data }
 }
@@ -66,7 +77,12 @@ describe("training-api 2.5: data from an uploaded file", () => {
   test("by id, by heddle-file URI and by its address on this server", async () => {
     const content = rows(3)
     const id = await upload(content)
-    for (const address of [id, `heddle-file:///${id}`, `http://localhost:80/v1/files/${id}`, `http://localhost/v1/files/${id}/content`]) {
+    for (const address of [
+      id,
+      `heddle-file:///${id}`,
+      `http://localhost:80/v1/files/${id}`,
+      `http://localhost/v1/files/${id}/content`,
+    ]) {
       const job = await stored(await create({ training_data_url: address }))
       expect(job).toMatchObject({ kind: "sft", data: content })
       expect(job.config).toEqual({
@@ -88,7 +104,11 @@ describe("training-api 2.5: data from an uploaded file", () => {
     ["not JSON", "{nope", "line 3 of the training data: not JSON"],
     ["no messages", "{}", "line 3 of the training data: messages: Field required"],
     ["an unknown role", '{"messages":[{"role":"robot","content":"x"}]}', "messages.0.role"],
-    ["a last message that is not the assistant's", '{"messages":[{"role":"user","content":"x"}]}', "the last message must be the assistant's"],
+    [
+      "a last message that is not the assistant's",
+      '{"messages":[{"role":"user","content":"x"}]}',
+      "the last message must be the assistant's",
+    ],
     ["a list", "[]", "line 3 of the training data"],
   ])("%s: the job fails and names the line", async (_, bad, told) => {
     const answer = await create({ training_data_url: await upload(`${row("a")}\n\n${bad}\n`) })
@@ -107,10 +127,22 @@ describe("training-api 2.5: data from an uploaded file", () => {
 
 describe("training-api 2.5: config", () => {
   test.each([
-    [{ batch_size: 4, learning_rate: 1e-4, assistant_turns: "last" }, { batch_size: 4, learning_rate: 1e-4, assistant_turns: "last" }],
-    [{ batch_size: "auto", learning_rate: [1e-4, 5e-5, 0] }, { batch_size: 2, learning_rate: [1e-4, 5e-5, 0], assistant_turns: "all" }],
-    [{ batch_size: null, learning_rate: null }, { batch_size: 2, learning_rate: 5e-5, assistant_turns: "all" }],
-    [{ metric_logging: { enabled: true, target_training_step: 1 } }, { batch_size: 2, learning_rate: 5e-5, assistant_turns: "all" }],
+    [
+      { batch_size: 4, learning_rate: 1e-4, assistant_turns: "last" },
+      { batch_size: 4, learning_rate: 1e-4, assistant_turns: "last" },
+    ],
+    [
+      { batch_size: "auto", learning_rate: [1e-4, 5e-5, 0] },
+      { batch_size: 2, learning_rate: [1e-4, 5e-5, 0], assistant_turns: "all" },
+    ],
+    [
+      { batch_size: null, learning_rate: null },
+      { batch_size: 2, learning_rate: 5e-5, assistant_turns: "all" },
+    ],
+    [
+      { metric_logging: { enabled: true, target_training_step: 1 } },
+      { batch_size: 2, learning_rate: 5e-5, assistant_turns: "all" },
+    ],
   ])("%j becomes %j", async (config, engine) => {
     const job = await stored(await create({ training_data_url: await upload(rows(5)), config }))
     expect(job.config.engine).toEqual(engine)

@@ -40,7 +40,10 @@ function decoded(request: IncomingMessage): Readable {
   const makeDecoder = decoders[encoding]
   if (makeDecoder === undefined) {
     const known = Object.keys(decoders).join(", ")
-    throw new HeddleError("unsupported_media_type", `Content-Encoding "${encoding}" is not supported; use one of: ${known}`)
+    throw new HeddleError(
+      "unsupported_media_type",
+      `Content-Encoding "${encoding}" is not supported; use one of: ${known}`,
+    )
   }
   const decoder = makeDecoder()
   request.once("error", (error) => decoder.destroy(error))

@@ -45,7 +45,12 @@ export async function registerDocs(server: FastifyInstance, routes: readonly Rou
     routePrefix: docsPath,
     staticCSP: contentSecurityPolicy,
     theme: { title: "Heddle API", css: [{ filename: "heddle.css", content: css }] },
-    uiConfig: { docExpansion: "list", defaultModelsExpandDepth: -1, tryItOutEnabled: true, persistAuthorization: false },
+    uiConfig: {
+      docExpansion: "list",
+      defaultModelsExpandDepth: -1,
+      tryItOutEnabled: true,
+      persistAuthorization: false,
+    },
   })
 }
 

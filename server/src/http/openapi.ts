@@ -36,7 +36,9 @@ function operation(route: Route): object {
     tags: [route.tag],
     ...(route.access === "public" ? {} : { security: bearer }),
     parameters: [...parameters(route.schemas.params, "path"), ...parameters(route.schemas.query, "query")],
-    ...(body === undefined ? {} : { requestBody: { required: true, content: { [bodyType(body)]: { schema: input(body) } } } }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { [bodyType(body)]: { schema: input(body) } } } }),
     responses: {
       "200": { description: "Success", content: { "application/json": { schema: output(route.response) } } },
       ...errorResponses(route),
@@ -52,7 +54,10 @@ function operationId(route: Route): string {
 
 function parameters(schema: z.ZodObject | undefined, place: "path" | "query"): object[] {
   if (schema === undefined) return []
-  const { properties = {}, required = [] } = input(schema) as { properties?: Record<string, object>; required?: string[] }
+  const { properties = {}, required = [] } = input(schema) as {
+    properties?: Record<string, object>
+    required?: string[]
+  }
   return Object.entries(properties).map(([name, property]) => ({
     name,
     in: place,

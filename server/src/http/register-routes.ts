@@ -57,7 +57,8 @@ async function admit(route: Route, authenticate: Authenticate, request: FastifyR
 const missingKey =
   "no API key: send the header 'Authorization: Bearer <key>'. If your client was given a key, " +
   "openpipe-art 0.5.17 and older needs openai < 2.34 (openpipe-art 0.5.18 works with openai 2.38 to 2.54)"
-const unknownKey = "this API key is not known here or was revoked; use the key that the server printed at its first start"
+const unknownKey =
+  "this API key is not known here or was revoked; use the key that the server printed at its first start"
 
 function disconnected(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
@@ -95,18 +96,22 @@ function dialectOfPath(url: string): ErrorDialect {
 function toHeddleError(thrown: unknown): HeddleError {
   if (thrown instanceof HeddleError) return thrown
   const { statusCode, code, message } = thrown as { statusCode?: number; code?: string; message?: string }
-  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new HeddleError("payload_too_large", "the request body is too large")
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE")
+    return new HeddleError("payload_too_large", "the request body is too large")
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     return new HeddleError("unsupported_media_type", "send the body as Content-Type: application/json")
   }
   // PostgreSQL's class 22: U+0000 in text, a number out of range. Bad input is never a 5xx.
   if (code !== undefined && /^22[0-9A-Z]{3}$/.test(code)) {
-    return new HeddleError("bad_request", `the request has a value that cannot be stored: ${message ?? code}`, { cause: thrown })
+    return new HeddleError("bad_request", `the request has a value that cannot be stored: ${message ?? code}`, {
+      cause: thrown,
+    })
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new HeddleError("bad_request", message ?? "the request cannot be read")
   }
-  if (code === "ENOSPC") return new HeddleError("insufficient_storage", "the disk is full; nothing was stored", { cause: thrown })
+  if (code === "ENOSPC")
+    return new HeddleError("insufficient_storage", "the disk is full; nothing was stored", { cause: thrown })
   return new HeddleError("internal_error", "an unexpected error; the server's log has it under this request id", {
     cause: thrown,
   })

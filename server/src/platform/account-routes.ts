@@ -100,7 +100,10 @@ export function accountRoutes({ database, invalidate }: AccountDependencies): Ro
       handle: async ({ params }) => {
         const [entityId, account] = await teamAndUser(database, params.team, params.username)
         if (account.defaultEntity.id === entityId) {
-          throw new HeddleError("conflict", `"${params.team}" is the default entity of ${params.username} and stays theirs`)
+          throw new HeddleError(
+            "conflict",
+            `"${params.team}" is the default entity of ${params.username} and stays theirs`,
+          )
         }
         await removeMember(database, account.userId, entityId)
         invalidate()

@@ -112,7 +112,10 @@ async function takeUpload(
 
 /** The name is only ever shown; control characters have no business in it. */
 function shown(text: string, length: number): string {
-  return text.replaceAll(/\p{Cc}/gu, "").slice(0, length).toWellFormed()
+  return text
+    .replaceAll(/\p{Cc}/gu, "")
+    .slice(0, length)
+    .toWellFormed()
 }
 
 async function fileOf(database: CatalogDatabase, principal: Principal, id: string): Promise<UploadRecord> {
@@ -122,7 +125,10 @@ async function fileOf(database: CatalogDatabase, principal: Principal, id: strin
 }
 
 function noSuchFile(id: string): HeddleError {
-  return new HeddleError("not_found", `no file "${id}": it was deleted, never uploaded, or belongs to a team you are not in`)
+  return new HeddleError(
+    "not_found",
+    `no file "${id}": it was deleted, never uploaded, or belongs to a team you are not in`,
+  )
 }
 
 function entityIdsOf(principal: Principal): string[] {

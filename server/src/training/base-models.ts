@@ -26,7 +26,9 @@ export function createBaseModels(shippedPaths: ReadonlyMap<string, string>, find
       throw unknownBase(`"${name}": there is no file ${path.join(folder, "config.json")} on the server`)
     }
     if (!/^[\w.-]+(\/[\w.-]+)?$/.test(name)) {
-      throw unknownBase(`"${name}" is neither a model-hub path such as Qwen/Qwen3-0.6B nor an absolute folder on the server`)
+      throw unknownBase(
+        `"${name}" is neither a model-hub path such as Qwen/Qwen3-0.6B nor an absolute folder on the server`,
+      )
     }
     const base = { name, path: null }
     if ((await findHubModel(base)) !== null) return base

@@ -43,7 +43,8 @@ async function follow(first: URL, policy: FetchPolicy, signal: AbortSignal): Pro
     response.destroy()
     const { location } = response.headers
     if (status < 300 || status > 399 || location === undefined) throw new FetchError(`${url.host} answered ${status}`)
-    if (!URL.canParse(location, url)) throw new FetchError(`${url.host} redirects to "${location}", which is no address`)
+    if (!URL.canParse(location, url))
+      throw new FetchError(`${url.host} redirects to "${location}", which is no address`)
     url = new URL(location, url)
   }
   throw new FetchError(`more than ${maximumRedirects} redirects`)

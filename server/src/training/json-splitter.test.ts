@@ -50,15 +50,33 @@ describe("the same as JSON.parse", () => {
   }
 })
 
-test.each(["", "[", "[1", '{"a"', '{"a":', '{"a":1', "[1,]", "[,1]", "{,}", '{"a":1,}', "[1 2]", "{1:2}", "[1]]", "[1}", '{"a":1]', "[] []", '"open'])(
-  "%j is refused, whatever is entered",
-  (text) => {
-    for (const depth of [1, 2]) expect(() => reassemble(text, depth, 3)).toThrow()
-  },
-)
+test.each([
+  "",
+  "[",
+  "[1",
+  '{"a"',
+  '{"a":',
+  '{"a":1',
+  "[1,]",
+  "[,1]",
+  "{,}",
+  '{"a":1,}',
+  "[1 2]",
+  "{1:2}",
+  "[1]]",
+  "[1}",
+  '{"a":1]',
+  "[] []",
+  '"open',
+])("%j is refused, whatever is entered", (text) => {
+  for (const depth of [1, 2]) expect(() => reassemble(text, depth, 3)).toThrow()
+})
 
 test("a value beyond the limit is refused before it is held", () => {
-  const splitter = new JsonSplitter({ enter: (path) => path.length === 0, value: () => undefined, leave: () => undefined }, 100)
+  const splitter = new JsonSplitter(
+    { enter: (path) => path.length === 0, value: () => undefined, leave: () => undefined },
+    100,
+  )
   splitter.write(Buffer.from('["'))
   expect(() => {
     for (let count = 0; count < 20; count++) splitter.write(Buffer.from("x".repeat(10)))

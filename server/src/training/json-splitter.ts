@@ -127,7 +127,8 @@ export class JsonSplitter {
       return at + 1
     }
     if (byte === quote) return this.#begin("string", chunk, at)
-    if (byte === comma || byte === colon || byte === closeBrace || byte === closeBracket) throw this.#unexpected(byte, at)
+    if (byte === comma || byte === colon || byte === closeBrace || byte === closeBracket)
+      throw this.#unexpected(byte, at)
     return this.#begin("scalar", chunk, at)
   }
 

@@ -20,7 +20,10 @@ export async function resolveKlReference(
   if (typeof uri === "string") return adapterReference(database, principal, model, uri)
   if (typeof step !== "number") return null
   if ((await findCheckpoint(database, model.id, step)) !== null) return { step }
-  throw invalid(at("kl_penalty_reference_step"), `the model has no checkpoint ${step}; list its checkpoints for those it has`)
+  throw invalid(
+    at("kl_penalty_reference_step"),
+    `the model has no checkpoint ${step}; list its checkpoints for those it has`,
+  )
 }
 
 async function adapterReference(

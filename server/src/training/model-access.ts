@@ -17,7 +17,10 @@ export async function modelOf(database: CatalogDatabase, principal: Principal, i
 }
 
 export function noSuchModel(id: string): HeddleError {
-  return new HeddleError("not_found", `no model "${id}": it was deleted, never made, or belongs to a team you are not in`)
+  return new HeddleError(
+    "not_found",
+    `no model "${id}": it was deleted, never made, or belongs to a team you are not in`,
+  )
 }
 
 /** @throws {HeddleError} `not_found` */

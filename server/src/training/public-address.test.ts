@@ -3,9 +3,29 @@ import { FetchPolicy } from "./public-address.ts"
 
 describe("security 5.2: what is not public is refused", () => {
   test.each([
-    "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.168.1.1",
-    "198.18.0.1", "224.0.0.1", "255.255.255.255", "::", "::1", "fe80::1", "fc00::1", "fd12::1", "ff02::1", "64:ff9b::7f00:1",
-    "2002:7f00:1::", "2001:db8::1", "::ffff:127.0.0.1", "::ffff:7f00:1", "::ffff:a9fe:a9fe",
+    "0.0.0.0",
+    "10.1.2.3",
+    "100.64.0.1",
+    "127.0.0.1",
+    "169.254.169.254",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.1.1",
+    "198.18.0.1",
+    "224.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "fe80::1",
+    "fc00::1",
+    "fd12::1",
+    "ff02::1",
+    "64:ff9b::7f00:1",
+    "2002:7f00:1::",
+    "2001:db8::1",
+    "::ffff:127.0.0.1",
+    "::ffff:7f00:1",
+    "::ffff:a9fe:a9fe",
   ])("%s", (address) => expect(new FetchPolicy([]).allowsAddress(address)).toBe(false))
 })
 
@@ -25,6 +45,9 @@ test("HEDDLE_FETCH_ALLOW opens addresses, ranges and hosts, and nothing else", (
   expect(policy.allowsHost("other.internal")).toBe(false)
 })
 
-test.each(["10.0.0.0/33", "10.0.0.0/8/8", "a host", "host/8", "10.0.0.0/x"])("%j in HEDDLE_FETCH_ALLOW: refused by name", (entry) => {
-  expect(() => new FetchPolicy([entry])).toThrow(`HEDDLE_FETCH_ALLOW: "${entry}"`)
-})
+test.each(["10.0.0.0/33", "10.0.0.0/8/8", "a host", "host/8", "10.0.0.0/x"])(
+  "%j in HEDDLE_FETCH_ALLOW: refused by name",
+  (entry) => {
+    expect(() => new FetchPolicy([entry])).toThrow(`HEDDLE_FETCH_ALLOW: "${entry}"`)
+  },
+)

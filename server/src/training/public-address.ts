@@ -86,5 +86,7 @@ function withoutMapping(address: string): string {
 }
 
 function unreadable(entry: string): Error {
-  return new Error(`HEDDLE_FETCH_ALLOW: "${entry}" is neither a host name nor an address nor a range such as 10.1.0.0/16`)
+  return new Error(
+    `HEDDLE_FETCH_ALLOW: "${entry}" is neither a host name nor an address nor a range such as 10.1.0.0/16`,
+  )
 }

@@ -47,11 +47,9 @@ function* conflicts(asked: ExperimentalConfig): Generator<ValidationIssue> {
   if (asked.ppo === false && asked.loss_fn === "ppo") {
     yield issue("loss_fn", 'loss_fn "ppo" contradicts ppo: false; send only one of them')
   }
-  const references = [
-    asked.kl_penalty_reference_step,
-    asked.kl_penalty_step_lag,
-    asked.kl_ref_adapter_path,
-  ].filter((reference) => reference !== null && reference !== undefined)
+  const references = [asked.kl_penalty_reference_step, asked.kl_penalty_step_lag, asked.kl_ref_adapter_path].filter(
+    (reference) => reference !== null && reference !== undefined,
+  )
   if (references.length > 1) {
     yield issue(
       "kl_penalty_reference_step",
@@ -60,7 +58,10 @@ function* conflicts(asked: ExperimentalConfig): Generator<ValidationIssue> {
   }
   const { packed_sequence_length: packed, logprob_calculation_chunk_size: chunk } = asked
   if (typeof packed === "number" && packed % (chunk ?? 1024) !== 0) {
-    yield issue("packed_sequence_length", `${packed} is not a multiple of logprob_calculation_chunk_size, ${chunk ?? 1024}`)
+    yield issue(
+      "packed_sequence_length",
+      `${packed} is not a multiple of logprob_calculation_chunk_size, ${chunk ?? 1024}`,
+    )
   }
 }
 

@@ -41,7 +41,10 @@ async function storeSftJob(
   const batches = Math.ceil(rows / engine.batch_size)
   if (fault === null && Array.isArray(engine.learning_rate) && engine.learning_rate.length > batches) {
     const values = engine.learning_rate.length
-    throw invalid(["body", "config", "learning_rate"], `${values} values for ${batches} batches of ${engine.batch_size}`)
+    throw invalid(
+      ["body", "config", "learning_rate"],
+      `${values} values for ${batches} batches of ${engine.batch_size}`,
+    )
   }
   return createJob(database, {
     modelId,

@@ -72,7 +72,11 @@ export class TrajectoryBodyReader implements SplitHandler {
     if (path.length !== 2) return
     if (!Array.isArray(this.#group["trajectories"])) {
       const given = "trajectories" in this.#group
-      this.#fault([...path, "trajectories"], given ? "expected an array" : "Field required", given ? "invalid_type" : "missing")
+      this.#fault(
+        [...path, "trajectories"],
+        given ? "expected an array" : "Field required",
+        given ? "invalid_type" : "missing",
+      )
     }
     const fields = groupFields.safeParse(this.#group, { reportInput: true })
     if (fields.success) this.#metrics.endGroup(fields.data)
@@ -119,7 +123,8 @@ export class TrajectoryBodyReader implements SplitHandler {
   }
 
   #faults(path: JsonPath, issues: readonly z.core.$ZodIssue[]): void {
-    for (const { loc, msg, type } of validationError(issues, "").details.issues ?? []) this.#fault([...path, ...loc.slice(1)], msg, type)
+    for (const { loc, msg, type } of validationError(issues, "").details.issues ?? [])
+      this.#fault([...path, ...loc.slice(1)], msg, type)
   }
 
   #fault(path: JsonPath, msg: string, type: string): void {

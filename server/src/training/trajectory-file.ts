@@ -40,7 +40,7 @@ export class HashedLineFile {
   #flush(): void {
     const bytes = Buffer.concat(this.#pending)
     this.#hash.update(bytes)
-    for (let written = 0; written < bytes.length; ) written += writeSync(this.#descriptor, bytes, written)
+    for (let written = 0; written < bytes.length;) written += writeSync(this.#descriptor, bytes, written)
     this.#sizeBytes += bytes.length
     this.#pending = []
     this.#pendingBytes = 0

@@ -5,8 +5,13 @@ import { prefixed, TrajectoryMetrics } from "./trajectory-metrics.ts"
 function summaryOf(groups: { rewards: number[]; exceptions?: number; metrics?: Record<string, number> }[]) {
   const metrics = new TrajectoryMetrics()
   for (const group of groups) {
-    for (const reward of group.rewards) metrics.trajectory(trajectory.parse({ reward, metrics: { length: reward * 2 } }))
-    const exceptions = Array.from({ length: group.exceptions ?? 0 }, () => ({ type: "E", message: "m", traceback: "t" }))
+    for (const reward of group.rewards)
+      metrics.trajectory(trajectory.parse({ reward, metrics: { length: reward * 2 } }))
+    const exceptions = Array.from({ length: group.exceptions ?? 0 }, () => ({
+      type: "E",
+      message: "m",
+      traceback: "t",
+    }))
     metrics.endGroup(groupFields.parse({ exceptions, metrics: group.metrics ?? {} }))
   }
   return metrics.summary()
@@ -32,7 +37,12 @@ test("training-api 2.4: exceptions count as rollouts, and alone they leave no re
 })
 
 test("training-api 2.4: group metrics are averaged over groups", () => {
-  expect(summaryOf([{ rewards: [1], metrics: { size: 1 } }, { rewards: [1], metrics: { size: 2 } }])).toMatchObject({ group_size: 1.5 })
+  expect(
+    summaryOf([
+      { rewards: [1], metrics: { size: 1 } },
+      { rewards: [1], metrics: { size: 2 } },
+    ]),
+  ).toMatchObject({ group_size: 1.5 })
 })
 
 test("keys carry the split", () => expect(prefixed("val", { reward: 1 })).toEqual({ "val/reward": 1 }))

@@ -36,7 +36,9 @@ function take(message: ToReader): void {
     case "open":
       return begin(message.id, message.file, message.format)
     case "chunk":
-      open.get(message.id)?.reader.write(Buffer.from(message.bytes.buffer, message.bytes.byteOffset, message.bytes.length))
+      open
+        .get(message.id)
+        ?.reader.write(Buffer.from(message.bytes.buffer, message.bytes.byteOffset, message.bytes.length))
       return send({ kind: "taken", id: message.id, bytes: message.bytes.length })
     case "end":
       return finish(message.id)
@@ -53,7 +55,8 @@ function begin(id: number, file: string, format: TrajectoryFileFormat): void {
 }
 
 const sinks: Record<TrajectoryFileFormat, (lines: HashedLineFile) => TrajectorySink> = {
-  engine: (lines) => (group, index, trajectory) => lines.line(JSON.stringify(toEngineTrajectory(group, index, trajectory))),
+  engine: (lines) => (group, index, trajectory) =>
+    lines.line(JSON.stringify(toEngineTrajectory(group, index, trajectory))),
   log: (lines) => (group, index, _, bytes) =>
     lines.line(`{"group":${group},"index":${index},"trajectory":${oneLine(bytes.toString("utf8"))}}`),
 }

@@ -11,7 +11,11 @@ export interface Account {
 
 /** The entity of this name, made when there is none. */
 export async function ensureEntity(database: CatalogDatabase, name: string): Promise<string> {
-  await database.insertInto("entities").values({ name }).onConflict((on) => on.column("name").doNothing()).execute()
+  await database
+    .insertInto("entities")
+    .values({ name })
+    .onConflict((on) => on.column("name").doNothing())
+    .execute()
   const row = await database.selectFrom("entities").select("id").where("name", "=", name).executeTakeFirstOrThrow()
   return row.id
 }
@@ -52,7 +56,11 @@ export interface NewUser {
 /** A user with an entity of the same name as default. null: the username or the entity's name is taken. */
 export async function createUser(database: CatalogDatabase, user: NewUser): Promise<string | null> {
   return database.transaction().execute(async (transaction) => {
-    const taken = await transaction.selectFrom("users").select("id").where("username", "=", user.username).executeTakeFirst()
+    const taken = await transaction
+      .selectFrom("users")
+      .select("id")
+      .where("username", "=", user.username)
+      .executeTakeFirst()
     if (taken !== undefined) return null
     const ownEntityId = await createEntity(transaction, user.username)
     if (ownEntityId === null) return null

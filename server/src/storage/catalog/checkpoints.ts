@@ -119,11 +119,7 @@ export async function metricHistory(
 }
 
 function liveCheckpoints(database: CatalogDatabase, modelId: string) {
-  return database
-    .selectFrom("checkpoints")
-    .selectAll()
-    .where("model_id", "=", modelId)
-    .where("deleted_at", "is", null)
+  return database.selectFrom("checkpoints").selectAll().where("model_id", "=", modelId).where("deleted_at", "is", null)
 }
 
 interface CheckpointRow {

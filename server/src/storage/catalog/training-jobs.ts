@@ -59,7 +59,12 @@ export async function createJob(database: CatalogDatabase, job: NewJob): Promise
     if (job.failure !== null) {
       await transaction
         .insertInto("training_job_events")
-        .values({ job_id: row.id, sequence: 0, type: "training_failed", data: JSON.stringify({ error_message: job.failure }) })
+        .values({
+          job_id: row.id,
+          sequence: 0,
+          type: "training_failed",
+          data: JSON.stringify({ error_message: job.failure }),
+        })
         .execute()
     }
     return toRecord(row)

@@ -72,7 +72,10 @@ export async function listUploads(
       eb(
         refTuple("created_at", "id"),
         sign,
-        selectFrom("uploads as cursor").select(["cursor.created_at", "cursor.id"]).where("cursor.id", "=", after.id).$asTuple("created_at", "id"),
+        selectFrom("uploads as cursor")
+          .select(["cursor.created_at", "cursor.id"])
+          .where("cursor.id", "=", after.id)
+          .$asTuple("created_at", "id"),
       ),
     )
   }

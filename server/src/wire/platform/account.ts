@@ -4,7 +4,10 @@ import { z } from "zod"
 /** Names appear in `<entity>/<project>/<name>`. */
 export const entityName = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, "a name has 1 to 64 characters out of A-Z a-z 0-9 _ . - and begins with a letter or digit")
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
+    "a name has 1 to 64 characters out of A-Z a-z 0-9 _ . - and begins with a letter or digit",
+  )
 
 export const user = z.object({
   id: z.uuid(),
@@ -45,7 +48,11 @@ export const createdApiKey = apiKey.extend({
 })
 
 export const createApiKeyBody = z.object({
-  name: z.string().min(1).max(128).regex(/^\P{Cc}*$/u, "no control characters"),
+  name: z
+    .string()
+    .min(1)
+    .max(128)
+    .regex(/^\P{Cc}*$/u, "no control characters"),
   /** An administrator may make a key for somebody else. */
   username: z.string().optional(),
 })

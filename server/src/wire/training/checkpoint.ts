@@ -23,5 +23,3 @@ export const deleteCheckpointsAnswer = z.object({
 })
 
 export type Checkpoint = z.infer<typeof checkpoint>
-export type CheckpointQuery = z.output<typeof checkpointQuery>
-export type DeleteCheckpointsAnswer = z.infer<typeof deleteCheckpointsAnswer>

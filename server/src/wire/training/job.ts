@@ -60,6 +60,5 @@ export const storedJobConfig = z.discriminatedUnion("kind", [
 ])
 
 export type Job = z.infer<typeof job>
-export type TrainingEvent = z.infer<typeof event>
 export type KlReference = z.infer<typeof klReference>
 export type StoredJobConfig = z.infer<typeof storedJobConfig>

@@ -45,4 +45,3 @@ export const baseModels = z.array(z.string())
 
 export type CreateModelBody = z.output<typeof createModelBody>
 export type Model = z.infer<typeof model>
-export type DeleteModelAnswer = z.infer<typeof deleteModelAnswer>

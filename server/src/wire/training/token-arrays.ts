@@ -59,7 +59,8 @@ function faultOfLogprobs(entries: unknown[]): Fault {
       return { path: [index], message: `expected an object, received ${shown(entry)}` }
     }
     const { token, logprob } = entry as Partial<Record<string, unknown>>
-    if (typeof token !== "string") return { path: [index, "token"], message: `expected a string, received ${shown(token)}` }
+    if (typeof token !== "string")
+      return { path: [index, "token"], message: `expected a string, received ${shown(token)}` }
     if (typeof logprob !== "number" || !Number.isFinite(logprob)) {
       return { path: [index, "logprob"], message: `expected a finite number, received ${shown(logprob)}` }
     }

@@ -37,7 +37,9 @@ export const choice = z
   })
 
 function idsMatchLogprobs(ids: unknown[] | null | undefined, logprobs: unknown[] | null | undefined): boolean {
-  return ids === null || ids === undefined || logprobs === null || logprobs === undefined || ids.length === logprobs.length
+  return (
+    ids === null || ids === undefined || logprobs === null || logprobs === undefined || ids.length === logprobs.length
+  )
 }
 
 /** What has `message` and `finish_reason` is a choice, anything else a message. */
