@@ -104,6 +104,7 @@ async function compose(
       dataDir,
       baseModels: createBaseModels(shippedModels, hubLookup(engine)),
       wakeScheduler: () => scheduler.wake(),
+      afterUse: (modelId, step, remove) => gateway.adapters.afterUse(modelId, step, remove),
       trajectories,
       limits: { maximumBodyBytes: maximumBytes },
       fetchPolicy,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { FakeEngine, untilCancelled } from "../src/engines/fake-engine.ts"
+import { FakeEngine } from "../src/engines/fake-engine.ts"
 import { usagePage } from "../src/wire/inference/usage.ts"
 import { type InferenceApp, openInferenceApp } from "./support/inference-app.ts"
 import { call, chat } from "./support/inference-client.ts"
@@ -200,30 +200,22 @@ test("training-api 1.6: over the limit is 429 with retry-after-ms, and room come
   expect((await chat(app, { model, max_tokens: 1 })).status).toBe(200)
 })
 
-test("a model deleted in the middle of a request keeps its files until the answer is given", async () => {
-  await app.catalog.database.updateTable("checkpoints").set({ path: "checkpoints/x" }).where("step", "=", 0).execute()
-  const controller = new AbortController()
-  fake.handlers.chat = (_params, each) => untilCancelled(each)
-  const admitted = await app.gateway.admit({
-    requestId: "r",
-    caller: {
-      userId: "u",
-      apiKeyId: "k",
-      defaultEntity: { id: app.acme.entityId, name: "acme" },
-      entities: [{ id: app.acme.entityId, name: "acme" }],
-    },
-    model,
-    project: undefined,
-    clientSalt: "",
-  })
-  const key = admitted.served.adapter?.key ?? ""
-  let free = false
-  const unused = app.gateway.adapters.whenUnused(key).then(() => (free = true))
-  const sampling = app.gateway.complete(admitted, { messages: [], sampling: { max_tokens: 1 } }, controller.signal)
-  controller.abort()
-  await expect(sampling).rejects.toMatchObject({ code: "engine_unavailable" })
-  expect(free).toBe(false)
-  admitted.release()
-  await unused
-  expect(free).toBe(true)
+test("training-api 4.3: a checkpoint counts as used from admission until the answer is given", async () => {
+  const began = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const before = fake.handlers.chat
+  fake.handlers.chat = async (params, each) => {
+    began.resolve()
+    await gate.promise
+    return before?.(params, each)
+  }
+  const answer = chat(app, { model, max_tokens: 1 })
+  await began.promise
+  let removed = false
+  const { id } = await app.catalog.database.selectFrom("models").select("id").executeTakeFirstOrThrow()
+  await app.gateway.adapters.afterUse(id, 0, () => Promise.resolve(void (removed = true)))
+  expect(removed).toBe(false)
+  gate.resolve()
+  expect((await answer).status).toBe(200)
+  expect(removed).toBe(true)
 })

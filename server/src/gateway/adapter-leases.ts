@@ -1,28 +1,52 @@
 /** Which checkpoints answer requests right now, so that a deleted one's files stay until they are done (training-api 4.3). */
+
+interface Deferred {
+  modelId: string
+  /** null: every step. */
+  step: number | null
+  action: () => Promise<void>
+}
+
+interface Lease {
+  modelId: string
+  step: number
+}
+
 export class AdapterLeases {
-  readonly #counts = new Map<string, number>()
-  readonly #waiting = new Map<string, (() => void)[]>()
+  readonly #held = new Set<Lease>()
+  #deferred: Deferred[] = []
 
   /** Call the returned function once, when the request is over. */
-  take(key: string): () => void {
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
-    return () => this.#give(key)
-  }
-
-  /** Resolves when no request uses the adapter `key` (`<model id>@<step>`). */
-  whenUnused(key: string): Promise<void> {
-    if (!this.#counts.has(key)) return Promise.resolve()
-    return new Promise((resolve) => this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), resolve]))
-  }
-
-  #give(key: string): void {
-    const count = (this.#counts.get(key) ?? 1) - 1
-    if (count > 0) {
-      this.#counts.set(key, count)
-      return
+  take(modelId: string, step: number): () => void {
+    const lease = { modelId, step }
+    this.#held.add(lease)
+    return () => {
+      this.#held.delete(lease)
+      this.#runDeferred()
     }
-    this.#counts.delete(key)
-    for (const resolve of this.#waiting.get(key) ?? []) resolve()
-    this.#waiting.delete(key)
+  }
+
+  /**
+   * Runs `action` when no request uses the step, or any step: now, and then it is waited for, or
+   * after the last such request, in the background.
+   */
+  async afterUse(modelId: string, step: number | null, action: () => Promise<void>): Promise<void> {
+    const deferred = { modelId, step, action }
+    if (this.#inUse(deferred)) this.#deferred.push(deferred)
+    else await action()
+  }
+
+  #runDeferred(): void {
+    if (this.#deferred.length === 0) return
+    const ready = this.#deferred.filter((deferred) => !this.#inUse(deferred))
+    this.#deferred = this.#deferred.filter((deferred) => !ready.includes(deferred))
+    for (const { action } of ready) void action()
+  }
+
+  #inUse({ modelId, step }: Deferred): boolean {
+    for (const lease of this.#held) {
+      if (lease.modelId === modelId && (step === null || lease.step === step)) return true
+    }
+    return false
   }
 }

@@ -103,7 +103,8 @@ export class Gateway {
     const projectId =
       header?.projectId ?? served.trained?.projectId ?? (await this.#attribution.defaultProjectId(caller))
     const leave = this.#admission.enter(caller.userId, projectId)
-    const give = served.adapter === null ? () => undefined : this.adapters.take(served.adapter.key)
+    const give =
+      served.trained === null ? () => undefined : this.adapters.take(served.trained.modelId, served.trained.step)
     const salt = this.#salts.salt(projectId, weightsKey(served), request.clientSalt)
     return { request, served, projectId, cacheSalt: salt, release: once(leave, give) }
   }
@@ -176,13 +177,13 @@ export class Gateway {
       this.#ledger.add(toLedgerRows(served, completion, await this.#fingerprint(served.base)))
   }
 
-  /** Of the base's config, tokenizer and chat template; it does not change while the server runs. */
+  /** Of the base's config, tokenizer and chat template; it does not change while the server runs. Empty when the engine is gone. */
   async #fingerprint(base: BaseRef): Promise<string> {
     const known = this.#fingerprints.get(base.name)
     if (known !== undefined) return known
-    const { fingerprint } = await this.ask("base.resolve", { base })
-    this.#fingerprints.set(base.name, fingerprint)
-    return fingerprint
+    const description = await this.#engine.call("base.resolve", { base }).result.catch(() => null)
+    if (description !== null) this.#fingerprints.set(base.name, description.fingerprint)
+    return description?.fingerprint ?? ""
   }
 
   #recordUsage(admitted: AdmittedRequest, counts: TokenCounts): Promise<void> {

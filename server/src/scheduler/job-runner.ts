@@ -70,7 +70,9 @@ async function train(
     for await (const batch of call.events) {
       if (!(await record(settings, lease, batch))) return { kind: "lease_lost" }
     }
-    return finishOutcomes[await finish(database, lease, job, spec, await call.result)]
+    const finished = await finish(database, lease, job, spec, await call.result)
+    if (finished === "model_deleted") await rm(spec.params.output.path, { recursive: true, force: true })
+    return finishOutcomes[finished]
   } finally {
     stop.abort()
     // The engine must have let go of the work folder before anyone removes it.
