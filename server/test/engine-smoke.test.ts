@@ -2,7 +2,7 @@
 import { access } from "node:fs/promises"
 import path from "node:path"
 import { expect, test } from "vitest"
-import { EngineFailure } from "../src/engines/engine.ts"
+import type { EngineFailure } from "../src/engines/engine.ts"
 import { SupervisedEngine } from "../src/engines/engine-process.ts"
 import { pythonLauncher } from "../src/engines/python-process.ts"
 
