@@ -158,30 +158,34 @@ async function checkJob(world: World, job: Awaited<ReturnType<typeof rowsOf>>[nu
   if (!world.deleted.has(job.model_id)) expect(job.status).toBe(world.bad.has(job.id) ? "failed" : "succeeded")
 }
 
-test.each(Array.from({ length: histories }, (_, seed) => seed + 1))("history %i", async (seed) => {
-  const world = new World(seed)
-  const tenant = await addTenant(catalog.database, `tenant${seed}`)
-  for (const name of ["a", "b", "c"]) world.models.push(await addModel(catalog.database, tenant.projectId, name))
-  await world.startServer()
-  await play(world)
-  const open = async () =>
-    (await rowsOf(world.jobs)).filter((job) => job.status === "queued" || job.status === "running").length
-  await expect.poll(open, { timeout: 100_000, interval: 200 }).toBe(0)
-  await world.close()
+test.each(Array.from({ length: histories }, (_, seed) => seed + 1))(
+  "history %i",
+  async (seed) => {
+    const world = new World(seed)
+    const tenant = await addTenant(catalog.database, `tenant${seed}`)
+    for (const name of ["a", "b", "c"]) world.models.push(await addModel(catalog.database, tenant.projectId, name))
+    await world.startServer()
+    await play(world)
+    const open = async () =>
+      (await rowsOf(world.jobs)).filter((job) => job.status === "queued" || job.status === "running").length
+    await expect.poll(open, { timeout: 100_000, interval: 200 }).toBe(0)
+    await world.close()
 
-  expect(world.overlaps).toBe(0)
-  const jobs = await rowsOf(world.jobs)
-  expect(jobs.length).toBeGreaterThan(5)
-  for (const job of jobs) await checkJob(world, job)
-  for (const modelId of world.models) {
-    const made = await catalog.database
-      .selectFrom("checkpoints")
-      .select(["step", "job_id"])
-      .where("model_id", "=", modelId)
-      .where("step", ">", 0)
-      .orderBy("step")
-      .execute()
-    const succeeded = jobs.filter((job) => job.model_id === modelId && job.status === "succeeded")
-    expect(made).toEqual(succeeded.map((job, place) => ({ step: place + 1, job_id: job.id })))
-  }
-}, 120_000)
+    expect(world.overlaps).toBe(0)
+    const jobs = await rowsOf(world.jobs)
+    expect(jobs.length).toBeGreaterThan(5)
+    for (const job of jobs) await checkJob(world, job)
+    for (const modelId of world.models) {
+      const made = await catalog.database
+        .selectFrom("checkpoints")
+        .select(["step", "job_id"])
+        .where("model_id", "=", modelId)
+        .where("step", ">", 0)
+        .orderBy("step")
+        .execute()
+      const succeeded = jobs.filter((job) => job.model_id === modelId && job.status === "succeeded")
+      expect(made).toEqual(succeeded.map((job, place) => ({ step: place + 1, job_id: job.id })))
+    }
+  },
+  120_000,
+)
