@@ -1,7 +1,7 @@
 /** The inference area alone over HTTP: its routes, a catalog of its own, the fake engine behind a real socket. */
 import type { FastifyInstance } from "fastify"
+import assert from "node:assert"
 import path from "node:path"
-import { expect } from "vitest"
 import { SupervisedEngine } from "../../src/engines/engine-process.ts"
 import type { FakeEngine } from "../../src/engines/fake-engine.ts"
 import type { LaunchEngine } from "../../src/engines/python-process.ts"
@@ -43,7 +43,7 @@ export async function openInferenceApp(
   })
   const traces = await openTraces(path.join(dataDir, "traces"))
   const ledger = new TokenLedger(traces, {
-    error: (_object, message) => expect.fail(message),
+    error: (_object, message) => assert.fail(message),
   })
   const gateway = new Gateway({
     ledger,
