@@ -30,7 +30,8 @@ GROUPS = 24
 """Questions per round. Their answers are compared within one question, never across."""
 ANSWERS = 8
 LEARNING_RATE = 2e-3
-HELD_OUT = 240
+HELD_OUT = 120
+"""Held-out questions; each is asked four times."""
 
 
 @dataclass
@@ -46,17 +47,19 @@ class Report:
     rewards: list[float] = field(default_factory=list)
 
 
-async def answer(model: art.TrainableModel, scenario: Scenario, n: int = 1, **options: Any) -> Any:
-    """`n` answers of the newest step, or of the model named in `options`, at temperature 1."""
-    request: dict[str, Any] = {
-        "model": model.get_inference_name(),
-        "messages": scenario.messages,
-        "max_completion_tokens": 48,
-        "n": n,
-    }
-    if scenario.tools:
-        request["tools"] = scenario.tools
-    completion = await model.openai_client().chat.completions.create(**{**request, **options})
+async def answer(
+    model: art.TrainableModel, scenario: Scenario, n: int = 1, temperature: float = 1.0, served: str | None = None
+) -> Any:
+    """`n` answers of the newest step, or of the model served under another name."""
+    request: dict[str, Any] = {"tools": scenario.tools} if scenario.tools else {}
+    completion = await model.openai_client().chat.completions.create(
+        model=served or model.get_inference_name(),
+        messages=scenario.messages,
+        max_completion_tokens=48,
+        temperature=temperature,
+        n=n,
+        **request,
+    )
     return completion.choices
 
 
@@ -78,18 +81,18 @@ async def rollout(model: art.TrainableModel, scenario: Scenario) -> art.Trajecto
 async def held_out_rewards(model: art.TrainableModel) -> dict[str, float]:
     """Mean reward per task on questions that no round trains on."""
     scenarios = sample_scenarios("held_out", HELD_OUT, seed=0)
-    answers = await asyncio.gather(*(answer(model, scenario) for scenario in scenarios))
+    answers = await asyncio.gather(*(answer(model, scenario, n=4) for scenario in scenarios))
     earned: dict[str, list[float]] = {task: [] for task in TASKS}
-    for scenario, (choice,) in zip(scenarios, answers, strict=True):
-        earned[scenario.task].append(reward(scenario, choice.message))
+    for scenario, choices in zip(scenarios, answers, strict=True):
+        earned[scenario.task] += [reward(scenario, choice.message) for choice in choices]
     return {task: sum(rewards) / len(rewards) for task, rewards in earned.items()}
 
 
-async def train(backend: ServerlessBackend, model: art.TrainableModel, report: Report) -> None:
+async def train(backend: ServerlessBackend, model: art.TrainableModel, rounds: int, report: Report) -> None:
     """The loop itself: roll out, train, again."""
     began = time.monotonic()
     curve = terminal.Curve()
-    for index in range(ROUNDS):
+    for index in range(rounds):
         started = time.monotonic()
         scenarios = sample_scenarios("train", GROUPS, seed=index)
         groups = await art.gather_trajectory_groups(rollout(model, each) for each in scenarios)
@@ -108,16 +111,16 @@ async def train(backend: ServerlessBackend, model: art.TrainableModel, report: R
 
 async def compare(model: art.TrainableModel) -> None:
     """The base model and the newest step, asked the same held-out questions; each gives its likeliest answer."""
-    scenarios = sample_scenarios("held_out", 9, seed=1)
-    columns = {"base": model.base_model, f"step {await model.get_step()}": None}
+    step = await model.get_step()
+    served = {"base": model.base_model, f"step {step}": model.get_inference_name(step)}
     rows = []
-    for scenario in scenarios:
+    for scenario in sample_scenarios("held_out", 9, seed=1):
         cells = []
-        for name in columns.values():
-            (choice,) = await answer(model, scenario, temperature=0, **({"model": name} if name else {}))
+        for name in served.values():
+            (choice,) = await answer(model, scenario, temperature=0, served=name)
             cells.append((terminal.spoken(choice.message), reward(scenario, choice.message)))
         rows.append((scenario.question, cells))
-    terminal.side_by_side(list(columns), rows)
+    terminal.side_by_side(list(served), rows)
 
 
 async def main() -> None:
@@ -130,7 +133,7 @@ async def main() -> None:
     print(f"{model.entity}/{model.project}/{model.name} learns three tasks, on {model.base_model}\n")
     before = await held_out_rewards(model)
     terminal.show_rewards("held-out reward before", before)
-    await train(backend, model, report)
+    await train(backend, model, options.rounds, report)
     after = await held_out_rewards(model)
     terminal.show_rewards("held-out reward before", before)
     terminal.show_rewards("held-out reward after", after)
@@ -147,6 +150,7 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Teach a small model three tasks.")
     parser.add_argument("--url", default="http://127.0.0.1:8080", help="the Heddle server")
     parser.add_argument("--name", default="three-tasks", help="an existing name learns on")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="how many steps to train")
     parser.add_argument("--report", help="file for the measurements, as JSON")
     options = parser.parse_args()
     options.key = os.environ.get("HEDDLE_API_KEY")
