@@ -62,7 +62,7 @@ export const chatParams = z.object({
 export const tokenLogprob = z.object({
   id: z.int(),
   logprob: z.number(),
-  /** The bytes this token adds to the text; several tokens may share one character. */
+  /** The token's own bytes; several tokens may share one character. A special token's are its literal text, which the content leaves out. */
   bytes: z.array(z.int()),
   top: z.array(z.object({ id: z.int(), logprob: z.number(), bytes: z.array(z.int()) })).default([]),
 })
