@@ -31,6 +31,7 @@ export async function main(args) {
   const server = startServer(port, options.dataDir, key, enginePython)
   try {
     const measured = await runLoop(server, artPython, key)
+    if (!measured) return
     if (options.json) console.log(JSON.stringify(measured))
     if (options.once) return
     showNextSteps(server.url, key)
@@ -89,24 +90,31 @@ function startServer(port, dataDir, key, python) {
   child.stdout.pipe(log, { end: false })
   child.stderr.pipe(log, { end: false })
   const ended = new Promise((resolve) => child.once("exit", resolve))
-  // Ctrl-C reaches the server too, which ends by itself; we stay until it has.
-  process.on("SIGINT", () => {})
-  process.on("SIGTERM", () => child.kill("SIGTERM"))
+  let interrupted = false
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.on(signal, () => {
+      interrupted = true
+      child.kill("SIGTERM")
+    })
+  }
   const failure = (what) => {
     const lines = readFileSync(logPath, "utf8").trimEnd().split("\n").slice(-20)
-    return new SetupError(`${what}:\n${lines.map((line) => `  ${line}`).join("\n")}\nwhole log: ${relative(root, logPath)}`)
+    return new SetupError(
+      `${what}:\n${lines.map((line) => `  ${line}`).join("\n")}\nwhole log: ${relative(root, logPath)}`,
+    )
   }
   return {
     url: `http://127.0.0.1:${port}`,
     began: performance.now(),
     isRunning: () => child.exitCode === null && child.signalCode === null,
+    isInterrupted: () => interrupted,
     ended,
     failure,
     stop: () => (child.kill("SIGTERM"), ended),
   }
 }
 
-/** Runs the example against the server; returns what both measured. */
+/** Runs the example against the server; returns what both measured, or null when the user stopped it. */
 async function runLoop(server, python, key) {
   // The example runs in a folder of its own, because ART writes its logs where it is started.
   const folder = join(cache, "demo")
@@ -125,6 +133,7 @@ async function runLoop(server, python, key) {
     const readyAt = Date.now() / 1000
     const ready_s = (performance.now() - server.began) / 1000
     const code = await Promise.race([exampleEnded, server.ended.then(() => "dead")])
+    if (server.isInterrupted()) return null
     if (code === "dead") throw server.failure("the server ended during the demo")
     if (code !== 0) throw server.failure(`the example ended with ${code}; the server's last lines`)
     const { first_reward_at, ...measured } = JSON.parse(readFileSync(report, "utf8"))

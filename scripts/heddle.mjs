@@ -33,7 +33,8 @@ async function runTypeScript(file, args) {
 const [name, ...args] = process.argv.slice(2)
 try {
   const command = Object.hasOwn(commands, name ?? "") ? commands[name] : null
-  if (!command) throw new SetupError(`unknown command ${name ?? "(none)"}: choose one of ${Object.keys(commands).join(", ")}`)
+  if (!command)
+    throw new SetupError(`unknown command ${name ?? "(none)"}: choose one of ${Object.keys(commands).join(", ")}`)
   await command(args)
 } catch (error) {
   if (!(error instanceof SetupError)) throw error

@@ -26,15 +26,11 @@ declare module "vitest" {
 export default async function startServer(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), "heddle-compat-"))
   const key = randomBytes(24).toString("hex")
-  const child = spawn(
-    process.execPath,
-    ["server/src/main.ts", "--port", "0", "--data-dir", join(folder, "data")],
-    {
-      cwd: root,
-      env: { ...process.env, HEDDLE_ADMIN_KEY: key, HEDDLE_ENTITY: "local" },
-      stdio: ["ignore", "pipe", "pipe"],
-    },
-  )
+  const child = spawn(process.execPath, ["server/src/main.ts", "--port", "0", "--data-dir", join(folder, "data")], {
+    cwd: root,
+    env: { ...process.env, HEDDLE_ADMIN_KEY: key, HEDDLE_ENTITY: "local" },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
   const stop = async () => {
     child.kill("SIGTERM")

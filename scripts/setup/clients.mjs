@@ -12,7 +12,7 @@ export const clientSets = () =>
   readdirSync(locks)
     .filter((name) => name.endsWith(".txt"))
     .map((name) => name.slice(0, -4))
-    .sort()
+    .toSorted()
 
 /** Makes the environment of one client set, by default under its own name; returns its Python. */
 export async function ensureClients(set, name = set) {

@@ -17,7 +17,7 @@ const START_TIMEOUT_MS = 60_000
 
 /** The folder with `initdb` and `postgres`, newest version first; null when there is none. */
 function findPostgres() {
-  const versions = existsSync(DEBIAN_FOLDER) ? readdirSync(DEBIAN_FOLDER).sort((a, b) => Number(b) - Number(a)) : []
+  const versions = existsSync(DEBIAN_FOLDER) ? readdirSync(DEBIAN_FOLDER).toSorted((a, b) => Number(b) - Number(a)) : []
   const folders = [...versions.map((version) => join(DEBIAN_FOLDER, version, "bin")), ask("pg_config", ["--bindir"])]
   return folders.find((folder) => folder && existsSync(join(folder, "initdb"))) ?? null
 }

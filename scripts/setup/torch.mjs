@@ -58,10 +58,8 @@ function hasNvidiaGpu() {
 /** null when the configured index gives a CPU build by itself, else PyTorch's CPU index. */
 function cpuIndex(venv, version) {
   if (process.platform !== "linux") return null
-  const report = ask(venvBin(venv, "python"), [
-    ...["-m", "pip", "install", "--dry-run", "--no-deps", "--quiet", "--ignore-installed"],
-    ...["--disable-pip-version-check", "--report", "-", `torch==${version}`],
-  ])
+  const options = ["--dry-run", "--no-deps", "--ignore-installed", "--quiet", "--disable-pip-version-check"]
+  const report = ask(venvBin(venv, "python"), ["-m", "pip", "install", ...options, "--report=-", `torch==${version}`])
   const chosen = report && JSON.parse(report).install[0]?.metadata
   // The CUDA builds are recognised by what they ask for; the CPU builds ask for none of it.
   const cuda = !chosen || chosen.requires_dist?.some((name) => /^(nvidia|cuda)-/.test(name))
