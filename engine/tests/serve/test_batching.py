@@ -287,6 +287,23 @@ def test_a_failing_step_ends_its_requests_only(base, monkeypatch):
     assert after.ids() == before.ids()
 
 
+def test_diverged_weights_fail_their_request_and_leave_nothing_behind(base, peft_models):
+    store = AdapterStore(base.config, CPU, torch.float32)
+    weights = read_peft(peft_models[0][1], base.config)
+    for lora in weights.modules.values():
+        lora.b.fill_(torch.inf)
+    batcher = batcher_of(base)
+    line = prompts(1, low=40, high=40)[0]
+    [before] = run(batcher, [request_of(base, line)])
+    [hurt] = run(batcher, [request_of(base, line, store.publish("bad@3", weights))])
+    [after] = run(batcher, [request_of(base, [9, *line])])
+    [fresh] = run(batcher_of(base), [request_of(base, [9, *line])])
+    assert hurt.error.kind == "internal"
+    assert "bad@3" in hurt.error.message
+    assert len(before.ids()) == 12
+    assert after.logprobs() == pytest.approx(fresh.logprobs(), abs=1e-5)
+
+
 def test_score_equals_a_full_forward(base, peft_models, monkeypatch):
     monkeypatch.setattr("heddle_engine.batching.PREFILL_TOKENS_BESIDE_DECODE", 33)
     adapter = adapters_of(base, peft_models)[2]

@@ -140,15 +140,20 @@ def test_a_job_runs_once_at_a_time(client, job):
 
 
 def test_two_jobs_take_turns(client, job):
-    calls = [client.send("train", job(name)) for name in ("left", "right")]
+    calls = [client.send("train", job(name, batch_size=1)) for name in ("left", "right")]
     order, ended = [], 0
     while ended < 2:
         frame = client.receive()
         if frame.get("event") == "gradient_step":
             order.append(calls.index(frame["id"]))
         ended += "result" in frame
-    assert {0, 1} == set(order[:6])
-    assert sorted(order) == [0] * 10 + [1] * 10
+    assert sorted(order) == [0] * 40 + [1] * 40
+    # From the first step of the job that came second to the last step of the one that ended first.
+    ends = [len(order) - 1 - order[::-1].index(name) for name in (0, 1)]
+    together = order[order.index(1 - order[0]) : min(ends)]
+    assert len(together) > 10
+    assert [0] * 3 not in [together[i : i + 3] for i in range(len(together))]
+    assert [1] * 3 not in [together[i : i + 3] for i in range(len(together))]
 
 
 def test_wrong_data_is_refused_by_name(client, job, tmp_path):
