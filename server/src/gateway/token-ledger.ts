@@ -1,7 +1,8 @@
 /**
  * Writes completions of trainable models into the trace store, a second's worth at a time. The
  * answer does not wait for it: it carries the same ids itself, and this copy serves clients that
- * drop them (docs/decisions/token-ledger.md has the measurement). Reading writes first.
+ * drop them (docs/decisions/token-ledger.md has the measurement). What was sampled lately is also
+ * kept in memory, where a training job, which comes seconds after its rollouts, finds it.
  */
 import type { TraceStore } from "../storage/traces/open-traces.ts"
 import {
@@ -23,6 +24,7 @@ const maximumPending = 50_000
 export class TokenLedger {
   readonly #traces: TraceStore
   readonly #log: LedgerLog
+  readonly #recent = new RecentRows()
   #pending: LedgerRow[] = []
   #timer: NodeJS.Timeout | null = null
   #writing: Promise<void> = Promise.resolve()
@@ -34,6 +36,7 @@ export class TokenLedger {
   }
 
   add(rows: readonly LedgerRow[]): void {
+    for (const row of rows) this.#recent.add(row)
     this.#pending.push(...rows)
     if (this.#pending.length > maximumPending) this.#pending.splice(0, this.#pending.length - maximumPending)
     this.#timer ??= setTimeout(() => void this.flush(), gatherMs)
@@ -41,10 +44,13 @@ export class TokenLedger {
 
   /** Every completion answered before is found. */
   async find(projectId: string, keys: readonly string[]): Promise<LedgerEntry[]> {
-    if (keys.length === 0) return []
+    const recent = this.#recent.find(projectId, keys)
+    const known = new Set(recent.map((row) => row.ledger_key))
+    const others = keys.filter((key) => !known.has(key))
+    if (others.length === 0) return recent
     await this.flush()
     await this.#open()
-    return findLedgerEntries(this.#traces, projectId, keys)
+    return [...recent, ...(await findLedgerEntries(this.#traces, projectId, others))]
   }
 
   /** Resolves when all that was added before is stored, or has been refused and logged. */
@@ -77,4 +83,34 @@ export class TokenLedger {
       this.#timer ??= setTimeout(() => void this.flush(), gatherMs)
     }
   }
+}
+
+/** About 32 MB: 8 bytes each. */
+const maximumNumbers = 4_000_000
+
+/** The newest rows, by key, bounded by the numbers they hold. */
+class RecentRows {
+  readonly #rows = new Map<string, LedgerRow>()
+  #numbers = 0
+
+  add(row: LedgerRow): void {
+    this.#rows.set(row.ledger_key, row)
+    this.#numbers += numbersIn(row)
+    for (const [key, oldest] of this.#rows) {
+      if (this.#numbers <= maximumNumbers) return
+      this.#rows.delete(key)
+      this.#numbers -= numbersIn(oldest)
+    }
+  }
+
+  find(projectId: string, keys: readonly string[]): LedgerRow[] {
+    return keys.flatMap((key) => {
+      const row = this.#rows.get(key)
+      return row?.project_id === projectId ? [row] : []
+    })
+  }
+}
+
+function numbersIn({ prompt_token_ids, token_ids, logprobs }: LedgerRow): number {
+  return prompt_token_ids.length + token_ids.length + logprobs.length
 }
