@@ -39,7 +39,7 @@ async function main(name: string | undefined, args: string[]): Promise<void> {
   }
   const benchmark = await load()
   const { values } = parseArgs({ args, options: { ...benchmark.options, ...common } })
-  const result = await measured(name, () => benchmark.run(values as Options))
+  const result = await measured(name, () => benchmark.run(values))
   if (values.save) save(result)
   printFindings(result)
   if (values.json) console.log(JSON.stringify(result))

@@ -28,7 +28,7 @@ function main(): void {
 function readResults(): BenchResult[] {
   const folder = fromRoot("bench", "results")
   const files = readdirSync(folder).filter((name) => name.endsWith(".json"))
-  return files.sort().map((name) => JSON.parse(readFileSync(path.join(folder, name), "utf8")) as BenchResult)
+  return files.toSorted().map((name) => JSON.parse(readFileSync(path.join(folder, name), "utf8")) as BenchResult)
 }
 
 function summary(results: BenchResult[]): string {
