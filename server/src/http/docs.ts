@@ -48,7 +48,6 @@ export async function registerDocs(server: FastifyInstance, routes: readonly Rou
     uiConfig: {
       docExpansion: "list",
       defaultModelsExpandDepth: -1,
-      tryItOutEnabled: true,
       persistAuthorization: false,
     },
   })

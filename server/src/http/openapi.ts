@@ -72,16 +72,28 @@ function bodyType(body: z.ZodType): string {
 }
 
 function input(schema: z.ZodType): object {
-  return withoutDialect(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }))
+  return plain(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }))
 }
 
 function output(schema: z.ZodType): object {
-  return withoutDialect(z.toJSONSchema(schema, { io: "output", unrepresentable: "any" }))
+  return plain(z.toJSONSchema(schema, { io: "output", unrepresentable: "any" }))
 }
 
-/** OpenAPI 3.1 schemas are JSON Schema 2020-12 already. */
-function withoutDialect(schema: Record<string, unknown>): object {
-  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$schema"))
+const implied: Record<string, (value: unknown, schema: Record<string, unknown>) => boolean> = {
+  // OpenAPI 3.1 schemas are JSON Schema 2020-12 already.
+  $schema: () => true,
+  // The bounds of a JavaScript integer, and the pattern behind a named format, tell a reader nothing.
+  minimum: (value) => value === Number.MIN_SAFE_INTEGER,
+  maximum: (value) => value === Number.MAX_SAFE_INTEGER,
+  pattern: (_, schema) => schema["format"] !== undefined,
+}
+
+/** Leaves out what goes without saying. */
+function plain(schema: unknown): object {
+  const text = JSON.stringify(schema, function (this: Record<string, unknown>, key, value: unknown) {
+    return implied[key]?.(value, this) === true ? undefined : value
+  })
+  return JSON.parse(text) as object
 }
 
 const validationIssues = {
@@ -123,14 +135,14 @@ const errorSchemas = {
 const errorOf: Record<ErrorDialect, string> = { detail: "DetailError", openai: "OpenAIError", reason: "ReasonError" }
 
 function errorResponses(route: Route): object {
-  const plain = reference(errorOf[route.dialect])
-  const validated = route.dialect === "openai" ? plain : reference("ValidationError")
+  const failed = reference(errorOf[route.dialect])
+  const validated = route.dialect === "openai" ? failed : reference("ValidationError")
   const { params, query, body } = route.schemas
   const takesInput = body !== undefined || query !== undefined || route.bodyDocument !== undefined
   return {
-    ...(route.access === "public" ? {} : { "401": { description: "No key, or an unknown one", content: plain } }),
-    ...(route.access === "admin" ? { "403": { description: "Not an administrator", content: plain } } : {}),
-    ...(params === undefined ? {} : { "404": { description: "Not found", content: plain } }),
+    ...(route.access === "public" ? {} : { "401": { description: "No key, or an unknown one", content: failed } }),
+    ...(route.access === "admin" ? { "403": { description: "Not an administrator", content: failed } } : {}),
+    ...(params === undefined ? {} : { "404": { description: "Not found", content: failed } }),
     ...(takesInput ? { "422": { description: "Validation error", content: validated } } : {}),
   }
 }
