@@ -22,6 +22,12 @@ def token_logprobs(hidden: Tensor, targets: Tensor, head: FrozenLinear, chunk_si
     return _TokenLogprobs.apply(hidden, targets, head, max(16, min(chunk_size, by_memory)))
 
 
+def _cache_blocks(logits: Tensor) -> list[slice]:
+    """Few rows at a time on a CPU, where passes over whole chunks would wait for memory."""
+    height = max(1, 2**18 // logits.shape[1]) if logits.device.type == "cpu" else len(logits)
+    return [slice(start, start + height) for start in range(0, len(logits), height)]
+
+
 class _TokenLogprobs(torch.autograd.Function):
     """d log p(t) / d hidden = (onehot(t) - p) W is formed while the logits are at hand."""
 
@@ -33,14 +39,16 @@ class _TokenLogprobs(torch.autograd.Function):
         slope = torch.empty_like(hidden) if wanted else None
         for start in range(0, len(targets), chunk):
             at = slice(start, start + chunk)
-            every = torch.log_softmax(head(hidden[at]).float(), -1)
+            logits = head(hidden[at]).float()
             target = targets[at, None]
-            logprobs[at] = every.gather(1, target)[:, 0]
-            p = every.exp()
-            entropy[at] = -torch.linalg.vecdot(p, every)
+            for rows in _cache_blocks(logits):
+                every = torch.log_softmax(logits[rows], -1)
+                logprobs[at][rows] = every.gather(1, target[rows])[:, 0]
+                p = torch.exp(every, out=logits[rows])
+                entropy[at][rows] = torch.linalg.vecdot(p, every).neg_()
             if wanted:
-                p.scatter_add_(1, target, p.new_full(target.shape, -1.0))
-                slope[at] = head.transposed(p.to(hidden.dtype))
+                logits.scatter_add_(1, target, logits.new_full(target.shape, -1.0))
+                slope[at] = head.transposed(logits.to(hidden.dtype))
         ctx.mark_non_differentiable(entropy)
         ctx.save_for_backward(slope)
         return logprobs, entropy

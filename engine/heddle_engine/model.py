@@ -14,6 +14,7 @@ from torch import Tensor
 
 from .config import DecoderConfig
 from .linear import FrozenLinear
+from .rms_norm import rms_norm
 from .rope import rope_tables
 
 SITES = ("qkv", "o", "gate_up", "down")
@@ -84,8 +85,9 @@ class Decoder:
         for index, layer in enumerate(self.layers):
             h = self._norm(x, layer.attention_norm)
             qkv = lora.project(index, "qkv", h, layer.qkv).view(-1, rotated + c.num_kv_heads, c.head_dim)
-            qk = _rotate(self._qk_norm(qkv[:, :rotated], layer.qk_norm), cos, sin)
-            mixed = attend(index, qk[:, : c.num_heads], qk[:, c.num_heads :], qkv[:, rotated:])
+            qk, v = qkv.split([rotated, c.num_kv_heads], 1)
+            q, k = _rotate(self._qk_norm(qk, layer.qk_norm), cos, sin).split([c.num_heads, c.num_kv_heads], 1)
+            mixed = attend(index, q, k, v)
             x = x + lora.project(index, "o", mixed.reshape(x.shape[0], -1), layer.o)
             h = self._norm(x, layer.mlp_norm)
             gate, up = lora.project(index, "gate_up", h, layer.gate_up).chunk(2, -1)
@@ -93,10 +95,10 @@ class Decoder:
         return self._norm(x, self.final_norm)
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
-        return F.rms_norm(x, (x.shape[-1],), weight, self.config.eps)
+        return rms_norm(x, weight, self.config.eps)
 
     def _qk_norm(self, qk: Tensor, weight: Tensor | None) -> Tensor:
-        return qk if weight is None else F.rms_norm(qk, (qk.shape[-1],), None, self.config.eps) * weight
+        return qk if weight is None else rms_norm(qk, weight, self.config.eps)
 
 
 def _rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

@@ -137,7 +137,7 @@ class _Project(torch.autograd.Function):
         for part, b_part in zip(ctx.parts, b, strict=True):
             columns = grad[:, _columns(ctx.frozen, part.module)]
             torch.mm(columns, b_part.to(x.dtype), out=grad_u[:, part.ranks])
-            grad_b.append(columns.t().mm(u[:, part.ranks]).float().mul_(part.scale))
+            grad_b.append(u[:, part.ranks].t().mm(columns).t().float().mul(part.scale))
             grad_u[:, part.ranks] *= part.scale
         grad_x = None
         if ctx.needs_input_grad[0]:

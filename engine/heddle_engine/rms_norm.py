@@ -1,0 +1,36 @@
+"""RMSNorm (arXiv 1910.07467) with a hand-written gradient.
+
+On a CPU the step is bound by memory: torch's own gradient makes about three times as many passes.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
+    """x [N, …, D] / rms over D * weight, which is frozen and broadcasts against x. Computed in fp32."""
+    if torch.is_grad_enabled() and x.requires_grad:
+        return _RmsNorm.apply(x, weight, eps)
+    if weight.dim() == 1:
+        return F.rms_norm(x, weight.shape, weight, eps)
+    return F.rms_norm(x, x.shape[-1:], None, eps) * weight
+
+
+class _RmsNorm(torch.autograd.Function):
+    """dx = (g w - x mean(g w x) / rms^2) / rms."""
+
+    @staticmethod
+    def forward(ctx, x, weight, eps):
+        exact = x.float()
+        inverse = (torch.linalg.vecdot(exact, exact)[..., None] / x.shape[-1] + eps).rsqrt_()
+        ctx.save_for_backward(x, weight, inverse)
+        return (exact * inverse).mul_(weight).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, weight, inverse = ctx.saved_tensors
+        exact = x.float()
+        scaled = grad.float() * weight
+        along = torch.linalg.vecdot(scaled, exact)[..., None] * inverse.square() / x.shape[-1]
+        return scaled.addcmul_(exact, along, value=-1).mul_(inverse).to(x.dtype), None, None
