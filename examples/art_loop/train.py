@@ -25,7 +25,7 @@ from art.serverless.backend import ServerlessBackend
 import terminal
 from tasks import TASKS, Scenario, reward, sample_scenarios
 
-ROUNDS = 45
+ROUNDS = 40
 GROUPS = 24
 """Questions per round. Their answers are compared within one question, never across."""
 ANSWERS = 8
