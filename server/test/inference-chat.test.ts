@@ -230,6 +230,7 @@ describe("model names (inference-api 2, training-api 4.4)", () => {
     "wandb-artifact:///acme/demo/m/x",
     "no/such",
     "wandb-artifact:///acme/demo/m:step99999999999",
+    "wandb-artifact:///acme/demo/m\u0000",
   ])("%s is 404", async (model) => {
     expect((await chat(app, { model })).json.error.code).toBe("model_not_found")
   })

@@ -2,15 +2,14 @@
 import { mkdir, rm } from "node:fs/promises"
 import path from "node:path"
 import { type Engine, type EngineEvent, EngineFailure } from "../engines/engine.ts"
+import type { ClaimedJob, JobLease } from "../storage/catalog/job-claims.ts"
 import {
   addWarning,
   appendEvents,
-  type ClaimedJob,
   finishJob,
   type FinishResult,
-  type JobLease,
   type NewEvent,
-} from "../storage/catalog/job-claims.ts"
+} from "../storage/catalog/job-progress.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { TrainResult } from "../wire/engine/train.ts"
 import { JobFailure } from "./job-failure.ts"

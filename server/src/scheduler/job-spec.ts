@@ -2,7 +2,8 @@
 import { rm } from "node:fs/promises"
 import path from "node:path"
 import type { EngineParams } from "../engines/engine.ts"
-import { type AdapterSource, checkpointAt, type ClaimedJob, newestCheckpoint } from "../storage/catalog/job-claims.ts"
+import { findCheckpoint, listCheckpoints } from "../storage/catalog/checkpoints.ts"
+import type { ClaimedJob } from "../storage/catalog/job-claims.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { AdapterRef } from "../wire/engine/chat.ts"
 import type { KlReference } from "../wire/training/job.ts"
@@ -27,7 +28,7 @@ export interface JobSources {
 
 /** @throws {JobFailure} when the KL reference is gone. */
 export async function jobSpec({ database, dataDir, findLedgerEntries }: JobSources, job: ClaimedJob): Promise<JobSpec> {
-  const start = await newestCheckpoint(database, job.modelId)
+  const [start] = await listCheckpoints(database, job.modelId, { afterStep: null, order: "desc", limit: 1 })
   const reference = await klReference(database, dataDir, job, start?.step ?? 0)
   const step = job.lastStep + 1
   const outputPath = checkpointPath(job.modelId, step)
@@ -42,7 +43,7 @@ export async function jobSpec({ database, dataDir, findLedgerEntries }: JobSourc
       job_id: job.id,
       base: { name: job.baseModel, path: job.basePath },
       lora,
-      start: start === null ? null : adapterRef(dataDir, job.modelId, start),
+      start: start === undefined ? null : adapterRef(dataDir, job.modelId, start),
       reference,
       data,
       job: { kind, config: engine } as EngineParams<"train">["job"],
@@ -62,7 +63,7 @@ async function klReference(
   if (wanted === null) return null
   const modelId = "model_id" in wanted ? wanted.model_id : job.modelId
   const step = referenceStep(wanted, currentStep)
-  const found = await checkpointAt(database, modelId, step)
+  const found = await findCheckpoint(database, modelId, step)
   if (found !== null) return adapterRef(dataDir, modelId, found)
   throw new JobFailure(`the KL reference, step ${step} of model ${modelId}, was deleted before the job began`)
 }
@@ -72,7 +73,12 @@ function referenceStep(reference: NonNullable<KlReference>, currentStep: number)
   return "lag" in reference ? Math.max(0, currentStep - reference.lag) : reference.step
 }
 
-function adapterRef(dataDir: string, modelId: string, source: AdapterSource): AdapterRef | null {
+/** null: the initial adapter, which is the base model's own function. */
+function adapterRef(
+  dataDir: string,
+  modelId: string,
+  source: { step: number; path: string | null },
+): AdapterRef | null {
   return source.path === null ? null : { key: adapterKey(modelId, source.step), path: path.join(dataDir, source.path) }
 }
 

@@ -300,7 +300,7 @@ describe("faults", () => {
   })
 
   test.each([
-    ["disk_full", "/data needs 12 bytes", "the disk is full: /data needs 12 bytes"],
+    ["disk_full", "/data needs 12 bytes\u0000", "the disk is full: /data needs 12 bytes\ufffd"],
     ["out_of_memory", "tried 2 GiB", "the engine ran out of memory: tried 2 GiB"],
     [
       "invalid",

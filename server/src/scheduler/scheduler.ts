@@ -7,7 +7,6 @@ import type { Engine } from "../engines/engine.ts"
 import {
   claimJob,
   type ClaimedJob,
-  endJob,
   jobsOfDeletedModels,
   type JobLease,
   jobStanding,
@@ -15,6 +14,7 @@ import {
   releaseJob,
   renewLeases,
 } from "../storage/catalog/job-claims.ts"
+import { endJob } from "../storage/catalog/job-progress.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { type JobOutcome, runJob, type RunnerSettings, type SchedulerLog } from "./job-runner.ts"
 import { removeJobFiles } from "./job-spec.ts"

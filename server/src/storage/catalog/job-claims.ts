@@ -1,12 +1,12 @@
 /**
- * Running training jobs: claiming under a lease, appending events, ending. What may follow what is
- * decided by the caller's {@link JobMove}; here each move is one transaction that does nothing when
- * the job is no longer where the caller thinks.
+ * Training jobs in the queue: claiming under a lease, keeping it, giving it back. What may follow
+ * what is decided by the caller's {@link JobMove}; here each move is one statement that does
+ * nothing when the job is no longer where the caller thinks.
  */
 import { sql } from "kysely"
 import type { StoredJobConfig } from "../../wire/training/job.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
-import type { JobKind, JobStatus, TrainingEventType } from "./schema.ts"
+import type { JobKind, JobStatus } from "./schema.ts"
 
 /** A conditional change of state with the terminal event that goes with it. */
 export interface JobMove {
@@ -40,7 +40,7 @@ export interface ClaimedJob {
 /**
  * Takes the next job: never while an earlier one of the same model is open, and of those allowed,
  * one of the project that runs the fewest and has waited longest. Several servers may call this at
- * the same time; each job goes to one.
+ * the same time; each job goes to one. One statement: a client waits for the job to begin.
  */
 export async function claimJob(
   database: CatalogDatabase,
@@ -48,12 +48,12 @@ export async function claimJob(
   owner: string,
   leaseSeconds: number,
 ): Promise<ClaimedJob | null> {
-  return database.transaction().execute(async (transaction) => {
-    const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<ClaimedJob>`
+    with next as materialized (
       select j.id
       from training_jobs j
       join models m on m.id = j.model_id
-      where j.status = ${move.from[0]}
+      where j.status = any(${move.from})
         and not exists (
           select 1 from training_jobs earlier
           where earlier.model_id = j.model_id and earlier.sequence < j.sequence
@@ -65,40 +65,16 @@ export async function claimJob(
           where sm.project_id = m.project_id) nulls first,
         j.sequence
       limit 1
-      for update of j skip locked`.execute(transaction)
-    const found = rows[0]
-    if (found === undefined) return null
-    const job = await transaction
-      .updateTable("training_jobs")
-      .set((eb) => ({
-        status: move.to,
-        attempts: eb("attempts", "+", 1),
-        lease_owner: owner,
-        lease_expires_at: leaseEnd(leaseSeconds),
-        started_at: eb.fn.coalesce("started_at", sql<Date>`now()`),
-      }))
-      .where("id", "=", found.id)
-      .returningAll()
-      .executeTakeFirstOrThrow()
-    const model = await transaction
-      .selectFrom("models")
-      .select(["id", "project_id", "base_model", "base_path", "last_step"])
-      .where("id", "=", job.model_id)
-      .executeTakeFirstOrThrow()
-    return {
-      id: job.id,
-      kind: job.kind,
-      config: job.config,
-      dataPath: job.data_path,
-      dataSha256: job.data_sha256,
-      attempts: job.attempts,
-      modelId: model.id,
-      projectId: model.project_id,
-      baseModel: model.base_model,
-      basePath: model.base_path,
-      lastStep: model.last_step,
-    }
-  })
+      for update of j skip locked)
+    update training_jobs j
+    set status = ${move.to}, attempts = j.attempts + 1, lease_owner = ${owner},
+      lease_expires_at = ${leaseEnd(leaseSeconds)}, started_at = coalesce(j.started_at, now())
+    from next, models m
+    where j.id = next.id and m.id = j.model_id
+    returning j.id, j.kind, j.config, j.data_path as "dataPath", j.data_sha256 as "dataSha256", j.attempts,
+      m.id as "modelId", m.project_id as "projectId", m.base_model as "baseModel", m.base_path as "basePath",
+      m.last_step as "lastStep"`.execute(database)
+  return rows[0] ?? null
 }
 
 /** Prolongs every lease of this server; returns the jobs it holds. */
@@ -145,156 +121,6 @@ export async function releaseJob(
     .execute()
 }
 
-export interface NewEvent {
-  sequence: number
-  type: TrainingEventType
-  data: Record<string, unknown>
-}
-
-/**
- * Appends events of a running job; one whose place is taken is left as it was, so that a resumed
- * job may repeat itself. A new event is progress and makes the attempts count from 1 again.
- * false: the lease is lost and nothing was written.
- */
-export async function appendEvents(
-  database: CatalogDatabase,
-  lease: JobLease,
-  events: readonly NewEvent[],
-): Promise<boolean> {
-  return database.transaction().execute(async (transaction) => {
-    if (!(await holdsLease(transaction, lease))) return false
-    const inserted = await transaction
-      .insertInto("training_job_events")
-      .values(
-        events.map((event) => ({
-          ...event,
-          job_id: lease.jobId,
-          data: JSON.stringify(event.data),
-        })),
-      )
-      .onConflict((on) => on.columns(["job_id", "sequence"]).doNothing())
-      .returning("sequence")
-      .execute()
-    if (inserted.some((row) => row.sequence > 0)) {
-      await transaction.updateTable("training_jobs").set({ attempts: 1 }).where("id", "=", lease.jobId).execute()
-    }
-    return true
-  })
-}
-
-/** Adds a warning to the job unless it is there already. */
-export async function addWarning(database: CatalogDatabase, lease: JobLease, message: string): Promise<void> {
-  await database.transaction().execute(async (transaction) => {
-    const job = await transaction
-      .selectFrom("training_jobs")
-      .select("warnings")
-      .where("id", "=", lease.jobId)
-      .where("lease_owner", "=", lease.owner)
-      .forUpdate()
-      .executeTakeFirst()
-    if (job === undefined || job.warnings.includes(message)) return
-    await transaction
-      .updateTable("training_jobs")
-      .set({ warnings: JSON.stringify([...job.warnings, message]) })
-      .where("id", "=", lease.jobId)
-      .execute()
-  })
-}
-
-/**
- * Ends a job without a checkpoint. With `owner`, only while that server holds it.
- * false: the job was not in a state that allows it.
- */
-export async function endJob(
-  database: CatalogDatabase,
-  move: JobMove,
-  job: { jobId: string; owner: string | null },
-  message: string,
-): Promise<boolean> {
-  return database.transaction().execute(async (transaction) => {
-    let query = transaction
-      .updateTable("training_jobs")
-      .set({
-        status: move.to,
-        error_message: message,
-        ended_at: sql<Date>`now()`,
-        lease_owner: null,
-        lease_expires_at: null,
-      })
-      .where("id", "=", job.jobId)
-      .where("status", "in", move.from)
-    if (job.owner !== null) query = query.where("lease_owner", "=", job.owner)
-    const ended = await query.returning("id").executeTakeFirst()
-    if (ended === undefined) return false
-    await appendTerminal(transaction, job.jobId, move, { error_message: message })
-    return true
-  })
-}
-
-export interface NewCheckpoint {
-  modelId: string
-  step: number
-  path: string
-  sizeBytes: number
-  manifestSha256: string
-  metrics: Record<string, number>
-}
-
-export type FinishResult = "finished" | "lease_lost" | "model_deleted" | "step_taken"
-
-/**
- * Lists the checkpoint, moves the model's newest step, writes the terminal event and ends the job,
- * all or nothing (training-api 3.1 rule 3).
- */
-export async function finishJob(
-  database: CatalogDatabase,
-  move: JobMove,
-  lease: JobLease,
-  checkpoint: NewCheckpoint,
-): Promise<FinishResult> {
-  return database.transaction().execute(async (transaction) => {
-    if (!(await holdsLease(transaction, lease))) return "lease_lost"
-    const model = await transaction
-      .selectFrom("models")
-      .select(["last_step", "deleted_at"])
-      .where("id", "=", checkpoint.modelId)
-      .forUpdate()
-      .executeTakeFirstOrThrow()
-    if (model.deleted_at !== null) return "model_deleted"
-    if (model.last_step !== checkpoint.step - 1) return "step_taken"
-    await transaction
-      .updateTable("models")
-      .set({ last_step: checkpoint.step })
-      .where("id", "=", checkpoint.modelId)
-      .execute()
-    await transaction
-      .insertInto("checkpoints")
-      .values({
-        model_id: checkpoint.modelId,
-        step: checkpoint.step,
-        metrics: JSON.stringify(checkpoint.metrics),
-        path: checkpoint.path,
-        size_bytes: checkpoint.sizeBytes,
-        manifest_sha256: checkpoint.manifestSha256,
-        job_id: lease.jobId,
-      })
-      .execute()
-    await transaction
-      .updateTable("training_jobs")
-      .set({
-        status: move.to,
-        output_step: checkpoint.step,
-        ended_at: sql<Date>`now()`,
-        lease_owner: null,
-        lease_expires_at: null,
-      })
-      .where("id", "=", lease.jobId)
-      .execute()
-    await appendTerminal(transaction, lease.jobId, move, {})
-    return "finished"
-  })
-}
-
 export interface JobStanding {
   open: boolean
   /** Beginnings since it last made progress. */
@@ -320,61 +146,6 @@ export async function jobsOfDeletedModels(database: CatalogDatabase): Promise<st
     .where("models.deleted_at", "is not", null)
     .execute()
   return rows.map((row) => row.id)
-}
-
-export interface AdapterSource {
-  step: number
-  /** null: the initial adapter, which is the base model's own function. */
-  path: string | null
-}
-
-/** The checkpoint a job of this model starts from: its newest live one. */
-export async function newestCheckpoint(database: CatalogDatabase, modelId: string): Promise<AdapterSource | null> {
-  const row = await adapterSources(database, modelId).orderBy("step", "desc").limit(1).executeTakeFirst()
-  return row ?? null
-}
-
-export async function checkpointAt(
-  database: CatalogDatabase,
-  modelId: string,
-  step: number,
-): Promise<AdapterSource | null> {
-  const row = await adapterSources(database, modelId).where("step", "=", step).executeTakeFirst()
-  return row ?? null
-}
-
-function adapterSources(database: CatalogDatabase, modelId: string) {
-  return database
-    .selectFrom("checkpoints")
-    .select(["step", "path"])
-    .where("model_id", "=", modelId)
-    .where("deleted_at", "is", null)
-}
-
-/** Locks the job's row when this server holds it. */
-async function holdsLease(transaction: CatalogDatabase, lease: JobLease): Promise<boolean> {
-  const job = await transaction
-    .selectFrom("training_jobs")
-    .select("id")
-    .where("id", "=", lease.jobId)
-    .where("lease_owner", "=", lease.owner)
-    .where("status", "=", "running")
-    .forUpdate()
-    .executeTakeFirst()
-  return job !== undefined
-}
-
-async function appendTerminal(
-  transaction: CatalogDatabase,
-  jobId: string,
-  move: JobMove,
-  data: Record<string, unknown>,
-): Promise<void> {
-  if (move.terminal === null) return
-  await sql`
-    insert into training_job_events (job_id, sequence, type, data)
-    select ${jobId}, coalesce(max(sequence) + 1, 0), ${move.terminal}, ${JSON.stringify(data)}::json
-    from training_job_events where job_id = ${jobId}`.execute(transaction)
 }
 
 function leaseEnd(seconds: number) {

@@ -4,6 +4,9 @@ import { z } from "zod"
 const groupField = z.enum(["project_id", "user_id", "api_key_id", "model"])
 const unixSeconds = z.coerce.number().int().min(0).max(253_402_300_799)
 
+/** The catalog's text cannot hold U+0000. */
+const text = z.string().refine((value) => !value.includes("\0"), "no U+0000")
+
 /** A query key that may be given once, several times, or with `[]` after its name. */
 function listOf<T extends z.ZodType>(item: T) {
   return z.preprocess(
@@ -18,14 +21,14 @@ export const usageQuery = z.looseObject({
   bucket_width: z.enum(["1m", "1h", "1d"]).default("1d"),
   group_by: listOf(groupField),
   "group_by[]": listOf(groupField),
-  project_ids: listOf(z.string()),
-  "project_ids[]": listOf(z.string()),
-  models: listOf(z.string()),
-  "models[]": listOf(z.string()),
-  user_ids: listOf(z.string()),
-  "user_ids[]": listOf(z.string()),
-  api_key_ids: listOf(z.string()),
-  "api_key_ids[]": listOf(z.string()),
+  project_ids: listOf(text),
+  "project_ids[]": listOf(text),
+  models: listOf(text),
+  "models[]": listOf(text),
+  user_ids: listOf(text),
+  "user_ids[]": listOf(text),
+  api_key_ids: listOf(text),
+  "api_key_ids[]": listOf(text),
   limit: z.coerce.number().int().min(1).optional(),
   page: z.string().optional(),
 })
