@@ -44,9 +44,12 @@ export async function readUpload<T>(
     if (name !== "file") return void content.resume()
     const stored = keeper.store(content)
     stored.catch(end.reject)
+    // Busboy reports a body that ends early several times, also after nobody reads the part any more;
+    // an error event without a listener would end the process.
+    content.on("error", end.reject)
     parts.push({ content, filename, stored })
   })
-  parser.once("error", (cause: Error) => end.reject(unreadable(cause)))
+  parser.on("error", (cause: Error) => end.reject(unreadable(cause)))
   parser.once("finish", end.resolve)
   const body = Readable.from(bodyStream(request, maximumBytes))
   body.once("error", end.reject).pipe(parser)
