@@ -43,7 +43,7 @@ class AdamW:
         A norm that is not finite leaves everything as it was: the caller decides.
         """
         c = self.config
-        norm = float(torch.linalg.vector_norm(gradient))
+        norm = float(torch.linalg.vector_norm(gradient, dtype=torch.float64))
         if not norm < float("inf"):
             return norm
         gradient = gradient * min(1.0, c.max_norm / (norm + 1e-6))
