@@ -82,7 +82,8 @@ async function compose(
   const gateway = new Gateway({ database, engine, dataDir, shippedBases: shippedModels, secret, ledger })
   const authenticator = createAuthenticator(database)
   const trajectories = new TrajectoryReader()
-  trajectories.start()
+  // Behind the start, which it would slow down, and ahead of the first job, which would wait for it.
+  server.addHook("onListen", () => trajectories.start())
   const exclusive = config.postgresUrl === null
   const scheduler = new Scheduler({
     database,
@@ -110,6 +111,7 @@ async function compose(
       fetchPolicy,
       fetchLimits: { maximumBytes, timeoutMs: fetchTimeoutMs },
       checkEngine: () => checkEngine(engine),
+      requireEngine: () => requireEngine(engine),
     }),
     ...inferenceRoutes({ database, gateway }),
     ...fileRoutes({ database, blobs, maximumFileBytes: maximumBytes }),
@@ -146,6 +148,11 @@ function hubLookup(engine: Engine): FindHubModel {
       })
     }
   }
+}
+
+function requireEngine(engine: Engine): void {
+  const { state, reason } = engine.status()
+  if (state === "none") throw new HeddleError("engine_unavailable", reason ?? "this server runs without an engine")
 }
 
 async function checkEngine(engine: Engine): Promise<void> {
