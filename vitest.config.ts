@@ -7,7 +7,7 @@ export default defineConfig({
     // The embedded trace store holds one data folder per process.
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
   },
 })

@@ -1,7 +1,7 @@
 /**
  * Writes completions of trainable models into the trace store, a second's worth at a time. The
  * answer does not wait for it: it carries the same ids itself, and this copy serves clients that
- * drop them (docs/decisions/token-ledger.md has the measurement). What was sampled lately is also
+ * drop them (docs/decisions/0005-token-ledger.md has the measurement). What was sampled lately is also
  * kept in memory, where a training job, which comes seconds after its rollouts, finds it.
  */
 import type { TraceStore } from "../storage/traces/open-traces.ts"

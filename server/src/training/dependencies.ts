@@ -19,4 +19,6 @@ export interface TrainingDependencies extends SftSources {
   limits: TrainingLimits
   /** Rejects with the reason while the engine cannot train. */
   checkEngine: () => Promise<void>
+  /** @throws {HeddleError} `engine_unavailable` on a server without an engine, where a job would wait for ever. */
+  requireEngine: () => void
 }

@@ -21,8 +21,10 @@ export function rlJobRoutes(dependencies: TrainingDependencies): Route[] {
       streamsBody: true,
       bodyDocument: createRlJobBody,
       response: jobSchema,
-      handle: async ({ request, principal }) =>
-        toWireJob(await makeRlJob(dependencies, principal, bodyStream(request.raw, maximumBodyBytes))),
+      handle: async ({ request, principal }) => {
+        dependencies.requireEngine()
+        return toWireJob(await makeRlJob(dependencies, principal, bodyStream(request.raw, maximumBodyBytes)))
+      },
     }),
   ]
 }

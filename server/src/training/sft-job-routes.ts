@@ -17,8 +17,10 @@ export function sftJobRoutes(dependencies: TrainingDependencies): Route[] {
       tag: "Training jobs",
       schemas: { body: createSftJobBody },
       response: jobSchema,
-      handle: async ({ body, principal, request }) =>
-        toWireJob(await makeSftJob(dependencies, principal, body, request.host)),
+      handle: async ({ body, principal, request }) => {
+        dependencies.requireEngine()
+        return toWireJob(await makeSftJob(dependencies, principal, body, request.host))
+      },
     }),
   ]
 }
