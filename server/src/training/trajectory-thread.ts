@@ -10,7 +10,11 @@ import type { FromReader, ToReader, TrajectoryFileFormat } from "./trajectory-me
 if (parentPort === null) throw new Error("this module runs only as a worker thread")
 const port = parentPort
 
+/** Messages between threads cost more than small pieces of work, so what was taken is told in sums. */
+const reportBytes = 512 * 1024
+
 interface OpenBody {
+  unreported: number
   file: string
   lines: HashedLineFile
   reader: TrajectoryBodyReader
@@ -36,10 +40,7 @@ function take(message: ToReader): void {
     case "open":
       return begin(message.id, message.file, message.format)
     case "chunk":
-      open
-        .get(message.id)
-        ?.reader.write(Buffer.from(message.bytes.buffer, message.bytes.byteOffset, message.bytes.length))
-      return send({ kind: "taken", id: message.id, bytes: message.bytes.length })
+      return takeChunk(message.id, message.bytes)
     case "end":
       return finish(message.id)
     case "abort":
@@ -51,7 +52,7 @@ function take(message: ToReader): void {
 
 function begin(id: number, file: string, format: TrajectoryFileFormat): void {
   const lines = new HashedLineFile(file)
-  open.set(id, { file, lines, reader: new TrajectoryBodyReader(sinks[format](lines)) })
+  open.set(id, { unreported: 0, file, lines, reader: new TrajectoryBodyReader(sinks[format](lines)) })
 }
 
 const sinks: Record<TrajectoryFileFormat, (lines: HashedLineFile) => TrajectorySink> = {
@@ -64,6 +65,16 @@ const sinks: Record<TrajectoryFileFormat, (lines: HashedLineFile) => TrajectoryS
 /** Line breaks in valid JSON stand only between tokens. */
 function oneLine(json: string): string {
   return json.replaceAll(/[\r\n]/g, " ")
+}
+
+function takeChunk(id: number, { buffer, byteOffset, length }: Uint8Array): void {
+  const body = open.get(id)
+  if (body === undefined) return
+  body.reader.write(Buffer.from(buffer, byteOffset, length))
+  body.unreported += length
+  if (body.unreported < reportBytes) return
+  send({ kind: "taken", id, bytes: body.unreported })
+  body.unreported = 0
 }
 
 function finish(id: number): void {
