@@ -8,9 +8,6 @@ import type { FromReader, ReadTrajectories, ToReader, TrajectoryFileFormat } fro
 const windowBytes = 4 * 1024 * 1024
 const pingMs = 10_000
 
-/** Trajectories are young and die young; with the small default, half the time goes to collecting them. */
-const resourceLimits = { maxYoungGenerationSizeMb: 64 }
-
 type Reply = Exclude<FromReader, { kind: "taken" }>
 
 interface Reading {
@@ -99,7 +96,7 @@ export class TrajectoryReader {
 
   #thread(): Worker {
     if (this.#worker !== null) return this.#worker
-    const worker = new Worker(new URL("./trajectory-thread.ts", import.meta.url), { resourceLimits })
+    const worker = new Worker(new URL("./trajectory-thread.ts", import.meta.url))
     worker.unref()
     worker.on("message", (message: FromReader) => this.#receive(message))
     void once(worker, "exit").then(
