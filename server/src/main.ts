@@ -1,15 +1,24 @@
 /** Start and drain of one server process. */
-import { createApp } from "./app.ts"
+import { enableCompileCache, flushCompileCache } from "node:module"
+import path from "node:path"
 import { type Config, readConfig } from "./config.ts"
+
+/** Compiled modules of the last start: 0.33 s instead of 0.7 s to load them (2 cores). */
+const compileCache = path.resolve(import.meta.dirname, "../../node_modules/.cache/heddle")
 
 /** After this long, what is still running is cut off. */
 const drainMs = 20_000
 
 async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2), process.env)
+  enableCompileCache(compileCache)
+  // Only what is loaded from here on comes from the cache and goes to it.
+  const { createApp } = await import("./app.ts")
   const app = await createApp(config)
   const url = await app.server.listen({ host: config.host, port: config.port })
   announce(config, url, app.firstKey)
+  // A server is often killed, and what is written at exit would be lost.
+  flushCompileCache()
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
       setTimeout(() => process.exit(1), drainMs).unref()

@@ -44,7 +44,7 @@ async function postJob(modelId: string, bytes: number) {
   const answer = await fetch(`${url}/v1/preview/training-jobs`, {
     method: "POST",
     headers: { authorization: `Bearer ${opened.acme.key}`, "content-type": "application/json" },
-    body: Readable.toWeb(Readable.from(bodyOf(modelId, bytes))) as ReadableStream,
+    body: Readable.toWeb(Readable.from(bodyOf(modelId, bytes))),
     duplex: "half",
   } as RequestInit)
   clearInterval(watch)

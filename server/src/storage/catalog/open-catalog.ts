@@ -30,7 +30,7 @@ export async function openCatalog(location: CatalogLocation): Promise<CatalogDat
     dialect: location.postgresUrl === null ? await embedded(location.folder) : remote(location.postgresUrl),
   })
   try {
-    await migrate(database)
+    if (!(await isCurrent(database))) await migrate(database)
   } catch (error) {
     await database.destroy()
     throw error
@@ -55,6 +55,17 @@ function remote(url: string): PostgresDialect {
       oid === int8Oid ? Number : pg.types.getTypeParser(oid, format),
   }
   return new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 16, types }) })
+}
+
+/** One query instead of the migrator, which reads the whole schema before it knows that there is nothing to do. */
+async function isCurrent(database: CatalogDatabase): Promise<boolean> {
+  try {
+    const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(database)
+    const applied = new Set(rows.map((row) => row.name))
+    return Object.keys(migrations).every((name) => applied.has(name))
+  } catch {
+    return false
+  }
 }
 
 async function migrate(database: CatalogDatabase): Promise<void> {
