@@ -1,15 +1,13 @@
 /** Law 1: kill -9 at any moment loses nothing that was acknowledged, and leaves nothing half done. */
-import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { createInterface } from "node:readline"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { copyCatalogTemplate } from "./support/catalog-template.ts"
-import { adminKey, groupsOf } from "./support/training-app.ts"
+import { call, launchServer, type RunningServer, startServer } from "./support/server-process.ts"
+import { groupsOf } from "./support/training-app.ts"
 
-const main = path.resolve(import.meta.dirname, "../src/main.ts")
 const rounds = process.env["HEDDLE_SLOW_TESTS"] === undefined ? 2 : 10
 
 let dataDir: string
@@ -19,49 +17,23 @@ beforeAll(async () => {
 })
 afterAll(() => rm(dataDir, { recursive: true, force: true }))
 
-interface Running {
-  process: ChildProcess
-  url: string
-}
+/** Jobs are stored and wait: there is no engine that could take them. */
+const env = { HEDDLE_PYTHON: "/bin/false", HEDDLE_LOG: "fatal" }
+const startReady = () => startServer(dataDir, env)
 
-function start(): { child: ChildProcess; output: string[]; url: Promise<string> } {
-  const env = { ...process.env, HEDDLE_ADMIN_KEY: adminKey, HEDDLE_PYTHON: "/bin/false", HEDDLE_LOG: "fatal" }
-  const child = spawn(process.execPath, [main, "--port", "0", "--data-dir", dataDir], {
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
-  })
-  const output: string[] = []
-  createInterface({ input: child.stderr }).on("line", (line) => output.push(line))
-  const url = new Promise<string>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      const found = /ready at (\S+)/.exec(line)?.[1]
-      if (found !== undefined) resolve(found)
-    })
-    child.once("exit", () => reject(new Error(output.join("\n"))))
-  })
-  return { child, output, url }
-}
-
-async function startReady(): Promise<Running> {
-  const { child, url } = start()
-  return { process: child, url: await url }
-}
-
-async function post(server: Running, url: string, body: object): Promise<{ id: string }> {
-  const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" }
-  const answer = await fetch(server.url + url, { method: "POST", headers, body: JSON.stringify(body) })
+async function post(server: RunningServer, url: string, body: object): Promise<{ id: string }> {
+  const answer = await call(server, "POST", url, body)
   expect(answer.status).toBe(200)
-  return (await answer.json()) as { id: string }
+  return answer.body as { id: string }
 }
 
-async function get(server: Running, url: string): Promise<number> {
-  const answer = await fetch(server.url + url, { headers: { authorization: `Bearer ${adminKey}` } })
-  return answer.status
+async function get(server: RunningServer, url: string): Promise<number> {
+  return (await call(server, "GET", url)).status
 }
 
 /** Makes models and jobs until the server is gone; keeps what was acknowledged. */
 async function write(
-  server: Running,
+  server: RunningServer,
   round: number,
   writer: number,
   acknowledged: { models: string[]; jobs: string[] },
@@ -105,7 +77,7 @@ test(
 
 test("a second server on the same folder is refused with the reason, and does the first no harm", async () => {
   const first = await startReady()
-  const second = start()
+  const second = launchServer(dataDir, env)
   await expect(second.url).rejects.toThrow(`is in use by another Heddle server (process ${first.process.pid})`)
   expect(await get(first, "/v1/health")).toBe(200)
   first.process.kill("SIGTERM")
@@ -113,14 +85,10 @@ test("a second server on the same folder is refused with the reason, and does th
 })
 
 test("a bad HEDDLE_ADMIN_KEY refuses to start and says why", async () => {
-  const env = { ...process.env, HEDDLE_ADMIN_KEY: "short", HEDDLE_ENGINE: "none" }
-  const child = spawn(process.execPath, [main, "--port", "0", "--data-dir", dataDir], {
-    env,
-    stdio: ["ignore", "ignore", "pipe"],
-  })
-  const lines: string[] = []
-  createInterface({ input: child.stderr }).on("line", (line) => lines.push(line))
-  const [code] = (await once(child, "close")) as [number]
-  expect(code).toBe(1)
-  expect(lines.join("\n")).toContain("HEDDLE_ADMIN_KEY cannot be used: it has 5 characters, and at least 40 are needed")
+  const refused = launchServer(dataDir, { ...env, HEDDLE_ADMIN_KEY: "short" })
+  const closed = once(refused.child, "close")
+  await expect(refused.url).rejects.toThrow(
+    "HEDDLE_ADMIN_KEY cannot be used: it has 5 characters, and at least 40 are needed",
+  )
+  expect(await closed).toEqual([1, null])
 })

@@ -1,0 +1,50 @@
+/** A server in a process of its own, to be killed. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { readFile } from "node:fs/promises"
+import path from "node:path"
+import { createInterface } from "node:readline"
+import { adminKey } from "./training-app.ts"
+
+const main = path.resolve(import.meta.dirname, "../../src/main.ts")
+
+export interface RunningServer {
+  process: ChildProcess
+  url: string
+}
+
+/** `url` rejects with what the server wrote to standard error when it ends before it is ready. */
+export function launchServer(dataDir: string, env: NodeJS.ProcessEnv): { child: ChildProcess; url: Promise<string> } {
+  const child = spawn(process.execPath, [main, "--port", "0", "--data-dir", dataDir], {
+    env: { ...process.env, HEDDLE_ADMIN_KEY: adminKey, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  const errors: string[] = []
+  createInterface({ input: child.stderr }).on("line", (line) => errors.push(line))
+  const url = new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const found = /ready at (\S+)/.exec(line)?.[1]
+      if (found !== undefined) resolve(found)
+    })
+    child.once("exit", () => reject(new Error(errors.join("\n"))))
+  })
+  return { child, url }
+}
+
+export async function startServer(dataDir: string, env: NodeJS.ProcessEnv): Promise<RunningServer> {
+  const { child, url } = launchServer(dataDir, env)
+  return { process: child, url: await url }
+}
+
+export async function call(server: RunningServer, method: "GET" | "POST", url: string, body?: object) {
+  const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" }
+  const payload = body === undefined ? {} : { body: JSON.stringify(body) }
+  const answer = await fetch(server.url + url, { method, headers, ...payload })
+  return { status: answer.status, body: (await answer.json()) as unknown }
+}
+
+/** Process ids of the server's children: the engine. Linux only. */
+export async function childrenOf(server: RunningServer): Promise<number[]> {
+  const { pid } = server.process
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")
+  return text.split(" ").filter(Boolean).map(Number)
+}
