@@ -46,7 +46,7 @@ async function postJob(modelId: string, bytes: number) {
     headers: { authorization: `Bearer ${opened.acme.key}`, "content-type": "application/json" },
     body: Readable.toWeb(Readable.from(bodyOf(modelId, bytes))),
     duplex: "half",
-  } as RequestInit)
+  })
   clearInterval(watch)
   expect(answer.status).toBe(200)
   return { seconds: (performance.now() - began) / 1000, peakBytes, longestPauseMs }
