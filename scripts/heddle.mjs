@@ -9,10 +9,9 @@
  *
  * Plain JavaScript for Node 20, because it runs before anything is installed.
  */
-import { join } from "node:path"
 import { ensureEngine } from "./setup/engine.mjs"
 import { ensureNodeModules, projectNode } from "./setup/node-modules.mjs"
-import { cache, fromRoot } from "./setup/paths.mjs"
+import { fromRoot } from "./setup/paths.mjs"
 import { SetupError, say } from "./setup/progress.mjs"
 import { become } from "./setup/run.mjs"
 
@@ -30,9 +29,6 @@ async function runTypeScript(file, args) {
   const env = python ? { ...process.env, HEDDLE_PYTHON: python } : process.env
   await become(projectNode, [fromRoot(file), ...args], { env })
 }
-
-// The server's modules compile once, not at every start.
-process.env.NODE_COMPILE_CACHE ??= join(cache, "compile-cache")
 
 const [name, ...args] = process.argv.slice(2)
 try {
