@@ -35,7 +35,7 @@ const start = () => startServer(dataDir, { HEDDLE_LOG: "fatal" })
 /** Sixteen groups of four in rows of 256 tokens: more than twenty gradient steps. */
 function trajectoryGroups() {
   return Array.from({ length: 16 }, (_, group) => ({
-    trajectories: Array.from({ length: 4 }, (_, index) => trajectory(group, index)),
+    trajectories: Array.from({ length: 4 }, (__, index) => trajectory(group, index)),
   }))
 }
 

@@ -39,7 +39,7 @@ export async function call(server: RunningServer, method: "GET" | "POST", url: s
   const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" }
   const payload = body === undefined ? {} : { body: JSON.stringify(body) }
   const answer = await fetch(server.url + url, { method, headers, ...payload })
-  return { status: answer.status, body: (await answer.json()) as unknown }
+  return { status: answer.status, body: await answer.json() }
 }
 
 /** Process ids of the server's children: the engine. Linux only. */
