@@ -24,8 +24,8 @@ import pytest
 
 from started_server import Server, started_server
 
-# Plain HTTP is the same in every environment: the one without ART checks it for all.
-collect_ignore_glob = ["test_wire.py"] if find_spec("art") else ["test_art_*.py"]
+# Plain HTTP and SFT are the same in every environment: the one without ART checks them for all.
+collect_ignore_glob = ["test_wire.py", "test_sft.py"] if find_spec("art") else ["test_art_*.py"]
 
 
 TEST_TIMEOUT_S = 240.0
