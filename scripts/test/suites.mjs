@@ -109,7 +109,8 @@ async function vitest(name, args, env) {
 async function pytest(python, name, paths, env) {
   const report = reportPath(`${name}.xml`)
   const args = ["-m", "pytest", "-q", "--junitxml", report, ...paths]
-  return honest(fromJunit(report), await runTool(python, args, env))
+  const code = await runTool(python, args, env)
+  return honest(fromJunit(report), code)
 }
 
 export const suites = [...checks, scripts, ...server, engine, ...pythonClients, nodeClients]
