@@ -140,6 +140,8 @@ export interface CompletionUsageTable {
 /** Files a person uploaded, such as SFT data; content lies in the blob store. */
 export interface UploadTable {
   id: Generated<string>
+  /** Order of upload; two may share a clock reading. */
+  sequence: Generated<number>
   entity_id: string
   filename: string
   sha256: string

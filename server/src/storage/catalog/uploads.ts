@@ -57,7 +57,7 @@ export interface UploadRange {
   limit: number
 }
 
-/** By time of upload. */
+/** In order of upload. */
 export async function listUploads(
   database: CatalogDatabase,
   entityIds: readonly string[],
@@ -68,18 +68,11 @@ export async function listUploads(
   if (purpose !== null) query = query.where("purpose", "=", purpose)
   if (after !== null) {
     const sign = order === "asc" ? ">" : "<"
-    query = query.where(({ eb, refTuple, selectFrom }) =>
-      eb(
-        refTuple("created_at", "id"),
-        sign,
-        selectFrom("uploads as cursor")
-          .select(["cursor.created_at", "cursor.id"])
-          .where("cursor.id", "=", after.id)
-          .$asTuple("created_at", "id"),
-      ),
+    query = query.where("sequence", sign, ({ selectFrom }) =>
+      selectFrom("uploads as cursor").select("cursor.sequence").where("cursor.id", "=", after.id),
     )
   }
-  const rows = await query.orderBy("created_at", order).orderBy("id", order).limit(limit).execute()
+  const rows = await query.orderBy("sequence", order).limit(limit).execute()
   return rows.map(toRecord)
 }
 

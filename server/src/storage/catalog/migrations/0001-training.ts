@@ -118,6 +118,7 @@ const statements = [
   `create index completion_usage_time on completion_usage (project_id, created_at)`,
   `create table uploads (
     id uuid primary key default gen_random_uuid(),
+    sequence bigint generated always as identity unique,
     entity_id uuid not null references entities (id),
     filename text not null,
     sha256 text not null,
