@@ -18,7 +18,7 @@ from openai import OpenAI
 
 from covers import covers
 from started_server import ROOT, Server, started_server
-from wire import call, create_model
+from wire import call, create_model, pages
 
 ROWS = (ROOT / "compat/fixtures/gsm8k/train-short.jsonl").read_bytes()
 CERTIFICATES = ROOT / "server/test/fixtures"
@@ -84,22 +84,13 @@ def train(server: Server, model_id: str, data: str, config: dict[str, Any]) -> l
     body = {"model_id": model_id, "training_data_url": data, "config": config}
     job = call(server, "POST", "/v1/preview/sft-training-jobs", body)
     assert job.status == 200, job.text
-    events = all_events(server, job.json["id"])
+    path = f"/v1/preview/training-jobs/{job.json['id']}/events"
+    events = pages(server, path, 100)
     while not events or events[-1]["type"] not in ("training_ended", "training_failed"):
         time.sleep(0.2)
-        events = all_events(server, job.json["id"])
+        events = pages(server, path, 100)
     assert events[-1]["type"] == "training_ended", events[-1]
     return [event["data"]["loss"] for event in events if event["type"] == "gradient_step"]
-
-
-def all_events(server: Server, job_id: str) -> list[dict[str, Any]]:
-    events: list[dict[str, Any]] = []
-    while True:
-        after = f"&after={events[-1]['id']}" if events else ""
-        page = call(server, "GET", f"/v1/preview/training-jobs/{job_id}/events?limit=100{after}").json
-        events += page["data"]
-        if not page["has_more"]:
-            return events
 
 
 def count_in_form(client: OpenAI, model: str) -> int:

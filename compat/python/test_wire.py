@@ -6,7 +6,7 @@ import pytest
 
 from covers import covers
 from started_server import Server
-from wire import Answer, call, create_model
+from wire import Answer, call, create_model, pages
 
 CHAT = {
     "model": "heddle/tiny",
@@ -124,23 +124,6 @@ def finished_job(server: Server, model: dict[str, Any]) -> str:
             return job.json["id"]
         time.sleep(0.1)
     raise AssertionError("the job did not end within 60 s")
-
-
-def pages(server: Server, path: str, limit: int | None) -> list[dict[str, Any]]:
-    """All items of a list, page by page, as the clients' cursor does it."""
-    items: list[dict[str, Any]] = []
-    after = ""
-    for _ in range(100):
-        query = "&".join([*([f"limit={limit}"] if limit else []), *([after] if after else [])])
-        page = call(server, "GET", f"{path}?{query}").json
-        assert page["object"] == "list"
-        assert len(page["data"]) <= (limit or 20)
-        items += page["data"]
-        if not page["has_more"]:
-            return items
-        assert page["last_id"] == page["data"][-1]["id"]
-        after = f"after={page['last_id']}"
-    raise AssertionError("has_more never ends")
 
 
 @covers("events-paging")

@@ -54,3 +54,20 @@ def create_model(server: Server, name: str, **fields: Any) -> dict[str, Any]:
     answer = call(server, "POST", "/v1/preview/models", {**body, "return_existing": True, **fields})
     assert answer.status == 200, answer.text
     return answer.json
+
+
+def pages(server: Server, path: str, limit: int | None) -> list[dict[str, Any]]:
+    """All items of a list, page by page, as the clients' cursor does it."""
+    items: list[dict[str, Any]] = []
+    after = ""
+    for _ in range(100):
+        query = "&".join([*([f"limit={limit}"] if limit else []), *([after] if after else [])])
+        page = call(server, "GET", f"{path}?{query}").json
+        assert page["object"] == "list"
+        assert len(page["data"]) <= (limit or 20)
+        items += page["data"]
+        if not page["has_more"]:
+            return items
+        assert page["last_id"] == page["data"][-1]["id"]
+        after = f"after={page['last_id']}"
+    raise AssertionError("has_more never ends")
