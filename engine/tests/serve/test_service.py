@@ -14,14 +14,6 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from tests.serve.engine_process import Client, EngineProcess
 
 
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory):
-    process = EngineProcess(tmp_path_factory.mktemp("engine"))
-    process.wait_until_listening()
-    yield process
-    process.close()
-
-
 @pytest.fixture
 def client(engine):
     client = Client(str(engine.path))

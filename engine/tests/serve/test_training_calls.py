@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.serve.engine_process import Client, EngineProcess
+from tests.serve.engine_process import Client
 
 ROWS = [
     {
@@ -17,14 +17,6 @@ ROWS = [
     }
     for i in range(40)
 ]
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory):
-    process = EngineProcess(tmp_path_factory.mktemp("engine"))
-    process.wait_until_listening()
-    yield process
-    process.close()
 
 
 @pytest.fixture
