@@ -1,5 +1,10 @@
 /** The HTTP edge: one Fastify server with what every area shares. */
-import Fastify, { type FastifyInstance, LogController } from "fastify"
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyServerOptions,
+  LogController,
+} from "fastify"
 import { randomUUID } from "node:crypto"
 import { HeddleError } from "../errors.ts"
 import { rootPath } from "./root-path.ts"
@@ -10,7 +15,7 @@ const maximumParsedBytes = 64 * 1024 * 1024
 
 export function createHttpServer(logLevel: string): FastifyInstance {
   const server = Fastify({
-    logger: logLevel === "silent" ? false : { level: logLevel },
+    logger: logLevel === "silent" ? false : logger(logLevel),
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: maximumParsedBytes,
     // Long generations: inference-api 11.5.
@@ -26,6 +31,21 @@ export function createHttpServer(logLevel: string): FastifyInstance {
     reply.header("x-request-id", request.id)
   })
   return server
+}
+
+/** Fastify tells each address it listens on; the ready message tells it better (`main.ts`). */
+const libraryAnnouncement = /^Server listening at /
+
+function logger(level: string): NonNullable<FastifyServerOptions["logger"]> {
+  return {
+    level,
+    hooks: {
+      logMethod(this: FastifyBaseLogger, [first, ...rest]: [unknown, ...unknown[]], method) {
+        if (typeof first === "string" && libraryAnnouncement.test(first)) return
+        Reflect.apply(method, this, [first, ...rest])
+      },
+    },
+  }
 }
 
 function readBodies(server: FastifyInstance): void {
