@@ -12,6 +12,7 @@ import { createServer } from "node:net"
 import { join, relative } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
+import { ensureCatalogTemplate } from "./setup/catalog.mjs"
 import { ensureClients } from "./setup/clients.mjs"
 import { ensureEngine } from "./setup/engine.mjs"
 import { ensureNodeModules, projectNode } from "./setup/node-modules.mjs"
@@ -24,11 +25,11 @@ const PORTS_TRIED = 50
 export async function main(args) {
   const options = readOptions(args)
   await ensureNodeModules()
-  const enginePython = await ensureEngine()
+  const [enginePython, template] = await Promise.all([ensureEngine(), ensureCatalogTemplate()])
   const artPython = await ensureClients("art-0.5.18", "art-demo")
   const port = await freePort(options.port)
   const key = demoKey()
-  const server = startServer(port, options.dataDir, key, enginePython)
+  const server = startServer(port, options.dataDir, key, { HEDDLE_PYTHON: enginePython, ...template })
   try {
     const measured = await runLoop(server, artPython, key)
     if (!measured) return
@@ -79,11 +80,11 @@ function demoKey() {
   return readFileSync(path, "utf8").trim()
 }
 
-function startServer(port, dataDir, key, python) {
+function startServer(port, dataDir, key, settings) {
   const logPath = join(cache, "logs", "demo-server.log")
   mkdirSync(join(cache, "logs"), { recursive: true })
   const child = spawn(projectNode, [fromRoot("server/src/main.ts"), "--port", `${port}`, "--data-dir", dataDir], {
-    env: { ...process.env, HEDDLE_ADMIN_KEY: key, HEDDLE_PYTHON: python },
+    env: { ...process.env, HEDDLE_ADMIN_KEY: key, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   })
   const log = createWriteStream(logPath)

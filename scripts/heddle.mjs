@@ -9,6 +9,7 @@
  *
  * Plain JavaScript for Node 20, because it runs before anything is installed.
  */
+import { ensureCatalogTemplate } from "./setup/catalog.mjs"
 import { ensureEngine } from "./setup/engine.mjs"
 import { ensureNodeModules, projectNode } from "./setup/node-modules.mjs"
 import { fromRoot } from "./setup/paths.mjs"
@@ -25,8 +26,11 @@ const commands = {
 async function runTypeScript(file, args) {
   await ensureNodeModules()
   const own = process.env.HEDDLE_ENGINE === "none" || process.env.HEDDLE_PYTHON
-  const python = own ? process.env.HEDDLE_PYTHON : await ensureEngine()
-  const env = python ? { ...process.env, HEDDLE_PYTHON: python } : process.env
+  const [python, template] = await Promise.all([
+    own ? process.env.HEDDLE_PYTHON : ensureEngine(),
+    ensureCatalogTemplate(),
+  ])
+  const env = { ...process.env, ...(python && { HEDDLE_PYTHON: python }), ...template }
   await become(projectNode, [fromRoot(file), ...args], { env })
 }
 

@@ -56,7 +56,10 @@ export async function createApp(config: Config, engine?: Engine): Promise<App> {
   const fetchPolicy = new FetchPolicy(config.fetchAllow)
   const server = createHttpServer(config.logLevel)
   const runningEngine = engine ?? startEngine(config, server)
-  const stores = await openStores(config.dataDir, config.postgresUrl).catch(async (error: unknown) => {
+  const stores = await openStores(config.dataDir, {
+    postgresUrl: config.postgresUrl,
+    template: config.catalogTemplate,
+  }).catch(async (error: unknown) => {
     await runningEngine.close()
     throw error
   })

@@ -1,7 +1,7 @@
 /** Opens every store of a data folder at once, or none of them. */
 import path from "node:path"
 import { BlobStore } from "./blobs/blob-store.ts"
-import { type CatalogDatabase, openCatalog } from "./catalog/open-catalog.ts"
+import { type CatalogDatabase, type CatalogLocation, openCatalog } from "./catalog/open-catalog.ts"
 import { lockDataFolder } from "./data-lock.ts"
 import { openTraces, type TraceStore } from "./traces/open-traces.ts"
 
@@ -14,23 +14,23 @@ export interface Stores {
 }
 
 /** @throws {Error} with a sentence for the operator; what had been opened is closed again. */
-export async function openStores(dataDir: string, postgresUrl: string | null): Promise<Stores> {
+export async function openStores(dataDir: string, catalog: Omit<CatalogLocation, "folder">): Promise<Stores> {
   const lock = await lockDataFolder(dataDir)
   const opening = [
-    openCatalog({ postgresUrl, folder: path.join(dataDir, "catalog") }),
+    openCatalog({ ...catalog, folder: path.join(dataDir, "catalog") }),
     openTraces(path.join(dataDir, "traces")),
     BlobStore.open(dataDir),
   ] as const
   try {
-    const [catalog, traces, blobs] = await Promise.all(opening)
+    const [database, traces, blobs] = await Promise.all(opening)
     const close = async () => {
-      await Promise.all([catalog.destroy(), traces.close()])
+      await Promise.all([database.destroy(), traces.close()])
       await lock.release()
     }
-    return { dataDir, catalog, traces, blobs, close }
+    return { dataDir, catalog: database, traces, blobs, close }
   } catch (error) {
-    const [catalog, traces] = await Promise.allSettled(opening)
-    if (catalog.status === "fulfilled") await catalog.value.destroy()
+    const [database, traces] = await Promise.allSettled(opening)
+    if (database.status === "fulfilled") await database.value.destroy()
     if (traces.status === "fulfilled") await traces.value.close()
     await lock.release()
     throw error

@@ -8,7 +8,7 @@ const variable = "HEDDLE_TEST_CATALOG_TEMPLATE"
 
 export default async function setup(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(path.join(tmpdir(), "heddle-template-"))
-  const catalog = await openCatalog({ postgresUrl: null, folder: path.join(folder, "catalog") })
+  const catalog = await openCatalog({ postgresUrl: null, folder: path.join(folder, "catalog"), template: null })
   await catalog.destroy()
   process.env[variable] = folder
   return () => rm(folder, { recursive: true, force: true })

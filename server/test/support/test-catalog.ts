@@ -24,7 +24,7 @@ export async function openTestCatalog(
   const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-test-"))
   const postgresUrl = server === null ? null : await createDatabase(server)
   if (postgresUrl === null) await copyCatalogTemplate(dataDir)
-  const database = await openCatalog({ postgresUrl, folder: path.join(dataDir, "catalog") })
+  const database = await openCatalog({ postgresUrl, folder: path.join(dataDir, "catalog"), template: null })
   const close = async () => {
     await database.destroy()
     await rm(dataDir, { recursive: true, force: true })

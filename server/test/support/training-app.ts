@@ -59,6 +59,7 @@ export function testConfig(dataDir: string): Config {
     adminKey,
     entity: "local",
     postgresUrl: null,
+    catalogTemplate: null,
     engine: "none",
     python: "python3",
     logLevel: "silent",

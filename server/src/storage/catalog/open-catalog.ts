@@ -5,8 +5,8 @@
 import { PGlite } from "@electric-sql/pglite"
 import { Kysely, PostgresDialect, sql } from "kysely"
 import { Migrator } from "kysely/migration"
-import { mkdir } from "node:fs/promises"
 import pg from "pg"
+import { ensureCatalogFolder } from "./catalog-folder.ts"
 import * as migration0001 from "./migrations/0001-training.ts"
 import type { Catalog } from "./schema.ts"
 import { SerialPGliteDialect } from "./serial-pglite.ts"
@@ -22,12 +22,14 @@ export interface CatalogLocation {
   /** null: embedded, in `folder`. */
   postgresUrl: string | null
   folder: string
+  /** An empty catalog to copy at first start; null: none. */
+  template: string | null
 }
 
 /** Opens the catalog and brings its tables up to date. Close it with `destroy()`. */
 export async function openCatalog(location: CatalogLocation): Promise<CatalogDatabase> {
   const database = new Kysely<Catalog>({
-    dialect: location.postgresUrl === null ? await embedded(location.folder) : remote(location.postgresUrl),
+    dialect: location.postgresUrl === null ? await embedded(location) : remote(location.postgresUrl),
   })
   try {
     if (!(await isCurrent(database))) await migrate(database)
@@ -43,8 +45,8 @@ export async function pingCatalog(database: CatalogDatabase): Promise<void> {
   await sql`select 1`.execute(database)
 }
 
-async function embedded(folder: string): Promise<SerialPGliteDialect> {
-  await mkdir(folder, { recursive: true })
+async function embedded({ folder, template }: CatalogLocation): Promise<SerialPGliteDialect> {
+  await ensureCatalogFolder(folder, template)
   const pglite = await PGlite.create({ dataDir: folder, parsers: { [int8Oid]: Number } })
   return new SerialPGliteDialect({ pglite })
 }

@@ -1,0 +1,41 @@
+/** An empty embedded catalog, made once, so that the first start on a new data folder need not make it. */
+import { existsSync, readFileSync } from "node:fs"
+import { join, relative } from "node:path"
+import { withLock } from "./lock.mjs"
+import { projectNode } from "./node-modules.mjs"
+import { cache, fromRoot, root } from "./paths.mjs"
+import { SetupError, say } from "./progress.mjs"
+import { runLogged } from "./run.mjs"
+
+/**
+ * Makes the template unless there is one; needs the npm packages. Returns the setting that tells the
+ * server of it: none when it cannot be made, since the server then makes its catalog itself.
+ */
+export async function ensureCatalogTemplate() {
+  const folder = join(cache, `catalog-pglite-${pgliteVersion()}`)
+  const setting = { HEDDLE_CATALOG_TEMPLATE: folder }
+  if (process.env.HEDDLE_CATALOG_TEMPLATE || process.env.HEDDLE_POSTGRES_URL) return {}
+  if (existsSync(folder)) return setting
+  try {
+    await withLock("catalog-template", () => makeTemplate(folder))
+    return setting
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error
+    say(`no catalog could be made ahead, so first starts take longer: ${error.message}`)
+    return {}
+  }
+}
+
+async function makeTemplate(folder) {
+  if (existsSync(folder)) return
+  say(`making an empty catalog in ${relative(root, folder)} …`)
+  await runLogged(projectNode, [fromRoot("scripts", "make-catalog-template.ts"), folder], {
+    log: join(cache, "logs", "catalog-template.log"),
+  })
+}
+
+/** Part of the name: another PGlite must not open what this one has made. */
+function pgliteVersion() {
+  const manifest = fromRoot("node_modules", "@electric-sql", "pglite", "package.json")
+  return JSON.parse(readFileSync(manifest, "utf8")).version
+}

@@ -1,0 +1,24 @@
+import { existsSync, readFileSync } from "node:fs"
+import { basename, join } from "node:path"
+import { afterEach, expect, test, vi } from "vitest"
+import { ensureCatalogTemplate } from "./catalog.mjs"
+import { fromRoot } from "./paths.mjs"
+
+afterEach(() => vi.unstubAllEnvs())
+
+test("the catalog is made ahead, once, for the installed PGlite", async () => {
+  const { HEDDLE_CATALOG_TEMPLATE: folder } = await ensureCatalogTemplate()
+  const { packages } = JSON.parse(readFileSync(fromRoot("package-lock.json"), "utf8"))
+  expect(basename(folder)).toBe(`catalog-pglite-${packages["node_modules/@electric-sql/pglite"].version}`)
+  expect(readFileSync(join(folder, "PG_VERSION"), "utf8").trim()).toBe("18")
+  expect(existsSync(`${folder}.new`)).toBe(false)
+  expect(await ensureCatalogTemplate()).toEqual({ HEDDLE_CATALOG_TEMPLATE: folder })
+})
+
+test("a template of the operator's own, or a PostgreSQL server, stays the operator's choice", async () => {
+  vi.stubEnv("HEDDLE_CATALOG_TEMPLATE", "/srv/catalog")
+  expect(await ensureCatalogTemplate()).toEqual({})
+  vi.unstubAllEnvs()
+  vi.stubEnv("HEDDLE_POSTGRES_URL", "postgresql://db.example.org/heddle")
+  expect(await ensureCatalogTemplate()).toEqual({})
+})
