@@ -1,5 +1,5 @@
 /** Renders the closed error list in the dialect of the area (law 4). */
-import type { HeddleError } from "../errors.ts"
+import type { ErrorCode, HeddleError } from "../errors.ts"
 import type { ErrorDialect } from "./route.ts"
 
 /** OpenAI's `error.type` for a status: inference-api 7. */
@@ -28,10 +28,30 @@ const renderers: Record<ErrorDialect, (error: HeddleError) => object> = {
     ...openaiErrorBody(error),
     ...(error.details.issues === undefined ? {} : { detail: error.details.issues }),
   }),
-  reason: (error) =>
-    error.details.issues === undefined
-      ? { reason: error.message, error_type: error.code }
-      : { detail: error.details.issues },
+  reason: reasonBody,
+}
+
+/** `error_type` of the evaluation store: the class names of evaluation-store-calls 1.3. */
+const reasonTypes: Partial<Record<ErrorCode, string>> = {
+  bad_request: "InvalidRequest",
+  invalid_request: "InvalidRequest",
+  value_error: "ValueError",
+  bad_query: "BadQueryParameterError",
+  invalid_external_ref: "InvalidExternalRef",
+  object_type_collision: "ObjectNameTypeCollision",
+  not_found: "NotFoundError",
+  object_deleted: "ObjectDeletedError",
+  refs_not_found: "RefObjectsNotFoundError",
+  digest_mismatch: "DigestMismatchError",
+  payload_too_large: "RequestTooLarge",
+  insert_too_large: "InsertTooLarge",
+  invalid_field: "InvalidFieldError",
+}
+
+function reasonBody(error: HeddleError): object {
+  if (error.details.issues !== undefined) return { detail: error.details.issues }
+  if (error.code === "project_not_found" || error.code === "invalid_api_key") return { detail: error.message }
+  return { reason: error.message, error_type: reasonTypes[error.code] ?? error.code, ...error.details.extras }
 }
 
 export function errorBody(error: HeddleError, dialect: ErrorDialect): object {

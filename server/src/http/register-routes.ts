@@ -9,7 +9,8 @@ import { parse } from "./validation.ts"
 declare module "fastify" {
   interface FastifyContextConfig {
     dialect?: ErrorDialect
-    streamsBody?: boolean
+    /** How the body reaches the handler: parsed, as bytes in memory, or not read at all. */
+    body?: "json" | "raw" | "stream"
   }
 }
 
@@ -18,19 +19,24 @@ export function registerRoutes(server: FastifyInstance, routes: readonly Route[]
     server.route({
       method: route.method,
       url: route.path,
-      config: { dialect: route.dialect, streamsBody: route.streamsBody ?? false },
+      config: { dialect: route.dialect, body: bodyForm(route) },
       handler: (request, reply) => answer(route, authenticate, request, reply),
     })
   }
 }
 
+function bodyForm(route: Route): "json" | "raw" | "stream" {
+  if (route.streamsBody === true) return "stream"
+  return route.rawBody === true ? "raw" : "json"
+}
+
 async function answer(route: Route, authenticate: Authenticate, request: FastifyRequest, reply: FastifyReply) {
   const principal = await admit(route, authenticate, request)
-  const { params, query, body } = route.schemas
+  const { params, query } = route.schemas
   const context = {
     params: params === undefined ? undefined : parse(params, request.params, "path"),
     query: query === undefined ? undefined : parse(query, request.query, "query"),
-    body: body === undefined ? undefined : parse(body, request.body, "body"),
+    body: bodyOf(route, request),
     principal,
     requestId: request.id,
     signal: disconnected(reply),
@@ -39,6 +45,11 @@ async function answer(route: Route, authenticate: Authenticate, request: Fastify
   }
   const result = await route.handle(context as unknown as RouteContext)
   return reply.sent || result === undefined ? reply : result
+}
+
+function bodyOf({ rawBody, schemas }: Route, request: FastifyRequest): unknown {
+  if (rawBody === true) return request.body ?? Buffer.alloc(0)
+  return schemas.body === undefined ? undefined : parse(schemas.body, request.body, "body")
 }
 
 async function admit(route: Route, authenticate: Authenticate, request: FastifyRequest): Promise<Principal | null> {

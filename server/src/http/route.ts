@@ -54,13 +54,23 @@ export interface Route<S extends RouteSchemas = RouteSchemas> {
   response: z.ZodType
   /** The body is not parsed: the handler reads `request.raw` as a stream. */
   streamsBody?: boolean
-  /** With `streamsBody`: what the body must be, for the document. */
+  /** The body is decoded but not parsed: the handler gets its bytes, and `schemas.body` is not given. */
+  rawBody?: boolean
+  /** With `streamsBody` and `rawBody`: what the body must be, for the document. */
   bodyDocument?: z.ZodType
   /** Returns the 200 body, or answers through `reply` and returns undefined. */
   handle: (context: RouteContext<S>) => Promise<unknown>
 }
 
+/** A route whose handler gets the bytes of the body. */
+interface RawRoute<S extends RouteSchemas> extends Omit<Route<S>, "rawBody" | "handle"> {
+  rawBody: true
+  handle: (context: Omit<RouteContext<S>, "body"> & { body: Buffer }) => Promise<unknown>
+}
+
 /** Keeps the types of the schemas for `handle`; returns its argument. */
-export function route<S extends RouteSchemas>(definition: Route<S>): Route {
-  return definition
+export function route<S extends RouteSchemas>(definition: RawRoute<S>): Route
+export function route<S extends RouteSchemas>(definition: Route<S>): Route
+export function route(definition: Route | RawRoute<RouteSchemas>): Route {
+  return definition as Route
 }

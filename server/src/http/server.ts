@@ -2,22 +2,30 @@
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyRequest,
   type FastifyServerOptions,
   LogController,
 } from "fastify"
 import { randomUUID } from "node:crypto"
-import { HeddleError } from "../errors.ts"
-import { rootPath } from "./root-path.ts"
 import { installErrorHandlers } from "./register-routes.ts"
+import { rootPath } from "./root-path.ts"
+import type { ErrorDialect } from "./route.ts"
+import { parseJson, wholeBody } from "./whole-body.ts"
 
-/** Bodies that are parsed in memory; routes with `streamsBody` have their own limit. */
-const maximumParsedBytes = 64 * 1024 * 1024
+const mebibyte = 1024 * 1024
+
+/** Bodies that are held in memory; routes with `streamsBody` have their own limit. Evaluation store: calls 1.1. */
+const maximumBytes: Record<ErrorDialect, number> = {
+  detail: 64 * mebibyte,
+  openai: 64 * mebibyte,
+  reason: 32 * mebibyte,
+}
 
 export function createHttpServer(logLevel: string): FastifyInstance {
   const server = Fastify({
     logger: logLevel === "silent" ? false : logger(logLevel),
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: maximumParsedBytes,
+    bodyLimit: Math.max(...Object.values(maximumBytes)),
     // Long generations: inference-api 11.5.
     requestTimeout: 0,
     keepAliveTimeout: 75_000,
@@ -50,36 +58,11 @@ function logger(level: string): NonNullable<FastifyServerOptions["logger"]> {
 
 function readBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser("*", (request, payload, done) => {
-    if (request.routeOptions.config.streamsBody === true) return done(null, undefined)
-    const chunks: Buffer[] = []
-    let bytes = 0
-    payload.on("data", (chunk: Buffer) => {
-      bytes += chunk.length
-      if (bytes <= maximumParsedBytes) chunks.push(chunk)
-    })
-    payload.on("error", done)
-    payload.on("end", () => {
-      if (bytes > maximumParsedBytes) return done(tooLarge())
-      try {
-        done(null, parseJson(Buffer.concat(chunks).toString("utf8")))
-      } catch (error) {
-        done(error as Error)
-      }
-    })
+  // Also a request without Content-Type: weave 0.52.22 sends JSON that way.
+  server.addContentTypeParser("*", async (request: FastifyRequest) => {
+    const { body, dialect } = request.routeOptions.config
+    if (body === "stream") return undefined
+    const bytes = await wholeBody(request.raw, maximumBytes[dialect ?? "detail"])
+    return body === "raw" ? bytes : parseJson(bytes)
   })
-}
-
-function tooLarge(): HeddleError {
-  return new HeddleError("payload_too_large", `the request body is larger than ${maximumParsedBytes} bytes`)
-}
-
-/** An empty body counts as absent: openai clients send a JSON content type with DELETE and no body (training-api 1.4). */
-function parseJson(text: string): unknown {
-  if (text.trim() === "") return undefined
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new HeddleError("bad_request", `the request body is not JSON: ${(cause as Error).message}`, { cause })
-  }
 }

@@ -1,0 +1,109 @@
+/** The edge with two small routes: how bodies come in. */
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
+import { z } from "zod"
+import { registerRoutes } from "./register-routes.ts"
+import { route } from "./route.ts"
+import { createHttpServer } from "./server.ts"
+
+const mebibyte = 1024 * 1024
+const shared = { method: "POST", access: "public", dialect: "reason", summary: "", tag: "" } as const
+const parsed = route({
+  ...shared,
+  path: "/parsed",
+  schemas: { body: z.unknown() },
+  response: z.unknown(),
+  handle: async ({ body }) => ({ parsed: body ?? null }),
+})
+const raw = route({
+  ...shared,
+  path: "/raw",
+  rawBody: true,
+  schemas: {},
+  response: z.unknown(),
+  handle: async ({ body }) => ({ length: body.length, start: body.subarray(0, 40).toString("latin1") }),
+})
+
+const server = createHttpServer("silent")
+let url: string
+beforeAll(async () => {
+  registerRoutes(server, [parsed, raw], async () => null)
+  url = await server.listen({ host: "127.0.0.1", port: 0 })
+})
+afterAll(() => server.close())
+
+async function post(path: string, body: Uint8Array | string, headers: Record<string, string> = {}) {
+  const answer = await fetch(url + path, { method: "POST", body: Buffer.from(body), headers })
+  return { status: answer.status, body: await answer.json() }
+}
+
+const codings = [
+  ["gzip", gzipSync],
+  ["deflate", deflateSync],
+  ["zstd", zstdCompressSync],
+  ["br", brotliCompressSync],
+] as const
+
+test("calls 1.5: a handler that asks for them gets the bytes as they came", async () => {
+  expect(await post("/raw", '{"a": 1.0, "b": 9007199254740993}')).toEqual({
+    status: 200,
+    body: { length: 33, start: '{"a": 1.0, "b": 9007199254740993}' },
+  })
+  expect(await post("/raw", "{not json")).toMatchObject({ status: 200, body: { length: 9 } })
+  expect(await post("/raw", "")).toMatchObject({ status: 200, body: { length: 0 } })
+})
+
+test("calls, seen on the wire: a body without Content-Type is read as JSON", async () => {
+  expect(await post("/parsed", '{"a":[1]}')).toEqual({ status: 200, body: { parsed: { a: [1] } } })
+})
+
+test.each(codings)("calls 1.1: a %s body is decoded", async (name, encode) => {
+  expect(await post("/parsed", encode('{"a":"é"}'), { "content-encoding": name })).toEqual({
+    status: 200,
+    body: { parsed: { a: "é" } },
+  })
+  const many = "x".repeat(3 * mebibyte)
+  expect(await post("/raw", encode(many), { "content-encoding": name })).toMatchObject({
+    status: 200,
+    body: { length: 3 * mebibyte },
+  })
+})
+
+test.each(codings)("calls 1.1: a %s body that decodes to more than 32 MiB is refused", async (name, encode) => {
+  const bomb = encode(Buffer.alloc(33 * mebibyte))
+  expect(bomb.length).toBeLessThan(mebibyte / 10)
+  const refused = await post("/raw", bomb, { "content-encoding": name })
+  expect(refused.status).toBe(413)
+  expect(refused.body).toMatchObject({ reason: expect.stringMatching(/^Request too large/) as unknown })
+})
+
+test.each(codings)("a broken %s body is refused", async (name, encode) => {
+  const whole = encode(Buffer.from("heddle ".repeat(2000)))
+  const cut = await post("/raw", whole.subarray(0, whole.length - 5), { "content-encoding": name })
+  expect([cut.status, (cut.body as { reason: string }).reason]).toEqual([400, expect.stringContaining(name) as unknown])
+  expect((await post("/raw", "not encoded at all", { "content-encoding": name })).status).toBe(400)
+})
+
+test("calls 1.1: 32 MiB pass and one byte more is 413 with a reason", async () => {
+  expect(await post("/raw", Buffer.alloc(32 * mebibyte, 32))).toMatchObject({
+    status: 200,
+    body: { length: 32 * mebibyte },
+  })
+  expect(await post("/raw", Buffer.alloc(32 * mebibyte + 1, 32))).toMatchObject({
+    status: 413,
+    body: { reason: expect.stringMatching(/^Request too large/) as unknown },
+  })
+})
+
+test("an unknown coding is 415 and names those that are known", async () => {
+  const refused = await post("/raw", "x", { "content-encoding": "lzma" })
+  expect(refused.status).toBe(415)
+  expect((refused.body as { reason: string }).reason).toMatch(/"lzma".*gzip, .*deflate, zstd, br/)
+})
+
+test("a body that is not JSON is 400 and says where", async () => {
+  expect(await post("/parsed", "{nope")).toMatchObject({
+    status: 400,
+    body: { reason: expect.stringContaining("not JSON") as unknown },
+  })
+})

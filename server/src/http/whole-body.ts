@@ -1,0 +1,53 @@
+/** The body of a request in memory, for every route without `streamsBody`: its bytes, and what they say as JSON. */
+import type { IncomingMessage } from "node:http"
+import { HeddleError } from "../errors.ts"
+import { bodyTooLarge, codingOf, decodingError } from "./content-coding.ts"
+
+/**
+ * The decoded bytes. A body that is too large is read to its end and thrown away, so that the
+ * client gets to read the answer.
+ * @throws {HeddleError} 413 more than `maximumBytes`, encoded or decoded; 415 unknown encoding; 400 broken encoding.
+ */
+export async function wholeBody(request: IncomingMessage, maximumBytes: number): Promise<Buffer> {
+  const encoding = request.headers["content-encoding"]
+  const coding = codingOf(encoding)
+  const bytes = await read(request, maximumBytes)
+  if (coding === null) return bytes
+  try {
+    // The limit holds for what comes out: a few kilobytes can decode to gigabytes.
+    return await coding.whole(bytes, { maxOutputLength: maximumBytes })
+  } catch (error) {
+    throw decodingError(error, encoding, maximumBytes)
+  }
+}
+
+function read(request: IncomingMessage, maximumBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    request.on("data", (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes <= maximumBytes) chunks.push(chunk)
+      else chunks.length = 0
+    })
+    request.on("error", reject)
+    request.on("end", () => {
+      if (bytes > maximumBytes) reject(bodyTooLarge(maximumBytes))
+      else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes))
+    })
+  })
+}
+
+/**
+ * An empty body counts as absent: openai clients send a JSON content type with DELETE and no body (training-api 1.4).
+ * @throws {HeddleError} 400 not JSON.
+ */
+export function parseJson(bytes: Buffer): unknown {
+  const text = bytes.toString("utf8")
+  if (text.trim() === "") return undefined
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new HeddleError("bad_request", `the request body is not JSON: ${(cause as Error).message}`, { cause })
+  }
+}
