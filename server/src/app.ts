@@ -10,6 +10,7 @@ import { pythonLauncher } from "./engines/python-process.ts"
 import { HeddleError } from "./errors.ts"
 import { loadServerSecret } from "./gateway/cache-salt.ts"
 import { Gateway } from "./gateway/gateway.ts"
+import { evaluationRoutes } from "./evaluation/evaluation-routes.ts"
 import { registerDocs } from "./http/docs.ts"
 import { TokenLedger } from "./gateway/token-ledger.ts"
 import { registerRoutes } from "./http/register-routes.ts"
@@ -56,9 +57,10 @@ export async function createApp(config: Config, engine?: Engine): Promise<App> {
   const fetchPolicy = new FetchPolicy(config.fetchAllow)
   const server = createHttpServer(config.logLevel)
   const runningEngine = engine ?? startEngine(config, server)
-  const stores = await openStores(config.dataDir, {
-    postgresUrl: config.postgresUrl,
-    template: config.catalogTemplate,
+  const stores = await openStores({
+    dataDir: config.dataDir,
+    catalog: { postgresUrl: config.postgresUrl, template: config.catalogTemplate },
+    clickhouseUrl: config.clickhouseUrl,
   }).catch(async (error: unknown) => {
     await runningEngine.close()
     throw error
@@ -117,6 +119,7 @@ async function compose(
       requireEngine: () => requireEngine(engine),
     }),
     ...inferenceRoutes({ database, gateway }),
+    ...evaluationRoutes({ database, traces: stores.traces, blobs }),
     ...fileRoutes({ database, blobs, maximumFileBytes: maximumBytes }),
     ...apiKeyRoutes(accounts),
     ...accountRoutes(accounts),

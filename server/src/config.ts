@@ -15,6 +15,8 @@ export interface Config {
   postgresUrl: string | null
   /** An empty embedded catalog, made at set-up, that a new data folder gets a copy of; null: none. */
   catalogTemplate: string | null
+  /** null: the embedded trace store (chDB) in the data folder. */
+  clickhouseUrl: string | null
   /** `process`: start and supervise the Python engine; `none`: chat and jobs answer 503. */
   engine: "process" | "none"
   /** Python interpreter of the engine's virtual environment. */
@@ -42,6 +44,7 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
     entity: env["HEDDLE_ENTITY"] || "local",
     postgresUrl: env["HEDDLE_POSTGRES_URL"] || null,
     catalogTemplate: env["HEDDLE_CATALOG_TEMPLATE"] || null,
+    clickhouseUrl: env["HEDDLE_CLICKHOUSE_URL"] || null,
     engine: parseEngine(env["HEDDLE_ENGINE"]),
     python: env["HEDDLE_PYTHON"] || path.join(repositoryRoot, "engine/.venv/bin/python"),
     logLevel: env["HEDDLE_LOG"] || "info",

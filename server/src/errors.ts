@@ -17,20 +17,39 @@ export const errorStatus = {
   /** A value the engine refuses, such as a template error or an unsupported part. */
   invalid_request: 400,
   context_length_exceeded: 400,
+  /** Rules of the evaluation store: evaluation-store-calls 1.3. */
+  value_error: 400,
+  bad_query: 400,
+  invalid_external_ref: 400,
+  object_type_collision: 400,
   invalid_api_key: 401,
   forbidden: 403,
+  /** A project of the evaluation store that does not exist or is another team's. */
+  project_not_found: 403,
   not_found: 404,
+  object_deleted: 404,
+  refs_not_found: 404,
   model_not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
+  digest_mismatch: 409,
   payload_too_large: 413,
+  /** One row, however few are sent, is larger than a row may be. */
+  insert_too_large: 413,
   unsupported_media_type: 415,
   validation_error: 422,
+  /** A field that does not exist or cannot be used here: evaluation-store-calls 1.3. */
+  invalid_field: 422,
   rate_limit_exceeded: 429,
   internal_error: 500,
+  /** A query of the trace store needed more memory than one may take. */
+  query_memory: 502,
   /** No engine is configured, or it is starting again. */
   engine_unavailable: 503,
   engine_overloaded: 503,
+  /** The trace store cannot keep up; nothing of the request was stored. */
+  store_overloaded: 503,
+  query_timeout: 504,
   /** The disk is full; nothing of the request was stored. */
   insufficient_storage: 507,
 } as const satisfies Record<string, number>
@@ -42,6 +61,8 @@ export interface ErrorDetails {
   param?: string
   /** Only with `validation_error`. */
   issues?: ValidationIssue[]
+  /** Further keys of the body in the dialect of the evaluation store. */
+  extras?: Record<string, unknown>
   /** When the client may try again. */
   retryAfterMs?: number
   /** Headers such as `x-should-retry`. */

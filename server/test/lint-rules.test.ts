@@ -21,6 +21,7 @@ const forbidden: Record<string, string> = {
   "storage/catalog/a.ts": 'export { x } from "../../http/x.ts"',
   "http/a.ts": 'export { x } from "../storage/x.ts"',
   "http/b.ts": 'export { x } from "../app.ts"',
+  "json/a.ts": 'export { x } from "../http/x.ts"',
   "wire/training/a.ts": 'export { x } from "../../storage/x.ts"',
   "wire/training/b.ts": 'export { x } from "kysely"',
   "http/c.ts": "export default 1",

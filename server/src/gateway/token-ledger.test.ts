@@ -2,8 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { openTraces, type TraceStore } from "../storage/traces/open-traces.ts"
+import { openTraces } from "../storage/traces/open-traces.ts"
 import type { LedgerRow } from "../storage/traces/token-ledger.ts"
+import type { TraceStore } from "../storage/traces/trace-store.ts"
 import { TokenLedger } from "./token-ledger.ts"
 
 const mine = "11111111-1111-4111-8111-111111111111"
@@ -14,7 +15,7 @@ let traces: TraceStore
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "heddle-ledger-"))
-  traces = await openTraces(folder)
+  traces = await openTraces({ clickhouseUrl: null, folder })
 })
 afterAll(async () => {
   await traces.close()

@@ -4,9 +4,8 @@
  * drop them (docs/decisions/0005-token-ledger.md has the measurement). What was sampled lately is also
  * kept in memory, where a training job, which comes seconds after its rollouts, finds it.
  */
-import type { TraceStore } from "../storage/traces/open-traces.ts"
+import type { TraceStore } from "../storage/traces/trace-store.ts"
 import {
-  createTokenLedger,
   findLedgerEntries,
   insertLedgerRows,
   type LedgerEntry,
@@ -28,7 +27,6 @@ export class TokenLedger {
   #pending: LedgerRow[] = []
   #timer: NodeJS.Timeout | null = null
   #writing: Promise<void> = Promise.resolve()
-  #table: Promise<void> | null = null
 
   constructor(traces: TraceStore, log: LedgerLog) {
     this.#traces = traces
@@ -49,7 +47,6 @@ export class TokenLedger {
     const others = keys.filter((key) => !known.has(key))
     if (others.length === 0) return recent
     await this.flush()
-    await this.#open()
     return [...recent, ...(await findLedgerEntries(this.#traces, projectId, others))]
   }
 
@@ -61,21 +58,11 @@ export class TokenLedger {
     return this.#writing
   }
 
-  /** The table is made at its first use, so that it does not hold up the server's start. */
-  #open(): Promise<void> {
-    this.#table ??= createTokenLedger(this.#traces).catch((error: unknown) => {
-      this.#table = null
-      throw error
-    })
-    return this.#table
-  }
-
   async #write(): Promise<void> {
     const rows = this.#pending
     if (rows.length === 0) return
     this.#pending = []
     try {
-      await this.#open()
       await insertLedgerRows(this.#traces, rows)
     } catch (error) {
       this.#log.error({ err: error, rows: rows.length }, "the token ledger could not be written; trying again")

@@ -3,7 +3,8 @@ import path from "node:path"
 import { BlobStore } from "./blobs/blob-store.ts"
 import { type CatalogDatabase, type CatalogLocation, openCatalog } from "./catalog/open-catalog.ts"
 import { lockDataFolder } from "./data-lock.ts"
-import { openTraces, type TraceStore } from "./traces/open-traces.ts"
+import { openTraces } from "./traces/open-traces.ts"
+import type { TraceStore } from "./traces/trace-store.ts"
 
 export interface Stores {
   dataDir: string
@@ -13,12 +14,19 @@ export interface Stores {
   close: () => Promise<void>
 }
 
+export interface StoresLocation {
+  dataDir: string
+  catalog: Omit<CatalogLocation, "folder">
+  /** null: embedded, in the data folder. */
+  clickhouseUrl: string | null
+}
+
 /** @throws {Error} with a sentence for the operator; what had been opened is closed again. */
-export async function openStores(dataDir: string, catalog: Omit<CatalogLocation, "folder">): Promise<Stores> {
+export async function openStores({ dataDir, catalog, clickhouseUrl }: StoresLocation): Promise<Stores> {
   const lock = await lockDataFolder(dataDir)
   const opening = [
     openCatalog({ ...catalog, folder: path.join(dataDir, "catalog") }),
-    openTraces(path.join(dataDir, "traces")),
+    openTraces({ clickhouseUrl, folder: path.join(dataDir, "traces") }),
     BlobStore.open(dataDir),
   ] as const
   try {

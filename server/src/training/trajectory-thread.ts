@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs"
 import { parentPort } from "node:worker_threads"
 import { toEngineTrajectory } from "./engine-trajectory.ts"
-import { SplitError } from "./json-splitter.ts"
+import { SplitError } from "../json/json-splitter.ts"
 import { TrajectoryBodyReader, type TrajectorySink } from "./trajectory-body.ts"
 import { HashedLineFile } from "./trajectory-file.ts"
 import type { FromReader, ToReader, TrajectoryFileFormat } from "./trajectory-messages.ts"

@@ -41,7 +41,7 @@ export async function openInferenceApp(
     log: silent,
     backOffMs: () => 0,
   })
-  const traces = await openTraces(path.join(dataDir, "traces"))
+  const traces = await openTraces({ clickhouseUrl: null, folder: path.join(dataDir, "traces") })
   const ledger = new TokenLedger(traces, {
     error: (_object, message) => assert.fail(message),
   })

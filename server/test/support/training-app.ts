@@ -60,6 +60,7 @@ export function testConfig(dataDir: string): Config {
     entity: "local",
     postgresUrl: null,
     catalogTemplate: null,
+    clickhouseUrl: process.env["HEDDLE_TEST_CLICKHOUSE_URL"] ?? null,
     engine: "none",
     python: "python3",
     logLevel: "silent",

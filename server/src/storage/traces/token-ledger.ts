@@ -1,5 +1,5 @@
 /** What the sampler recorded of each completion of a trainable model (law 6, engine 5.4). */
-import type { TraceStore } from "./open-traces.ts"
+import type { TraceStore } from "./trace-store.ts"
 
 export interface LedgerRow {
   /** `<completion id>:<choice index>`. */
@@ -21,30 +21,24 @@ export interface LedgerRow {
 
 export type LedgerEntry = Pick<LedgerRow, "ledger_key" | "prompt_token_ids" | "token_ids" | "logprobs">
 
-export async function createTokenLedger(traces: TraceStore): Promise<void> {
-  await traces.command({
-    query: `create table if not exists token_ledger (
-      ledger_key String,
-      project_id UUID,
-      model_id UUID,
-      step UInt32,
-      prompt_token_ids Array(UInt32) codec(ZSTD),
-      token_ids Array(UInt32) codec(ZSTD),
-      logprobs Array(Float64) codec(ZSTD),
-      finish_reason LowCardinality(String),
-      sampling String codec(ZSTD),
-      fingerprint LowCardinality(String),
-      created_at DateTime64(3) default now64(3)
-    ) engine = ReplacingMergeTree order by (project_id, ledger_key)`,
-  })
-}
+export const tokenLedgerTables = [
+  `create table if not exists token_ledger (
+    ledger_key String,
+    project_id UUID,
+    model_id UUID,
+    step UInt32,
+    prompt_token_ids Array(UInt32) codec(ZSTD),
+    token_ids Array(UInt32) codec(ZSTD),
+    logprobs Array(Float64) codec(ZSTD),
+    finish_reason LowCardinality(String),
+    sampling String codec(ZSTD),
+    fingerprint LowCardinality(String),
+    created_at DateTime64(3) default now64(3)
+  ) engine = ReplacingMergeTree order by (project_id, ledger_key)`,
+]
 
 export async function insertLedgerRows(traces: TraceStore, rows: readonly LedgerRow[]): Promise<void> {
-  await traces.insert({
-    table: "token_ledger",
-    values: rows as LedgerRow[],
-    format: "JSONEachRow",
-  })
+  await traces.insert("token_ledger", rows.map((row) => JSON.stringify(row)).join("\n"))
 }
 
 /** Entries of this project; keys that are unknown or another project's are left out. */
@@ -53,11 +47,9 @@ export async function findLedgerEntries(
   projectId: string,
   keys: readonly string[],
 ): Promise<LedgerEntry[]> {
-  const result = await traces.query({
-    query: `select ledger_key, prompt_token_ids, token_ids, logprobs from token_ledger final
+  return traces.rows<LedgerEntry>(
+    `select ledger_key, prompt_token_ids, token_ids, logprobs from token_ledger final
       where project_id = {projectId:UUID} and ledger_key in {keys:Array(String)}`,
-    query_params: { projectId, keys },
-    format: "JSONEachRow",
-  })
-  return result.json<LedgerEntry>()
+    { projectId, keys },
+  )
 }

@@ -1,0 +1,54 @@
+/**
+ * Calls: evaluation-store-calls 2 and 3.1.
+ *
+ * Every write is the insert of a partial row, and a read takes the newest value that is not null of
+ * each column (`final`). So starts, ends, updates and deletions may come in any order, twice, or
+ * through several servers. A row without `started_at` is an end whose start has not come.
+ *
+ * Payload columns hold `[<the JSON text as it came>]`: ClickHouse keeps the text of an array, which a
+ * bare JSON string would lose.
+ */
+export const callsTables = [
+  `create table if not exists calls (
+    project_id UUID,
+    id String codec(ZSTD),
+    trace_id Nullable(String) codec(ZSTD),
+    parent_id Nullable(String) codec(ZSTD),
+    thread_id Nullable(String) codec(ZSTD),
+    turn_id Nullable(String) codec(ZSTD),
+    op_name LowCardinality(Nullable(String)),
+    display_name Nullable(String) codec(ZSTD),
+    started_at Nullable(DateTime64(6, 'UTC')) codec(Delta, ZSTD),
+    ended_at Nullable(DateTime64(6, 'UTC')) codec(Delta, ZSTD),
+    exception Nullable(String) codec(ZSTD),
+    attributes Nullable(String) codec(ZSTD),
+    inputs Nullable(String) codec(ZSTD),
+    output Nullable(String) codec(ZSTD),
+    summary Nullable(String) codec(ZSTD),
+    otel_dump Nullable(String) codec(ZSTD),
+    wb_user_id LowCardinality(Nullable(String)),
+    wb_run_id LowCardinality(Nullable(String)),
+    wb_run_step Nullable(Int64),
+    wb_run_step_end Nullable(Int64),
+    expire_at Nullable(DateTime64(3, 'UTC')),
+    deleted_at Nullable(DateTime64(3, 'UTC'))
+  ) engine = CoalescingMergeTree order by (project_id, id)
+  settings index_granularity = 512`,
+  // Candidates for the newest calls and for the calls of a trace; what they name is checked in `calls`.
+  `create table if not exists calls_by_time (
+    project_id UUID,
+    started_at DateTime64(6, 'UTC') codec(Delta, ZSTD),
+    id String codec(ZSTD)
+  ) engine = ReplacingMergeTree order by (project_id, started_at, id)
+  settings index_granularity = 1024`,
+  `create materialized view if not exists calls_by_time_view to calls_by_time as
+    select project_id, assumeNotNull(calls.started_at) as started_at, id from calls where calls.started_at is not null`,
+  `create table if not exists calls_by_trace (
+    project_id UUID,
+    trace_id String codec(ZSTD),
+    id String codec(ZSTD)
+  ) engine = ReplacingMergeTree order by (project_id, trace_id, id)
+  settings index_granularity = 1024`,
+  `create materialized view if not exists calls_by_trace_view to calls_by_trace as
+    select project_id, assumeNotNull(calls.trace_id) as trace_id, id from calls where calls.trace_id is not null`,
+]

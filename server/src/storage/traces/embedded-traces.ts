@@ -1,0 +1,108 @@
+/** The trace store in this process: chDB, several connections to one data folder. */
+import type { Session } from "chdb"
+import { mkdir } from "node:fs/promises"
+import { inlineParameters } from "./sql-literal.ts"
+import { type QueryLimits, type TraceParameters, type TraceStore, TraceStoreError, withLimits } from "./trace-store.ts"
+
+/** A connection runs one query at a time, so a long read holds up only its own. */
+const readers = 4
+/** Statements carry lists of ids: ClickHouse's own limit is 256 KiB. */
+const connectionArguments = [
+  "--max_query_size=67108864",
+  "--max_ast_elements=2000000",
+  "--max_expanded_ast_elements=2000000",
+]
+
+export class EmbeddedTraces implements TraceStore {
+  readonly #writer: Lane
+  readonly #readers: Lane[]
+
+  private constructor(sessions: Session[]) {
+    const [writer, ...others] = sessions.map((session) => new Lane(session))
+    if (writer === undefined) throw new Error("a trace store needs a connection")
+    this.#writer = writer
+    this.#readers = others
+  }
+
+  static async open(folder: string): Promise<EmbeddedTraces> {
+    await mkdir(folder, { recursive: true })
+    const { Session } = await loadChdb()
+    const open = () => new Session(folder, { connectionArgs: connectionArguments })
+    return new EmbeddedTraces(Array.from({ length: readers + 1 }, open))
+  }
+
+  async rows<Row>(sql: string, parameters: TraceParameters = {}, limits?: QueryLimits): Promise<Row[]> {
+    const text = withLimits(inlineParameters(sql, parameters), limits)
+    const result = await this.#freest().run((session) => session.queryAsync(text, { format: "JSONEachRow" }))
+    return parseLines<Row>(result.text())
+  }
+
+  async insert(table: string, rows: Buffer | string): Promise<void> {
+    if (rows.length === 0) return
+    const values = typeof rows === "string" ? Buffer.from(rows) : rows
+    await this.#writer.run((session) => session.insert({ table, values, format: "JSONEachRow" }))
+  }
+
+  async command(sql: string, parameters: TraceParameters = {}): Promise<void> {
+    await this.#writer.run((session) => session.queryAsync(inlineParameters(sql, parameters)))
+  }
+
+  async ping(): Promise<void> {
+    await this.rows("select 1 as one")
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#writer, ...this.#readers].map((lane) => lane.close()))
+  }
+
+  #freest(): Lane {
+    return this.#readers.reduce((best, lane) => (lane.waiting < best.waiting ? lane : best))
+  }
+}
+
+/** One connection and the queries that wait for it. */
+class Lane {
+  readonly #session: Session
+  #last: Promise<unknown> = Promise.resolve()
+  waiting = 0
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  run<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    this.waiting += 1
+    const result = this.#last.then(() => work(this.#session)).catch(rethrow)
+    this.#last = result.catch(() => undefined).finally(() => (this.waiting -= 1))
+    return result
+  }
+
+  async close(): Promise<void> {
+    await this.#last
+    this.#session.close()
+  }
+}
+
+function rethrow(error: unknown): never {
+  const { message, clickhouseCode } = error as { message: string; clickhouseCode?: number }
+  throw new TraceStoreError(message, clickhouseCode ?? null, error)
+}
+
+function parseLines<Row>(text: string): Row[] {
+  if (text === "") return []
+  return JSON.parse(`[${text.trimEnd().replaceAll("\n", ",")}]`) as Row[]
+}
+
+/** Loaded only when a store is opened: the native library is large and exists for few platforms. */
+async function loadChdb() {
+  try {
+    return await import("chdb")
+  } catch (cause) {
+    throw new Error(
+      `the embedded trace store (chDB) cannot be loaded on ${process.platform}-${process.arch}. ` +
+        "It runs on Linux with glibc and on macOS, each on x64 and arm64; on Windows use WSL 2, " +
+        "or set HEDDLE_CLICKHOUSE_URL to a ClickHouse server",
+      { cause },
+    )
+  }
+}
