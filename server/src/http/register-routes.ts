@@ -37,6 +37,7 @@ async function answer(route: Route, authenticate: Authenticate, request: Fastify
     params: params === undefined ? undefined : parse(params, request.params, "path"),
     query: query === undefined ? undefined : parse(query, request.query, "query"),
     body: bodyOf(route, request),
+    exactBody: request.exactBody ?? (() => request.body),
     principal,
     requestId: request.id,
     signal: disconnected(reply),

@@ -30,6 +30,8 @@ export interface RouteContext<S extends RouteSchemas = RouteSchemas> {
   params: Parsed<S, "params">
   query: Parsed<S, "query">
   body: Parsed<S, "body">
+  /** The body as it came, unchecked: for parts whose numbers must keep their spelling (law 3). */
+  exactBody: () => unknown
   /** Never null on `key` and `admin` routes. */
   principal: Principal
   requestId: string

@@ -7,8 +7,10 @@ import Fastify, {
   LogController,
 } from "fastify"
 import { randomUUID } from "node:crypto"
+import { mayChangeNumbers, parseExact } from "../json/exact-json.ts"
+import { compressAnswers } from "./compressed-answers.ts"
 import { installErrorHandlers } from "./register-routes.ts"
-import { rootPath } from "./root-path.ts"
+import { RootPath } from "./root-path.ts"
 import type { ErrorDialect } from "./route.ts"
 import { parseJson, wholeBody } from "./whole-body.ts"
 
@@ -21,7 +23,21 @@ const maximumBytes: Record<ErrorDialect, number> = {
   reason: 32 * mebibyte,
 }
 
-export function createHttpServer(logLevel: string): FastifyInstance {
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set when parsing may have changed a number of the body. */
+    exactBody: (() => unknown) | null
+  }
+}
+
+export interface HttpOptions {
+  logLevel: string
+  /** Path under which a proxy shows the server, such as `/heddle`; it is served at the root as well. */
+  prefix: string | null
+}
+
+export async function createHttpServer({ logLevel, prefix }: HttpOptions): Promise<FastifyInstance> {
+  const paths = new RootPath(prefix)
   const server = Fastify({
     logger: logLevel === "silent" ? false : logger(logLevel),
     logController: new LogController({ disableRequestLogging: true }),
@@ -30,9 +46,11 @@ export function createHttpServer(logLevel: string): FastifyInstance {
     requestTimeout: 0,
     keepAliveTimeout: 75_000,
     genReqId: () => `req_${randomUUID()}`,
-    rewriteUrl: (request) => rootPath(request.url ?? "/"),
+    rewriteUrl: (request) => paths.of(request.url ?? "/"),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2048 },
   })
+  server.addHook("onRoute", ({ url }) => paths.learn(url))
+  await compressAnswers(server)
   readBodies(server)
   installErrorHandlers(server)
   server.addHook("onSend", async (request, reply) => {
@@ -57,12 +75,16 @@ function logger(level: string): NonNullable<FastifyServerOptions["logger"]> {
 }
 
 function readBodies(server: FastifyInstance): void {
+  server.decorateRequest("exactBody", null)
   server.removeAllContentTypeParsers()
   // Also a request without Content-Type: weave 0.52.22 sends JSON that way.
   server.addContentTypeParser("*", async (request: FastifyRequest) => {
     const { body, dialect } = request.routeOptions.config
     if (body === "stream") return undefined
     const bytes = await wholeBody(request.raw, maximumBytes[dialect ?? "detail"])
-    return body === "raw" ? bytes : parseJson(bytes)
+    if (body === "raw") return bytes
+    const text = bytes.toString("utf8")
+    if (mayChangeNumbers(text)) request.exactBody = () => parseExact(text)
+    return parseJson(text)
   })
 }

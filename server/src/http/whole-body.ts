@@ -42,8 +42,7 @@ function read(request: IncomingMessage, maximumBytes: number): Promise<Buffer> {
  * An empty body counts as absent: openai clients send a JSON content type with DELETE and no body (training-api 1.4).
  * @throws {HeddleError} 400 not JSON.
  */
-export function parseJson(bytes: Buffer): unknown {
-  const text = bytes.toString("utf8")
+export function parseJson(text: string): unknown {
   if (text.trim() === "") return undefined
   try {
     return JSON.parse(text)

@@ -11,7 +11,10 @@ import { toChatCall } from "./chat-request.ts"
 import { admit, completionId, unixSeconds } from "./completion-request.ts"
 import { collectTokens, toSampled } from "./sampled-choice.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
+import { withExactFields } from "./exact-fields.ts"
 import { sendEvents } from "./event-stream.ts"
+
+const opaqueFields = ["messages", "tools", "functions", "chat_template_kwargs", "seed"] as const
 
 export function chatRoutes({ gateway }: InferenceDependencies): Route[] {
   return [
@@ -26,7 +29,7 @@ export function chatRoutes({ gateway }: InferenceDependencies): Route[] {
       response: chatCompletion,
       handle: async (context) => {
         const { body, reply, signal } = context
-        const call = toChatCall(body)
+        const call = toChatCall(withExactFields(body, context.exactBody, opaqueFields))
         const admitted = await admit(gateway, context)
         try {
           const answer = body.stream === true ? streamAnswer : plainAnswer

@@ -1,4 +1,5 @@
 /** Sampling fields of a request to the engine's (inference-api 3). Defaults are neutral: raw model, temperature 1. */
+import { exactInteger } from "../json/exact-json.ts"
 import type { EngineChatParamsInput } from "../wire/engine/chat.ts"
 import type { SamplingRequest } from "../wire/inference/sampling.ts"
 import { refused } from "./unsupported.ts"
@@ -21,7 +22,7 @@ export function toSampling(body: SamplingRequest, maxTokens: number | null, topL
     repetition_penalty: body.repetition_penalty ?? 1,
     logit_bias: body.logit_bias ?? {},
     allowed_token_ids: body.allowed_token_ids ?? null,
-    seed: body.seed == null ? null : BigInt.asIntN(64, BigInt(body.seed)).toString(),
+    seed: body.seed == null ? null : BigInt.asIntN(64, exactInteger(body.seed)).toString(),
     stop: stops(body.stop),
     stop_token_ids: body.stop_token_ids ?? [],
     ignore_eos: body.ignore_eos ?? false,

@@ -9,6 +9,7 @@ import { event } from "./chat-chunks.ts"
 import { admit, completionId, unixSeconds } from "./completion-request.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
 import { sendEvents } from "./event-stream.ts"
+import { withExactFields } from "./exact-fields.ts"
 import { collectTokens, toSampled } from "./sampled-choice.ts"
 import { toSampling } from "./sampling.ts"
 import { textChoice, type TextFrame, textLogprobs } from "./text-completion-answer.ts"
@@ -30,7 +31,7 @@ export function textCompletionRoutes({ gateway }: InferenceDependencies): Route[
       response: textCompletion,
       handle: async (context) => {
         const { body, signal, reply } = context
-        const calls = toCalls(body)
+        const calls = toCalls(withExactFields(body, context.exactBody, ["seed"]))
         const admitted = await admit(gateway, context)
         const frame = frameOf(body, admitted)
         try {

@@ -13,6 +13,7 @@ import {
 import { toEngineMessages } from "./chat-request.ts"
 import { toEngineTools } from "./chat-tools.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
+import { withExactFields } from "./exact-fields.ts"
 import { refused } from "./unsupported.ts"
 
 export function tokenizeRoutes({ gateway }: InferenceDependencies): Route[] {
@@ -29,11 +30,11 @@ function tokenize(gateway: Gateway, prefix: string): Route {
     tag: "Chat",
     schemas: { body: tokenizeRequest },
     response: tokenizeAnswer,
-    handle: async ({ body, principal }) => {
+    handle: async ({ body, exactBody, principal }) => {
       const { base } = await resolve(gateway, body.model, principal)
       const { token_ids, max_model_len } = await gateway.ask("tokenize", {
         base,
-        ...toPrompt(body),
+        ...toPrompt(withExactFields(body, exactBody, ["messages", "tools", "chat_template_kwargs"])),
       })
       return { tokens: token_ids, count: token_ids.length, max_model_len }
     },

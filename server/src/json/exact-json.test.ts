@@ -34,11 +34,7 @@ test("numbers are found at any depth, digits in strings are none", () => {
 })
 
 test("whole numbers come exactly, in any spelling", () => {
-  expect(["9007199254740993", "-9223372036854775808", "5.0", "1e3", "7"].map((text) => exactInteger(parseExact(text)))).toEqual([
-    9007199254740993n,
-    -9223372036854775808n,
-    5n,
-    1000n,
-    7n,
-  ])
+  expect(
+    ["9007199254740993", "-9223372036854775808", "5.0", "1e3", "7"].map((text) => exactInteger(parseExact(text))),
+  ).toEqual([9007199254740993n, -9223372036854775808n, 5n, 1000n, 7n])
 })

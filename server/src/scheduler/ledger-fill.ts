@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { access, open, readFile, rename, rm } from "node:fs/promises"
 import { createInterface } from "node:readline"
+import { holdsNumber, parseExact } from "../json/exact-json.ts"
 import type { LedgerEntry } from "../storage/traces/token-ledger.ts"
 import type { SpecChoice, SpecTrajectory } from "../wire/engine/train.ts"
 
@@ -67,7 +68,7 @@ async function* batches(path: string): AsyncGenerator<string[]> {
 }
 
 async function fillLines(lines: string[], find: (keys: string[]) => Promise<LedgerEntry[]>) {
-  const parsed = lines.map((line) => (line.includes(keyField) ? (JSON.parse(line) as SpecTrajectory) : null))
+  const parsed = lines.map((line) => (line.includes(keyField) ? parseLine(line) : null))
   const choices = parsed.filter((trajectory) => trajectory !== null).flatMap(choicesWithKey)
   const found = choices.length === 0 ? [] : await find(choices.map((choice) => choice.ledger_key))
   const entries = new Map(found.map((entry) => [entry.ledger_key, entry]))
@@ -85,6 +86,16 @@ async function fillLines(lines: string[], find: (keys: string[]) => Promise<Ledg
   }
   const text = lines.map((line, place) => `${parsed[place] == null ? line : JSON.stringify(parsed[place])}\n`).join("")
   return { text, filled }
+}
+
+/** Numbers of messages and tools keep their spelling (law 3); parsing for that is slow, and most have none. */
+function parseLine(line: string): SpecTrajectory {
+  const trajectory = JSON.parse(line) as SpecTrajectory
+  return trajectory.histories.some(holdsNumbers) ? (parseExact(line) as SpecTrajectory) : trajectory
+}
+
+function holdsNumbers({ items, tools }: SpecTrajectory["histories"][number]): boolean {
+  return holdsNumber(tools) || items.some((item) => holdsNumber("choice" in item ? item.choice.message : item.message))
 }
 
 type ChoiceWithKey = SpecChoice & { ledger_key: string }

@@ -2,6 +2,7 @@
 import { rmSync } from "node:fs"
 import { parentPort } from "node:worker_threads"
 import { toEngineTrajectory } from "./engine-trajectory.ts"
+import { exactHistories } from "./exact-histories.ts"
 import { SplitError } from "../json/json-splitter.ts"
 import { TrajectoryBodyReader, type TrajectorySink } from "./trajectory-body.ts"
 import { HashedLineFile } from "./trajectory-file.ts"
@@ -56,8 +57,8 @@ function begin(id: number, file: string, format: TrajectoryFileFormat): void {
 }
 
 const sinks: Record<TrajectoryFileFormat, (lines: HashedLineFile) => TrajectorySink> = {
-  engine: (lines) => (group, index, trajectory) =>
-    lines.line(JSON.stringify(toEngineTrajectory(group, index, trajectory))),
+  engine: (lines) => (group, index, trajectory, bytes) =>
+    lines.line(JSON.stringify(toEngineTrajectory(group, index, exactHistories(trajectory, bytes)))),
   log: (lines) => (group, index, _, bytes) =>
     lines.line(`{"group":${group},"index":${index},"trajectory":${oneLine(bytes.toString("utf8"))}}`),
 }

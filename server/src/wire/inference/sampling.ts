@@ -4,7 +4,7 @@ import { z } from "zod"
 const flag = z.boolean().nullish()
 const tokenIds = z.array(z.int().min(0))
 
-/** A number past 2^53 arrives rounded, which still names one seed. */
+/** Rounded past 2^53; the handler takes the seed from the exact body. */
 const int64 = z
   .number()
   .refine((value) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63, "a seed is a whole number of 64 bits")
