@@ -55,7 +55,7 @@ export interface App {
 export async function createApp(config: Config, engine?: Engine): Promise<App> {
   checkAdminKey(config.adminKey)
   const fetchPolicy = new FetchPolicy(config.fetchAllow)
-  const server = createHttpServer(config.logLevel)
+  const server = await createHttpServer(config)
   const runningEngine = engine ?? startEngine(config, server)
   const stores = await openStores({
     dataDir: config.dataDir,

@@ -7,6 +7,8 @@ export interface Config {
   /** 0 takes any free port. */
   port: number
   dataDir: string
+  /** Path under which a proxy shows the server, such as `/heddle`; null: none. */
+  prefix: string | null
   /** When set, a bootstrap admin with this API key exists. */
   adminKey: string | null
   /** The bootstrap admin's default entity. */
@@ -40,6 +42,7 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
     host: values.host ?? env["HEDDLE_HOST"] ?? "127.0.0.1",
     port: parsePort(values.port ?? env["HEDDLE_PORT"] ?? "8080"),
     dataDir: path.resolve(values["data-dir"] ?? env["HEDDLE_DATA_DIR"] ?? "./data"),
+    prefix: parsePrefix(env["HEDDLE_PREFIX"]),
     adminKey: env["HEDDLE_ADMIN_KEY"] || null,
     entity: env["HEDDLE_ENTITY"] || "local",
     postgresUrl: env["HEDDLE_POSTGRES_URL"] || null,
@@ -59,6 +62,15 @@ function parsePort(text: string): number {
     throw new Error(`port must be a whole number from 0 to 65535, not "${text}"`)
   }
   return port
+}
+
+function parsePrefix(text: string | undefined): string | null {
+  const path = (text ?? "").replace(/\/+$/, "")
+  if (path === "") return null
+  if (!/^(\/[A-Za-z0-9._~-]+)+$/.test(path)) {
+    throw new Error(`HEDDLE_PREFIX must be a path such as /heddle, not "${text}"`)
+  }
+  return path
 }
 
 function parseBytes(text: string | undefined): number {

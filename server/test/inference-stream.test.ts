@@ -200,7 +200,7 @@ test.each([false, true])(
 )
 
 test("inference-api 6: a silent stream is kept alive by comments", async () => {
-  const server = createHttpServer("silent")
+  const server = await createHttpServer({ logLevel: "silent", prefix: null })
   async function* slow() {
     await sleep(60)
     yield "data: 1\n\n"

@@ -1,4 +1,6 @@
 /** The edge with two small routes: how bodies come in. */
+import type { FastifyInstance } from "fastify"
+import { Readable } from "node:stream"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
 import { z } from "zod"
@@ -24,10 +26,33 @@ const raw = route({
   handle: async ({ body }) => ({ length: body.length, start: body.subarray(0, 40).toString("latin1") }),
 })
 
-const server = createHttpServer("silent")
+const lines = route({
+  ...shared,
+  path: "/lines/:count",
+  schemas: { params: z.object({ count: z.coerce.number() }) },
+  response: z.unknown(),
+  handle: async ({ params, reply }) => {
+    const text = Array.from({ length: params.count / 1000 }, (_, chunk) => thousandLines(chunk * 1000))
+    return reply.header("content-type", "application/jsonl").send(Readable.from(text))
+  },
+})
+function thousandLines(from: number): string {
+  return Array.from({ length: 1000 }, (_, index) => `{"index":${from + index}}\n`).join("")
+}
+const events = route({
+  ...shared,
+  path: "/events",
+  schemas: {},
+  response: z.unknown(),
+  handle: async ({ reply }) =>
+    reply.header("content-type", "text/event-stream").send(Readable.from(["data: 1\n\n".repeat(1000)])),
+})
+
+let server: FastifyInstance
 let url: string
 beforeAll(async () => {
-  registerRoutes(server, [parsed, raw], async () => null)
+  server = await createHttpServer({ logLevel: "silent", prefix: "/team/heddle" })
+  registerRoutes(server, [parsed, raw, lines, events], async () => null)
   url = await server.listen({ host: "127.0.0.1", port: 0 })
 })
 afterAll(() => server.close())
@@ -106,4 +131,40 @@ test("a body that is not JSON is 400 and says where", async () => {
     status: 400,
     body: { reason: expect.stringContaining("not JSON") as unknown },
   })
+})
+
+test.each([
+  ["gzip, deflate", "gzip"],
+  ["gzip, deflate, br", "gzip"],
+  ["br", "br"],
+  ["gzip, deflate, br, zstd", "zstd"],
+  ["identity", null],
+])("calls 1.1: JSON for Accept-Encoding %s comes as %s", async (accepted, coding) => {
+  const long = { a: "heddle ".repeat(3000) }
+  const headers = { "accept-encoding": accepted }
+  const answer = await fetch(`${url}/parsed`, { method: "POST", body: JSON.stringify(long), headers })
+  expect(answer.headers.get("content-encoding")).toBe(coding)
+  expect(await answer.json()).toEqual({ parsed: long })
+  const short = await fetch(`${url}/parsed`, { method: "POST", body: "{}", headers })
+  expect(short.headers.get("content-encoding")).toBe(null)
+  expect(await short.json()).toEqual({ parsed: {} })
+})
+
+test.each(["gzip", "zstd", "br"])("calls 1.1: JSON Lines come in %s, as a stream", async (coding) => {
+  const answer = await fetch(`${url}/lines/50000`, { method: "POST", headers: { "accept-encoding": coding } })
+  expect(answer.headers.get("content-encoding")).toBe(coding)
+  expect(answer.headers.get("content-length")).toBe(null)
+  const text = await answer.text()
+  expect(text.split("\n").length).toBe(50_001)
+  expect(text.slice(-17)).toBe('{"index":49999}\n'.padStart(17, "\n"))
+})
+
+test("events are never compressed", async () => {
+  const answer = await fetch(`${url}/events`, { method: "POST", headers: { "accept-encoding": "gzip" } })
+  expect(answer.headers.get("content-encoding")).toBe(null)
+  expect((await answer.text()).length).toBe(9000)
+})
+
+test.each(["/traces", "/team/heddle", "/team/heddle/traces"])("objects 1: the same under %s", async (prefix) => {
+  expect(await post(`${prefix}/parsed`, "[1]")).toEqual({ status: 200, body: { parsed: [1] } })
 })

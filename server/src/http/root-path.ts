@@ -1,17 +1,46 @@
 /**
- * Clients may reach the server under any path prefix (training-api 0), and the evaluation store
- * under `/traces` too. This finds the part of a URL that our routes know.
+ * Clients may reach the server under a path prefix, and the evaluation store under `/traces` too.
+ * This finds the part of a URL that our routes know.
  */
 
-const ourFirstSegments = new Set(["v1", "v2", "docs", "health", "openapi.json", "traces", "graphql", "files"])
+/** Where an OpenAI-style base URL ends. The OTLP paths of the evaluation store have a `v1` of their own. */
+const versionSegment = /(?<!\/otel)\/v1(?=\/|$)/
 
-/** `/some/prefix/v1/models?x` → `/v1/models?x`; URLs that start with one of our own segments stay as they are. */
-export function rootPath(url: string): string {
-  const queryAt = url.indexOf("?")
-  const path = queryAt === -1 ? url : url.slice(0, queryAt)
-  const first = path.split("/", 2)[1] ?? ""
-  if (first === "traces") return url.slice("/traces".length) || "/"
-  if (ourFirstSegments.has(first)) return url
-  const versionAt = path.search(/\/v1(?=\/|$)/)
-  return versionAt <= 0 ? url : url.slice(versionAt)
+/**
+ * `/some/prefix/v1/models?x` → `/v1/models?x` (training-api 0), `/traces/call/read` → `/call/read`
+ * (objects 1), and the operator's own `prefix`, such as `/heddle`, comes off any path.
+ */
+export class RootPath {
+  readonly #prefix: string | null
+  /** First segments of our own routes: a URL that starts with one stays as it is, whatever follows. */
+  readonly #known = new Set<string>()
+
+  constructor(prefix: string | null) {
+    this.#prefix = prefix
+  }
+
+  learn(routeUrl: string): void {
+    const first = firstSegment(routeUrl)
+    if (first !== "" && !/[:*]/.test(first)) this.#known.add(first)
+  }
+
+  of(url: string): string {
+    const inside = this.#prefix === null ? url : without(this.#prefix, url)
+    const plain = without("/traces", inside)
+    const path = plain.split("?", 1)[0] as string
+    if (this.#known.has(firstSegment(path))) return plain
+    const versionAt = path.search(versionSegment)
+    return versionAt <= 0 ? plain : plain.slice(versionAt)
+  }
+}
+
+function firstSegment(path: string): string {
+  return path.split("/", 2)[1] ?? ""
+}
+
+function without(prefix: string, url: string): string {
+  if (!url.startsWith(prefix)) return url
+  const rest = url.slice(prefix.length)
+  if (rest === "" || rest.startsWith("?")) return `/${rest}`
+  return rest.startsWith("/") ? rest : url
 }

@@ -54,7 +54,7 @@ export async function openInferenceApp(
     secret: await loadServerSecret(dataDir),
     ...options,
   })
-  const server = createHttpServer("silent")
+  const server = await createHttpServer({ logLevel: "silent", prefix: null })
   const principals = new Map([acme, rival].map((tenant) => [tenant.entity, principalOf(tenant)]))
   registerRoutes(server, inferenceRoutes({ database, gateway }), (key) => Promise.resolve(principals.get(key) ?? null))
   const close = async () => {

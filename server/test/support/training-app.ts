@@ -56,6 +56,7 @@ export function testConfig(dataDir: string): Config {
     host: "127.0.0.1",
     port: 0,
     dataDir,
+    prefix: null,
     adminKey,
     entity: "local",
     postgresUrl: null,

@@ -1,0 +1,23 @@
+/** Answers in zstd, gzip or br where the client takes them. */
+import fastifyCompress from "@fastify/compress"
+import type { FastifyInstance } from "fastify"
+import { constants } from "node:zlib"
+
+/** JSON and JSON Lines. Never event streams: each token must leave at once. */
+const compressible = /^application\/(json|jsonl|x-ndjson)\b/
+
+/** Smaller answers fit into one packet anyway. */
+const smallestBytes = 1400
+
+/** Must be awaited before the first route: it is added to each route as that is registered. */
+export async function compressAnswers(server: FastifyInstance): Promise<void> {
+  await server.register(fastifyCompress, {
+    globalDecompression: false,
+    threshold: smallestBytes,
+    customTypes: compressible,
+    // In the order of preference. The levels are those that keep up with the store's reading.
+    encodings: ["zstd", "gzip", "br"],
+    zlibOptions: { level: 1 },
+    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } },
+  })
+}
