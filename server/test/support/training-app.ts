@@ -87,7 +87,7 @@ export function callerOf(app: App, key: string, entity: string): Caller {
   }
 }
 
-async function addTenant(app: App, admin: Caller, username: string): Promise<Caller> {
+export async function addTenant(app: App, admin: Caller, username: string): Promise<Caller> {
   const user = await admin.post("/v1/organization/users", { username })
   if (user.status !== 200) throw new Error(`no tenant: ${JSON.stringify(user.body)}`)
   const key = await admin.post("/v1/organization/api_keys", { name: "tests", username })

@@ -1,0 +1,112 @@
+/** The whole server without an engine in a folder of its own, and callers of the evaluation store. */
+import { randomUUID } from "node:crypto"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { type App, createApp } from "../../src/app.ts"
+import type { Config } from "../../src/config.ts"
+import { copyCatalogTemplate } from "./catalog-template.ts"
+import { addTenant, adminKey, type Caller, callerOf, testConfig } from "./training-app.ts"
+
+export interface EvaluationAnswer {
+  status: number
+  /** The parsed body; undefined when it is not one JSON document. */
+  body: unknown
+  /** The body as it came: numbers keep their spelling, JSON Lines their escapes. */
+  text: string
+  headers: Record<string, unknown>
+}
+
+export interface EvaluationCaller {
+  entity: string
+  key: string
+  /** A project of the caller that no other test uses; it does not exist before the first write. */
+  newProject: () => string
+  get: (url: string) => Promise<EvaluationAnswer>
+  /** A string or Buffer is sent as it is, anything else as JSON. */
+  post: (url: string, body?: unknown, headers?: Record<string, string>) => Promise<EvaluationAnswer>
+  put: (url: string, body?: unknown) => Promise<EvaluationAnswer>
+  delete: (url: string, body?: unknown) => Promise<EvaluationAnswer>
+  /** Posts and reads JSON Lines. Fails when the status is not 200. */
+  lines: (url: string, body?: unknown) => Promise<unknown[]>
+}
+
+export interface EvaluationApp {
+  app: App
+  config: Config
+  admin: Caller
+  /** Two tenants that share nothing. */
+  acme: EvaluationCaller
+  rival: EvaluationCaller
+  /** Closes the server and starts it again on the same data. */
+  restart: () => Promise<void>
+  close: () => Promise<void>
+}
+
+export async function openEvaluationApp(changes: Partial<Config> = {}): Promise<EvaluationApp> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-test-"))
+  await copyCatalogTemplate(dataDir)
+  const config: Config = { ...testConfig(dataDir), ...changes }
+  let app = await createApp(config)
+  const current = () => app
+  const admin = callerOf(app, adminKey, config.entity)
+  const [acme, rival] = [await addTenant(app, admin, "acme"), await addTenant(app, admin, "rival")]
+  return {
+    get app() {
+      return app
+    },
+    config,
+    admin,
+    acme: evaluationCaller(current, acme),
+    rival: evaluationCaller(current, rival),
+    restart: async () => {
+      await app.close()
+      app = await createApp(config)
+    },
+    close: async () => {
+      await app.close()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function evaluationCaller(app: () => App, { key, entity }: Caller): EvaluationCaller {
+  const authorization = `Basic ${Buffer.from(`api:${key}`).toString("base64")}`
+  type Method = "GET" | "POST" | "PUT" | "DELETE"
+  const call = async (method: Method, url: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const answer = await app().server.inject({
+      method,
+      url,
+      headers: { authorization, "content-type": "application/json", ...headers },
+      ...(body === undefined ? {} : { payload: asSent(body) }),
+    })
+    const text = answer.payload
+    return { status: answer.statusCode, body: parsed(text), text, headers: { ...answer.headers } }
+  }
+  return {
+    entity,
+    key,
+    newProject: () => `${entity}/p-${randomUUID().slice(0, 8)}`,
+    get: (url) => call("GET", url),
+    post: (url, body, headers) => call("POST", url, body, headers),
+    put: (url, body) => call("PUT", url, body),
+    delete: (url, body) => call("DELETE", url, body),
+    lines: async (url, body) => {
+      const { status, text } = await call("POST", url, body)
+      if (status !== 200) throw new Error(`POST ${url}: ${status} ${text}`)
+      return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as unknown]))
+    },
+  }
+}
+
+function asSent(body: unknown): string | Buffer {
+  return typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
