@@ -25,25 +25,32 @@ const exactTools = `[{"type":"function","function":{"name":"f","parameters":{"mi
 /** What a careless parser makes of them. */
 const changedTools = JSON.stringify(JSON.parse(exactTools))
 
+interface Completion {
+  choices: { message: object; token_ids?: number[]; prompt_token_ids?: number[]; heddle_ledger_key?: string }[]
+}
+
 /** Sends the text as it is: an object would lose the spelling on its way out of this process. */
-async function post(url: string, body: string): Promise<any> {
+async function post<T>(url: string, body: string): Promise<T> {
   const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" }
   const answer = await fetch(server.url + url, { method: "POST", headers, body })
   expect([answer.status, url]).toEqual([200, url])
-  return answer.json()
+  return (await answer.json()) as T
 }
 
 test("a prompt shows the numbers of its tools as the client wrote them", async () => {
   const messages = `[{"role":"user","content":"hi"}]`
-  const { tokens } = await post("/tokenize", `{"model":"heddle/tiny","messages":${messages},"tools":${exactTools}}`)
-  const { prompt } = await post("/detokenize", JSON.stringify({ model: "heddle/tiny", tokens }))
+  const { tokens } = await post<{ tokens: number[] }>(
+    "/tokenize",
+    `{"model":"heddle/tiny","messages":${messages},"tools":${exactTools}}`,
+  )
+  const { prompt } = await post<{ prompt: string }>("/detokenize", JSON.stringify({ model: "heddle/tiny", tokens }))
   expect(prompt).toContain(`"minimum": 1.0, "maximum": 9007199254740993`)
 })
 
 test("seeds past 2^53 are told from their neighbours", async () => {
   const sample = async (seed: string) => {
     const text = `{"model":"heddle/tiny","prompt":"3 + 4","seed":${seed},"max_tokens":64,"ignore_eos":true}`
-    return (await post("/v1/completions", text)).choices[0].token_ids as number[]
+    return (await post<Completion>("/v1/completions", text)).choices[0]?.token_ids ?? []
   }
   const first = await sample("9007199254740992")
   expect(await sample("9007199254740992")).toEqual(first)
@@ -56,13 +63,10 @@ const turn = (content: string) => ({ role: "user", content })
 async function sampleTurn(model: string, messages: object[]) {
   const fields = { model, max_tokens: 6, logprobs: true, return_tokens_as_token_ids: true, ignore_eos: true }
   const text = JSON.stringify({ ...fields, messages }).replace(/}$/, `,"tools":${exactTools}}`)
-  const {
-    token_ids: _,
-    prompt_token_ids: __,
-    heddle_ledger_key,
-    ...choice
-  } = (await post("/v1/chat/completions", text)).choices[0]
-  return { choice, ledgerKey: heddle_ledger_key as string }
+  const [sampled] = (await post<Completion>("/v1/chat/completions", text)).choices
+  if (sampled === undefined) throw new Error("no choice")
+  const { token_ids: _, prompt_token_ids: __, heddle_ledger_key: ledgerKey, ...choice } = sampled
+  return { choice, ledgerKey }
 }
 
 /** RMS of the difference between the sampled and the trained log-probabilities, in nats. */
@@ -73,7 +77,7 @@ async function mismatchOf(modelId: string, histories: object[][], tools: string)
     tools: "?",
   }))
   const body = JSON.stringify({ model_id: modelId, trajectory_groups: [{ trajectories }] })
-  const job = await post("/v1/preview/training-jobs", body.replaceAll(`"?"`, tools))
+  const job = await post<{ id: string }>("/v1/preview/training-jobs", body.replaceAll(`"?"`, tools))
   const read = async () => (await call(server, "GET", `/v1/preview/training-jobs/${job.id}`)).body as { status: string }
   await expect.poll(async () => (await read()).status, { timeout: 60_000, interval: 50 }).not.toMatch(/QUEUED|RUNNING/i)
   const events = await call(server, "GET", `/v1/preview/training-jobs/${job.id}/events`)
@@ -84,8 +88,10 @@ async function mismatchOf(modelId: string, histories: object[][], tools: string)
 }
 
 test("training renders the prompt that was sampled from, whether the token ledger fills in or not", async () => {
-  const make = async (name: string) =>
-    (await post("/v1/preview/models", JSON.stringify({ project: "p", name, base_model: "heddle/tiny" }))).id as string
+  const make = async (name: string) => {
+    const body = JSON.stringify({ project: "p", name, base_model: "heddle/tiny" })
+    return (await post<{ id: string }>("/v1/preview/models", body)).id
+  }
   const model = "wandb-artifact:///local/p/exact"
   const modelId = await make("exact")
   const ask = turn("3 + 4 = ?")
