@@ -16,6 +16,7 @@ from .config import DecoderConfig
 from .linear import FrozenLinear
 from .rms_norm import rms_norm
 from .rope import rope_tables
+from .swiglu import swiglu
 
 SITES = ("qkv", "o", "gate_up", "down")
 SITE_MODULES = {
@@ -76,8 +77,14 @@ class Decoder:
         self._cos = cos.to(self.device, self.dtype).unsqueeze(1)
         self._sin = sin.to(self.device, self.dtype).unsqueeze(1)
 
-    def hidden(self, ids: Tensor, positions: Tensor, lora: LoraView, attend: Attend) -> Tensor:
-        """ids [N], positions [N] -> hidden states after the final norm [N, hidden]. Differentiable in `lora`."""
+    def hidden(
+        self, ids: Tensor, positions: Tensor, lora: LoraView, attend: Attend, rows: Tensor | None = None
+    ) -> Tensor:
+        """ids [N], positions [N] -> hidden states after the final norm [N, hidden]. Differentiable in `lora`.
+
+        With `rows` int64 [M] those of these tokens only, [M, hidden]: of the others nothing but keys
+        and values is needed in the last layer.
+        """
         c = self.config
         cos, sin = self._cos[positions], self._sin[positions]
         rotated = c.num_heads + c.num_kv_heads
@@ -87,11 +94,12 @@ class Decoder:
             qkv = lora.project(index, "qkv", h, layer.qkv).view(-1, rotated + c.num_kv_heads, c.head_dim)
             qk, v = qkv.split([rotated, c.num_kv_heads], 1)
             q, k = _rotate(self._qk_norm(qk, layer.qk_norm), cos, sin).split([c.num_heads, c.num_kv_heads], 1)
-            mixed = attend(index, q, k, v)
-            x = x + lora.project(index, "o", mixed.reshape(x.shape[0], -1), layer.o)
+            mixed = attend(index, q, k, v).flatten(1)
+            if rows is not None and layer is self.layers[-1]:
+                x, mixed = x[rows], mixed[rows]
+            x = x + lora.project(index, "o", mixed, layer.o)
             h = self._norm(x, layer.mlp_norm)
-            gate, up = lora.project(index, "gate_up", h, layer.gate_up).chunk(2, -1)
-            x = x + lora.project(index, "down", F.silu(gate) * up, layer.down)
+            x = x + lora.project(index, "down", swiglu(lora.project(index, "gate_up", h, layer.gate_up)), layer.down)
         return self._norm(x, self.final_norm)
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:

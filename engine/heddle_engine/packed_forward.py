@@ -46,5 +46,5 @@ def lay_out(sequences: list[Sequence], device: torch.device) -> Batch:
 
 def batch_logprobs(decoder: Decoder, batch: Batch, lora: LoraView, chunk_size: int) -> tuple[Tensor, Tensor]:
     """Log-probability (differentiable) and entropy of every trained token, fp32 [M]."""
-    hidden = decoder.hidden(batch.ids, batch.positions, lora, batch.attend)
-    return token_logprobs(hidden[batch.predictors], batch.targets, decoder.head, chunk_size)
+    hidden = decoder.hidden(batch.ids, batch.positions, lora, batch.attend, batch.predictors)
+    return token_logprobs(hidden, batch.targets, decoder.head, chunk_size)

@@ -17,8 +17,8 @@ from .prefix_tree import Forest, Node
 
 Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 
-#: Nodes up to this long are padded to a common length and attend in one call.
-SHORT = 128
+#: Nodes up to this long are padded to a common length and attend in one call; above, a call costs less than padding.
+SHORT = 48
 
 _KERNEL = "_scaled_dot_product_flash_attention_for_cpu"
 
@@ -48,10 +48,15 @@ class MaskedTreeAttention:
 
 @dataclass(frozen=True)
 class _Batch:
-    """Short nodes padded to one length T: ``index`` [B, T] into the row, ``real`` [B, T] false on padding."""
+    """Short nodes padded to one length T: ``index`` [B, T] into the row, ``padding`` [B, T, 1, 1] true there.
+
+    ``rows`` [R] are the places in the row of the real tokens, ``slots`` [R] those in the flattened batch.
+    """
 
     index: torch.Tensor
-    real: torch.Tensor
+    padding: torch.Tensor
+    rows: torch.Tensor
+    slots: torch.Tensor
 
 
 class CascadeAttention:
@@ -77,7 +82,8 @@ def _padded(nodes: list[Node]) -> _Batch:
     lengths = torch.tensor([node.length for node in nodes])[:, None]
     t = torch.arange(int(lengths.max()))
     # Padding repeats the node's last token: under a causal mask no real token sees what comes after it.
-    return _Batch(starts + torch.minimum(t, lengths - 1), t < lengths)
+    index, real = starts + torch.minimum(t, lengths - 1), t < lengths
+    return _Batch(index, ~real[..., None, None], index[real], real.flatten().nonzero()[:, 0])
 
 
 class _Cascade(torch.autograd.Function):
@@ -90,8 +96,8 @@ class _Cascade(torch.autograd.Function):
             out[own], lse[own] = _attend(q[own], k[own], v[own], causal=True)
         for batch in plan.batches:
             part, part_lse = _attend(q[batch.index], k[batch.index], v[batch.index], causal=True)
-            rows = batch.index[batch.real]
-            out[rows], lse[rows] = part[batch.real], part_lse[batch.real]
+            out[batch.rows] = part.flatten(0, 1)[batch.slots]
+            lse[batch.rows] = part_lse.flatten(0, 1)[batch.slots]
         for node in plan.inner:
             own, below = _ranges(node)
             part, part_lse = _attend(q[below], k[own], v[own], causal=False)
@@ -109,10 +115,10 @@ class _Cascade(torch.autograd.Function):
             part = _backward(grad[own], q[own], k[own], v[own], out[own], lse[own], causal=True)
             dq[own], dk[own], dv[own] = part
         for batch in ctx.plan.batches:
-            at, real = batch.index, batch.real
-            padded_grad = grad[at].masked_fill_(~real[..., None, None], 0.0)
+            at = batch.index
+            padded_grad = grad[at].masked_fill_(batch.padding, 0.0)
             part = _backward(padded_grad, q[at], k[at], v[at], out[at], lse[at], causal=True)
-            dq[at[real]], dk[at[real]], dv[at[real]] = (x[real] for x in part)
+            dq[batch.rows], dk[batch.rows], dv[batch.rows] = (x.flatten(0, 1)[batch.slots] for x in part)
         for node in ctx.plan.inner:
             own, below = _ranges(node)
             part = _backward(grad[below], q[below], k[own], v[own], out[below], lse[below], causal=False)
