@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from .attention_heads import attention_heads
 from .config import DecoderConfig
 from .linear import FrozenLinear
 from .rms_norm import rms_norm
@@ -87,14 +87,12 @@ class Decoder:
         """
         c = self.config
         cos, sin = self._cos[positions], self._sin[positions]
-        rotated = c.num_heads + c.num_kv_heads
+        heads = (c.num_heads, c.num_kv_heads)
         x = F.embedding(ids, self.embedding)
         for index, layer in enumerate(self.layers):
             h = self._norm(x, layer.attention_norm)
-            qkv = lora.project(index, "qkv", h, layer.qkv).view(-1, rotated + c.num_kv_heads, c.head_dim)
-            qk, v = qkv.split([rotated, c.num_kv_heads], 1)
-            q, k = _rotate(self._qk_norm(qk, layer.qk_norm), cos, sin).split([c.num_heads, c.num_kv_heads], 1)
-            mixed = attend(index, q, k, v).flatten(1)
+            qkv = lora.project(index, "qkv", h, layer.qkv).unflatten(1, (-1, c.head_dim))
+            mixed = attend(index, *attention_heads(qkv, heads, layer.qk_norm, c.eps, cos, sin)).flatten(1)
             if rows is not None and layer is self.layers[-1]:
                 x, mixed = x[rows], mixed[rows]
             x = x + lora.project(index, "o", mixed, layer.o)
@@ -104,11 +102,3 @@ class Decoder:
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         return rms_norm(x, weight, self.config.eps)
-
-    def _qk_norm(self, qk: Tensor, weight: Tensor | None) -> Tensor:
-        return qk if weight is None else rms_norm(qk, weight, self.config.eps)
-
-
-def _rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """x [N, heads, D] turned by its position; sin carries the sign of the first half (see `rope_tables`)."""
-    return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)

@@ -17,20 +17,29 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     return F.rms_norm(x, x.shape[-1:], None, eps) * weight
 
 
-class _RmsNorm(torch.autograd.Function):
-    """dx = (g w - x mean(g w x) / rms^2) / rms."""
+def normalise(x: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    """The norm and 1 / rms [N, …, 1], which its gradient needs."""
+    exact = x.float()
+    inverse = (torch.linalg.vecdot(exact, exact)[..., None] / x.shape[-1] + eps).rsqrt_()
+    return (exact * inverse).mul_(weight).to(x.dtype), inverse
 
+
+def normalise_gradient(grad: Tensor, x: Tensor, weight: Tensor, inverse: Tensor, out: Tensor) -> Tensor:
+    """Writes dx = (g w - x mean(g w x) / rms^2) / rms to ``out``."""
+    exact = x.float()
+    scaled = grad.float() * weight
+    along = torch.linalg.vecdot(scaled, exact)[..., None] * inverse.square() / x.shape[-1]
+    return torch.mul(scaled.addcmul_(exact, along, value=-1), inverse, out=out)
+
+
+class _RmsNorm(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, weight, eps):
-        exact = x.float()
-        inverse = (torch.linalg.vecdot(exact, exact)[..., None] / x.shape[-1] + eps).rsqrt_()
+        normal, inverse = normalise(x, weight, eps)
         ctx.save_for_backward(x, weight, inverse)
-        return (exact * inverse).mul_(weight).to(x.dtype)
+        return normal
 
     @staticmethod
     def backward(ctx, grad):
         x, weight, inverse = ctx.saved_tensors
-        exact = x.float()
-        scaled = grad.float() * weight
-        along = torch.linalg.vecdot(scaled, exact)[..., None] * inverse.square() / x.shape[-1]
-        return scaled.addcmul_(exact, along, value=-1).mul_(inverse).to(x.dtype), None, None
+        return normalise_gradient(grad, x, weight, inverse, torch.empty_like(x)), None, None

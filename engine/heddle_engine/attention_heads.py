@@ -1,0 +1,58 @@
+"""From the fused projection of a layer to the queries, keys and values that attend.
+
+Queries and keys are normalised (Qwen3) and turned by their position; the gradient of all three is
+written where it belongs in one tensor, instead of being widened with zeros and added.
+"""
+
+import torch
+from torch import Tensor
+
+from .rms_norm import normalise, normalise_gradient, rms_norm
+
+
+def attention_heads(
+    qkv: Tensor, heads: tuple[int, int], norm: Tensor | None, eps: float, cos: Tensor, sin: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """qkv [N, H + 2 K, D], heads (H, K), norm [H + K, D] -> q [N, H, D], k and v [N, K, D].
+
+    cos and sin [N, 1, D] as `rope_tables` makes them.
+    """
+    if torch.is_grad_enabled() and qkv.requires_grad:
+        return _AttentionHeads.apply(qkv, heads, norm, eps, cos, sin)
+    qk, v = qkv.split([sum(heads), heads[1]], 1)
+    q, k = rotate(qk if norm is None else rms_norm(qk, norm, eps), cos, sin).split(heads, 1)
+    return q, k, v
+
+
+def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """x [N, heads, D] turned by its position; sin carries the sign of the first half."""
+    return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)
+
+
+class _AttentionHeads(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, qkv, heads, norm, eps, cos, sin):
+        qk, v = qkv.split([sum(heads), heads[1]], 1)
+        inverse = None
+        if norm is not None:
+            normal, inverse = normalise(qk, norm, eps)
+            q, k = rotate(normal, cos, sin).split(heads, 1)
+        else:
+            q, k = rotate(qk, cos, sin).split(heads, 1)
+        ctx.save_for_backward(qkv, norm, inverse, cos, sin)
+        ctx.heads = heads
+        return q, k, v
+
+    @staticmethod
+    def backward(ctx, grad_q, grad_k, grad_v):
+        qkv, norm, inverse, cos, sin = ctx.saved_tensors
+        turned = sum(ctx.heads)
+        slope = torch.empty_like(qkv)
+        slope[:, turned:] = grad_v
+        # A rotation's gradient is the rotation back.
+        grad = rotate(torch.cat([grad_q, grad_k], 1), cos, -sin)
+        if norm is None:
+            slope[:, :turned] = grad
+        else:
+            normalise_gradient(grad, qkv[:, :turned], norm, inverse, slope[:, :turned])
+        return slope, None, None, None, None, None
