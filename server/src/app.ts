@@ -22,6 +22,8 @@ import { apiKeyRoutes } from "./platform/api-key-routes.ts"
 import { createAuthenticator } from "./platform/authenticator.ts"
 import { bootstrap, checkAdminKey } from "./platform/bootstrap.ts"
 import { fileRoutes } from "./platform/file-routes.ts"
+import { graphqlRoutes } from "./platform/graphql-routes.ts"
+import { serviceRoutes } from "./platform/service-routes.ts"
 import { Scheduler } from "./scheduler/scheduler.ts"
 import { openStores, type Stores } from "./storage/open-stores.ts"
 import { createBaseModels, type FindHubModel } from "./training/base-models.ts"
@@ -121,6 +123,8 @@ async function compose(
     ...inferenceRoutes({ database, gateway }),
     ...evaluationRoutes({ database, traces: stores.traces, blobs }),
     ...fileRoutes({ database, blobs, maximumFileBytes: maximumBytes }),
+    ...serviceRoutes(database),
+    ...graphqlRoutes(database),
     ...apiKeyRoutes(accounts),
     ...accountRoutes(accounts),
   ]

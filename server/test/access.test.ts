@@ -32,7 +32,13 @@ describe("law 5: every route has its access rule", () => {
 
   test("the public ones are few and known", () => {
     const open = opened.app.routes.filter((route) => route.access === "public").map((route) => route.path)
-    expect(open.toSorted()).toEqual(["/health", "/v1/health", "/v1/preview/base-models", "/v1/system-check"])
+    expect(open.toSorted()).toEqual([
+      "/health",
+      "/server_info",
+      "/v1/health",
+      "/v1/preview/base-models",
+      "/v1/system-check",
+    ])
   })
 
   test("without a key, with an unknown one, with a broken header: 401 and nothing else", async () => {

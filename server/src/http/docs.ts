@@ -5,6 +5,7 @@ import fastifyPlugin from "fastify-plugin"
 import { readFile } from "node:fs/promises"
 import { openapiDocument } from "./openapi.ts"
 import type { Route } from "./route.ts"
+import { serverVersion } from "./server-version.ts"
 
 const docsPath = "/docs"
 
@@ -51,9 +52,4 @@ export async function registerDocs(server: FastifyInstance, routes: readonly Rou
       persistAuthorization: false,
     },
   })
-}
-
-async function serverVersion(): Promise<string> {
-  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8")
-  return (JSON.parse(text) as { version: string }).version
 }

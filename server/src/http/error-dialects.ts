@@ -29,6 +29,15 @@ const renderers: Record<ErrorDialect, (error: HeddleError) => object> = {
     ...(error.details.issues === undefined ? {} : { detail: error.details.issues }),
   }),
   reason: reasonBody,
+  graphql: (error) => ({ errors: [{ message: error.message, extensions: { code: graphqlCode(error) } }] }),
+}
+
+/**
+ * weave 0.54.0 shows a refusal of this code as a clear sentence; without it, it retries a wrong key
+ * (`wandb_interface/project_creator.py`).
+ */
+export function graphqlCode({ status, code }: HeddleError): string {
+  return status === 401 || status === 403 ? "PERMISSION_ERROR" : code.toUpperCase()
 }
 
 /** `error_type` of the evaluation store: the class names of evaluation-store-calls 1.3. */

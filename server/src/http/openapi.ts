@@ -129,10 +129,30 @@ const errorSchemas = {
       detail: validationIssues,
     },
   },
+  GraphQLError: {
+    type: "object",
+    properties: {
+      errors: {
+        type: "array",
+        items: {
+          type: "object",
+          properties: {
+            message: { type: "string" },
+            extensions: { type: "object", properties: { code: { type: "string" } } },
+          },
+        },
+      },
+    },
+  },
   ReasonError: { type: "object", properties: { reason: { type: "string" }, error_type: { type: "string" } } },
 }
 
-const errorOf: Record<ErrorDialect, string> = { detail: "DetailError", openai: "OpenAIError", reason: "ReasonError" }
+const errorOf: Record<ErrorDialect, string> = {
+  detail: "DetailError",
+  openai: "OpenAIError",
+  reason: "ReasonError",
+  graphql: "GraphQLError",
+}
 
 function errorResponses(route: Route): object {
   const failed = reference(errorOf[route.dialect])

@@ -8,9 +8,9 @@ import type { Principal } from "./principal.ts"
 
 /**
  * How errors of this route are written (law 4): `detail` for the training API, `openai` for chat
- * (on 422 with `detail` beside it), `reason` for the evaluation store.
+ * (on 422 with `detail` beside it), `reason` for the evaluation store, `graphql` for sign-in.
  */
-export type ErrorDialect = "detail" | "openai" | "reason"
+export type ErrorDialect = "detail" | "openai" | "reason" | "graphql"
 
 /**
  * `public`: no key needed, and a wrong one does no harm. `key`: any live key; what it may see is

@@ -21,6 +21,7 @@ const maximumBytes: Record<ErrorDialect, number> = {
   detail: 64 * mebibyte,
   openai: 64 * mebibyte,
   reason: 32 * mebibyte,
+  graphql: mebibyte,
 }
 
 declare module "fastify" {

@@ -24,3 +24,11 @@ export async function findProject(database: CatalogDatabase, entityId: string, n
     .executeTakeFirst()
   return row?.id ?? null
 }
+
+/**
+ * How a project is named in refs that clients hash themselves (objects 10): text in base64 without
+ * `/`, which the ASCII letters of an id never give.
+ */
+export function internalProjectId(projectId: string): string {
+  return Buffer.from(`ProjectInternalId:${projectId}`).toString("base64")
+}

@@ -1,0 +1,69 @@
+/** What clients of the evaluation store ask before anything else: objects 10, calls 1.2. `/health` is in `inference/`. */
+import type { Principal } from "../http/principal.ts"
+import { type Route, route } from "../http/route.ts"
+import { serverVersion } from "../http/server-version.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import { findProject, internalProjectId } from "../storage/catalog/projects.ts"
+import {
+  type ProjectsInfo,
+  projectsInfo,
+  projectsInfoBody,
+  serverInfo,
+  versionAnswer,
+} from "../wire/platform/service.ts"
+
+const shared = { dialect: "reason", tag: "Service", method: "GET", access: "key" } as const
+
+/** Lower than every weave release: none of them is refused. */
+const oldestWeave = "0.0.1"
+
+export function serviceRoutes(database: CatalogDatabase): Route[] {
+  return [
+    route({
+      ...shared,
+      path: "/server_info",
+      access: "public",
+      summary: "Which clients may connect, and the version of this server",
+      schemas: {},
+      response: serverInfo,
+      handle: async () => ({
+        min_required_weave_python_version: oldestWeave,
+        trace_server_version: await serverVersion(),
+      }),
+    }),
+    route({
+      ...shared,
+      path: "/version",
+      summary: "The version of this server",
+      schemas: {},
+      response: versionAnswer,
+      handle: async () => ({ version: await serverVersion() }),
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/service/projects_info",
+      summary: "The ids that stand for projects inside refs; unknown projects are left out",
+      schemas: { body: projectsInfoBody },
+      response: projectsInfo,
+      handle: async ({ body, principal }) => describeProjects(database, principal, body.project_ids),
+    }),
+  ]
+}
+
+async function describeProjects(
+  database: CatalogDatabase,
+  principal: Principal,
+  names: readonly string[],
+): Promise<ProjectsInfo> {
+  const found = await Promise.all(names.map((name) => describeProject(database, principal, name)))
+  return found.flat()
+}
+
+async function describeProject(database: CatalogDatabase, principal: Principal, name: string): Promise<ProjectsInfo> {
+  const [entityName, projectName = "", ...rest] = name.split("/")
+  const entity = principal.entities.find((one) => one.name === entityName)
+  if (entity === undefined || rest.length > 0) return []
+  const id = await findProject(database, entity.id, projectName)
+  return id === null ? [] : [{ external_project_id: name, internal_project_id: internalProjectId(id) }]
+}
