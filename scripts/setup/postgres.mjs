@@ -8,8 +8,9 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { installPackage, mayInstallPackages } from "./debian.mjs"
 import { cache } from "./paths.mjs"
-import { SetupError, step } from "./progress.mjs"
+import { SetupError } from "./progress.mjs"
 import { ask, runLogged } from "./run.mjs"
 
 const DEBIAN_FOLDER = "/usr/lib/postgresql"
@@ -26,18 +27,13 @@ function findPostgres() {
 async function ensurePostgres() {
   const found = findPostgres()
   if (found) return found
-  if (process.getuid?.() !== 0 || !ask("apt-get", ["--version"])) {
+  if (!mayInstallPackages()) {
     throw new SetupError(
       "the tests of the catalog need PostgreSQL's programs (initdb, postgres): " +
         "apt-get install postgresql, or put its pg_config on the PATH",
     )
   }
-  await step("installing PostgreSQL for the tests (apt-get install postgresql)", async (detail) => {
-    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
-    const log = join(cache, "logs", "apt-postgresql.log")
-    await runLogged("apt-get", ["update"], { log, detail, env })
-    await runLogged("apt-get", ["install", "-y", "--no-install-recommends", "postgresql"], { log, detail, env })
-  })
+  await installPackage("postgresql")
   const installed = findPostgres()
   if (!installed) throw new SetupError(`postgresql was installed, but ${DEBIAN_FOLDER} has no initdb`)
   return installed

@@ -2,11 +2,13 @@
  * Everything `npm test` runs, in order: `name` and `group` select it, `run` prepares what it needs,
  * runs it with its output on the terminal and returns its counts.
  */
+import { ensureCatalogTemplate } from "../setup/catalog.mjs"
+import { ensureChromium } from "../setup/chromium.mjs"
 import { clientSets, ensureClients } from "../setup/clients.mjs"
 import { ensureEngine } from "../setup/engine.mjs"
 import { projectNode } from "../setup/node-modules.mjs"
 import { startPostgres } from "../setup/postgres.mjs"
-import { fromExit, fromJunit, fromVitest, honest } from "./counts.mjs"
+import { fromExit, fromJunit, fromVitest, honest, none } from "./counts.mjs"
 import { reportPath, runTool } from "./runner.mjs"
 
 const PYTHON_SOURCES = ["engine/heddle_engine", "engine/tests", "compat/python", "examples", "scripts"]
@@ -70,6 +72,20 @@ async function serverTests(name, env) {
   return vitest(name, ["server/"], { HEDDLE_PYTHON: await ensureEngine(), ...env })
 }
 
+const browser = {
+  name: "browser",
+  title: "pages in a browser (vitest, Chromium)",
+  async run() {
+    const HEDDLE_TEST_BROWSER = await ensureChromium()
+    if (HEDDLE_TEST_BROWSER === null) {
+      console.log("skipped: there is no Chromium or Chrome, and without root and apt-get none can be installed")
+      return [{ ...none, skipped: 1 }]
+    }
+    const env = { HEDDLE_TEST_BROWSER, ...(await ensureCatalogTemplate()) }
+    return [await vitest("browser", ["--config", "server/browser/vitest.config.ts"], env)]
+  },
+}
+
 const engine = {
   name: "engine",
   title: "engine (pytest)",
@@ -113,4 +129,4 @@ async function pytest(python, name, paths, env) {
   return honest(fromJunit(report), code)
 }
 
-export const suites = [...checks, scripts, ...server, engine, ...pythonClients, nodeClients]
+export const suites = [...checks, scripts, ...server, browser, engine, ...pythonClients, nodeClients]

@@ -1,0 +1,134 @@
+/** The API reference as a person sees it: a real server, a real browser (`HEDDLE_TEST_BROWSER`, set by `npm test`). */
+import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { type Browser, chromium, type Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type RunningServer, startServer } from "../test/support/server-process.ts"
+
+let dataDir: string
+let server: RunningServer
+let browser: Browser
+beforeAll(async () => {
+  const executablePath = process.env["HEDDLE_TEST_BROWSER"]
+  if (executablePath === undefined) throw new Error("HEDDLE_TEST_BROWSER names no browser: run npm test -- browser")
+  dataDir = await mkdtemp(path.join(tmpdir(), "heddle-browser-"))
+  server = await startServer(dataDir, { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal" })
+  // Chromium's sandbox refuses to run as root, as which containers run tests; it opens our own page only.
+  browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] })
+})
+afterAll(async () => {
+  await browser?.close()
+  server?.process.kill("SIGTERM")
+  if (server !== undefined) await once(server.process, "exit")
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+interface Visit {
+  page: Page
+  requests: string[]
+  complaints: string[]
+}
+
+/** Opens the address that the ready message prints, as a person does. */
+async function visit(colorScheme: "light" | "dark", viewport = { width: 1280, height: 900 }): Promise<Visit> {
+  const context = await browser.newContext({ colorScheme, viewport })
+  const page = await context.newPage()
+  const requests: string[] = []
+  const complaints: string[] = []
+  page.on("request", (request) => requests.push(request.url()))
+  page.on("requestfailed", (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`))
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text())
+  })
+  page.on("pageerror", (error) => complaints.push(error.message))
+  await page.goto(server.url)
+  await page.locator(".opblock").first().waitFor()
+  return { page, requests, complaints }
+}
+
+const methods = ["get", "post", "put", "patch", "delete"]
+
+async function operationsOfDocument(): Promise<number> {
+  const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as { paths: Record<string, object> }
+  return Object.values(document.paths).flatMap((item) => Object.keys(item).filter((key) => methods.includes(key)))
+    .length
+}
+
+/** Colours of an element's text and of what lies behind it, as `rgb(…)`. A script's text, because its names are the browser's. */
+async function coloursOf(page: Page, selector: string): Promise<[string, string]> {
+  await page.locator(selector).first().waitFor({ timeout: 5_000 })
+  return page.evaluate<[string, string]>(`(() => {
+    let behind = document.querySelector(${JSON.stringify(selector)})
+    const { color } = getComputedStyle(behind)
+    while (getComputedStyle(behind).backgroundColor === "rgba(0, 0, 0, 0)") behind = behind.parentElement
+    return [color, getComputedStyle(behind).backgroundColor]
+  })()`)
+}
+
+/** WCAG 2.2, relative luminance. */
+function luminance(color: string): number {
+  const [red = 0, green = 0, blue = 0] = (color.match(/[\d.]+/g) ?? []).map((text) => {
+    const channel = Number(text) / 255
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+/** WCAG 2.2, contrast ratio: 1 (none) to 21. */
+function contrast(colours: readonly string[]): number {
+  const [light = 0, dark = 0] = colours.map(luminance).toSorted((a, b) => b - a)
+  return (light + 0.05) / (dark + 0.05)
+}
+
+const readTexts = [
+  ".info .title",
+  ".info .renderedMarkdown p",
+  ".opblock-tag",
+  ".opblock-summary-path",
+  ".opblock-summary-description",
+  ".responses-table .response-col_status",
+]
+
+describe.each(["light", "dark"] as const)("the reference page, %s", (colorScheme) => {
+  test("shows every operation of the document, and nothing comes from another host", async () => {
+    const { page, requests, complaints } = await visit(colorScheme)
+    expect(page.url()).toBe(`${server.url}/docs/`)
+    expect(await page.title()).toBe("Heddle API")
+    expect(await page.locator(".opblock").count()).toBe(await operationsOfDocument())
+    const foreign = requests.filter((url) => !url.startsWith(`${server.url}/`) && !url.startsWith("data:"))
+    expect([foreign, complaints]).toEqual([[], []])
+    await page.context().close()
+  })
+
+  test("an operation can be opened and says what it takes and gives", async () => {
+    const { page, complaints } = await visit(colorScheme)
+    const operation = page.locator(".opblock", { hasText: "/v1/preview/sft-training-jobs" }).first()
+    expect(await operation.locator(".opblock-body").count()).toBe(0)
+    await operation.locator(".opblock-summary").click()
+    const body = operation.locator(".opblock-body")
+    await body.getByText("training_data_url").first().waitFor()
+    expect(await body.locator(".responses-table .response-col_status").allTextContents()).toContain("200")
+    expect(complaints).toEqual([])
+    await page.context().close()
+  })
+
+  test("is readable in these colours", async () => {
+    const { page } = await visit(colorScheme)
+    await page.locator(".opblock-summary").first().click()
+    const background = await page.evaluate<string>("getComputedStyle(document.body).backgroundColor")
+    expect(background).toBe({ light: "rgb(251, 250, 248)", dark: "rgb(22, 23, 26)" }[colorScheme])
+    const contrasts: Record<string, number> = {}
+    for (const selector of readTexts) contrasts[selector] = contrast(await coloursOf(page, selector))
+    // WCAG level AA for text of any size.
+    expect(Object.entries(contrasts).filter(([, ratio]) => ratio < 4.5)).toEqual([])
+    await page.context().close()
+  })
+})
+
+test("fits a narrow screen without scrolling sideways", async () => {
+  const { page } = await visit("light", { width: 375, height: 700 })
+  expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(375)
+  await page.context().close()
+})
