@@ -1,0 +1,18 @@
+/** Values of one statement, each under a placeholder of its own. */
+import type { TraceParameter, TraceParameters } from "./trace-store.ts"
+
+export class SqlParameters {
+  readonly #values: Record<string, TraceParameter> = {}
+  #count = 0
+
+  /** The placeholder that stands for `value` in the statement; `type` is ClickHouse's. */
+  bind(value: TraceParameter, type: string): string {
+    const name = `p${this.#count++}`
+    this.#values[name] = value
+    return `{${name}:${type}}`
+  }
+
+  get values(): TraceParameters {
+    return this.#values
+  }
+}
