@@ -16,6 +16,7 @@ from pathlib import Path
 
 from .allocator import keep_freed_pages
 from .service import Service
+from .threads import set_spinning
 
 _DRAIN_S = 10.0
 
@@ -60,8 +61,7 @@ def _exit_with_stdin() -> None:
 
 def _tune_runtime() -> None:
     """Settings that must stand before torch loads its thread pool."""
-    # Threads that spin for work take the core another process or the trainer needs.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    set_spinning()
     keep_freed_pages()
 
 

@@ -11,6 +11,7 @@ from .errors import EngineError
 from .generation import Request
 from .memory import kv_bytes
 from .scoring import Score
+from .threads import use_cores
 
 log = logging.getLogger(__name__)
 
@@ -18,8 +19,8 @@ log = logging.getLogger(__name__)
 class ServingThread:
     """Runs requests handed over by any thread. `flush` is called on it after every step."""
 
-    def __init__(self, flush: Callable[[], None], limit_bytes: int | None = None):
-        self._flush, self._limit = flush, limit_bytes
+    def __init__(self, flush: Callable[[], None], cores: int, limit_bytes: int | None = None):
+        self._flush, self._cores, self._limit = flush, cores, limit_bytes
         self._inbox: deque[Callable[[], None]] = deque()
         self._wake = threading.Condition()
         self._batchers: dict[Base, Batcher] = {}
@@ -71,6 +72,7 @@ class ServingThread:
         return self._batchers[base]
 
     def _run(self) -> None:
+        use_cores(self._cores)
         while not self._stopping:
             busy = [batcher for batcher in self._batchers.values() if batcher.busy]
             with self._wake:

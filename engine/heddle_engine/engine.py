@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import torch
@@ -17,6 +16,7 @@ from .jobs import JobEvent, TrainingJob, initialize_adapter
 from .memory import resident_bytes
 from .protocol import PROTOCOL_VERSION
 from .scoring import Score
+from .threads import single_core_pool, usable_cores
 from .training_thread import ActiveJob, TrainingThread
 
 Emit = Callable[[str, dict], None]
@@ -28,10 +28,11 @@ class Engine:
     def __init__(self, kv_bytes: int | None = None):
         self._loop = asyncio.get_running_loop()
         self._outbox: list[Callable[[], None]] = []
-        self._pool = ThreadPoolExecutor(4, thread_name_prefix="prepare")
+        cores = usable_cores()
+        self._pool = single_core_pool(4, "prepare")
         self._bases = Bases()
-        self._serving = ServingThread(self._flush, kv_bytes)
-        self._training = TrainingThread()
+        self._serving = ServingThread(self._flush, cores, kv_bytes)
+        self._training = TrainingThread(cores)
 
     def _flush(self) -> None:
         """Carry one step's events to the event loop at once."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from .errors import EngineError
 from .faults import as_engine_error
 from .jobs import JobEvent, TrainingJob
+from .threads import use_cores
 
 log = logging.getLogger(__name__)
 
@@ -27,11 +28,14 @@ class ActiveJob:
 
 
 class TrainingThread:
-    def __init__(self):
+    """Lives while there are jobs: its team of cores would slow serving down (see `threads`)."""
+
+    def __init__(self, cores: int):
+        self._cores = cores
         self._jobs: deque[ActiveJob] = deque()
-        self._wake = threading.Condition()
+        self._changing = threading.Lock()
+        self._running = False
         self.progress = 0
-        threading.Thread(target=self._run, name="training", daemon=True).start()
 
     @property
     def active(self) -> int:
@@ -39,32 +43,32 @@ class TrainingThread:
 
     def submit(self, job: ActiveJob) -> None:
         """Raises `invalid` when a job of the same id is running."""
-        with self._wake:
+        with self._changing:
             if any(other.id == job.id for other in self._jobs):
                 raise EngineError("invalid", f"Job {job.id} is already running.", "job_id")
             self._jobs.append(job)
-            self._wake.notify()
+            if not self._running:
+                self._running = True
+                threading.Thread(target=self._run, name="training", daemon=True).start()
 
     def stop(self, job_id: str | None, reason: EngineError) -> bool:
         """End a job (None: all) with `reason` at its next turn, its snapshots kept; False when it is not here."""
-        with self._wake:
+        with self._changing:
             found = [job for job in self._jobs if job_id in (None, job.id)]
             for job in found:
                 job.stopped = reason
         return bool(found)
 
     def _run(self) -> None:
-        while True:
-            with self._wake:
-                while not self._jobs:
-                    self._wake.wait()
-                job = self._jobs[0]
-            going_on = self._turn(job)
+        use_cores(self._cores)
+        while self._running:
+            going_on = self._turn(self._jobs[0])
             self.progress += 1
-            with self._wake:
-                self._jobs.popleft()
+            with self._changing:
+                job = self._jobs.popleft()
                 if going_on:
                     self._jobs.append(job)
+                self._running = bool(self._jobs)
 
     def _turn(self, job: ActiveJob) -> bool:
         """One turn of `job`; False once it has ended, its outcome told."""
