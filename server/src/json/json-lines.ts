@@ -1,0 +1,15 @@
+/**
+ * One JSON text as one line. The Python client splits lines as `str.splitlines` does, so that
+ * U+0085, U+2028 and U+2029, which JSON allows in strings, would cut a record in two
+ * (evaluation-store-calls 3.4). A raw line end of JSON text can only stand between its tokens.
+ */
+export function jsonLine(text: string): string {
+  return `${text.replaceAll(lineBreaks, replacementOf)}\n`
+}
+
+const lineBreaks = /[\n\r\u0085\u2028\u2029]/g
+
+function replacementOf(character: string): string {
+  const code = character.charCodeAt(0)
+  return code < 0x20 ? " " : `\\u${code.toString(16).padStart(4, "0")}`
+}
