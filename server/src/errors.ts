@@ -89,3 +89,8 @@ export class HeddleError extends Error {
 export function invalid(loc: (string | number)[], msg: string, type = "value_error"): HeddleError {
   return new HeddleError("validation_error", msg, { issues: [{ loc, msg, type }] })
 }
+
+export function diskFull(cause?: unknown): HeddleError {
+  const message = "the server's disk is full; nothing was stored. Make room on it, then send this again"
+  return new HeddleError("insufficient_storage", message, { cause })
+}

@@ -1,6 +1,6 @@
 /** Mounts routes on Fastify: key → principal, parse, handle, and every error in the route's dialect. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
-import { HeddleError } from "../errors.ts"
+import { diskFull, HeddleError } from "../errors.ts"
 import { errorBody, errorHeaders } from "./error-dialects.ts"
 import { type Authenticate, keyFromAuthorization, type Principal } from "./principal.ts"
 import type { ErrorDialect, Route, RouteContext } from "./route.ts"
@@ -105,6 +105,9 @@ function dialectOfPath(url: string): ErrorDialect {
   return trainingPaths.test(url) ? "detail" : "reason"
 }
 
+/** The catalog's way to say ENOSPC: SQLSTATE `disk_full`. */
+const postgresDiskFull = "53100"
+
 function toHeddleError(thrown: unknown): HeddleError {
   if (thrown instanceof HeddleError) return thrown
   const { statusCode, code, message } = thrown as { statusCode?: number; code?: string; message?: string }
@@ -122,8 +125,7 @@ function toHeddleError(thrown: unknown): HeddleError {
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new HeddleError("bad_request", message ?? "the request cannot be read")
   }
-  if (code === "ENOSPC")
-    return new HeddleError("insufficient_storage", "the disk is full; nothing was stored", { cause: thrown })
+  if (code === "ENOSPC" || code === postgresDiskFull) return diskFull(thrown)
   return new HeddleError("internal_error", "an unexpected error; the server's log has it under this request id", {
     cause: thrown,
   })

@@ -44,9 +44,9 @@ export async function readUpload<T>(
     if (name !== "file") return void content.resume()
     const stored = keeper.store(content)
     stored.catch(end.reject)
-    // Busboy reports a body that ends early several times, also after nobody reads the part any more;
-    // an error event without a listener would end the process.
-    content.on("error", end.reject)
+    // The keeper, who reads the part, says what went wrong. Busboy reports a body that ends early also
+    // after nobody reads any more, and an error event without a listener would end the process.
+    content.on("error", () => undefined)
     parts.push({ content, filename, stored })
   })
   parser.on("error", (cause: Error) => end.reject(unreadable(cause)))

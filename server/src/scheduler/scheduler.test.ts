@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import { access, mkdir, readFile, writeFile } from "node:fs/promises"
 import path from "node:path"
+import { sql } from "kysely"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import {
   addCheckpoint,
@@ -297,6 +298,29 @@ describe("faults", () => {
     expect(error_message).toMatch(/^the engine was lost 3 times without progress; last: /)
     expect(await events(id)).toEqual([{ sequence: 0, type: "training_failed", data: { error_message } }])
     expect((await steps(modelId)).map((checkpoint) => checkpoint.step)).toEqual([0])
+  })
+
+  test("training-api 3.1 rule 6: a job that the catalog cannot record for a while ends when it can", async () => {
+    const { database } = catalog
+    await sql`create function no_room() returns trigger language plpgsql as
+      $$ begin raise exception 'No space left on device' using errcode = '53100'; end $$`.execute(database)
+    const modelId = await newModel()
+    const fake = new FakeEngine()
+    const { scheduler } = await start(fake)
+    const id = await addJob(database, { modelId })
+    await sql`create trigger full_events before insert on training_job_events execute function no_room()`.execute(
+      database,
+    )
+    await sql`create trigger full_jobs before update on training_jobs
+      for each row when (new.status = 'queued') execute function no_room()`.execute(database)
+    scheduler.wake()
+    await expect.poll(async () => (await job(id)).status, { timeout: 20_000 }).toBe("running")
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect((await job(id)).status).toBe("running")
+    await sql`drop trigger full_events on training_job_events`.execute(database)
+    await sql`drop trigger full_jobs on training_jobs`.execute(database)
+    await ended(id, "succeeded")
+    expect((await events(id)).at(-1)?.type).toBe("training_ended")
   })
 
   test.each([

@@ -44,6 +44,7 @@ export interface SchedulerOptions {
 
 /** How long `close` waits for the engine to let go of jobs; their leases then tell the next start. */
 const closeWaitMs = 5_000
+const longestPauseMs = 5_000
 /** Without a wake-up, how soon work inserted by another server is seen. */
 const sharedTickMs = 1_000
 const exclusiveTickMs = 5_000
@@ -159,27 +160,38 @@ export class Scheduler {
 
   #begin(job: ClaimedJob): void {
     const controller = new AbortController()
-    const done = this.#see(job, controller.signal)
-      .catch((error: unknown) =>
-        this.#options.log.error({ err: error, job: job.id }, "a training job could not be recorded"),
-      )
-      .finally(() => {
-        this.#running.delete(job.id)
-        this.wake()
-      })
+    const done = this.#see(job, controller.signal).finally(() => {
+      this.#running.delete(job.id)
+      this.wake()
+    })
     this.#running.set(job.id, { controller, done })
   }
 
   async #see(job: ClaimedJob, signal: AbortSignal): Promise<void> {
-    const { database, owner, log } = this.#options
+    const { owner, log } = this.#options
     log.info({ job: job.id, model: job.modelId, attempt: job.attempts }, "training job begins")
     try {
       const outcome = await runJob(this.#runner, job, owner, signal)
       log.info({ job: job.id, outcome }, "training job ends")
       await this.#conclude(job, outcome)
     } catch (error) {
-      await releaseJob(database, moveFor("engine_lost"), { jobId: job.id, owner }, false)
-      throw error
+      log.error({ err: error, job: job.id }, "a training job could not be recorded; giving it back")
+      await this.#giveBack({ jobId: job.id, owner })
+    }
+  }
+
+  /** The catalog may be unable to write, on a full disk for instance; the job is ours until it can. */
+  async #giveBack(lease: JobLease): Promise<void> {
+    for (let pause = this.#options.retryPauseMs; !this.#closed; pause = Math.min(pause * 2, longestPauseMs)) {
+      await sleep(pause, undefined, { ref: false })
+      try {
+        return await releaseJob(this.#options.database, moveFor("engine_lost"), lease, false)
+      } catch (error) {
+        this.#options.log.error(
+          { err: error, job: lease.jobId },
+          "a training job could not be given back; trying again",
+        )
+      }
     }
   }
 
