@@ -304,18 +304,18 @@ describe("faults", () => {
     const { database } = catalog
     await sql`create function no_room() returns trigger language plpgsql as
       $$ begin raise exception 'No space left on device' using errcode = '53100'; end $$`.execute(database)
-    const modelId = await newModel()
-    const fake = new FakeEngine()
-    const { scheduler } = await start(fake)
-    const id = await addJob(database, { modelId })
+    const complaints: string[] = []
+    const log = { ...silent, error: (_: object, message: string) => complaints.push(message) }
+    const { scheduler } = await start(new FakeEngine(), { log })
+    const id = await addJob(database, { modelId: await newModel() })
     await sql`create trigger full_events before insert on training_job_events execute function no_room()`.execute(
       database,
     )
     await sql`create trigger full_jobs before update on training_jobs
       for each row when (new.status = 'queued') execute function no_room()`.execute(database)
     scheduler.wake()
-    await expect.poll(async () => (await job(id)).status, { timeout: 20_000 }).toBe("running")
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await expect.poll(() => complaints, { timeout: 20_000 }).not.toEqual([])
+    await new Promise((resolve) => setTimeout(resolve, 50))
     expect((await job(id)).status).toBe("running")
     await sql`drop trigger full_events on training_job_events`.execute(database)
     await sql`drop trigger full_jobs on training_jobs`.execute(database)
