@@ -1,7 +1,8 @@
 /** Every route of the evaluation store. */
 import type { Route } from "../http/route.ts"
 import type { EvaluationDependencies } from "./dependencies.ts"
+import { feedbackRoutes } from "./feedback-routes.ts"
 
-export function evaluationRoutes(_dependencies: EvaluationDependencies): Route[] {
-  return []
+export function evaluationRoutes(dependencies: EvaluationDependencies): Route[] {
+  return [...feedbackRoutes(dependencies)]
 }

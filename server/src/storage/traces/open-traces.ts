@@ -2,6 +2,7 @@
 import { callsTables } from "./calls-tables.ts"
 import { ClickHouseTraces } from "./clickhouse-traces.ts"
 import { EmbeddedTraces } from "./embedded-traces.ts"
+import { feedbackTables } from "./feedback-tables.ts"
 import { tokenLedgerTables } from "./token-ledger.ts"
 import type { TraceStore } from "./trace-store.ts"
 
@@ -11,7 +12,7 @@ export interface TracesLocation {
   folder: string
 }
 
-const tables = [...tokenLedgerTables, ...callsTables]
+const tables = [...tokenLedgerTables, ...callsTables, ...feedbackTables]
 
 /** Close it with `close()`. */
 export async function openTraces({ clickhouseUrl, folder }: TracesLocation): Promise<TraceStore> {

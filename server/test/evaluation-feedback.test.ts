@@ -1,0 +1,551 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { feedbackBatchCreated, feedbackCreated, feedbackPage } from "../src/wire/evaluation/feedback.ts"
+import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
+
+let opened: EvaluationApp
+beforeAll(async () => (opened = await openEvaluationApp()))
+afterAll(() => opened.close())
+
+const call = (project: string, id = "0190a1b2-0000-7000-8000-000000000001") => `weave:///${project}/call/${id}`
+
+const item = (project: string, fields: Record<string, unknown> = {}) => ({
+  project_id: project,
+  weave_ref: call(project),
+  feedback_type: "custom",
+  payload: { note: "hello" },
+  ...fields,
+})
+
+const create = (project: string, fields: Record<string, unknown> = {}) =>
+  opened.acme.post("/feedback/create", item(project, fields))
+
+async function created(project: string, fields: Record<string, unknown> = {}) {
+  const answer = await create(project, fields)
+  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
+  return feedbackCreated.strict().parse(answer.body)
+}
+
+async function query(project: string, fields: Record<string, unknown> = {}) {
+  const answer = await opened.acme.post("/feedback/query", { project_id: project, ...fields })
+  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
+  return feedbackPage.strict().parse(answer.body)
+}
+
+describe("objects 2.3: create", () => {
+  test("the answer has what is stored, and the next query sees it", async () => {
+    const project = opened.acme.newProject()
+    const { id, created_at, wb_user_id, payload } = await created(project, { creator: "Ann", wb_user_id: "mallory" })
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
+    expect(payload).toEqual({ note: "hello" })
+    expect(wb_user_id).not.toBe("mallory")
+    expect(await query(project)).toEqual({
+      total_count: 1,
+      result: [
+        {
+          id,
+          project_id: project,
+          weave_ref: call(project),
+          wb_user_id,
+          creator: "Ann",
+          created_at,
+          feedback_type: "custom",
+          payload: { note: "hello" },
+          annotation_ref: null,
+          runnable_ref: null,
+          call_ref: null,
+          trigger_ref: null,
+        },
+      ],
+    })
+  })
+
+  test("law 3: a payload comes back with every byte it came with", async () => {
+    const project = opened.acme.newProject()
+    const payload =
+      '{"2": 1.0,"1":9007199254740993,  "s":"\\u0000\\ud800\\u2028 \\"é😀","e":1e400,"k.\\"":[{}],"a":1,"a":2}'
+    const body = JSON.stringify(item(project, { payload: "P" })).replace('"P"', payload)
+    const answer = await opened.acme.post("/feedback/create", body)
+    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining(payload)])
+    expect((await opened.acme.post("/feedback/query", { project_id: project })).text).toContain(`"payload":${payload}`)
+  })
+
+  test("the bare tokens NaN and Infinity, which Python sends, become null", async () => {
+    const project = opened.acme.newProject()
+    const body = JSON.stringify(item(project, { payload: "P" })).replace('"P"', '{"a":NaN,"b":[-Infinity,"NaN"]}')
+    expect((await opened.acme.post("/feedback/create", body)).body).toMatchObject({
+      payload: { a: null, b: [null, "NaN"] },
+    })
+  })
+
+  test("text that UTF-8 does not have is stored as U+FFFD", async () => {
+    const project = opened.acme.newProject()
+    await created(project, { creator: "a\ud800\\ud800b" })
+    expect((await query(project, { fields: ["creator"] })).result).toEqual([{ creator: "a\ufffd\\ud800b" }])
+  })
+
+  test.each([
+    [{ weave_ref: undefined }, ["body", "weave_ref"]],
+    [{ payload: [] }, ["body", "payload"]],
+    [{ payload: "text" }, ["body", "payload"]],
+    [{ feedback_type: 7 }, ["body", "feedback_type"]],
+    [{ scorer_ratings: { a: "high" } }, ["body", "scorer_ratings", "a"]],
+  ])("the four required fields and every type: %j is 422", async (fields, loc) => {
+    const answer = await create(opened.acme.newProject(), fields)
+    expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc }] } })
+  })
+
+  test("unknown fields and nulls are fine", async () => {
+    const project = opened.acme.newProject()
+    await created(project, { queue_id: null, scorer_tags: null, span_agent_name: null, unknown: 1 })
+  })
+
+  test("a repeated id is a retry when all is the same, and 409 when not", async () => {
+    const project = opened.acme.newProject()
+    const first = await created(project, { id: "mine", payload: { a: 1 } })
+    expect(await created(project, { id: "mine", payload: { a: 1 } })).toEqual(first)
+    expect(await create(project, { id: "mine", payload: { a: 2 } })).toMatchObject({
+      status: 409,
+      body: { reason: expect.stringContaining("mine") },
+    })
+    expect(await query(project)).toMatchObject({ total_count: 1, result: [{ id: "mine", payload: { a: 1 } }] })
+    const other = opened.acme.newProject()
+    await created(other, { id: "mine", payload: { a: 2 } })
+  })
+
+  test("a queue that is not there is 400", async () => {
+    expect(await create(opened.acme.newProject(), { queue_id: "0190a1b2-0000-7000-8000-000000000001" })).toMatchObject({
+      status: 400,
+      body: { error_type: "InvalidRequest", reason: expect.stringContaining("not found") },
+    })
+  })
+})
+
+describe("objects 2.3: type rules", () => {
+  test("a reaction gets its names, with and without its skin tone", async () => {
+    const project = opened.acme.newProject()
+    expect(await created(project, { feedback_type: "wandb.reaction.1", payload: { emoji: "👍🏽" } })).toMatchObject({
+      payload: {
+        emoji: "👍🏽",
+        alias: ":thumbs_up_medium_skin_tone:",
+        detoned: "👍",
+        detoned_alias: ":thumbs_up:",
+      },
+    })
+  })
+
+  test.each(["👍👍", "", "a", "👍 ", 7, null])("%j is not exactly one emoji", async (emoji) => {
+    const answer = await create(opened.acme.newProject(), { feedback_type: "wandb.reaction.1", payload: { emoji } })
+    expect(answer).toMatchObject({ status: 400, body: { error_type: "InvalidRequest" } })
+  })
+
+  test.each([
+    [0, 400],
+    [1, 200],
+    [1024, 200],
+    [1025, 400],
+  ])("a note of %i characters: %i", async (length, status) => {
+    const payload = { note: "😀".repeat(length) }
+    const answer = await create(opened.acme.newProject(), { feedback_type: "wandb.note.1", payload })
+    expect(answer.status).toBe(status)
+  })
+
+  test.each([
+    [1_000_000, 200],
+    [1_100_000, 400],
+  ])("a payload of %i characters: %i", async (length, status) => {
+    const answer = await create(opened.acme.newProject(), { payload: { text: "x".repeat(length) } })
+    expect(answer.status).toBe(status)
+    if (status === 400) expect(answer.body).toMatchObject({ reason: expect.stringContaining("too large") })
+  })
+
+  const project = "acme/rules"
+  const op = `weave:///${project}/op/judge:abc`
+  const scorer = `weave:///${project}/object/judge:abc`
+  const annotation = `weave:///${project}/object/quality:abc`
+  const bad: [string, Record<string, unknown>][] = [
+    ["an annotation without a ref", { feedback_type: "wandb.annotation.quality", payload: { value: 1 } }],
+    ["an annotation without a name", { feedback_type: "wandb.annotation", annotation_ref: annotation }],
+    ["an annotation whose type runs on", { feedback_type: "wandb.annotationx.quality", annotation_ref: annotation }],
+    [
+      "an annotation ref of another name",
+      { feedback_type: "wandb.annotation.other", annotation_ref: annotation, payload: { value: 1 } },
+    ],
+    [
+      "an annotation ref of another project",
+      {
+        feedback_type: "wandb.annotation.quality",
+        annotation_ref: "weave:///acme/elsewhere/object/quality:abc",
+        payload: { value: 1 },
+      },
+    ],
+    ["an annotation without value", { feedback_type: "wandb.annotation.quality", annotation_ref: annotation }],
+    [
+      "an annotation ref that names no object",
+      { feedback_type: "wandb.annotation.quality", annotation_ref: annotation, payload: { value: 1 } },
+    ],
+    [
+      "an annotation ref that is an op",
+      { feedback_type: "wandb.annotation.judge", annotation_ref: op, payload: { value: 1 } },
+    ],
+    ["a runnable without a ref", { feedback_type: "wandb.runnable.judge", payload: { output: 1 } }],
+    ["a runnable without output", { feedback_type: "wandb.runnable.judge", runnable_ref: scorer }],
+    [
+      "a runnable of another name",
+      { feedback_type: "wandb.runnable.other", runnable_ref: scorer, payload: { output: 1 } },
+    ],
+    [
+      "a runnable op without call_ref",
+      { feedback_type: "wandb.runnable.judge", runnable_ref: op, payload: { output: 1 } },
+    ],
+    [
+      "a call_ref that is no call",
+      { feedback_type: "wandb.runnable.judge", runnable_ref: op, call_ref: scorer, payload: { output: 1 } },
+    ],
+    [
+      "an internal ref",
+      {
+        feedback_type: "wandb.runnable.judge",
+        runnable_ref: "weave-trace-internal:///abc/object/judge:abc",
+        payload: { output: 1 },
+      },
+    ],
+    [
+      "a ref without a version",
+      { feedback_type: "wandb.runnable.judge", runnable_ref: `weave:///${project}/object/judge` },
+    ],
+    ["a monitor without refs", { feedback_type: "wandb.agent_monitor" }],
+    [
+      "a monitor without trigger_ref",
+      { feedback_type: "wandb.agent_monitor", runnable_ref: scorer, call_ref: call(project) },
+    ],
+    ["user feedback without tags", { feedback_type: "wandb.agent_user_feedback" }],
+    ["annotation_ref on another type", { annotation_ref: annotation }],
+    ["runnable_ref on another type", { runnable_ref: scorer }],
+    ["call_ref on another type", { call_ref: call(project) }],
+    ["trigger_ref on a note", { feedback_type: "wandb.note.1", trigger_ref: scorer }],
+    ["scorer_tags on another type", { scorer_tags: ["good"] }],
+    ["scorer_ratings on a note", { feedback_type: "wandb.note.1", scorer_ratings: { a: 1 } }],
+    [
+      "a trace id that contradicts the ref",
+      {
+        feedback_type: "wandb.agent_user_feedback",
+        scorer_tags: ["good"],
+        weave_ref: `weave:///${project}/agent_turn/abc`,
+        span_trace_id: "def",
+      },
+    ],
+  ]
+  test.each(bad)("%s: 400", async (_, fields) => {
+    expect(await create(project, fields)).toMatchObject({ status: 400, body: { error_type: "InvalidRequest" } })
+  })
+
+  test("runnables with scores, monitors, user feedback, and types nobody knows", async () => {
+    const tagged = {
+      scorer_tags: ["good", "short"],
+      scorer_ratings: { _rating_: 0.7 },
+      scorer_tag_reasons: { good: "x" },
+    }
+    await created(project, {
+      feedback_type: "wandb.runnable.judge",
+      runnable_ref: scorer,
+      payload: { output: null },
+      ...tagged,
+    })
+    await created(project, {
+      feedback_type: "wandb.runnable.judge",
+      runnable_ref: op,
+      call_ref: call(project),
+      payload: { output: 1 },
+    })
+    const refs = { runnable_ref: scorer, call_ref: call(project), trigger_ref: scorer }
+    const weave_ref = `weave:///${project}/agent_turn/0af7651916cd43dd8448eb211c80319c`
+    await created(project, { feedback_type: "wandb.agent_monitor", ...refs, ...tagged, weave_ref })
+    await created(project, {
+      feedback_type: "wandb.agent_user_feedback",
+      scorer_tags: ["up"],
+      weave_ref: `weave:///${project}/agent_conversation/a%2Fb`,
+    })
+    await created(project, { feedback_type: "wandb.unheard_of.9", payload: {} })
+    const fields = [
+      "feedback_type",
+      "scorer_tags",
+      "scorer_ratings",
+      "scorer_tag_reasons",
+      "span_trace_id",
+      "span_conversation_id",
+      "span_status_code",
+    ]
+    expect((await query(project, { fields })).result).toEqual([
+      {
+        feedback_type: "wandb.runnable.judge",
+        ...tagged,
+        span_trace_id: "",
+        span_conversation_id: "",
+        span_status_code: "UNSET",
+      },
+      {
+        feedback_type: "wandb.runnable.judge",
+        scorer_tags: [],
+        scorer_ratings: {},
+        scorer_tag_reasons: {},
+        span_trace_id: "",
+        span_conversation_id: "",
+        span_status_code: "UNSET",
+      },
+      {
+        feedback_type: "wandb.agent_monitor",
+        ...tagged,
+        span_trace_id: "0af7651916cd43dd8448eb211c80319c",
+        span_conversation_id: "",
+        span_status_code: "UNSET",
+      },
+      {
+        feedback_type: "wandb.agent_user_feedback",
+        scorer_tags: ["up"],
+        scorer_ratings: {},
+        scorer_tag_reasons: {},
+        span_trace_id: "",
+        span_conversation_id: "a/b",
+        span_status_code: "UNSET",
+      },
+      {
+        feedback_type: "wandb.unheard_of.9",
+        scorer_tags: [],
+        scorer_ratings: {},
+        scorer_tag_reasons: {},
+        span_trace_id: "",
+        span_conversation_id: "",
+        span_status_code: "UNSET",
+      },
+    ])
+  })
+})
+
+describe("objects 5: batch, purge, replace", () => {
+  test("a batch answers in order and writes everything or nothing", async () => {
+    const project = opened.acme.newProject()
+    const batch = ["c", "a", "b"].map((id) => item(project, { id }))
+    const answer = await opened.acme.post("/feedback/batch/create", { batch })
+    expect(
+      feedbackBatchCreated
+        .strict()
+        .parse(answer.body)
+        .res.map(({ id }) => id),
+    ).toEqual(["c", "a", "b"])
+    const broken = [item(project, { id: "d" }), item(project, { feedback_type: "wandb.note.1", payload: {} })]
+    expect((await opened.acme.post("/feedback/batch/create", { batch: broken })).status).toBe(400)
+    expect((await query(project)).total_count).toBe(3)
+    const again = await opened.acme.post("/feedback/batch/create", { batch })
+    expect(again.body).toEqual(answer.body)
+    const twice = [item(project, { id: "e" }), item(project, { id: "e" })]
+    expect((await opened.acme.post("/feedback/batch/create", { batch: twice })).status).toBe(200)
+    expect((await query(project)).total_count).toBe(4)
+  })
+
+  test("an empty batch", async () => {
+    expect(await opened.acme.post("/feedback/batch/create", { batch: [] })).toMatchObject({
+      status: 200,
+      body: { res: [] },
+    })
+  })
+
+  const idIs = (id: unknown) => ({ $eq: [{ $getField: "id" }, { $literal: id }] })
+  const purge = (project: string, expression: unknown) =>
+    opened.acme.post("/feedback/purge", { project_id: project, query: { $expr: expression } })
+
+  test("purge deletes by id, and the id may be used again", async () => {
+    const project = opened.acme.newProject()
+    for (const id of ["a", "b", "c"]) await created(project, { id })
+    expect(await purge(project, idIs("a"))).toMatchObject({ status: 200, body: {} })
+    expect(await purge(project, { $or: [idIs("b"), idIs("unknown")] })).toMatchObject({ status: 200 })
+    expect((await query(project)).result.map(({ id }) => id)).toEqual(["c"])
+    await created(project, { id: "a", payload: { again: true } })
+    expect((await query(project)).total_count).toBe(2)
+  })
+
+  test.each([
+    [{ $in: [{ $getField: "id" }, [{ $literal: "a" }]] }],
+    [{ $eq: [{ $getField: "creator" }, { $literal: "a" }] }],
+    [{ $not: [idIs("a")] }],
+    [{ $or: [] }],
+    [{ $or: [idIs("a"), { $gt: [{ $getField: "id" }, { $literal: "" }] }] }],
+    [idIs(7)],
+    [{ $eq: [{ $literal: "a" }, { $getField: "id" }] }],
+  ])("purge by anything else is 400: %j", async (expression) => {
+    const project = opened.acme.newProject()
+    await created(project, { id: "a" })
+    expect(await purge(project, expression)).toMatchObject({ status: 400, body: { error_type: "InvalidRequest" } })
+    expect((await query(project)).total_count).toBe(1)
+  })
+
+  test("replace puts the new row in the place of the old one, or leaves the old one alone", async () => {
+    const project = opened.acme.newProject()
+    const { id } = await created(project)
+    const replace = (fields: object) => opened.acme.post("/feedback/replace", { ...item(project), ...fields })
+    expect((await replace({ feedback_id: id, feedback_type: "wandb.note.1", payload: {} })).status).toBe(400)
+    expect((await query(project)).result).toMatchObject([{ id }])
+    const answer = feedbackCreated.strict().parse((await replace({ feedback_id: id, payload: { v: 2 } })).body)
+    expect(answer.id).not.toBe(id)
+    expect((await query(project)).result).toMatchObject([{ id: answer.id, payload: { v: 2 } }])
+    await replace({ feedback_id: answer.id, id: answer.id, payload: { v: 3 } })
+    expect((await query(project)).result).toMatchObject([{ id: answer.id, payload: { v: 3 } }])
+    expect((await replace({ feedback_id: "unknown", id: "new" })).status).toBe(200)
+    expect((await query(project)).total_count).toBe(2)
+  })
+})
+
+describe("objects 2.4: query", () => {
+  const project = "acme/queries"
+  const payloads = [
+    { score: 1, label: "a", nested: { list: ["x", { y: 2 }] }, ok: true },
+    { score: 0.5, label: "b", ok: false },
+    { score: "2", label: null },
+    { "a.b": 1 },
+  ]
+  beforeAll(async () => {
+    for (const [index, payload] of payloads.entries()) {
+      await created(project, { id: `f${index}`, payload, creator: index === 0 ? null : `c${index}` })
+    }
+  })
+
+  const ids = async (fields: Record<string, unknown>) => (await query(project, fields)).result.map(({ id }) => id)
+  const where = (expression: unknown) => ids({ query: { $expr: expression } })
+  const field = (name: string) => ({ $getField: name })
+  const literal = (value: unknown) => ({ $literal: value })
+
+  test("payload paths come as text under their own name", async () => {
+    const fields = [
+      "payload.score",
+      "payload.ok",
+      "payload.nested.list.1.y",
+      "payload.label",
+      "payload.a\\.b",
+      "payload.none",
+    ]
+    expect((await query(project, { fields })).result).toEqual([
+      {
+        "payload.score": "1",
+        "payload.ok": "true",
+        "payload.nested.list.1.y": "2",
+        "payload.label": "a",
+        "payload.a\\.b": null,
+        "payload.none": null,
+      },
+      {
+        "payload.score": "0.5",
+        "payload.ok": "false",
+        "payload.nested.list.1.y": null,
+        "payload.label": "b",
+        "payload.a\\.b": null,
+        "payload.none": null,
+      },
+      {
+        "payload.score": "2",
+        "payload.ok": null,
+        "payload.nested.list.1.y": null,
+        "payload.label": null,
+        "payload.a\\.b": null,
+        "payload.none": null,
+      },
+      {
+        "payload.score": null,
+        "payload.ok": null,
+        "payload.nested.list.1.y": null,
+        "payload.label": null,
+        "payload.a\\.b": "1",
+        "payload.none": null,
+      },
+    ])
+    expect((await query(project, { fields: ["payload.nested"], limit: 1 })).result).toEqual([
+      { "payload.nested": '{"list":["x",{"y":2}]}' },
+    ])
+  })
+
+  test("count(*), with and without a condition", async () => {
+    expect(await query(project, { fields: ["count(*)"] })).toEqual({ result: [{ "count(*)": 4 }], total_count: 4 })
+    const one = { $expr: { $eq: [field("id"), literal("f1")] } }
+    expect((await query(project, { fields: ["count(*)"], query: one })).result).toEqual([{ "count(*)": 1 }])
+  })
+
+  test("limit and offset cut the page, total_count does not", async () => {
+    expect(await query(project, { limit: 2, offset: 1, fields: ["id"] })).toEqual({
+      result: [{ id: "f1" }, { id: "f2" }],
+      total_count: 4,
+    })
+    expect(await query(project, { limit: 0 })).toEqual({ result: [], total_count: 4 })
+    expect(await query(project, { offset: 9 })).toEqual({ result: [], total_count: 4 })
+    for (const range of [{ limit: -1 }, { offset: -1 }]) {
+      expect((await opened.acme.post("/feedback/query", { project_id: project, ...range })).status).toBe(400)
+    }
+  })
+
+  test("objects 11: conditions on columns and payload", async () => {
+    expect(await where({ $eq: [field("creator"), literal("c2")] })).toEqual(["f2"])
+    expect(await where({ $eq: [field("creator"), literal(null)] })).toEqual(["f0"])
+    expect(await where({ $gt: [field("payload.score"), literal(0.6)] })).toEqual(["f0", "f2"])
+    expect(await where({ $eq: [field("payload.ok"), literal(true)] })).toEqual(["f0"])
+    expect(await where({ $not: [{ $eq: [field("payload.ok"), literal(true)] }] })).toEqual(["f1"])
+    expect(await where({ $in: [field("id"), [literal("f3"), literal("x")]] })).toEqual(["f3"])
+    expect(await where({ $eq: [field("project_id"), literal(project)] })).toHaveLength(4)
+    expect(await where({ $gt: [field("created_at"), literal("2020-01-01")] })).toHaveLength(4)
+    expect(await where({ $lt: [field("created_at"), literal(1_577_836_800)] })).toEqual([])
+    expect(
+      await where({ $contains: { input: field("weave_ref"), substr: literal("/CALL/"), case_insensitive: true } }),
+    ).toHaveLength(4)
+  })
+
+  test("sorting: present before absent, numbers before text, then id", async () => {
+    const by = (name: string, direction: string) => ids({ sort_by: [{ field: name, direction }] })
+    expect(await by("payload.score", "asc")).toEqual(["f1", "f0", "f2", "f3"])
+    expect(await by("payload.score", "desc")).toEqual(["f2", "f0", "f1", "f3"])
+    expect(await by("id", "desc")).toEqual(["f3", "f2", "f1", "f0"])
+    expect(await ids({ sort_by: [{ field: "feedback_type" }] })).toEqual(["f0", "f1", "f2", "f3"])
+  })
+
+  test.each([["nonsense"], ["weave_ref.a"], ["payloads.a"], ["scorer_ratings."], ["content_digest"], ["is_deleted"]])(
+    "an unknown field is 400 wherever it stands: %s",
+    async (name) => {
+      const unknown = { status: 400, body: { error_type: "ValueError", reason: `Unknown field: ${name}` } }
+      for (const fields of [
+        { fields: [name] },
+        { sort_by: [{ field: name, direction: "asc" }] },
+        { query: { $expr: { $eq: [field(name), literal("x")] } } },
+      ]) {
+        expect(await opened.acme.post("/feedback/query", { project_id: project, ...fields })).toMatchObject(unknown)
+      }
+    },
+  )
+
+  test("a key of a map column comes with its type", async () => {
+    const other = opened.acme.newProject()
+    const scorer = `weave:///${other}/object/judge:abc`
+    const scores = { scorer_ratings: { "a.b": 0.25 }, scorer_tags: ["good"], scorer_rating_reasons: { "a.b": "why" } }
+    await created(other, {
+      feedback_type: "wandb.runnable.judge",
+      runnable_ref: scorer,
+      payload: { output: 1 },
+      ...scores,
+    })
+    const fields = ["scorer_ratings.a.b", "scorer_rating_reasons.a.b", "scorer_ratings.c"]
+    expect((await query(other, { fields })).result).toEqual([
+      { "scorer_ratings.a.b": 0.25, "scorer_rating_reasons.a.b": "why", "scorer_ratings.c": null },
+    ])
+    const tagged = { $contains: { input: field("scorer_tags"), substr: literal("good") } }
+    expect((await query(other, { query: { $expr: tagged } })).total_count).toBe(1)
+    const rated = { $gte: [field("scorer_ratings.a.b"), literal(0.3)] }
+    expect((await query(other, { query: { $expr: rated } })).total_count).toBe(0)
+  })
+
+  test("security 5.3: another tenant's project does not exist", async () => {
+    for (const [path, body] of [
+      ["/feedback/query", { project_id: project }],
+      ["/feedback/create", item(project)],
+      ["/feedback/batch/create", { batch: [item(project)] }],
+      ["/feedback/replace", { ...item(project), feedback_id: "f0" }],
+      ["/feedback/purge", { project_id: project, query: { $expr: { $eq: [field("id"), literal("f0")] } } }],
+    ] as const) {
+      expect(await opened.rival.post(path, body)).toMatchObject({ status: 403, body: { detail: "Project not found" } })
+    }
+    expect((await query(project)).total_count).toBe(4)
+  })
+})
