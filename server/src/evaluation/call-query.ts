@@ -1,0 +1,123 @@
+/** Reads calls for the routes: evaluation-store-calls 3.3, 3.4, 3.10. */
+import { HeddleError } from "../errors.ts"
+import type { CallRow } from "../storage/traces/shown-calls.ts"
+import { readCallRows, readTraceBytes } from "../storage/traces/shown-calls.ts"
+import { countCalls, findCallIds, traceBytes } from "../storage/traces/calls-read.ts"
+import { selectCalls } from "../storage/traces/calls-selection.ts"
+import { queryFailure } from "../storage/traces/query-failure.ts"
+import type { CallReadRequest, CallsQueryRequest, CallsQueryStatsRequest } from "../wire/evaluation/call-read.ts"
+import { chosenColumns } from "./call-columns.ts"
+import { type CallExtras, callText } from "./call-record.ts"
+import type { EvaluationDependencies } from "./dependencies.ts"
+import type { ProjectAccess } from "./project-access.ts"
+
+/** Rows read at once: few at first, so that the first line comes soon, then more while they are small. */
+const firstRows = 50
+const mostRows = 20_000
+const bytesAtOnce = 8 * 1024 ** 2
+
+/** The JSON texts of the calls asked for, in order, a batch at a time. */
+export async function* queryCalls(
+  dependencies: EvaluationDependencies,
+  project: ProjectAccess,
+  request: CallsQueryRequest,
+): AsyncGenerator<string[]> {
+  const { traces } = dependencies
+  const page = {
+    limit: nonNegative("limit", request.limit) ?? null,
+    offset: nonNegative("offset", request.offset) ?? 0,
+  }
+  const columns = chosenColumns({
+    columns: request.columns ?? null,
+    includeCosts: request.include_costs === true,
+    includeUsernames: request.include_usernames === true,
+    includeStorageSize: request.include_storage_size === true,
+  })
+  const selection = selectCalls({ ...selectionOf(project, request), sortBy: request.sort_by ?? null })
+  const ids = page.limit === 0 ? [] : await findCallIds(traces, selection, page).catch(fail)
+  let rowsAtOnce = firstRows
+  for (let from = 0; from < ids.length;) {
+    const some = ids.slice(from, from + rowsAtOnce)
+    from += some.length
+    const rows = await readCallRows(traces, project.id, some, [...columns]).catch(fail)
+    const extras = await readExtras(dependencies, project, request, rows)
+    const calls = rows.map((row) => callText(row, columns, extras(row)))
+    yield calls
+    rowsAtOnce = nextRows(rowsAtOnce, calls)
+  }
+}
+
+function nextRows(rows: number, calls: readonly string[]): number {
+  const bytes = calls.reduce((sum, call) => sum + call.length, 1)
+  const fitting = Math.ceil((bytesAtOnce / bytes) * calls.length)
+  return Math.max(1, Math.min(rows * 4, fitting, mostRows))
+}
+
+/** The JSON text of one call; null: it is not there. */
+export async function readCall(
+  dependencies: EvaluationDependencies,
+  project: ProjectAccess,
+  request: CallReadRequest,
+): Promise<string | null> {
+  const columns = chosenColumns({
+    columns: null,
+    includeCosts: request.include_costs === true,
+    includeUsernames: false,
+    includeStorageSize: request.include_storage_size === true,
+  })
+  const rows = await readCallRows(dependencies.traces, project.id, [request.id], [...columns]).catch(fail)
+  const [row] = rows
+  if (row === undefined) return null
+  const extras = await readExtras(dependencies, project, request, rows)
+  return callText(row, columns, extras(row))
+}
+
+type Inclusions = Pick<
+  CallsQueryRequest,
+  "include_costs" | "include_feedback" | "include_total_storage_size" | "include_usernames"
+>
+
+/** What the flags add to a batch of rows. */
+async function readExtras(
+  { traces }: EvaluationDependencies,
+  project: ProjectAccess,
+  request: Inclusions,
+  rows: readonly CallRow[],
+): Promise<(row: CallRow) => CallExtras> {
+  const roots = request.include_total_storage_size === true ? rows.filter((row) => row.parent_id === null) : []
+  const traceIds = roots.map((row) => row.trace_id)
+  const totals = traceIds.length === 0 ? null : await readTraceBytes(traces, project.id, traceIds).catch(fail)
+  return (row) => ({
+    projectName: project.name,
+    totalStorageSizeBytes: row.parent_id === null ? (totals?.get(row.trace_id) ?? null) : null,
+  })
+}
+
+export async function queryCallStats(
+  { traces }: EvaluationDependencies,
+  project: ProjectAccess,
+  request: CallsQueryStatsRequest,
+): Promise<{ count: number; has_more: boolean; total_storage_size_bytes: number | null }> {
+  const limit = nonNegative("limit", request.limit) ?? null
+  const selection = selectCalls({ ...selectionOf(project, request), sortBy: [] })
+  // One more than the limit tells whether there are more.
+  const found = await countCalls(traces, selection, limit === null ? null : limit + 1).catch(fail)
+  const count = limit === null ? found : Math.min(found, limit)
+  const bytes = request.include_total_storage_size === true ? await traceBytes(traces, selection).catch(fail) : null
+  return { count, has_more: found > count, total_storage_size_bytes: bytes }
+}
+
+function selectionOf(project: ProjectAccess, { filter, query }: Pick<CallsQueryRequest, "filter" | "query">) {
+  return { projectId: project.id, projectName: project.name, filter: filter ?? {}, query: query ?? null }
+}
+
+function nonNegative(name: string, value: number | null | undefined): number | null | undefined {
+  if (value !== null && value !== undefined && value < 0) {
+    throw new HeddleError("value_error", `${name} must be a non-negative integer, not ${value}`)
+  }
+  return value
+}
+
+function fail(error: unknown): never {
+  throw queryFailure(error)
+}

@@ -1,0 +1,81 @@
+/** A call as its JSON text: evaluation-store-calls 3.1, 3.2. Payload texts are spliced in as they came (law 3). */
+import { membersOf, withMembers } from "../json/json-object.ts"
+import type { CallColumn, CallRow } from "../storage/traces/shown-calls.ts"
+
+/** What does not come from the row: JSON texts. */
+export interface CallExtras {
+  /** `entity/project`. */
+  projectName: string
+  username?: string | null
+  totalStorageSizeBytes?: string | null
+  /** Under `summary.weave`. */
+  costs?: string
+  feedback?: string
+}
+
+const texts = [
+  "display_name",
+  "parent_id",
+  "thread_id",
+  "turn_id",
+  "ended_at",
+  "exception",
+  "wb_user_id",
+  "wb_run_id",
+] as const
+
+export function callText(row: CallRow, columns: ReadonlySet<CallColumn>, extras: CallExtras): string {
+  const members = [
+    `"id":${JSON.stringify(row.id)}`,
+    `"project_id":${JSON.stringify(extras.projectName)}`,
+    `"op_name":${JSON.stringify(row.op_name ?? "")}`,
+    `"trace_id":${JSON.stringify(row.trace_id ?? "")}`,
+    `"started_at":"${row.started_at}"`,
+    ...texts.map((name) => `"${name}":${JSON.stringify(row[name] ?? null)}`),
+    `"wb_run_step":${row.wb_run_step ?? "null"}`,
+    `"wb_run_step_end":${row.wb_run_step_end ?? "null"}`,
+    `"attributes":${attributesText(row)}`,
+    `"inputs":${row.inputs ?? "{}"}`,
+    `"output":${row.output ?? "null"}`,
+    `"summary":${columns.has("summary") ? summaryText(row, extras) : "{}"}`,
+    `"deleted_at":null`,
+    `"expire_at":${JSON.stringify(row.expire_at ?? null)}`,
+    `"storage_size_bytes":${row.storage_size_bytes ?? "null"}`,
+    `"total_storage_size_bytes":${extras.totalStorageSizeBytes ?? "null"}`,
+  ]
+  if (extras.username !== undefined) members.push(`"wb_username":${JSON.stringify(extras.username)}`)
+  return `{${members.join(",")}}`
+}
+
+function attributesText({ attributes, otel_dump }: CallRow): string {
+  const text = attributes ?? "{}"
+  return otel_dump === null || otel_dump === undefined || otel_dump === "null"
+    ? text
+    : withMembers(text, { otel_span: otel_dump })
+}
+
+/** The client's own keys under `summary.weave` are kept and overlaid. */
+function summaryText(row: CallRow, { costs, feedback }: CallExtras): string {
+  const summary = row.summary ?? "{}"
+  const computed: Record<string, string> = { status: `"${statusOf(row)}"`, ...nameOf(row) }
+  if (row.latency_ms !== null && row.latency_ms !== undefined) computed["latency_ms"] = row.latency_ms
+  if (costs !== undefined) computed["costs"] = costs
+  if (feedback !== undefined) computed["feedback"] = feedback
+  const sent = summary.includes('"weave"') ? membersOf(summary).findLast(({ name }) => name === "weave") : undefined
+  return withMembers(summary, { weave: withMembers(sent?.value ?? "{}", computed) })
+}
+
+function statusOf({ exception, ended_at, failed_descendants }: CallRow): string {
+  if (exception !== null && exception !== undefined) return "error"
+  if (ended_at === null || ended_at === undefined) return "running"
+  return failed_descendants === true ? "descendant_error" : "success"
+}
+
+const opRef = /^weave:\/\/\/[^/]+\/[^/]+\/(?:op|object)\/([^/:]+):/
+
+/** The display name, else the op's: never both (calls 3.2). */
+function nameOf({ display_name, op_name }: CallRow): Record<string, string> {
+  if (display_name !== null && display_name !== undefined) return { display_name: JSON.stringify(display_name) }
+  const name = opRef.exec(op_name)?.[1] ?? (op_name.startsWith("weave:///") ? undefined : op_name)
+  return name === undefined ? {} : { trace_name: JSON.stringify(name) }
+}

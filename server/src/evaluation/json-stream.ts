@@ -1,0 +1,60 @@
+/** Streams JSON text to the client: evaluation-store-calls 3.4. */
+import type { FastifyReply } from "fastify"
+import { Readable } from "node:stream"
+import { jsonLine } from "../json/json-lines.ts"
+
+const lineTypes = new Set([
+  "application/jsonl",
+  "application/x-ndjson",
+  "application/ndjson",
+  "application/x-jsonlines",
+])
+
+/** The type of JSON Lines that the client asks for by name, else `application/jsonl`. */
+export function linesType(accept: string | undefined): string {
+  const asked = (accept ?? "").split(",").map((one) => one.split(";", 1)[0]?.trim().toLowerCase() ?? "")
+  return asked.find((one) => lineTypes.has(one)) ?? "application/jsonl"
+}
+
+/**
+ * Answers 200 once the first piece is there, so that an early failure has its own status. A failure
+ * after that breaks the connection: an error among the lines would be read as a record.
+ */
+export async function sendStream(reply: FastifyReply, type: string, pieces: AsyncGenerator<string>): Promise<void> {
+  const first = await pieces.next()
+  reply.type(type).send(Readable.from(withFirst(first, pieces, reply.request.log), { objectMode: false }))
+}
+
+interface StreamLog {
+  error(object: object, message: string): void
+}
+
+async function* withFirst(
+  first: IteratorResult<string>,
+  rest: AsyncGenerator<string>,
+  log: StreamLog,
+): AsyncGenerator<string> {
+  if (first.done === true) return
+  yield first.value
+  try {
+    yield* rest
+  } catch (error) {
+    log.error({ err: error }, "a stream broke off")
+    throw error
+  }
+}
+
+export async function* jsonLines(batches: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  for await (const batch of batches) yield batch.map(jsonLine).join("")
+}
+
+/** One object with the list `name`. */
+export async function* jsonDocument(name: string, batches: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  let before = `{${JSON.stringify(name)}:[`
+  for await (const batch of batches) {
+    if (batch.length === 0) continue
+    yield before + batch.join(",")
+    before = ","
+  }
+  yield before === "," ? "]}" : `${before}]}`
+}

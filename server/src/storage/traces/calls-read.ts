@@ -1,0 +1,86 @@
+/** Reads calls: first which ones and in which order, from narrow columns; then what is shown of them. */
+import type { CallsSelection } from "./calls-selection.ts"
+import type { TraceStore } from "./trace-store.ts"
+
+export interface Page {
+  /** null: all. */
+  limit: number | null
+  offset: number
+}
+
+/** Ids in the order asked for. */
+export async function findCallIds(traces: TraceStore, selection: CallsSelection, page: Page): Promise<string[]> {
+  return (await nearestCallIds(traces, selection, page)) ?? scanCallIds(traces, selection, page)
+}
+
+/** How many candidates by time are tried before the whole project is read, and by what they grow. */
+const firstCandidates = 128
+const mostCandidates = 65_536
+const growth = 8
+
+/**
+ * A page near one end of time, from the table in the order of time: null when the page is not one,
+ * or is not full within {@link mostCandidates}. A candidate may be stale (the call was started again
+ * at another time), so a call counts only when no call beyond the candidates could come before it.
+ */
+async function nearestCallIds(traces: TraceStore, selection: CallsSelection, page: Page): Promise<string[] | null> {
+  if (selection.byTime === null || page.limit === null) return null
+  const wanted = page.offset + page.limit
+  for (let count = Math.max(firstCandidates, 2 * wanted); count <= mostCandidates; count *= growth) {
+    const [row] = await traces.rows<{ ids: string[]; sure: string; candidates: string }>(
+      nearestSql(selection, selection.byTime, count, wanted),
+      selection.parameters,
+    )
+    if (row === undefined) return null
+    if (Number(row.candidates) < count || Number(row.sure) >= wanted) return row.ids.slice(page.offset)
+  }
+  return null
+}
+
+function nearestSql(selection: CallsSelection, direction: "asc" | "desc", count: number, wanted: number): string {
+  const { project, live, asked, order } = selection
+  const [last, within] = direction === "asc" ? ["max", "<"] : ["min", ">"]
+  return `with candidates as (
+      select id, started_at as candidate_started_at from calls_by_time where ${project}
+      order by project_id ${direction}, started_at ${direction}, id ${direction} limit ${count}
+    )
+    select groupArray(id) as ids, countIf(sure) as sure, (select count() from candidates) as candidates
+    from (
+      select id, started_at ${within} (select ${last}(candidate_started_at) from candidates) as sure from calls final
+      where ${live} and id in (select id from candidates) and ${asked}
+      order by ${order} limit ${wanted}
+    )`
+}
+
+async function scanCallIds(traces: TraceStore, selection: CallsSelection, { limit, offset }: Page): Promise<string[]> {
+  const page = limit === null ? `limit 18446744073709551615 offset ${offset}` : `limit ${limit} offset ${offset}`
+  const rows = await traces.rows<{ id: string }>(
+    `select id from calls final where ${selection.live} and ${selection.asked} order by ${selection.order} ${page}`,
+    selection.parameters,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** How many calls there are, counted no further than `limit`. */
+export async function countCalls(traces: TraceStore, selection: CallsSelection, limit: number | null): Promise<number> {
+  const from = `from calls final where ${selection.live} and ${selection.asked}`
+  const sql =
+    limit === null ? `select count() as n ${from}` : `select count() as n from (select 1 ${from} limit ${limit})`
+  const rows = await traces.rows<{ n: string }>(sql, selection.parameters)
+  return Number(rows[0]?.n ?? 0)
+}
+
+/** Bytes of the payloads of the whole traces of the calls that are roots, and were counted. */
+export async function traceBytes(traces: TraceStore, selection: CallsSelection): Promise<number> {
+  const roots = `select trace_id from calls final where ${selection.live} and ${selection.asked} and parent_id is null`
+  const rows = await traces.rows<{ bytes: string }>(
+    `select sum(${storageSizeSql}) as bytes from calls final where ${selection.live} and trace_id in (${roots})`,
+    selection.parameters,
+  )
+  return Number(rows[0]?.bytes ?? 0)
+}
+
+/** The payload columns hold two brackets more than the payload. */
+export const storageSizeSql = ["attributes", "inputs", "output", "summary"]
+  .map((column) => `if(isNull(${column}), 0, length(assumeNotNull(${column})) - 2)`)
+  .join(" + ")

@@ -1,0 +1,35 @@
+/** Calls put straight into the trace store, as the write routes store them. */
+import { ensureProject, findProject } from "../../src/storage/catalog/projects.ts"
+import type { App } from "../../src/app.ts"
+
+export interface StoredCall {
+  id: string
+  started_at?: string
+  /** JSON texts. */
+  inputs?: string
+  output?: string
+  attributes?: string
+  summary?: string
+  [column: string]: unknown
+}
+
+const payloads = new Set(["inputs", "output", "attributes", "summary", "otel_dump"])
+
+/** Stores partial rows of calls; a row without `started_at` is an end, an update or a deletion. */
+export async function storeCalls(app: App, projectName: string, calls: readonly StoredCall[]): Promise<void> {
+  const projectId = await projectIdOf(app, projectName)
+  const rows = calls.map((call) => {
+    const members = Object.entries({ project_id: projectId, ...call }).map(
+      ([name, value]) => `"${name}":${payloads.has(name) ? `[${value as string}]` : JSON.stringify(value)}`,
+    )
+    return `{${members.join(",")}}`
+  })
+  await app.stores.traces.insert("calls", rows.join("\n"))
+}
+
+async function projectIdOf(app: App, projectName: string): Promise<string> {
+  const [entity = "", project = ""] = projectName.split("/")
+  const { catalog } = app.stores
+  const row = await catalog.selectFrom("entities").select("id").where("name", "=", entity).executeTakeFirstOrThrow()
+  return (await findProject(catalog, row.id, project)) ?? ensureProject(catalog, row.id, project)
+}
