@@ -11,6 +11,7 @@ import { HeddleError } from "./errors.ts"
 import { loadServerSecret } from "./gateway/cache-salt.ts"
 import { Gateway } from "./gateway/gateway.ts"
 import { evaluationRoutes } from "./evaluation/evaluation-routes.ts"
+import { loadPriceList } from "./evaluation/price-list.ts"
 import { registerDocs } from "./http/docs.ts"
 import { TokenLedger } from "./gateway/token-ledger.ts"
 import { registerRoutes } from "./http/register-routes.ts"
@@ -25,6 +26,7 @@ import { fileRoutes } from "./platform/file-routes.ts"
 import { graphqlRoutes } from "./platform/graphql-routes.ts"
 import { serviceRoutes } from "./platform/service-routes.ts"
 import { Scheduler } from "./scheduler/scheduler.ts"
+import { BlobCollector } from "./storage/blob-collector.ts"
 import { openStores, type Stores } from "./storage/open-stores.ts"
 import { createBaseModels, type FindHubModel } from "./training/base-models.ts"
 import { FetchPolicy } from "./training/public-address.ts"
@@ -85,12 +87,15 @@ async function compose(
   const { catalog: database, blobs, dataDir } = stores
   const firstKey = await bootstrap(database, config.entity, config.adminKey)
   const secret = await loadServerSecret(dataDir)
+  const priceList = await loadPriceList(config.pricesFile)
   const ledger = new TokenLedger(stores.traces, server.log)
   const gateway = new Gateway({ database, engine, dataDir, shippedBases: shippedModels, secret, ledger })
   const authenticator = createAuthenticator(database)
   const trajectories = new TrajectoryReader()
   // Behind the start, which it would slow down, and ahead of the first job, which would wait for it.
   server.addHook("onListen", () => trajectories.start())
+  const collector = new BlobCollector(stores, server.log)
+  server.addHook("onListen", () => collector.start())
   const exclusive = config.postgresUrl === null
   const scheduler = new Scheduler({
     database,
@@ -121,7 +126,7 @@ async function compose(
       requireEngine: () => requireEngine(engine),
     }),
     ...inferenceRoutes({ database, gateway }),
-    ...evaluationRoutes({ database, traces: stores.traces, blobs }),
+    ...evaluationRoutes({ database, traces: stores.traces, blobs, priceList }),
     ...fileRoutes({ database, blobs, maximumFileBytes: maximumBytes }),
     ...serviceRoutes(database),
     ...graphqlRoutes(database),
@@ -132,7 +137,7 @@ async function compose(
   await registerDocs(server, routes)
   const close = async () => {
     await server.close()
-    await scheduler.close()
+    await Promise.all([scheduler.close(), collector.close()])
     await Promise.all([trajectories.close(), engine.close(), ledger.flush()])
     await stores.close()
   }

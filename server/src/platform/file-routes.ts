@@ -84,7 +84,7 @@ export function fileRoutes(dependencies: FileDependencies): Route[] {
       handle: async ({ params, principal }) => {
         const upload = await deleteUpload(database, entityIdsOf(principal), uuidOf(params.file_id))
         if (upload === null) throw noSuchFile(params.file_id)
-        if (!(await isBlobReferenced(database, upload.sha256))) await blobs.remove(upload.sha256)
+        await blobs.removeUnless(upload.sha256, () => isBlobReferenced(database, upload.sha256))
         return { id: idOf(upload), object: "file", deleted: true }
       },
     }),
@@ -99,15 +99,20 @@ async function takeUpload(
   const { stored, filename, fields } = await readUpload(request, maximumFileBytes, {
     store: (content) => blobs.put(content),
     discard: async ({ sha256 }) => {
-      if (!(await isBlobReferenced(database, sha256))) await blobs.remove(sha256)
+      blobs.release(sha256)
+      await blobs.removeUnless(sha256, () => isBlobReferenced(database, sha256))
     },
   })
-  return createUpload(database, {
-    entityId: principal.defaultEntity.id,
-    filename: shown(filename, 255) || "file",
-    purpose: shown(fields.get("purpose") ?? "", 64) || "fine-tune",
-    ...stored,
-  })
+  try {
+    return await createUpload(database, {
+      entityId: principal.defaultEntity.id,
+      filename: shown(filename, 255) || "file",
+      purpose: shown(fields.get("purpose") ?? "", 64) || "fine-tune",
+      ...stored,
+    })
+  } finally {
+    blobs.release(stored.sha256)
+  }
 }
 
 /** The name is only ever shown; control characters have no business in it. */

@@ -17,23 +17,21 @@ export async function withTemporaryFile<T>(blobs: BlobStore, work: (file: string
   }
 }
 
-/** Stores the row that refers to blob `sha256`; without a row the blob goes too. */
+/** Stores the row that refers to the held blob `sha256`, and lets go of it; without a row the blob goes too. */
 export async function referToBlob<T>(
   database: CatalogDatabase,
   blobs: BlobStore,
   sha256: string,
   store: () => Promise<T | null>,
 ): Promise<T | null> {
+  let stored: T | null = null
   try {
-    const stored = await store()
-    if (stored === null) await removeUnreferenced(database, blobs, sha256)
+    stored = await store()
     return stored
-  } catch (error) {
-    await removeUnreferenced(database, blobs, sha256).catch(() => undefined)
-    throw error
+  } finally {
+    blobs.release(sha256)
+    if (stored === null) {
+      await blobs.removeUnless(sha256, () => isBlobReferenced(database, sha256)).catch(() => undefined)
+    }
   }
-}
-
-export async function removeUnreferenced(database: CatalogDatabase, blobs: BlobStore, sha256: string): Promise<void> {
-  if (!(await isBlobReferenced(database, sha256))) await blobs.remove(sha256)
 }

@@ -16,7 +16,7 @@ export interface SftSources {
 }
 
 /**
- * Returns the SHA-256 of the blob that holds the rows. `ownHost` is how the client reached us.
+ * Returns the SHA-256 of the blob that holds the rows; the caller lets go of it. `ownHost` is how the client reached us.
  * @throws {HeddleError} 422 on `training_data_url`.
  */
 export async function sftData(
@@ -51,7 +51,8 @@ function uploadIdOf(address: string, ownHost: string): string | null {
 
 async function uploadedData(sources: SftSources, principal: Principal, id: string, address: string): Promise<string> {
   const upload = await findUpload(sources.database, entityIdsOf(principal), id)
-  if (upload === null) throw fault(`there is no uploaded file "${address}"; upload one with POST /v1/files`)
+  if (upload === null || !(await sources.blobs.hold(upload.sha256)))
+    throw fault(`there is no uploaded file "${address}"; upload one with POST /v1/files`)
   return upload.sha256
 }
 

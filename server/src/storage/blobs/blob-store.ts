@@ -6,6 +6,7 @@ import { createHash, type Hash, randomUUID } from "node:crypto"
 import { createReadStream, type ReadStream } from "node:fs"
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises"
 import path from "node:path"
+import { BlobHolds } from "./blob-holds.ts"
 
 export interface StoredBlob {
   sha256: string
@@ -16,6 +17,7 @@ export class BlobStore {
   /** The data folder; blob paths in the catalog are relative to it. */
   readonly dataDir: string
   readonly #temporary: string
+  readonly #holds = new BlobHolds()
 
   private constructor(dataDir: string) {
     this.dataDir = dataDir
@@ -45,8 +47,21 @@ export class BlobStore {
     return path.join(this.#temporary, randomUUID())
   }
 
-  /** Makes the finished file `temporary` the blob `sha256`; the caller has hashed and synced it. */
+  /**
+   * Makes the finished file `temporary` the blob `sha256`; the caller has hashed and synced it. The
+   * blob is held: call {@link release} once a row refers to it, or nobody wants it any more.
+   */
   async adopt(temporary: string, sha256: string): Promise<void> {
+    await this.#holds.hold(sha256)
+    try {
+      await this.#rename(temporary, sha256)
+    } catch (error) {
+      this.#holds.release(sha256)
+      throw error
+    }
+  }
+
+  async #rename(temporary: string, sha256: string): Promise<void> {
     const target = this.absolutePathOf(sha256)
     const folder = path.dirname(target)
     const made = await mkdir(folder, { recursive: true })
@@ -55,7 +70,7 @@ export class BlobStore {
     if (made !== undefined) await syncFolder(path.dirname(folder))
   }
 
-  /** Stores a stream. When it fails, nothing is left. */
+  /** Stores a stream and holds the blob as {@link adopt} does. When it fails, nothing is left. */
   async put(content: AsyncIterable<Uint8Array>): Promise<StoredBlob> {
     const temporary = this.temporaryPath()
     try {
@@ -79,8 +94,25 @@ export class BlobStore {
     )
   }
 
-  async remove(sha256: string): Promise<void> {
-    await rm(this.absolutePathOf(sha256), { force: true })
+  /** Holds a blob that is there already; false: it is not. */
+  async hold(sha256: string): Promise<boolean> {
+    await this.#holds.hold(sha256)
+    if (await this.has(sha256)) return true
+    this.#holds.release(sha256)
+    return false
+  }
+
+  release(sha256: string): void {
+    this.#holds.release(sha256)
+  }
+
+  /** Removes the blob unless it is held or `isNeeded` says yes, asked while nobody can take hold. Returns whether it is gone. */
+  removeUnless(sha256: string, isNeeded: () => Promise<boolean>): Promise<boolean> {
+    return this.#holds.removing(sha256, async () => {
+      if (await isNeeded()) return false
+      await rm(this.absolutePathOf(sha256), { force: true })
+      return true
+    })
   }
 }
 

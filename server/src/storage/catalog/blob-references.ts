@@ -1,15 +1,85 @@
-/** Whether anything in the catalog still needs a blob. */
+/**
+ * Who in the catalog needs a blob. A table that names blobs by SHA-256 must be counted here, or the
+ * collector takes them away.
+ */
+import type { ExpressionBuilder } from "kysely"
 import type { CatalogDatabase } from "./open-catalog.ts"
+import type { Catalog } from "./schema.ts"
 
+/** Whether any row names the blob. */
 export async function isBlobReferenced(database: CatalogDatabase, sha256: string): Promise<boolean> {
-  const { found } = await database
-    .selectNoFrom(({ exists, selectFrom, or }) =>
-      or([
-        exists(selectFrom("training_jobs").select("id").where("data_sha256", "=", sha256)),
-        exists(selectFrom("uploads").select("id").where("sha256", "=", sha256)),
-        exists(selectFrom("trajectory_logs").select("id").where("data_sha256", "=", sha256)),
-      ]).as("found"),
+  return exists(database, (eb) => [
+    eb.exists(eb.selectFrom("training_jobs").select("id").where("data_sha256", "=", sha256)),
+    eb.exists(eb.selectFrom("uploads").select("id").where("sha256", "=", sha256)),
+    eb.exists(eb.selectFrom("trajectory_logs").select("id").where("data_sha256", "=", sha256)),
+  ])
+}
+
+/**
+ * Whether the blob is still of use: to an upload, a log of a live model, or a job that is open.
+ * Jobs that ended and models that were deleted after `before` count as well.
+ */
+export async function isBlobNeeded(database: CatalogDatabase, sha256: string, before: Date): Promise<boolean> {
+  return exists(database, (eb) => [
+    eb.exists(eb.selectFrom("uploads").select("id").where("sha256", "=", sha256)),
+    eb.exists(
+      eb
+        .selectFrom("training_jobs")
+        .select("id")
+        .where("data_sha256", "=", sha256)
+        .where((job) => job.or([job("ended_at", "is", null), job("ended_at", ">=", before)])),
+    ),
+    eb.exists(
+      eb
+        .selectFrom("trajectory_logs")
+        .innerJoin("models", "models.id", "trajectory_logs.model_id")
+        .select("trajectory_logs.id")
+        .where("data_sha256", "=", sha256)
+        .where((log) => log.or([log("deleted_at", "is", null), log("deleted_at", ">=", before)])),
+    ),
+  ])
+}
+
+/** Blobs named by a job that ended, or a log whose model was deleted, before `before`; some may still be needed by others. */
+export async function spentBlobs(database: CatalogDatabase, before: Date): Promise<string[]> {
+  const rows = await database
+    .selectFrom("training_jobs")
+    .select("data_sha256")
+    .where("ended_at", "<", before)
+    .where("data_sha256", "<>", "")
+    .union((eb) =>
+      eb
+        .selectFrom("trajectory_logs")
+        .innerJoin("models", "models.id", "trajectory_logs.model_id")
+        .select("data_sha256")
+        .where("deleted_at", "<", before),
     )
-    .executeTakeFirstOrThrow()
+    .execute()
+  return rows.map((row) => row.data_sha256)
+}
+
+/** Drops the names that {@link spentBlobs} found, of a blob that is gone. The job stays, without data. */
+export async function forgetBlob(database: CatalogDatabase, sha256: string, before: Date): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await transaction
+      .updateTable("training_jobs")
+      .set({ data_sha256: "", data_path: "" })
+      .where("data_sha256", "=", sha256)
+      .where("ended_at", "<", before)
+      .execute()
+    await transaction
+      .deleteFrom("trajectory_logs")
+      .where("data_sha256", "=", sha256)
+      .where("model_id", "in", (eb) => eb.selectFrom("models").select("id").where("deleted_at", "<", before))
+      .execute()
+  })
+}
+
+type Conditions = (
+  builder: ExpressionBuilder<Catalog, never>,
+) => ReturnType<ExpressionBuilder<Catalog, never>["exists"]>[]
+
+async function exists(database: CatalogDatabase, conditions: Conditions): Promise<boolean> {
+  const { found } = await database.selectNoFrom((eb) => eb.or(conditions(eb)).as("found")).executeTakeFirstOrThrow()
   return Boolean(found)
 }
