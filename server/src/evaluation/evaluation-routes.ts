@@ -1,9 +1,11 @@
 /** Every route of the evaluation store. */
 import type { Route } from "../http/route.ts"
 import { callReadRoutes } from "./call-read-routes.ts"
+import { callWriteRoutes } from "./call-write-routes.ts"
+import { costRoutes } from "./cost-routes.ts"
 import type { EvaluationDependencies } from "./dependencies.ts"
 import { feedbackRoutes } from "./feedback-routes.ts"
 
 export function evaluationRoutes(dependencies: EvaluationDependencies): Route[] {
-  return [...callReadRoutes(dependencies), ...feedbackRoutes(dependencies)]
+  return [...callWriteRoutes(dependencies), ...callReadRoutes(dependencies), ...feedbackRoutes(dependencies), ...costRoutes(dependencies)]
 }

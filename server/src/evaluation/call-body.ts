@@ -1,0 +1,193 @@
+/** The four envelopes in which calls are written: evaluation-store-calls 2.2. */
+import { isUtf8 } from "node:buffer"
+import { HeddleError, type ValidationIssue } from "../errors.ts"
+import { JsonTextError } from "../json/json-cursor.ts"
+import { JsonScanner } from "../json/json-scanner.ts"
+import type { CallForm } from "./call-fields.ts"
+import { type CallItem, issue, type Location, readCallItem } from "./call-item.ts"
+
+export interface CallBody {
+  bytes: Buffer
+  items: CallItem[]
+  /** Whether a payload may hold `NaN`, `Infinity` or `-Infinity`. */
+  holdsNotFinite: boolean
+}
+
+type ReadItems = (scanner: JsonScanner, items: CallItem[], issues: ValidationIssue[]) => void
+
+/** `{"start": …}` or `{"end": …}`. @throws {HeddleError} 400, 413, 422. */
+export function readSingleCall(bytes: Buffer, form: "start" | "end"): CallBody {
+  return read(bytes, (scanner, items, issues) =>
+    readMember(scanner, form, ["body"], issues, () => {
+      items[0] = readCallItem(scanner, form, ["body", form], issues)
+    }),
+  )
+}
+
+/** `{"batch": [complete call, …]}`. */
+export function readCompleteCalls(bytes: Buffer): CallBody {
+  return read(bytes, (scanner, items, issues) =>
+    readBatch(scanner, items, issues, (location) => {
+      items.push(readCallItem(scanner, "complete", location, issues))
+    }),
+  )
+}
+
+/** `{"batch": [{"mode": "start", "req": {"start": …}} or {"mode": "end", "req": {"end": …}}, …]}`. */
+export function readUpsertBatch(bytes: Buffer): CallBody {
+  return read(bytes, (scanner, items, issues) =>
+    readBatch(scanner, items, issues, (location) => {
+      const item = readUpsertItem(scanner, location, issues)
+      if (item !== null) items.push(item)
+    }),
+  )
+}
+
+function read(bytes: Buffer, readItems: ReadItems): CallBody {
+  if (!isUtf8(bytes)) throw new HeddleError("bad_request", "the request body is not JSON: it is not UTF-8 text")
+  const scanner = new JsonScanner(bytes)
+  const items: CallItem[] = []
+  const issues: ValidationIssue[] = []
+  try {
+    readItems(scanner, items, issues)
+    scanner.end()
+  } catch (error) {
+    throw error instanceof JsonTextError ? unreadable(error) : error
+  }
+  refuse(issues)
+  refuseInternalRefs(bytes)
+  return { bytes, items, holdsNotFinite: scanner.sawNotFinite }
+}
+
+function unreadable(error: JsonTextError): HeddleError {
+  if (error.kind === "too_deep") return new HeddleError("payload_too_large", error.message, { cause: error })
+  return new HeddleError("bad_request", `the request body is not JSON: ${error.message}`, { cause: error })
+}
+
+const maximumIssues = 50
+
+function refuse(issues: readonly ValidationIssue[]): void {
+  const [first] = issues
+  if (first === undefined) return
+  const message = `${first.loc.join(".")}: ${first.msg}`
+  throw new HeddleError("validation_error", message, { issues: issues.slice(0, maximumIssues) })
+}
+
+/** How refs are written inside the reference server; from outside they would name things of other teams. */
+const internalRef = Buffer.from('"weave-trace-internal:///')
+
+function refuseInternalRefs(bytes: Buffer): void {
+  const at = bytes.indexOf(internalRef)
+  if (at === -1) return
+  const shown = bytes.toString("utf8", at + 1, Math.min(bytes.indexOf('"', at + 1), at + 200))
+  throw new HeddleError(
+    "invalid_external_ref",
+    `"${shown}" is not a ref that clients may use; send weave:///entity/project/…`,
+  )
+}
+
+/**
+ * Consumes an object and calls `take` at the value of its member `name`. Of equal keys the last one
+ * counts: `take` must replace what it took before.
+ */
+function readMember(
+  scanner: JsonScanner,
+  name: string,
+  location: Location,
+  issues: ValidationIssue[],
+  take: () => void,
+): void {
+  const found = readMembers(scanner, location, issues, { [name]: take })
+  if (found !== null && !found.has(name)) issues.push(issue([...location, name], "missing", "Field required"))
+}
+
+/** The names of `takers` that were there; null: the value is no object, which is told. */
+function readMembers(
+  scanner: JsonScanner,
+  location: Location,
+  issues: ValidationIssue[],
+  takers: Readonly<Record<string, () => void>>,
+): Set<string> | null {
+  if (!scanner.isObject()) {
+    scanner.skip()
+    issues.push(notAnObject(location))
+    return null
+  }
+  const found = new Set<string>()
+  if (!scanner.enterObject()) return found
+  do {
+    const key = scanner.key()
+    const take = Object.hasOwn(takers, key) ? takers[key] : undefined
+    if (take === undefined) scanner.skip()
+    else {
+      found.add(key)
+      take()
+    }
+  } while (scanner.nextMember())
+  return found
+}
+
+function notAnObject(location: Location): ValidationIssue {
+  return issue(location, "model_attributes_type", "Input should be a valid dictionary or object to extract fields from")
+}
+
+function readBatch(
+  scanner: JsonScanner,
+  items: CallItem[],
+  issues: ValidationIssue[],
+  takeItem: (location: Location) => void,
+): void {
+  readMember(scanner, "batch", ["body"], issues, () => {
+    items.length = 0
+    if (!scanner.isArray()) {
+      scanner.skip()
+      issues.push(issue(["body", "batch"], "list_type", "Input should be a valid list"))
+      return
+    }
+    if (!scanner.enterArray()) return
+    let index = 0
+    do takeItem(["body", "batch", index++])
+    while (scanner.nextElement())
+  })
+}
+
+/** null when something is amiss, which is told. */
+function readUpsertItem(scanner: JsonScanner, location: Location, issues: ValidationIssue[]): CallItem | null {
+  let mode: string | null = null
+  const found: Partial<Record<CallForm, CallItem>> = {}
+  const request = [...location, "req"]
+  const takeForm = (form: "start" | "end") => () => {
+    found[form] = readCallItem(scanner, form, [...request, form], issues)
+  }
+  const members = readMembers(scanner, location, issues, {
+    mode: () => {
+      mode = readMode(scanner)
+    },
+    req: () => readMembers(scanner, request, issues, { start: takeForm("start"), end: takeForm("end") }),
+  })
+  if (members === null) return null
+  if (!members.has("req")) {
+    issues.push(issue(request, "missing", "Field required"))
+    return null
+  }
+  const form = mode ?? (found.end === undefined ? "start" : "end")
+  if (form !== "start" && form !== "end") throw unknownMode(form, location)
+  const item = found[form]
+  if (item === undefined) issues.push(issue([...request, form], "missing", "Field required"))
+  return item ?? null
+}
+
+/** The text of the mode, quotes off; null stands for an absent one. */
+function readMode(scanner: JsonScanner): string | null {
+  scanner.peek()
+  const start = scanner.at
+  scanner.skip()
+  const token = scanner.bytes.toString("utf8", start, scanner.at)
+  if (token === "null") return null
+  return token.startsWith('"') ? (JSON.parse(token) as string) : token
+}
+
+function unknownMode(mode: string, location: Location): HeddleError {
+  const place = location.slice(1).join(".")
+  return new HeddleError("value_error", `${place}: Invalid mode "${mode.slice(0, 100)}"; it is "start" or "end"`)
+}

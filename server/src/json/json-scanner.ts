@@ -1,0 +1,243 @@
+/**
+ * Walks JSON in UTF-8 bytes, checks it by the grammar of RFC 8259 and finds where its values begin
+ * and end, without making values of them: what is stored is then a copy of the bytes that came.
+ *
+ * It works on bytes because decoding a large body into a string costs more than scanning it. Like
+ * Python's reader it accepts the bare tokens `NaN`, `Infinity` and `-Infinity`, and remembers that
+ * it saw one. That the bytes are UTF-8 must have been checked before.
+ */
+import { JsonTextError, maximumJsonDepth } from "./json-cursor.ts"
+
+const quote = 0x22
+const comma = 0x2c
+const minus = 0x2d
+const dot = 0x2e
+const colon = 0x3a
+const openBracket = 0x5b
+const backslash = 0x5c
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+/** By byte: 1 for what may stand in a string as it is. */
+const plain = Uint8Array.from({ length: 256 }, (_, byte) =>
+  Number(byte >= 0x20 && byte !== quote && byte !== backslash),
+)
+/** By byte: 1 for what may follow a backslash, 2 for `u`. */
+const escapes = new Uint8Array(256)
+for (const character of '"\\/bfnrt') escapes[character.charCodeAt(0)] = 1
+escapes[0x75] = 2
+const hexadecimal = new Uint8Array(256)
+for (const character of "0123456789abcdefABCDEF") hexadecimal[character.charCodeAt(0)] = 1
+
+const words = new Map(
+  ["true", "false", "null", "NaN", "Infinity"].map((word) => [word.charCodeAt(0), Buffer.from(word)]),
+)
+const minusInfinity = Buffer.from("-Infinity")
+
+export class JsonScanner {
+  readonly bytes: Buffer
+  /** Of the next byte that is not consumed. */
+  at = 0
+  /** Whether `NaN`, `Infinity` or `-Infinity` was seen so far. */
+  sawNotFinite = false
+  #depth = 0
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
+  }
+
+  /** The next byte that is no space, not consumed; -1 at the end. */
+  peek(): number {
+    const { bytes } = this
+    let { at } = this
+    let byte = bytes[at]
+    while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = bytes[++at]
+    this.at = at
+    return byte ?? -1
+  }
+
+  /** Whether an object begins here. */
+  isObject(): boolean {
+    return this.peek() === openBrace
+  }
+
+  isArray(): boolean {
+    return this.peek() === openBracket
+  }
+
+  /** Consumes `{`. false: the object is empty, and its end is consumed too. Then {@link key}, the value, {@link nextMember}. */
+  enterObject(): boolean {
+    return this.#enter(openBrace, closeBrace)
+  }
+
+  /** Consumes `[`. false: the array is empty, and its end is consumed too. Then the value, {@link nextElement}. */
+  enterArray(): boolean {
+    return this.#enter(openBracket, closeBracket)
+  }
+
+  /** Consumes a key and its colon; returns the key. */
+  key(): string {
+    if (this.peek() !== quote) throw this.#unexpected()
+    const start = this.at + 1
+    const isPlain = this.#string()
+    const end = this.at - 1
+    if (this.peek() !== colon) throw this.#unexpected()
+    this.at++
+    if (isPlain) return this.bytes.toString("latin1", start, end)
+    return JSON.parse(this.bytes.toString("utf8", start - 1, end + 1)) as string
+  }
+
+  /** After the value of a member: whether another one follows. */
+  nextMember(): boolean {
+    return this.#next(closeBrace)
+  }
+
+  /** After an element: whether another one follows. */
+  nextElement(): boolean {
+    return this.#next(closeBracket)
+  }
+
+  /** Consumes any value, all of it checked. It begins where `at` is after {@link peek}. */
+  skip(): void {
+    const byte = this.peek()
+    if (byte === quote) this.#string()
+    else if (byte === openBrace) this.#skipObject()
+    else if (byte === openBracket) this.#skipArray()
+    else if (byte === minus || (byte >= 0x30 && byte <= 0x39)) this.#number(byte)
+    else this.#literal(byte)
+  }
+
+  /** @throws {JsonTextError} when anything but spaces follows. */
+  end(): void {
+    if (this.peek() !== -1) throw this.#unexpected()
+  }
+
+  #skipObject(): void {
+    if (!this.enterObject()) return
+    do {
+      if (this.peek() !== quote) throw this.#unexpected()
+      this.#string()
+      if (this.peek() !== colon) throw this.#unexpected()
+      this.at++
+      this.skip()
+    } while (this.nextMember())
+  }
+
+  #skipArray(): void {
+    if (!this.enterArray()) return
+    do this.skip()
+    while (this.nextElement())
+  }
+
+  #enter(open: number, close: number): boolean {
+    if (this.peek() !== open) throw this.#unexpected()
+    if (++this.#depth > maximumJsonDepth) {
+      throw new JsonTextError("too_deep", `values are nested in more than ${maximumJsonDepth} levels`)
+    }
+    this.at++
+    if (this.peek() !== close) return true
+    this.at++
+    this.#depth--
+    return false
+  }
+
+  #next(close: number): boolean {
+    const byte = this.peek()
+    if (byte !== comma && byte !== close) throw this.#unexpected()
+    this.at++
+    if (byte === comma) return true
+    this.#depth--
+    return false
+  }
+
+  /** From the opening quote past the closing one. false: it has escapes or bytes past ASCII. */
+  #string(): boolean {
+    const { bytes } = this
+    const end = bytes.length
+    let at = this.at + 1
+    let above = 0
+    let escaped = false
+    for (;;) {
+      while (at < end) {
+        const byte = bytes[at] as number
+        if (plain[byte] === 0) break
+        above |= byte
+        at++
+      }
+      if (at >= end) throw new JsonTextError("syntax", `the string at byte ${this.at} has no end`)
+      if (bytes[at] === quote) break
+      if (bytes[at] !== backslash) throw this.#unexpected(at)
+      escaped = true
+      at = this.#escape(at + 1)
+    }
+    this.at = at + 1
+    return !escaped && above < 0x80
+  }
+
+  /** Past an escape, whose backslash is before `at`. */
+  #escape(at: number): number {
+    const { bytes } = this
+    const kind = escapes[bytes[at] ?? 0]
+    if (kind === 1) return at + 1
+    if (kind !== 2) throw this.#unexpected(at)
+    for (let digit = at + 1; digit <= at + 4; digit++) {
+      if (hexadecimal[bytes[digit] ?? 0] !== 1) throw this.#unexpected(digit)
+    }
+    return at + 5
+  }
+
+  #number(first: number): void {
+    const { bytes } = this
+    if (first === minus) {
+      if (bytes[this.at + 1] === 0x49) return this.#word(minusInfinity)
+      this.at++
+    }
+    if (bytes[this.at] === 0x30) this.at++
+    else this.#digits()
+    if (bytes[this.at] === dot) {
+      this.at++
+      this.#digits()
+    }
+    if (((bytes[this.at] ?? 0) | 0x20) === 0x65) {
+      this.at++
+      const sign = bytes[this.at]
+      if (sign === 0x2b || sign === minus) this.at++
+      this.#digits()
+    }
+  }
+
+  #digits(): void {
+    const { bytes } = this
+    let { at } = this
+    while ((bytes[at] ?? 0) >= 0x30 && (bytes[at] ?? 0) <= 0x39) at++
+    if (at === this.at) throw this.#unexpected()
+    this.at = at
+  }
+
+  #literal(first: number): void {
+    const word = words.get(first)
+    if (word === undefined) throw this.#unexpected()
+    this.#word(word)
+  }
+
+  #word(word: Buffer): void {
+    const { bytes, at } = this
+    for (let index = 0; index < word.length; index++) {
+      if (bytes[at + index] !== word[index]) throw this.#unexpected(at + index)
+    }
+    this.at = at + word.length
+    // `NaN`, `Infinity`, `-Infinity`: the only words that have a capital.
+    if (word[0] !== 0x74 && word[0] !== 0x66 && word[0] !== 0x6e) this.sawNotFinite = true
+  }
+
+  #unexpected(at = this.at): JsonTextError {
+    const byte = this.bytes[at]
+    const shown = byte === undefined ? "the text ends" : `unexpected ${shownByte(byte)}`
+    return new JsonTextError("syntax", `${shown} at byte ${at}`)
+  }
+}
+
+function shownByte(byte: number): string {
+  return byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `byte 0x${byte.toString(16).padStart(2, "0")}`
+}
