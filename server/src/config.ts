@@ -19,6 +19,8 @@ export interface Config {
   catalogTemplate: string | null
   /** null: the embedded trace store (chDB) in the data folder. */
   clickhouseUrl: string | null
+  /** The operator's list of token prices, over the one that is shipped; null: none. */
+  pricesFile: string | null
   /** `process`: start and supervise the Python engine; `none`: chat and jobs answer 503. */
   engine: "process" | "none"
   /** Python interpreter of the engine's virtual environment. */
@@ -48,6 +50,7 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
     postgresUrl: env["HEDDLE_POSTGRES_URL"] || null,
     catalogTemplate: env["HEDDLE_CATALOG_TEMPLATE"] || null,
     clickhouseUrl: env["HEDDLE_CLICKHOUSE_URL"] || null,
+    pricesFile: env["HEDDLE_PRICES"] || null,
     engine: parseEngine(env["HEDDLE_ENGINE"]),
     python: env["HEDDLE_PYTHON"] || path.join(repositoryRoot, "engine/.venv/bin/python"),
     logLevel: env["HEDDLE_LOG"] || "info",

@@ -1,9 +1,12 @@
 import type { BlobStore } from "../storage/blobs/blob-store.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { TraceStore } from "../storage/traces/trace-store.ts"
+import type { PriceList } from "./price-list.ts"
 
 export interface EvaluationDependencies {
   database: CatalogDatabase
   traces: TraceStore
   blobs: BlobStore
+  /** Of models for which a project has no price of its own. */
+  priceList: PriceList
 }

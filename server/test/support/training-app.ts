@@ -62,6 +62,7 @@ export function testConfig(dataDir: string): Config {
     postgresUrl: null,
     catalogTemplate: null,
     clickhouseUrl: process.env["HEDDLE_TEST_CLICKHOUSE_URL"] ?? null,
+    pricesFile: null,
     engine: "none",
     python: "python3",
     logLevel: "silent",

@@ -4,6 +4,7 @@ import { ClickHouseTraces } from "./clickhouse-traces.ts"
 import { EmbeddedTraces } from "./embedded-traces.ts"
 import { feedbackTables } from "./feedback-tables.ts"
 import { tokenLedgerTables } from "./token-ledger.ts"
+import { tokenPriceTables } from "./token-prices.ts"
 import type { TraceStore } from "./trace-store.ts"
 
 export interface TracesLocation {
@@ -12,7 +13,7 @@ export interface TracesLocation {
   folder: string
 }
 
-const tables = [...tokenLedgerTables, ...callsTables, ...feedbackTables]
+const tables = [...tokenLedgerTables, ...callsTables, ...feedbackTables, ...tokenPriceTables]
 
 /** Close it with `close()`. */
 export async function openTraces({ clickhouseUrl, folder }: TracesLocation): Promise<TraceStore> {

@@ -19,6 +19,13 @@ function isoZone(zone: string): string {
   return `${zone[0]}${digits.slice(0, 2)}:${digits.slice(2)}`
 }
 
+/** `2026-01-02T03:04:05.123456Z`. */
+export function isoTimeOf(microseconds: bigint): string {
+  const fraction = ((microseconds % 1_000_000n) + 1_000_000n) % 1_000_000n
+  const seconds = new Date(Number((microseconds - fraction) / 1000n)).toISOString().slice(0, 19)
+  return `${seconds}.${String(fraction).padStart(6, "0")}Z`
+}
+
 /** SQL: a time column as `2026-01-02T03:04:05.123456Z`. */
 export function isoTimeSql(column: string): string {
   return `concat(replaceOne(toString(${column}), ' ', 'T'), 'Z')`
