@@ -28,6 +28,7 @@ import { serviceRoutes } from "./platform/service-routes.ts"
 import { Scheduler } from "./scheduler/scheduler.ts"
 import { BlobCollector } from "./storage/blob-collector.ts"
 import { openStores, type Stores } from "./storage/open-stores.ts"
+import type { BaseRef } from "./wire/engine/base.ts"
 import { createBaseModels, type FindHubModel } from "./training/base-models.ts"
 import { FetchPolicy } from "./training/public-address.ts"
 import { trainingRoutes } from "./training/training-routes.ts"
@@ -118,6 +119,7 @@ async function compose(
       baseModels: createBaseModels(shippedModels, hubLookup(engine)),
       wakeScheduler: () => scheduler.wake(),
       afterUse: (modelId, step, remove) => gateway.adapters.afterUse(modelId, step, remove),
+      maximumTokens: (base) => maximumTokens(engine, base),
       trajectories,
       limits: { maximumBodyBytes: maximumBytes },
       fetchPolicy,
@@ -162,6 +164,16 @@ function hubLookup(engine: Engine): FindHubModel {
         cause: error,
       })
     }
+  }
+}
+
+async function maximumTokens(engine: Engine, base: BaseRef): Promise<number | null> {
+  try {
+    await engine.ready(engineStartMs)
+    return (await engine.call("base.resolve", { base }, AbortSignal.timeout(hubLookupMs)).result).max_model_len
+  } catch (error) {
+    if (error instanceof EngineFailure) return null
+    throw error
   }
 }
 

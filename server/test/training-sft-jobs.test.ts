@@ -163,11 +163,32 @@ describe("training-api 2.5: config", () => {
     [{ learning_rate: -1 }, ["body", "config", "learning_rate"]],
     [{ learning_rate: [] }, ["body", "config", "learning_rate"]],
     [{ learning_rate: [1, 2, 3, 4] }, ["body", "config", "learning_rate"]],
+    [{ learning_rate: [1, 2] }, ["body", "config", "learning_rate"]],
     [{ assistant_turns: "first" }, ["body", "config", "assistant_turns"]],
   ])("%j: 422", async (config, loc) => {
     const { status, body } = await create({ training_data_url: await upload(rows(6)), config })
     expect(status).toBe(422)
     expect((body as { detail: { loc: unknown }[] }).detail[0]?.loc).toEqual(loc)
+  })
+
+  test("training-api 7.5: batches of rows that may be too long for the model need no learning rate", async () => {
+    const [short, long] = ["a".repeat(100), "a".repeat(2000)].map((content) =>
+      JSON.stringify({ messages: [{ role: "assistant", content }] }),
+    )
+    const training_data_url = await upload([short, short, long, long, "", long, short].join("\n"))
+    const attempt = async (learning_rate: number[]) =>
+      (await create({ training_data_url, config: { learning_rate } })).status
+    expect(await attempt([1, 1, 1])).toBe(200)
+    expect(await attempt([1, 1])).toBe(200)
+    expect(await attempt([1])).toBe(422)
+    expect(await attempt([1, 1, 1, 1])).toBe(422)
+  })
+
+  test("a learning-rate list of the wrong length: 422 with the way out", async () => {
+    const { body } = await create({ training_data_url: await upload(rows(6)), config: { learning_rate: [1, 2] } })
+    expect((body as { detail: { msg: string }[] }).detail[0]?.msg).toBe(
+      "2 values for 3 batches of 2; send one value per batch, or a single number",
+    )
   })
 
   test("an unknown model: 404", async () => {

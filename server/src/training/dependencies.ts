@@ -1,4 +1,5 @@
 /** What the training area is given by `app.ts`. */
+import type { BaseRef } from "../wire/engine/base.ts"
 import type { BaseModels } from "./base-models.ts"
 import type { SftSources } from "./sft-data.ts"
 import type { TrajectoryReader } from "./trajectory-reader.ts"
@@ -15,6 +16,8 @@ export interface TrainingDependencies extends SftSources {
   wakeScheduler: () => void
   /** Removes a checkpoint's files (step null: all of the model's) now, or after the last request that uses them. */
   afterUse: (modelId: string, step: number | null, remove: () => Promise<void>) => Promise<void>
+  /** Tokens of the longest sequence that a base model trains on; null while the engine cannot tell. */
+  maximumTokens: (base: BaseRef) => Promise<number | null>
   trajectories: TrajectoryReader
   limits: TrainingLimits
   /** Rejects with the reason while the engine cannot train. */

@@ -1,14 +1,16 @@
 /** Making SFT jobs: training-api 2.5. */
 import { invalid } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
+import type { ModelRecord } from "../storage/catalog/models.ts"
 import { createJob, type JobRecord } from "../storage/catalog/training-jobs.ts"
+import type { SftConfig } from "../wire/engine/train.ts"
 import type { CreateSftJobBody } from "../wire/training/sft-job.ts"
 import type { TrainingDependencies } from "./dependencies.ts"
 import { referToBlob } from "./job-data.ts"
 import { modelOf, noSuchModel } from "./model-access.ts"
 import { resolveSftConfig, sftWarningsOf } from "./sft-config.ts"
 import { sftData } from "./sft-data.ts"
-import { checkRows } from "./sft-rows.ts"
+import { batchesSurelyLabelled, checkRows } from "./sft-rows.ts"
 
 /**
  * A row that cannot be trained on fails the job, naming its line, and not the request.
@@ -23,31 +25,25 @@ export async function makeSftJob(
   const { database, blobs } = dependencies
   const model = await modelOf(database, principal, body.model_id)
   const sha256 = await sftData(dependencies, principal, body.training_data_url, ownHost)
-  const job = await referToBlob(database, blobs, sha256, () => storeSftJob(dependencies, model.id, body, sha256))
+  const job = await referToBlob(database, blobs, sha256, () => storeSftJob(dependencies, model, body, sha256))
   if (job === null) throw noSuchModel(body.model_id)
   dependencies.wakeScheduler()
   return job
 }
 
 async function storeSftJob(
-  { database, blobs }: TrainingDependencies,
-  modelId: string,
+  dependencies: TrainingDependencies,
+  model: ModelRecord,
   body: CreateSftJobBody,
   sha256: string,
 ): Promise<JobRecord | null> {
+  const { database, blobs } = dependencies
   const engine = resolveSftConfig(body.config ?? {})
   const { rows, fault } = await checkRows(blobs.read(sha256))
   if (rows === 0 && fault === null) throw invalid(["body", "training_data_url"], "the training data has no row")
-  const batches = Math.ceil(rows / engine.batch_size)
-  if (fault === null && Array.isArray(engine.learning_rate) && engine.learning_rate.length > batches) {
-    const values = engine.learning_rate.length
-    throw invalid(
-      ["body", "config", "learning_rate"],
-      `${values} values for ${batches} batches of ${engine.batch_size}`,
-    )
-  }
+  if (fault === null) await checkLearningRates(dependencies, model, engine, sha256, rows)
   return createJob(database, {
-    modelId,
+    modelId: model.id,
     config: { kind: "sft", engine, kl_reference: null },
     requestedConfig: { config: body.config ?? null, experimental_config: body.experimental_config ?? null },
     dataPath: blobs.pathOf(sha256),
@@ -55,4 +51,33 @@ async function storeSftJob(
     warnings: sftWarningsOf(body),
     failure: fault,
   })
+}
+
+/** Tokens that a chat template may add to a row beyond its bytes: a default system turn, what introduces tools. */
+const templateTokens = 1024
+
+/**
+ * A list has a value for each batch, or for each that has a labelled token (training-api 7.5). Which
+ * those are only the engine knows; no token is shorter than a byte, which tells enough here.
+ * @throws {HeddleError} 422 when no count of batches can fit.
+ */
+async function checkLearningRates(
+  { blobs, maximumTokens }: TrainingDependencies,
+  { baseModel, basePath }: ModelRecord,
+  { learning_rate: rates, batch_size: batchSize }: SftConfig,
+  sha256: string,
+  rows: number,
+): Promise<void> {
+  const batches = Math.ceil(rows / batchSize)
+  if (!Array.isArray(rates) || rates.length === batches) return
+  if (rates.length < batches) {
+    const longest = await maximumTokens({ name: baseModel, path: basePath })
+    if (longest === null) return
+    const labelled = await batchesSurelyLabelled(blobs.read(sha256), batchSize, longest - templateTokens)
+    if (rates.length >= labelled) return
+  }
+  throw invalid(
+    ["body", "config", "learning_rate"],
+    `${rates.length} values for ${batches} batches of ${batchSize}; send one value per batch, or a single number`,
+  )
 }

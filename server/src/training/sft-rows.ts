@@ -27,6 +27,21 @@ export async function checkRows(content: Readable): Promise<CheckedRows> {
   return { rows, fault: null }
 }
 
+/**
+ * How many batches of `batchSize` rows surely have a labelled token: those with a row of fewer than
+ * `longBytes`. A longer one may be longer than the model takes, and such rows are dropped.
+ */
+export async function batchesSurelyLabelled(content: Readable, batchSize: number, longBytes: number): Promise<number> {
+  let rows = 0
+  const labelled = new Set<number>()
+  for await (const line of linesOf(content)) {
+    if (line.toString("utf8").trim() === "") continue
+    if (line.length < longBytes) labelled.add(Math.floor(rows / batchSize))
+    rows += 1
+  }
+  return labelled.size
+}
+
 function faultOfRow(line: Buffer): string | null {
   if (line.length > maximumRowBytes) return `longer than ${maximumRowBytes} bytes`
   if (!isUtf8(line)) return "not UTF-8"
