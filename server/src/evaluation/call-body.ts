@@ -19,6 +19,7 @@ type ReadItems = (scanner: JsonScanner, items: CallItem[], issues: ValidationIss
 export function readSingleCall(bytes: Buffer, form: "start" | "end"): CallBody {
   return read(bytes, (scanner, items, issues) =>
     readMember(scanner, form, ["body"], issues, () => {
+      issues.length = 0
       items[0] = readCallItem(scanner, form, ["body", form], issues)
     }),
   )
@@ -138,6 +139,7 @@ function readBatch(
   takeItem: (location: Location) => void,
 ): void {
   readMember(scanner, "batch", ["body"], issues, () => {
+    issues.length = 0
     items.length = 0
     if (!scanner.isArray()) {
       scanner.skip()
