@@ -5,7 +5,14 @@ import { callWriteRoutes } from "./call-write-routes.ts"
 import { costRoutes } from "./cost-routes.ts"
 import type { EvaluationDependencies } from "./dependencies.ts"
 import { feedbackRoutes } from "./feedback-routes.ts"
+import { objectRoutes } from "./object-routes.ts"
 
 export function evaluationRoutes(dependencies: EvaluationDependencies): Route[] {
-  return [...callWriteRoutes(dependencies), ...callReadRoutes(dependencies), ...feedbackRoutes(dependencies), ...costRoutes(dependencies)]
+  return [
+    ...callWriteRoutes(dependencies),
+    ...callReadRoutes(dependencies),
+    ...feedbackRoutes(dependencies),
+    ...costRoutes(dependencies),
+    ...objectRoutes(dependencies),
+  ]
 }

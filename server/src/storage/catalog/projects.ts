@@ -1,4 +1,5 @@
 /** Projects: the second part of `<entity>/<project>`. */
+import { isUuid } from "./identifiers.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 
 /** The project of this name, made when there is none. */
@@ -31,4 +32,24 @@ export async function findProject(database: CatalogDatabase, entityId: string, n
  */
 export function internalProjectId(projectId: string): string {
   return Buffer.from(`ProjectInternalId:${projectId}`).toString("base64")
+}
+
+/** `entity/project` of an {@link internalProjectId} in one of these entities; null: none. */
+export async function findProjectName(
+  database: CatalogDatabase,
+  entityIds: readonly string[],
+  internalId: string,
+): Promise<string | null> {
+  const id = Buffer.from(internalId, "base64")
+    .toString("latin1")
+    .replace(/^ProjectInternalId:/, "")
+  if (!isUuid(id) || internalProjectId(id) !== internalId) return null
+  const row = await database
+    .selectFrom("projects")
+    .innerJoin("entities", "entities.id", "projects.entity_id")
+    .select(["entities.name as entity", "projects.name as project"])
+    .where("projects.id", "=", id)
+    .where("projects.entity_id", "in", entityIds)
+    .executeTakeFirst()
+  return row === undefined ? null : `${row.entity}/${row.project}`
 }

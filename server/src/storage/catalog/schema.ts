@@ -1,6 +1,7 @@
 /** Row types of the catalog, one interface a table. Columns keep their wire names. */
 import type { ColumnType, Generated } from "kysely"
 import type { StoredJobConfig } from "../../wire/training/job.ts"
+import type { ObjectAliasTable, ObjectTagTable, ObjectVersionTable, ProjectFileTable } from "./objects-schema.ts"
 
 type Timestamp = ColumnType<Date, Date | undefined, Date>
 type NullableTimestamp = ColumnType<Date | null, Date | null | undefined, Date | null>
@@ -174,4 +175,8 @@ export interface Catalog {
   completion_usage: CompletionUsageTable
   uploads: UploadTable
   trajectory_logs: TrajectoryLogTable
+  object_versions: ObjectVersionTable
+  object_tags: ObjectTagTable
+  object_aliases: ObjectAliasTable
+  project_files: ProjectFileTable
 }

@@ -1,0 +1,232 @@
+/** Reading the evaluation store's objects: one by one, many for refs, and lists (evaluation-store-objects 3.2, 3.3, 9). */
+import { type ExpressionBuilder, sql } from "kysely"
+import { isContentDigest } from "../../json/digests.ts"
+import type { CatalogDatabase } from "./open-catalog.ts"
+import type { ObjectKind } from "./objects-schema.ts"
+import type { Catalog } from "./schema.ts"
+
+export interface ObjectVersionRecord {
+  object_id: string
+  digest: string
+  kind: ObjectKind
+  version_index: number
+  is_latest: boolean
+  base_object_class: string | null
+  leaf_object_class: string | null
+  /** JSON text; null when it was not asked for. */
+  val: string | null
+  size_bytes: number
+  wb_user_id: string
+  created_at: Date
+  deleted_at: Date | null
+}
+
+/** What a version may be called: its digest, `latest`, `v<index>` or an alias. */
+export interface VersionName {
+  objectId: string
+  version: string
+}
+
+const columns = [
+  "object_id",
+  "digest",
+  "kind",
+  "version_index",
+  "is_latest",
+  "base_object_class",
+  "leaf_object_class",
+  "size_bytes",
+  "wb_user_id",
+  "created_at",
+  "deleted_at",
+] as const
+
+/** The version of this name, also a deleted one; null: none. A name that two kinds share means the one published last. */
+export async function findVersion(
+  database: CatalogDatabase,
+  projectId: string,
+  name: VersionName,
+  withVal: boolean,
+): Promise<ObjectVersionRecord | null> {
+  const [row] = await database
+    .selectFrom("object_versions")
+    .select(columns)
+    .select(({ ref, val }) => (withVal ? ref("val") : val(null)).$castTo<string | null>().as("val"))
+    .where("project_id", "=", projectId)
+    .where("object_id", "=", name.objectId)
+    .where((builder) => isNamed(builder, projectId, name))
+    .orderBy(sql`deleted_at is not null`)
+    .orderBy("published", "desc")
+    .limit(1)
+    .execute()
+  return row ?? null
+}
+
+/** {@link findVersion} for live and deleted versions, in the order of the names. */
+export async function findVersions(
+  database: CatalogDatabase,
+  projectId: string,
+  names: readonly VersionName[],
+): Promise<(ObjectVersionRecord | null)[]> {
+  const byDigest = names.filter(({ version }) => isContentDigest(version))
+  const found = await findByDigest(database, projectId, byDigest)
+  return Promise.all(
+    names.map(async (name) =>
+      isContentDigest(name.version)
+        ? (found.get(`${name.objectId}:${name.version}`) ?? null)
+        : findVersion(database, projectId, name, true),
+    ),
+  )
+}
+
+async function findByDigest(database: CatalogDatabase, projectId: string, names: readonly VersionName[]) {
+  if (names.length === 0) return new Map<string, ObjectVersionRecord>()
+  const rows = await database
+    .selectFrom("object_versions")
+    .select(columns)
+    .select("val")
+    .where("project_id", "=", projectId)
+    .where(({ eb, refTuple, tuple }) =>
+      eb(
+        refTuple("object_id", "digest"),
+        "in",
+        names.map(({ objectId, version }) => tuple(objectId, version)),
+      ),
+    )
+    .execute()
+  return new Map(rows.map((row) => [`${row.object_id}:${row.digest}`, row]))
+}
+
+/** In the order of evaluation-store-objects 3.2; a name of no such form that is no alias is taken for a digest. */
+function isNamed(builder: ExpressionBuilder<Catalog, "object_versions">, projectId: string, name: VersionName) {
+  const { objectId, version } = name
+  if (version === "latest") return builder("is_latest", "=", true)
+  const index = /^v(\d{1,9})$/.exec(version)?.[1]
+  if (index !== undefined) return builder("version_index", "=", Number(index))
+  if (isContentDigest(version)) return builder("digest", "=", version)
+  const aliased = builder
+    .selectFrom("object_aliases as alias")
+    .select("alias.digest")
+    .where("alias.project_id", "=", projectId)
+    .where("alias.object_id", "=", objectId)
+    .where("alias.alias", "=", version)
+  return builder.or([builder("digest", "=", version), builder("digest", "in", aliased)])
+}
+
+export interface ObjectFilter {
+  baseObjectClasses: readonly string[]
+  excludeBaseObjectClasses: readonly string[]
+  leafObjectClasses: readonly string[]
+  objectIds: readonly string[]
+  isOp: boolean | null
+  latestOnly: boolean
+  /** Versions that have any of them. */
+  tags: readonly string[]
+  /** Versions that have any of them; `latest` counts as one. */
+  aliases: readonly string[]
+}
+
+export interface ObjectListing {
+  filter: ObjectFilter
+  order: readonly { field: "object_id" | "created_at"; direction: "asc" | "desc" }[]
+  limit: number | null
+  offset: number
+  withVal: boolean
+}
+
+/** Live versions. Times tell apart only what milliseconds can; the order of publication decides. */
+export async function listVersions(
+  database: CatalogDatabase,
+  projectId: string,
+  { filter, order, limit, offset, withVal }: ObjectListing,
+): Promise<ObjectVersionRecord[]> {
+  let query = database
+    .selectFrom("object_versions")
+    .select(columns)
+    .select(({ ref, val }) => (withVal ? ref("val") : val(null)).$castTo<string | null>().as("val"))
+    .where("project_id", "=", projectId)
+    .where("deleted_at", "is", null)
+    .where((builder) => builder.and(conditions(builder, projectId, filter)))
+    .offset(offset)
+  for (const { field, direction } of order)
+    query = query.orderBy(field === "created_at" ? "published" : field, direction)
+  query = query.orderBy("published")
+  return (limit === null ? query : query.limit(limit)).execute()
+}
+
+function conditions(builder: ExpressionBuilder<Catalog, "object_versions">, projectId: string, filter: ObjectFilter) {
+  const all = []
+  const { baseObjectClasses, excludeBaseObjectClasses, leafObjectClasses, objectIds, isOp, latestOnly } = filter
+  if (baseObjectClasses.length > 0) all.push(builder("base_object_class", "in", baseObjectClasses))
+  if (excludeBaseObjectClasses.length > 0) {
+    all.push(
+      builder.or([
+        builder("base_object_class", "is", null),
+        builder("base_object_class", "not in", excludeBaseObjectClasses),
+      ]),
+    )
+  }
+  if (leafObjectClasses.length > 0) all.push(builder("leaf_object_class", "in", leafObjectClasses))
+  if (objectIds.length > 0) all.push(builder("object_id", "in", objectIds))
+  if (isOp !== null) all.push(builder("kind", "=", isOp ? "op" : "object"))
+  if (latestOnly) all.push(builder("is_latest", "=", true))
+  if (filter.tags.length > 0) all.push(hasLabel(builder, projectId, "tag", filter.tags))
+  if (filter.aliases.length > 0) {
+    const named = hasLabel(builder, projectId, "alias", filter.aliases)
+    all.push(filter.aliases.includes("latest") ? builder.or([builder("is_latest", "=", true), named]) : named)
+  }
+  return all
+}
+
+function hasLabel(
+  builder: ExpressionBuilder<Catalog, "object_versions">,
+  projectId: string,
+  label: "tag" | "alias",
+  values: readonly string[],
+) {
+  const version = builder.refTuple("object_id", "digest")
+  if (label === "tag") {
+    const tagged = builder.selectFrom("object_tags").select(["object_id", "digest"]).where("tag", "in", values)
+    return builder(version, "in", tagged.where("project_id", "=", projectId).$asTuple("object_id", "digest"))
+  }
+  const aliased = builder.selectFrom("object_aliases").select(["object_id", "digest"]).where("alias", "in", values)
+  return builder(version, "in", aliased.where("project_id", "=", projectId).$asTuple("object_id", "digest"))
+}
+
+export interface VersionLabels {
+  tags: string[]
+  aliases: string[]
+}
+
+/** Tags and aliases of versions, each sorted, by `object_id:digest`. */
+export async function labelsOf(
+  database: CatalogDatabase,
+  projectId: string,
+  objectIds: readonly string[],
+): Promise<(version: { object_id: string; digest: string }) => VersionLabels> {
+  const labels = new Map<string, VersionLabels>()
+  const of = ({ object_id, digest }: { object_id: string; digest: string }) => {
+    const key = `${object_id}:${digest}`
+    const known = labels.get(key) ?? { tags: [], aliases: [] }
+    labels.set(key, known)
+    return known
+  }
+  if (objectIds.length === 0) return of
+  const tags = await database
+    .selectFrom("object_tags")
+    .select(["object_id", "digest", "tag"])
+    .where("project_id", "=", projectId)
+    .where("object_id", "in", objectIds)
+    .orderBy("tag")
+    .execute()
+  const aliases = await database
+    .selectFrom("object_aliases")
+    .select(["object_id", "digest", "alias"])
+    .where("project_id", "=", projectId)
+    .where("object_id", "in", objectIds)
+    .orderBy("alias")
+    .execute()
+  for (const row of tags) of(row).tags.push(row.tag)
+  for (const row of aliases) of(row).aliases.push(row.alias)
+  return of
+}
