@@ -168,3 +168,21 @@ test("events are never compressed", async () => {
 test.each(["/traces", "/team/heddle", "/team/heddle/traces"])("objects 1: the same under %s", async (prefix) => {
   expect(await post(`${prefix}/parsed`, "[1]")).toEqual({ status: 200, body: { parsed: [1] } })
 })
+
+test("calls 1.1: the words of Python that JSON does not have become null", async () => {
+  expect(await post("/parsed", '{"a":[NaN,-Infinity,1],"text":"NaN"}')).toEqual({
+    status: 200,
+    body: { parsed: { a: [null, null, 1], text: "NaN" } },
+  })
+})
+
+test("objects 1: 200 levels pass, 201 are 413 with a reason, 100,000 too", async () => {
+  const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels)
+  expect((await post("/parsed", nested(200))).status).toBe(200)
+  for (const levels of [201, 100_000]) {
+    expect(await post("/parsed", nested(levels))).toMatchObject({
+      status: 413,
+      body: { reason: expect.stringContaining("200") as unknown },
+    })
+  }
+})

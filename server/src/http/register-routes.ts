@@ -1,6 +1,7 @@
 /** Mounts routes on Fastify: key → principal, parse, handle, and every error in the route's dialect. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
 import { diskFull, HeddleError } from "../errors.ts"
+import { JsonTextError } from "../json/json-cursor.ts"
 import { errorBody, errorHeaders } from "./error-dialects.ts"
 import { type Authenticate, keyFromAuthorization, type Principal } from "./principal.ts"
 import type { ErrorDialect, Route, RouteContext } from "./route.ts"
@@ -110,6 +111,10 @@ const postgresDiskFull = "53100"
 
 function toHeddleError(thrown: unknown): HeddleError {
   if (thrown instanceof HeddleError) return thrown
+  if (thrown instanceof JsonTextError) {
+    if (thrown.kind === "too_deep") return new HeddleError("payload_too_large", thrown.message, { cause: thrown })
+    return new HeddleError("bad_request", `the request body is not JSON: ${thrown.message}`, { cause: thrown })
+  }
   const { statusCode, code, message } = thrown as { statusCode?: number; code?: string; message?: string }
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE")
     return new HeddleError("payload_too_large", "the request body is too large")

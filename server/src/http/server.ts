@@ -12,7 +12,7 @@ import { compressAnswers } from "./compressed-answers.ts"
 import { installErrorHandlers } from "./register-routes.ts"
 import { RootPath } from "./root-path.ts"
 import type { ErrorDialect } from "./route.ts"
-import { parseJson, wholeBody } from "./whole-body.ts"
+import { parseJson, parseTolerantly, wholeBody } from "./whole-body.ts"
 
 const mebibyte = 1024 * 1024
 
@@ -85,6 +85,7 @@ function readBodies(server: FastifyInstance): void {
     const bytes = await wholeBody(request.raw, maximumBytes[dialect ?? "detail"])
     if (body === "raw") return bytes
     const text = bytes.toString("utf8")
+    if (dialect === "reason") return parseTolerantly(text)
     if (mayChangeNumbers(text)) request.exactBody = () => parseExact(text)
     return parseJson(text)
   })

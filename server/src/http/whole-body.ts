@@ -1,6 +1,7 @@
 /** The body of a request in memory, for every route without `streamsBody`: its bytes, and what they say as JSON. */
 import type { IncomingMessage } from "node:http"
 import { HeddleError } from "../errors.ts"
+import { readParts } from "../json/json-parts.ts"
 import { bodyTooLarge, codingOf, decodingError } from "./content-coding.ts"
 
 /**
@@ -49,4 +50,13 @@ export function parseJson(text: string): unknown {
   } catch (cause) {
     throw new HeddleError("bad_request", `the request body is not JSON: ${(cause as Error).message}`, { cause })
   }
+}
+
+/**
+ * As {@link parseJson}, for clients whose JSON comes from Python: the bare words `NaN` and `Infinity`
+ * become null (calls 1.1), and a value nested too deep for a query to be built of it is refused (objects 1).
+ * @throws {JsonTextError} not JSON, or nested too deep.
+ */
+export function parseTolerantly(text: string): unknown {
+  return text.trim() === "" ? undefined : readParts(text, {})
 }
