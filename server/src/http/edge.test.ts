@@ -186,3 +186,12 @@ test("objects 1: 200 levels pass, 201 are 413 with a reason, 100,000 too", async
     })
   }
 })
+
+test("calls 1.4: a path that is not there is 404 whatever the body", async () => {
+  for (const body of ["{}", "--form\r\n", Buffer.alloc(40 * mebibyte)]) {
+    expect(await post("/feedback/batch/create", body)).toMatchObject({
+      status: 404,
+      body: { reason: "no such path: POST /feedback/batch/create" },
+    })
+  }
+})

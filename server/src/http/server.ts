@@ -81,7 +81,7 @@ function readBodies(server: FastifyInstance): void {
   // Also a request without Content-Type: weave 0.52.22 sends JSON that way.
   server.addContentTypeParser("*", async (request: FastifyRequest) => {
     const { body, dialect } = request.routeOptions.config
-    if (body === "stream") return undefined
+    if (body === "stream" || request.is404) return undefined
     const bytes = await wholeBody(request.raw, maximumBytes[dialect ?? "detail"])
     if (body === "raw") return bytes
     const text = bytes.toString("utf8")
