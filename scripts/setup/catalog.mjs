@@ -20,7 +20,8 @@ export async function ensureCatalogTemplate() {
     await withLock("catalog-template", () => makeTemplate(folder))
     return setting
   } catch (error) {
-    if (!(error instanceof SetupError)) throw error
+    // The repository may be read-only, as in an image: that must not keep the server from starting.
+    if (!(error instanceof SetupError || error.syscall)) throw error
     say(`no catalog could be made ahead, so first starts take longer: ${error.message}`)
     return {}
   }

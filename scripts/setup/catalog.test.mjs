@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { afterEach, expect, test, vi } from "vitest"
 import { ensureCatalogTemplate } from "./catalog.mjs"
@@ -13,6 +13,16 @@ test("the catalog is made ahead, once, for the installed PGlite", async () => {
   expect(readFileSync(join(folder, "PG_VERSION"), "utf8").trim()).toBe("18")
   expect(existsSync(`${folder}.new`)).toBe(false)
   expect(await ensureCatalogTemplate()).toEqual({ HEDDLE_CATALOG_TEMPLATE: folder })
+})
+
+test("where it cannot be made the server is told of none", async () => {
+  vi.doMock("./lock.mjs", () => ({
+    withLock: () => mkdirSync("/proc/nothing-can-be-made-here"),
+  }))
+  vi.doMock("node:fs", async (original) => ({ ...(await original()), existsSync: () => false }))
+  vi.resetModules()
+  const { ensureCatalogTemplate: ensure } = await import("./catalog.mjs")
+  expect(await ensure()).toEqual({})
 })
 
 test("a template of the operator's own, or a PostgreSQL server, stays the operator's choice", async () => {

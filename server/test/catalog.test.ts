@@ -2,11 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { createUser, ensureAdmin, findUserByName } from "../src/storage/catalog/accounts.ts"
 import { findKeyOwner, hashOfKey, revokeApiKey, storeApiKey } from "../src/storage/catalog/api-keys.ts"
+import { forgetBlob, isBlobNeeded, isBlobReferenced, spentBlobs } from "../src/storage/catalog/blob-references.ts"
 import { deleteCheckpoints, listCheckpoints } from "../src/storage/catalog/checkpoints.ts"
 import { createModel, deleteModel, findModel } from "../src/storage/catalog/models.ts"
 import type { CatalogDatabase } from "../src/storage/catalog/open-catalog.ts"
 import { ensureProject } from "../src/storage/catalog/projects.ts"
 import { createJob, findJob } from "../src/storage/catalog/training-jobs.ts"
+import { createTrajectoryLog } from "../src/storage/catalog/trajectory-logs.ts"
 import { createUpload, listUploads, type UploadRecord } from "../src/storage/catalog/uploads.ts"
 import { bootstrap } from "../src/platform/bootstrap.ts"
 import { addTenant, openTestCatalog, type TestCatalog, type TestTenant } from "./support/test-catalog.ts"
@@ -181,5 +183,39 @@ describe.each(stores)("on $name", ({ url }) => {
       const expected = ["0", "1", "2", "3", "4", "5", "6"]
       expect(names).toEqual(order === "asc" ? expected : expected.toReversed())
     }
+  })
+
+  describe("blobs", () => {
+    const past = new Date(Date.now() - 60_000)
+    const future = new Date(Date.now() + 60_000)
+    const needed = (sha256: string, before = future) => isBlobNeeded(database, sha256, before)
+    const spent = async (sha256: string, before = future) => (await spentBlobs(database, before)).includes(sha256)
+
+    test("a job needs its data while it is open, and a while after", async () => {
+      const job = await newJob((await newModel("blobs-job"))?.id ?? "")
+      const id = job?.id ?? ""
+      const update = (values: { data_sha256?: string; status?: "failed"; ended_at?: Date }) =>
+        database.updateTable("training_jobs").set(values).where("id", "=", id).execute()
+      await update({ data_sha256: "job" })
+      expect([await needed("job"), await spent("job")]).toEqual([true, false])
+      await update({ status: "failed", ended_at: new Date() })
+      expect([await needed("job", past), await spent("job", past)]).toEqual([true, false])
+      expect([await needed("job"), await spent("job")]).toEqual([false, true])
+      await forgetBlob(database, "job", future)
+      expect([await isBlobReferenced(database, "job"), await spent("job")]).toEqual([false, false])
+      expect(await findJob(database, [acme.entityId], id)).not.toBeNull()
+    })
+
+    test("a log needs its data while its model lives; an upload always", async () => {
+      const modelId = (await newModel("blobs-log"))?.id ?? ""
+      const log = { modelId, split: "val", dataSha256: "log", sizeBytes: 1, metrics: {} }
+      await createTrajectoryLog(database, log)
+      expect([await needed("log"), await spent("log")]).toEqual([true, false])
+      await deleteModel(database, [acme.entityId], modelId)
+      expect([await needed("log", past), await needed("log"), await spent("log")]).toEqual([true, false, true])
+      const upload = { entityId: acme.entityId, filename: "f", sizeBytes: 1, purpose: "fine-tune" }
+      await createUpload(database, { ...upload, sha256: "log" })
+      expect(await needed("log")).toBe(true)
+    })
   })
 })
