@@ -137,6 +137,7 @@ describe("what goes and what stays", () => {
       where table_schema = 'public' and column_name ~ 'sha256|blob' order by 1`.execute(database())
     const ofNoBlob = ["api_keys.sha256", "checkpoints.manifest_sha256"]
     expect(rows.map(({ name }) => name).filter((name) => !ofNoBlob.includes(name))).toEqual([
+      "project_files.sha256",
       "training_jobs.data_sha256",
       "trajectory_logs.data_sha256",
       "uploads.sha256",

@@ -217,5 +217,11 @@ describe.each(stores)("on $name", ({ url }) => {
       await createUpload(database, { ...upload, sha256: "log" })
       expect(await needed("log")).toBe(true)
     })
+
+    test("a project's file needs its content", async () => {
+      const file = { project_id: acme.projectId, digest: "d", sha256: "file", size_bytes: 1 }
+      await database.insertInto("project_files").values(file).execute()
+      expect([await needed("file"), await isBlobReferenced(database, "file")]).toEqual([true, true])
+    })
   })
 })

@@ -11,17 +11,19 @@ export async function isBlobReferenced(database: CatalogDatabase, sha256: string
   return exists(database, (eb) => [
     eb.exists(eb.selectFrom("training_jobs").select("id").where("data_sha256", "=", sha256)),
     eb.exists(eb.selectFrom("uploads").select("id").where("sha256", "=", sha256)),
+    eb.exists(eb.selectFrom("project_files").select("digest").where("sha256", "=", sha256)),
     eb.exists(eb.selectFrom("trajectory_logs").select("id").where("data_sha256", "=", sha256)),
   ])
 }
 
 /**
- * Whether the blob is still of use: to an upload, a log of a live model, or a job that is open.
+ * Whether the blob is still of use: to an upload or a project's file, a log of a live model, or a job that is open.
  * Jobs that ended and models that were deleted after `before` count as well.
  */
 export async function isBlobNeeded(database: CatalogDatabase, sha256: string, before: Date): Promise<boolean> {
   return exists(database, (eb) => [
     eb.exists(eb.selectFrom("uploads").select("id").where("sha256", "=", sha256)),
+    eb.exists(eb.selectFrom("project_files").select("digest").where("sha256", "=", sha256)),
     eb.exists(
       eb
         .selectFrom("training_jobs")
