@@ -4,6 +4,7 @@
  */
 import { ensureCatalogTemplate } from "../setup/catalog.mjs"
 import { ensureChromium } from "../setup/chromium.mjs"
+import { startClickHouse } from "../setup/clickhouse.mjs"
 import { clientSets, ensureClients } from "../setup/clients.mjs"
 import { ensureEngine } from "../setup/engine.mjs"
 import { projectNode } from "../setup/node-modules.mjs"
@@ -66,7 +67,23 @@ const server = [
       }
     },
   },
+  {
+    name: "server-clickhouse",
+    group: "server",
+    title: "trace store over HTTP (vitest)",
+    async run() {
+      const clickhouse = await startClickHouse()
+      try {
+        return [await vitest("server-clickhouse", traceTests, { HEDDLE_TEST_CLICKHOUSE_URL: clickhouse.url })]
+      } finally {
+        await clickhouse.stop()
+      }
+    },
+  },
 ]
+
+/** What comes near the trace store; it starts no engine. */
+const traceTests = ["server/src/storage/traces/", "server/test/evaluation-"]
 
 async function serverTests(name, env) {
   return vitest(name, ["server/"], { HEDDLE_PYTHON: await ensureEngine(), ...env })

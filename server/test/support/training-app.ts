@@ -7,6 +7,7 @@ import type { Config } from "../../src/config.ts"
 import { SupervisedEngine } from "../../src/engines/engine-process.ts"
 import { FakeEngine } from "../../src/engines/fake-engine.ts"
 import { copyCatalogTemplate } from "./catalog-template.ts"
+import { newClickHouseUrl } from "./clickhouse-database.ts"
 
 export const adminKey = "admin_key_of_the_tests_0123456789_0123456789"
 
@@ -61,7 +62,7 @@ export function testConfig(dataDir: string): Config {
     entity: "local",
     postgresUrl: null,
     catalogTemplate: null,
-    clickhouseUrl: process.env["HEDDLE_TEST_CLICKHOUSE_URL"] ?? null,
+    clickhouseUrl: newClickHouseUrl(),
     pricesFile: null,
     engine: "none",
     python: "python3",

@@ -1,14 +1,29 @@
 /** The trace store on a ClickHouse server, over HTTP. */
-import { type ClickHouseClient, createClient } from "@clickhouse/client"
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client"
 import { Readable } from "node:stream"
-import { type QueryLimits, type TraceParameters, type TraceStore, TraceStoreError, withLimits } from "./trace-store.ts"
+import {
+  longestQuerySeconds,
+  type QueryLimits,
+  type TraceParameters,
+  type TraceStore,
+  TraceStoreError,
+  withLimits,
+} from "./trace-store.ts"
 
 export class ClickHouseTraces implements TraceStore {
   readonly #client: ClickHouseClient
 
-  /** `url`: `http(s)://[user:password@]host:port[/database]`. */
-  constructor(url: string) {
-    this.#client = createClient({ url, max_open_connections: 16 })
+  private constructor(client: ClickHouseClient) {
+    this.#client = client
+  }
+
+  /**
+   * `url`: `http(s)://[user:password@]host:port[/database]`; a database that is not there is made.
+   * @throws {TraceStoreError} when the server does not answer, or refuses.
+   */
+  static async open(url: string): Promise<ClickHouseTraces> {
+    await makeDatabase(url)
+    return new ClickHouseTraces(connect(url))
   }
 
   async rows<Row>(sql: string, parameters: TraceParameters = {}, limits?: QueryLimits): Promise<Row[]> {
@@ -36,6 +51,35 @@ export class ClickHouseTraces implements TraceStore {
 
   close(): Promise<void> {
     return this.#client.close()
+  }
+}
+
+function connect(url: string): ClickHouseClient {
+  return createClient({
+    url,
+    max_open_connections: 16,
+    // The server's own limit on a query should speak first.
+    request_timeout: (longestQuerySeconds + 30) * 1000,
+    // Lists of ids do not fit into an address.
+    use_multipart_params_auto: true,
+    // A failure is told by what it makes fail.
+    log: { level: ClickHouseLogLevel.OFF },
+  })
+}
+
+async function makeDatabase(url: string): Promise<void> {
+  const server = new URL(url)
+  const name = decodeURIComponent(server.pathname.slice(1))
+  if (name === "") return
+  server.pathname = "/"
+  const client = connect(server.href)
+  try {
+    await client.command({ query: "create database if not exists {name:Identifier}", query_params: { name } })
+  } catch (error) {
+    // A user who may not make databases has one already, or hears of it at the first table.
+    if ((error as { type?: string }).type !== "ACCESS_DENIED") rethrow(error)
+  } finally {
+    await client.close()
   }
 }
 

@@ -3,6 +3,7 @@ import { callsTables } from "./calls-tables.ts"
 import { ClickHouseTraces } from "./clickhouse-traces.ts"
 import { EmbeddedTraces } from "./embedded-traces.ts"
 import { feedbackTables } from "./feedback-tables.ts"
+import { tableTables } from "./table-rows.ts"
 import { tokenLedgerTables } from "./token-ledger.ts"
 import { tokenPriceTables } from "./token-prices.ts"
 import type { TraceStore } from "./trace-store.ts"
@@ -13,11 +14,11 @@ export interface TracesLocation {
   folder: string
 }
 
-const tables = [...tokenLedgerTables, ...callsTables, ...feedbackTables, ...tokenPriceTables]
+const tables = [...tableTables, ...tokenLedgerTables, ...callsTables, ...feedbackTables, ...tokenPriceTables]
 
 /** Close it with `close()`. */
 export async function openTraces({ clickhouseUrl, folder }: TracesLocation): Promise<TraceStore> {
-  const traces = clickhouseUrl === null ? await EmbeddedTraces.open(folder) : new ClickHouseTraces(clickhouseUrl)
+  const traces = clickhouseUrl === null ? await EmbeddedTraces.open(folder) : await ClickHouseTraces.open(clickhouseUrl)
   try {
     for (const statement of tables) await traces.command(statement)
   } catch (error) {

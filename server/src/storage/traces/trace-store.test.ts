@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { newClickHouseUrl } from "../../../test/support/clickhouse-database.ts"
 import { openTraces } from "./open-traces.ts"
 import { type TraceStore, TraceStoreError, traceErrorCodes } from "./trace-store.ts"
 
@@ -12,7 +13,7 @@ let traces: TraceStore
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "heddle-traces-"))
-  traces = await openTraces({ clickhouseUrl: process.env["HEDDLE_TEST_CLICKHOUSE_URL"] ?? null, folder })
+  traces = await openTraces({ clickhouseUrl: newClickHouseUrl(), folder })
 })
 afterAll(async () => {
   await traces.close()

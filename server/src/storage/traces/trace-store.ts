@@ -47,7 +47,10 @@ export class TraceStoreError extends Error {
 /** Numbers of ClickHouse's `ErrorCodes.cpp` that stand for a limit of ours or of the operator. */
 export const traceErrorCodes = { timeout: 159, tooSlow: 160, memory: 241 } as const
 
-const defaultLimits = { seconds: 60, bytes: 4 * 1024 ** 3 }
+/** Of a query without a limit of its own. */
+export const longestQuerySeconds = 60
+
+const defaultLimits = { seconds: longestQuerySeconds, bytes: 4 * 1024 ** 3 }
 
 /** The `settings` clause of a select: its limits, and results in a form that JavaScript reads without loss. */
 export function withLimits(sql: string, limits: QueryLimits = {}): string {

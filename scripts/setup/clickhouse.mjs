@@ -1,0 +1,29 @@
+/** ClickHouse's HTTP protocol for tests: `server/test/support/clickhouse-http.ts`, which serves it from chDB. */
+import { spawn } from "node:child_process"
+import { createInterface } from "node:readline"
+import { projectNode } from "./node-modules.mjs"
+import { fromRoot } from "./paths.mjs"
+import { SetupError } from "./progress.mjs"
+
+const START_TIMEOUT_MS = 60_000
+
+/** `url` is its address, `stop()` ends it and deletes its data. */
+export async function startClickHouse() {
+  const script = fromRoot("server", "test", "support", "clickhouse-http.ts")
+  const server = spawn(projectNode, [script], { stdio: ["ignore", "pipe", "inherit"] })
+  const ended = new Promise((resolve) => server.on("exit", resolve))
+  const stop = async () => {
+    server.kill("SIGTERM")
+    await ended
+  }
+  const timer = setTimeout(() => server.kill("SIGKILL"), START_TIMEOUT_MS)
+  const url = await firstLine(server.stdout)
+  clearTimeout(timer)
+  if (url === null) throw new SetupError("ClickHouse's protocol could not be served from chDB; the lines above say why")
+  return { url, stop }
+}
+
+async function firstLine(stream) {
+  for await (const line of createInterface({ input: stream })) return line
+  return null
+}

@@ -1,0 +1,164 @@
+/**
+ * ClickHouse's HTTP protocol, served from chDB in a process of its own: the server's tests run over
+ * HTTP where no ClickHouse package can be had. It is a harness and nothing else: everyone may do
+ * everything, results are held in memory, and the data goes away with the process.
+ *
+ * Usage: node server/test/support/clickhouse-http.ts
+ * The first line on standard output is the address; SIGTERM ends it.
+ */
+import { Busboy } from "@fastify/busboy"
+import { Session } from "chdb"
+import { mkdtemp, rm } from "node:fs/promises"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { Readable } from "node:stream"
+import { buffer } from "node:stream/consumers"
+import { gunzipSync } from "node:zlib"
+
+/** Queries of one database that may run at a time. */
+const lanesPerDatabase = 3
+
+/** Parts of an address that are no settings of the query. */
+const transport = new Set(["query", "query_id", "database", "default_format", "session_id", "role", "user", "password"])
+const httpSetting = /^(enable_http_compression|wait_end_of_query|send_progress_in_http_headers|http_.*)$/
+
+interface Query {
+  database: string
+  sql: string
+  /** Rows of an insert. */
+  data: Buffer
+  parameters: [name: string, value: string][]
+  settings: [name: string, value: string][]
+}
+
+class Databases {
+  readonly #folder: string
+  readonly #lanes = new Map<string, Lane[]>()
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  run(query: Query): Promise<string> {
+    const lanes = this.#lanes.get(query.database) ?? []
+    this.#lanes.set(query.database, lanes)
+    const idle = lanes.find((lane) => lane.waiting === 0)
+    if (idle !== undefined) return idle.run(query)
+    if (lanes.length < lanesPerDatabase) {
+      lanes.push(new Lane(new Session(this.#folder, { connectionArgs: ["--max_query_size=67108864"] })))
+    }
+    return lanes.reduce((best, lane) => (lane.waiting < best.waiting ? lane : best)).run(query)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#lanes.values()].flat().map((lane) => lane.close()))
+  }
+}
+
+/** A connection, which runs one query at a time and keeps its database, settings and parameters. */
+class Lane {
+  readonly #session: Session
+  #last: Promise<unknown> = Promise.resolve()
+  waiting = 0
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  run(query: Query): Promise<string> {
+    this.waiting += 1
+    const result = this.#last.then(() => this.#answer(query))
+    this.#last = result.catch(() => undefined).finally(() => (this.waiting -= 1))
+    return result
+  }
+
+  async close(): Promise<void> {
+    await this.#last
+    this.#session.close()
+  }
+
+  async #answer({ database, sql, data, parameters, settings }: Query): Promise<string> {
+    await this.#session.queryAsync(`use \`${database}\``)
+    const assignments = [
+      ...settings.map(([name, value]) => `${name} = ${literal(value)}`),
+      ...parameters.map(([name, value]) => `${name} = ${literal(value)}`),
+    ]
+    if (assignments.length > 0) await this.#session.queryAsync(`set ${assignments.join(", ")}`)
+    const insert = /^\s*insert\s+into\s+(?<table>\S+)\s+format\s+JSONEachRow\s*$/i.exec(sql)
+    if (insert?.groups?.["table"] === undefined) return (await this.#session.queryAsync(sql)).text()
+    await this.#session.insert({ table: insert.groups["table"], values: data, format: "JSONEachRow" })
+    return ""
+  }
+}
+
+/** As ClickHouse reads it in `set`; the value itself is in the escaped form of the protocol. */
+function literal(value: string): string {
+  return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'").replaceAll("\0", "\\0")}'`
+}
+
+async function readQuery(request: IncomingMessage): Promise<Query> {
+  const address = new URL(request.url ?? "/", "http://harness").searchParams
+  const fields = [...address]
+  const isForm = request.headers["content-type"]?.startsWith("multipart/form-data") === true
+  let body = await buffer(request)
+  if (request.headers["content-encoding"] === "gzip") body = gunzipSync(body)
+  if (isForm) fields.push(...(await formFields(request, body)))
+  const query = fields.find(([name]) => name === "query")?.[1]
+  return {
+    database: address.get("database") ?? "default",
+    sql: query ?? body.toString("utf8"),
+    data: body,
+    parameters: fields.filter(([name]) => name.startsWith("param_")),
+    settings: fields.filter(([name]) => !name.startsWith("param_") && !transport.has(name) && !httpSetting.test(name)),
+  }
+}
+
+async function formFields(request: IncomingMessage, body: Buffer): Promise<[string, string][]> {
+  const contentType = request.headers["content-type"] ?? ""
+  const form = new Busboy({
+    headers: { "content-type": contentType },
+    limits: { fieldSize: Number.MAX_SAFE_INTEGER, fields: 100_000 },
+  })
+  const fields: [string, string][] = []
+  form.on("field", (name: string, value: string) => fields.push([name, value]))
+  await new Promise((resolve, reject) => {
+    form.on("finish", resolve).on("error", reject)
+    Readable.from([body]).pipe(form)
+  })
+  return fields
+}
+
+async function answer(databases: Databases, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.url === "/ping") {
+    response.end("Ok.\n")
+    return
+  }
+  try {
+    response.end(await databases.run(await readQuery(request)))
+  } catch (error) {
+    const { message, clickhouseCode = 1002 } = error as { message: string; clickhouseCode?: number }
+    response.statusCode = 500
+    response.setHeader("X-ClickHouse-Exception-Code", clickhouseCode)
+    response.end(message)
+  }
+}
+
+const folder = await mkdtemp(path.join(tmpdir(), "heddle-clickhouse-"))
+const databases = new Databases(folder)
+const server = createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
+  void answer(databases, request, response)
+})
+server.listen(0, "127.0.0.1", () => {
+  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`)
+})
+process.once("SIGTERM", () => void stop())
+
+async function stop(): Promise<void> {
+  server.close()
+  server.closeAllConnections()
+  await databases.close()
+  await rm(folder, { recursive: true, force: true })
+  process.exit(0)
+}
