@@ -291,7 +291,7 @@ describe("objects 3.3: lists", () => {
     expect(await names({ limit: 0 })).toEqual([])
     for (const page of [{ limit: -1 }, { offset: -1 }]) {
       const answer = await acme.post("/objs/query", { project_id: project, ...page })
-      expect([answer.status, (answer.body as { error_type: string }).error_type]).toEqual([400, "ValueError"])
+      expect([answer.status, (answer.body as { error_type: string }).error_type]).toEqual([400, "InvalidRequest"])
     }
   })
 

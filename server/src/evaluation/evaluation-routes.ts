@@ -6,6 +6,7 @@ import { costRoutes } from "./cost-routes.ts"
 import type { EvaluationDependencies } from "./dependencies.ts"
 import { feedbackRoutes } from "./feedback-routes.ts"
 import { objectRoutes } from "./object-routes.ts"
+import { tableRoutes } from "./table-routes.ts"
 
 export function evaluationRoutes(dependencies: EvaluationDependencies): Route[] {
   return [
@@ -14,5 +15,6 @@ export function evaluationRoutes(dependencies: EvaluationDependencies): Route[] 
     ...feedbackRoutes(dependencies),
     ...costRoutes(dependencies),
     ...objectRoutes(dependencies),
+    ...tableRoutes(dependencies),
   ]
 }

@@ -13,7 +13,7 @@ import {
   type VersionLabels,
 } from "../storage/catalog/object-reads.ts"
 import type { objectDeleteBody, objectQueryBody, objectReadBody, objectsDeleted } from "../wire/evaluation/object.ts"
-import { checkPage } from "./page-bounds.ts"
+import { checkRange } from "./list-range.ts"
 import { projectForRead } from "./project-access.ts"
 
 const maximumDeletions = 100
@@ -48,13 +48,12 @@ export async function queryObjects(
   principal: Principal,
   body: z.output<typeof objectQueryBody>,
 ): Promise<string> {
-  checkPage(body)
+  const range = checkRange(body)
   const project = await projectForRead(database, principal, body.project_id)
   const records = await listVersions(database, project.id, {
     filter: filterOf(body),
     order: (body.sort_by ?? []).flatMap(({ field, direction }) => (isSortField(field) ? [{ field, direction }] : [])),
-    limit: body.limit ?? null,
-    offset: body.offset ?? 0,
+    ...range,
     withVal: body.metadata_only !== true,
   })
   const objectIds = [...new Set(records.map((record) => record.object_id))]
