@@ -8,6 +8,7 @@ from .generation import Generation
 from .kv import Line, Slab
 from .lora_batch import SegmentLora, decode_view, segments
 from .model import Decoder, LoraView
+from .threads import use_cores_for
 
 _BUCKET = 32
 """Decode attends over lengths rounded up to this, so that views of the slabs change rarely."""
@@ -26,6 +27,7 @@ def prefill(decoder: Decoder, chunks: list[tuple[Generation, int]]) -> list[Tens
     def attend(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         return torch.cat([part.attend(layer, q, k, v) for part in parts])
 
+    use_cores_for(decoder.operator_work(len(ids)))
     place = {"device": decoder.device, "dtype": torch.long}
     lora = SegmentLora(segments(adapters))
     hidden = decoder.hidden(torch.tensor(ids, **place), torch.tensor(positions, **place), lora, attend)
@@ -58,7 +60,7 @@ class DecodeBatch:
 
     def __init__(self, decoder: Decoder, rows: list[Generation], last: LoraView | None):
         self.rows = sorted(rows, key=lambda row: row.adapter.key if row.adapter else "")
-        self._decoder = decoder
+        self._decoder, self._work = decoder, decoder.operator_work(len(rows))
         self.lora: LoraView = decode_view([row.adapter for row in self.rows], decoder.device, last)
         place = {"device": decoder.device, "dtype": torch.long}
         self.ids = torch.tensor([row.ids[-1] for row in self.rows], **place)
@@ -72,6 +74,7 @@ class DecodeBatch:
 
     def step(self) -> Tensor:
         """Write the last token of every row; hidden states [rows, hidden]."""
+        use_cores_for(self._work)
         for group in self._groups:
             group.prepare(self._positions)
         hidden = self._decoder.hidden(self.ids, self._positions, self.lora, self._attend)

@@ -77,6 +77,15 @@ class Decoder:
         self._cos = cos.to(self.device, self.dtype).unsqueeze(1)
         self._sin = sin.to(self.device, self.dtype).unsqueeze(1)
 
+    def operator_work(self, rows: int) -> int:
+        """Multiplications of an average projection of a layer for `rows` tokens.
+
+        Few rows wait for the weights to be read, which takes as long as computing about 16.
+        """
+        projections = [getattr(layer, site) for layer in self.layers for site in SITES]
+        weights = sum(projection.in_features * projection.out_features for projection in projections)
+        return max(rows, 16) * weights // len(projections)
+
     def hidden(
         self, ids: Tensor, positions: Tensor, lora: LoraView, attend: Attend, rows: Tensor | None = None
     ) -> Tensor:

@@ -1,20 +1,25 @@
-"""Which threads compute on several cores.
+"""Which threads compute on several cores, and when.
 
-libgomp keeps a team of workers for every thread that ever ran an operator in parallel, until that
-thread ends. As long as all teams together fit the cores, a worker spins for a moment before it
-sleeps, and the next operator of a decode step finds it awake; one team more and each of the
-hundreds of operators of a step waits for the system to wake it. So only the serving thread owns a
-team for good; a trainer's ends with its thread, and everything else computes on one core.
+Splitting an operator costs a rendezvous of all workers, which takes long when another program holds
+one of the cores. Small operators are therefore computed on one core, and a worker that has nothing
+to do looks for work for a short while only. libgomp keeps a team of workers for every thread that
+ever computed in parallel until that thread ends, and shortens the look-out when there are more
+workers than cores: only the serving thread has a team for good, a trainer's ends with its thread,
+and everything else computes on one core.
 """
 
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-_SPINS = 20_000
-"""How often a worker looks for work before it sleeps: about a millisecond, longer than any gap inside a step."""
+_SPINS = 2000
+"""How often a worker looks for work before it sleeps: about 100 us, longer than most gaps inside a step."""
+
+_WORTH_SPLITTING = 10_000_000
+"""Multiplications of an operator, about 0.2 ms on one core."""
 
 _setting = threading.Lock()
+_own = threading.local()
 
 
 def set_spinning() -> None:
@@ -33,8 +38,27 @@ def usable_cores() -> int:
 
 def use_cores(count: int) -> None:
     """Let the calling thread's operators use `count` cores."""
+    _own.most = count
+    _use(count)
+
+
+def use_cores_for(work: int) -> None:
+    """Use the thread's cores only where an operator has at least so many multiplications.
+
+    Does nothing in a thread that has not called `use_cores`.
+    """
+    most = getattr(_own, "most", None)
+    if most is None:
+        return
+    count = most if work >= _WORTH_SPLITTING else 1
+    if count != _own.now:
+        _use(count)
+
+
+def _use(count: int) -> None:
     import torch
 
+    _own.now = count
     # A thread takes its number from a process-wide setting when it first asks, which the second call settles.
     with _setting:
         torch.set_num_threads(count)
