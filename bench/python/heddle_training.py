@@ -3,6 +3,13 @@
 The first job of a folder loads the base model, as the first job of a server does; later ones share it.
 """
 
+from heddle_engine.allocator import keep_freed_pages
+from heddle_engine.threads import set_spinning
+
+# As the engine's own process does before torch loads its thread pool.
+set_spinning()
+keep_freed_pages()
+
 import shutil
 import time
 from pathlib import Path

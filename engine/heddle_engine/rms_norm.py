@@ -20,7 +20,7 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
 def normalise(x: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, Tensor]:
     """The norm and 1 / rms [N, …, 1], which its gradient needs."""
     exact = x.float()
-    inverse = (torch.linalg.vecdot(exact, exact)[..., None] / x.shape[-1] + eps).rsqrt_()
+    inverse = (torch.linalg.vector_norm(exact, dim=-1, keepdim=True).square_() / x.shape[-1] + eps).rsqrt_()
     return (exact * inverse).mul_(weight).to(x.dtype), inverse
 
 
