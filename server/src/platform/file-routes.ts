@@ -1,5 +1,6 @@
 /** `/v1/files`: uploads in the shape of OpenAI's files API. The data of SFT jobs comes this way. */
 import { HeddleError } from "../errors.ts"
+import { readUpload } from "../http/multipart-upload.ts"
 import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
 import type { BlobStore } from "../storage/blobs/blob-store.ts"
@@ -7,7 +8,6 @@ import { isBlobReferenced } from "../storage/catalog/blob-references.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { createUpload, deleteUpload, findUpload, listUploads, type UploadRecord } from "../storage/catalog/uploads.ts"
 import { createFileBody, deletedFile, type File, file, filePage, fileParams, fileQuery } from "../wire/platform/file.ts"
-import { readUpload } from "./multipart-upload.ts"
 
 export interface FileDependencies {
   database: CatalogDatabase

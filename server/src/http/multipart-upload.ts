@@ -3,7 +3,7 @@ import { Busboy } from "@fastify/busboy"
 import type { IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
 import { HeddleError, invalid } from "../errors.ts"
-import { bodyStream } from "../http/body-stream.ts"
+import { bodyStream } from "./body-stream.ts"
 
 export interface FileKeeper<T> {
   store: (content: Readable) => Promise<T>
