@@ -90,6 +90,14 @@ export function invalid(loc: (string | number)[], msg: string, type = "value_err
   return new HeddleError("validation_error", msg, { issues: [{ loc, msg, type }] })
 }
 
+/** A full file system, a used-up quota, and PostgreSQL's word for both: SQLSTATE `disk_full`. */
+const diskFullCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "53100"])
+
+/** Whether an error with this `code` says that there is no room to write. */
+export function saysDiskFull(code: unknown): boolean {
+  return diskFullCodes.has(code)
+}
+
 export function diskFull(cause?: unknown): HeddleError {
   const message = "the server's disk is full; nothing was stored. Make room on it, then send this again"
   return new HeddleError("insufficient_storage", message, { cause })

@@ -1,6 +1,6 @@
 /** Mounts routes on Fastify: key → principal, parse, handle, and every error in the route's dialect. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
-import { diskFull, HeddleError } from "../errors.ts"
+import { diskFull, HeddleError, saysDiskFull } from "../errors.ts"
 import { JsonTextError } from "../json/json-cursor.ts"
 import { errorBody, errorHeaders } from "./error-dialects.ts"
 import { type Authenticate, keyFromAuthorization, type Principal } from "./principal.ts"
@@ -106,9 +106,6 @@ function dialectOfPath(url: string): ErrorDialect {
   return trainingPaths.test(url) ? "detail" : "reason"
 }
 
-/** The catalog's way to say ENOSPC: SQLSTATE `disk_full`. */
-const postgresDiskFull = "53100"
-
 function toHeddleError(thrown: unknown): HeddleError {
   if (thrown instanceof HeddleError) return thrown
   if (thrown instanceof JsonTextError) {
@@ -130,7 +127,7 @@ function toHeddleError(thrown: unknown): HeddleError {
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new HeddleError("bad_request", message ?? "the request cannot be read")
   }
-  if (code === "ENOSPC" || code === postgresDiskFull) return diskFull(thrown)
+  if (saysDiskFull(code)) return diskFull(thrown)
   return new HeddleError("internal_error", "an unexpected error; the server's log has it under this request id", {
     cause: thrown,
   })

@@ -140,7 +140,8 @@ function outcomeOf(error: unknown): JobOutcome {
       ? { kind: "engine_lost", reason: message }
       : { kind: "failed", message: worded(error) }
   }
-  if ((error as NodeJS.ErrnoException).code === "ENOSPC") {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === "ENOSPC" || code === "EDQUOT") {
     return { kind: "failed", message: `the disk is full: ${(error as Error).message}` }
   }
   throw error

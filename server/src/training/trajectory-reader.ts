@@ -1,7 +1,7 @@
 /** The server's side of the reading thread: sends bodies over with back-pressure, brings results back. */
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
-import { diskFull, HeddleError } from "../errors.ts"
+import { diskFull, HeddleError, saysDiskFull } from "../errors.ts"
 import type { FromReader, ReadTrajectories, ToReader, TrajectoryFileFormat } from "./trajectory-messages.ts"
 
 /** Bytes of one body on their way to the thread; more wait in the socket. */
@@ -131,7 +131,7 @@ function resultOf(reply: Reply): ReadTrajectories {
     if (reply.reason === "too_large") throw new HeddleError("payload_too_large", reply.message)
     throw new HeddleError("bad_request", `the request body is not JSON: ${reply.message}`)
   }
-  if (reply.kind === "failed" && reply.code === "ENOSPC") {
+  if (reply.kind === "failed" && saysDiskFull(reply.code)) {
     throw diskFull()
   }
   throw new Error(reply.kind === "failed" ? reply.message : "unexpected answer of the reading thread")
