@@ -1,12 +1,10 @@
 /** Bodies that carry feedback, read so that payloads stay the text they came as (law 3). */
 import type { z } from "zod"
-import { HeddleError } from "../errors.ts"
-import { parse } from "../http/validation.ts"
 import type { JsonCursor } from "../json/json-cursor.ts"
-import { JsonTextError } from "../json/json-cursor.ts"
-import { readParts, withoutNotFinite } from "../json/json-parts.ts"
+import { withoutNotFinite } from "../json/json-parts.ts"
 import { feedbackBatchBody, feedbackCreateBody, feedbackReplaceBody } from "../wire/evaluation/feedback.ts"
 import type { NewFeedback } from "./feedback-create.ts"
+import { readBody } from "./request-text.ts"
 
 export function readFeedback(bytes: Buffer): NewFeedback {
   const { body, payloads } = read(bytes, feedbackCreateBody, "payload")
@@ -31,15 +29,5 @@ function read<T extends z.ZodType>(bytes: Buffer, schema: T, place: string) {
     payloads.push(text)
     return JSON.parse(text) as unknown
   }
-  try {
-    return { body: parse(schema, readParts(bytes.toString("utf8"), { [place]: take }), "body"), payloads }
-  } catch (error) {
-    if (error instanceof JsonTextError) throw unreadable(error)
-    throw error
-  }
-}
-
-function unreadable(error: JsonTextError): HeddleError {
-  if (error.kind === "too_deep") return new HeddleError("payload_too_large", error.message, { cause: error })
-  return new HeddleError("bad_request", `the body is not JSON: ${error.message}`, { cause: error })
+  return { body: readBody(schema, bytes, { [place]: take }), payloads }
 }

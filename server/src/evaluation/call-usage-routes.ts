@@ -1,0 +1,28 @@
+/** `/trace/usage` and `/calls/usage`: evaluation-store-calls 4.1. */
+import { type Route, route } from "../http/route.ts"
+import { callsUsageBody, traceUsageBody, usageAnswer } from "../wire/evaluation/usage.ts"
+import { callsUsage, traceUsage } from "./call-usage.ts"
+import type { EvaluationDependencies } from "./dependencies.ts"
+
+const shared = { method: "POST", access: "key", dialect: "reason", tag: "Calls" } as const
+
+export function callUsageRoutes(dependencies: EvaluationDependencies): Route[] {
+  return [
+    route({
+      ...shared,
+      path: "/trace/usage",
+      summary: "Tokens and costs of the calls that match, each with its descendants among them",
+      schemas: { body: traceUsageBody },
+      response: usageAnswer,
+      handle: async ({ body, principal }) => traceUsage(dependencies, principal, body),
+    }),
+    route({
+      ...shared,
+      path: "/calls/usage",
+      summary: "Tokens and costs of calls with all their descendants",
+      schemas: { body: callsUsageBody },
+      response: usageAnswer,
+      handle: async ({ body, principal }) => callsUsage(dependencies, principal, body),
+    }),
+  ]
+}

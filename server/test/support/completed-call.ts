@@ -1,0 +1,30 @@
+/** A finished call with the fewest fields, for tests of what is computed over calls. */
+
+export const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`
+
+export interface CallFields {
+  id: number
+  parent?: number
+  trace?: number
+  usage?: unknown
+  startedAt?: string
+  endedAt?: string
+  exception?: string
+  opName?: string
+}
+
+export function completedCall(project: string, call: CallFields) {
+  return {
+    project_id: project,
+    id: uuid(call.id),
+    trace_id: uuid(call.trace ?? 0),
+    parent_id: call.parent === undefined ? null : uuid(call.parent),
+    op_name: call.opName ?? "op",
+    started_at: call.startedAt ?? "2026-03-01T00:00:00Z",
+    ended_at: call.endedAt ?? "2026-03-01T00:00:01Z",
+    attributes: {},
+    inputs: {},
+    summary: call.usage === undefined ? {} : { usage: call.usage },
+    exception: call.exception ?? null,
+  }
+}
