@@ -16,6 +16,8 @@ from offline import block_outbound
 # litellm, which ART imports, else downloads a price list at import.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 os.environ["TQDM_DISABLE"] = "1"
+# weave's reports of its own errors.
+os.environ["WANDB_ERROR_REPORTING"] = "false"
 for foreign in ("WANDB_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_PROJECT_ID"):
     os.environ.pop(foreign, None)
 block_outbound()
@@ -24,9 +26,22 @@ import pytest
 
 from started_server import Server, started_server
 
-# Plain HTTP and SFT are the same in every environment: the one without ART checks them for all.
-collect_ignore_glob = ["test_wire.py", "test_sft.py"] if find_spec("art") else ["test_art_*.py"]
+IGNORED = {
+    # Plain HTTP and SFT are the same in every environment: the one without ART checks them for all.
+    "art": ["test_wire.py", "test_sft.py", "test_weave_*.py"],
+    "weave": ["test_wire.py", "test_sft.py", "test_art_*.py", "test_openai_*.py"],
+    "openai": ["test_art_*.py", "test_weave_*.py"],
+}
+# ART brings weave along: its environment is known by ART.
+CLIENT = next(name for name in ("art", "weave", "openai") if find_spec(name))
+collect_ignore_glob = IGNORED[CLIENT]
+if CLIENT == "weave" and not find_spec("weave.vendor"):
+    # The generated client came with 0.54.
+    collect_ignore_glob = [*collect_ignore_glob, "test_weave_generated_*.py"]
 
+
+if CLIENT == "weave":
+    from weave_session import client, tracer  # noqa: F401  # fixtures of its tests
 
 TEST_TIMEOUT_S = 240.0
 
@@ -47,7 +62,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    with started_server() as started:
+    """The weave client needs no engine, and its tests none to wait for."""
+    with started_server(HEDDLE_ENGINE="none" if CLIENT == "weave" else "process") as started:
         yield started
 
 

@@ -1,0 +1,40 @@
+/** The npm weave client, pointed at the started server. */
+import { randomBytes } from "node:crypto"
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { inject } from "vitest"
+import * as weave from "weave"
+
+export type WeaveClient = Awaited<ReturnType<typeof weave.init>>
+export type Call = Awaited<ReturnType<WeaveClient["getCall"]>>
+
+/** Settings that a user would export; `login` writes to a home of the tests' own. */
+export function useServer(): void {
+  const { url, key } = inject("server")
+  process.env["WF_TRACE_SERVER_URL"] = url
+  process.env["WANDB_BASE_URL"] = url
+  process.env["WANDB_API_KEY"] = key
+  process.env["WEAVE_PRINT_CALL_LINK"] = "false"
+  process.env["HOME"] = mkdtempSync(join(tmpdir(), "heddle-compat-home-"))
+}
+
+/** A client of a project that no other test uses. */
+export async function newProject(): Promise<WeaveClient> {
+  return weave.init(`local/n-${randomBytes(5).toString("hex")}`, { printCallLink: false })
+}
+
+/** All calls of the project once everything was sent, by the op's short name. */
+export async function stored(client: WeaveClient): Promise<Call[]> {
+  await client.waitForBatchProcessing()
+  return client.getCalls()
+}
+
+/** `weave:///local/p/op/add:digest` → `add`. */
+export function opName(call: Call): string {
+  return call.op_name.split("/").at(-1)?.split(":")[0] ?? ""
+}
+
+export function named(calls: readonly Call[], name: string): Call[] {
+  return calls.filter((call) => opName(call) === name)
+}

@@ -1,0 +1,93 @@
+"""The weave client, pointed at the started server: settings, one project for each test."""
+
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import weave
+from weave.trace.weave_client import WeaveClient
+
+from started_server import Server
+
+#: 0.54.0 sends finished calls whole or, on request, as starts and ends; 0.52.22 only the latter.
+WRITE_PATHS = ["complete", "start-end"] if find_spec("weave.vendor") else ["start-end"]
+
+
+def use_server(monkeypatch: pytest.MonkeyPatch, server: Server) -> None:
+    """Settings that a user would export, and nothing on the screen."""
+    monkeypatch.setenv("WANDB_BASE_URL", server.url)
+    monkeypatch.setenv("WANDB_API_KEY", server.key)
+    monkeypatch.delenv("WF_TRACE_SERVER_URL", raising=False)
+    monkeypatch.delenv("WANDB_ENTITY", raising=False)
+    monkeypatch.setenv("WEAVE_PRINT_CALL_LINK", "false")
+    monkeypatch.setenv("WEAVE_LOG_LEVEL", "ERROR")
+    # A cache on disk would answer what the server should.
+    monkeypatch.setenv("WEAVE_USE_SERVER_CACHE", "false")
+
+
+@contextmanager
+def project_of(server: Server, name: str | None = None, **settings: Any) -> Iterator[WeaveClient]:
+    """A client of a project that no other test uses; finished and forgotten afterwards."""
+    project = name or f"{server.entity}/t-{secrets.token_hex(5)}"
+    client = weave.init(project, **({"settings": settings} if settings else {}))
+    try:
+        yield client
+    finally:
+        weave.finish()
+
+
+@pytest.fixture
+def client(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[WeaveClient]:
+    """A fresh project, written on the client's own default path."""
+    use_server(monkeypatch, server)
+    with project_of(server) as opened:
+        yield opened
+
+
+@pytest.fixture(params=WRITE_PATHS)
+def tracer(server: Server, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[WeaveClient]:
+    """A fresh project, once for each way that the client writes calls."""
+    use_server(monkeypatch, server)
+    monkeypatch.setenv("WEAVE_USE_CALLS_COMPLETE", str(request.param == "complete").lower())
+    with project_of(server) as opened:
+        yield opened
+
+
+def project_name(client: WeaveClient) -> str:
+    return f"{client.entity}/{client.project}"
+
+
+def stored(client: WeaveClient, **query: Any) -> list[Any]:
+    """All calls of the project, as the server tells them after everything was sent."""
+    client.flush()
+    return list(client.get_calls(**query))
+
+
+def by_name(calls: list[Any]) -> dict[str, Any]:
+    """Calls by the short name of their op; each name must be there once."""
+    named = {call.func_name: call for call in calls}
+    assert len(named) == len(calls), [call.func_name for call in calls]
+    return named
+
+
+def init_in_new_process(project: str, key: str) -> subprocess.CompletedProcess[str]:
+    """Signs in as a program of its own: 0.52.22 keeps the first key of a process."""
+    script = (
+        "import offline; offline.block_outbound(); import weave; "
+        f"client = weave.init({project!r}); print(client.entity + '/' + client.project)"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=Path(__file__).parent,
+        env={**os.environ, "WANDB_API_KEY": key},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
