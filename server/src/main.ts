@@ -6,6 +6,9 @@ import { type Config, readConfig } from "./config.ts"
 /** Compiled modules of the last start: 0.33 s instead of 0.7 s to load them (2 cores). */
 const compileCache = path.resolve(import.meta.dirname, "../../node_modules/.cache/heddle")
 
+/** Every connection of the embedded trace store keeps a thread of libuv's pool, whose 4 a few long queries would fill. */
+process.env["UV_THREADPOOL_SIZE"] ??= "16"
+
 /** After this long, what is still running is cut off. */
 const drainMs = 20_000
 

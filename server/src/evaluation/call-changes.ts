@@ -4,7 +4,7 @@ import { HeddleError } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { withDescendants } from "../storage/traces/call-descendants.ts"
-import type { CallWriter } from "../storage/traces/calls-write.ts"
+import type { CallBatch, CallWriter } from "../storage/traces/calls-write.ts"
 import type { TraceStore } from "../storage/traces/trace-store.ts"
 import type { callsDeleteBody, callUpdateBody } from "../wire/evaluation/call-write.ts"
 import { checkDisplayName } from "./call-rules.ts"
@@ -27,7 +27,7 @@ export async function updateCall(
   if (display_name == null) throw new HeddleError("value_error", "One of [display_name] is required for call update")
   checkDisplayName(display_name)
   const project = await projectForWrite(database, principal, project_id)
-  await writer.add(line({ project_id: project.id, id: call_id, display_name: display_name.toWellFormed() }))
+  await writer.add(changes([{ project_id: project.id, id: call_id, display_name: display_name.toWellFormed() }]))
 }
 
 /** Returns how many calls were deleted: those named that exist, and all below them. */
@@ -43,10 +43,10 @@ export async function deleteCalls(
   const project = await projectForWrite(database, principal, project_id)
   const ids = call_ids.length === 0 ? [] : await withDescendants(traces, project.id, call_ids)
   const deleted_at = new Date().toISOString().slice(0, -1).replace("T", " ")
-  await writer.add(Buffer.concat(ids.map((id) => line({ project_id: project.id, id, deleted_at }))))
+  await writer.add(changes(ids.map((id) => ({ project_id: project.id, id, deleted_at }))))
   return ids.length
 }
 
-function line(row: Readonly<Record<string, string>>): Buffer {
-  return Buffer.from(`${JSON.stringify(row)}\n`)
+function changes(rows: readonly Readonly<Record<string, string>>[]): CallBatch {
+  return { rows: Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join("")), places: Buffer.alloc(0) }
 }

@@ -4,6 +4,7 @@
  */
 import { HeddleError } from "../errors.ts"
 import { withoutNotFinite } from "../json/json-parts.ts"
+import type { CallBatch } from "../storage/traces/calls-write.ts"
 import type { CallBody } from "./call-body.ts"
 import { type CallField, callFields, type CallForm } from "./call-fields.ts"
 import type { CallItem, Span } from "./call-item.ts"
@@ -38,6 +39,7 @@ export class CallRows {
   readonly #body: CallBody
   #buffer: Buffer
   #used = 0
+  #places = ""
 
   constructor(body: CallBody) {
     this.#body = body
@@ -56,15 +58,25 @@ export class CallRows {
     // An end replaces all that an earlier end said.
     if (item.form === "end" && !item.values.has("exception")) head += ',"exception":""'
     this.#text(head)
+    if (item.form !== "end") this.#addPlace(item, owner, made)
     const texts = payloads.map((field) => this.#payload(item.spans.get(field.name)))
     shrink(texts, head.length, item)
     texts.forEach((text, index) => this.#column(payloads[index] as CallField, text, item.form))
     this.#text("}\n")
   }
 
-  /** The rows so far. */
-  bytes(): Buffer {
-    return this.#buffer.subarray(0, this.#used)
+  /** What was added, to be stored together. */
+  batch(): CallBatch {
+    return { rows: this.#buffer.subarray(0, this.#used), places: Buffer.from(this.#places) }
+  }
+
+  #addPlace({ values }: CallItem, { projectId }: CallOwner, made: Readonly<Record<string, string>>): void {
+    const { id, trace_id } = {
+      id: values.get("id") ?? made["id"],
+      trace_id: values.get("trace_id") ?? made["trace_id"],
+    }
+    // Ids and times hold nothing that JSON escapes.
+    this.#places += `{"project_id":"${projectId}","trace_id":"${trace_id}","started_at":"${values.get("started_at")}","id":"${id}"}\n`
   }
 
   #column({ name, kind }: CallField, text: Buffer | null, form: CallForm): void {

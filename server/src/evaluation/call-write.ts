@@ -40,7 +40,7 @@ export async function writeCalls(
     rows.add(item, owners.get(item.values.get("project_id") as string) as CallOwner, made ?? {})
     return made
   })
-  await writer.add(rows.bytes())
+  await writer.add(rows.batch())
   return ids
 }
 

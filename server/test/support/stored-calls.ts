@@ -1,5 +1,6 @@
 /** Calls put straight into the trace store, as the write routes store them. */
 import { ensureProject, findProject } from "../../src/storage/catalog/projects.ts"
+import { insertCalls } from "../../src/storage/traces/calls-write.ts"
 import type { App } from "../../src/app.ts"
 
 export interface StoredCall {
@@ -24,7 +25,10 @@ export async function storeCalls(app: App, projectName: string, calls: readonly 
     )
     return `{${members.join(",")}}`
   })
-  await app.stores.traces.insert("calls", rows.join("\n"))
+  const places = calls.flatMap(({ id, trace_id, started_at }) =>
+    started_at === undefined ? [] : JSON.stringify({ project_id: projectId, id, trace_id, started_at }),
+  )
+  await insertCalls(app.stores.traces, { rows: Buffer.from(rows.join("\n")), places: Buffer.from(places.join("\n")) })
 }
 
 async function projectIdOf(app: App, projectName: string): Promise<string> {

@@ -13,8 +13,16 @@ const maximumInsertBytes = 32 * 1024 * 1024
 const maximumWaitingBytes = 128 * 1024 * 1024
 const retryAfterMs = 1_000
 
-interface Waiter {
+/** JSON Lines. */
+export interface CallBatch {
+  /** Of the table `calls`. */
   rows: Buffer
+  /** `project_id`, `id`, `trace_id` and `started_at` of each start among them. */
+  places: Buffer
+}
+
+interface Waiter {
+  batch: CallBatch
   resolve: () => void
   reject: (error: unknown) => void
 }
@@ -33,12 +41,13 @@ export class CallWriter {
    * Resolves once the rows are stored and every read sees them.
    * @throws {HeddleError} `store_overloaded` when too much waits; nothing was stored.
    */
-  add(rows: Buffer): Promise<void> {
-    if (rows.length === 0) return Promise.resolve()
-    if (this.#waiting.length > 0 && this.#waitingBytes + rows.length > maximumWaitingBytes) throw overloaded()
+  add(batch: CallBatch): Promise<void> {
+    const bytes = sizeOf(batch)
+    if (bytes === 0) return Promise.resolve()
+    if (this.#waiting.length > 0 && this.#waitingBytes + bytes > maximumWaitingBytes) throw overloaded()
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ rows, resolve, reject })
-      this.#waitingBytes += rows.length
+      this.#waiting.push({ batch, resolve, reject })
+      this.#waitingBytes += bytes
       if (!this.#busy) void this.#drain()
     })
   }
@@ -50,20 +59,22 @@ export class CallWriter {
       await setImmediate()
       const group = this.#next()
       await this.#store(group)
-      this.#waitingBytes -= group.reduce((sum, { rows }) => sum + rows.length, 0)
+      this.#waitingBytes -= group.reduce((sum, { batch }) => sum + sizeOf(batch), 0)
     }
     this.#busy = false
   }
 
   #next(): Waiter[] {
     let bytes = 0
-    const full = this.#waiting.findIndex(({ rows }, index) => (bytes += rows.length) > maximumInsertBytes && index > 0)
+    const full = this.#waiting.findIndex(
+      ({ batch }, index) => (bytes += sizeOf(batch)) > maximumInsertBytes && index > 0,
+    )
     return this.#waiting.splice(0, full === -1 ? this.#waiting.length : full)
   }
 
   async #store(group: readonly Waiter[]): Promise<void> {
     try {
-      await this.#traces.insert("calls", group.length === 1 ? (group[0] as Waiter).rows : joined(group))
+      await insertCalls(this.#traces, joined(group.map(({ batch }) => batch)))
       for (const { resolve } of group) resolve()
     } catch (error) {
       if (group.length === 1) return group[0]?.reject(error)
@@ -73,8 +84,21 @@ export class CallWriter {
   }
 }
 
-function joined(group: readonly Waiter[]): Buffer {
-  return Buffer.concat(group.map(({ rows }) => rows))
+/** The places come first: one that names nothing does no harm, a call without one would not be found. */
+export async function insertCalls(traces: TraceStore, { rows, places }: CallBatch): Promise<void> {
+  await Promise.all(["calls_by_time", "calls_by_trace"].map((table) => traces.insert(table, places)))
+  await traces.insert("calls", rows)
+}
+
+const sizeOf = ({ rows, places }: CallBatch): number => rows.length + places.length
+
+function joined(batches: readonly CallBatch[]): CallBatch {
+  const [only] = batches
+  if (only !== undefined && batches.length === 1) return only
+  return {
+    rows: Buffer.concat(batches.map(({ rows }) => rows)),
+    places: Buffer.concat(batches.map(({ places }) => places)),
+  }
 }
 
 function overloaded(): HeddleError {

@@ -6,6 +6,8 @@ import { type QueryLimits, type TraceParameters, type TraceStore, TraceStoreErro
 
 /** A connection runs one query at a time, so a long read holds up only its own. */
 const readers = 4
+/** Inserts into one table follow each other, as the newest row counts; those of several tables run at once. */
+const writers = 3
 /** Statements carry lists of ids: ClickHouse's own limit is 256 KiB. */
 const connectionArguments = [
   "--max_query_size=67108864",
@@ -14,37 +16,35 @@ const connectionArguments = [
 ]
 
 export class EmbeddedTraces implements TraceStore {
-  readonly #writer: Lane
+  readonly #writers: Lane[]
   readonly #readers: Lane[]
+  readonly #writerOf = new Map<string, Lane>()
 
-  private constructor(sessions: Session[]) {
-    const [writer, ...others] = sessions.map((session) => new Lane(session))
-    if (writer === undefined) throw new Error("a trace store needs a connection")
-    this.#writer = writer
-    this.#readers = others
+  private constructor(open: () => Session) {
+    this.#writers = Array.from({ length: writers }, () => new Lane(open()))
+    this.#readers = Array.from({ length: readers }, () => new Lane(open()))
   }
 
   static async open(folder: string): Promise<EmbeddedTraces> {
     await mkdir(folder, { recursive: true })
     const { Session } = await loadChdb()
-    const open = () => new Session(folder, { connectionArgs: connectionArguments })
-    return new EmbeddedTraces(Array.from({ length: readers + 1 }, open))
+    return new EmbeddedTraces(() => new Session(folder, { connectionArgs: connectionArguments }))
   }
 
   async rows<Row>(sql: string, parameters: TraceParameters = {}, limits?: QueryLimits): Promise<Row[]> {
     const text = withLimits(inlineParameters(sql, parameters), limits)
-    const result = await this.#freest().run((session) => session.queryAsync(text, { format: "JSONEachRow" }))
+    const result = await freest(this.#readers).run((session) => session.queryAsync(text, { format: "JSONEachRow" }))
     return parseLines<Row>(result.text())
   }
 
   async insert(table: string, rows: Buffer | string): Promise<void> {
     if (rows.length === 0) return
     const values = typeof rows === "string" ? Buffer.from(rows) : rows
-    await this.#writer.run((session) => session.insert({ table, values, format: "JSONEachRow" }))
+    await this.#writer(table).run((session) => session.insert({ table, values, format: "JSONEachRow" }))
   }
 
   async command(sql: string, parameters: TraceParameters = {}): Promise<void> {
-    await this.#writer.run((session) => session.queryAsync(inlineParameters(sql, parameters)))
+    await freest(this.#writers).run((session) => session.queryAsync(inlineParameters(sql, parameters)))
   }
 
   async ping(): Promise<void> {
@@ -52,12 +52,19 @@ export class EmbeddedTraces implements TraceStore {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#writer, ...this.#readers].map((lane) => lane.close()))
+    await Promise.all([...this.#writers, ...this.#readers].map((lane) => lane.close()))
   }
 
-  #freest(): Lane {
-    return this.#readers.reduce((best, lane) => (lane.waiting < best.waiting ? lane : best))
+  /** Always the same for a table. */
+  #writer(table: string): Lane {
+    const lane = this.#writerOf.get(table) ?? (this.#writers[this.#writerOf.size % writers] as Lane)
+    this.#writerOf.set(table, lane)
+    return lane
   }
+}
+
+function freest(lanes: readonly Lane[]): Lane {
+  return lanes.reduce((best, lane) => (lane.waiting < best.waiting ? lane : best))
 }
 
 /** One connection and the queries that wait for it. */
