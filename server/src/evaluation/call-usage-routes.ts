@@ -1,6 +1,8 @@
-/** `/trace/usage` and `/calls/usage`: evaluation-store-calls 4.1. */
+/** `/trace/usage`, `/calls/usage` and `/calls/stats`: evaluation-store-calls 4.1 and 4.2. */
 import { type Route, route } from "../http/route.ts"
 import { callsUsageBody, traceUsageBody, usageAnswer } from "../wire/evaluation/usage.ts"
+import { callStatsAnswer, callStatsBody } from "../wire/evaluation/usage-stats.ts"
+import { callStats } from "./call-stats.ts"
 import { callsUsage, traceUsage } from "./call-usage.ts"
 import type { EvaluationDependencies } from "./dependencies.ts"
 
@@ -23,6 +25,14 @@ export function callUsageRoutes(dependencies: EvaluationDependencies): Route[] {
       schemas: { body: callsUsageBody },
       response: usageAnswer,
       handle: async ({ body, principal }) => callsUsage(dependencies, principal, body),
+    }),
+    route({
+      ...shared,
+      path: "/calls/stats",
+      summary: "Tokens, costs, latency and errors over time",
+      schemas: { body: callStatsBody },
+      response: callStatsAnswer,
+      handle: async ({ body, principal }) => callStats(dependencies, principal, body),
     }),
   ]
 }

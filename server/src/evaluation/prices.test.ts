@@ -24,9 +24,7 @@ const row = (fields: Partial<TokenPriceRow>): TokenPriceRow => ({
 })
 
 test("calls 3.2: the project's price before the default one, the latest in effect when the call began", () => {
-  const defaults = new Map([
-    ["m", [row({ id: "d1", effective_date: "2024-01-01T00:00:00.000000Z" }), row({ id: "d2" })]],
-  ])
+  const defaults = [row({ id: "d1", effective_date: "2024-01-01T00:00:00.000000Z" }), row({ id: "d2" })]
   const own = [
     row({ id: "p1", effective_date: "2025-06-01T00:00:00.000000Z" }),
     row({ id: "p2", effective_date: "2025-09-01T00:00:00.5Z" }),
@@ -44,13 +42,16 @@ test("calls 3.2: the project's price before the default one, the latest in effec
   expect(found("2025-09-01T00:00:00.499999Z")).toEqual(["p1", "project", "acme/p"])
   expect(found("2025-09-01T00:00:00.500000Z")).toEqual(["p3", "project", "acme/p"])
   expect(book.find("unknown", "2026-01-01T00:00:00Z")).toBeNull()
+  expect(book.changes.map(Number).toSorted((a, b) => a - b)).toEqual(
+    ["2024-01-01", "2025-01-01", "2025-06-01", "2025-09-01T00:00:00.500Z"].map((date) => Date.parse(date) * 1000),
+  )
 })
 
 test("calls 3.2: what a call cost, cached tokens at their own rate", () => {
   const usage = usageByModel({
     m: { prompt_tokens: 10, completion_tokens: 3, cache_read_input_tokens: 4, requests: 1 },
   })
-  const price = priceBook("acme/p", [row({})], new Map()).find("m", "2026-01-01T00:00:00Z")
+  const price = priceBook("acme/p", [row({})], []).find("m", "2026-01-01T00:00:00Z")
   const tokens = usage.get("m")
   if (price === null || tokens === undefined) throw new Error("neither may be missing")
   expect(costEntry(tokens, price)).toEqual({

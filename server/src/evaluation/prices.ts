@@ -1,7 +1,7 @@
 /** Which price holds for a call, and what its tokens cost: evaluation-store-calls 3.2 and 4.3. */
+import { microsecondsOf } from "../storage/traces/sql-time.ts"
 import { findTokenPrices, type TokenPriceRow } from "../storage/traces/token-prices.ts"
 import type { EvaluationDependencies } from "./dependencies.ts"
-import type { PriceList } from "./price-list.ts"
 import type { ProjectAccess } from "./project-access.ts"
 import type { TokenUsage } from "./token-usage.ts"
 
@@ -14,6 +14,8 @@ export interface TokenPrice extends TokenPriceRow {
 export interface PriceBook {
   /** The project's own before the default, of those the latest that was in effect; null: no price. `startedAt` is ISO 8601, UTC. */
   find: (model: string, startedAt: string) => TokenPrice | null
+  /** When a price of any of the models begins to hold: microseconds since 1970. */
+  changes: readonly bigint[]
 }
 
 /** The prices of these models in one read. */
@@ -24,19 +26,26 @@ export async function openPriceBook(
 ): Promise<PriceBook> {
   const names = [...new Set(models)]
   const own = names.length === 0 ? [] : await findTokenPrices(traces, project.id, names)
-  return priceBook(project.name, own, priceList)
+  const listed = names.flatMap((name) => [...(priceList.get(name) ?? [])])
+  return priceBook(project.name, own, listed)
 }
 
 /** `own`: prices of the project `projectName`. */
-export function priceBook(projectName: string, own: readonly TokenPriceRow[], defaults: PriceList): PriceBook {
+export function priceBook(
+  projectName: string,
+  own: readonly TokenPriceRow[],
+  defaults: readonly TokenPriceRow[],
+): PriceBook {
   const ownByModel = Map.groupBy(own, (row) => row.llm_id)
+  const defaultsByModel = Map.groupBy(defaults, (row) => row.llm_id)
   const find = (model: string, startedAt: string): TokenPrice | null => {
     const ofProject = inEffect(ownByModel.get(model) ?? [], startedAt)
     if (ofProject !== null) return { ...ofProject, pricing_level: "project", pricing_level_id: projectName }
-    const byDefault = inEffect(defaults.get(model) ?? [], startedAt)
+    const byDefault = inEffect(defaultsByModel.get(model) ?? [], startedAt)
     return byDefault === null ? null : { ...byDefault, pricing_level: "default", pricing_level_id: "default" }
   }
-  return { find }
+  const dates = new Set([...own, ...defaults].map((row) => row.effective_date))
+  return { find, changes: [...dates].flatMap((date) => microsecondsOf(date) ?? []) }
 }
 
 /** Of two for the same date the one made last. */

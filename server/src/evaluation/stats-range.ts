@@ -1,0 +1,69 @@
+/** The range of time that statistics are asked for: evaluation-store-calls 4.2, evaluation-store-objects 5. */
+import { HeddleError, invalid } from "../errors.ts"
+import { isoTimeOf, microsecondsOf } from "../storage/traces/sql-time.ts"
+import { bucketSeconds, type TimeBuckets } from "../storage/traces/time-buckets.ts"
+
+interface AskedRange {
+  start: string
+  end?: string | null | undefined
+  granularity?: number | null | undefined
+  timezone?: string | null | undefined
+}
+
+/** @throws {HeddleError} 422 for times that are none, or in the wrong order; 400 for a time zone that is none. */
+export function timeBuckets(asked: AskedRange): TimeBuckets {
+  const { start, end } = range(asked)
+  const seconds = bucketSeconds(start, end, asked.granularity ?? null)
+  return { start, end, seconds, offsetSeconds: offsetOf(asked.timezone ?? "UTC", start) }
+}
+
+/** Microseconds since 1970. */
+export function range(asked: Pick<AskedRange, "start" | "end">): { start: bigint; end: bigint } {
+  const start = moment("start", asked.start)
+  const end = asked.end == null ? BigInt(Date.now()) * 1000n : moment("end", asked.end)
+  if (end < start) throw invalid(["body", "end"], `end must not come before start (${asked.start})`)
+  return { start, end }
+}
+
+function moment(field: string, text: string): bigint {
+  const microseconds = microsecondsOf(text)
+  if (microseconds !== null) return microseconds
+  throw invalid(
+    ["body", field],
+    `"${text}" is not a time in ISO 8601, such as 2026-01-31T00:00:00Z`,
+    "datetime_parsing",
+  )
+}
+
+/** The part of the answer that says which range it is about. */
+export function shownRange({ start, end, seconds }: TimeBuckets, timezone: string | null | undefined) {
+  return { start: isoTimeOf(start), end: isoTimeOf(end), granularity: seconds, timezone: timezone ?? "UTC" }
+}
+
+export function shownBucket(unixSeconds: number): string {
+  return new Date(unixSeconds * 1000).toISOString().replace(/\.000Z$/, "+00:00")
+}
+
+/** Seconds that the zone is ahead of UTC at a moment. */
+function offsetOf(timeZone: string, at: bigint): number {
+  const milliseconds = Math.floor(Number(at) / 1e6) * 1000
+  const parts = Object.fromEntries(
+    clockOf(timeZone)
+      .formatToParts(milliseconds)
+      .map(({ type, value }) => [type, Number(value)]),
+  )
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts
+  return (Date.UTC(year, month - 1, day, hour, minute, second) - milliseconds) / 1000
+}
+
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const number = "numeric" as const
+  const fields = { year: number, month: number, day: number, hour: number, minute: number, second: number }
+  try {
+    return new Intl.DateTimeFormat("en-US", { timeZone, hourCycle: "h23", calendar: "gregory", ...fields })
+  } catch (cause) {
+    throw new HeddleError("value_error", `"${timeZone}" is not a time zone; give an IANA name such as Europe/Berlin`, {
+      cause,
+    })
+  }
+}
