@@ -1,9 +1,15 @@
 /** Reads calls for the routes: evaluation-store-calls 3.3, 3.4, 3.10. */
 import { HeddleError } from "../errors.ts"
-import type { CallRow } from "../storage/traces/shown-calls.ts"
-import { readCallRows, readTraceBytes } from "../storage/traces/shown-calls.ts"
-import { countCalls, findCallIds, traceBytes } from "../storage/traces/calls-read.ts"
-import { selectCalls } from "../storage/traces/calls-selection.ts"
+import { countCalls, findCallIds, type Page, traceBytes } from "../storage/traces/calls-read.ts"
+import { type CallsSelection, selectCalls } from "../storage/traces/calls-selection.ts"
+import {
+  type CallColumn,
+  type CallRow,
+  readAllCallRows,
+  readCallRows,
+  readTraceBytes,
+} from "../storage/traces/shown-calls.ts"
+import type { TraceStore } from "../storage/traces/trace-store.ts"
 import { queryFailure } from "../storage/traces/query-failure.ts"
 import type { CallReadRequest, CallsQueryRequest, CallsQueryStatsRequest } from "../wire/evaluation/call-read.ts"
 import { chosenColumns } from "./call-columns.ts"
@@ -15,6 +21,10 @@ import type { ProjectAccess } from "./project-access.ts"
 const firstRows = 50
 const mostRows = 20_000
 const bytesAtOnce = 8 * 1024 ** 2
+
+const payloads = new Set<CallColumn>(["attributes", "inputs", "output", "summary", "otel_dump"])
+const mostRowsWithoutPayload = 100_000
+const linesAtOnce = 2_000
 
 /** The JSON texts of the calls asked for, in order, a batch at a time. */
 export async function* queryCalls(
@@ -34,23 +44,46 @@ export async function* queryCalls(
     includeStorageSize: request.include_storage_size === true,
   })
   const selection = selectCalls({ ...selectionOf(project, request), sortBy: request.sort_by ?? null })
-  const ids = page.limit === 0 ? [] : await findCallIds(traces, selection, page).catch(fail)
-  let rowsAtOnce = firstRows
-  for (let from = 0; from < ids.length;) {
-    const some = ids.slice(from, from + rowsAtOnce)
-    from += some.length
-    const rows = await readCallRows(traces, project.id, some, [...columns]).catch(fail)
+  const batches = readBatches(traces, selection, page, [...columns])
+  for await (const rows of batches) {
     const extras = await readExtras(dependencies, project, request, rows)
-    const calls = rows.map((row) => callText(row, columns, extras(row)))
-    yield calls
-    rowsAtOnce = nextRows(rowsAtOnce, calls)
+    yield rows.map((row) => callText(row, columns, extras(row)))
   }
 }
 
-function nextRows(rows: number, calls: readonly string[]): number {
-  const bytes = calls.reduce((sum, call) => sum + call.length, 1)
-  const fitting = Math.ceil((bytesAtOnce / bytes) * calls.length)
-  return Math.max(1, Math.min(rows * 4, fitting, mostRows))
+/** In order, with bounded memory however many there are. */
+async function* readBatches(
+  traces: TraceStore,
+  selection: CallsSelection,
+  page: Page,
+  columns: readonly CallColumn[],
+): AsyncGenerator<CallRow[]> {
+  if (page.limit === 0) return
+  if (page.limit === null && page.offset === 0 && !columns.some((column) => payloads.has(column))) {
+    const rows = await readAllCallRows(traces, selection, columns, mostRowsWithoutPayload).catch(fail)
+    for (let from = 0; from < (rows?.length ?? 0); from += linesAtOnce)
+      yield rows?.slice(from, from + linesAtOnce) ?? []
+    if (rows !== null) return
+  }
+  const ids = await findCallIds(traces, selection, page).catch(fail)
+  let count = firstRows
+  for (let from = 0; from < ids.length;) {
+    const some = ids.slice(from, from + count)
+    from += some.length
+    const rows = await readCallRows(traces, selection.projectId, some, columns).catch(fail)
+    yield rows
+    count = nextCount(count, rows)
+  }
+}
+
+function nextCount(count: number, rows: readonly CallRow[]): number {
+  const bytes = rows.reduce((sum, row) => sum + sizeOf(row), 1)
+  const fitting = Math.ceil((bytesAtOnce / bytes) * rows.length)
+  return Math.max(1, Math.min(count * 4, fitting, mostRows))
+}
+
+function sizeOf({ attributes, inputs, output, summary, otel_dump }: CallRow): number {
+  return [attributes, inputs, output, summary, otel_dump].reduce((sum, text) => sum + (text?.length ?? 0), 500)
 }
 
 /** The JSON text of one call; null: it is not there. */

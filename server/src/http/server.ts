@@ -9,6 +9,7 @@ import Fastify, {
 import { randomUUID } from "node:crypto"
 import { mayChangeNumbers, parseExact } from "../json/exact-json.ts"
 import { compressAnswers } from "./compressed-answers.ts"
+import { withoutNotFinite } from "../json/json-parts.ts"
 import { installErrorHandlers } from "./register-routes.ts"
 import { RootPath } from "./root-path.ts"
 import type { ErrorDialect } from "./route.ts"
@@ -85,8 +86,8 @@ function readBodies(server: FastifyInstance): void {
     const bytes = await wholeBody(request.raw, maximumBytes[dialect ?? "detail"])
     if (body === "raw") return bytes
     const text = bytes.toString("utf8")
-    if (dialect === "reason") return parseTolerantly(text)
-    if (mayChangeNumbers(text)) request.exactBody = () => parseExact(text)
-    return parseJson(text)
+    const isTolerant = dialect === "reason"
+    if (mayChangeNumbers(text)) request.exactBody = () => parseExact(isTolerant ? withoutNotFinite(text) : text)
+    return isTolerant ? parseTolerantly(text) : parseJson(text)
   })
 }

@@ -15,7 +15,7 @@ export async function findCallIds(traces: TraceStore, selection: CallsSelection,
 
 /** How many candidates by time are tried before the whole project is read, and by what they grow. */
 const firstCandidates = 128
-const mostCandidates = 65_536
+const mostCandidates = 16_384
 const growth = 8
 
 /**

@@ -29,7 +29,7 @@ export interface CallsSelection {
   asked: string
   /** Terms of an `order by`, down to the id. */
   order: string
-  /** The calls are in the order of their start, this way; null: in another order. */
+  /** The calls are in the order of their start, this way, and nothing finds them sooner than their time; else null. */
   byTime: "asc" | "desc" | null
   parameters: TraceParameters
 }
@@ -46,10 +46,14 @@ export function selectCalls({ projectId, projectName, filter, query, sortBy }: C
     project,
     live: `${project} and started_at is not null and deleted_at is null`,
     asked: conditions.length === 0 ? "true" : conditions.join(" and "),
-    byTime: timeDirection(sortBy),
+    byTime: hasIndex(filter) ? null : timeDirection(sortBy),
     order: orderOf(sortBy, field),
     parameters: parameters.values,
   }
+}
+
+function hasIndex({ call_ids, trace_ids }: CallsFilter): boolean {
+  return (call_ids?.length ?? 0) + (trace_ids?.length ?? 0) > 0
 }
 
 /** Without a sort oldest first; a given one, even an empty one, ends with the id. */

@@ -19,6 +19,7 @@ export function jsonValue(column: string, path: readonly string[], parameters: S
   const type = `JSONType(${at})`
   return {
     kind: "json",
+    jsonText: column,
     as: (wanted) => conversions[wanted],
     exists: `ifNull(${type} != 'Null', false)`,
     size: `multiIf(${type} in ('Array', 'Object'), JSONLength(${at}), ${type} = 'String', lengthUTF8(${text}), NULL)`,

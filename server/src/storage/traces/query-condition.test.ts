@@ -27,7 +27,7 @@ afterAll(async () => {
 const document = String.raw`{"one":1.0,"half":0.5,"text":"abc","digits":"10","none":null,"yes":true,"no":false,
   "yesText":"true","big":9007199254740993,"wide":18446744073709551615,"deep":{"score":-2.5,"dot.key":"d","q\"k":"q","ключ":"u"},
   "list":[10,{"k":"in list"},["x"]],"numbered":{"0":"zero"},"empty":"","object":{},"when":"2026-01-02T03:04:05Z",
-  "nested":"{\"a\": 1}","emoji":"😀\u2028"}`
+  "nested":"{\"a\": 1}","emoji":"😀\u2028","spelled":"H\u0065llo there"}`
 
 const columns = `
   cast({document:String}, 'Nullable(String)') as doc,
@@ -52,10 +52,13 @@ function fieldsOf(parameters: SqlParameters): QueryScope {
 }
 
 /** true, false, or null for unknown. */
-async function evaluate(expression: unknown): Promise<boolean | null> {
+async function evaluate(expression: unknown, exactUnknown = true): Promise<boolean | null> {
   const text = typeof expression === "string" ? expression : JSON.stringify(expression)
   const parameters = new SqlParameters()
-  const condition = compileCondition(query.parse({ $expr: parseExact(text) }).$expr, fieldsOf(parameters))
+  const condition = compileCondition(query.parse({ $expr: parseExact(text) }).$expr, {
+    ...fieldsOf(parameters),
+    exactUnknown,
+  })
   const values = { ...parameters.values, document: `[${document}]` }
   const rows = await traces.rows<{ yes: boolean | null }>(
     `select cast(${condition}, 'Nullable(Bool)') as yes from (select ${columns})`,
@@ -216,6 +219,16 @@ describe("calls 3.6: $in, $contains, $size, $convert", () => {
     [{ $eq: [field("doc.text"), field("name")] }, false],
   ])("%j is %j", async (expression, expected) => {
     expect(await evaluate(expression)).toBe(expected)
+    expect((await evaluate(expression, false)) ?? false).toBe(expected ?? false)
+  })
+
+  test("a search ahead of the exact test loses nothing that is spelled with escapes, and nothing under $not", async () => {
+    const escaped = contains("doc.spelled", "Hello")
+    expect(await evaluate(escaped, false)).toBe(true)
+    expect(await evaluate(compare("$eq", "doc.spelled", "Hello there"), false)).toBe(true)
+    expect(await evaluate({ $not: [contains("doc.nowhere", "Hello")] }, false)).toBeNull()
+    expect(await evaluate({ $not: [contains("doc.text", "Hello")] }, false)).toBe(true)
+    expect(await evaluate({ $eq: [contains("doc.nowhere", "Hello"), literal(false)] }, false)).toBeNull()
   })
 })
 

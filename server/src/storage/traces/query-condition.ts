@@ -4,7 +4,7 @@
  * is NULL, and so is its `$not`.
  */
 import { HeddleError } from "../../errors.ts"
-import type { Operand } from "../../wire/evaluation/query.ts"
+import type { LiteralValue, Operand } from "../../wire/evaluation/query.ts"
 import { literalValue, needsExactInteger } from "./query-literal.ts"
 import type { SqlParameters } from "./sql-parameters.ts"
 import { boolValue, numberValue, type ScalarType, type SqlValue, textValue } from "./sql-value.ts"
@@ -13,6 +13,8 @@ export interface QueryScope {
   /** @throws {HeddleError} for a path that this list of fields does not have. */
   field: (path: string) => SqlValue
   parameters: SqlParameters
+  /** Inside this expression, false and unknown are not the same to the caller. */
+  exactUnknown?: boolean
 }
 
 /**
@@ -31,7 +33,9 @@ const longestCondition = 1_000_000
 function condition(expression: Operand, scope: QueryScope): string {
   if (expression.$and !== undefined) return junction("and", expression.$and, scope)
   if (expression.$or !== undefined) return junction("or", expression.$or, scope)
-  if (expression.$not !== undefined) return `not (${compileCondition(expression.$not[0], scope)})`
+  if (expression.$not !== undefined) {
+    return `not (${compileCondition(expression.$not[0], { ...scope, exactUnknown: true })})`
+  }
   if (expression.$in !== undefined) return membership(...expression.$in, scope)
   if (expression.$contains !== undefined) return containment(expression.$contains, scope)
   for (const [name, operator] of comparisons) {
@@ -63,7 +67,7 @@ function compileValue(operand: Operand, scope: QueryScope): SqlValue {
   if (operand.$getField !== undefined) return scope.field(operand.$getField)
   if (operand.$size !== undefined) return numberValue(compileValue(operand.$size, scope).size)
   if (operand.$convert !== undefined) return conversion(operand.$convert, scope)
-  return boolValue(compileCondition(operand, scope))
+  return boolValue(compileCondition(operand, { ...scope, exactUnknown: true }))
 }
 
 function conversion({ input, to }: NonNullable<Operand["$convert"]>, scope: QueryScope): SqlValue {
@@ -90,7 +94,26 @@ function comparison(operator: Operator, left: Operand, right: Operand, scope: Qu
   if (numbers && commonType(a, b) === "number") return exactComparison(operator, a, b)
   if (a.kind === "json" && b.kind === "json") return looseComparison(operator, a, b)
   const type = commonType(a, b)
-  return `(${a.as(type)} ${operator} ${b.as(type)})`
+  const exact = `(${a.as(type)} ${operator} ${b.as(type)})`
+  if (operator !== "=") return exact
+  return `(${quickTest(a, [right.$literal], scope)}${quickTest(b, [left.$literal], scope)}${exact})`
+}
+
+/** ClickHouse searches for at most 255 texts at once. */
+const needlesAtOnce = 254
+/** JSON text spells it like this, if not with an escape, and no number or bracket contains it. */
+const plainText = /^(?=.*[a-df-zA-DF-Z])[\w .-]{3,}$/
+
+/**
+ * A search in the text of the JSON, ahead of the exact test, which parses it: "" or `<search> and `.
+ * It gives false where the exact test may give unknown.
+ */
+function quickTest(value: SqlValue, wanted: readonly (LiteralValue | undefined)[], scope: QueryScope): string {
+  if (value.jsonText === undefined || scope.exactUnknown === true || wanted.length > needlesAtOnce) return ""
+  if (!wanted.every((text) => typeof text === "string" && plainText.test(text))) return ""
+  // An escape may stand for any character of the text.
+  const needles = scope.parameters.bind([...(wanted as string[]), "\\u00"], "Array(String)")
+  return `multiSearchAny(ifNull(${value.jsonText}, ''), ${needles}) and `
 }
 
 /** `$eq` with null asks whether the value is missing; any other comparison with null is unknown. */
@@ -124,7 +147,8 @@ function membership(operand: Operand, candidates: readonly Operand[], scope: Que
   const value = compileValue(operand, scope)
   const values = literals.map(({ $literal }) => $literal)
   if (values.every((one) => typeof one === "string") && (value.kind === "text" || value.kind === "json")) {
-    return `(${value.as("text")} in ${scope.parameters.bind(values, "Array(String)")})`
+    const quick = quickTest(value, values, scope)
+    return `(${quick}${value.as("text")} in ${scope.parameters.bind(values, "Array(String)")})`
   }
   if (values.every((one) => Number.isSafeInteger(one)) && (value.kind === "number" || value.kind === "json")) {
     return `(${value.as("number")} in ${scope.parameters.bind(values as number[], "Array(Float64)")})`
@@ -140,6 +164,6 @@ function containment({ input, substr, case_insensitive }: NonNullable<Operand["$
     if (case_insensitive !== true) return `has(${value.list}, ${part})`
     return `arrayExists(one -> lowerUTF8(one) = lowerUTF8(${part}), ${value.list})`
   }
-  const search = case_insensitive === true ? "positionCaseInsensitiveUTF8" : "position"
-  return `(${search}(${value.as("text")}, ${part}) > 0)`
+  if (case_insensitive === true) return `(positionCaseInsensitiveUTF8(${value.as("text")}, ${part}) > 0)`
+  return `(${quickTest(value, [substr.$literal], scope)}position(${value.as("text")}, ${part}) > 0)`
 }

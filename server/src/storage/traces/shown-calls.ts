@@ -1,6 +1,7 @@
 /** What is shown of calls, by id: payloads as the text they came as. */
 import { failedDescendantsSql, latencySql } from "./call-query-fields.ts"
 import { storageSizeSql } from "./calls-read.ts"
+import type { CallsSelection } from "./calls-selection.ts"
 import { isoTimeSql } from "./sql-time.ts"
 import { type TraceStore, TraceStoreError, traceErrorCodes } from "./trace-store.ts"
 
@@ -36,7 +37,14 @@ export interface CallRow {
 
 export type CallColumn = Exclude<keyof CallRow, "id" | "op_name" | "trace_id" | "parent_id" | "started_at">
 
-const always = ["id", "op_name", "trace_id", "parent_id", `${isoTimeSql("started_at")} as started_at_text`]
+/** SQL of what is shown under each name. */
+const always = {
+  id: "id",
+  op_name: "op_name",
+  trace_id: "trace_id",
+  parent_id: "parent_id",
+  started_at: isoTimeSql("started_at"),
+}
 
 const columnSql: Record<CallColumn, string> = {
   ended_at: isoTimeSql("ended_at"),
@@ -67,6 +75,14 @@ function payloadSql(column: string): string {
 /** The most memory that one reading of rows may take before it is cut in two. */
 const readingLimits = { bytes: 768 * 1024 ** 2 }
 
+/** Names of the inner statement differ from the columns', which its conditions mean. */
+function showSql(columns: readonly CallColumn[], calls: string): string {
+  const shown = { ...always, ...Object.fromEntries(columns.map((column) => [column, columnSql[column]])) }
+  const inner = Object.entries(shown).map(([name, sql]) => `${sql} as ${name}_shown`)
+  const outer = Object.keys(shown).map((name) => `${name}_shown as ${name}`)
+  return `select ${outer.join(", ")} from (select ${inner.join(", ")} from calls final ${calls})`
+}
+
 /** In the order of `ids`; calls that are gone by now are left out. */
 export async function readCallRows(
   traces: TraceStore,
@@ -74,12 +90,13 @@ export async function readCallRows(
   ids: readonly string[],
   columns: readonly CallColumn[],
 ): Promise<CallRow[]> {
-  const selected = [...always, ...columns.map((column) => `${columnSql[column]} as ${column}_value`)]
-  const sql = `select ${selected.join(", ")} from calls final
-    where project_id = {projectId:UUID} and id in {ids:Array(String)} and started_at is not null and deleted_at is null`
+  const sql = showSql(
+    columns,
+    "where project_id = {projectId:UUID} and id in {ids:Array(String)} and started_at is not null and deleted_at is null",
+  )
   try {
-    const rows = await traces.rows<Record<string, unknown>>(sql, { projectId, ids }, readingLimits)
-    const byId = new Map(rows.map((row) => [row["id"], toCallRow(row, columns)]))
+    const rows = await traces.rows<CallRow>(sql, { projectId, ids }, readingLimits)
+    const byId = new Map(rows.map((row) => [row.id, row]))
     return ids.flatMap((id) => byId.get(id) ?? [])
   } catch (error) {
     // Rows may be megabytes each: fewer at once need less memory.
@@ -90,11 +107,16 @@ export async function readCallRows(
   }
 }
 
-/** Names in the statement differ from the columns', which its conditions mean. */
-function toCallRow(row: Record<string, unknown>, columns: readonly CallColumn[]): CallRow {
-  const { id, op_name, trace_id, parent_id, started_at_text: started_at } = row
-  const chosen = Object.fromEntries(columns.map((column) => [column, row[`${column}_value`]]))
-  return { id, op_name, trace_id, parent_id, started_at, ...chosen } as CallRow
+/** All calls of a selection at once, in order; null: there are more than `most`. Without payloads this is the quickest. */
+export async function readAllCallRows(
+  traces: TraceStore,
+  { live, asked, order, parameters }: CallsSelection,
+  columns: readonly CallColumn[],
+  most: number,
+): Promise<CallRow[] | null> {
+  const sql = showSql(columns, `where ${live} and ${asked} order by ${order} limit ${most + 1}`)
+  const rows = await traces.rows<CallRow>(sql, parameters)
+  return rows.length > most ? null : rows
 }
 
 /** Bytes of the payloads of each trace. */

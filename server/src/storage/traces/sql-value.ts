@@ -21,6 +21,8 @@ export interface SqlValue {
   size: string
   /** Of a `list`: the array itself. */
   list?: string
+  /** Of a `json`: the column of the whole text. */
+  jsonText?: string
 }
 
 export function textValue(sql: string): SqlValue {
