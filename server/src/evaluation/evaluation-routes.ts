@@ -6,6 +6,7 @@ import { callWriteRoutes } from "./call-write-routes.ts"
 import { costRoutes } from "./cost-routes.ts"
 import type { EvaluationDependencies } from "./dependencies.ts"
 import { feedbackRoutes } from "./feedback-routes.ts"
+import { feedbackStatsRoutes } from "./feedback-stats-routes.ts"
 import { objectRoutes } from "./object-routes.ts"
 import { projectFileRoutes } from "./project-file-routes.ts"
 import { refRoutes } from "./ref-routes.ts"
@@ -17,6 +18,7 @@ export function evaluationRoutes(dependencies: EvaluationDependencies): Route[] 
     ...callReadRoutes(dependencies),
     ...callUsageRoutes(dependencies),
     ...feedbackRoutes(dependencies),
+    ...feedbackStatsRoutes(dependencies),
     ...costRoutes(dependencies),
     ...objectRoutes(dependencies),
     ...tableRoutes(dependencies),

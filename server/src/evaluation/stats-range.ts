@@ -20,7 +20,8 @@ export function timeBuckets(asked: AskedRange): TimeBuckets {
 /** Microseconds since 1970. */
 export function range(asked: Pick<AskedRange, "start" | "end">): { start: bigint; end: bigint } {
   const start = moment("start", asked.start)
-  const end = asked.end == null ? BigInt(Date.now()) * 1000n : moment("end", asked.end)
+  // The end is exclusive, and what was made just now belongs to it.
+  const end = asked.end == null ? BigInt(Date.now() + 1) * 1000n : moment("end", asked.end)
   if (end < start) throw invalid(["body", "end"], `end must not come before start (${asked.start})`)
   return { start, end }
 }

@@ -42,13 +42,16 @@ export function bucketStarts(buckets: TimeBuckets): number[] {
 }
 
 /** SQL: the Unix second at which the bucket of a time begins. */
-export function bucketSql(column: string, { seconds, offsetSeconds }: TimeBuckets): string {
+export function bucketSql(
+  column: string,
+  { seconds, offsetSeconds }: Pick<TimeBuckets, "seconds" | "offsetSeconds">,
+): string {
   const local = `(toUnixTimestamp64Milli(${column}) + ${offsetSeconds * 1000})`
   return `intDiv(${local} - positiveModulo(${local}, ${seconds * 1000}), 1000) - ${offsetSeconds}`
 }
 
 /** SQL: the time is in the range. */
-export function rangeSql(column: string, { start, end }: TimeBuckets): string {
+export function rangeSql(column: string, { start, end }: Pick<TimeBuckets, "start" | "end">): string {
   const at = (microseconds: bigint) => `fromUnixTimestamp64Micro(toInt64(${microseconds}), 'UTC')`
   return `(${column} >= ${at(start)} and ${column} < ${at(end)})`
 }
