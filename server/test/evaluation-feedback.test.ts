@@ -321,6 +321,60 @@ describe("objects 2.3: type rules", () => {
   })
 })
 
+describe("objects 2.3: annotations", () => {
+  const spec = (schema: object) => ({ name: "Quality", description: null, field_schema: schema })
+
+  async function publish(project: string, object_id: string, val: object, builtin: string | null = "AnnotationSpec") {
+    const obj = { project_id: project, object_id, val, builtin_object_class: builtin }
+    const answer = await opened.acme.post("/obj/create", { obj })
+    if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
+    return (answer.body as { digest: string }).digest
+  }
+
+  const annotate = (project: string, version: string, value: unknown, name = "quality") =>
+    create(project, {
+      feedback_type: `wandb.annotation.${name}`,
+      annotation_ref: `weave:///${project}/object/${name}:${version}`,
+      payload: { value },
+    })
+
+  test("a value must satisfy the spec that the ref names, by digest, version or latest", async () => {
+    const project = opened.acme.newProject()
+    const first = await publish(project, "quality", spec({ type: "integer", minimum: 1, maximum: 5 }))
+    await publish(project, "quality", spec({ type: "string", enum: ["good", "bad"] }))
+    expect((await annotate(project, first, 5)).status).toBe(200)
+    expect((await annotate(project, "v0", 5)).status).toBe(200)
+    expect((await annotate(project, "latest", "good")).status).toBe(200)
+    for (const [version, value] of [
+      [first, 6],
+      [first, "good"],
+      ["latest", 5],
+      ["latest", null],
+    ] as const) {
+      expect(await annotate(project, version, value)).toMatchObject({
+        status: 400,
+        body: { error_type: "InvalidRequest", reason: expect.stringContaining("does not match annotation spec") },
+      })
+    }
+    expect((await query(project)).total_count).toBe(3)
+  })
+
+  test("one that is deleted, that was never there, or that is no spec: 400", async () => {
+    const project = opened.acme.newProject()
+    const digest = await publish(project, "quality", spec({}))
+    await opened.acme.post("/obj/delete", { project_id: project, object_id: "quality", digests: [digest] })
+    await publish(project, "other", { a: 1 }, null)
+    for (const answer of [
+      await annotate(project, digest, 1),
+      await annotate(project, "v7", 1),
+      await annotate(project, "latest", 1, "absent"),
+      await annotate(project, "latest", 1, "other"),
+    ]) {
+      expect(answer).toMatchObject({ status: 400, body: { error_type: "InvalidRequest" } })
+    }
+  })
+})
+
 describe("objects 5: batch, purge, replace", () => {
   test("a batch answers in order and writes everything or nothing", async () => {
     const project = opened.acme.newProject()
