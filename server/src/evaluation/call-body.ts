@@ -2,9 +2,9 @@
 import { isUtf8 } from "node:buffer"
 import { HeddleError, type ValidationIssue } from "../errors.ts"
 import { JsonTextError } from "../json/json-cursor.ts"
-import { JsonScanner } from "../json/json-scanner.ts"
+import { JsonScanner, KeyTable } from "../json/json-scanner.ts"
 import type { CallForm } from "./call-fields.ts"
-import { type CallItem, issue, type Location, readCallItem } from "./call-item.ts"
+import { type CallItem, issue, type Location, notAnObject, readCallItem } from "./call-item.ts"
 
 export interface CallBody {
   bytes: Buffer
@@ -18,7 +18,7 @@ type ReadItems = (scanner: JsonScanner, items: CallItem[], issues: ValidationIss
 /** `{"start": …}` or `{"end": …}`. @throws {HeddleError} 400, 413, 422. */
 export function readSingleCall(bytes: Buffer, form: "start" | "end"): CallBody {
   return read(bytes, (scanner, items, issues) =>
-    readMember(scanner, form, ["body"], issues, () => {
+    readMember(scanner, form, issues, () => {
       issues.length = 0
       items[0] = readCallItem(scanner, form, ["body", form], issues)
     }),
@@ -87,38 +87,43 @@ function refuseInternalRefs(bytes: Buffer): void {
   )
 }
 
-/**
- * Consumes an object and calls `take` at the value of its member `name`. Of equal keys the last one
- * counts: `take` must replace what it took before.
- */
+const bodyKeys = {
+  start: new KeyTable(["start"]),
+  end: new KeyTable(["end"]),
+  batch: new KeyTable(["batch"]),
+}
+const itemKeys = new KeyTable(["mode", "req"])
+const requestKeys = new KeyTable(["start", "end"])
+
+/** Consumes the body and calls `take` at the value of its member `name`; of equal keys the last one counts. */
 function readMember(
   scanner: JsonScanner,
-  name: string,
-  location: Location,
+  name: keyof typeof bodyKeys,
   issues: ValidationIssue[],
   take: () => void,
 ): void {
-  const found = readMembers(scanner, location, issues, { [name]: take })
-  if (found !== null && !found.has(name)) issues.push(issue([...location, name], "missing", "Field required"))
+  const found = readMembers(scanner, ["body"], issues, bodyKeys[name], [take])
+  if (found !== null && found.size === 0) issues.push(issue(["body", name], "missing", "Field required"))
 }
 
-/** The names of `takers` that were there; null: the value is no object, which is told. */
+/** Which of the keys were there, by their index; null: the value is no object, which is told. */
 function readMembers(
   scanner: JsonScanner,
   location: Location,
   issues: ValidationIssue[],
-  takers: Readonly<Record<string, () => void>>,
-): Set<string> | null {
+  keys: KeyTable,
+  takers: readonly (() => void)[],
+): Set<number> | null {
   if (!scanner.isObject()) {
     scanner.skip()
     issues.push(notAnObject(location))
     return null
   }
-  const found = new Set<string>()
+  const found = new Set<number>()
   if (!scanner.enterObject()) return found
   do {
-    const key = scanner.key()
-    const take = Object.hasOwn(takers, key) ? takers[key] : undefined
+    const key = scanner.keyIn(keys)
+    const take = takers[key]
     if (take === undefined) scanner.skip()
     else {
       found.add(key)
@@ -128,17 +133,13 @@ function readMembers(
   return found
 }
 
-function notAnObject(location: Location): ValidationIssue {
-  return issue(location, "model_attributes_type", "Input should be a valid dictionary or object to extract fields from")
-}
-
 function readBatch(
   scanner: JsonScanner,
   items: CallItem[],
   issues: ValidationIssue[],
   takeItem: (location: Location) => void,
 ): void {
-  readMember(scanner, "batch", ["body"], issues, () => {
+  readMember(scanner, "batch", issues, () => {
     issues.length = 0
     items.length = 0
     if (!scanner.isArray()) {
@@ -161,14 +162,13 @@ function readUpsertItem(scanner: JsonScanner, location: Location, issues: Valida
   const takeForm = (form: "start" | "end") => () => {
     found[form] = readCallItem(scanner, form, [...request, form], issues)
   }
-  const members = readMembers(scanner, location, issues, {
-    mode: () => {
-      mode = readMode(scanner)
-    },
-    req: () => readMembers(scanner, request, issues, { start: takeForm("start"), end: takeForm("end") }),
-  })
+  const takeMode = () => {
+    mode = readMode(scanner)
+  }
+  const takeRequest = () => readMembers(scanner, request, issues, requestKeys, [takeForm("start"), takeForm("end")])
+  const members = readMembers(scanner, location, issues, itemKeys, [takeMode, takeRequest])
   if (members === null) return null
-  if (!members.has("req")) {
+  if (!members.has(1)) {
     issues.push(issue(request, "missing", "Field required"))
     return null
   }

@@ -14,7 +14,7 @@ export type FieldKind =
   | "payload"
 
 export interface CallField {
-  /** On the wire, and the column. */
+  /** On the wire, and of the column. */
   name: string
   kind: FieldKind
   required: boolean
@@ -28,10 +28,8 @@ const required = (name: string, kind: FieldKind): CallField => ({ name, kind, re
 const optional = (name: string, kind: FieldKind): CallField => ({ name, kind, required: false, ignored: false })
 const ignored = (name: string, kind: FieldKind): CallField => ({ name, kind, required: false, ignored: true })
 
-const identity = [
-  required("project_id", "project"),
+const start = [
   required("op_name", "op_name"),
-  required("started_at", "time"),
   required("attributes", "payload_object"),
   required("inputs", "payload_object"),
   optional("display_name", "display_name"),
@@ -45,7 +43,7 @@ const identity = [
   ignored("wb_user_id", "text"),
 ]
 
-const result = [
+const end = [
   required("ended_at", "time"),
   required("summary", "payload_object"),
   optional("exception", "text"),
@@ -53,15 +51,32 @@ const result = [
   optional("wb_run_step_end", "integer"),
 ]
 
+/** The fields of each form, those of {@link fieldAt} first. */
 export const callFields: Readonly<Record<CallForm, readonly CallField[]>> = {
-  start: [...identity, optional("id", "call_id"), optional("trace_id", "trace_id")],
-  // A start time here would make the call visible without its start.
+  start: [
+    required("project_id", "project"),
+    optional("id", "call_id"),
+    optional("trace_id", "trace_id"),
+    required("started_at", "time"),
+    ...start,
+  ],
   end: [
     required("project_id", "project"),
     required("id", "call_id"),
-    ...result,
+    // Stored, these two would make the call visible without its start.
     ignored("trace_id", "trace_id"),
     ignored("started_at", "time"),
+    ...end,
   ],
-  complete: [...identity, required("id", "call_id"), required("trace_id", "trace_id"), ...result],
+  complete: [
+    required("project_id", "project"),
+    required("id", "call_id"),
+    required("trace_id", "trace_id"),
+    required("started_at", "time"),
+    ...start,
+    ...end,
+  ],
 }
+
+/** Where the fields stand that have the same place in every form. */
+export const fieldAt = { projectId: 0, id: 1, traceId: 2, startedAt: 3 } as const

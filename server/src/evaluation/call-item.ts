@@ -4,36 +4,30 @@
  * validation clients and their tests know (evaluation-store-calls 1.3).
  */
 import type { ValidationIssue } from "../errors.ts"
-import type { JsonScanner } from "../json/json-scanner.ts"
+import { type JsonScanner, KeyTable } from "../json/json-scanner.ts"
 import { storedTime } from "../storage/traces/stored-time.ts"
 import { type CallField, callFields, type CallForm, type FieldKind } from "./call-fields.ts"
 
 export type Location = readonly (string | number)[]
 
-/** Where a value stands in the body: the first byte of it and one past the last. */
-export interface Span {
-  start: number
-  end: number
-}
-
+/** Its fields are told by their index in {@link callFields}; absent ones and nulls are the same. */
 export interface CallItem {
   form: CallForm
-  /** By the field's name; absent ones and nulls are left out. */
-  spans: ReadonlyMap<string, Span>
-  /** The values of the fields that are not payloads, by name; times as they are stored. */
-  values: ReadonlyMap<string, string>
+  /** At 2 i the first byte of field i in the body, at 2 i + 1 one past its last; both 0: absent. */
+  spans: Int32Array
+  /** What the fields say that are not payloads; times as they are stored. */
+  values: readonly (string | undefined)[]
 }
 
 const quote = 0x22
 const openBrace = 0x7b
 const letterN = 0x6e
 
-const byName = new Map(
-  (["start", "end", "complete"] as const).map((form) => [
-    form,
-    new Map(callFields[form].map((field) => [field.name, field])),
-  ]),
-)
+const keyTables: Readonly<Record<CallForm, KeyTable>> = {
+  start: new KeyTable(callFields.start.map(({ name }) => name)),
+  end: new KeyTable(callFields.end.map(({ name }) => name)),
+  complete: new KeyTable(callFields.complete.map(({ name }) => name)),
+}
 
 /**
  * Consumes the value at the scanner, which stands at `location` of the body.
@@ -46,87 +40,74 @@ export function readCallItem(
   location: Location,
   issues: ValidationIssue[],
 ): CallItem {
-  const spans = new Map<string, Span>()
-  const values = new Map<string, string>()
+  const fields = callFields[form]
+  const spans = new Int32Array(2 * fields.length)
+  const values: (string | undefined)[] = []
   if (!scanner.isObject()) {
     scanner.skip()
-    issues.push(
-      issue(location, "model_attributes_type", "Input should be a valid dictionary or object to extract fields from"),
-    )
+    issues.push(notAnObject(location))
     return { form, spans, values }
   }
-  const nulls = readMembers(scanner, byName.get(form) as ReadonlyMap<string, CallField>, spans)
-  for (const field of callFields[form]) {
-    const span = spans.get(field.name)
-    if (span !== undefined) checkField(scanner.bytes, field, span, values, location, issues)
-    else if (field.required && nulls.has(field.name)) issues.push(wrongType(field, location))
-    else if (field.required) issues.push(issue([...location, field.name], "missing", "Field required"))
+  readMembers(scanner, keyTables[form], spans)
+  for (const [index, field] of fields.entries()) {
+    const start = spans[2 * index] as number
+    const end = spans[2 * index + 1] as number
+    let value: string | undefined
+    if (start === 0) {
+      if (field.required) issues.push(missing(field, location))
+    } else if (scanner.bytes[start] === letterN) {
+      if (field.required) issues.push(wrongType(field, location))
+      spans.fill(0, 2 * index, 2 * index + 2)
+    } else if (isPayload(field)) {
+      if (field.kind === "payload_object" && scanner.bytes[start] !== openBrace) issues.push(wrongType(field, location))
+    } else {
+      value = plainValue(scanner.bytes, field.kind, start, end)
+      if (value === undefined) issues.push(wrongType(field, location))
+    }
+    values.push(value)
   }
   return { form, spans, values }
 }
 
-/** Fills `spans`, the last of equal keys winning, as in every JSON reader; returns the names whose value is null. */
-function readMembers(
-  scanner: JsonScanner,
-  fields: ReadonlyMap<string, CallField>,
-  spans: Map<string, Span>,
-): Set<string> {
-  const nulls = new Set<string>()
-  if (!scanner.enterObject()) return nulls
+/** Fills `spans`, the last of equal keys winning, as in every JSON reader. */
+function readMembers(scanner: JsonScanner, keys: KeyTable, spans: Int32Array): void {
+  if (!scanner.enterObject()) return
   do {
-    const name = scanner.key()
-    const first = scanner.peek()
+    const index = scanner.keyIn(keys)
+    scanner.peek()
     const start = scanner.at
     scanner.skip()
-    if (!fields.has(name)) continue
-    if (first === letterN) {
-      spans.delete(name)
-      nulls.add(name)
-    } else spans.set(name, { start, end: scanner.at })
+    if (index === -1) continue
+    spans[2 * index] = start
+    spans[2 * index + 1] = scanner.at
   } while (scanner.nextMember())
-  return nulls
 }
 
-function checkField(
-  bytes: Buffer,
-  field: CallField,
-  span: Span,
-  values: Map<string, string>,
-  location: Location,
-  issues: ValidationIssue[],
-): void {
-  const first = bytes[span.start]
-  const { kind } = field
-  if (kind === "payload") return
-  if (kind === "payload_object") {
-    if (first !== openBrace) issues.push(wrongType(field, location))
-    return
-  }
-  const value = plainValue(bytes, kind, span)
-  if (value === null) issues.push(wrongType(field, location))
-  else values.set(field.name, value)
+export function isPayload({ kind }: CallField): boolean {
+  return kind === "payload" || kind === "payload_object"
 }
 
-/** As it is stored; null: not of this kind. */
-function plainValue(bytes: Buffer, kind: FieldKind, span: Span): string | null {
-  if (kind === "integer") return integerOf(bytes, span)
-  const text = textOf(bytes, span)
-  return kind === "time" && text !== null ? storedTime(text) : text
+/** As it is stored; undefined: not of this kind. */
+function plainValue(bytes: Buffer, kind: FieldKind, start: number, end: number): string | undefined {
+  if (kind === "integer") return integerOf(bytes, start, end)
+  const text = textOf(bytes, start, end)
+  return kind === "time" && text !== undefined ? (storedTime(text) ?? undefined) : text
 }
 
-/** The string that stands at `span`, without lone surrogates, which no store can hold; null: not a string. */
-function textOf(bytes: Buffer, span: Span): string | null {
-  if (bytes[span.start] !== quote) return null
-  const token = bytes.toString("utf8", span.start + 1, span.end - 1)
-  return token.includes("\\") ? (JSON.parse(`"${token}"`) as string).toWellFormed() : token
+/** The string that stands there, without lone surrogates, which no store can hold; undefined: not a string. */
+function textOf(bytes: Buffer, start: number, end: number): string | undefined {
+  if (bytes[start] !== quote) return undefined
+  const text = bytes.toString("utf8", start + 1, end - 1)
+  if (!text.includes("\\")) return text
+  return (JSON.parse(`"${text}"`) as string).toWellFormed()
 }
 
 /** A whole number of 64 bits, also written as `5.0` or `"5"`. */
-function integerOf(bytes: Buffer, span: Span): string | null {
-  const token = textOf(bytes, span) ?? bytes.toString("latin1", span.start, span.end)
+function integerOf(bytes: Buffer, start: number, end: number): string | undefined {
+  const token = textOf(bytes, start, end) ?? bytes.toString("latin1", start, end)
   const digits = /^(-?\d+)(?:\.0+)?$/.exec(token)?.[1]
-  if (digits === undefined) return null
-  return BigInt.asIntN(64, BigInt(digits)) === BigInt(digits) ? digits : null
+  if (digits === undefined) return undefined
+  return BigInt.asIntN(64, BigInt(digits)) === BigInt(digits) ? digits : undefined
 }
 
 const wrongTypes: Partial<Record<FieldKind, [type: string, message: string]>> = {
@@ -135,9 +116,17 @@ const wrongTypes: Partial<Record<FieldKind, [type: string, message: string]>> = 
   payload_object: ["dict_type", "Input should be a valid dictionary"],
 }
 
-function wrongType(field: CallField, location: Location): ValidationIssue {
-  const [type, message] = wrongTypes[field.kind] ?? ["string_type", "Input should be a valid string"]
-  return issue([...location, field.name], type, message)
+function wrongType({ name, kind }: CallField, location: Location): ValidationIssue {
+  const [type, message] = wrongTypes[kind] ?? ["string_type", "Input should be a valid string"]
+  return issue([...location, name], type, message)
+}
+
+function missing({ name }: CallField, location: Location): ValidationIssue {
+  return issue([...location, name], "missing", "Field required")
+}
+
+export function notAnObject(location: Location): ValidationIssue {
+  return issue(location, "model_attributes_type", "Input should be a valid dictionary or object to extract fields from")
 }
 
 export function issue(location: Location, type: string, msg: string): ValidationIssue {

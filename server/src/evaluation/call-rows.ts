@@ -6,8 +6,14 @@ import { HeddleError } from "../errors.ts"
 import { withoutNotFinite } from "../json/json-parts.ts"
 import type { CallBatch } from "../storage/traces/calls-write.ts"
 import type { CallBody } from "./call-body.ts"
-import { type CallField, callFields, type CallForm } from "./call-fields.ts"
-import type { CallItem, Span } from "./call-item.ts"
+import { type CallField, callFields, type CallForm, fieldAt } from "./call-fields.ts"
+import { type CallItem, isPayload } from "./call-item.ts"
+
+/** Of a call that starts: those it came with, or made by the server. */
+export interface CallIds {
+  id: string
+  trace_id: string
+}
 
 /** What the server adds to a call. */
 export interface CallOwner {
@@ -23,16 +29,27 @@ const jsonNull = Buffer.from("null")
 /** Room for the plain values of a row; the buffer grows when they need more. */
 const headBytes = 1024
 
-/** Payloads, and the plain fields that are stored as text. */
-const layout = Object.fromEntries(
-  (["start", "end", "complete"] as const).map((form) => {
-    const stored = callFields[form].filter((field) => !field.ignored && field.kind !== "project")
-    return [form, { plain: stored.filter((field) => !isPayload(field)), payloads: stored.filter(isPayload) }]
-  }),
-) as Record<CallForm, { plain: CallField[]; payloads: CallField[] }>
+interface StoredField {
+  field: CallField
+  /** Of {@link callFields}. */
+  index: number
+}
 
-function isPayload({ kind }: CallField): boolean {
-  return kind === "payload" || kind === "payload_object"
+/** The fields that are stored; the ids come before them. */
+const layout: Readonly<Record<CallForm, { plain: StoredField[]; payloads: StoredField[] }>> = {
+  start: layoutOf("start"),
+  end: layoutOf("end"),
+  complete: layoutOf("complete"),
+}
+
+function layoutOf(form: CallForm): { plain: StoredField[]; payloads: StoredField[] } {
+  const stored = callFields[form]
+    .map((field, index) => ({ field, index }))
+    .filter(({ field, index }) => !field.ignored && index > fieldAt.traceId)
+  return {
+    plain: stored.filter(({ field }) => !isPayload(field)),
+    payloads: stored.filter(({ field }) => isPayload(field)),
+  }
 }
 
 export class CallRows {
@@ -46,37 +63,27 @@ export class CallRows {
     this.#buffer = Buffer.allocUnsafe(body.bytes.length + headBytes * (body.items.length + 1))
   }
 
-  /** `made`: ids that the server makes for a start without them. @throws {HeddleError} `insert_too_large`. */
-  add(item: CallItem, owner: CallOwner, made: Readonly<Record<string, string>> = {}): void {
+  /** `ids`: of a start, null for an end. @throws {HeddleError} `insert_too_large`. */
+  add(item: CallItem, owner: CallOwner, ids: CallIds | null): void {
     const { plain, payloads } = layout[item.form]
-    let head = `{"project_id":"${owner.projectId}"`
-    if (item.form !== "end") head += `,"wb_user_id":${JSON.stringify(owner.userId)}`
-    for (const field of plain) {
-      const value = item.values.get(field.name) ?? made[field.name]
+    let head = `{"project_id":"${owner.projectId}",${idColumns(item, owner, ids)}`
+    for (const { field, index } of plain) {
+      const value = item.values[index]
       if (value !== undefined) head += `,"${field.name}":${field.kind === "integer" ? value : JSON.stringify(value)}`
+      // An end replaces all that an earlier end said.
+      else if (field.name === "exception" && ids === null) head += ',"exception":""'
     }
-    // An end replaces all that an earlier end said.
-    if (item.form === "end" && !item.values.has("exception")) head += ',"exception":""'
     this.#text(head)
-    if (item.form !== "end") this.#addPlace(item, owner, made)
-    const texts = payloads.map((field) => this.#payload(item.spans.get(field.name)))
+    const texts = payloads.map(({ index }) => this.#payload(item.spans, index))
     shrink(texts, head.length, item)
-    texts.forEach((text, index) => this.#column(payloads[index] as CallField, text, item.form))
+    texts.forEach((text, at) => this.#column((payloads[at] as StoredField).field, text, item.form))
     this.#text("}\n")
+    if (ids !== null) this.#places += placeOf(item, owner, ids)
   }
 
   /** What was added, to be stored together. */
   batch(): CallBatch {
     return { rows: this.#buffer.subarray(0, this.#used), places: Buffer.from(this.#places) }
-  }
-
-  #addPlace({ values }: CallItem, { projectId }: CallOwner, made: Readonly<Record<string, string>>): void {
-    const { id, trace_id } = {
-      id: values.get("id") ?? made["id"],
-      trace_id: values.get("trace_id") ?? made["trace_id"],
-    }
-    // Ids and times hold nothing that JSON escapes.
-    this.#places += `{"project_id":"${projectId}","trace_id":"${trace_id}","started_at":"${values.get("started_at")}","id":"${id}"}\n`
   }
 
   #column({ name, kind }: CallField, text: Buffer | null, form: CallForm): void {
@@ -87,9 +94,10 @@ export class CallRows {
     this.#text("]")
   }
 
-  #payload(span: Span | undefined): Buffer | null {
-    if (span === undefined) return null
-    const bytes = this.#body.bytes.subarray(span.start, span.end)
+  #payload(spans: Int32Array, index: number): Buffer | null {
+    const end = spans[2 * index + 1]
+    if (end === 0) return null
+    const bytes = this.#body.bytes.subarray(spans[2 * index], end)
     // JSON has no such tokens, and neither ClickHouse nor a JavaScript client reads them.
     return this.#body.holdsNotFinite ? Buffer.from(withoutNotFinite(bytes.toString("utf8"))) : bytes
   }
@@ -113,6 +121,18 @@ export class CallRows {
   }
 }
 
+/** Ids have been checked: they hold nothing that JSON escapes. */
+function idColumns({ values }: CallItem, { userId }: CallOwner, ids: CallIds | null): string {
+  if (ids === null) return `"id":"${values[fieldAt.id]}"`
+  return `"id":"${ids.id}","trace_id":"${ids.trace_id}","wb_user_id":${JSON.stringify(userId)}`
+}
+
+/** Neither do times. */
+function placeOf({ values }: CallItem, { projectId }: CallOwner, { id, trace_id }: CallIds): string {
+  const started_at = values[fieldAt.startedAt]
+  return `{"project_id":"${projectId}","trace_id":"${trace_id}","started_at":"${started_at}","id":"${id}"}\n`
+}
+
 /** Replaces the largest payloads until the row is small enough. */
 function shrink(texts: (Buffer | null)[], plainBytes: number, item: CallItem): void {
   let total = texts.reduce((sum, text) => sum + (text?.length ?? 0), plainBytes)
@@ -127,7 +147,7 @@ function shrink(texts: (Buffer | null)[], plainBytes: number, item: CallItem): v
 }
 
 function rowTooLarge(bytes: number, item: CallItem): HeddleError {
-  const id = item.values.get("id") ?? "(no id)"
+  const id = item.values[fieldAt.id] ?? "(without an id)"
   const message = `the call ${id} takes ${bytes} bytes without its payloads; one may take ${maximumRowBytes}. Shorten its texts`
   return new HeddleError("insert_too_large", message)
 }

@@ -11,9 +11,9 @@ const longestOpName = 128
 const longestDisplayName = 1024
 
 /** @throws {HeddleError} `value_error` that names the field, its value and what it may be. */
-export function checkCall(item: CallItem): void {
-  for (const field of callFields[item.form]) {
-    const value = item.values.get(field.name)
+export function checkCall({ form, values }: CallItem): void {
+  for (const [index, field] of callFields[form].entries()) {
+    const value = values[index]
     if (value !== undefined) checkValue(field, value)
   }
 }

@@ -6,14 +6,10 @@ import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { CallWriter } from "../storage/traces/calls-write.ts"
 import type { CallBody } from "./call-body.ts"
 import type { CallItem } from "./call-item.ts"
-import { type CallOwner, CallRows } from "./call-rows.ts"
+import { fieldAt } from "./call-fields.ts"
+import { type CallIds, type CallOwner, CallRows } from "./call-rows.ts"
 import { checkCall } from "./call-rules.ts"
 import { projectForWrite } from "./project-access.ts"
-
-export interface CallIds {
-  id: string
-  trace_id: string
-}
 
 /**
  * Stores all calls of the body or none.
@@ -30,14 +26,14 @@ export async function writeCalls(
   const owners = new Map<string, CallOwner>()
   for (const item of body.items) {
     checkCall(item)
-    const name = item.values.get("project_id") as string
+    const name = projectOf(item)
     if (pathProject !== null && name !== pathProject) throw otherProject(name, pathProject)
     if (!owners.has(name)) owners.set(name, await ownerOf(database, principal, name))
   }
   const rows = new CallRows(body)
   const ids = body.items.map((item) => {
     const made = idsOf(item)
-    rows.add(item, owners.get(item.values.get("project_id") as string) as CallOwner, made ?? {})
+    rows.add(item, owners.get(projectOf(item)) as CallOwner, made)
     return made
   })
   await writer.add(rows.batch())
@@ -49,10 +45,15 @@ async function ownerOf(database: CatalogDatabase, principal: Principal, name: st
   return { projectId: id, userId }
 }
 
+/** An item that was read without findings has one. */
+function projectOf({ values }: CallItem): string {
+  return values[fieldAt.projectId] as string
+}
+
 /** Those of a start, made where they are absent. */
-function idsOf({ form, values }: CallItem): { id: string; trace_id: string } | null {
+function idsOf({ form, values }: CallItem): CallIds | null {
   if (form === "end") return null
-  return { id: values.get("id") ?? randomUUIDv7(), trace_id: values.get("trace_id") ?? randomUUIDv7() }
+  return { id: values[fieldAt.id] ?? randomUUIDv7(), trace_id: values[fieldAt.traceId] ?? randomUUIDv7() }
 }
 
 function otherProject(name: string, pathProject: string): HeddleError {

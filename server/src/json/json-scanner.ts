@@ -35,6 +35,38 @@ const words = new Map(
 )
 const minusInfinity = Buffer.from("-Infinity")
 
+/** Names that a reader looks for; {@link JsonScanner.keyIn} finds them by their bytes, without making strings. */
+export class KeyTable {
+  readonly #names: readonly Buffer[]
+  /** By the hash of a name: its index. */
+  readonly #byHash = new Map<number, number>()
+
+  /** @throws {Error} when two names have one hash: then the hash must change. */
+  constructor(names: readonly string[]) {
+    this.#names = names.map((name) => Buffer.from(name))
+    for (const [index, name] of this.#names.entries()) {
+      const hash = hashOf(name, 0, name.length)
+      if (this.#byHash.has(hash)) throw new Error(`two keys have the hash ${hash}`)
+      this.#byHash.set(hash, index)
+    }
+  }
+
+  /** The index of the name that stands from `start` to `end`; -1: none. */
+  find(bytes: Buffer, start: number, end: number): number {
+    const index = this.#byHash.get(hashOf(bytes, start, end)) ?? -1
+    const name = this.#names[index]
+    if (name === undefined || name.length !== end - start) return -1
+    for (let at = 0; at < name.length; at++) if (name[at] !== bytes[start + at]) return -1
+    return index
+  }
+}
+
+function hashOf(bytes: Buffer, start: number, end: number): number {
+  let hash = end - start
+  for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0
+  return hash
+}
+
 export class JsonScanner {
   readonly bytes: Buffer
   /** Of the next byte that is not consumed. */
@@ -76,16 +108,17 @@ export class JsonScanner {
     return this.#enter(openBracket, closeBracket)
   }
 
-  /** Consumes a key and its colon; returns the key. */
-  key(): string {
+  /** Consumes a key and its colon; returns the index of the key in the table, -1 when it is not there. */
+  keyIn(table: KeyTable): number {
     if (this.peek() !== quote) throw this.#unexpected()
     const start = this.at + 1
-    const isPlain = this.#string()
+    const escaped = this.#string()
     const end = this.at - 1
     if (this.peek() !== colon) throw this.#unexpected()
     this.at++
-    if (isPlain) return this.bytes.toString("latin1", start, end)
-    return JSON.parse(this.bytes.toString("utf8", start - 1, end + 1)) as string
+    if (!escaped) return table.find(this.bytes, start, end)
+    const key = Buffer.from(JSON.parse(this.bytes.toString("utf8", start - 1, end + 1)) as string)
+    return table.find(key, 0, key.length)
   }
 
   /** After the value of a member: whether another one follows. */
@@ -151,20 +184,14 @@ export class JsonScanner {
     return false
   }
 
-  /** From the opening quote past the closing one. false: it has escapes or bytes past ASCII. */
+  /** From the opening quote past the closing one. true: it has escapes. */
   #string(): boolean {
     const { bytes } = this
     const end = bytes.length
     let at = this.at + 1
-    let above = 0
     let escaped = false
     for (;;) {
-      while (at < end) {
-        const byte = bytes[at] as number
-        if (plain[byte] === 0) break
-        above |= byte
-        at++
-      }
+      while (at < end && plain[bytes[at] as number] === 1) at++
       if (at >= end) throw new JsonTextError("syntax", `the string at byte ${this.at} has no end`)
       if (bytes[at] === quote) break
       if (bytes[at] !== backslash) throw this.#unexpected(at)
@@ -172,7 +199,7 @@ export class JsonScanner {
       at = this.#escape(at + 1)
     }
     this.at = at + 1
-    return !escaped && above < 0x80
+    return escaped
   }
 
   /** Past an escape, whose backslash is before `at`. */
