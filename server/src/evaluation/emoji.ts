@@ -4,6 +4,8 @@
  */
 import { createRequire } from "node:module"
 
+const require = createRequire(import.meta.url)
+
 export interface EmojiName {
   /** `:name:` with the skin tones. */
   alias: string
@@ -90,7 +92,7 @@ function find(text: string): KnownEmoji | undefined {
 
 /** Read at the first reaction: the list is 400 KB. */
 function loadNames(): Map<string, KnownEmoji> {
-  const list = createRequire(import.meta.url)("unicode-emoji-json/data-by-emoji.json") as Record<string, ListedEmoji>
+  const list = require("unicode-emoji-json") as Record<string, ListedEmoji>
   return new Map(
     Object.entries(list).map(([emoji, { name, group }]) => {
       const plain = name.replaceAll(" - ", "-").replaceAll(/[:,“”]/g, "")
