@@ -2,18 +2,15 @@
 import { HeddleError } from "../errors.ts"
 import { countCalls, findCallIds, type Page, traceBytes } from "../storage/traces/calls-read.ts"
 import { type CallsSelection, selectCalls } from "../storage/traces/calls-selection.ts"
-import {
-  type CallColumn,
-  type CallRow,
-  readAllCallRows,
-  readCallRows,
-  readTraceBytes,
-} from "../storage/traces/shown-calls.ts"
+import { type CallColumn, type CallRow, readAllCallRows, readCallRows } from "../storage/traces/shown-calls.ts"
 import type { TraceStore } from "../storage/traces/trace-store.ts"
 import { queryFailure } from "../storage/traces/query-failure.ts"
 import type { CallReadRequest, CallsQueryRequest, CallsQueryStatsRequest } from "../wire/evaluation/call-read.ts"
 import { chosenColumns } from "./call-columns.ts"
-import { type CallExtras, callText } from "./call-record.ts"
+import { expandRows, fieldsOf, findExpansions } from "./call-expansion.ts"
+import { readExtras } from "./call-extras.ts"
+import { callText } from "./call-record.ts"
+import type { Principal } from "../http/principal.ts"
 import type { EvaluationDependencies } from "./dependencies.ts"
 import type { ProjectAccess } from "./project-access.ts"
 
@@ -29,6 +26,7 @@ const linesAtOnce = 2_000
 /** The JSON texts of the calls asked for, in order, a batch at a time. */
 export async function* queryCalls(
   dependencies: EvaluationDependencies,
+  principal: Principal,
   project: ProjectAccess,
   request: CallsQueryRequest,
 ): AsyncGenerator<string[]> {
@@ -43,9 +41,11 @@ export async function* queryCalls(
     includeUsernames: request.include_usernames === true,
     includeStorageSize: request.include_storage_size === true,
   })
-  const selection = selectCalls({ ...selectionOf(project, request), sortBy: request.sort_by ?? null })
+  const selection = await selectionOf(dependencies, principal, project, request)
   const batches = readBatches(traces, selection, page, [...columns])
-  for await (const rows of batches) {
+  const expanded = request.return_expanded_column_values === false ? [] : (request.expand_columns ?? [])
+  for await (const found of batches) {
+    const rows = await expandRows(dependencies, principal, found, expanded)
     const extras = await readExtras(dependencies, project, request, rows)
     yield rows.map((row) => callText(row, columns, extras(row)))
   }
@@ -105,34 +105,15 @@ export async function readCall(
   return callText(row, columns, extras(row))
 }
 
-type Inclusions = Pick<
-  CallsQueryRequest,
-  "include_costs" | "include_feedback" | "include_total_storage_size" | "include_usernames"
->
-
-/** What the flags add to a batch of rows. */
-async function readExtras(
-  { traces }: EvaluationDependencies,
-  project: ProjectAccess,
-  request: Inclusions,
-  rows: readonly CallRow[],
-): Promise<(row: CallRow) => CallExtras> {
-  const roots = request.include_total_storage_size === true ? rows.filter((row) => row.parent_id === null) : []
-  const traceIds = roots.map((row) => row.trace_id)
-  const totals = traceIds.length === 0 ? null : await readTraceBytes(traces, project.id, traceIds).catch(fail)
-  return (row) => ({
-    projectName: project.name,
-    totalStorageSizeBytes: row.parent_id === null ? (totals?.get(row.trace_id) ?? null) : null,
-  })
-}
-
 export async function queryCallStats(
-  { traces }: EvaluationDependencies,
+  dependencies: EvaluationDependencies,
+  principal: Principal,
   project: ProjectAccess,
   request: CallsQueryStatsRequest,
 ): Promise<{ count: number; has_more: boolean; total_storage_size_bytes: number | null }> {
   const limit = nonNegative("limit", request.limit) ?? null
-  const selection = selectCalls({ ...selectionOf(project, request), sortBy: [] })
+  const { traces } = dependencies
+  const selection = await selectionOf(dependencies, principal, project, { ...request, sort_by: [] })
   // One more than the limit tells whether there are more.
   const found = await countCalls(traces, selection, limit === null ? null : limit + 1).catch(fail)
   const count = limit === null ? found : Math.min(found, limit)
@@ -140,8 +121,17 @@ export async function queryCallStats(
   return { count, has_more: found > count, total_storage_size_bytes: bytes }
 }
 
-function selectionOf(project: ProjectAccess, { filter, query }: Pick<CallsQueryRequest, "filter" | "query">) {
-  return { projectId: project.id, projectName: project.name, filter: filter ?? {}, query: query ?? null }
+async function selectionOf(
+  dependencies: EvaluationDependencies,
+  principal: Principal,
+  project: ProjectAccess,
+  request: Pick<CallsQueryRequest, "filter" | "query" | "sort_by" | "expand_columns">,
+): Promise<CallsSelection> {
+  const { filter, query, sort_by, expand_columns } = request
+  const calls = { projectId: project.id, projectName: project.name, filter: filter ?? {} }
+  const fields = [...fieldsOf(query?.$expr ?? {}), ...(sort_by ?? []).map(({ field }) => field)]
+  const expansions = await findExpansions(dependencies, principal, calls, expand_columns ?? [], fields).catch(fail)
+  return selectCalls({ ...calls, query: query ?? null, sortBy: sort_by ?? null, expansions })
 }
 
 function nonNegative(name: string, value: number | null | undefined): number | null | undefined {

@@ -42,7 +42,7 @@ export function callReadRoutes(dependencies: EvaluationDependencies): Route[] {
       handle: async (context) => {
         const body = exactRequest(context)
         const project = await projectForRead(database, context.principal, body.project_id)
-        const calls = queryCalls(dependencies, project, body)
+        const calls = queryCalls(dependencies, context.principal, project, body)
         await sendStream(context.reply, linesType(context.request.headers.accept), jsonLines(calls))
       },
     }),
@@ -55,7 +55,7 @@ export function callReadRoutes(dependencies: EvaluationDependencies): Route[] {
       handle: async (context) => {
         const body = exactRequest(context)
         const project = await projectForRead(database, context.principal, body.project_id)
-        const calls = queryCalls(dependencies, project, body)
+        const calls = queryCalls(dependencies, context.principal, project, body)
         await sendStream(context.reply, "application/json", jsonDocument("calls", calls))
       },
     }),
@@ -68,7 +68,7 @@ export function callReadRoutes(dependencies: EvaluationDependencies): Route[] {
       handle: async (context) => {
         const body = exactRequest(context)
         const project = await projectForRead(database, context.principal, body.project_id)
-        return queryCallStats(dependencies, project, body)
+        return queryCallStats(dependencies, context.principal, project, body)
       },
     }),
   ]

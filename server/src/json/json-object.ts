@@ -32,3 +32,22 @@ function appended(text: string, added: readonly string[]): string {
   const before = text.slice(0, end).trimEnd()
   return `${before}${before.trimStart() === "{" ? "" : ","}${added.join(",")}}`
 }
+
+/** The text at a path of members; null: not there. */
+export function textAt(text: string, path: readonly string[]): string | null {
+  const [name, ...rest] = path
+  if (name === undefined) return text
+  const member = membersOf(text).findLast((one) => one.name === name)
+  return member === undefined ? null : textAt(member.value, rest)
+}
+
+/** `replacement` in place of the value at a path that is there; the order of members stays. */
+export function withTextAt(text: string, path: readonly string[], replacement: string): string {
+  const [name, ...rest] = path
+  if (name === undefined) return replacement
+  const members = membersOf(text).map((one) => {
+    const value = one.name === name ? withTextAt(one.value, rest, replacement) : one.value
+    return `${JSON.stringify(one.name)}:${value}`
+  })
+  return `{${members.join(",")}}`
+}

@@ -1,5 +1,7 @@
 /** The fields of a call that a query or a sort may name: evaluation-store-calls 3.6. Nothing else reaches a column. */
 import { HeddleError } from "../../errors.ts"
+import { callFeedbackValue } from "./call-feedback-field.ts"
+import { type Expansion, payloadValue } from "./call-ref-field.ts"
 import { jsonValue } from "./json-value.ts"
 import type { SqlParameters } from "./sql-parameters.ts"
 import { listValue, numberValue, type SqlValue, splitPath, textValue, timeValue } from "./sql-value.ts"
@@ -29,19 +31,24 @@ const computed: Record<string, () => SqlValue> = {
 }
 
 export interface CallFieldScope {
+  projectId: string
   /** `entity/project`, which is not stored in the table. */
   projectName: string
   parameters: SqlParameters
+  /** Shallow paths first. */
+  expansions: readonly Expansion[]
 }
 
 /** @throws {HeddleError} `invalid_field` for a name that is not a field of a call. */
-export function callField(path: string, { projectName, parameters }: CallFieldScope): SqlValue {
+export function callField(path: string, scope: CallFieldScope): SqlValue {
+  const { projectName, parameters, expansions } = scope
+  if (path.startsWith("feedback.")) return callFeedbackValue(path, scope)
   const special = Object.hasOwn(computed, path) ? computed[path] : undefined
   if (special !== undefined) return special()
   const [head = "", ...rest] = splitPath(path)
   const column = head.endsWith("_dump") ? head.slice(0, -"_dump".length) : head
   if (column === "attributes" && rest[0] === "otel_span") return jsonValue("otel_dump", rest.slice(1), parameters)
-  if (payloads.has(column)) return jsonValue(column, rest, parameters)
+  if (payloads.has(column)) return payloadValue([column, ...rest], expansions, parameters)
   if (rest.length > 0 && path !== "annotation_queue_items.queue_id") throw unknownField(path)
   if (texts.has(head)) return textValue(head)
   if (clearableTexts.has(head)) return textValue(`nullIf(${head}, '')`)

@@ -1,5 +1,7 @@
 /** Reads calls: first which ones and in which order, from narrow columns; then what is shown of them. */
-import type { CallsSelection } from "./calls-selection.ts"
+import { type Expansion, payloadValue } from "./call-ref-field.ts"
+import { type CallsQuery, type CallsSelection, selectCalls } from "./calls-selection.ts"
+import { SqlParameters } from "./sql-parameters.ts"
 import type { TraceStore } from "./trace-store.ts"
 
 export interface Page {
@@ -59,6 +61,24 @@ async function scanCallIds(traces: TraceStore, selection: CallsSelection, { limi
     selection.parameters,
   )
   return rows.map(({ id }) => id)
+}
+
+/** The different refs that stand at a path of the payloads of the calls that a filter names, at most `most`. */
+export async function findRefs(
+  traces: TraceStore,
+  { projectId, projectName, filter }: Pick<CallsQuery, "projectId" | "projectName" | "filter">,
+  { path, expansions }: { path: readonly string[]; expansions: readonly Expansion[] },
+  most: number,
+): Promise<string[]> {
+  const { live, asked, parameters } = selectCalls({ projectId, projectName, filter, query: null, sortBy: null })
+  const own = new SqlParameters("r")
+  const ref = payloadValue(path, expansions, own).as("text")
+  const rows = await traces.rows<{ ref: string }>(
+    `select distinct ${ref} as ref from calls final
+      where ${live} and ${asked} and startsWith(ref, 'weave:///') limit ${most}`,
+    { ...parameters, ...own.values },
+  )
+  return rows.map((row) => row.ref)
 }
 
 /** How many calls there are, counted no further than `limit`. */

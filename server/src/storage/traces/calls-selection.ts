@@ -1,6 +1,7 @@
 /** Which calls a request asks for, as SQL over `calls final`, and in which order. */
 import type { CallsFilter } from "../../wire/evaluation/call-read.ts"
 import type { Query, SortBy } from "../../wire/evaluation/query.ts"
+import type { Expansion } from "./call-ref-field.ts"
 import { callField } from "./call-query-fields.ts"
 import { filterConditions } from "./call-filter.ts"
 import { compileCondition } from "./query-condition.ts"
@@ -17,6 +18,8 @@ export interface CallsQuery {
   query: Query | null
   /** null: by time (calls 3.7). */
   sortBy: readonly SortBy[] | null
+  /** What the refs at the paths of `expand_columns` name, shallow paths first (calls 3.9). */
+  expansions?: readonly Expansion[]
 }
 
 export interface CallsSelection {
@@ -35,9 +38,10 @@ export interface CallsSelection {
 }
 
 /** @throws {HeddleError} for a field, literal or list that the contract refuses. */
-export function selectCalls({ projectId, projectName, filter, query, sortBy }: CallsQuery): CallsSelection {
+export function selectCalls(request: CallsQuery): CallsSelection {
+  const { projectId, projectName, filter, query, sortBy, expansions = [] } = request
   const parameters = new SqlParameters()
-  const field = (path: string): SqlValue => callField(path, { projectName, parameters })
+  const field = (path: string): SqlValue => callField(path, { projectId, projectName, parameters, expansions })
   const conditions = filterConditions(filter, projectId, parameters)
   if (query !== null) conditions.push(compileCondition(query.$expr, { field, parameters }))
   const project = `project_id = ${parameters.bind(projectId, "UUID")}`

@@ -90,6 +90,9 @@ function comparison(operator: Operator, left: Operand, right: Operand, scope: Qu
   const a = compileValue(left, scope)
   const b = compileValue(right, scope)
   if (a.kind === "null" || b.kind === "null") return nullTest(operator, a.kind === "null" ? b : a)
+  if (operator === "=" && a.list !== undefined) {
+    return `if(notEmpty(${a.list}), has(${a.list}, ${b.as("text")}), NULL)`
+  }
   const numbers = [left, right].some(({ $literal }) => needsExactInteger($literal))
   if (numbers && commonType(a, b) === "number") return exactComparison(operator, a, b)
   if (a.kind === "json" && b.kind === "json") return looseComparison(operator, a, b)
