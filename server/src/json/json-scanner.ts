@@ -30,7 +30,7 @@ escapes[0x75] = 2
 const hexadecimal = new Uint8Array(256)
 for (const character of "0123456789abcdefABCDEF") hexadecimal[character.charCodeAt(0)] = 1
 
-const words = new Map(
+const tokens = new Map(
   ["true", "false", "null", "NaN", "Infinity"].map((word) => [word.charCodeAt(0), Buffer.from(word)]),
 )
 const minusInfinity = Buffer.from("-Infinity")
@@ -67,16 +67,35 @@ function hashOf(bytes: Buffer, start: number, end: number): number {
   return hash
 }
 
+/**
+ * Whether four bytes are all plain: a byte minus its bound borrows from its top bit. May say no to
+ * plain ones, which are then looked at one by one.
+ */
+function isPlainWord(word: number): boolean {
+  const quotes = word ^ 0x22222222
+  const backslashes = word ^ 0x5c5c5c5c
+  const controls = (word - 0x20202020) & ~word
+  return (
+    ((((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes) | controls) & 0x80808080) === 0
+  )
+}
+
 export class JsonScanner {
   readonly bytes: Buffer
   /** Of the next byte that is not consumed. */
   at = 0
+  /** The same bytes, four at a time, from the first one on that lies at a multiple of four. */
+  readonly #words: Int32Array
+  readonly #firstWord: number
   /** Whether `NaN`, `Infinity` or `-Infinity` was seen so far. */
   sawNotFinite = false
   #depth = 0
 
   constructor(bytes: Buffer) {
     this.bytes = bytes
+    this.#firstWord = -bytes.byteOffset & 3
+    const start = bytes.byteOffset + this.#firstWord
+    this.#words = new Int32Array(bytes.buffer, start, Math.max(0, (bytes.length - this.#firstWord) >> 2))
   }
 
   /** The next byte that is no space, not consumed; -1 at the end. */
@@ -191,7 +210,7 @@ export class JsonScanner {
     let at = this.at + 1
     let escaped = false
     for (;;) {
-      while (at < end && plain[bytes[at] as number] === 1) at++
+      at = this.#pastPlain(at)
       if (at >= end) throw new JsonTextError("syntax", `the string at byte ${this.at} has no end`)
       if (bytes[at] === quote) break
       if (bytes[at] !== backslash) throw this.#unexpected(at)
@@ -200,6 +219,23 @@ export class JsonScanner {
     }
     this.at = at + 1
     return escaped
+  }
+
+  /** From `at` to the first byte that ends a run of plain ones in a string. */
+  #pastPlain(from: number): number {
+    const { bytes } = this
+    const end = bytes.length
+    let at = from
+    while (at < end && ((at - this.#firstWord) & 3) !== 0) {
+      if (plain[bytes[at] as number] === 0) return at
+      at++
+    }
+    const words = this.#words
+    let word = (at - this.#firstWord) >> 2
+    while (word < words.length && isPlainWord(words[word] as number)) word++
+    at = Math.max(at, this.#firstWord + word * 4)
+    while (at < end && plain[bytes[at] as number] === 1) at++
+    return at
   }
 
   /** Past an escape, whose backslash is before `at`. */
@@ -243,7 +279,7 @@ export class JsonScanner {
   }
 
   #literal(first: number): void {
-    const word = words.get(first)
+    const word = tokens.get(first)
     if (word === undefined) throw this.#unexpected()
     this.#word(word)
   }
