@@ -117,7 +117,7 @@ export async function readTokenSums(
   const rows = await traces.rows<Omit<TokenSums, "bucket"> & { bucket: string }>(
     `select bucket, reported.1 as model, toString(min(began_at)) as started_at, ${sums.join(", ")}
       from (select *, ${stretch} from (${reportedUsage(selection, buckets)})) group by bucket, model, stretch`,
-    { ...selection.parameters, changes: changes.map(String) },
+    { ...selection.parameters, changes },
   )
   return rows.map((row) => ({ ...row, bucket: Number(row.bucket) }))
 }
