@@ -134,14 +134,17 @@ describe("calls 6.2: making and reading", () => {
 
   test("pages over chunks", async () => {
     const project = acme.newProject()
-    const { digest, row_digests } = await createTable(project, numbered(2500))
+    const { digest, row_digests } = await createTable(project, numbered(6000))
     const at = async (more: object) => (await query(project, digest, more)).map((row) => row.original_index)
-    expect(await at({})).toEqual(Array.from({ length: 2500 }, (_, n) => n))
+    expect(await at({})).toEqual(Array.from({ length: 6000 }, (_, n) => n))
     expect(await at({ offset: 1022, limit: 4 })).toEqual([1022, 1023, 1024, 1025])
     expect(await at({ offset: 2047, limit: 2 })).toEqual([2047, 2048])
-    expect(await at({ offset: 2498 })).toEqual([2498, 2499])
-    expect(await at({ offset: 2500 })).toEqual([])
-    expect(await at({ offset: 9999, limit: 5 })).toEqual([])
+    expect(await at({ offset: 5998 })).toEqual([5998, 5999])
+    expect(await at({ offset: 6000 })).toEqual([])
+    expect(await at({ sort_by: [{ field: "n", direction: "desc" }] })).toEqual(
+      Array.from({ length: 6000 }, (_, n) => 5999 - n),
+    )
+    expect(await at({ offset: 2 ** 52, limit: 5 })).toEqual([])
     expect(await at({ limit: 0 })).toEqual([])
     const chosen = [row_digests[2000], row_digests[3], "x".repeat(43)]
     expect(await at({ filter: { row_digests: chosen } })).toEqual([3, 2000])

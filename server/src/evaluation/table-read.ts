@@ -2,9 +2,16 @@
 import type { z } from "zod"
 import { HeddleError } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
-import { type PlacedDigest, selectRows } from "../storage/traces/table-order.ts"
+import { type PlacedDigest, selectRows, type TableSelection } from "../storage/traces/table-order.ts"
 import { queryFailure } from "../storage/traces/query-failure.ts"
-import { rowTexts, tableCounts, tableDigests, tableSizes } from "../storage/traces/table-rows.ts"
+import {
+  mostNamedRows,
+  rangeTexts,
+  rowTexts,
+  tableCounts,
+  tableDigests,
+  tableSizes,
+} from "../storage/traces/table-rows.ts"
 import type {
   tableQueryBody,
   tableStats,
@@ -17,11 +24,10 @@ import { checkRange } from "./list-range.ts"
 import { type ProjectAccess, projectForRead } from "./project-access.ts"
 import { tableNotFound } from "./table-write.ts"
 
-/** Digests that are looked up at once, and what the rows read at once should weigh. */
-const windowRows = 16_384
-const batchBytes = 4 * 1024 * 1024
-const firstBatchRows = 64
-const mostBatchRows = 2048
+/** What the rows read at once should weigh, and how many they may be. */
+const batchBytes = 16 * 1024 * 1024
+const firstBatchRows = 256
+const mostBatchRows = 65_536
 
 /** JSON texts of rows, in batches. An unknown table has none. */
 export async function queryTable(
@@ -32,7 +38,13 @@ export async function queryTable(
   const range = checkRange(body)
   for (const { field } of body.sort_by ?? []) checkSortField(field)
   const project = await projectForRead(database, principal, body.project_id)
-  return rowBatches(traces, project, placedDigests(traces, project, body, range))
+  const rowDigests = body.filter?.row_digests?.length ? body.filter.row_digests : null
+  const sortBy = body.sort_by ?? []
+  const source: RowSource =
+    rowDigests === null && sortBy.length === 0
+      ? (at) => rowsInOrder(traces, project, body.digest, at)
+      : (at) => selectedRows(traces, project, { tableDigest: body.digest, rowDigests, sortBy }, at)
+  return rowBatches(source, range)
 }
 
 function checkSortField(field: string): void {
@@ -40,68 +52,57 @@ function checkSortField(field: string): void {
   throw new HeddleError("invalid_request", `Invalid sort field "${field}": name a path into the rows such as a.b`)
 }
 
-/** What is read, in its order, window by window. */
-async function* placedDigests(
-  traces: EvaluationDependencies["traces"],
-  project: ProjectAccess,
-  { digest, filter, sort_by }: z.output<typeof tableQueryBody>,
+type Traces = EvaluationDependencies["traces"]
+
+interface Part {
+  limit: number
+  offset: number
+}
+
+/** A part of what is asked for: fewer rows than its limit are the last ones. */
+type RowSource = (part: Part) => Promise<{ placed: PlacedDigest[]; texts: Map<string, string> }>
+
+async function rowsInOrder(traces: Traces, project: ProjectAccess, tableDigest: string, { limit, offset }: Part) {
+  const range = { from: offset, to: offset + limit }
+  const digests = (await tableDigests(traces, project.id, tableDigest, range)) ?? []
+  const texts =
+    digests.length > mostNamedRows
+      ? await rangeTexts(traces, project.id, tableDigest, range)
+      : await rowTexts(traces, project.id, digests)
+  return { placed: digests.map((digest, index) => ({ digest, position: offset + index })), texts }
+}
+
+async function selectedRows(traces: Traces, project: ProjectAccess, selection: TableSelection, part: Part) {
+  const placed = await selectRows(traces, project.id, selection, part).catch((error: unknown) => {
+    throw queryFailure(error)
+  })
+  const digests = placed.map(({ digest }) => digest)
+  return { placed, texts: await rowTexts(traces, project.id, digests) }
+}
+
+/** Rows are of very different sizes: each batch tells how many the next one may hold. */
+async function* rowBatches(
+  source: RowSource,
   range: { limit: number | null; offset: number },
-): AsyncGenerator<PlacedDigest[]> {
-  const rowDigests = filter?.row_digests?.length ? filter.row_digests : null
-  const selection = { tableDigest: digest, rowDigests, sortBy: sort_by ?? [] }
-  const inOrder = rowDigests === null && selection.sortBy.length === 0
+): AsyncGenerator<string[]> {
   let { offset } = range
   let left = range.limit ?? Infinity
+  let count = firstBatchRows
   while (left > 0) {
-    const limit = Math.min(left, windowRows)
-    const placed = inOrder
-      ? await digestsInOrder(traces, project, digest, { offset, limit })
-      : await selectRows(traces, project.id, selection, { limit, offset }).catch((error: unknown) => {
-          throw queryFailure(error)
-        })
-    yield placed
+    const limit = Math.min(left, count)
+    const { placed, texts } = await source({ limit, offset })
+    const rows = placed.flatMap(({ digest, position }) => {
+      const text = texts.get(digest)
+      return text === undefined
+        ? []
+        : [`{"digest":${JSON.stringify(digest)},"val":${text},"original_index":${position}}`]
+    })
+    yield rows
     if (placed.length < limit) return
     offset += limit
     left -= limit
-  }
-}
-
-async function digestsInOrder(
-  traces: EvaluationDependencies["traces"],
-  project: ProjectAccess,
-  digest: string,
-  { offset, limit }: { offset: number; limit: number },
-): Promise<PlacedDigest[]> {
-  const digests = await tableDigests(traces, project.id, digest, { from: offset, to: offset + limit })
-  return (digests ?? []).map((rowDigest, index) => ({ digest: rowDigest, position: offset + index }))
-}
-
-/** Rows of very different sizes: the last batch tells how many the next one may hold. */
-async function* rowBatches(
-  traces: EvaluationDependencies["traces"],
-  project: ProjectAccess,
-  windows: AsyncIterable<PlacedDigest[]>,
-): AsyncGenerator<string[]> {
-  let count = firstBatchRows
-  for await (const placed of windows) {
-    for (let from = 0; from < placed.length;) {
-      const batch = placed.slice(from, from + count)
-      from += count
-      const texts = await rowTexts(
-        traces,
-        project.id,
-        batch.map((row) => row.digest),
-      )
-      const rows = batch.flatMap(({ digest, position }) => {
-        const text = texts.get(digest)
-        return text === undefined
-          ? []
-          : [`{"digest":${JSON.stringify(digest)},"val":${text},"original_index":${position}}`]
-      })
-      yield rows
-      const bytes = rows.reduce((sum, row) => sum + row.length, 1)
-      count = Math.max(1, Math.min(mostBatchRows, Math.floor((batchBytes / bytes) * batch.length)))
-    }
+    const bytes = rows.reduce((sum, row) => sum + row.length, 1)
+    count = Math.max(1, Math.min(mostBatchRows, Math.floor((batchBytes / bytes) * limit)))
   }
 }
 

@@ -4,7 +4,7 @@
  * read without the rest. All chunks of a table come in one insert: it is there whole, or not at all.
  */
 import { SqlParameters } from "./sql-parameters.ts"
-import type { TraceStore } from "./trace-store.ts"
+import type { TraceParameters, TraceStore } from "./trace-store.ts"
 
 export const tableTables = [
   // A row is looked up by its digest, which puts the rows of a page far apart: small granules.
@@ -33,7 +33,7 @@ export interface TableRow {
   text: string
 }
 
-/** Stores rows; those that are there already stay. */
+/** Stores rows; the same one again changes nothing. */
 export async function insertRows(traces: TraceStore, projectId: string, rows: readonly TableRow[]): Promise<void> {
   const different = new Map(rows.map((row) => [row.digest, row.text]))
   // `[text]`: a nested value for a String column is stored as its text.
@@ -119,17 +119,52 @@ export async function tableDigests(
   return digests.slice(start, to === null ? undefined : start + to - from)
 }
 
+/** Digests that one statement names; the time that ClickHouse takes to read a statement grows faster than it. */
+export const mostNamedRows = 4096
+
 /** The JSON texts of rows by digest; rows that are not there are left out. */
 export async function rowTexts(
   traces: TraceStore,
   projectId: string,
   digests: readonly string[],
 ): Promise<Map<string, string>> {
-  if (digests.length === 0) return new Map()
+  const texts = new Map<string, string>()
+  const different = [...new Set(digests)]
+  for (let from = 0; from < different.length; from += mostNamedRows) {
+    const named = different.slice(from, from + mostNamedRows)
+    await addTexts(texts, traces, "{named:Array(String)}", { projectId, named })
+  }
+  return texts
+}
+
+/** {@link rowTexts} of the rows `from` up to `to` of a table, and of their neighbours. */
+export async function rangeTexts(
+  traces: TraceStore,
+  projectId: string,
+  tableDigest: string,
+  { from, to }: { from: number; to: number },
+): Promise<Map<string, string>> {
+  const texts = new Map<string, string>()
+  const members = `(
+    select arrayJoin(row_digests) from tables
+    where project_id = {projectId:UUID} and digest = {tableDigest:String}
+      and chunk >= {first:UInt64} and chunk < {end:UInt64}
+  )`
+  const chunks = { first: Math.floor(from / chunkRows), end: Math.ceil(to / chunkRows) }
+  await addTexts(texts, traces, members, { projectId, tableDigest, ...chunks })
+  return texts
+}
+
+async function addTexts(
+  texts: Map<string, string>,
+  traces: TraceStore,
+  digestsSql: string,
+  parameters: TraceParameters,
+): Promise<void> {
   const rows = await traces.rows<{ digest: string; text: string }>(
     `select digest, substring(val, 2, length(val) - 2) as text from table_rows
-      where project_id = {projectId:UUID} and digest in {digests:Array(String)} limit 1 by digest`,
-    { projectId, digests: [...new Set(digests)] },
+      where project_id = {projectId:UUID} and digest in ${digestsSql} limit 1 by digest`,
+    parameters,
   )
-  return new Map(rows.map((row) => [row.digest, row.text]))
+  for (const { digest, text } of rows) texts.set(digest, text)
 }
