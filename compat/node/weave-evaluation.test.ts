@@ -29,7 +29,7 @@ test(`${covers("npm-weave-evaluation")} an evaluation leaves a tree of calls`, a
     return datasetRow.a + datasetRow.b
   })
   const evaluation = new weave.Evaluation({
-    name: "sums",
+    name: "sums-evaluation",
     dataset: new weave.Dataset({ name: "sums", rows: examples }),
     scorers: [correct],
   })
@@ -51,7 +51,7 @@ test(`${covers("npm-weave-evaluation")} an evaluation logged by hand, with its s
     await prediction.logScore("correct", a + b === expected)
     await prediction.finish()
   }
-  await logger.logSummary({ note: "by hand" })
+  await logger.logSummary()
   const calls = await stored(client)
   const [root] = named(calls, "Evaluation.evaluate")
   expect(root?.ended_at).not.toBe(null)

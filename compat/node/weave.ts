@@ -1,6 +1,6 @@
 /** The npm weave client, pointed at the started server. */
 import { randomBytes } from "node:crypto"
-import { mkdtempSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inject } from "vitest"
@@ -16,7 +16,9 @@ export function useServer(): void {
   process.env["WANDB_BASE_URL"] = url
   process.env["WANDB_API_KEY"] = key
   process.env["WEAVE_PRINT_CALL_LINK"] = "false"
-  process.env["HOME"] = mkdtempSync(join(tmpdir(), "heddle-compat-home-"))
+  const home = mkdtempSync(join(tmpdir(), "heddle-compat-home-"))
+  process.env["HOME"] = home
+  process.once("exit", () => rmSync(home, { recursive: true, force: true }))
 }
 
 /** A client of a project that no other test uses. */

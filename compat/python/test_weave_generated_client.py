@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from weave.vendor.weave_server_sdk import NotFoundError, WeaveTrace
+from weave.vendor.weave_server_sdk import BadRequestError, NotFoundError, WeaveTrace
 from weave.vendor.weave_server_sdk.types.call_read_response import Call
 
 from covers import covers
@@ -250,6 +250,22 @@ def test_costs(api: WeaveTrace, project: str) -> None:
     assert (read.id, read.llm_id, read.prompt_token_cost) == (cost_id, "m-1", 0.1)
     assert api.costs.purge(project_id=project, query=equals("id", cost_id)) == {}
     assert api.costs.query(project_id=project).results == []
+
+
+@covers("generated-projects")
+def test_projects(api: WeaveTrace, project: str) -> None:
+    complete(api, project)
+    sizes = api.projects.stats(project_id=project)
+    assert sizes.trace_storage_size_bytes > 0
+    assert sizes.files_storage_size_bytes == 0
+    settings = api.projects.ttl_settings
+    assert settings.read(project_id=project).retention_days is None
+    assert settings.update(project_id=project, retention_days=None).retention_days is None
+    with pytest.raises(BadRequestError, match="retention_days"):
+        settings.update(project_id=project, retention_days=30)
+    assert api.projects.sensitive_data_settings.read(project_id=project).policy == "off"
+    sampling = api.projects.ingest_sampling_settings.read(project_id=project)
+    assert (sampling.sample_rate, sampling.dry_run) == (1.0, False)
 
 
 @covers("generated-service")

@@ -8,7 +8,7 @@ from weave.trace.weave_client import WeaveClient
 
 from covers import covers
 from started_server import Server
-from weave_session import WRITE_PATHS, project_name, project_of, stored, use_server
+from weave_session import WRITE_PATHS, project_name, project_of, stored, uri_of, use_server
 
 GONE = r"(?i)deleted|not found"
 
@@ -31,16 +31,16 @@ class Settings(weave.Object):
 
 
 def digest_of(ref: Any) -> str:
-    return ref.uri.rsplit(":", 1)[1]
+    return uri_of(ref).rsplit(":", 1)[1]
 
 
 @covers("weave-publish")
 def test_a_value_is_published_and_read(client: WeaveClient) -> None:
     value = {"a": [1, 2.0, None, True], "nested": {"text": "é\u2028😀"}, "big": 2**60 + 1}
     ref = weave.publish(value, "plain")
-    assert ref.uri.startswith(f"weave:///{project_name(client)}/object/plain:")
+    assert uri_of(ref).startswith(f"weave:///{project_name(client)}/object/plain:")
     assert len(digest_of(ref)) == 43
-    read = weave.ref(ref.uri).get()
+    read = weave.ref(uri_of(ref)).get()
     assert read == value
     assert isinstance(read["a"][1], float)
 
@@ -70,7 +70,7 @@ def test_refs_reach_into_values(client: WeaveClient) -> None:
     read = ref.get()
     inner = read["list"][1]["name"]
     assert inner == "y"
-    uri = f"{ref.uri}/key/list/index/1/key/name"
+    uri = f"{uri_of(ref)}/key/list/index/1/key/name"
     assert weave.ref(uri).get() == "y"
 
 
@@ -103,7 +103,8 @@ def test_an_op_is_an_object_with_its_code(client: WeaveClient) -> None:
         return number * 2
 
     ref = weave.publish(double)
-    assert "/op/double:" in ref.uri
+    assert "/op/double:" in uri_of(ref)
+    client.flush()
     read = ref.get()
     assert read(21) == 42
 
@@ -121,7 +122,7 @@ def test_prompts(client: WeaveClient) -> None:
 def test_a_dataset_is_published_and_read_row_by_row(client: WeaveClient) -> None:
     rows = [{"id": str(index), "n": index, "half": index / 2, "text": "é😀"} for index in range(250)]
     ref = weave.publish(weave.Dataset(name="numbers", rows=rows))
-    dataset = weave.ref(ref.uri).get()
+    dataset = weave.ref(uri_of(ref)).get()
     assert len(dataset.rows) == 250
     assert [dict(row) for row in dataset.rows] == rows
     assert dict(dataset.rows[7]) == rows[7]
@@ -144,16 +145,16 @@ def test_a_dataset_in_chunks(client: WeaveClient) -> None:
     """More than a thousand rows go up in pieces that the server joins by their digests."""
     rows = [{"n": index, "text": f"row {index}"} for index in range(3500)]
     ref = weave.publish(weave.Dataset(name="large", rows=rows))
-    read = weave.ref(ref.uri).get()
+    read = weave.ref(uri_of(ref)).get()
     assert [row["n"] for row in read.rows] == list(range(3500))
 
 
 @covers("weave-dataset-row-ref")
 def test_a_rows_ref_names_its_digest(client: WeaveClient) -> None:
     ref = weave.publish(weave.Dataset(name="linked", rows=[{"n": 1}, {"n": 2}]))
-    row = weave.ref(ref.uri).get().rows[1]
-    assert "/attr/rows/id/" in row.ref.uri
-    assert weave.ref(row.ref.uri).get()["n"] == 2
+    row = weave.ref(uri_of(ref)).get().rows[1]
+    assert "/attr/rows/id/" in uri_of(row.ref)
+    assert weave.ref(uri_of(row.ref)).get()["n"] == 2
 
     @weave.op
     def use(row: Any) -> int:
@@ -168,7 +169,8 @@ def test_a_rows_ref_names_its_digest(client: WeaveClient) -> None:
 def test_content_is_stored_as_files(client: WeaveClient) -> None:
     data = bytes(range(256)) * 1000
     ref = weave.publish({"file": weave.Content.from_bytes(data, extension="bin")}, "with-file")
-    assert weave.ref(ref.uri).get()["file"].data == data
+    client.flush()
+    assert weave.ref(uri_of(ref)).get()["file"].data == data
 
 
 @covers("weave-object-delete")
@@ -178,10 +180,10 @@ def test_deleted_versions_are_gone(client: WeaveClient) -> None:
     client.delete_object_version(second)
     assert weave.ref("mortal").get() == {"v": 1}
     with pytest.raises(Exception, match=GONE):
-        weave.ref(second.uri).get()
+        weave.ref(uri_of(second)).get()
     assert client.delete_all_object_versions("mortal") == 1
     with pytest.raises(Exception, match=GONE):
-        weave.ref(first.uri).get()
+        weave.ref(uri_of(first)).get()
 
 
 @covers("weave-object-missing")
@@ -199,7 +201,7 @@ def test_digests_of_the_client_are_the_servers(server: Server, monkeypatch: pyte
     with project_of(server) as client:
         inner = weave.publish({"pi": 3.0, "big": 2**60, "text": "é\u2028😀", "e": 1e-07}, "inner")
         outer = weave.publish({"inner": inner.get(), "list": [1.0, 1, None]}, "outer")
-        rows = [{"n": index, "half": index / 2, "of": inner.uri} for index in range(10)]
+        rows = [{"n": index, "half": index / 2, "of": uri_of(inner)} for index in range(10)]
         table = weave.publish(weave.Dataset(name="rows", rows=rows))
         client.flush()
         assert not client.project_id_resolver._disabled_event.is_set(), "a digest differed"

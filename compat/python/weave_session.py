@@ -77,6 +77,21 @@ def by_name(calls: list[Any]) -> dict[str, Any]:
     return named
 
 
+def uri_of(ref: Any) -> str:
+    """The address of a ref: an attribute in 0.54.0, a method in 0.52.22."""
+    return ref.uri if isinstance(ref.uri, str) else ref.uri()
+
+
+def feedback_query(expression: dict[str, Any]) -> Any:
+    """A query for `get_feedback`: 0.52.22 reads its own class only, 0.54.0 plain data."""
+    query = {"$expr": expression}
+    if find_spec("weave.vendor"):
+        return query
+    from weave.trace_server.interface.query import Query
+
+    return Query(**query)
+
+
 def init_in_new_process(project: str, key: str) -> subprocess.CompletedProcess[str]:
     """Signs in as a program of its own: 0.52.22 keeps the first key of a process."""
     script = (

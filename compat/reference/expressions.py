@@ -1,0 +1,72 @@
+"""Random expressions of the query language: calls 3.6, objects 11."""
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any
+
+import json_values
+
+Expression = dict[str, Any]
+COMPARISONS = ["$eq", "$gt", "$gte", "$lt", "$lte"]
+CASTS = ["double", "int", "string", "bool", "exists"]
+
+
+class Expressions:
+    """`field` draws a field's name and a literal that may well occur in it."""
+
+    def __init__(self, random: Random, field: Callable[[], tuple[str, Any]]) -> None:
+        self._random = random
+        self._field = field
+
+    def expression(self, depth: int = 2) -> Expression:
+        random = self._random
+        if depth == 0 or random.random() < 0.6:
+            return self._leaf()
+        operator = random.choice(["$and", "$or", "$not"])
+        count = 1 if operator == "$not" else random.randrange(1, 4)
+        return {operator: [self.expression(depth - 1) for _ in range(count)]}
+
+    def _leaf(self) -> Expression:
+        random = self._random
+        name, wanted = self._field()
+        operand: Expression = {"$getField": name}
+        if random.random() < 0.2:
+            operand = {"$convert": {"input": operand, "to": random.choice(CASTS)}}
+        kind = random.random()
+        if kind < 0.15:
+            candidates = [wanted, *(self._field()[1] for _ in range(random.randrange(3)))]
+            return {"$in": [operand, [{"$literal": one} for one in candidates]]}
+        if kind < 0.3:
+            part = wanted if isinstance(wanted, str) else random.choice(json_values.TEXTS)
+            contains: dict[str, Any] = {"input": operand, "substr": {"$literal": part}}
+            return {"$contains": contains | random.choice([{}, {"case_insensitive": True}])}
+        sides = [operand, {"$literal": wanted}]
+        if kind < 0.35:
+            sides.reverse()
+        elif kind < 0.4:
+            sides[1] = {"$getField": self._field()[0]}
+        return {random.choice(COMPARISONS): sides}
+
+
+def leaves(expression: Expression) -> Iterator[Expression]:
+    """The comparisons and searches, without what joins them."""
+    for operator in ("$and", "$or", "$not"):
+        if operator in expression:
+            for operand in expression[operator]:
+                yield from leaves(operand)
+            return
+    yield expression
+
+
+def simpler(expression: Expression) -> Iterator[Expression]:
+    """Smaller expressions, the smallest first."""
+    yield from (leaf for leaf in leaves(expression) if leaf != expression)
+    for operator in ("$and", "$or"):
+        operands = expression.get(operator, [])
+        if len(operands) > 1:
+            for index in range(len(operands)):
+                yield {operator: operands[:index] + operands[index + 1 :]}
+    for operator in ("$and", "$or", "$not"):
+        for index, operand in enumerate(expression.get(operator, [])):
+            for less in simpler(operand):
+                yield {operator: [*expression[operator][:index], less, *expression[operator][index + 1 :]]}
