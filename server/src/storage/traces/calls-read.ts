@@ -29,29 +29,58 @@ async function nearestCallIds(traces: TraceStore, selection: CallsSelection, pag
   if (selection.byTime === null || page.limit === null) return null
   const wanted = page.offset + page.limit
   for (let count = Math.max(firstCandidates, 2 * wanted); count <= mostCandidates; count *= growth) {
-    const [row] = await traces.rows<{ ids: string[]; sure: string; candidates: string }>(
-      nearestSql(selection, selection.byTime, count, wanted),
-      selection.parameters,
-    )
-    if (row === undefined) return null
-    if (Number(row.candidates) < count || Number(row.sure) >= wanted) return row.ids.slice(page.offset)
+    const candidates = await nearestCandidates(traces, selection, selection.byTime, count)
+    const sure = candidates.at(-1)?.started_at
+    const rows =
+      sure === undefined
+        ? []
+        : await verify(
+            traces,
+            selection,
+            candidates.map(({ id }) => id),
+            sure,
+            wanted,
+          )
+    const isEverything = candidates.length < count
+    if (isEverything || rows.filter((row) => row.sure).length >= wanted) {
+      return rows.slice(page.offset).map(({ id }) => id)
+    }
   }
   return null
 }
 
-function nearestSql(selection: CallsSelection, direction: "asc" | "desc", count: number, wanted: number): string {
-  const { project, live, asked, order } = selection
-  const [last, within] = direction === "asc" ? ["max", "<"] : ["min", ">"]
-  return `with candidates as (
-      select id, started_at as candidate_started_at from calls_by_time where ${project}
-      order by project_id ${direction}, started_at ${direction}, id ${direction} limit ${count}
-    )
-    select groupArray(id) as ids, countIf(sure) as sure, (select count() from candidates) as candidates
-    from (
-      select id, started_at ${within} (select ${last}(candidate_started_at) from candidates) as sure from calls final
-      where ${live} and id in (select id from candidates) and ${asked}
-      order by ${order} limit ${wanted}
-    )`
+interface Candidate {
+  id: string
+  started_at: string
+}
+
+function nearestCandidates(
+  traces: TraceStore,
+  { project, parameters }: CallsSelection,
+  direction: "asc" | "desc",
+  count: number,
+): Promise<Candidate[]> {
+  return traces.rows<Candidate>(
+    `select id, started_at from calls_by_time where ${project}
+      order by project_id ${direction}, started_at ${direction}, id ${direction} limit ${count}`,
+    parameters,
+  )
+}
+
+/** Those of the ids that are asked for, in order; `sure` are the ones before the moment `last`. */
+function verify(
+  traces: TraceStore,
+  { live, asked, order, byTime, parameters }: CallsSelection,
+  ids: readonly string[],
+  last: string,
+  wanted: number,
+): Promise<{ id: string; sure: boolean }[]> {
+  const within = byTime === "asc" ? "<" : ">"
+  return traces.rows(
+    `select id, started_at ${within} {last:DateTime64(6, 'UTC')} as sure from calls final
+      where ${live} and id in {candidates:Array(String)} and ${asked} order by ${order} limit ${wanted}`,
+    { ...parameters, candidates: ids, last },
+  )
 }
 
 async function scanCallIds(traces: TraceStore, selection: CallsSelection, { limit, offset }: Page): Promise<string[]> {
