@@ -548,6 +548,22 @@ describe("objects 2.4: query", () => {
     ).toHaveLength(4)
   })
 
+  test("law 3: whole numbers past 2^53 are compared exactly", async () => {
+    const other = opened.acme.newProject()
+    for (const n of ["9007199254740992", "9007199254740993"]) {
+      await opened.acme.post(
+        "/feedback/create",
+        JSON.stringify(item(other, { id: n, payload: {} })).replace("{}", `{"n":${n}}`),
+      )
+    }
+    const expression = '{"$eq":[{"$getField":"payload.n"},{"$literal":9007199254740993}]}'
+    const answer = await opened.acme.post(
+      "/feedback/query",
+      `{"project_id":"${other}","query":{"$expr":${expression}}}`,
+    )
+    expect(feedbackPage.parse(answer.body).result.map(({ id }) => id)).toEqual(["9007199254740993"])
+  })
+
   test("sorting: present before absent, numbers before text, then id", async () => {
     const by = (name: string, direction: string) => ids({ sort_by: [{ field: name, direction }] })
     expect(await by("payload.score", "asc")).toEqual(["f1", "f0", "f2", "f3"])

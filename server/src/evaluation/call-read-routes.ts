@@ -1,6 +1,5 @@
 /** Reading calls: evaluation-store-calls 3. */
-import { type Route, type RouteContext, route } from "../http/route.ts"
-import { parse } from "../http/validation.ts"
+import { type Route, route } from "../http/route.ts"
 import {
   callReadAnswer,
   callReadRequest,
@@ -12,9 +11,9 @@ import {
 } from "../wire/evaluation/call-read.ts"
 import { queryCalls, queryCallStats, readCall } from "./call-query.ts"
 import type { EvaluationDependencies } from "./dependencies.ts"
+import { exactRequest } from "./exact-request.ts"
 import { jsonDocument, jsonLines, linesType, sendStream } from "./json-stream.ts"
 import { projectForRead } from "./project-access.ts"
-import { type Query, query } from "../wire/evaluation/query.ts"
 
 const shared = { method: "POST", access: "key", dialect: "reason", tag: "Calls" } as const
 
@@ -72,14 +71,4 @@ export function callReadRoutes(dependencies: EvaluationDependencies): Route[] {
       },
     }),
   ]
-}
-
-/** The request with the literals of its query as they were spelled: whole numbers past 2^53 are compared exactly. */
-function exactRequest<Body extends { query?: Query | null | undefined }>(
-  context: Pick<RouteContext, "exactBody" | "request"> & { body: Body },
-): Body {
-  const { body, request } = context
-  if (body.query === null || body.query === undefined || request.exactBody === null) return body
-  const exact = context.exactBody() as { query: unknown }
-  return { ...body, query: parse(query, exact.query, "body") }
 }

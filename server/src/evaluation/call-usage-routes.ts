@@ -5,6 +5,7 @@ import { callStatsAnswer, callStatsBody } from "../wire/evaluation/usage-stats.t
 import { callStats } from "./call-stats.ts"
 import { callsUsage, traceUsage } from "./call-usage.ts"
 import type { EvaluationDependencies } from "./dependencies.ts"
+import { exactRequest } from "./exact-request.ts"
 
 const shared = { method: "POST", access: "key", dialect: "reason", tag: "Calls" } as const
 
@@ -16,7 +17,7 @@ export function callUsageRoutes(dependencies: EvaluationDependencies): Route[] {
       summary: "Tokens and costs of the calls that match, each with its descendants among them",
       schemas: { body: traceUsageBody },
       response: usageAnswer,
-      handle: async ({ body, principal }) => traceUsage(dependencies, principal, body),
+      handle: async (context) => traceUsage(dependencies, context.principal, exactRequest(context)),
     }),
     route({
       ...shared,

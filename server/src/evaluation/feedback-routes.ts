@@ -13,6 +13,7 @@ import {
   feedbackReplaceBody,
 } from "../wire/evaluation/feedback.ts"
 import type { EvaluationDependencies } from "./dependencies.ts"
+import { exactRequest } from "./exact-request.ts"
 import { readFeedback, readFeedbackBatch, readFeedbackReplacement } from "./feedback-body.ts"
 import { createFeedback, replaceFeedback } from "./feedback-create.ts"
 import { purgeFeedback } from "./feedback-purge.ts"
@@ -76,8 +77,9 @@ export function feedbackRoutes(dependencies: EvaluationDependencies): Route[] {
       summary: "Find feedback",
       schemas: { body: feedbackQueryBody },
       response: feedbackPage,
-      handle: async ({ body, principal, reply }) => {
-        await reply.type(json).send(await queryFeedback(dependencies, principal, body))
+      handle: async (context) => {
+        const { principal, reply } = context
+        await reply.type(json).send(await queryFeedback(dependencies, principal, exactRequest(context)))
       },
     }),
   ]

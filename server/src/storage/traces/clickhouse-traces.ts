@@ -62,6 +62,12 @@ function connect(url: string): ClickHouseClient {
     request_timeout: (longestQuerySeconds + 30) * 1000,
     // Lists of ids do not fit into an address.
     use_multipart_params_auto: true,
+    clickhouse_settings: {
+      // Rows that are the same as before mean something: a name set to what it once was (law 2 is kept by their key).
+      insert_deduplicate: 0,
+      // Law 1 also where other replicas answer.
+      select_sequential_consistency: "1",
+    },
     // A failure is told by what it makes fail.
     log: { level: ClickHouseLogLevel.OFF },
   })
