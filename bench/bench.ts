@@ -20,6 +20,7 @@ interface Benchmark {
 
 const benchmarks: Record<string, () => Promise<Benchmark>> = {
   decode: () => import("./decode.ts"),
+  ingest: () => import("./ingest.ts"),
   latency: () => import("./latency.ts"),
   loop: () => import("./loop.ts"),
   mismatch: () => import("./mismatch.ts"),

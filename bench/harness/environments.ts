@@ -29,7 +29,13 @@ export async function vllmPython(): Promise<string> {
   return python
 }
 
-async function ensurePeer(peer: "hf" | "vllm"): Promise<string> {
+/** Of the stores of traces. */
+export const phoenixPython = () => ensurePeer("phoenix")
+export const mlflowPython = () => ensurePeer("mlflow")
+
+type Peer = "hf" | "vllm" | "phoenix" | "mlflow"
+
+async function ensurePeer(peer: Peer): Promise<string> {
   await ensureVenv(venvOf(peer), `bench ${peer}`, [lockFile(peer)])
   return path.join(venvOf(peer), "bin", "python")
 }
@@ -39,7 +45,7 @@ const venvOf = (peer: string) => fromRoot(".heddle", "venvs", `bench-${peer}`)
 const lockFile = (peer: string) => fromRoot("bench", "python", "locks", `${peer}.txt`)
 
 /** The exact versions of the named packages in a peer's lock. */
-export function peerVersions(peer: "hf" | "vllm", ...packages: string[]): Record<string, string> {
+export function peerVersions(peer: Peer, ...packages: string[]): Record<string, string> {
   return pinned(lockFile(peer), packages)
 }
 

@@ -40,6 +40,14 @@ export function treeCpuSeconds(root: number): number | null {
   return total
 }
 
+/** Memory that a process and its descendants hold now, in MiB; NaN where /proc is missing. */
+export function residentMebibytes(root: number): number {
+  const kibibytes = descendants(root).map((pid) =>
+    Number(/^VmRSS:\s+(\d+)/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1]),
+  )
+  return kibibytes.reduce((sum, one) => sum + one, 0) / 1024
+}
+
 /** The process and everything it started that still runs, parents first. */
 export function descendants(root: number, processes = readProcesses()): number[] {
   const tree = [root]

@@ -1,0 +1,38 @@
+/** Posts bytes over connections that stay open, the same for every server under test. */
+import http from "node:http"
+
+export class Poster {
+  readonly #agent: http.Agent
+
+  constructor(connections: number) {
+    this.#agent = new http.Agent({ keepAlive: true, maxSockets: connections })
+  }
+
+  /** @throws {Error} with the answer's text when it is not 200. */
+  post(url: string, bytes: Buffer, headers: Record<string, string>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const call = http.request(url, {
+        method: "POST",
+        agent: this.#agent,
+        headers: { ...headers, "content-length": bytes.length },
+      })
+      call.on("error", reject)
+      call.on("response", (response) => {
+        const chunks: Buffer[] = []
+        response.on("data", (chunk: Buffer) => chunks.push(chunk))
+        response.on("error", reject)
+        response.on("end", () => {
+          if (response.statusCode === 200) return resolve()
+          reject(
+            new Error(`POST ${url} answered ${response.statusCode}: ${Buffer.concat(chunks).toString().slice(0, 500)}`),
+          )
+        })
+      })
+      call.end(bytes)
+    })
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+}

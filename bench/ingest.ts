@@ -1,0 +1,277 @@
+/** How fast calls are stored and shown, beside Phoenix and MLflow; latency of small batches; memory; disk. */
+import { readdirSync, statSync } from "node:fs"
+import { openTraces } from "../server/src/storage/traces/open-traces.ts"
+import type { CallBatch } from "./harness/call-batches.ts"
+import { CallCorpus, seededRandom } from "./harness/call-corpus.ts"
+import { peerVersions } from "./harness/environments.ts"
+import { residentMebibytes } from "./harness/machine.ts"
+import { median, progress, quantile } from "./harness/measure.ts"
+import { count, type Options } from "./harness/options.ts"
+import { temporaryFolder } from "./harness/paths.ts"
+import { Poster } from "./harness/post.ts"
+import { atLeast, atMost, type Findings, measurement } from "./harness/result.ts"
+import { startHeddleStore, startMlflow, startPhoenix, type TraceStoreServer } from "./harness/trace-stores.ts"
+
+export const options = {
+  calls: { type: "string", default: "300000" },
+  /** Phoenix shows what it takes at about a hundredth of the rate. */
+  "peer-calls": { type: "string", default: "5000" },
+  rounds: { type: "string", default: "2" },
+  batch: { type: "string", default: "100" },
+  connections: { type: "string", default: "8" },
+  seconds: { type: "string", default: "10" },
+  "no-peers": { type: "boolean", default: false },
+} as const
+
+const requestsPerSecond = 200
+/** Bodies that are made ahead; each is sent many times with new ids. */
+const templates = 50
+const samplingMs = 250
+
+interface Load {
+  calls: number
+  batch: number
+  connections: number
+}
+
+interface Ingest {
+  visiblePerSecond: number
+  acknowledgedPerSecond: number
+  requestMs: number[]
+  residentMebibytes: number[]
+  payloadBytesPerCall: number
+  bodyBytesPerCall: number
+}
+
+export async function run(given: Options): Promise<Findings> {
+  const load: Load = {
+    calls: count(given, "calls"),
+    batch: count(given, "batch"),
+    connections: count(given, "connections"),
+  }
+  const rounds = count(given, "rounds")
+  const runs: Ingest[] = []
+  const peers = new Map<string, Ingest[]>([
+    ["Phoenix", []],
+    ["MLflow", []],
+  ])
+  let latency: number[] = []
+  let disk = { bytes: 0, folderBytes: 0 }
+  for (let round = 1; round <= rounds; round++) {
+    using folder = temporaryFolder()
+    {
+      await using server = await startHeddleStore(folder.path)
+      runs.push(await ingest(server, load))
+      if (round === rounds) latency = await smallBatches(server, count(given, "seconds"))
+    }
+    if (round === 1) disk = await diskUse(folder.path)
+    if (given["no-peers"]) continue
+    for (const start of [startPhoenix, startMlflow]) {
+      using peerFolder = temporaryFolder()
+      await using peer = await start(peerFolder.path)
+      peers.get(peer.name)?.push(await ingest(peer, { ...load, calls: count(given, "peer-calls") }))
+    }
+  }
+  return findings(given, load, runs, peers, latency, disk)
+}
+
+/** From the first request until its own API shows every call. */
+async function ingest(server: TraceStoreServer, { calls, batch, connections }: Load): Promise<Ingest> {
+  const corpus = new CallCorpus(seededRandom(1))
+  const batches = Array.from({ length: templates }, () =>
+    server.batchOf(Array.from({ length: batch }, () => corpus.next())),
+  )
+  const total = Math.ceil(calls / batch)
+  const memory: number[] = []
+  const sampler = setInterval(() => memory.push(residentMebibytes(server.pid)), samplingMs)
+  const poster = new Poster(connections)
+  const requestMs: number[] = []
+  let sequence = 0
+  const began = performance.now()
+  const connection = async () => {
+    for (let number = sequence++; number < total; number = sequence++) {
+      const { contentType, fresh } = batches[number % templates] as CallBatch
+      const sent = performance.now()
+      await poster.post(server.url, fresh(number), { ...server.headers, "content-type": contentType })
+      requestMs.push(performance.now() - sent)
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, connection))
+  const acknowledged = (performance.now() - began) / 1000
+  await untilVisible(server, total * batch)
+  const visible = (performance.now() - began) / 1000
+  clearInterval(sampler)
+  poster.close()
+  const bytesPerCall = (size: (one: CallBatch) => number) =>
+    batches.reduce((sum, one) => sum + size(one), 0) / (templates * batch)
+  const result = {
+    visiblePerSecond: (total * batch) / visible,
+    acknowledgedPerSecond: (total * batch) / acknowledged,
+    requestMs,
+    residentMebibytes: memory,
+    payloadBytesPerCall: bytesPerCall((one) => one.payloadBytes),
+    bodyBytesPerCall: bytesPerCall((one) => one.bytes.length),
+  }
+  progress(
+    `${server.name}: ${result.visiblePerSecond.toFixed(0)} calls/s visible (${total * batch} in ${visible.toFixed(1)} s)`,
+  )
+  return result
+}
+
+const visibleTimeoutMs = 300_000
+
+async function untilVisible(server: TraceStoreServer, calls: number): Promise<void> {
+  const deadline = performance.now() + visibleTimeoutMs
+  for (;;) {
+    const visible = await server.visible()
+    if (visible === calls) return
+    if (visible > calls) throw new Error(`${server.name} shows ${visible} calls of ${calls}`)
+    if (performance.now() > deadline)
+      throw new Error(`${server.name} shows ${visible} of ${calls} calls after ${visibleTimeoutMs} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/** Milliseconds from sending a batch of one call to its answer; that it can be read then is checked on every tenth. */
+async function smallBatches(
+  server: TraceStoreServer & { readonly origin: string },
+  seconds: number,
+): Promise<number[]> {
+  const corpus = new CallCorpus(seededRandom(2))
+  const batches = Array.from({ length: templates }, () => server.batchOf([corpus.next()]))
+  const poster = new Poster(64)
+  const milliseconds: number[] = []
+  const pending: Promise<void>[] = []
+  const began = performance.now()
+  for (let number = 0; number < seconds * requestsPerSecond; number++) {
+    const due = began + (number * 1000) / requestsPerSecond
+    const wait = due - performance.now()
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+    const { contentType, fresh } = batches[number % templates] as CallBatch
+    const headers = { ...server.headers, "content-type": contentType }
+    const body = fresh(firstSmallSequence + number)
+    const send = async () => {
+      const sent = performance.now()
+      await poster.post(server.url, body, headers)
+      milliseconds.push(performance.now() - sent)
+      if (number % 10 === 0) await checkReadable(server, body)
+    }
+    pending.push(send())
+  }
+  await Promise.all(pending)
+  poster.close()
+  return milliseconds
+}
+
+/** Past every sequence of the run before, so that the ids are new. */
+const firstSmallSequence = 1_000_000_000
+
+async function checkReadable(server: TraceStoreServer & { readonly origin: string }, body: Buffer): Promise<void> {
+  const { project_id, id } = (JSON.parse(body.toString()) as { batch: [{ project_id: string; id: string }] }).batch[0]
+  const answer = await fetch(`${server.origin}/call/read`, {
+    method: "POST",
+    headers: { ...server.headers, "content-type": "application/json" },
+    body: JSON.stringify({ project_id, id }),
+  })
+  const { call } = (await answer.json()) as { call: { id: string } | null }
+  if (call?.id !== id) throw new Error(`the call ${id} was acknowledged and cannot be read`)
+}
+
+/** Read from the store itself, once the server has stopped; parts that merges have replaced lie there for minutes more. */
+async function diskUse(dataDir: string): Promise<{ bytes: number; folderBytes: number }> {
+  const folder = `${dataDir}/traces`
+  const folderBytes = bytesOf(folder)
+  const traces = await openTraces({ clickhouseUrl: null, folder })
+  try {
+    const [row] = await traces.rows<{ bytes: string }>(
+      "select sum(bytes_on_disk) as bytes from system.parts where active and table like 'calls%'",
+    )
+    return { bytes: Number(row?.bytes), folderBytes }
+  } finally {
+    await traces.close()
+  }
+}
+
+function bytesOf(folder: string): number {
+  return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+    const path = `${folder}/${entry.name}`
+    return sum + (entry.isDirectory() ? bytesOf(path) : statSync(path).size)
+  }, 0)
+}
+
+function findings(
+  given: Options,
+  load: Load,
+  runs: Ingest[],
+  peers: Map<string, Ingest[]>,
+  latency: number[],
+  disk: { bytes: number; folderBytes: number },
+): Findings {
+  const visible = runs.map((one) => one.visiblePerSecond)
+  const peerRates = [...peers].flatMap(([name, all]) =>
+    all.length === 0
+      ? []
+      : [
+          {
+            name,
+            visible: all.map((one) => one.visiblePerSecond),
+            acknowledged: all.map((one) => one.acknowledgedPerSecond),
+          },
+        ],
+  )
+  const better = Math.max(...peerRates.map((one) => median(one.visible)))
+  const memory = runs.map((one) => Math.max(...one.residentMebibytes))
+  const growth = runs.map(
+    ({ residentMebibytes: all }) =>
+      median(all.slice(-(all.length >> 2))) / median(all.slice(all.length >> 2, all.length >> 1)),
+  )
+  const payload = disk.bytes / ((runs[0]?.payloadBytesPerCall ?? Number.NaN) * load.calls)
+  const body = disk.bytes / ((runs[0]?.bodyBytesPerCall ?? Number.NaN) * load.calls)
+  return {
+    method: [
+      `Calls of about 2 KB in batches of ${load.batch} over ${load.connections} connections that stay open; the load generator runs on the same cores. Prose of the payloads: a random walk over pairs of words of this project's pages, one word in five from anywhere. Ten calls to a trace; every batch has ids of its own.`,
+      "Visible: from the first request until the server's own API shows every call (Heddle /calls/query_stats, Phoenix GraphQL recordCount, MLflow all pages of traces/search).",
+      "Heddle: POST /v2/{entity}/{project}/calls/complete, JSON. Phoenix and MLflow: POST /v1/traces, OTLP in protobuf with OpenInference attributes, on their default SQLite stores; the same payloads.",
+      `Small batches: one call each, ${requestsPerSecond} a second for ${String(given["seconds"])} s, from sending to the answer; every tenth is then read by id.`,
+      "Disk: live parts of the tables of calls after the first run, over the bytes of attributes, inputs, output and summary that were sent. Memory: resident set of the server's process, every 250 ms.",
+    ],
+    versions: { ...peerVersions("phoenix", "arize-phoenix"), ...peerVersions("mlflow", "mlflow") },
+    settings: {
+      calls: load.calls,
+      peer_calls: String(given["peer-calls"]),
+      batch: load.batch,
+      connections: load.connections,
+    },
+    measurements: [
+      measurement("Heddle, stored and visible", "calls/s", visible),
+      measurement(
+        "Heddle, one request of the load, p50",
+        "ms",
+        runs.map((one) => quantile(one.requestMs, 0.5)),
+      ),
+      ...peerRates.flatMap((one) => [
+        measurement(`${one.name}, visible`, "calls/s", one.visible),
+        measurement(`${one.name}, acknowledged`, "calls/s", one.acknowledged),
+      ]),
+      measurement("small batch to readable, p50", "ms", [quantile(latency, 0.5)]),
+      measurement("small batch to readable, p99", "ms", [quantile(latency, 0.99)]),
+      measurement("most resident memory", "MiB", memory),
+      measurement("resident memory, last quarter / second quarter", "×", growth),
+      measurement("disk per byte of payload", "byte", [payload]),
+      measurement("disk per byte of request body", "byte", [body]),
+      measurement("folder with parts that merges have replaced, per byte of payload", "byte", [
+        (payload * disk.folderBytes) / disk.bytes,
+      ]),
+    ],
+    bars: [
+      atLeast("stored and visible", 15_000, median(visible), "calls/s"),
+      ...(peerRates.length === 0 ? [] : [atLeast("against the better peer", 12, median(visible) / better, "×")]),
+      atMost("small batch, p50", 10, quantile(latency, 0.5), "ms"),
+      atMost("small batch, p99", 50, quantile(latency, 0.99), "ms"),
+      atMost("disk per byte of payload", 0.35, payload, "byte"),
+      atMost("resident memory", 1.2 * 1024, Math.max(...memory), "MiB"),
+      atMost("resident memory, last quarter / second quarter", 1.1, median(growth), "×"),
+    ],
+    caveats: [],
+  }
+}
