@@ -56,7 +56,7 @@ export function chosenColumns(wishes: ColumnWishes): Set<CallColumn> {
   if (chosen.has("attributes")) chosen.add("otel_dump")
   // What `summary.weave` is computed from, and the answer shows besides.
   if (chosen.has("summary")) {
-    for (const column of ["ended_at", "exception", "display_name", "latency_ms", "failed_descendants"] as const) {
+    for (const column of ["ended_at", "exception", "display_name"] as const) {
       chosen.add(column)
     }
   }

@@ -1,6 +1,8 @@
 /** A call as its JSON text: evaluation-store-calls 3.1, 3.2. Payload texts are spliced in as they came (law 3). */
+import { memberText } from "../json/json-parts.ts"
 import { membersOf, withMembers } from "../json/json-object.ts"
 import type { CallColumn, CallRow } from "../storage/traces/shown-calls.ts"
+import { microsecondsOf } from "../storage/traces/sql-time.ts"
 
 /** What does not come from the row: JSON texts. */
 export interface CallExtras {
@@ -58,17 +60,30 @@ function attributesText({ attributes, otel_dump }: CallRow): string {
 function summaryText(row: CallRow, { costs, feedback }: CallExtras): string {
   const summary = row.summary ?? "{}"
   const computed: Record<string, string> = { status: `"${statusOf(row)}"`, ...nameOf(row) }
-  if (row.latency_ms !== null && row.latency_ms !== undefined) computed["latency_ms"] = row.latency_ms
+  const latency = latencyOf(row)
+  if (latency !== null) computed["latency_ms"] = latency
   if (costs !== undefined) computed["costs"] = costs
   if (feedback !== undefined) computed["feedback"] = feedback
   const sent = summary.includes('"weave"') ? membersOf(summary).findLast(({ name }) => name === "weave") : undefined
   return withMembers(summary, { weave: withMembers(sent?.value ?? "{}", computed) })
 }
 
-function statusOf({ exception, ended_at, failed_descendants }: CallRow): string {
+/** Whole milliseconds, in digits. */
+function latencyOf({ started_at, ended_at }: CallRow): string | null {
+  const [start, end] = [started_at, ended_at ?? ""].map(microsecondsOf)
+  return start == null || end == null ? null : String((end - start) / 1000n)
+}
+
+function statusOf({ exception, ended_at, summary }: CallRow): string {
   if (exception !== null && exception !== undefined) return "error"
   if (ended_at === null || ended_at === undefined) return "running"
-  return failed_descendants === true ? "descendant_error" : "success"
+  return hasFailedDescendants(summary ?? "") ? "descendant_error" : "success"
+}
+
+function hasFailedDescendants(summary: string): boolean {
+  const counts = summary.includes('"status_counts"') ? memberText(summary, "status_counts") : null
+  const errors = counts === null ? null : memberText(counts, "error")
+  return errors !== null && Number(errors) > 0
 }
 
 const opRef = /^weave:\/\/\/[^/]+\/[^/]+\/(?:op|object)\/([^/:]+):/

@@ -13,12 +13,12 @@ const numbers = new Set(["wb_run_step", "wb_run_step_end"])
 const times = new Set(["started_at", "ended_at", "deleted_at", "expire_at"])
 const payloads = new Set(["attributes", "inputs", "output", "summary"])
 
-export const latencySql = "intDiv(toUnixTimestamp64Micro(ended_at) - toUnixTimestamp64Micro(started_at), 1000)"
+const latencySql = "intDiv(toUnixTimestamp64Micro(ended_at) - toUnixTimestamp64Micro(started_at), 1000)"
 const exceptionSql = "nullIf(exception, '')"
 const displayNameSql = "nullIf(display_name, '')"
 /** The name inside an op's or object's ref. */
 const refNameSql = "nullIf(extract(assumeNotNull(op_name), '^weave:///[^/]+/[^/]+/(?:op|object)/([^/:]+):'), '')"
-export const failedDescendantsSql = "ifNull(JSONExtractFloat(summary, 1, 'status_counts', 'error'), 0) > 0"
+const failedDescendantsSql = "ifNull(JSONExtractFloat(summary, 1, 'status_counts', 'error'), 0) > 0"
 
 /** Descendants' errors count before running here, after it in the answer: calls 3.2. */
 const statusSql = `multiIf(${exceptionSql} is not null, 'error', ${failedDescendantsSql}, 'descendant_error', ended_at is null, 'running', 'success')`

@@ -1,11 +1,9 @@
 /** What is shown of calls, by id: payloads as the text they came as. */
-import { failedDescendantsSql, latencySql } from "./call-query-fields.ts"
 import { storageSizeSql } from "./calls-read.ts"
 import type { CallsSelection } from "./calls-selection.ts"
-import { isoTimeSql } from "./sql-time.ts"
 import { type TraceStore, TraceStoreError, traceErrorCodes } from "./trace-store.ts"
 
-/** Always read. '' of a clearable text is given as null. */
+/** Times are ISO 8601 in UTC, to the microsecond. The first five are always read. */
 export interface CallRow {
   id: string
   op_name: string
@@ -29,58 +27,34 @@ export interface CallRow {
   output?: string | null
   summary?: string | null
   otel_dump?: string | null
-  /** With `summary`. */
-  latency_ms?: string | null
-  failed_descendants?: boolean
   storage_size_bytes?: string
 }
 
 export type CallColumn = Exclude<keyof CallRow, "id" | "op_name" | "trace_id" | "parent_id" | "started_at">
 
-/** SQL of what is shown under each name. */
-const always = {
-  id: "id",
-  op_name: "op_name",
-  trace_id: "trace_id",
-  parent_id: "parent_id",
-  started_at: isoTimeSql("started_at"),
-}
-
-const columnSql: Record<CallColumn, string> = {
-  ended_at: isoTimeSql("ended_at"),
-  display_name: "nullIf(display_name, '')",
-  exception: "nullIf(exception, '')",
-  thread_id: "thread_id",
-  turn_id: "turn_id",
-  wb_user_id: "wb_user_id",
-  wb_run_id: "wb_run_id",
-  wb_run_step: "wb_run_step",
-  wb_run_step_end: "wb_run_step_end",
-  expire_at: isoTimeSql("expire_at"),
-  attributes: payloadSql("attributes"),
-  inputs: payloadSql("inputs"),
-  output: payloadSql("output"),
-  summary: payloadSql("summary"),
-  otel_dump: payloadSql("otel_dump"),
-  latency_ms: latencySql,
-  failed_descendants: `cast(${failedDescendantsSql}, 'Bool')`,
-  storage_size_bytes: storageSizeSql,
-}
-
-/** Without the brackets that keep the text whole. */
-function payloadSql(column: string): string {
-  return `substring(${column}, 2, length(${column}) - 2)`
-}
+const always = ["id", "op_name", "trace_id", "parent_id", "started_at"] as const
+const times = ["started_at", "ended_at", "expire_at"] as const
+const payloads = ["attributes", "inputs", "output", "summary", "otel_dump"] as const
+const clearable = ["display_name", "exception"] as const
 
 /** The most memory that one reading of rows may take before it is cut in two. */
 const readingLimits = { bytes: 768 * 1024 ** 2 }
 
-/** Names of the inner statement differ from the columns', which its conditions mean. */
+/** Bare columns: what is computed of them in the statement would take ClickHouse longer to plan than to read. */
 function showSql(columns: readonly CallColumn[], calls: string): string {
-  const shown = { ...always, ...Object.fromEntries(columns.map((column) => [column, columnSql[column]])) }
-  const inner = Object.entries(shown).map(([name, sql]) => `${sql} as ${name}_shown`)
-  const outer = Object.keys(shown).map((name) => `${name}_shown as ${name}`)
-  return `select ${outer.join(", ")} from (select ${inner.join(", ")} from calls final ${calls})`
+  const shown: string[] = [...always, ...columns.filter((column) => column !== "storage_size_bytes")]
+  if (columns.includes("storage_size_bytes")) shown.push(`${storageSizeSql} as storage_size_bytes`)
+  return `select ${shown.join(", ")} from calls final ${calls}`
+}
+
+/** From the columns as they are stored to what they mean. */
+function toCallRow(stored: CallRow): CallRow {
+  const row = stored
+  for (const name of times) if (typeof row[name] === "string") row[name] = `${row[name].replace(" ", "T")}Z`
+  // Without the brackets that keep the text whole.
+  for (const name of payloads) if (typeof row[name] === "string") row[name] = row[name].slice(1, -1)
+  for (const name of clearable) if (row[name] === "") row[name] = null
+  return row
 }
 
 /** In the order of `ids`; calls that are gone by now are left out. */
@@ -96,7 +70,7 @@ export async function readCallRows(
   )
   try {
     const rows = await traces.rows<CallRow>(sql, { projectId, ids }, readingLimits)
-    const byId = new Map(rows.map((row) => [row.id, row]))
+    const byId = new Map(rows.map((row) => [row.id, toCallRow(row)]))
     return ids.flatMap((id) => byId.get(id) ?? [])
   } catch (error) {
     // Rows may be megabytes each: fewer at once need less memory.
@@ -116,7 +90,7 @@ export async function readAllCallRows(
 ): Promise<CallRow[] | null> {
   const sql = showSql(columns, `where ${live} and ${asked} order by ${order} limit ${most + 1}`)
   const rows = await traces.rows<CallRow>(sql, parameters)
-  return rows.length > most ? null : rows
+  return rows.length > most ? null : rows.map(toCallRow)
 }
 
 /** Bytes of the payloads of each trace. */
