@@ -64,6 +64,12 @@ describe("objects 8: costs", () => {
     })
   })
 
+  test("names of models are any text", async () => {
+    const project = opened.acme.newProject()
+    await create(project, { "a\0\ud800'\\ud800": cheap, constructor: cheap })
+    expect((await query(project)).map((cost) => cost.llm_id)).toEqual(["a\0\ufffd'\\ud800", "constructor"])
+  })
+
   test("a time without a zone is UTC; one that is none is 422", async () => {
     const project = opened.acme.newProject()
     await create(project, { a: { ...cheap, effective_date: "2025-01-02" }, b: { ...cheap, effective_date: null } })

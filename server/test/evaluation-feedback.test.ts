@@ -69,6 +69,20 @@ describe("objects 2.3: create", () => {
     expect((await opened.acme.post("/feedback/query", { project_id: project })).text).toContain(`"payload":${payload}`)
   })
 
+  test("of a payload that stands twice the last one counts, for the rules and for the store", async () => {
+    const note = item(opened.acme.newProject(), { feedback_type: "wandb.note.1", payload: { note: "last" } })
+    const text = JSON.stringify(note)
+    const answer = await opened.acme.post(
+      "/feedback/create",
+      text.replace('"payload":', '"payload":{"note":7},"payload":'),
+    )
+    expect(answer).toMatchObject({ status: 200, body: { payload: { note: "last" } } })
+    const batch = text.replace('"payload":', '"payload":[],"payload":')
+    expect(await opened.acme.post("/feedback/batch/create", `{"batch":[${batch},${batch}]}`)).toMatchObject({
+      body: { res: [{ payload: { note: "last" } }, { payload: { note: "last" } }] },
+    })
+  })
+
   test("the bare tokens NaN and Infinity, which Python sends, become null", async () => {
     const project = opened.acme.newProject()
     const body = JSON.stringify(item(project, { payload: "P" })).replace('"P"', '{"a":NaN,"b":[-Infinity,"NaN"]}')

@@ -101,6 +101,9 @@ describe("calls 4.1: usage", () => {
       },
       unfinished_call_ids: [uuid(7)],
     })
+    expect((await usage("/calls/usage", project, { call_ids: ["constructor"] })).call_usage).toEqual({
+      ["constructor"]: {},
+    })
     expect(await usage("/calls/usage", project, { call_ids: [] })).toEqual({ call_usage: {}, unfinished_call_ids: [] })
     expect(await usage("/calls/usage", project, { call_ids: [uuid(78)] })).toMatchObject({
       call_usage: { [uuid(78)]: {} },

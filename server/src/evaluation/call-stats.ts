@@ -59,11 +59,11 @@ interface Asked<Metric> {
   percentiles?: number[] | null | undefined
 }
 
-/** Nothing but a metric asks for its sum. */
+/** A metric alone asks for its sum; an empty list with percentiles for those only. */
 function requests<Metric extends string>(asked: readonly Asked<Metric>[]): MetricRequest<Metric>[] {
   return asked.map(({ metric, aggregations, percentiles }) => ({
     metric,
-    aggregations: aggregations ?? (percentiles?.length ? [] : ["sum"]),
+    aggregations: aggregations == null || (aggregations.length === 0 && !percentiles?.length) ? ["sum"] : aggregations,
     percentiles: percentiles ?? [],
   }))
 }

@@ -14,6 +14,17 @@ import { type TokenUsage, usageByModel } from "./token-usage.ts"
 
 const defaultLimit = 10_000
 
+/** By model. */
+type UsageOfCall = Map<string, AggregatedUsage>
+
+interface UsageOfCalls {
+  /** By call. */
+  usage: Map<string, UsageOfCall>
+  unfinished: string[]
+}
+
+const noUsage: UsageOfCalls = { usage: new Map(), unfinished: [] }
+
 /** Of the calls that match, rolled up within them. */
 export async function traceUsage(
   dependencies: EvaluationDependencies,
@@ -22,7 +33,8 @@ export async function traceUsage(
 ): Promise<UsageAnswer> {
   const project = await projectForRead(dependencies.database, principal, body.project_id)
   const selection = selectionOf(project, body.filter ?? {}, body.query ?? null)
-  return usageOf(dependencies, project, selection, body)
+  const { usage, unfinished } = await usageOf(dependencies, project, selection, body)
+  return toAnswer(usage, unfinished)
 }
 
 /** Of the named calls, rolled up over the whole traces they are in. */
@@ -35,15 +47,11 @@ export async function callsUsage(
   const project = await projectForRead(dependencies.database, principal, body.project_id)
   const roots = selectionOf(project, { call_ids: body.call_ids }, null)
   const traceIds = body.call_ids.length === 0 ? [] : await readTraceIds(traces, roots).catch(fail)
-  const answer =
+  const { usage, unfinished } =
     traceIds.length === 0
-      ? { call_usage: {}, unfinished_call_ids: [] }
+      ? noUsage
       : await usageOf(dependencies, project, selectionOf(project, { trace_ids: traceIds }, null), body)
-  const { call_usage, unfinished_call_ids } = answer
-  return {
-    call_usage: Object.fromEntries(body.call_ids.map((id) => [id, call_usage[id] ?? {}])),
-    unfinished_call_ids,
-  }
+  return toAnswer(new Map(body.call_ids.map((id) => [id, usage.get(id) ?? new Map()])), unfinished)
 }
 
 function selectionOf(project: ProjectAccess, filter: CallsFilter, query: Query | null) {
@@ -55,23 +63,22 @@ async function usageOf(
   project: ProjectAccess,
   selection: ReturnType<typeof selectionOf>,
   { limit, include_costs }: { limit?: number | null | undefined; include_costs?: boolean | null | undefined },
-): Promise<UsageAnswer> {
+): Promise<UsageOfCalls> {
   const rows = await readCallUsage(dependencies.traces, selection, limit ?? defaultLimit).catch(fail)
   const reported = rows.map((row) => ({ row, models: usageByModel(row.usage === "" ? null : JSON.parse(row.usage)) }))
   const names = reported.flatMap(({ models }) => [...models.keys()])
   const prices = include_costs === true ? await openPriceBook(dependencies, project, names).catch(fail) : null
   const own = new Map(reported.map(({ row, models }) => [row.id, ownUsage(models, row.started_at, prices)]))
   rollUp(rows, own)
-  return {
-    call_usage: Object.fromEntries([...own].map(([id, usage]) => [id, Object.fromEntries(usage)])),
-    unfinished_call_ids: rows
-      .filter((row) => row.is_running)
-      .map((row) => row.id)
-      .toSorted(),
-  }
+  return { usage: own, unfinished: rows.filter((row) => row.is_running).map((row) => row.id) }
 }
 
-type UsageOfCall = Map<string, AggregatedUsage>
+function toAnswer(usage: UsageOfCalls["usage"], unfinished: readonly string[]): UsageAnswer {
+  return {
+    call_usage: Object.fromEntries([...usage].map(([id, models]) => [id, Object.fromEntries(models)])),
+    unfinished_call_ids: unfinished.toSorted(),
+  }
+}
 
 function ownUsage(models: ReadonlyMap<string, TokenUsage>, startedAt: string, prices: PriceBook | null): UsageOfCall {
   return new Map(

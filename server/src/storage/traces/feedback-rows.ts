@@ -1,5 +1,6 @@
 /** Feedback rows, written and found by id. */
 import { createHash } from "node:crypto"
+import { storedJson } from "./stored-json.ts"
 import type { TraceStore } from "./trace-store.ts"
 
 /** One row, by wire name; absent texts of the span and the scorer are `""`. */
@@ -49,7 +50,7 @@ export async function writeFeedback(
 ): Promise<void> {
   const lines = [
     ...rows.map(insertedLine),
-    ...deletions.map(({ project_id, id }) => JSON.stringify({ project_id, id, is_deleted: 1 })),
+    ...deletions.map(({ project_id, id }) => storedJson({ project_id, id, is_deleted: 1 })),
   ]
   await traces.insert("feedback", lines.join("\n"))
 }
@@ -81,12 +82,7 @@ export function contentDigest({ created_at: _time, ...content }: FeedbackRow): s
 function insertedLine(row: FeedbackRow): string {
   const { payload, created_at, ...columns } = row
   const written = { ...columns, created_at: storedTime(created_at), content_digest: contentDigest(row) }
-  return `${wellFormed(JSON.stringify(written)).slice(0, -1)},"payload":[${payload}]}`
-}
-
-/** Lone surrogates have no UTF-8, so that no text column can hold one. */
-function wellFormed(json: string): string {
-  return json.replaceAll(/(?<!\\)((?:\\\\)*)\\u[dD][89a-fA-F][0-9a-fA-F]{2}/g, "$1\\ufffd")
+  return `${storedJson(written).slice(0, -1)},"payload":[${payload}]}`
 }
 
 function storedTime(time: Date): string {

@@ -10,6 +10,7 @@ import { compileOrder } from "./query-order.ts"
 import { SqlParameters } from "./sql-parameters.ts"
 import { isoTimeSql } from "./sql-time.ts"
 import { numberValue, type SqlValue, textValue, timeValue } from "./sql-value.ts"
+import { storedJson } from "./stored-json.ts"
 import type { TraceStore } from "./trace-store.ts"
 
 export const tokenPriceTables = [
@@ -54,7 +55,7 @@ export async function insertTokenPrices(
   rows: readonly TokenPriceRow[],
 ): Promise<void> {
   const lines = rows.map((row) =>
-    JSON.stringify({
+    storedJson({
       project_id: projectId,
       ...row,
       effective_date: storedTime(row.effective_date),
@@ -66,7 +67,7 @@ export async function insertTokenPrices(
 
 /** Ids that are not there are no error. */
 export async function deleteTokenPrices(traces: TraceStore, projectId: string, ids: readonly string[]): Promise<void> {
-  const lines = ids.map((id) => JSON.stringify({ project_id: projectId, id, is_deleted: 1 }))
+  const lines = ids.map((id) => storedJson({ project_id: projectId, id, is_deleted: 1 }))
   await traces.insert("token_prices", lines.join("\n"))
 }
 
