@@ -71,7 +71,7 @@ export class CallRows {
       const value = item.values[index]
       if (value !== undefined) head += `,"${field.name}":${field.kind === "integer" ? value : JSON.stringify(value)}`
       // An end replaces all that an earlier end said.
-      else if (field.name === "exception" && ids === null) head += ',"exception":""'
+      else if (field.name === "exception") head += ',"exception":""'
     }
     this.#text(head)
     const texts = payloads.map(({ index }) => this.#payload(item.spans, index))
