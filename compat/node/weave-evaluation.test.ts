@@ -1,11 +1,11 @@
 /** Evaluations with the npm weave client. */
-import { beforeAll, beforeEach, expect, test } from "vitest"
+import { beforeAll, beforeEach, expect, inject, test } from "vitest"
 import * as weave from "weave"
 import { covers } from "./covers.ts"
 import { named, newProject, stored, useServer, type WeaveClient } from "./weave.ts"
 
 let client: WeaveClient
-beforeAll(useServer)
+beforeAll(() => useServer(inject("server")))
 beforeEach(async () => {
   client = await newProject()
 })

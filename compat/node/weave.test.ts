@@ -1,13 +1,13 @@
 /** The npm weave client 0.11.1: signing in, tracing, objects, datasets. */
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { beforeAll, beforeEach, expect, test } from "vitest"
+import { beforeAll, beforeEach, expect, inject, test } from "vitest"
 import * as weave from "weave"
 import { covers } from "./covers.ts"
 import { named, newProject, opName, stored, useServer, type WeaveClient } from "./weave.ts"
 
 let client: WeaveClient
-beforeAll(useServer)
+beforeAll(() => useServer(inject("server")))
 beforeEach(async () => {
   client = await newProject()
 })

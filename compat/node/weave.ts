@@ -3,15 +3,14 @@ import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { inject } from "vitest"
 import * as weave from "weave"
+import type { StartedServer } from "./server-process.ts"
 
 export type WeaveClient = Awaited<ReturnType<typeof weave.init>>
 export type Call = Awaited<ReturnType<WeaveClient["getCall"]>>
 
 /** Settings that a user would export; `login` writes to a home of the tests' own. */
-export function useServer(): void {
-  const { url, key } = inject("server")
+export function useServer({ url, key }: StartedServer): void {
   process.env["WF_TRACE_SERVER_URL"] = url
   process.env["WANDB_BASE_URL"] = url
   process.env["WANDB_API_KEY"] = key

@@ -32,38 +32,76 @@ class Server:
         return f"{self.url}/v1"
 
 
+class ServerProcess:
+    """A server process on a data folder of its own, which may be killed and started again."""
+
+    def __init__(self, environment: dict[str, str], key: str | None = None) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="heddle-compat-"))
+        self._environment = environment
+        self._key = key or secrets.token_hex(24)
+        self._process: subprocess.Popen | None = None
+        self._port = 0
+
+    def start(self) -> Server:
+        """Starts on the same port as before and waits until it answers.
+
+        Raises RuntimeError with the server's own output when it ends or is not ready in time.
+        """
+        log = self._folder / "server.log"
+        with log.open("wb") as output:
+            self._process = subprocess.Popen(
+                [
+                    str(ROOT / "node_modules/.bin/node"),
+                    "server/src/main.ts",
+                    *("--port", str(self._port), "--data-dir", str(self._folder / "data")),
+                ],
+                cwd=ROOT,
+                env={
+                    **os.environ,
+                    "HEDDLE_ADMIN_KEY": self._key,
+                    "HEDDLE_ENTITY": "local",
+                    **self._environment,
+                },
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        server = Server(_wait_until_ready(self._process, log), self._key)
+        self._port = int(server.url.rsplit(":", 1)[1])
+        return server
+
+    def kill(self) -> None:
+        """As a crash: nothing is flushed, nobody is told."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        """Ends the process, also one that never got ready, and removes its folder."""
+        if self._process is not None:
+            self._process.terminate()
+            try:
+                self._process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+@contextmanager
+def server_process(key: str | None = None, **environment: str) -> Iterator[ServerProcess]:
+    """A process that is not started yet; it and its data are gone afterwards."""
+    process = ServerProcess(environment, key)
+    try:
+        yield process
+    finally:
+        process.close()
+
+
 @contextmanager
 def started_server(**environment: str) -> Iterator[Server]:
-    """A server on a free port with an empty data folder; both are gone afterwards.
-
-    Raises RuntimeError with the server's own output when it ends or is not ready in time.
-    """
-    folder = Path(tempfile.mkdtemp(prefix="heddle-compat-"))
-    key = secrets.token_hex(24)
-    log = folder / "server.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [
-                str(ROOT / "node_modules/.bin/node"),
-                "server/src/main.ts",
-                *("--port", "0", "--data-dir", str(folder / "data")),
-            ],
-            cwd=ROOT,
-            env={**os.environ, "HEDDLE_ADMIN_KEY": key, "HEDDLE_ENTITY": "local", **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        yield Server(_wait_until_ready(process, log), key)
-    finally:
-        process.terminate()
-        try:
-            process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        shutil.rmtree(folder, ignore_errors=True)
+    """A server on a free port with an empty data folder; both are gone afterwards."""
+    with server_process(**environment) as process:
+        yield process.start()
 
 
 def _wait_until_ready(process: subprocess.Popen, log: Path) -> str:
