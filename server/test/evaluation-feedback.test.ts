@@ -400,6 +400,7 @@ describe("objects 5: batch, purge, replace", () => {
         .parse(answer.body)
         .res.map(({ id }) => id),
     ).toEqual(["c", "a", "b"])
+    expect((await query(project, { fields: ["id"] })).result).toEqual([{ id: "c" }, { id: "a" }, { id: "b" }])
     const broken = [item(project, { id: "d" }), item(project, { feedback_type: "wandb.note.1", payload: {} })]
     expect((await opened.acme.post("/feedback/batch/create", { batch: broken })).status).toBe(400)
     expect((await query(project)).total_count).toBe(3)

@@ -9,6 +9,7 @@ import {
   type StoredFeedback,
   writeFeedback,
 } from "../storage/traces/feedback-rows.ts"
+import { isoTimeOf } from "../storage/traces/sql-time.ts"
 import type { FeedbackCreateBody } from "../wire/evaluation/feedback.ts"
 import { findAnnotationSpec } from "./annotation-spec.ts"
 import type { EvaluationDependencies } from "./dependencies.ts"
@@ -64,13 +65,14 @@ async function feedbackRows(
   for (const name of new Set(items.map(({ body }) => body.project_id))) {
     projects.set(name, await projectForWrite(dependencies.database, principal, name))
   }
-  const createdAt = new Date()
+  const now = BigInt(Date.now()) * 1000n
   const rows: FeedbackRow[] = []
-  for (const item of items) {
+  for (const [index, item] of items.entries()) {
     const project = projects.get(item.body.project_id)
     if (project === undefined) throw new Error("every project was looked up")
     await checkAnnotation(dependencies, project, item.body)
-    rows.push(toRow(item, project, createdAt))
+    // A microsecond apart, so that a list in the order of time is in the order of the batch.
+    rows.push(toRow(item, project, isoTimeOf(now + BigInt(index))))
   }
   return rows
 }
@@ -84,7 +86,7 @@ async function checkAnnotation(
   checkAnnotationValue(await findAnnotationSpec(database, project, annotation_ref), annotation_ref, payload["value"])
 }
 
-function toRow({ body, payload }: NewFeedback, project: ProjectAccess, createdAt: Date): FeedbackRow {
+function toRow({ body, payload }: NewFeedback, project: ProjectAccess, createdAt: string): FeedbackRow {
   // The queues of the contract come with annotation; no project has one yet.
   if (body.queue_id) {
     throw new HeddleError("invalid_request", `Queue ${body.queue_id} not found or has been deleted`)

@@ -1,6 +1,8 @@
 /** Feedback rows, written and found by id. */
 import { createHash } from "node:crypto"
+import { isoTimeSql } from "./sql-time.ts"
 import { storedJson } from "./stored-json.ts"
+import { storedTime } from "./stored-time.ts"
 import type { TraceStore } from "./trace-store.ts"
 
 /** One row, by wire name; absent texts of the span and the scorer are `""`. */
@@ -11,7 +13,8 @@ export interface FeedbackRow {
   weave_ref: string
   wb_user_id: string
   creator: string | null
-  created_at: Date
+  /** ISO 8601, UTC, to the microsecond. */
+  created_at: string
   feedback_type: string
   /** JSON text of an object. */
   payload: string
@@ -38,7 +41,7 @@ export interface FeedbackRow {
 export interface StoredFeedback {
   project_id: string
   id: string
-  created_at: Date
+  created_at: string
   content_digest: string
 }
 
@@ -61,17 +64,11 @@ export async function findFeedback(
   projectId: string,
   ids: readonly string[],
 ): Promise<StoredFeedback[]> {
-  const rows = await traces.rows<{ id: string; created_ms: string; content_digest: string }>(
-    `select id, toUnixTimestamp64Milli(created_at) as created_ms, content_digest from feedback final
+  return traces.rows<StoredFeedback>(
+    `select project_id, id, ${isoTimeSql("feedback.created_at")} as created_at, content_digest from feedback final
       where project_id = {projectId:UUID} and id in {ids:Array(String)}`,
     { projectId, ids },
   )
-  return rows.map(({ id, created_ms, content_digest }) => ({
-    project_id: projectId,
-    id,
-    created_at: new Date(Number(created_ms)),
-    content_digest,
-  }))
 }
 
 /** Of everything that the client gave and the server made of it, but for the time. */
@@ -83,8 +80,4 @@ function insertedLine(row: FeedbackRow): string {
   const { payload, created_at, ...columns } = row
   const written = { ...columns, created_at: storedTime(created_at), content_digest: contentDigest(row) }
   return `${storedJson(written).slice(0, -1)},"payload":[${payload}]}`
-}
-
-function storedTime(time: Date): string {
-  return time.toISOString().replace("T", " ").replace("Z", "")
 }

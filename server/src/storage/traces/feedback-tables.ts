@@ -12,7 +12,7 @@ export const feedbackTables = [
     weave_ref String codec(ZSTD),
     wb_user_id LowCardinality(String),
     creator Nullable(String),
-    created_at DateTime64(3, 'UTC') codec(Delta, ZSTD),
+    created_at DateTime64(6, 'UTC') codec(Delta, ZSTD),
     feedback_type LowCardinality(String),
     payload String codec(ZSTD),
     annotation_ref Nullable(String) codec(ZSTD),

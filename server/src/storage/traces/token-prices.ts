@@ -11,6 +11,7 @@ import { SqlParameters } from "./sql-parameters.ts"
 import { isoTimeSql } from "./sql-time.ts"
 import { numberValue, type SqlValue, textValue, timeValue } from "./sql-value.ts"
 import { storedJson } from "./stored-json.ts"
+import { storedTime } from "./stored-time.ts"
 import type { TraceStore } from "./trace-store.ts"
 
 export const tokenPriceTables = [
@@ -156,8 +157,4 @@ function selection(name: string, kind: FieldKind): string {
 /** Columns carry a `_` behind their name, so that an order by a time means the time and not its text. */
 function fromRow(row: Record<string, unknown>, names: readonly string[]): Partial<TokenPriceRow> {
   return Object.fromEntries(names.map((name) => [name, row[`${name}_`]]))
-}
-
-function storedTime(iso: string): string {
-  return iso.replace("T", " ").replace("Z", "")
 }
