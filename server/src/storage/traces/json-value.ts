@@ -7,40 +7,57 @@ import { boolOfText, type ScalarType, type SqlValue } from "./sql-value.ts"
  * is an index where an array is met (from 0) and a key where an object is.
  */
 export function jsonValue(column: string, path: readonly string[], parameters: SqlParameters): SqlValue {
-  const at = locate(column, path, parameters)
-  const text = `JSONExtract(${at}, 'Nullable(String)')`
+  const { at, bind } = locate(column, path, parameters)
+  const text = bind(`JSONExtract(${at}, 'Nullable(String)')`)
+  const number = bind(`JSONExtract(${at}, 'Nullable(Float64)')`)
   const conversions: Record<ScalarType, string> = {
     text,
-    number: `JSONExtract(${at}, 'Nullable(Float64)')`,
+    // ClickHouse reads the texts "inf" and "nan" as numbers.
+    number: `if(isFinite(${number}), ${number}, NULL)`,
     integer: `toInt128OrNull(${text})`,
     bool: boolOfText(text),
     time: `parseDateTime64BestEffortOrNull(${text}, 6, 'UTC')`,
   }
-  const type = `JSONType(${at})`
+  const type = bind(`JSONType(${at})`)
+  const length = bind(`JSONLength(${at})`)
   return {
     kind: "json",
     jsonText: column,
     as: (wanted) => conversions[wanted],
     exists: `ifNull(${type} != 'Null', false)`,
-    size: `multiIf(${type} in ('Array', 'Object'), JSONLength(${at}), ${type} = 'String', lengthUTF8(${text}), NULL)`,
+    size: `multiIf(${type} in ('Array', 'Object'), ${length}, ${type} = 'String', lengthUTF8(${text}), NULL)`,
   }
 }
 
-/** The leading arguments of a `JSON…` function: the text, then the steps into it. */
-function locate(column: string, path: readonly string[], parameters: SqlParameters): string {
-  let source = column
-  let steps = ["1"]
+interface Location {
+  /** The leading arguments of a `JSON…` function: the text, then the steps into it. */
+  at: string
+  /** Around an expression with `at` in it: gives the positions that `at` names their values. */
+  bind: (sql: string) => string
+}
+
+/**
+ * ClickHouse counts members of objects as it counts elements, so a segment of digits becomes a
+ * position, which is the parameter of a lambda: it then stands here once, however long the path.
+ */
+function locate(column: string, path: readonly string[], parameters: SqlParameters): Location {
+  // JSONExtractKeys takes no nullable text.
+  const steps = [`ifNull(${column}, '')`, "1"]
+  const positions: { name: string; sql: string }[] = []
   for (const segment of path) {
     const key = parameters.bind(segment, "String")
-    if (/^\d{1,9}$/.test(segment)) {
-      const parent = `JSONExtractRaw(${[source, ...steps].join(", ")})`
-      const step = `if(startsWith(p, '['), JSONExtractRaw(p, ${Number(segment) + 1}), JSONExtractRaw(p, ${key}))`
-      // As a function of the parent, whose text then stands here once, however long the path.
-      source = `arrayMap(p -> ${step}, [${parent}])[1]`
-      steps = []
-    } else {
+    if (!/^\d{1,9}$/.test(segment)) {
       steps.push(key)
+      continue
     }
+    const parent = steps.join(", ")
+    const member = `toInt64(indexOf(JSONExtractKeys(${parent}), ${key}))`
+    const sql = `if(JSONType(${parent}) = 'Array', ${Number(segment) + 1}, ${member})`
+    const name = `i${positions.length}`
+    positions.push({ name, sql })
+    steps.push(name)
   }
-  return [source, ...steps].join(", ")
+  const bind = (sql: string) =>
+    positions.reduceRight((inner, position) => `arrayMap(${position.name} -> ${inner}, [${position.sql}])[1]`, sql)
+  return { at: steps.join(", "), bind }
 }

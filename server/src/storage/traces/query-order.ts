@@ -15,11 +15,17 @@ export function compileOrder(sortBy: readonly SortBy[], field: (path: string) =>
 function sortKeys(value: SqlValue): string[] {
   switch (value.kind) {
     case "json":
-      return [`toFloat64OrNull(${value.as("text")})`, value.as("text")]
+      return [finiteNumber(value.as("text")), value.as("text")]
     case "list":
     case "null":
       return [value.as("text")]
     default:
       return [value.as(value.kind)]
   }
+}
+
+/** ClickHouse reads the texts "inf" and "nan" as numbers. */
+function finiteNumber(text: string): string {
+  const number = `toFloat64OrNull(${text})`
+  return `if(isFinite(${number}), ${number}, NULL)`
 }
