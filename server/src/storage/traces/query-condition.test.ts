@@ -130,6 +130,13 @@ describe("calls 3.6: paths", () => {
     expect(await evaluate(compare("$eq", name, expected))).toBe(true)
   })
 
+  test("a whole number past 64 bits is compared exactly", async () => {
+    const vast = (literal: string) => `{"$eq":[{"$getField":"doc.numbered.vast"},{"$literal":${literal}}]}`
+    expect(await evaluate(vast("1e20"))).toBe(true)
+    expect(await evaluate(vast("100000000000000000000"))).toBe(true)
+    expect(await evaluate(vast("100000000000000000001"))).toBe(false)
+  })
+
   test("the texts inf and nan are no numbers", async () => {
     expect(await evaluate(compare("$gt", "doc.unbounded", 0))).toBeNull()
     expect(await evaluate(compare("$eq", "doc.unbounded", "inf"))).toBe(true)
@@ -253,6 +260,31 @@ describe("calls 3.6: times", () => {
   test("against JSON text and as a number", async () => {
     expect(await evaluate({ $gt: [field("started_at"), field("doc.when")] })).toBe(true)
     expect(await evaluate({ $gt: [convert("started_at", "double"), literal(1_767_323_045)] })).toBe(true)
+  })
+})
+
+describe("calls 3.6: text that ClickHouse's own reader refuses", () => {
+  const select = (json: string, expression: string) =>
+    traces.rows<{ v: unknown }>(
+      `select ${expression} as v from (select cast({doc:String}, 'Nullable(String)') as doc)`,
+      {
+        doc: `[${json}]`,
+        p0: "a",
+        p1: "1",
+      },
+    )
+  const value = (...path: string[]) => jsonValue("doc", path, new SqlParameters())
+
+  test.each([
+    [String.raw`{"lone":"x\ud800y","a":7,"pair":"\ud83d\ude00"}`, 7],
+    ['{"big":123456789012345678901234567890,"a":7}', 7],
+    ['{"bigs":[-123456789012345678901234567890, 123456789012345678901234567890],"a":7}', 7],
+    ['{"a":123456789012345678901234567890}', 1.2345678901234568e29],
+    [String.raw`{"text":"\\ud800","a":7.5}`, 7.5],
+  ])("%s", async (json, expected) => {
+    expect(await select(json, value("a").as("number"))).toEqual([{ v: expected }])
+    expect(await select(json, value("a").exists)).toEqual([{ v: true }])
+    expect(await select(json, value("a", "1").as("text"))).toEqual([{ v: null }])
   })
 })
 

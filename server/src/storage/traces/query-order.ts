@@ -1,6 +1,6 @@
 /** `sort_by` as SQL: evaluation-store-calls 3.7. */
 import type { SortBy } from "../../wire/evaluation/query.ts"
-import type { SqlValue } from "./sql-value.ts"
+import { finiteNumber, type SqlValue } from "./sql-value.ts"
 
 /**
  * The terms of an `order by`. JSON goes by number and then by text; what is missing comes last in
@@ -22,10 +22,4 @@ function sortKeys(value: SqlValue): string[] {
     default:
       return [value.as(value.kind)]
   }
-}
-
-/** ClickHouse reads the texts "inf" and "nan" as numbers. */
-function finiteNumber(text: string): string {
-  const number = `toFloat64OrNull(${text})`
-  return `if(isFinite(${number}), ${number}, NULL)`
 }

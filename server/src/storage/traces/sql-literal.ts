@@ -21,6 +21,8 @@ export function sqlLiteral(value: TraceParameter): string {
   if (value === null) return "NULL"
   if (typeof value === "string") return `'${value.replaceAll(/[\\'\0]/g, (character) => escapes[character] ?? "")}'`
   if (typeof value === "number") return finite(value)
+  // As a bare literal, an integer past 64 bits becomes a double.
+  if (typeof value === "bigint") return `'${value}'`
   if (typeof value === "object") return `[${value.map(sqlLiteral).join(",")}]`
   return String(value)
 }

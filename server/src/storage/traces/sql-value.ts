@@ -28,7 +28,7 @@ export interface SqlValue {
 export function textValue(sql: string): SqlValue {
   const conversions: Record<ScalarType, string> = {
     text: sql,
-    number: `toFloat64OrNull(${sql})`,
+    number: finiteNumber(sql),
     integer: `toInt128OrNull(${sql})`,
     bool: boolOfText(sql),
     time: `parseDateTime64BestEffortOrNull(${sql}, 6, 'UTC')`,
@@ -83,6 +83,12 @@ export function mapValue(column: string, key: string, of: "text" | "number", par
   const name = parameters.bind(key, "String")
   const sql = `if(mapContains(${column}, ${name}), ${column}[${name}], NULL)`
   return of === "text" ? textValue(sql) : numberValue(sql)
+}
+
+/** ClickHouse reads the texts "inf" and "nan" as numbers. */
+export function finiteNumber(text: string): string {
+  const number = `toFloat64OrNull(${text})`
+  return `if(isFinite(${number}), ${number}, NULL)`
 }
 
 /** JSON true and false, 1 and 0, and the same as text. */
