@@ -1,4 +1,5 @@
 /** A path into a column of JSON text, as a value of the query language. */
+import { sqlLiteral } from "./sql-literal.ts"
 import type { SqlParameters } from "./sql-parameters.ts"
 import { boolOfText, type ScalarType, type SqlValue } from "./sql-value.ts"
 
@@ -7,9 +8,9 @@ import { boolOfText, type ScalarType, type SqlValue } from "./sql-value.ts"
  * is an index where an array is met (from 0) and a key where an object is.
  */
 export function jsonValue(column: string, path: readonly string[], parameters: SqlParameters): SqlValue {
-  const { at, bind } = locate(column, path, parameters)
-  const text = bind(`JSONExtract(${at}, 'Nullable(String)')`)
-  const number = bind(`JSONExtract(${at}, 'Nullable(Float64)')`)
+  const read = (extract: (at: string) => string) => tolerant(column, path, parameters, extract)
+  const text = read((at) => `JSONExtract(${at}, 'Nullable(String)')`)
+  const number = read((at) => `JSONExtract(${at}, 'Nullable(Float64)')`)
   const conversions: Record<ScalarType, string> = {
     text,
     // ClickHouse reads the texts "inf" and "nan" as numbers.
@@ -18,15 +19,46 @@ export function jsonValue(column: string, path: readonly string[], parameters: S
     bool: boolOfText(text),
     time: `parseDateTime64BestEffortOrNull(${text}, 6, 'UTC')`,
   }
-  const type = bind(`JSONType(${at})`)
-  const length = bind(`JSONLength(${at})`)
+  const type = read((at) => `nullIf(toString(JSONType(${at})), 'Null')`)
+  const length = read((at) => `nullIf(JSONLength(${at}), 0)`)
   return {
     kind: "json",
     jsonText: column,
     as: (wanted) => conversions[wanted],
-    exists: `ifNull(${type} != 'Null', false)`,
-    size: `multiIf(${type} in ('Array', 'Object'), ${length}, ${type} = 'String', lengthUTF8(${text}), NULL)`,
+    exists: `isNotNull(${type})`,
+    size: `multiIf(${type} in ('Array', 'Object'), ifNull(${length}, 0), ${type} = 'String', lengthUTF8(${text}), NULL)`,
   }
+}
+
+/**
+ * ClickHouse's reader refuses a whole text for one lone surrogate or one whole number of more than 64
+ * bits in it. What is not found in such a text is looked for in one without them.
+ */
+function tolerant(
+  column: string,
+  path: readonly string[],
+  parameters: SqlParameters,
+  extract: (at: string) => string,
+): string {
+  const from = (text: string) => {
+    const { at, bind } = locate(text, path, parameters)
+    return bind(extract(at))
+  }
+  const found = from(column)
+  if (!/^\w+$/.test(column)) return found
+  return `multiIf(isNotNull(${found}), ${found}, isValidJSON(ifNull(${column}, '')), NULL, ${from(mended(column))})`
+}
+
+/** Pairs and escaped backslashes stay, surrogates that stand alone go. */
+const loneSurrogates = String.raw`(\\[^u]|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\u[dD][89a-fA-F]..`
+/** With an exponent a number is read as a double. Twice, since neighbours in a list share their comma. */
+const wideNumbers = String.raw`([:\[,]\s*-?\d{20,})([^.\deE])`
+
+function mended(column: string): string {
+  const [surrogates, wide] = [loneSurrogates, wideNumbers].map(sqlLiteral)
+  const paired = `replaceRegexpAll(${column}, ${surrogates}, ${sqlLiteral(String.raw`\1`)})`
+  const exponent = sqlLiteral(String.raw`\1e0\2`)
+  return `replaceRegexpAll(replaceRegexpAll(${paired}, ${wide}, ${exponent}), ${wide}, ${exponent})`
 }
 
 interface Location {
