@@ -434,3 +434,34 @@ test("law 1: what was published is there after a restart", async () => {
   await opened.restart()
   expect((await read(project, "kept", digest)).text).toContain('"val":{"x":[1.0]}')
 })
+
+test.each(["a\0b", "\ud800", "' or 1=1 --", "{x:String}", "%00", "v99999999999999999999", "v-0", " latest"])(
+  "law 4: %j as any name is an ordinary miss or a 4xx",
+  async (name) => {
+    const project = acme.newProject()
+    const digest = await publish(project, "there", "1")
+    const requests: [string, object][] = [
+      ["/obj/read", { project_id: project, object_id: name, digest }],
+      ["/obj/read", { project_id: project, object_id: "there", digest: name }],
+      ["/obj/read", { project_id: `acme/${name}`, object_id: "there", digest }],
+      ["/obj/delete", { project_id: project, object_id: "there", digests: [name] }],
+      ["/refs/read_batch", { refs: [`weave:///${project}/object/there:${name}`] }],
+      ["/table/query_stats", { project_id: project, digest: name }],
+      ["/table/update", { project_id: project, base_digest: name, updates: [] }],
+      ["/file/content", { project_id: project, digest: name }],
+    ]
+    for (const [path, body] of requests) {
+      const { status } = await acme.post(path, body)
+      expect([path, body, status >= 400 && status < 500]).toEqual([path, body, true])
+    }
+    const tags = await acme.post("/objs/query", {
+      project_id: project,
+      filter: { tags: [name], aliases: [name], object_ids: [name], base_object_classes: [name] },
+    })
+    expect([200, 400]).toContain(tags.status)
+    const rows = { project_id: project, digest: name, filter: { row_digests: [name] } }
+    expect((await acme.post("/table/query", rows)).body).toEqual({ rows: [] })
+    const sorted = { ...rows, sort_by: [{ field: name, direction: "asc" }] }
+    expect((await acme.post("/table/query", sorted)).body).toEqual({ rows: [] })
+  },
+)
