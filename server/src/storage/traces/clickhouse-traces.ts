@@ -19,11 +19,25 @@ export class ClickHouseTraces implements TraceStore {
 
   /**
    * `url`: `http(s)://[user:password@]host:port[/database]`; a database that is not there is made.
-   * @throws {TraceStoreError} when the server does not answer, or refuses.
+   * @throws {Error} with a sentence for the operator when the server does not answer, or refuses.
    */
   static async open(url: string): Promise<ClickHouseTraces> {
-    await makeDatabase(url)
-    return new ClickHouseTraces(connect(url))
+    if (!URL.canParse(url))
+      throw new Error("HEDDLE_CLICKHOUSE_URL is not a URL such as http://user:password@host:8123/heddle")
+    try {
+      await makeDatabase(url)
+      const traces = new ClickHouseTraces(connect(url))
+      await traces.ping()
+      return traces
+    } catch (cause) {
+      const { message } = cause as Error
+      throw new Error(
+        `the ClickHouse server at ${new URL(url).host} (HEDDLE_CLICKHOUSE_URL) cannot be used: ${message}`,
+        {
+          cause,
+        },
+      )
+    }
   }
 
   async rows<Row>(sql: string, parameters: TraceParameters = {}, limits?: QueryLimits): Promise<Row[]> {
@@ -90,6 +104,11 @@ async function makeDatabase(url: string): Promise<void> {
 }
 
 function rethrow(error: unknown): never {
+  // A host with several addresses fails with one error for each, and no message of its own.
   const { message, code } = error as { message: string; code?: string }
-  throw new TraceStoreError(message, code === undefined || Number.isNaN(Number(code)) ? null : Number(code), error)
+  throw new TraceStoreError(
+    message || (code ?? String(error)),
+    code === undefined || Number.isNaN(Number(code)) ? null : Number(code),
+    error,
+  )
 }

@@ -68,3 +68,15 @@ test("a long read does not hold up another one", async () => {
   await long
   expect(order).toEqual(["short", "long"])
 })
+
+test.each([
+  [
+    "http://user:secret@127.0.0.1:1/heddle",
+    /the ClickHouse server at 127\.0\.0\.1:1 \(HEDDLE_CLICKHOUSE_URL\) cannot be used: .*ECONNREFUSED/,
+  ],
+  ["clickhouse.example", /HEDDLE_CLICKHOUSE_URL is not a URL such as/],
+])("a server that cannot be used is told to the operator, without the password: %s", async (clickhouseUrl, message) => {
+  const opening = openTraces({ clickhouseUrl, folder })
+  await expect(opening).rejects.toThrow(message)
+  await expect(opening).rejects.not.toThrow("secret")
+})
