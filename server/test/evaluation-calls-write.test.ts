@@ -310,6 +310,13 @@ test("calls 1.5: OpenTelemetry ids, refs of any length and 128 characters that a
   }
 })
 
+test("calls 1.5: a text that only speaks of an internal ref passes", async () => {
+  const project = app.acme.newProject()
+  const inputs = { text: 'see "weave-trace-internal:///abc/object/x:1"', more: "weave-trace-internal" }
+  expect((await app.acme.post("/call/start", { start: start(project, 1, { inputs }) })).status).toBe(200)
+  expect(await read(project, 1)).toMatchObject({ inputs })
+})
+
 test("calls 2.2: an unknown mode is 400 and stores nothing of its batch", async () => {
   const project = app.acme.newProject()
   const batch = [

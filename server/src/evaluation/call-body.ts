@@ -2,7 +2,8 @@
 import { isUtf8 } from "node:buffer"
 import { HeddleError, type ValidationIssue } from "../errors.ts"
 import { JsonTextError } from "../json/json-cursor.ts"
-import { JsonScanner, KeyTable } from "../json/json-scanner.ts"
+import { JsonScanner } from "../json/json-scanner.ts"
+import { KeyTable } from "../json/key-table.ts"
 import type { CallForm } from "./call-fields.ts"
 import { type CallItem, issue, type Location, notAnObject, readCallItem } from "./call-item.ts"
 
@@ -74,17 +75,18 @@ function refuse(issues: readonly ValidationIssue[]): void {
   throw new HeddleError("validation_error", message, { issues: issues.slice(0, maximumIssues) })
 }
 
+const backslash = 0x5c
 /** How refs are written inside the reference server; from outside they would name things of other teams. */
 const internalRef = Buffer.from('"weave-trace-internal:///')
 
 function refuseInternalRefs(bytes: Buffer): void {
-  const at = bytes.indexOf(internalRef)
-  if (at === -1) return
-  const shown = bytes.toString("utf8", at + 1, Math.min(bytes.indexOf('"', at + 1), at + 200))
-  throw new HeddleError(
-    "invalid_external_ref",
-    `"${shown}" is not a ref that clients may use; send weave:///entity/project/…`,
-  )
+  for (let at = bytes.indexOf(internalRef); at !== -1; at = bytes.indexOf(internalRef, at + 1)) {
+    // An escaped quote is within a text that only speaks of such a ref.
+    if (bytes[at - 1] === backslash) continue
+    const shown = bytes.toString("utf8", at + 1, Math.min(bytes.indexOf('"', at + 1), at + 200))
+    const message = `"${shown}" is not a ref that clients may use; send weave:///entity/project/…`
+    throw new HeddleError("invalid_external_ref", message)
+  }
 }
 
 const bodyKeys = {

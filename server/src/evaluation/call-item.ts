@@ -4,7 +4,8 @@
  * validation clients and their tests know (evaluation-store-calls 1.3).
  */
 import type { ValidationIssue } from "../errors.ts"
-import { type JsonScanner, KeyTable } from "../json/json-scanner.ts"
+import type { JsonScanner } from "../json/json-scanner.ts"
+import { KeyTable } from "../json/key-table.ts"
 import { storedTime } from "../storage/traces/stored-time.ts"
 import { type CallField, callFields, type CallForm, type FieldKind } from "./call-fields.ts"
 

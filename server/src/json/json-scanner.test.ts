@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
-import { JsonScanner, KeyTable } from "./json-scanner.ts"
+import { JsonScanner } from "./json-scanner.ts"
+import { KeyTable } from "./key-table.ts"
 
 /** Whether the scanner takes the whole text as one value, wherever it lies in memory. */
 function accepts(text: string | Buffer, offset: number): boolean {
