@@ -19,6 +19,7 @@ interface Benchmark {
 }
 
 const benchmarks: Record<string, () => Promise<Benchmark>> = {
+  "calls-read": () => import("./calls-read.ts"),
   decode: () => import("./decode.ts"),
   ingest: () => import("./ingest.ts"),
   latency: () => import("./latency.ts"),
