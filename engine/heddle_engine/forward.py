@@ -10,7 +10,7 @@ from .lora_batch import SegmentLora, decode_view, segments
 from .model import Decoder, LoraView
 from .threads import use_cores_for
 
-_BUCKET = 32
+_BUCKET = 16
 """Decode attends over lengths rounded up to this, so that views of the slabs change rarely."""
 
 
@@ -66,6 +66,8 @@ class DecodeBatch:
         self.ids = torch.tensor([row.ids[-1] for row in self.rows], **place)
         self._positions = torch.tensor([row.line.length for row in self.rows], **place)
         slabs = dict.fromkeys(row.line.slab for row in self.rows)
+        for slab in slabs:
+            slab.sort()
         self._groups = [_SlabRows(decoder, slab, self.rows) for slab in slabs]
         self._order = None
         if len(self._groups) > 1:
@@ -113,25 +115,25 @@ class _SlabRows:
         flat = slab.data.flatten(2, 4)
         self._flat = [tuple(flat[layer]) for layer in range(config.num_layers)]
         self._seen = torch.arange(slab.capacity, device=decoder.device)
-        self._length = 0
+        lengths = [0] * self._used
+        for line in self._lines:
+            lengths[line.index] = line.length
+        self._runs = [_Run(slab, lines, max(lengths[lines.start : lines.stop])) for lines in slab.runs(lengths)]
 
     def _tensor(self, values: list[int]) -> Tensor:
         return torch.tensor(values, device=self._device)
 
     def prepare(self, positions: Tensor) -> None:
         """Once per step: where to write, and what each line may see."""
-        longest = max(line.length for line in self._lines) + 1
-        length = min(-(-longest // _BUCKET) * _BUCKET, self._slab.capacity)
-        if length != self._length:
-            self._length = length
-            window = self._slab.data[:, :, : self._used, :, :length]
-            self._windows = [tuple(window[layer]) for layer in range(window.shape[0])]
         mine = positions if self._rows is None else positions.index_select(0, self._rows)
         self._write = (self._write_base + mine[:, None]).flatten()
         by_line = mine if self._query_of_line is None else mine.index_select(0, self._query_of_line)
-        hidden = self._seen[:length] > by_line[:, None]
-        self._bias = torch.zeros(hidden.shape, dtype=self._slab.data.dtype, device=self._device)
-        self._bias = self._bias.masked_fill_(hidden, -torch.inf)[:, None, None]
+        for run in self._runs:
+            run.advance()
+        hidden = self._seen[: max(run.window for run in self._runs)] > by_line[:, None]
+        bias = torch.zeros(hidden.shape, dtype=self._slab.data.dtype, device=self._device)
+        bias = bias.masked_fill_(hidden, -torch.inf)[:, None, None]
+        self._biases = [bias[run.lines, ..., : run.window] for run in self._runs]
 
     def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         if self._rows is not None:
@@ -142,8 +144,27 @@ class _SlabRows:
         if self._query_of_line is not None:
             q = q.index_select(0, self._query_of_line)
         # Query heads of one key head stand as rows, so keys and values are never repeated.
-        keys, values = self._windows[layer]
         grouped = q.view(self._used, self._kv_heads, -1, self._dim)
-        mixed = F.scaled_dot_product_attention(grouped, keys, values, attn_mask=self._bias)
-        mixed = mixed.reshape(self._used, self._heads, self._dim)
+        mixed = [
+            F.scaled_dot_product_attention(grouped[run.lines], *run.views[layer], attn_mask=bias)
+            for run, bias in zip(self._runs, self._biases, strict=True)
+        ]
+        mixed = (torch.cat(mixed) if len(mixed) > 1 else mixed[0]).reshape(self._used, self._heads, self._dim)
         return mixed if self._line_of_row is None else mixed.index_select(0, self._line_of_row)
+
+
+class _Run:
+    """Consecutive lines of a slab, read up to the longest of them that decodes: `longest` tokens are written."""
+
+    def __init__(self, slab: Slab, lines: range, longest: int):
+        self.lines = slice(lines.start, lines.stop)
+        self._slab, self._longest, self.window = slab, longest, 0
+
+    def advance(self) -> None:
+        """Make room for one more token in the window, and `views` (keys, values) of it per layer."""
+        self._longest += 1
+        window = min(-(-self._longest // _BUCKET) * _BUCKET, self._slab.capacity)
+        if window != self.window:
+            self.window = window
+            data = self._slab.data[:, :, self.lines, :, :window]
+            self.views = [tuple(data[layer]) for layer in range(data.shape[0])]

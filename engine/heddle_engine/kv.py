@@ -3,6 +3,9 @@
 A line holds one sequence. Lines of one capacity form a slab [layers, 2, lines, kv_heads, capacity, D];
 lines in use are always the first ones. A sequence that outgrows its line moves to one four times as
 long. Untouched pages of a slab cost no physical memory on a CPU.
+
+Decode waits for memory, so it reads runs of lines, each up to the longest line in it. Lines are therefore
+kept roughly by falling length: a freed line's place goes to the last one, which is short.
 """
 
 import math
@@ -16,6 +19,12 @@ from .model import Decoder
 
 SMALLEST_LINE = 128
 GROWTH = 4
+RUNS = (1, 2, 4, 8)
+"""Into how many runs of lines a slab may be cut."""
+_RUN_COST_BYTES = 200_000
+"""What one more run costs a layer, in bytes that could be read meanwhile (one core of a Xeon: about 20 us)."""
+_STEPS_TO_PAY = 32
+"""Sorting lines must save its cost in so many steps."""
 
 
 @dataclass(eq=False)
@@ -56,6 +65,32 @@ class Slab:
             self.lines[line.index] = last
             last.index = line.index
 
+    def runs(self, lengths: list[int]) -> list[range]:
+        """Cut lines 0, 1, … of which `lengths` tokens are to be read into the runs that cost least."""
+        return min((_cut(len(lengths), count) for count in RUNS), key=lambda runs: self._cost(runs, lengths))
+
+    def _cost(self, runs: list[range], lengths: list[int]) -> int:
+        """Bytes to read of a layer, with what the runs themselves cost."""
+        token_bytes = 2 * self.data.shape[3] * self.data.shape[5] * self.data.itemsize
+        tokens = sum(len(run) * max(lengths[run.start : run.stop]) for run in runs)
+        return tokens * token_bytes + len(runs) * _RUN_COST_BYTES
+
+    def sort(self) -> None:
+        """Put the lines in order of falling length where that pays."""
+        lengths = [line.length for line in self.lines]
+        falling = sorted(lengths, reverse=True)
+        saved = self._cost(self.runs(lengths), lengths) - self._cost(self.runs(falling), falling)
+        # Every line is read, copied and written back.
+        moved = 3 * self._cost(_cut(len(lengths), 1), lengths)
+        if saved * _STEPS_TO_PAY < moved:
+            return
+        self.lines.sort(key=lambda line: -line.length)
+        order = [line.index for line in self.lines]
+        used = self.data[:, :, : len(order), :, : falling[0]]
+        used[:] = used[:, :, order]
+        for index, line in enumerate(self.lines):
+            line.index = index
+
     def _enlarge(self, lines: int) -> None:
         grown = _zeros((*self.data.shape[:2], lines, *self.data.shape[3:]), *self._place)
         for line in self.lines:
@@ -65,6 +100,12 @@ class Slab:
     def tokens(self, line: Line, start: int, end: int) -> Tensor:
         """View [layers, 2, kv_heads, end - start, D] of a line."""
         return self.data[:, :, line.index, :, start:end]
+
+
+def _cut(count: int, runs: int) -> list[range]:
+    """0 … count in at most `runs` equal parts."""
+    height = -(-count // runs)
+    return [range(start, min(start + height, count)) for start in range(0, count, height)]
 
 
 def _zeros(shape: tuple[int, ...], device: torch.device, dtype: torch.dtype) -> Tensor:
