@@ -130,7 +130,7 @@ describe("calls 3.2: summary.weave", () => {
     )
     const [own, error, below, ref] = ["own", "error", "failed below", "ref"].map(async (id) => {
       const { text } = await opened.acme.post("/call/read", { project_id: project, id })
-      return text.slice(text.indexOf('"summary":') + 10, text.indexOf(',"deleted_at"'))
+      return text.slice(text.indexOf('"summary":') + 10, text.indexOf(',"storage_size_bytes"'))
     })
     expect(await error).toBe(
       '{"status_counts":{"error":1},"weave":{"status":"error","trace_name":"op","latency_ms":1500}}',
