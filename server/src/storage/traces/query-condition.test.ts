@@ -1,7 +1,7 @@
 /** The query language over one row of JSON, each expectation worked by hand. */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import path from "node:path"
+import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { parseExact } from "../../json/exact-json.ts"
 import { query } from "../../wire/evaluation/query.ts"
@@ -16,7 +16,7 @@ let folder: string
 let traces: TraceStore
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "heddle-query-"))
+  folder = await mkdtemp(join(tmpdir(), "heddle-query-"))
   traces = await openTraces({ clickhouseUrl: process.env["HEDDLE_TEST_CLICKHOUSE_URL"] ?? null, folder })
 })
 afterAll(async () => {
