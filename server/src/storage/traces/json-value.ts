@@ -8,13 +8,14 @@ import { boolOfText, type ScalarType, type SqlValue } from "./sql-value.ts"
  * is an index where an array is met (from 0) and a key where an object is.
  */
 export function jsonValue(column: string, path: readonly string[], parameters: SqlParameters): SqlValue {
-  const read = (extract: (at: string) => string) => tolerant(column, path, parameters, extract)
+  const read = (extract: (at: string) => string, isFound = "isNotNull") =>
+    tolerant(column, path, parameters, extract, isFound)
   const text = read((at) => `JSONExtract(${at}, 'Nullable(String)')`)
-  const number = read((at) => `JSONExtract(${at}, 'Nullable(Float64)')`)
+  // ClickHouse reads the texts "inf" and "nan" as numbers.
+  const number = read((at) => `JSONExtract(${at}, 'Nullable(Float64)')`, "isFinite")
   const conversions: Record<ScalarType, string> = {
     text,
-    // ClickHouse reads the texts "inf" and "nan" as numbers.
-    number: `if(isFinite(${number}), ${number}, NULL)`,
+    number,
     integer: `toInt128OrNull(${text})`,
     bool: boolOfText(text),
     time: `parseDateTime64BestEffortOrNull(${text}, 6, 'UTC')`,
@@ -39,14 +40,16 @@ function tolerant(
   path: readonly string[],
   parameters: SqlParameters,
   extract: (at: string) => string,
+  isFound: string,
 ): string {
   const from = (text: string) => {
     const { at, bind } = locate(text, path, parameters)
     return bind(extract(at))
   }
   const found = from(column)
-  if (!/^\w+$/.test(column)) return found
-  return `multiIf(isNotNull(${found}), ${found}, isValidJSON(ifNull(${column}, '')), NULL, ${from(mended(column))})`
+  if (!/^\w+$/.test(column)) return `if(${isFound}(${found}), ${found}, NULL)`
+  // One condition with its value: ClickHouse then computes the first extraction once.
+  return `multiIf(${isFound}(${found}), ${found}, isValidJSON(ifNull(${column}, '')), NULL, ${from(mended(column))})`
 }
 
 /** Pairs and escaped backslashes stay, surrogates that stand alone go. */
