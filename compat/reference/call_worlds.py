@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import json_values
-from worlds import PROJECT, Write
+from worlds import ID_GROUP, PROJECT, Write
 
 OP_NAMES = ["predict", "score", "it's", "50%", "a_b"]
 OP_REFS = [
@@ -19,21 +19,36 @@ START = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def random_calls(random: Random, count: int) -> list[Write]:
-    """The writes of `count` calls, a parent before its children, over both write paths."""
+    """The writes of `count` calls, a parent before its children, over every write path."""
     calls: list[dict[str, Any]] = []
     while len(calls) < count:
         parent = random.choice(calls) if calls and random.random() < 0.6 else None
         calls.append(_call(random, parent))
-    return [write for call in calls for write in _writes(random, call)]
+    return [write for first in range(0, count, 5) for write in _writes(random, calls[first : first + 5])]
 
 
-def call_ids(writes: list[Write]) -> list[str]:
-    starts = [write.body["start"]["id"] for write in writes if write.path == "/call/start"]
-    return starts + [call["id"] for write in writes for call in write.body.get("batch", [])]
+def one_by_one(writes: list[Write]) -> list[Write]:
+    """The same writes with one item in each batch."""
+    return [
+        Write(write.path, {**write.body, "batch": [item]}) if item else write
+        for write in writes
+        for item in write.body.get("batch", [None])
+    ]
+
+
+def written_calls(writes: list[Write]) -> dict[str, dict[str, Any]]:
+    """The calls that the writes make, by id."""
+    calls: dict[str, dict[str, Any]] = {}
+    for write in writes:
+        for item in write.body.get("batch", [write.body]):
+            parts = item.get("req", item)
+            part = parts.get("start") or parts.get("end") or parts
+            calls.setdefault(part["id"], {}).update(part)
+    return {one: call for one, call in calls.items() if "op_name" in call}
 
 
 def new_id(random: Random) -> str:
-    return str(UUID(int=random.getrandbits(128), version=4))
+    return ID_GROUP + str(UUID(int=random.getrandbits(128), version=4)).partition("-")[2]
 
 
 def _call(random: Random, parent: dict[str, Any] | None) -> dict[str, Any]:
@@ -86,12 +101,15 @@ def _summary(random: Random) -> dict[str, Any]:
     return summary
 
 
-def _writes(random: Random, call: dict[str, Any]) -> list[Write]:
+def _writes(random: Random, calls: list[dict[str, Any]]) -> list[Write]:
     way = random.random()
-    end = _end(random, call)
     if way < 0.4:
-        return [Write(f"/v2/{PROJECT}/calls/complete", {"batch": [{**call, **end}]})]
-    start = Write("/call/start", {"start": call})
-    if way < 0.5:
-        return [start]
-    return [start, Write("/call/end", {"end": {"project_id": PROJECT, "id": call["id"], **end}})]
+        complete = [{**call, **_end(random, call)} for call in calls]
+        return [Write(f"/v2/{PROJECT}/calls/complete", {"batch": complete})]
+    ended = [call for call in calls if random.random() < 0.8]
+    ends = [{"end": {"project_id": PROJECT, "id": call["id"], **_end(random, call)}} for call in ended]
+    if way < 0.8:
+        items = [{"mode": "start", "req": {"start": call}} for call in calls]
+        return [Write("/call/upsert_batch", {"batch": items + [{"mode": "end", "req": end} for end in ends]})]
+    starts = [Write("/call/start", {"start": call}) for call in calls]
+    return starts + [Write("/call/end", end) for end in ends]

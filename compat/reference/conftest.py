@@ -40,4 +40,6 @@ def _user_id(ours: OurServer) -> str:
     """The user that the server knows the key's owner by: what it puts on a call."""
     call = {"project_id": "local/differential-user", "op_name": "who", "started_at": "2026-01-01T00:00:00Z"}
     made = ours.ask("/call/start", {"start": {**call, "attributes": {}, "inputs": {}}}).body
-    return ours.ask("/call/read", {"project_id": "local/differential-user", "id": made["id"]}).body["call"]["wb_user_id"]
+    return ours.ask("/call/read", {"project_id": "local/differential-user", "id": made["id"]}).body["call"][
+        "wb_user_id"
+    ]

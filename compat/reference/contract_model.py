@@ -16,7 +16,7 @@ from expressions import Expression
 Truth = bool | None
 Kind = Literal["text", "number", "bool", "time", "json", "list", "null"]
 MISSING: Any = object()
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+NUMBER_PATTERN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class StructuredValueError(Exception):
 
 def format_number(number: float) -> str:
     """The shortest text that is read as the same number."""
-    return str(int(number)) if isinstance(number, int) or number.is_integer() else repr(number)
+    return str(int(number)) if number == int(number) else re.sub(r"e-0*", "e-", repr(number))
 
 
 def as_number(value: Value) -> Fraction | float | None:
@@ -155,7 +155,7 @@ def as_number(value: Value) -> Fraction | float | None:
     if raw is MISSING or raw is None or isinstance(raw, list | dict):
         return None
     if isinstance(raw, str):
-        return Fraction(raw) if NUMBER.fullmatch(raw) else None
+        return Fraction(raw) if NUMBER_PATTERN.fullmatch(raw) else None
     return Fraction(raw)
 
 

@@ -12,9 +12,9 @@ CASTS = ["double", "int", "string", "bool", "exists"]
 
 
 class Expressions:
-    """`field` draws a field's name and a literal that may well occur in it."""
+    """`field` draws a field's name and some literals that may well occur in it."""
 
-    def __init__(self, random: Random, field: Callable[[], tuple[str, Any]]) -> None:
+    def __init__(self, random: Random, field: Callable[[], tuple[str, list[Any]]]) -> None:
         self._random = random
         self._field = field
 
@@ -28,14 +28,14 @@ class Expressions:
 
     def _leaf(self) -> Expression:
         random = self._random
-        name, wanted = self._field()
+        name, literals = self._field()
+        wanted = literals[0]
         operand: Expression = {"$getField": name}
         if random.random() < 0.2:
             operand = {"$convert": {"input": operand, "to": random.choice(CASTS)}}
         kind = random.random()
         if kind < 0.15:
-            candidates = [wanted, *(self._field()[1] for _ in range(random.randrange(3)))]
-            return {"$in": [operand, [{"$literal": one} for one in candidates]]}
+            return {"$in": [operand, [{"$literal": one} for one in literals]]}
         if kind < 0.3:
             part = wanted if isinstance(wanted, str) else random.choice(json_values.TEXTS)
             contains: dict[str, Any] = {"input": operand, "substr": {"$literal": part}}
@@ -43,8 +43,8 @@ class Expressions:
         sides = [operand, {"$literal": wanted}]
         if kind < 0.35:
             sides.reverse()
-        elif kind < 0.4:
-            sides[1] = {"$getField": self._field()[0]}
+        elif kind < 0.4 and not (name + (other := self._field()[0])).count("ed_at"):
+            sides[1] = {"$getField": other}
         return {random.choice(COMPARISONS): sides}
 
 

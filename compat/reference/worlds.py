@@ -9,6 +9,8 @@ from our_server import OurServer
 from reference_server import ReferenceServer
 
 PROJECT = "local/project-placeholder"
+# The first group of the ids of calls: the reference holds an id once, whatever its project.
+ID_GROUP = "f0f0f0f0-"
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Servers:
     def write(self, writes: list[Write]) -> "World":
         """Raises AssertionError when one server takes a write and the other does not."""
         self._projects += 1
-        world = World(self, f"local/{self._name}-{self._projects}", writes)
+        world = World(self, f"local/{self._name}-{self._projects}", f"f0{self._projects:06x}-", writes)
         for write in writes:
             ours, reference = world.ask(Read(write.path, write.body))
             assert ours.status == reference.status == 200, (write, ours, reference)
@@ -52,6 +54,7 @@ class World:
 
     servers: Servers
     project: str
+    id_group: str
     writes: list[Write]
 
     def ask(self, read: Read) -> tuple[Answer, Answer]:
@@ -68,8 +71,8 @@ class World:
         return self._anonymous(self.servers.reference.ask(read.path, body))
 
     def _named(self, body: dict[str, Any]) -> dict[str, Any]:
-        return json.loads(json.dumps(body).replace(PROJECT, self.project))
+        return json.loads(json.dumps(body).replace(PROJECT, self.project).replace(ID_GROUP, self.id_group))
 
     def _anonymous(self, answer: Answer) -> Answer:
-        text = json.dumps(answer.body, default=str).replace(self.project, PROJECT)
+        text = json.dumps(answer.body, default=str).replace(self.project, PROJECT).replace(self.id_group, ID_GROUP)
         return Answer(answer.status, json.loads(text))

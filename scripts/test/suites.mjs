@@ -9,10 +9,18 @@ import { clientSets, ensureClients } from "../setup/clients.mjs"
 import { ensureEngine } from "../setup/engine.mjs"
 import { projectNode } from "../setup/node-modules.mjs"
 import { startPostgres } from "../setup/postgres.mjs"
+import { ensureReference } from "../setup/reference.mjs"
 import { fromExit, fromJunit, fromVitest, honest, none } from "./counts.mjs"
 import { reportPath, runTool } from "./runner.mjs"
 
-const PYTHON_SOURCES = ["engine/heddle_engine", "engine/tests", "compat/python", "examples", "scripts"]
+const PYTHON_SOURCES = [
+  "engine/heddle_engine",
+  "engine/tests",
+  "compat/python",
+  "compat/reference",
+  "examples",
+  "scripts",
+]
 
 const checks = [
   check("types", "types (tsc)", [["typescript/bin/tsc"]]),
@@ -122,6 +130,14 @@ const pythonClients = clientSets().map((set) => ({
   },
 }))
 
+const reference = {
+  name: "reference",
+  title: "against the reference server (pytest)",
+  async run() {
+    return [await pytest(await ensureReference(), "reference", ["compat/reference"])]
+  },
+}
+
 const nodeClients = {
   name: "node-clients",
   group: "clients",
@@ -146,4 +162,4 @@ async function pytest(python, name, paths, env) {
   return honest(fromJunit(report), code)
 }
 
-export const suites = [...checks, scripts, ...server, browser, engine, ...pythonClients, nodeClients]
+export const suites = [...checks, scripts, ...server, browser, engine, ...pythonClients, nodeClients, reference]
