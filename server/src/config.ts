@@ -68,12 +68,12 @@ function parsePort(text: string): number {
 }
 
 function parsePrefix(text: string | undefined): string | null {
-  const path = (text ?? "").replace(/\/+$/, "")
-  if (path === "") return null
-  if (!/^(\/[A-Za-z0-9._~-]+)+$/.test(path)) {
+  const prefix = (text ?? "").replace(/\/+$/, "")
+  if (prefix === "") return null
+  if (!/^(\/[A-Za-z0-9._~-]+)+$/.test(prefix)) {
     throw new Error(`HEDDLE_PREFIX must be a path such as /heddle, not "${text}"`)
   }
-  return path
+  return prefix
 }
 
 function parseBytes(text: string | undefined): number {

@@ -240,14 +240,14 @@ test("calls 1.3: a call that is not of the schema is 422 with the place of each 
   const answer = await app.acme.post(`/v2/${project}/calls/complete`, { batch: [complete(project, 1), rest, 7] })
   expect(answer.status).toBe(422)
   const { detail } = answer.body as { detail: { loc: unknown[]; type: string; msg: string }[] }
-  expect(detail.map(({ loc, type }) => [loc.join("."), type]).toSorted()).toEqual([
-    ["body.batch.1.attributes", "missing"],
-    ["body.batch.1.inputs", "dict_type"],
-    ["body.batch.1.op_name", "string_type"],
-    ["body.batch.1.started_at", "datetime_parsing"],
-    ["body.batch.1.trace_id", "string_type"],
-    ["body.batch.1.wb_run_step", "int_parsing"],
-    ["body.batch.2", "model_attributes_type"],
+  expect(detail.map(({ loc, type }) => `${loc.join(".")}: ${type}`).toSorted()).toEqual([
+    "body.batch.1.attributes: missing",
+    "body.batch.1.inputs: dict_type",
+    "body.batch.1.op_name: string_type",
+    "body.batch.1.started_at: datetime_parsing",
+    "body.batch.1.trace_id: string_type",
+    "body.batch.1.wb_run_step: int_parsing",
+    "body.batch.2: model_attributes_type",
   ])
   expect(detail.find(({ type }) => type === "missing")?.msg).toBe("Field required")
   expect(await read(project, 1).catch(() => null)).toBe(null)

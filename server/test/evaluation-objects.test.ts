@@ -40,13 +40,13 @@ const read = (project_id: string, object_id: string, digest: string, more: objec
 async function version(project: string, name: string, digest: string): Promise<Version> {
   const answer = await read(project, name, digest)
   expect(answer.status).toBe(200)
-  return objectRead.parse(answer.body).obj as Version
+  return objectRead.parse(answer.body).obj
 }
 
 async function list(project_id: string, more: object = {}): Promise<Version[]> {
   const answer = await acme.post("/objs/query", { project_id, ...more })
   expect(answer.status).toBe(200)
-  return objectList.parse(answer.body).objs as Version[]
+  return objectList.parse(answer.body).objs
 }
 
 const brief = ({ object_id, version_index, is_latest }: Version) =>

@@ -32,7 +32,8 @@ export async function readExtras(
   })
   return (row) => {
     const extras: CallExtras = { projectName: project.name }
-    if (totals !== null) extras.totalStorageSizeBytes = row.parent_id === null ? (totals.get(row.trace_id) ?? null) : null
+    if (totals !== null)
+      extras.totalStorageSizeBytes = row.parent_id === null ? (totals.get(row.trace_id) ?? null) : null
     const cost = costs?.get(row.id)
     if (cost !== undefined) extras.costs = cost
     if (feedback !== null) extras.feedback = `[${(feedback.get(row.id) ?? []).join(",")}]`

@@ -1,4 +1,5 @@
 /** What the values of a call must be, beyond their types: evaluation-store-calls 1.5. */
+import { codePoints } from "../json/code-points.ts"
 import { HeddleError } from "../errors.ts"
 import { type CallField, callFields } from "./call-fields.ts"
 import type { CallItem } from "./call-item.ts"
@@ -40,7 +41,7 @@ export function checkDisplayName(value: string): void {
 
 /** In code points, as Python counts. */
 function lengthOf(text: string): number {
-  return text.length <= longestOpName ? text.length : [...text].length
+  return text.length <= longestOpName ? text.length : codePoints(text)
 }
 
 function bad(field: string, value: string, why: string): HeddleError {

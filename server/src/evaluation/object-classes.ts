@@ -1,4 +1,5 @@
 /** What kind of thing a published value is, and of which class: evaluation-store-objects 3.1. */
+import { codePoints } from "../json/code-points.ts"
 import { HeddleError } from "../errors.ts"
 
 export interface ObjectClasses {
@@ -30,7 +31,7 @@ const maximumNameLength = 128
 
 /** @throws {HeddleError} `invalid_field`. */
 export function checkObjectId(objectId: string): void {
-  const length = Array.from(objectId).length
+  const length = codePoints(objectId)
   if (length === 0) throw new HeddleError("invalid_field", "object_id is empty: give the object a name")
   if (length > maximumNameLength) {
     throw new HeddleError(

@@ -21,7 +21,7 @@ export async function storeCalls(app: App, projectName: string, calls: readonly 
   const projectId = await projectIdOf(app, projectName)
   const rows = calls.map((call) => {
     const members = Object.entries({ project_id: projectId, ...call }).map(
-      ([name, value]) => `"${name}":${payloads.has(name) ? `[${value as string}]` : JSON.stringify(value)}`,
+      ([name, value]) => `"${name}":${payloads.has(name) ? `[${value}]` : JSON.stringify(value)}`,
     )
     return `{${members.join(",")}}`
   })

@@ -1,4 +1,5 @@
 /** `feedback.[<type>].…` of a call in queries and sorts: evaluation-store-calls 3.6. */
+import { codePoints } from "../../json/code-points.ts"
 import { HeddleError } from "../../errors.ts"
 import { jsonValue } from "./json-value.ts"
 import type { SqlParameters } from "./sql-parameters.ts"
@@ -43,7 +44,7 @@ function lookup(aggregate: string, type: string | null, { projectId, projectName
   const start = parameters.bind(prefix, "String")
   const ofType = type === null ? "" : ` and feedback_type = ${parameters.bind(type, "String")}`
   const pairs = `(select (groupArray(call), groupArray(value)) from (
-    select substring(weave_ref, ${[...prefix].length + 1}) as call, ${aggregate} as value from feedback final
+    select substring(weave_ref, ${codePoints(prefix) + 1}) as call, ${aggregate} as value from feedback final
     where feedback.project_id = ${parameters.bind(projectId, "UUID")}${ofType} and startsWith(weave_ref, ${start})
     group by call))`
   return `transform(id, tupleElement(${pairs}, 1), tupleElement(${pairs}, 2), '')`

@@ -57,7 +57,7 @@ export class EmbeddedTraces implements TraceStore {
 
   /** Always the same for a table. */
   #writer(table: string): Lane {
-    const lane = this.#writerOf.get(table) ?? (this.#writers[this.#writerOf.size % writers] as Lane)
+    const lane = this.#writerOf.get(table) ?? this.#writers.at(this.#writerOf.size % writers) ?? freest(this.#writers)
     this.#writerOf.set(table, lane)
     return lane
   }

@@ -1,4 +1,5 @@
 /** `$literal` of the query language as SQL: its value is bound, never written into the statement. */
+import { codePoints } from "../../json/code-points.ts"
 import { HeddleError } from "../../errors.ts"
 import type { LiteralValue } from "../../wire/evaluation/query.ts"
 import type { SqlParameters } from "./sql-parameters.ts"
@@ -39,7 +40,7 @@ function literal(kind: SqlValue["kind"], conversions: Conversions, text: string,
       return `fromUnixTimestamp64Micro(${parameters.bind(value, "Int64")}, 'UTC')`
     },
     exists: "true",
-    size: String([...text].length),
+    size: String(codePoints(text)),
   }
 }
 

@@ -19,7 +19,10 @@ function sortKeys(value: SqlValue): string[] {
     case "list":
     case "null":
       return [value.as("text")]
-    default:
+    case "text":
+    case "number":
+    case "bool":
+    case "time":
       return [value.as(value.kind)]
   }
 }
