@@ -1,7 +1,7 @@
 import type { BlobStore } from "../storage/blobs/blob-store.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import type { TraceStore } from "../storage/traces/trace-store.ts"
-import type { PriceList } from "./price-list.ts"
+import type { TraceStore } from "../storage/traces/store/trace-store.ts"
+import type { PriceList } from "./costs/price-list.ts"
 
 export interface EvaluationDependencies {
   database: CatalogDatabase

@@ -4,7 +4,7 @@ import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { openTraces } from "../storage/traces/open-traces.ts"
 import type { LedgerRow } from "../storage/traces/token-ledger.ts"
-import type { TraceStore } from "../storage/traces/trace-store.ts"
+import type { TraceStore } from "../storage/traces/store/trace-store.ts"
 import { TokenLedger } from "./token-ledger.ts"
 
 const mine = "11111111-1111-4111-8111-111111111111"

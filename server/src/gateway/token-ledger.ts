@@ -4,7 +4,7 @@
  * drop them (docs/decisions/0005-token-ledger.md has the measurement). What was sampled lately is also
  * kept in memory, where a training job, which comes seconds after its rollouts, finds it.
  */
-import type { TraceStore } from "../storage/traces/trace-store.ts"
+import type { TraceStore } from "../storage/traces/store/trace-store.ts"
 import {
   findLedgerEntries,
   insertLedgerRows,

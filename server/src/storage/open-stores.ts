@@ -4,7 +4,7 @@ import { BlobStore } from "./blobs/blob-store.ts"
 import { type CatalogDatabase, type CatalogLocation, openCatalog } from "./catalog/open-catalog.ts"
 import { lockDataFolder } from "./data-lock.ts"
 import { openTraces } from "./traces/open-traces.ts"
-import type { TraceStore } from "./traces/trace-store.ts"
+import type { TraceStore } from "./traces/store/trace-store.ts"
 
 export interface Stores {
   dataDir: string

@@ -1,6 +1,6 @@
 /** Calls put straight into the trace store, as the write routes store them. */
 import { ensureProject, findProject } from "../../src/storage/catalog/projects.ts"
-import { insertCalls } from "../../src/storage/traces/calls-write.ts"
+import { insertCalls } from "../../src/storage/traces/calls/calls-write.ts"
 import type { App } from "../../src/app.ts"
 
 export interface StoredCall {

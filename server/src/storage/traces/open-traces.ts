@@ -1,12 +1,12 @@
 /** Opens the trace store and brings its tables up to date. */
-import { callsTables } from "./calls-tables.ts"
-import { ClickHouseTraces } from "./clickhouse-traces.ts"
-import { EmbeddedTraces } from "./embedded-traces.ts"
-import { feedbackTables } from "./feedback-tables.ts"
+import { callsTables } from "./calls/calls-tables.ts"
+import { ClickHouseTraces } from "./store/clickhouse-traces.ts"
+import { EmbeddedTraces } from "./store/embedded-traces.ts"
+import { feedbackTables } from "./feedback/feedback-tables.ts"
 import { tableTables } from "./table-rows.ts"
 import { tokenLedgerTables } from "./token-ledger.ts"
 import { tokenPriceTables } from "./token-prices.ts"
-import type { TraceStore } from "./trace-store.ts"
+import type { TraceStore } from "./store/trace-store.ts"
 
 export interface TracesLocation {
   /** null: embedded, in `folder`. */

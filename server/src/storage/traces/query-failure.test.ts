@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { queryFailure } from "./query-failure.ts"
-import { TraceStoreError } from "./trace-store.ts"
+import { TraceStoreError } from "./store/trace-store.ts"
 
 test("calls 1.3: a limit that a query reached is 504 or 502, anything else stays what it was", () => {
   const failure = (code: number | null) => queryFailure(new TraceStoreError("why", code, null))

@@ -1,6 +1,6 @@
 /** What a failed read means to the client. */
 import { HeddleError } from "../../errors.ts"
-import { TraceStoreError, traceErrorCodes } from "./trace-store.ts"
+import { TraceStoreError, traceErrorCodes } from "./store/trace-store.ts"
 
 /** A limit that was reached becomes an error of the list; anything else stays as it is. */
 export function queryFailure(error: unknown): unknown {

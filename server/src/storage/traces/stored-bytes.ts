@@ -1,6 +1,6 @@
 /** Bytes of JSON that a project holds: evaluation-store-objects 10. */
-import { storageSizeSql } from "./calls-read.ts"
-import type { TraceStore } from "./trace-store.ts"
+import { storageSizeSql } from "./calls/calls-read.ts"
+import type { TraceStore } from "./store/trace-store.ts"
 
 /** Of the payloads of its calls. */
 export async function callBytes(traces: TraceStore, projectId: string): Promise<number> {

@@ -1,5 +1,5 @@
 /** Times as the columns of type DateTime64(6) take them: `2026-01-02 03:04:05.123456`, UTC. */
-import { microsecondsOf } from "./sql-time.ts"
+import { microsecondsOf } from "./query/sql-time.ts"
 
 /** What ClickHouse's DateTime64 holds. */
 const first = BigInt(Date.UTC(1900, 0, 1)) * 1000n

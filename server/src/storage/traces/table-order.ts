@@ -1,11 +1,11 @@
 /** Rows of a table that are chosen by digest, or come in another order than the table's: evaluation-store-calls 6.2. */
 import type { SortBy } from "../../wire/evaluation/query.ts"
-import { jsonValue } from "./json-value.ts"
-import { compileOrder } from "./query-order.ts"
-import { SqlParameters } from "./sql-parameters.ts"
-import { splitPath } from "./sql-value.ts"
+import { jsonValue } from "./query/json-value.ts"
+import { compileOrder } from "./query/query-order.ts"
+import { SqlParameters } from "./query/sql-parameters.ts"
+import { splitPath } from "./query/sql-value.ts"
 import { chunkRows } from "./table-rows.ts"
-import type { TraceStore } from "./trace-store.ts"
+import type { TraceStore } from "./store/trace-store.ts"
 
 export interface PlacedDigest {
   digest: string

@@ -3,8 +3,8 @@
  * whatever tables it is in; a table is the list of its rows' digests, in chunks, so that a page is
  * read without the rest. All chunks of a table come in one insert: it is there whole, or not at all.
  */
-import { SqlParameters } from "./sql-parameters.ts"
-import type { TraceParameters, TraceStore } from "./trace-store.ts"
+import { SqlParameters } from "./query/sql-parameters.ts"
+import type { TraceParameters, TraceStore } from "./store/trace-store.ts"
 
 export const tableTables = [
   // A row is looked up by its digest, which puts the rows of a page far apart: small granules.

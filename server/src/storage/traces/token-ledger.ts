@@ -1,5 +1,5 @@
 /** What the sampler recorded of each completion of a trainable model (law 6, engine 5.4). */
-import type { TraceStore } from "./trace-store.ts"
+import type { TraceStore } from "./store/trace-store.ts"
 
 export interface LedgerRow {
   /** `<completion id>:<choice index>`. */

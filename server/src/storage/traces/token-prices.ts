@@ -5,14 +5,14 @@
  */
 import { HeddleError } from "../../errors.ts"
 import type { Operand, SortBy } from "../../wire/evaluation/query.ts"
-import { compileCondition } from "./query-condition.ts"
-import { compileOrder } from "./query-order.ts"
-import { SqlParameters } from "./sql-parameters.ts"
-import { isoTimeSql } from "./sql-time.ts"
-import { numberValue, type SqlValue, textValue, timeValue } from "./sql-value.ts"
+import { compileCondition } from "./query/query-condition.ts"
+import { compileOrder } from "./query/query-order.ts"
+import { SqlParameters } from "./query/sql-parameters.ts"
+import { isoTimeSql } from "./query/sql-time.ts"
+import { numberValue, type SqlValue, textValue, timeValue } from "./query/sql-value.ts"
 import { storedJson } from "./stored-json.ts"
 import { storedTime } from "./stored-time.ts"
-import type { TraceStore } from "./trace-store.ts"
+import type { TraceStore } from "./store/trace-store.ts"
 
 export const tokenPriceTables = [
   `create table if not exists token_prices (

@@ -1,0 +1,90 @@
+/** A call as its JSON text: evaluation-store-calls 3.1, 3.2. Payload texts are spliced in as they came (law 3). */
+import { memberText } from "../../json/json-parts.ts"
+import { membersOf, withMembers } from "../../json/json-object.ts"
+import type { CallColumn, CallRow } from "../../storage/traces/calls/shown-calls.ts"
+import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
+
+/** What does not come from the row: JSON texts. */
+export interface CallExtras {
+  /** `entity/project`. */
+  projectName: string
+  username?: string | null
+  totalStorageSizeBytes?: string | null
+  /** Under `summary.weave`. */
+  costs?: string
+  feedback?: string
+}
+
+export function callText(row: CallRow, columns: ReadonlySet<CallColumn>, extras: CallExtras): string {
+  // One call of the runtime's own printer: a trace of 50,000 calls goes through here.
+  const texts = JSON.stringify({
+    id: row.id,
+    project_id: extras.projectName,
+    op_name: row.op_name ?? "",
+    trace_id: row.trace_id ?? "",
+    started_at: row.started_at,
+    ended_at: row.ended_at ?? null,
+    display_name: row.display_name ?? null,
+    parent_id: row.parent_id,
+    thread_id: row.thread_id ?? null,
+    turn_id: row.turn_id ?? null,
+    exception: row.exception ?? null,
+    wb_user_id: row.wb_user_id ?? null,
+    wb_username: extras.username,
+    wb_run_id: row.wb_run_id ?? null,
+    deleted_at: null,
+    expire_at: row.expire_at ?? null,
+  })
+  const summary = columns.has("summary") ? summaryText(row, extras) : "{}"
+  const payloads = `"attributes":${attributesText(row)},"inputs":${row.inputs ?? "{}"},"output":${row.output ?? "null"},"summary":${summary}`
+  const steps = `"wb_run_step":${row.wb_run_step ?? "null"},"wb_run_step_end":${row.wb_run_step_end ?? "null"}`
+  const total = extras.totalStorageSizeBytes ?? "null"
+  const sizes = `"storage_size_bytes":${row.storage_size_bytes ?? "null"},"total_storage_size_bytes":${total}`
+  return `${texts.slice(0, -1)},${steps},${payloads},${sizes}}`
+}
+
+function attributesText({ attributes, otel_dump }: CallRow): string {
+  const text = attributes ?? "{}"
+  return otel_dump === null || otel_dump === undefined || otel_dump === "null"
+    ? text
+    : withMembers(text, { otel_span: otel_dump })
+}
+
+/** The client's own keys under `summary.weave` are kept and overlaid. */
+function summaryText(row: CallRow, { costs, feedback }: CallExtras): string {
+  const summary = row.summary ?? "{}"
+  const computed: Record<string, string> = { status: `"${statusOf(row)}"`, ...nameOf(row) }
+  const latency = latencyOf(row)
+  if (latency !== null) computed["latency_ms"] = latency
+  if (costs !== undefined) computed["costs"] = costs
+  if (feedback !== undefined) computed["feedback"] = feedback
+  const sent = summary.includes('"weave"') ? membersOf(summary).findLast(({ name }) => name === "weave") : undefined
+  return withMembers(summary, { weave: withMembers(sent?.value ?? "{}", computed) })
+}
+
+/** Whole milliseconds, in digits. */
+function latencyOf({ started_at, ended_at }: CallRow): string | null {
+  const [start, end] = [started_at, ended_at ?? ""].map(microsecondsOf)
+  return start == null || end == null ? null : String((end - start) / 1000n)
+}
+
+function statusOf({ exception, ended_at, summary }: CallRow): string {
+  if (exception !== null && exception !== undefined) return "error"
+  if (ended_at === null || ended_at === undefined) return "running"
+  return hasFailedDescendants(summary ?? "") ? "descendant_error" : "success"
+}
+
+function hasFailedDescendants(summary: string): boolean {
+  const counts = summary.includes('"status_counts"') ? memberText(summary, "status_counts") : null
+  const errors = counts === null ? null : memberText(counts, "error")
+  return errors !== null && Number(errors) > 0
+}
+
+const opRef = /^weave:\/\/\/[^/]+\/[^/]+\/(?:op|object)\/([^/:]+):/
+
+/** The display name, else the op's: never both (calls 3.2). */
+function nameOf({ display_name, op_name }: CallRow): Record<string, string> {
+  if (display_name !== null && display_name !== undefined) return { display_name: JSON.stringify(display_name) }
+  const name = opRef.exec(op_name)?.[1] ?? (op_name.startsWith("weave:///") ? undefined : op_name)
+  return name === undefined ? {} : { trace_name: JSON.stringify(name) }
+}

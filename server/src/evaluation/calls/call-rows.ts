@@ -1,0 +1,153 @@
+/**
+ * Makes the stored rows of calls: the few plain values printed anew, the payloads copied from the
+ * body as they came (law 3). Format: JSON Lines for the columns of `storage/traces/calls-tables.ts`.
+ */
+import { HeddleError } from "../../errors.ts"
+import { withoutNotFinite } from "../../json/json-parts.ts"
+import type { CallBatch } from "../../storage/traces/calls/calls-write.ts"
+import type { CallBody } from "./call-body.ts"
+import { type CallField, callFields, type CallForm, fieldAt } from "./call-fields.ts"
+import { type CallItem, isPayload } from "./call-item.ts"
+
+/** Of a call that starts: those it came with, or made by the server. */
+export interface CallIds {
+  id: string
+  trace_id: string
+}
+
+/** What the server adds to a call. */
+export interface CallOwner {
+  /** Of the catalog. */
+  projectId: string
+  userId: string
+}
+
+/** Bytes of the payloads of one row; more is shrunk: evaluation-store-calls 2.3. */
+const maximumRowBytes = 3.5 * 1024 * 1024
+const exceedsLimits = Buffer.from('{"_weave":{"error":"<EXCEEDS_LIMITS>"}}')
+const jsonNull = Buffer.from("null")
+/** Room for the plain values of a row; the buffer grows when they need more. */
+const headBytes = 1024
+
+interface StoredField {
+  field: CallField
+  /** Of {@link callFields}. */
+  index: number
+}
+
+/** The fields that are stored; the ids come before them. */
+const layout: Readonly<Record<CallForm, { plain: StoredField[]; payloads: StoredField[] }>> = {
+  start: layoutOf("start"),
+  end: layoutOf("end"),
+  complete: layoutOf("complete"),
+}
+
+function layoutOf(form: CallForm): { plain: StoredField[]; payloads: StoredField[] } {
+  const stored = callFields[form]
+    .map((field, index) => ({ field, index }))
+    .filter(({ field, index }) => !field.ignored && index > fieldAt.traceId)
+  return {
+    plain: stored.filter(({ field }) => !isPayload(field)),
+    payloads: stored.filter(({ field }) => isPayload(field)),
+  }
+}
+
+export class CallRows {
+  readonly #body: CallBody
+  #buffer: Buffer
+  #used = 0
+  #places = ""
+
+  constructor(body: CallBody) {
+    this.#body = body
+    this.#buffer = Buffer.allocUnsafe(body.bytes.length + headBytes * (body.items.length + 1))
+  }
+
+  /** `ids`: of a start, null for an end. @throws {HeddleError} `insert_too_large`. */
+  add(item: CallItem, owner: CallOwner, ids: CallIds | null): void {
+    const { plain, payloads } = layout[item.form]
+    let head = `{"project_id":"${owner.projectId}",${idColumns(item, owner, ids)}`
+    for (const { field, index } of plain) {
+      const value = item.values[index]
+      if (value !== undefined) head += `,"${field.name}":${field.kind === "integer" ? value : JSON.stringify(value)}`
+      // An end replaces all that an earlier end said.
+      else if (field.name === "exception") head += ',"exception":""'
+    }
+    this.#text(head)
+    const texts = payloads.map(({ index }) => this.#payload(item.spans, index))
+    shrink(texts, head.length, item)
+    texts.forEach((text, at) => this.#column((payloads[at] as StoredField).field, text, item.form))
+    this.#text("}\n")
+    if (ids !== null) this.#places += placeOf(item, owner, ids)
+  }
+
+  /** What was added, to be stored together. */
+  batch(): CallBatch {
+    return { rows: this.#buffer.subarray(0, this.#used), places: Buffer.from(this.#places) }
+  }
+
+  #column({ name, kind }: CallField, text: Buffer | null, form: CallForm): void {
+    if (text === null && (kind !== "payload" || form === "start")) return
+    // The array keeps ClickHouse from reading the text; see calls-tables.ts.
+    this.#text(`,"${name}":[`)
+    this.#copy(text ?? jsonNull)
+    this.#text("]")
+  }
+
+  #payload(spans: Int32Array, index: number): Buffer | null {
+    const end = spans[2 * index + 1]
+    if (end === 0) return null
+    const bytes = this.#body.bytes.subarray(spans[2 * index], end)
+    // JSON has no such tokens, and neither ClickHouse nor a JavaScript client reads them.
+    return this.#body.holdsNotFinite ? Buffer.from(withoutNotFinite(bytes.toString("utf8"))) : bytes
+  }
+
+  #text(text: string): void {
+    // Three bytes at most for each UTF-16 unit.
+    this.#reserve(text.length * 3)
+    this.#used += this.#buffer.write(text, this.#used, "utf8")
+  }
+
+  #copy(bytes: Buffer): void {
+    this.#reserve(bytes.length)
+    this.#used += bytes.copy(this.#buffer, this.#used)
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#used + bytes <= this.#buffer.length) return
+    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#used + bytes))
+    this.#buffer.copy(larger, 0, 0, this.#used)
+    this.#buffer = larger
+  }
+}
+
+/** Ids have been checked: they hold nothing that JSON escapes. */
+function idColumns({ values }: CallItem, { userId }: CallOwner, ids: CallIds | null): string {
+  if (ids === null) return `"id":"${values[fieldAt.id]}"`
+  return `"id":"${ids.id}","trace_id":"${ids.trace_id}","wb_user_id":${JSON.stringify(userId)}`
+}
+
+/** Neither do times. */
+function placeOf({ values }: CallItem, { projectId }: CallOwner, { id, trace_id }: CallIds): string {
+  const started_at = values[fieldAt.startedAt]
+  return `{"project_id":"${projectId}","trace_id":"${trace_id}","started_at":"${started_at}","id":"${id}"}\n`
+}
+
+/** Replaces the largest payloads until the row is small enough. */
+function shrink(texts: (Buffer | null)[], plainBytes: number, item: CallItem): void {
+  let total = texts.reduce((sum, text) => sum + (text?.length ?? 0), plainBytes)
+  while (total > maximumRowBytes) {
+    const lengths = texts.map((text) => text?.length ?? 0)
+    const largest = lengths.indexOf(Math.max(...lengths))
+    const length = lengths[largest] ?? 0
+    if (length <= exceedsLimits.length) throw rowTooLarge(total, item)
+    texts[largest] = exceedsLimits
+    total += exceedsLimits.length - length
+  }
+}
+
+function rowTooLarge(bytes: number, item: CallItem): HeddleError {
+  const id = item.values[fieldAt.id] ?? "(without an id)"
+  const message = `the call ${id} takes ${bytes} bytes without its payloads; one may take ${maximumRowBytes}. Shorten its texts`
+  return new HeddleError("insert_too_large", message)
+}

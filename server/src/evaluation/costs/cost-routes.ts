@@ -1,0 +1,43 @@
+/** `/cost/…`: evaluation-store-objects 8. */
+import { type Route, route } from "../../http/route.ts"
+import {
+  costCreateBody,
+  costPage,
+  costPurgeBody,
+  costQueryBody,
+  costsCreated,
+  costsPurged,
+} from "../../wire/evaluation/cost.ts"
+import { createCosts, purgeCosts, queryCosts } from "./costs.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+
+const shared = { method: "POST", access: "key", dialect: "reason", tag: "Costs" } as const
+
+export function costRoutes(dependencies: EvaluationDependencies): Route[] {
+  return [
+    route({
+      ...shared,
+      path: "/cost/create",
+      summary: "Set what the tokens of models cost in a project",
+      schemas: { body: costCreateBody },
+      response: costsCreated,
+      handle: async ({ body, principal }) => createCosts(dependencies, principal, body),
+    }),
+    route({
+      ...shared,
+      path: "/cost/query",
+      summary: "Find a project's prices",
+      schemas: { body: costQueryBody },
+      response: costPage,
+      handle: async ({ body, principal }) => queryCosts(dependencies, principal, body),
+    }),
+    route({
+      ...shared,
+      path: "/cost/purge",
+      summary: "Delete prices by id",
+      schemas: { body: costPurgeBody },
+      response: costsPurged,
+      handle: async ({ body, principal }) => purgeCosts(dependencies, principal, body),
+    }),
+  ]
+}

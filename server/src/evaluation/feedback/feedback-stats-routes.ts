@@ -1,0 +1,43 @@
+/** Feedback over time: evaluation-store-objects 5. */
+import { type Route, route } from "../../http/route.ts"
+import {
+  feedbackAggregateAnswer,
+  feedbackAggregateBody,
+  feedbackStatsAnswer,
+  feedbackStatsBody,
+  payloadSchemaAnswer,
+  payloadSchemaBody,
+} from "../../wire/evaluation/feedback-stats.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { aggregatedFeedback, feedbackStats, payloadSchema } from "./feedback-stats.ts"
+
+const shared = { method: "POST", access: "key", dialect: "reason", tag: "Feedback" } as const
+
+export function feedbackStatsRoutes(dependencies: EvaluationDependencies): Route[] {
+  return [
+    route({
+      ...shared,
+      path: "/feedback/stats",
+      summary: "Values of payloads over time",
+      schemas: { body: feedbackStatsBody },
+      response: feedbackStatsAnswer,
+      handle: async ({ body, principal }) => feedbackStats(dependencies, principal, body),
+    }),
+    route({
+      ...shared,
+      path: "/feedback/payload_schema",
+      summary: "Which values payloads have, and of what type",
+      schemas: { body: payloadSchemaBody },
+      response: payloadSchemaAnswer,
+      handle: async ({ body, principal }) => payloadSchema(dependencies, principal, body),
+    }),
+    route({
+      ...shared,
+      path: "/feedback/aggregate",
+      summary: "Tags and ratings of scorers by time and group",
+      schemas: { body: feedbackAggregateBody },
+      response: feedbackAggregateAnswer,
+      handle: async ({ body, principal }) => aggregatedFeedback(dependencies, principal, body),
+    }),
+  ]
+}

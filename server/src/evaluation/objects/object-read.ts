@@ -1,0 +1,147 @@
+/** Reading and deleting objects: evaluation-store-objects 3.2 to 3.4. */
+import type { z } from "zod"
+import { HeddleError } from "../../errors.ts"
+import type { Principal } from "../../http/principal.ts"
+import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
+import { deleteVersions } from "../../storage/catalog/objects.ts"
+import {
+  findVersion,
+  labelsOf,
+  listVersions,
+  type ObjectFilter,
+  type ObjectVersionRecord,
+  type VersionLabels,
+} from "../../storage/catalog/object-reads.ts"
+import type { objectDeleteBody, objectQueryBody, objectReadBody, objectsDeleted } from "../../wire/evaluation/object.ts"
+import { checkRange } from "../list-range.ts"
+import { projectForRead } from "../project-access.ts"
+
+const maximumDeletions = 100
+
+/** The body of the answer. */
+export async function readObject(
+  database: CatalogDatabase,
+  principal: Principal,
+  body: z.output<typeof objectReadBody>,
+): Promise<string> {
+  const project = await projectForRead(database, principal, body.project_id)
+  const name = { objectId: body.object_id, version: body.digest }
+  const record = await findVersion(database, project.id, name, body.metadata_only !== true)
+  if (record === null) throw new HeddleError("not_found", `Obj ${body.object_id}:${body.digest} not found`)
+  if (record.deleted_at !== null) throw objectDeleted(record, record.deleted_at)
+  const labels =
+    body.include_tags_and_aliases === true ? await labelsOf(database, project.id, [record.object_id]) : null
+  return `{"obj":${objectText(record, { project: project.name, labels: labels?.(record) ?? null, withSize: false })}}`
+}
+
+/** The clients do not try again when the reason says that it was deleted. */
+function objectDeleted(record: ObjectVersionRecord, deletedAt: Date): HeddleError {
+  const at = deletedAt.toISOString()
+  return new HeddleError("object_deleted", `${record.object_id}:v${record.version_index} was deleted at ${at}`, {
+    extras: { deleted_at: at },
+  })
+}
+
+/** The body of the answer. */
+export async function queryObjects(
+  database: CatalogDatabase,
+  principal: Principal,
+  body: z.output<typeof objectQueryBody>,
+): Promise<string> {
+  const range = checkRange(body)
+  const project = await projectForRead(database, principal, body.project_id)
+  const records = await listVersions(database, project.id, {
+    filter: filterOf(body),
+    order: (body.sort_by ?? []).flatMap(({ field, direction }) => (isSortField(field) ? [{ field, direction }] : [])),
+    ...range,
+    withVal: body.metadata_only !== true,
+  })
+  const objectIds = [...new Set(records.map((record) => record.object_id))]
+  const labels = body.include_tags_and_aliases === true ? await labelsOf(database, project.id, objectIds) : null
+  const withSize = body.include_storage_size === true
+  const texts = records.map((record) =>
+    objectText(record, { project: project.name, labels: labels?.(record) ?? null, withSize }),
+  )
+  return `{"objs":[${texts.join(",")}]}`
+}
+
+function isSortField(field: string): field is "object_id" | "created_at" {
+  return field === "object_id" || field === "created_at"
+}
+
+function filterOf({ filter }: z.output<typeof objectQueryBody>): ObjectFilter {
+  return {
+    baseObjectClasses: filter?.base_object_classes ?? [],
+    excludeBaseObjectClasses: filter?.exclude_base_object_classes ?? [],
+    leafObjectClasses: filter?.leaf_object_classes ?? [],
+    objectIds: filter?.object_ids ?? [],
+    isOp: filter?.is_op ?? null,
+    latestOnly: filter?.latest_only === true,
+    tags: filter?.tags ?? [],
+    aliases: filter?.aliases ?? [],
+  }
+}
+
+interface Showing {
+  project: string
+  labels: VersionLabels | null
+  withSize: boolean
+}
+
+/** JSON of a version; its value as it came. */
+function objectText(record: ObjectVersionRecord, { project, labels, withSize }: Showing): string {
+  const { val, size_bytes, created_at, is_latest, ...same } = record
+  const aliases = labels === null ? null : [...(is_latest ? ["latest"] : []), ...labels.aliases]
+  const fields = {
+    project_id: project,
+    ...same,
+    created_at: created_at.toISOString(),
+    is_latest: is_latest ? 1 : 0,
+    size_bytes: withSize ? size_bytes : null,
+    tags: labels?.tags ?? null,
+    aliases,
+  }
+  return `${JSON.stringify(fields).slice(0, -1)},"val":${val ?? "{}"}}`
+}
+
+export async function deleteObject(
+  database: CatalogDatabase,
+  principal: Principal,
+  { project_id, object_id: objectId, digests }: z.output<typeof objectDeleteBody>,
+): Promise<z.output<typeof objectsDeleted>> {
+  const names = [...new Set(digests ?? [])]
+  if (names.length > maximumDeletions) {
+    throw new HeddleError(
+      "value_error",
+      `Object delete request contains ${names.length} versions. Delete ${maximumDeletions} or fewer at a time`,
+    )
+  }
+  const project = await projectForRead(database, principal, project_id)
+  const found = await liveDigests(database, project.id, objectId, names)
+  if (found.length === 0 || found.length < names.length) {
+    throw new HeddleError(
+      "not_found",
+      `Object ${objectId}: ${names.length === 0 ? "no versions" : `${found.length} of ${names.length} versions`} found to delete; nothing was deleted`,
+    )
+  }
+  const deleted = await deleteVersions(database, project.id, objectId, found)
+  return { num_deleted: deleted.length, deleted_versions: deleted }
+}
+
+/** No names: every version. */
+async function liveDigests(
+  database: CatalogDatabase,
+  projectId: string,
+  objectId: string,
+  names: readonly string[],
+): Promise<string[]> {
+  if (names.length === 0) {
+    const filter = { ...filterOf({ project_id: projectId }), objectIds: [objectId] }
+    const listing = { filter, order: [], limit: null, offset: 0, withVal: false }
+    return (await listVersions(database, projectId, listing)).map(({ digest }) => digest)
+  }
+  const versions = await Promise.all(
+    names.map((version) => findVersion(database, projectId, { objectId, version }, false)),
+  )
+  return [...new Set(versions.flatMap((found) => (found === null || found.deleted_at !== null ? [] : [found.digest])))]
+}

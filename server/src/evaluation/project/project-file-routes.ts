@@ -1,0 +1,120 @@
+/** `/file/…` and `/files/…`: evaluation-store-calls 7. npm's client has the one spelling, Python's both. */
+import type { IncomingMessage } from "node:http"
+import { HeddleError } from "../../errors.ts"
+import { readUpload } from "../../http/multipart-upload.ts"
+import type { Principal } from "../../http/principal.ts"
+import { type Route, route } from "../../http/route.ts"
+import { parse } from "../../http/validation.ts"
+import { digestOfSha256 } from "../../json/digests.ts"
+import type { StoredBlob } from "../../storage/blobs/blob-store.ts"
+import { isBlobReferenced } from "../../storage/catalog/blob-references.ts"
+import { addProjectFile, findProjectFile, projectFileBytes } from "../../storage/catalog/project-files.ts"
+import {
+  projectFileContent,
+  projectFileContentBody,
+  projectFileCreateBody,
+  projectFileCreated,
+  projectFileFields,
+  projectFileStats,
+  projectFileStatsBody,
+} from "../../wire/evaluation/project-file.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { checkDigest } from "../objects/object-create.ts"
+import { projectForRead, projectForWrite } from "../project-access.ts"
+
+const shared = { method: "POST", access: "key", dialect: "reason", tag: "Project files" } as const
+
+/** Uploads go to disk as they come. */
+const maximumFileBytes = 1024 ** 3
+
+export function projectFileRoutes(dependencies: EvaluationDependencies): Route[] {
+  const { database } = dependencies
+  return [
+    ...["/file", "/files"].flatMap((prefix) => [
+      createRoute(dependencies, `${prefix}/create`),
+      contentRoute(dependencies, `${prefix}/content`),
+    ]),
+    route({
+      ...shared,
+      path: "/files/query_stats",
+      summary: "How large the files of a project are together",
+      schemas: { body: projectFileStatsBody },
+      response: projectFileStats,
+      handle: async ({ body, principal }) => {
+        const project = await projectForRead(database, principal, body.project_id)
+        return { total_size_bytes: await projectFileBytes(database, project.id) }
+      },
+    }),
+  ]
+}
+
+function createRoute(dependencies: EvaluationDependencies, path: string): Route {
+  return route({
+    ...shared,
+    path,
+    summary: "Store a file under the digest of its content",
+    schemas: {},
+    streamsBody: true,
+    bodyDocument: projectFileCreateBody,
+    response: projectFileCreated,
+    handle: ({ request, principal }) => takeFile(dependencies, principal, request.raw),
+  })
+}
+
+function contentRoute({ database, blobs }: EvaluationDependencies, path: string): Route {
+  return route({
+    ...shared,
+    path,
+    summary: "Read a file by its digest",
+    schemas: { body: projectFileContentBody },
+    response: projectFileContent,
+    handle: async ({ body, principal, reply }) => {
+      const project = await projectForRead(database, principal, body.project_id)
+      const file = await findProjectFile(database, project.id, body.digest)
+      if (file === null) throw new HeddleError("not_found", `File ${body.digest} not found`)
+      return reply
+        .header("content-type", "application/octet-stream")
+        .header("content-length", file.sizeBytes)
+        .header("x-content-type-options", "nosniff")
+        .send(blobs.read(file.sha256))
+    },
+  })
+}
+
+async function takeFile(
+  dependencies: EvaluationDependencies,
+  principal: Principal,
+  request: IncomingMessage,
+): Promise<{ digest: string }> {
+  const { blobs } = dependencies
+  const { stored, fields } = await readUpload(request, maximumFileBytes, {
+    store: (content) => blobs.put(content),
+    discard: (blob) => discard(dependencies, blob),
+  })
+  try {
+    const digest = await keep(dependencies, principal, { stored, fields })
+    blobs.release(stored.sha256)
+    return { digest }
+  } catch (error) {
+    await discard(dependencies, stored)
+    throw error
+  }
+}
+
+async function keep(
+  { database }: EvaluationDependencies,
+  principal: Principal,
+  { stored, fields }: { stored: StoredBlob; fields: ReadonlyMap<string, string> },
+): Promise<string> {
+  const { project_id, expected_digest } = parse(projectFileFields, Object.fromEntries(fields), "body")
+  const digest = digestOfSha256(Buffer.from(stored.sha256, "hex"))
+  checkDigest("the file", expected_digest, digest)
+  const project = await projectForWrite(database, principal, project_id)
+  await addProjectFile(database, project.id, { digest, ...stored })
+  return digest
+}
+
+async function discard({ database, blobs }: EvaluationDependencies, { sha256 }: StoredBlob): Promise<void> {
+  blobs.release(sha256)
+  await blobs.removeUnless(sha256, () => isBlobReferenced(database, sha256))
+}

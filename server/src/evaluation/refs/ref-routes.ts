@@ -1,0 +1,42 @@
+/** `/refs/read_batch`: evaluation-store-objects 9. */
+import { HeddleError } from "../../errors.ts"
+import { type Route, route } from "../../http/route.ts"
+import { refsRead, refsReadBody } from "../../wire/evaluation/ref.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { readRefs } from "./ref-values.ts"
+import { parseRef, type Ref } from "./refs.ts"
+
+const maximumRefs = 1000
+
+export function refRoutes(dependencies: EvaluationDependencies): Route[] {
+  return [
+    route({
+      method: "POST",
+      access: "key",
+      dialect: "reason",
+      tag: "Refs",
+      path: "/refs/read_batch",
+      summary: "Read the values, or the parts of them, that refs name",
+      schemas: { body: refsReadBody },
+      response: refsRead,
+      handle: async ({ body, principal, reply }) => {
+        if (body.refs.length > maximumRefs) {
+          throw new HeddleError(
+            "value_error",
+            `Too many refs: ${body.refs.length}; read at most ${maximumRefs} at once`,
+          )
+        }
+        const values = await readRefs(dependencies, principal, body.refs.map(readableRef))
+        const texts = values.map((value) => value ?? "null")
+        return reply.type("application/json; charset=utf-8").send(`{"vals":[${texts.join(",")}]}`)
+      },
+    }),
+  ]
+}
+
+function readableRef(text: string): Ref {
+  const ref = parseRef(text)
+  if (ref.kind === "object" || ref.kind === "op") return ref
+  const way = ref.kind === "call" ? "read calls with /calls/stream_query" : "read tables with /table/query"
+  throw new HeddleError("value_error", `"${text}" is a ${ref.kind} ref, not one of an object or op; ${way}`)
+}

@@ -1,0 +1,137 @@
+/** Reading tables: evaluation-store-calls 6.2. */
+import type { z } from "zod"
+import { HeddleError } from "../../errors.ts"
+import type { Principal } from "../../http/principal.ts"
+import { type PlacedDigest, selectRows, type TableSelection } from "../../storage/traces/table-order.ts"
+import { queryFailure } from "../../storage/traces/query-failure.ts"
+import {
+  mostNamedRows,
+  rangeTexts,
+  rowTexts,
+  tableCounts,
+  tableDigests,
+  tableSizes,
+} from "../../storage/traces/table-rows.ts"
+import type {
+  tableQueryBody,
+  tableStats,
+  tableStatsBatch,
+  tableStatsBatchBody,
+  tableStatsBody,
+} from "../../wire/evaluation/table.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { checkRange } from "../list-range.ts"
+import { type ProjectAccess, projectForRead } from "../project-access.ts"
+import { tableNotFound } from "./table-write.ts"
+
+/** What the rows read at once should weigh, and how many they may be. */
+const batchBytes = 16 * 1024 * 1024
+const firstBatchRows = 256
+const mostBatchRows = 65_536
+
+/** JSON texts of rows, in batches. An unknown table has none. */
+export async function queryTable(
+  { database, traces }: EvaluationDependencies,
+  principal: Principal,
+  body: z.output<typeof tableQueryBody>,
+): Promise<AsyncGenerator<string[]>> {
+  const range = checkRange(body)
+  for (const { field } of body.sort_by ?? []) checkSortField(field)
+  const project = await projectForRead(database, principal, body.project_id)
+  const rowDigests = body.filter?.row_digests?.length ? body.filter.row_digests : null
+  const sortBy = body.sort_by ?? []
+  const source: RowSource =
+    rowDigests === null && sortBy.length === 0
+      ? (at) => rowsInOrder(traces, project, body.digest, at)
+      : (at) => selectedRows(traces, project, { tableDigest: body.digest, rowDigests, sortBy }, at)
+  return rowBatches(source, range)
+}
+
+function checkSortField(field: string): void {
+  if (field.trim() !== "" && !/^\.|\.\.|(?<!\\)\.$/.test(field)) return
+  throw new HeddleError("invalid_request", `Invalid sort field "${field}": name a path into the rows such as a.b`)
+}
+
+type Traces = EvaluationDependencies["traces"]
+
+interface Part {
+  limit: number
+  offset: number
+}
+
+/** A part of what is asked for: fewer rows than its limit are the last ones. */
+type RowSource = (part: Part) => Promise<{ placed: PlacedDigest[]; texts: Map<string, string> }>
+
+async function rowsInOrder(traces: Traces, project: ProjectAccess, tableDigest: string, { limit, offset }: Part) {
+  const range = { from: offset, to: offset + limit }
+  const digests = (await tableDigests(traces, project.id, tableDigest, range)) ?? []
+  const texts =
+    digests.length > mostNamedRows
+      ? await rangeTexts(traces, project.id, tableDigest, range)
+      : await rowTexts(traces, project.id, digests)
+  return { placed: digests.map((digest, index) => ({ digest, position: offset + index })), texts }
+}
+
+async function selectedRows(traces: Traces, project: ProjectAccess, selection: TableSelection, part: Part) {
+  const placed = await selectRows(traces, project.id, selection, part).catch((error: unknown) => {
+    throw queryFailure(error)
+  })
+  const digests = placed.map(({ digest }) => digest)
+  return { placed, texts: await rowTexts(traces, project.id, digests) }
+}
+
+/** Rows are of very different sizes: each batch tells how many the next one may hold. */
+async function* rowBatches(
+  source: RowSource,
+  range: { limit: number | null; offset: number },
+): AsyncGenerator<string[]> {
+  let { offset } = range
+  let left = range.limit ?? Infinity
+  let count = firstBatchRows
+  while (left > 0) {
+    const limit = Math.min(left, count)
+    const { placed, texts } = await source({ limit, offset })
+    const rows = placed.flatMap(({ digest, position }) => {
+      const text = texts.get(digest)
+      return text === undefined
+        ? []
+        : [`{"digest":${JSON.stringify(digest)},"val":${text},"original_index":${position}}`]
+    })
+    yield rows
+    if (placed.length < limit) return
+    offset += limit
+    left -= limit
+    const bytes = rows.reduce((sum, row) => sum + row.length, 1)
+    count = Math.max(1, Math.min(mostBatchRows, Math.floor((batchBytes / bytes) * limit)))
+  }
+}
+
+export async function readTableStats(
+  { database, traces }: EvaluationDependencies,
+  principal: Principal,
+  { project_id, digest }: z.output<typeof tableStatsBody>,
+): Promise<z.output<typeof tableStats>> {
+  const project = await projectForRead(database, principal, project_id)
+  const count = (await tableCounts(traces, project.id, [digest])).get(digest)
+  if (count === undefined) throw tableNotFound(digest)
+  return { count }
+}
+
+/** Tables that are not there are left out. */
+export async function readTableStatsBatch(
+  { database, traces }: EvaluationDependencies,
+  principal: Principal,
+  { project_id, digests, include_storage_size }: z.output<typeof tableStatsBatchBody>,
+): Promise<z.output<typeof tableStatsBatch>> {
+  const project = await projectForRead(database, principal, project_id)
+  const asked = [...new Set(digests ?? [])]
+  const counts = await tableCounts(traces, project.id, asked)
+  const sizes = include_storage_size === true ? await tableSizes(traces, project.id, [...counts.keys()]) : null
+  const tables = asked.flatMap((digest) => {
+    const count = counts.get(digest)
+    return count === undefined
+      ? []
+      : [{ digest, count, storage_size_bytes: sizes === null ? null : (sizes.get(digest) ?? 0) }]
+  })
+  return { tables }
+}

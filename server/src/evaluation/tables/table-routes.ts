@@ -1,0 +1,119 @@
+/** `/table/…`: evaluation-store-calls 6. */
+import { bodyStream } from "../../http/body-stream.ts"
+import { type Route, route } from "../../http/route.ts"
+import {
+  tableCreateBody,
+  tableCreated,
+  tableFromDigests,
+  tableFromDigestsBody,
+  tableQueryBody,
+  tableRow,
+  tableRows,
+  tableStats,
+  tableStatsBatch,
+  tableStatsBatchBody,
+  tableStatsBody,
+  tableUpdateBody,
+  tableUpdated,
+} from "../../wire/evaluation/table.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { jsonDocument, jsonLines, linesType, sendStream } from "../json-stream.ts"
+import { readBody } from "../request-text.ts"
+import { queryTable, readTableStats, readTableStatsBatch } from "./table-read.ts"
+import { createTable, createTableFromDigests, updateTable } from "./table-write.ts"
+
+const shared = { method: "POST", access: "key", dialect: "reason", tag: "Tables" } as const
+const json = "application/json; charset=utf-8"
+
+/** A million digests have 46 MB, more than a body of this area usually may. */
+const maximumDigestsBytes = 256 * 1024 * 1024
+
+export function tableRoutes(dependencies: EvaluationDependencies): Route[] {
+  return [...writeRoutes(dependencies), ...readRoutes(dependencies)]
+}
+
+function writeRoutes(dependencies: EvaluationDependencies): Route[] {
+  return [
+    route({
+      ...shared,
+      path: "/table/create",
+      summary: "Make a table of rows",
+      schemas: {},
+      rawBody: true,
+      bodyDocument: tableCreateBody,
+      response: tableCreated,
+      handle: ({ body, principal }) => createTable(dependencies, principal, body),
+    }),
+    route({
+      ...shared,
+      path: "/table/update",
+      summary: "Make a table from another one by adding and removing rows",
+      schemas: {},
+      rawBody: true,
+      bodyDocument: tableUpdateBody,
+      response: tableUpdated,
+      handle: ({ body, principal }) => updateTable(dependencies, principal, body),
+    }),
+    route({
+      ...shared,
+      path: "/table/create_from_digests",
+      summary: "Make a table of rows that other tables have",
+      schemas: {},
+      streamsBody: true,
+      bodyDocument: tableFromDigestsBody,
+      response: tableFromDigests,
+      handle: async ({ request, principal }) => {
+        const chunks: Buffer[] = []
+        for await (const chunk of bodyStream(request.raw, maximumDigestsBytes)) chunks.push(chunk)
+        return createTableFromDigests(
+          dependencies,
+          principal,
+          readBody(tableFromDigestsBody, Buffer.concat(chunks), {}),
+        )
+      },
+    }),
+  ]
+}
+
+function readRoutes(dependencies: EvaluationDependencies): Route[] {
+  return [
+    route({
+      ...shared,
+      path: "/table/query",
+      summary: "Read rows of a table",
+      schemas: { body: tableQueryBody },
+      response: tableRows,
+      handle: async ({ body, principal, reply }) =>
+        sendStream(reply, json, jsonDocument("rows", await queryTable(dependencies, principal, body))),
+    }),
+    route({
+      ...shared,
+      path: "/table/query_stream",
+      summary: "Read rows of a table as JSON Lines",
+      schemas: { body: tableQueryBody },
+      response: tableRow,
+      handle: async ({ body, principal, request, reply }) =>
+        sendStream(
+          reply,
+          linesType(request.headers.accept),
+          jsonLines(await queryTable(dependencies, principal, body)),
+        ),
+    }),
+    route({
+      ...shared,
+      path: "/table/query_stats",
+      summary: "How many rows a table has",
+      schemas: { body: tableStatsBody },
+      response: tableStats,
+      handle: ({ body, principal }) => readTableStats(dependencies, principal, body),
+    }),
+    route({
+      ...shared,
+      path: "/table/query_stats_batch",
+      summary: "How many rows tables have, and how large they are",
+      schemas: { body: tableStatsBatchBody },
+      response: tableStatsBatch,
+      handle: ({ body, principal }) => readTableStatsBatch(dependencies, principal, body),
+    }),
+  ]
+}

@@ -1,0 +1,72 @@
+/** The fields of a call that a query or a sort may name: evaluation-store-calls 3.6. Nothing else reaches a column. */
+import { HeddleError } from "../../../errors.ts"
+import { callFeedbackValue } from "./call-feedback-field.ts"
+import { type Expansion, payloadValue } from "./call-ref-field.ts"
+import { jsonValue } from "../query/json-value.ts"
+import type { SqlParameters } from "../query/sql-parameters.ts"
+import { listValue, numberValue, type SqlValue, splitPath, textValue, timeValue } from "../query/sql-value.ts"
+
+const texts = new Set(["id", "trace_id", "parent_id", "thread_id", "turn_id", "op_name", "wb_user_id", "wb_run_id"])
+/** '' stands for a value that was cleared. */
+const clearableTexts = new Set(["display_name", "exception"])
+const numbers = new Set(["wb_run_step", "wb_run_step_end"])
+const times = new Set(["started_at", "ended_at", "deleted_at", "expire_at"])
+const payloads = new Set(["attributes", "inputs", "output", "summary"])
+
+const latencySql = "intDiv(toUnixTimestamp64Micro(ended_at) - toUnixTimestamp64Micro(started_at), 1000)"
+const exceptionSql = "nullIf(exception, '')"
+const displayNameSql = "nullIf(display_name, '')"
+/** The name inside an op's or object's ref. */
+const refNameSql = "nullIf(extract(assumeNotNull(op_name), '^weave:///[^/]+/[^/]+/(?:op|object)/([^/:]+):'), '')"
+const failedDescendantsSql = "ifNull(JSONExtractFloat(summary, 1, 'status_counts', 'error'), 0) > 0"
+
+/** Descendants' errors count before running here, after it in the answer: calls 3.2. */
+const statusSql = `multiIf(${exceptionSql} is not null, 'error', ${failedDescendantsSql}, 'descendant_error', ended_at is null, 'running', 'success')`
+
+const computed: Record<string, () => SqlValue> = {
+  "summary.weave.status": () => textValue(statusSql),
+  "summary.weave.latency_ms": () => numberValue(latencySql),
+  "summary.weave.trace_name": () => textValue(`coalesce(${displayNameSql}, ${refNameSql}, op_name)`),
+  "summary.weave.display_name": () => textValue(displayNameSql),
+}
+
+export interface CallFieldScope {
+  projectId: string
+  /** `entity/project`, which is not stored in the table. */
+  projectName: string
+  parameters: SqlParameters
+  /** Shallow paths first. */
+  expansions: readonly Expansion[]
+}
+
+/** @throws {HeddleError} `invalid_field` for a name that is not a field of a call. */
+export function callField(path: string, scope: CallFieldScope): SqlValue {
+  const { projectName, parameters, expansions } = scope
+  if (path.startsWith("feedback.")) return callFeedbackValue(path, scope)
+  const special = Object.hasOwn(computed, path) ? computed[path] : undefined
+  if (special !== undefined) return special()
+  const [head = "", ...rest] = splitPath(path)
+  const column = head.endsWith("_dump") ? head.slice(0, -"_dump".length) : head
+  if (column === "attributes" && rest[0] === "otel_span") return jsonValue("otel_dump", rest.slice(1), parameters)
+  if (payloads.has(column)) return payloadValue([column, ...rest], expansions, parameters)
+  if (rest.length > 0 && path !== "annotation_queue_items.queue_id") throw unknownField(path)
+  if (texts.has(head)) return textValue(head)
+  if (clearableTexts.has(head)) return textValue(`nullIf(${head}, '')`)
+  if (numbers.has(head)) return numberValue(head)
+  if (times.has(head)) return timeValue(head)
+  if (head === "project_id") return textValue(parameters.bind(projectName, "String"))
+  if (head === "input_refs") return listValue(refsOf("inputs"))
+  if (head === "output_refs") return listValue(refsOf("output"))
+  // No call is in a queue: this server has none.
+  if (head === "annotation_queue_items") return textValue("cast(NULL, 'Nullable(String)')")
+  throw unknownField(path)
+}
+
+/** The refs that stand in a payload as whole strings. */
+function refsOf(column: string): string {
+  return `extractAll(ifNull(${column}, ''), '"(weave:///[^"]*)"')`
+}
+
+function unknownField(path: string): HeddleError {
+  return new HeddleError("invalid_field", `Field ${path} is not allowed`)
+}

@@ -1,0 +1,135 @@
+/** Reads calls: first which ones and in which order, from narrow columns; then what is shown of them. */
+import { type Expansion, payloadValue } from "./call-ref-field.ts"
+import { type CallsQuery, type CallsSelection, selectCalls } from "./calls-selection.ts"
+import { SqlParameters } from "../query/sql-parameters.ts"
+import type { TraceStore } from "../store/trace-store.ts"
+
+export interface Page {
+  /** null: all. */
+  limit: number | null
+  offset: number
+}
+
+/** Ids in the order asked for. */
+export async function findCallIds(traces: TraceStore, selection: CallsSelection, page: Page): Promise<string[]> {
+  return (await nearestCallIds(traces, selection, page)) ?? scanCallIds(traces, selection, page)
+}
+
+/** How many candidates by time are tried before the whole project is read, and by what they grow. */
+const firstCandidates = 128
+const mostCandidates = 16_384
+const growth = 8
+
+/**
+ * A page near one end of time, from the table in the order of time: null when the page is not one,
+ * or is not full within {@link mostCandidates}. A candidate may be stale (the call was started again
+ * at another time), so a call counts only when no call beyond the candidates could come before it.
+ */
+async function nearestCallIds(traces: TraceStore, selection: CallsSelection, page: Page): Promise<string[] | null> {
+  if (selection.byTime === null || page.limit === null) return null
+  const wanted = page.offset + page.limit
+  for (let count = Math.max(firstCandidates, 2 * wanted); count <= mostCandidates; count *= growth) {
+    const candidates = await nearestCandidates(traces, selection, selection.byTime, count)
+    const sure = candidates.at(-1)?.started_at
+    const rows =
+      sure === undefined
+        ? []
+        : await verify(
+            traces,
+            selection,
+            candidates.map(({ id }) => id),
+            sure,
+            wanted,
+          )
+    const isEverything = candidates.length < count
+    if (isEverything || rows.filter((row) => row.sure).length >= wanted) {
+      return rows.slice(page.offset).map(({ id }) => id)
+    }
+  }
+  return null
+}
+
+interface Candidate {
+  id: string
+  started_at: string
+}
+
+function nearestCandidates(
+  traces: TraceStore,
+  { project, parameters }: CallsSelection,
+  direction: "asc" | "desc",
+  count: number,
+): Promise<Candidate[]> {
+  return traces.rows<Candidate>(
+    `select id, started_at from calls_by_time where ${project}
+      order by project_id ${direction}, started_at ${direction}, id ${direction} limit ${count}`,
+    parameters,
+  )
+}
+
+/** Those of the ids that are asked for, in order; `sure` are the ones before the moment `last`. */
+function verify(
+  traces: TraceStore,
+  { live, asked, order, byTime, parameters }: CallsSelection,
+  ids: readonly string[],
+  last: string,
+  wanted: number,
+): Promise<{ id: string; sure: boolean }[]> {
+  const within = byTime === "asc" ? "<" : ">"
+  return traces.rows(
+    `select id, started_at ${within} {last:DateTime64(6, 'UTC')} as sure from calls final
+      where ${live} and id in {candidates:Array(String)} and ${asked} order by ${order} limit ${wanted}`,
+    { ...parameters, candidates: ids, last },
+  )
+}
+
+async function scanCallIds(traces: TraceStore, selection: CallsSelection, { limit, offset }: Page): Promise<string[]> {
+  const page = limit === null ? `limit 18446744073709551615 offset ${offset}` : `limit ${limit} offset ${offset}`
+  const rows = await traces.rows<{ id: string }>(
+    `select id from calls final where ${selection.live} and ${selection.asked} order by ${selection.order} ${page}`,
+    selection.parameters,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** The different refs that stand at a path of the payloads of the calls that a filter names, at most `most`. */
+export async function findRefs(
+  traces: TraceStore,
+  { projectId, projectName, filter }: Pick<CallsQuery, "projectId" | "projectName" | "filter">,
+  { path, expansions }: { path: readonly string[]; expansions: readonly Expansion[] },
+  most: number,
+): Promise<string[]> {
+  const { live, asked, parameters } = selectCalls({ projectId, projectName, filter, query: null, sortBy: null })
+  const own = new SqlParameters("r")
+  const ref = payloadValue(path, expansions, own).as("text")
+  const rows = await traces.rows<{ ref: string }>(
+    `select distinct ${ref} as ref from calls final
+      where ${live} and ${asked} and startsWith(ref, 'weave:///') limit ${most}`,
+    { ...parameters, ...own.values },
+  )
+  return rows.map((row) => row.ref)
+}
+
+/** How many calls there are, counted no further than `limit`. */
+export async function countCalls(traces: TraceStore, selection: CallsSelection, limit: number | null): Promise<number> {
+  const from = `from calls final where ${selection.live} and ${selection.asked}`
+  const sql =
+    limit === null ? `select count() as n ${from}` : `select count() as n from (select 1 ${from} limit ${limit})`
+  const rows = await traces.rows<{ n: string }>(sql, selection.parameters)
+  return Number(rows[0]?.n ?? 0)
+}
+
+/** Bytes of the payloads of the whole traces of the calls that are roots, and were counted. */
+export async function traceBytes(traces: TraceStore, selection: CallsSelection): Promise<number> {
+  const roots = `select trace_id from calls final where ${selection.live} and ${selection.asked} and parent_id is null`
+  const rows = await traces.rows<{ bytes: string }>(
+    `select sum(${storageSizeSql}) as bytes from calls final where ${selection.live} and trace_id in (${roots})`,
+    selection.parameters,
+  )
+  return Number(rows[0]?.bytes ?? 0)
+}
+
+/** The payload columns hold two brackets more than the payload. */
+export const storageSizeSql = ["attributes", "inputs", "output", "summary"]
+  .map((column) => `if(isNull(${column}), 0, length(assumeNotNull(${column})) - 2)`)
+  .join(" + ")

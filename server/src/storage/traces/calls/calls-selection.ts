@@ -1,0 +1,77 @@
+/** Which calls a request asks for, as SQL over `calls final`, and in which order. */
+import type { CallsFilter } from "../../../wire/evaluation/call-read.ts"
+import type { Query, SortBy } from "../../../wire/evaluation/query.ts"
+import type { Expansion } from "./call-ref-field.ts"
+import { callField } from "./call-query-fields.ts"
+import { filterConditions } from "./call-filter.ts"
+import { compileCondition } from "../query/query-condition.ts"
+import { compileOrder } from "../query/query-order.ts"
+import { SqlParameters } from "../query/sql-parameters.ts"
+import type { SqlValue } from "../query/sql-value.ts"
+import type { TraceParameters } from "../store/trace-store.ts"
+
+export interface CallsQuery {
+  projectId: string
+  /** `entity/project`. */
+  projectName: string
+  filter: CallsFilter
+  query: Query | null
+  /** null: by time (calls 3.7). */
+  sortBy: readonly SortBy[] | null
+  /** What the refs at the paths of `expand_columns` name, shallow paths first (calls 3.9). */
+  expansions?: readonly Expansion[]
+}
+
+export interface CallsSelection {
+  projectId: string
+  /** SQL: of the project. */
+  project: string
+  /** SQL: of the project, started, not deleted. */
+  live: string
+  /** SQL: what the request asks for besides; "true" when nothing. */
+  asked: string
+  /** Terms of an `order by`, down to the id. */
+  order: string
+  /** The calls are in the order of their start, this way, and nothing finds them sooner than their time; else null. */
+  byTime: "asc" | "desc" | null
+  parameters: TraceParameters
+}
+
+/** @throws {HeddleError} for a field, literal or list that the contract refuses. */
+export function selectCalls(request: CallsQuery): CallsSelection {
+  const { projectId, projectName, filter, query, sortBy, expansions = [] } = request
+  const parameters = new SqlParameters()
+  const field = (path: string): SqlValue => callField(path, { projectId, projectName, parameters, expansions })
+  const conditions = filterConditions(filter, projectId, parameters)
+  if (query !== null) conditions.push(compileCondition(query.$expr, { field, parameters }))
+  const project = `project_id = ${parameters.bind(projectId, "UUID")}`
+  return {
+    projectId,
+    project,
+    live: `${project} and started_at is not null and deleted_at is null`,
+    asked: conditions.length === 0 ? "true" : conditions.join(" and "),
+    byTime: hasIndex(filter) ? null : timeDirection(sortBy),
+    order: orderOf(sortBy, field),
+    parameters: parameters.values,
+  }
+}
+
+function hasIndex({ call_ids, trace_ids }: CallsFilter): boolean {
+  return (call_ids?.length ?? 0) + (trace_ids?.length ?? 0) > 0
+}
+
+/** Without a sort oldest first; a given one, even an empty one, ends with the id. */
+function orderOf(sortBy: readonly SortBy[] | null, field: (path: string) => SqlValue): string {
+  const direction = timeDirection(sortBy)
+  if (direction !== null) return `started_at ${direction}, id asc`
+  const terms = compileOrder(sortBy ?? [], field)
+  if (!(sortBy ?? []).some((one) => one.field === "id")) terms.push("id asc")
+  return terms.join(", ")
+}
+
+function timeDirection(sortBy: readonly SortBy[] | null): "asc" | "desc" | null {
+  if (sortBy === null) return "asc"
+  const [first, second, ...rest] = sortBy
+  if (first?.field !== "started_at" || rest.length > 0) return null
+  return second === undefined || (second.field === "id" && second.direction === "asc") ? first.direction : null
+}

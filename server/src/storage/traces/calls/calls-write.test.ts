@@ -1,0 +1,91 @@
+/** Sharing inserts and refusing what is too much, on a real store whose inserts can be held back. */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { CallWriter } from "./calls-write.ts"
+import { openTraces } from "../open-traces.ts"
+import type { TraceStore } from "../store/trace-store.ts"
+
+const project = "11111111-1111-4111-8111-111111111111"
+let folder: string
+let traces: TraceStore
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "heddle-writer-"))
+  traces = await openTraces({ clickhouseUrl: process.env["HEDDLE_TEST_CLICKHOUSE_URL"] ?? null, folder })
+})
+afterAll(async () => {
+  await traces.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** The store itself, whose inserts wait for `release`, and how many rows each insert into `calls` had. */
+function heldBack() {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const inserts: number[] = []
+  const store: TraceStore = {
+    rows: (sql, parameters, limits) => traces.rows(sql, parameters, limits),
+    command: (sql, parameters) => traces.command(sql, parameters),
+    ping: () => traces.ping(),
+    close: () => Promise.resolve(),
+    insert: async (table, rows) => {
+      await released
+      if (table === "calls") inserts.push(rows.toString().trimEnd().split("\n").length)
+      await traces.insert(table, rows)
+    },
+  }
+  return { store, release, inserts }
+}
+
+function batchOf(id: string, inputs = "{}") {
+  const times = { project_id: project, id, trace_id: "t", started_at: "2026-01-02 03:04:05.000001" }
+  const row = `${JSON.stringify(times).slice(0, -1)},"inputs":[${inputs}]}\n`
+  return { rows: Buffer.from(row), places: Buffer.from(`${JSON.stringify(times)}\n`) }
+}
+
+async function stored(prefix: string): Promise<string[]> {
+  const rows = await traces.rows<{ id: string }>(
+    "select id from calls final where project_id = {project:UUID} and startsWith(id, {prefix:String}) order by id",
+    { project, prefix },
+  )
+  return rows.map(({ id }) => id)
+}
+
+test("what comes while an insert runs shares the next one", async () => {
+  const { store, release, inserts } = heldBack()
+  const writer = new CallWriter(store)
+  const first = writer.add(batchOf("share-0"))
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  const others = [1, 2, 3].map((number) => writer.add(batchOf(`share-${number}`)))
+  release()
+  await Promise.all([first, ...others])
+  expect(inserts).toEqual([1, 3])
+  expect(await stored("share-")).toEqual(["share-0", "share-1", "share-2", "share-3"])
+})
+
+test("a batch that cannot be stored fails alone", async () => {
+  const writer = new CallWriter(traces)
+  const broken = { rows: Buffer.from('{"project_id":"no uuid"}\n'), places: Buffer.alloc(0) }
+  const results = await Promise.allSettled([
+    writer.add(batchOf("alone-0")),
+    writer.add(broken),
+    writer.add(batchOf("alone-1")),
+  ])
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"])
+  expect(await stored("alone-")).toEqual(["alone-0", "alone-1"])
+})
+
+test("beyond 128 MiB that wait, more is refused with a time to come again, and what waits is stored", async () => {
+  const { store, release } = heldBack()
+  const writer = new CallWriter(store)
+  const large = JSON.stringify({ text: "x".repeat(30 * 1024 * 1024) })
+  const taken = [0, 1, 2, 3].map((number) => writer.add(batchOf(`full-${number}`, large)))
+  const refusal = { code: "store_overloaded", status: 503, details: { retryAfterMs: 1000 } }
+  expect(() => writer.add(batchOf("full-9", large))).toThrow(expect.objectContaining(refusal))
+  release()
+  await Promise.all(taken)
+  expect(await stored("full-")).toEqual(["full-0", "full-1", "full-2", "full-3"])
+  await writer.add(batchOf("full-4"))
+  expect(await stored("full-4")).toEqual(["full-4"])
+})

@@ -1,0 +1,111 @@
+/** What is shown of calls, by id: payloads as the text they came as. */
+import { storageSizeSql } from "./calls-read.ts"
+import type { CallsSelection } from "./calls-selection.ts"
+import { type TraceStore, TraceStoreError, traceErrorCodes } from "../store/trace-store.ts"
+
+/** Times are ISO 8601 in UTC, to the microsecond. The first five are always read. */
+export interface CallRow {
+  id: string
+  op_name: string
+  trace_id: string
+  parent_id: string | null
+  started_at: string
+  ended_at?: string | null
+  display_name?: string | null
+  exception?: string | null
+  thread_id?: string | null
+  turn_id?: string | null
+  wb_user_id?: string | null
+  wb_run_id?: string | null
+  /** 64-bit, in digits. */
+  wb_run_step?: string | null
+  wb_run_step_end?: string | null
+  expire_at?: string | null
+  /** JSON texts; null: never written. */
+  attributes?: string | null
+  inputs?: string | null
+  output?: string | null
+  summary?: string | null
+  otel_dump?: string | null
+  storage_size_bytes?: string
+}
+
+export type CallColumn = Exclude<keyof CallRow, "id" | "op_name" | "trace_id" | "parent_id" | "started_at">
+
+const always = ["id", "op_name", "trace_id", "parent_id", "started_at"] as const
+const times = ["started_at", "ended_at", "expire_at"] as const
+const payloads = ["attributes", "inputs", "output", "summary", "otel_dump"] as const
+const clearable = ["display_name", "exception"] as const
+
+/** The most memory that one reading of rows may take before it is cut in two. */
+const readingLimits = { bytes: 768 * 1024 ** 2 }
+
+/** Bare columns: what is computed of them in the statement would take ClickHouse longer to plan than to read. */
+function showSql(columns: readonly CallColumn[], calls: string): string {
+  const shown: string[] = [...always, ...columns.filter((column) => column !== "storage_size_bytes")]
+  if (columns.includes("storage_size_bytes")) shown.push(`${storageSizeSql} as storage_size_bytes`)
+  return `select ${shown.join(", ")} from calls final ${calls}`
+}
+
+/** From the columns as they are stored to what they mean. */
+function toCallRow(stored: CallRow): CallRow {
+  const row = stored
+  for (const name of times) if (typeof row[name] === "string") row[name] = `${row[name].replace(" ", "T")}Z`
+  // Without the brackets that keep the text whole.
+  for (const name of payloads) if (typeof row[name] === "string") row[name] = row[name].slice(1, -1)
+  for (const name of clearable) if (row[name] === "") row[name] = null
+  return row
+}
+
+/** In the order of `ids`; calls that are gone by now are left out. */
+export async function readCallRows(
+  traces: TraceStore,
+  projectId: string,
+  ids: readonly string[],
+  columns: readonly CallColumn[],
+): Promise<CallRow[]> {
+  const sql = showSql(
+    columns,
+    "where project_id = {projectId:UUID} and id in {ids:Array(String)} and started_at is not null and deleted_at is null",
+  )
+  try {
+    const rows = await traces.rows<CallRow>(sql, { projectId, ids }, readingLimits)
+    const byId = new Map(rows.map((row) => [row.id, toCallRow(row)]))
+    return ids.flatMap((id) => byId.get(id) ?? [])
+  } catch (error) {
+    // Rows may be megabytes each: fewer at once need less memory.
+    if (!(error instanceof TraceStoreError) || error.code !== traceErrorCodes.memory || ids.length < 2) throw error
+    const half = Math.ceil(ids.length / 2)
+    const first = await readCallRows(traces, projectId, ids.slice(0, half), columns)
+    return [...first, ...(await readCallRows(traces, projectId, ids.slice(half), columns))]
+  }
+}
+
+/** All calls of a selection at once, in order; null: there are more than `most`. Without payloads this is the quickest. */
+export async function readAllCallRows(
+  traces: TraceStore,
+  { live, asked, order, parameters }: CallsSelection,
+  columns: readonly CallColumn[],
+  most: number,
+): Promise<CallRow[] | null> {
+  const sql = showSql(columns, `where ${live} and ${asked} order by ${order} limit ${most + 1}`)
+  const rows = await traces.rows<CallRow>(sql, parameters)
+  return rows.length > most ? null : rows.map(toCallRow)
+}
+
+/** Bytes of the payloads of each trace. */
+export async function readTraceBytes(
+  traces: TraceStore,
+  projectId: string,
+  traceIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await traces.rows<{ trace: string; bytes: string }>(
+    `select trace_id as trace, sum(${storageSizeSql}) as bytes from calls final
+      where project_id = {projectId:UUID} and started_at is not null and deleted_at is null
+        and id in (select id from calls_by_trace where project_id = {projectId:UUID} and trace_id in {traceIds:Array(String)})
+        and trace_id in {traceIds:Array(String)}
+      group by trace_id`,
+    { projectId, traceIds },
+  )
+  return new Map(rows.map(({ trace, bytes }) => [trace, bytes]))
+}

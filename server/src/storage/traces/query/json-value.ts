@@ -1,0 +1,98 @@
+/** A path into a column of JSON text, as a value of the query language. */
+import { sqlLiteral } from "../store/sql-literal.ts"
+import type { SqlParameters } from "./sql-parameters.ts"
+import { boolOfText, type ScalarType, type SqlValue } from "./sql-value.ts"
+
+/**
+ * `column` holds `[<JSON text>]`, as the payload columns of the trace store do. A segment of digits
+ * is an index where an array is met (from 0) and a key where an object is.
+ */
+export function jsonValue(column: string, path: readonly string[], parameters: SqlParameters): SqlValue {
+  const read = (extract: (at: string) => string, isFound = "isNotNull") =>
+    tolerant(column, path, parameters, extract, isFound)
+  const text = read((at) => `JSONExtract(${at}, 'Nullable(String)')`)
+  // ClickHouse reads the texts "inf" and "nan" as numbers.
+  const number = read((at) => `JSONExtract(${at}, 'Nullable(Float64)')`, "isFinite")
+  const conversions: Record<ScalarType, string> = {
+    text,
+    number,
+    integer: `toInt128OrNull(${text})`,
+    bool: boolOfText(text),
+    time: `parseDateTime64BestEffortOrNull(${text}, 6, 'UTC')`,
+  }
+  const type = read((at) => `nullIf(toString(JSONType(${at})), 'Null')`)
+  const length = read((at) => `nullIf(JSONLength(${at}), 0)`)
+  return {
+    kind: "json",
+    jsonText: column,
+    as: (wanted) => conversions[wanted],
+    exists: `isNotNull(${type})`,
+    size: `multiIf(${type} in ('Array', 'Object'), ifNull(${length}, 0), ${type} = 'String', lengthUTF8(${text}), NULL)`,
+  }
+}
+
+/**
+ * ClickHouse's reader refuses a whole text for one lone surrogate or one whole number of more than 64
+ * bits in it. What is not found in such a text is looked for in one without them.
+ */
+function tolerant(
+  column: string,
+  path: readonly string[],
+  parameters: SqlParameters,
+  extract: (at: string) => string,
+  isFound: string,
+): string {
+  const from = (text: string) => {
+    const { at, bind } = locate(text, path, parameters)
+    return bind(extract(at))
+  }
+  const found = from(column)
+  if (!/^\w+$/.test(column)) return `if(${isFound}(${found}), ${found}, NULL)`
+  // One condition with its value: ClickHouse then computes the first extraction once.
+  return `multiIf(${isFound}(${found}), ${found}, isValidJSON(ifNull(${column}, '')), NULL, ${from(mended(column))})`
+}
+
+/** Pairs and escaped backslashes stay, surrogates that stand alone go. */
+const loneSurrogates = String.raw`(\\[^u]|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\u[dD][89a-fA-F]..`
+/** With an exponent a number is read as a double. Twice, since neighbours in a list share their comma. */
+const wideNumbers = String.raw`([:\[,]\s*-?\d{20,})([^.\deE])`
+
+function mended(column: string): string {
+  const [surrogates, wide] = [loneSurrogates, wideNumbers].map(sqlLiteral)
+  const paired = `replaceRegexpAll(${column}, ${surrogates}, ${sqlLiteral(String.raw`\1`)})`
+  const exponent = sqlLiteral(String.raw`\1e0\2`)
+  return `replaceRegexpAll(replaceRegexpAll(${paired}, ${wide}, ${exponent}), ${wide}, ${exponent})`
+}
+
+interface Location {
+  /** The leading arguments of a `JSON…` function: the text, then the steps into it. */
+  at: string
+  /** Around an expression with `at` in it: gives the positions that `at` names their values. */
+  bind: (sql: string) => string
+}
+
+/**
+ * ClickHouse counts members of objects as it counts elements, so a segment of digits becomes a
+ * position, which is the parameter of a lambda: it then stands here once, however long the path.
+ */
+function locate(column: string, path: readonly string[], parameters: SqlParameters): Location {
+  // JSONExtractKeys takes no nullable text.
+  const steps = [`ifNull(${column}, '')`, "1"]
+  const positions: { name: string; sql: string }[] = []
+  for (const segment of path) {
+    const key = parameters.bind(segment, "String")
+    if (!/^\d{1,9}$/.test(segment)) {
+      steps.push(key)
+      continue
+    }
+    const parent = steps.join(", ")
+    const member = `toInt64(indexOf(JSONExtractKeys(${parent}), ${key}))`
+    const sql = `if(JSONType(${parent}) = 'Array', ${Number(segment) + 1}, ${member})`
+    const name = `i${positions.length}`
+    positions.push({ name, sql })
+    steps.push(name)
+  }
+  const bind = (sql: string) =>
+    positions.reduceRight((inner, position) => `arrayMap(${position.name} -> ${inner}, [${position.sql}])[1]`, sql)
+  return { at: steps.join(", "), bind }
+}

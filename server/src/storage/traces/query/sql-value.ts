@@ -1,0 +1,115 @@
+/**
+ * What a query expression may compare: a value of the query language as SQL. Every SQL text gives
+ * NULL for a missing value or one that is not of the type asked for, never an error.
+ */
+import { HeddleError } from "../../../errors.ts"
+import type { SqlParameters } from "./sql-parameters.ts"
+import { isoTimeSql } from "./sql-time.ts"
+
+export type ScalarType = "text" | "number" | "integer" | "bool" | "time"
+
+/** `json`: any of the types, row by row. `list`: an array of strings. */
+export type ValueKind = "text" | "number" | "bool" | "time" | "json" | "list" | "null"
+
+export interface SqlValue {
+  kind: ValueKind
+  /** As SQL of this type: String, Float64, Int128, Bool, DateTime64(6), each nullable. */
+  as: (type: ScalarType) => string
+  /** Bool, never NULL: there is a value. */
+  exists: string
+  /** Elements, or characters of a string. */
+  size: string
+  /** Of a `list`: the array itself. */
+  list?: string
+  /** Of a `json`: the column of the whole text. */
+  jsonText?: string
+}
+
+export function textValue(sql: string): SqlValue {
+  const conversions: Record<ScalarType, string> = {
+    text: sql,
+    number: finiteNumber(sql),
+    integer: `toInt128OrNull(${sql})`,
+    bool: boolOfText(sql),
+    time: `parseDateTime64BestEffortOrNull(${sql}, 6, 'UTC')`,
+  }
+  return scalar("text", sql, conversions)
+}
+
+export function numberValue(sql: string): SqlValue {
+  return scalar("number", sql, {
+    text: `toString(${sql})`,
+    number: `toFloat64(${sql})`,
+    integer: `accurateCastOrNull(${sql}, 'Int128')`,
+    bool: `(${sql} != 0)`,
+    time: `fromUnixTimestamp64Micro(toInt64(round(${sql} * 1000000)), 'UTC')`,
+  })
+}
+
+export function boolValue(sql: string): SqlValue {
+  return scalar("bool", sql, {
+    text: `toString(cast(${sql}, 'Nullable(Bool)'))`,
+    number: `toFloat64(${sql})`,
+    integer: `toInt128(${sql})`,
+    bool: `(${sql})`,
+    time: "NULL",
+  })
+}
+
+export function timeValue(sql: string): SqlValue {
+  const microseconds = `toUnixTimestamp64Micro(${sql})`
+  return scalar("time", sql, {
+    text: isoTimeSql(sql),
+    number: `(${microseconds} / 1000000)`,
+    integer: `toInt128(intDiv(${microseconds}, 1000000))`,
+    bool: "NULL",
+    time: sql,
+  })
+}
+
+/** An `Array(String)`, which is never null: an empty one does not exist. */
+export function listValue(sql: string): SqlValue {
+  return {
+    kind: "list",
+    as: (type) => (type === "text" ? `toJSONString(${sql})` : "NULL"),
+    exists: `notEmpty(${sql})`,
+    size: `length(${sql})`,
+    list: sql,
+  }
+}
+
+/** One key of a `Map(String, …)`; a key that is not there is missing, not the default of its type. */
+export function mapValue(column: string, key: string, of: "text" | "number", parameters: SqlParameters): SqlValue {
+  const name = parameters.bind(key, "String")
+  const sql = `if(mapContains(${column}, ${name}), ${column}[${name}], NULL)`
+  return of === "text" ? textValue(sql) : numberValue(sql)
+}
+
+/** ClickHouse reads the texts "inf" and "nan" as numbers. */
+export function finiteNumber(text: string): string {
+  const number = `toFloat64OrNull(${text})`
+  return `if(isFinite(${number}), ${number}, NULL)`
+}
+
+/** JSON true and false, 1 and 0, and the same as text. */
+export function boolOfText(text: string): string {
+  return `[NULL, true, true, false, false][1 + indexOf(['true', '1', 'false', '0'], ${text})]`
+}
+
+function scalar(kind: ValueKind, sql: string, conversions: Record<ScalarType, string>): SqlValue {
+  return {
+    kind,
+    as: (type) => conversions[type],
+    exists: `isNotNull(${sql})`,
+    size: `lengthUTF8(${conversions.text})`,
+  }
+}
+
+/** Splits `a.b\.c` into `a` and `b.c`. */
+export function splitPath(path: string): string[] {
+  const segments = path.split(/(?<!\\)\./).map((segment) => segment.replaceAll("\\.", "."))
+  if (segments.some((segment) => segment === "")) {
+    throw new HeddleError("invalid_field", `Field "${path}" has an empty part; write a dot inside a key as \\.`)
+  }
+  return segments
+}

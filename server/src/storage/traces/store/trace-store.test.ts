@@ -1,0 +1,82 @@
+/** The trace store seam on a store of its own. */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { newClickHouseUrl } from "../../../../test/support/clickhouse-database.ts"
+import { openTraces } from "../open-traces.ts"
+import { type TraceStore, TraceStoreError, traceErrorCodes } from "./trace-store.ts"
+
+const project = "11111111-1111-4111-8111-111111111111"
+let folder: string
+let traces: TraceStore
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "heddle-traces-"))
+  traces = await openTraces({ clickhouseUrl: newClickHouseUrl(), folder })
+})
+afterAll(async () => {
+  await traces.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test("parameters of every kind arrive as they were given", async () => {
+  const text = "quote ' backslash \\ nul \0 line\nend {x:String} \u2028 😀"
+  const rows = await traces.rows<Record<string, unknown>>(
+    "select {t:String} as t, {l:Array(String)} as l, {n:Nullable(Int64)} as n, {f:Float64} as f, {b:Bool} as b",
+    { t: text, l: ["a'b", "\\n", ""], n: null, f: 0.1, b: true },
+  )
+  expect(rows).toEqual([{ t: text, l: ["a'b", "\\n", ""], n: null, f: 0.1, b: true }])
+})
+
+test("calls 2.3: partial rows of one call become one, newest value first, and orphan ends wait", async () => {
+  const start = `{"project_id":"${project}","id":"a","trace_id":"t","started_at":"2026-01-02 03:04:05.123456","inputs":[{"n":12345678901234567890123,"f":1.0,"s":"\\u0000\\u2028"}]}`
+  const end = (id: string, exception: string) =>
+    `{"project_id":"${project}","id":"${id}","ended_at":"2026-01-02 03:04:06.000001","exception":"${exception}","output":["text"]}`
+  await traces.insert("calls", [end("a", "first"), end("b", "")].join("\n"))
+  await traces.insert("calls", Buffer.from(start))
+  await traces.insert("calls", end("a", ""))
+  const select = `select id, toString(started_at) as started_at, toString(ended_at) as ended_at, exception, inputs, output
+    from calls final where project_id = {project:UUID} and started_at is not null`
+  const expected = [
+    {
+      id: "a",
+      started_at: "2026-01-02 03:04:05.123456",
+      ended_at: "2026-01-02 03:04:06.000001",
+      exception: "",
+      inputs: '[{"n":12345678901234567890123,"f":1.0,"s":"\\u0000\\u2028"}]',
+      output: '["text"]',
+    },
+  ]
+  expect(await traces.rows(select, { project })).toEqual(expected)
+  await traces.command("optimize table calls final")
+  expect(await traces.rows(select, { project })).toEqual(expected)
+})
+
+test("a query over its limit of time fails with ClickHouse's number for it", async () => {
+  const slow = traces.rows("select sum(sipHash64(number)) as s from numbers(100000000000)", {}, { seconds: 1 })
+  await expect(slow).rejects.toThrow(TraceStoreError)
+  await expect(slow).rejects.toMatchObject({ code: traceErrorCodes.timeout })
+})
+
+test("a long read does not hold up another one", async () => {
+  const order: string[] = []
+  const long = traces
+    .rows("select count() as n from numbers(150000000) where sipHash64(number) = 1")
+    .then(() => order.push("long"))
+  await traces.rows("select 1 as one").then(() => order.push("short"))
+  await long
+  expect(order).toEqual(["short", "long"])
+})
+
+test.each([
+  [
+    "http://user:secret@127.0.0.1:1/heddle",
+    /the ClickHouse server at 127\.0\.0\.1:1 \(HEDDLE_CLICKHOUSE_URL\) cannot be used: .*ECONNREFUSED/,
+  ],
+  ["clickhouse.example", /HEDDLE_CLICKHOUSE_URL is not a URL such as/],
+])("a server that cannot be used is told to the operator, without the password: %s", async (clickhouseUrl, message) => {
+  const opening = openTraces({ clickhouseUrl, folder })
+  await expect(opening).rejects.toThrow(message)
+  await expect(opening).rejects.not.toThrow("secret")
+})
