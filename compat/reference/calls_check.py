@@ -65,7 +65,7 @@ def _explain_answer(
         return None
     records = {call["id"]: call for call in reference.body}
     for call in ours.body:
-        if (found := records.get(call["id"])) is not None and (why := _explain_record(read.body, call, found)):
+        if (found := records.get(call["id"])) is not None and (why := explain_record(read.body, call, found)):
             return why
     if _ids(ours.body) == _ids(reference.body):
         return None
@@ -84,7 +84,7 @@ def _page(ids: Iterable[str], body: dict[str, Any]) -> list[str]:
     return found if body.get("limit") is None else found[: body["limit"]]
 
 
-def _explain_record(body: dict[str, Any], ours: Call, reference: Call) -> str | None:
+def explain_record(body: dict[str, Any], ours: Call, reference: Call) -> str | None:
     for name in {**ours, **reference}:
         a, b = ours.get(name), reference.get(name)
         if name in ("started_at", "ended_at"):
