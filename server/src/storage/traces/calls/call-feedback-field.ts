@@ -24,7 +24,7 @@ export function callFeedbackValue(field: string, scope: FeedbackScope): SqlValue
   const column = isPayload ? "payload" : textColumn(head, rest, field)
   if (type !== "*") {
     const value = lookup(`argMax(${column}, (created_at, id))`, type, scope)
-    return isPayload ? jsonValue(value, rest, scope.parameters) : textValue(`nullIf(${value}, '')`)
+    return isPayload ? jsonValue(value, rest, scope.parameters, null) : textValue(`nullIf(${value}, '')`)
   }
   const each = isPayload ? jsonValue("payload", rest, scope.parameters).as("text") : `nullIf(${column}, '')`
   return listValue(`JSONExtract(${lookup(`toJSONString(groupArray(${each}))`, null, scope)}, 'Array(String)')`)

@@ -2,6 +2,7 @@
 import { HeddleError } from "../../../errors.ts"
 import { callFeedbackValue } from "./call-feedback-field.ts"
 import { type Expansion, payloadValue } from "./call-ref-field.ts"
+import { hasOddJson } from "./calls-tables.ts"
 import { jsonValue } from "../query/json-value.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 import { listValue, numberValue, type SqlValue, splitPath, textValue, timeValue } from "../query/sql-value.ts"
@@ -47,7 +48,8 @@ export function callField(path: string, scope: CallFieldScope): SqlValue {
   if (special !== undefined) return special()
   const [head = "", ...rest] = splitPath(path)
   const column = head.endsWith("_dump") ? head.slice(0, -"_dump".length) : head
-  if (column === "attributes" && rest[0] === "otel_span") return jsonValue("otel_dump", rest.slice(1), parameters)
+  if (column === "attributes" && rest[0] === "otel_span")
+    return jsonValue("otel_dump", rest.slice(1), parameters, hasOddJson)
   if (payloads.has(column)) return payloadValue([column, ...rest], expansions, parameters)
   if (rest.length > 0 && path !== "annotation_queue_items.queue_id") throw unknownField(path)
   if (texts.has(head)) return textValue(head)

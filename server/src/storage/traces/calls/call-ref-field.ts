@@ -1,4 +1,5 @@
 /** Fields that lead through refs inside payloads: evaluation-store-calls 3.9. */
+import { hasOddJson } from "./calls-tables.ts"
 import { jsonValue } from "../query/json-value.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 import type { SqlValue } from "../query/sql-value.ts"
@@ -19,7 +20,7 @@ export function payloadValue(
 ): SqlValue {
   const [column = "", ...rest] = path
   const through = expansions.filter((one) => one.values.size > 0 && leadsThrough(one.path, path)).at(-1)
-  if (through === undefined) return jsonValue(column, rest, parameters)
+  if (through === undefined) return jsonValue(column, rest, parameters, hasOddJson)
   const others = expansions.filter((one) => one !== through)
   const ref = payloadValue(through.path, others, parameters).as("text")
   const refs = parameters.bind([...through.values.keys()], "Array(String)")
@@ -28,7 +29,10 @@ export function payloadValue(
     "Array(String)",
   )
   const object = `transform(ifNull(${ref}, ''), ${refs}, ${texts}, '')`
-  return either(jsonValue(object, path.slice(through.path.length), parameters), payloadValue(path, others, parameters))
+  return either(
+    jsonValue(object, path.slice(through.path.length), parameters, null),
+    payloadValue(path, others, parameters),
+  )
 }
 
 function leadsThrough(prefix: readonly string[], path: readonly string[]): boolean {

@@ -1,6 +1,11 @@
 /** Of many small parts more are merged at once, so that a row is rewritten less often (5 is ClickHouse's own). */
 const rarerMerges = "merge_selector_base = 20"
 
+/** SQL: ClickHouse's reader of JSON refuses a payload of the call. */
+export const hasOddJson = "isNotNull(odd_json)"
+
+const allPayloads = ["attributes", "inputs", "output", "summary", "otel_dump"]
+
 /**
  * Calls: evaluation-store-calls 2 and 3.1.
  *
@@ -9,7 +14,8 @@ const rarerMerges = "merge_selector_base = 20"
  * through several servers. A row without `started_at` is an end whose start has not come.
  *
  * Payload columns hold `[<the JSON text as it came>]`: ClickHouse keeps the text of an array, which a
- * bare JSON string would lose.
+ * bare JSON string would lose. `odd_json` says which calls `query/json-value.ts` must read in its
+ * slower way, so that no search need try every payload.
  */
 export const callsTables = [
   `create table if not exists calls (
@@ -34,7 +40,8 @@ export const callsTables = [
     wb_run_step Nullable(Int64),
     wb_run_step_end Nullable(Int64),
     expire_at Nullable(DateTime64(3, 'UTC')),
-    deleted_at Nullable(DateTime64(3, 'UTC'))
+    deleted_at Nullable(DateTime64(3, 'UTC')),
+    odd_json Nullable(UInt8) materialized if(${allPayloads.map((column) => `isValidJSON(ifNull(${column}, '[]'))`).join(" and ")}, NULL, 1)
   ) engine = CoalescingMergeTree order by (project_id, id)
   settings index_granularity = 512, ${rarerMerges}`,
   // Candidates for the newest calls and for the calls of a trace; what they name is checked in `calls`.

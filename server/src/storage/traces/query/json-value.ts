@@ -1,21 +1,34 @@
 /** A path into a column of JSON text, as a value of the query language. */
 import { sqlLiteral } from "../store/sql-literal.ts"
 import type { SqlParameters } from "./sql-parameters.ts"
-import { boolOfText, type ScalarType, type SqlValue } from "./sql-value.ts"
+import { boolOfText, finite, type ScalarType, type SqlValue } from "./sql-value.ts"
 
 /**
  * `column` holds `[<JSON text>]`, as the payload columns of the trace store do. A segment of digits
  * is an index where an array is met (from 0) and a key where an object is.
+ *
+ * ClickHouse's reader refuses a whole text for one lone surrogate or one whole number of more than 64
+ * bits in it. Such a text is read without them.
+ * @param isRefused SQL: the reader refuses the text; null: it never does.
  */
-export function jsonValue(column: string, path: readonly string[], parameters: SqlParameters): SqlValue {
-  const read = (extract: (at: string) => string, isFound = "isNotNull") =>
-    tolerant(column, path, parameters, extract, isFound)
+export function jsonValue(
+  column: string,
+  path: readonly string[],
+  parameters: SqlParameters,
+  isRefused: string | null = `not isValidJSON(ifNull(${column}, ''))`,
+): SqlValue {
+  const read = (extract: (at: string) => string) => {
+    const from = (text: string) => {
+      const { at, bind } = locate(text, path, parameters)
+      return bind(extract(at))
+    }
+    return isRefused === null ? from(column) : `if(${isRefused}, ${from(mended(column))}, ${from(column)})`
+  }
   const text = read((at) => `JSONExtract(${at}, 'Nullable(String)')`)
-  // ClickHouse reads the texts "inf" and "nan" as numbers.
-  const number = read((at) => `JSONExtract(${at}, 'Nullable(Float64)')`, "isFinite")
+  const number = read((at) => `JSONExtract(${at}, 'Nullable(Float64)')`)
   const conversions: Record<ScalarType, string> = {
     text,
-    number,
+    number: finite(number),
     integer: `toInt128OrNull(${text})`,
     bool: boolOfText(text),
     time: `parseDateTime64BestEffortOrNull(${text}, 6, 'UTC')`,
@@ -31,27 +44,6 @@ export function jsonValue(column: string, path: readonly string[], parameters: S
   }
 }
 
-/**
- * ClickHouse's reader refuses a whole text for one lone surrogate or one whole number of more than 64
- * bits in it. What is not found in such a text is looked for in one without them.
- */
-function tolerant(
-  column: string,
-  path: readonly string[],
-  parameters: SqlParameters,
-  extract: (at: string) => string,
-  isFound: string,
-): string {
-  const from = (text: string) => {
-    const { at, bind } = locate(text, path, parameters)
-    return bind(extract(at))
-  }
-  const found = from(column)
-  if (!/^\w+$/.test(column)) return `if(${isFound}(${found}), ${found}, NULL)`
-  // One condition with its value: ClickHouse then computes the first extraction once.
-  return `multiIf(${isFound}(${found}), ${found}, isValidJSON(ifNull(${column}, '')), NULL, ${from(mended(column))})`
-}
-
 /** Pairs and escaped backslashes stay, surrogates that stand alone go. */
 const loneSurrogates = String.raw`(\\[^u]|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\u[dD][89a-fA-F]..`
 /** With an exponent a number is read as a double. Twice, since neighbours in a list share their comma. */
@@ -63,6 +55,8 @@ function mended(column: string): string {
   const exponent = sqlLiteral(String.raw`\1e0\2`)
   return `replaceRegexpAll(replaceRegexpAll(${paired}, ${wide}, ${exponent}), ${wide}, ${exponent})`
 }
+
+const index = /^\d{1,9}$/
 
 interface Location {
   /** The leading arguments of a `JSON…` function: the text, then the steps into it. */
@@ -76,12 +70,13 @@ interface Location {
  * position, which is the parameter of a lambda: it then stands here once, however long the path.
  */
 function locate(column: string, path: readonly string[], parameters: SqlParameters): Location {
-  // JSONExtractKeys takes no nullable text.
-  const steps = [`ifNull(${column}, '')`, "1"]
+  // JSONExtractKeys takes no nullable text; to the others it would be one more copy of the column.
+  const hasIndex = path.some((segment) => index.test(segment))
+  const steps = [hasIndex ? `ifNull(${column}, '')` : column, "1"]
   const positions: { name: string; sql: string }[] = []
   for (const segment of path) {
     const key = parameters.bind(segment, "String")
-    if (!/^\d{1,9}$/.test(segment)) {
+    if (!index.test(segment)) {
       steps.push(key)
       continue
     }

@@ -87,7 +87,11 @@ export function mapValue(column: string, key: string, of: "text" | "number", par
 
 /** ClickHouse reads the texts "inf" and "nan" as numbers. */
 export function finiteNumber(text: string): string {
-  const number = `toFloat64OrNull(${text})`
+  return finite(`toFloat64OrNull(${text})`)
+}
+
+/** Infinities and NaN are no numbers of JSON. */
+export function finite(number: string): string {
   return `if(isFinite(${number}), ${number}, NULL)`
 }
 
