@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const document = String.raw`{"one":1.0,"half":0.5,"text":"abc","digits":"10","none":null,"yes":true,"no":false,
   "yesText":"true","big":9007199254740993,"wide":18446744073709551615,"deep":{"score":-2.5,"dot.key":"d","q\"k":"q","ключ":"u"},
-  "list":[10,{"k":"in list"},["x"]],"numbered":{"0":"zero","vast":1e20},"unbounded":"inf","empty":"","object":{},"when":"2026-01-02T03:04:05Z",
+  "list":[10,{"k":"in list"},["x"]],"numbered":{"0":"zero","vast":1e20},"unbounded":"inf","undefined":"nan","empty":"","object":{},"when":"2026-01-02T03:04:05Z",
   "nested":"{\"a\": 1}","emoji":"😀\u2028","spelled":"H\u0065llo there"}`
 
 const columns = `
@@ -139,6 +139,7 @@ describe("calls 3.6: paths", () => {
 
   test("the texts inf and nan are no numbers", async () => {
     expect(await evaluate(compare("$gt", "doc.unbounded", 0))).toBeNull()
+    expect(await evaluate(compare("$gt", "doc.undefined", 0))).toBeNull()
     expect(await evaluate(compare("$eq", "doc.unbounded", "inf"))).toBe(true)
   })
 
