@@ -64,6 +64,22 @@ test("what comes while an insert runs shares the next one", async () => {
   expect(await stored("share-")).toEqual(["share-0", "share-1", "share-2", "share-3"])
 })
 
+test("whom a large insert has answered may join the next one; it does not wait long for those who do not", async () => {
+  const { store, release, inserts } = heldBack()
+  release()
+  const writer = new CallWriter(store)
+  const large = JSON.stringify({ text: "x".repeat(100 * 1024) })
+  const together = (round: string, count: number) =>
+    Promise.all(Array.from({ length: count }, (_, number) => writer.add(batchOf(`gather-${round}${number}`, large))))
+  await together("a", 3)
+  const first = together("b", 1)
+  await new Promise((resolve) => setTimeout(resolve, 2))
+  await Promise.all([first, together("c", 2)])
+  expect(inserts).toEqual([3, 3])
+  await together("d", 1)
+  expect(inserts).toEqual([3, 3, 1])
+})
+
 test("a batch that cannot be stored fails alone", async () => {
   const writer = new CallWriter(traces)
   const broken = { rows: Buffer.from('{"project_id":"no uuid"}\n'), places: Buffer.alloc(0) }
