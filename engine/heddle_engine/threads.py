@@ -59,10 +59,12 @@ def _use(count: int) -> None:
     import torch
 
     _own.now = count
-    # A thread takes its number from a process-wide setting when it first asks, which the second call settles.
+    # A thread takes its number from a process-wide setting when it first asks, which any other thread may have
+    # written just then; once it has asked, what it sets is its own. Another number would change the bits of sums.
     with _setting:
         torch.set_num_threads(count)
-        torch.get_num_threads()
+        if torch.get_num_threads() != count:
+            torch.set_num_threads(count)
 
 
 def single_core_pool(threads: int, name: str) -> ThreadPoolExecutor:
