@@ -184,7 +184,7 @@ async function diskUse(dataDir: string): Promise<{ bytes: number; folderBytes: n
   const traces = await openTraces({ clickhouseUrl: null, folder })
   try {
     const [row] = await traces.rows<{ bytes: string }>(
-      "select sum(bytes_on_disk) as bytes from system.parts where active and table like 'calls%'",
+      "select sum(bytes_on_disk) as bytes from system.parts where active and table in ('calls', 'call_places')",
     )
     return { bytes: Number(row?.bytes), folderBytes }
   } finally {

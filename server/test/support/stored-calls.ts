@@ -1,11 +1,12 @@
 /** Calls put straight into the trace store, as the write routes store them. */
 import { ensureProject, findProject } from "../../src/storage/catalog/projects.ts"
-import { insertCalls } from "../../src/storage/traces/calls/calls-write.ts"
+import { insertCalls, placeLines } from "../../src/storage/traces/calls/calls-write.ts"
 import type { App } from "../../src/app.ts"
 
 export interface StoredCall {
   id: string
   started_at?: string
+  trace_id?: string
   /** JSON texts. */
   inputs?: string
   output?: string
@@ -26,9 +27,9 @@ export async function storeCalls(app: App, projectName: string, calls: readonly 
     return `{${members.join(",")}}`
   })
   const places = calls.flatMap(({ id, trace_id, started_at }) =>
-    started_at === undefined ? [] : JSON.stringify({ project_id: projectId, id, trace_id, started_at }),
+    started_at === undefined ? [] : placeLines({ project_id: projectId, id, trace_id: trace_id ?? "", started_at }),
   )
-  await insertCalls(app.stores.traces, { rows: Buffer.from(rows.join("\n")), places: Buffer.from(places.join("\n")) })
+  await insertCalls(app.stores.traces, { rows: Buffer.from(rows.join("\n")), places: Buffer.from(places.join("")) })
 }
 
 async function projectIdOf(app: App, projectName: string): Promise<string> {

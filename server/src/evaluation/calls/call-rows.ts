@@ -4,7 +4,7 @@
  */
 import { HeddleError } from "../../errors.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
-import type { CallBatch } from "../../storage/traces/calls/calls-write.ts"
+import { type CallBatch, placeLines } from "../../storage/traces/calls/calls-write.ts"
 import type { CallBody } from "./call-body.ts"
 import { type CallField, callFields, type CallForm, fieldAt } from "./call-fields.ts"
 import { type CallItem, isPayload } from "./call-item.ts"
@@ -78,7 +78,7 @@ export class CallRows {
     shrink(texts, head.length, item)
     texts.forEach((text, at) => this.#column((payloads[at] as StoredField).field, text, item.form))
     this.#text("}\n")
-    if (ids !== null) this.#places += placeOf(item, owner, ids)
+    if (ids !== null) this.#places += placesOf(item, owner, ids)
   }
 
   /** What was added, to be stored together. */
@@ -128,9 +128,8 @@ function idColumns({ values }: CallItem, { userId }: CallOwner, ids: CallIds | n
 }
 
 /** Neither do times. */
-function placeOf({ values }: CallItem, { projectId }: CallOwner, { id, trace_id }: CallIds): string {
-  const started_at = values[fieldAt.startedAt]
-  return `{"project_id":"${projectId}","trace_id":"${trace_id}","started_at":"${started_at}","id":"${id}"}\n`
+function placesOf({ values }: CallItem, { projectId }: CallOwner, { id, trace_id }: CallIds): string {
+  return placeLines({ project_id: projectId, trace_id, started_at: values[fieldAt.startedAt] as string, id })
 }
 
 /** Replaces the largest payloads until the row is small enough. */

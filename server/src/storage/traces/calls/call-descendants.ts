@@ -16,7 +16,7 @@ export async function withDescendants(
   const roots = await existing(traces, "id in {ids:Array(String)}", { projectId, ids: callIds })
   const traceIds = [...new Set(roots.map(({ trace_id }) => trace_id))]
   const candidates =
-    "id in (select id from calls_by_trace where project_id = {projectId:UUID} and trace_id in {traceIds:Array(String)})"
+    "id in (select id from call_places where project_id = {projectId:UUID} and trace_id in {traceIds:Array(String)})"
   const places = await existing(traces, `${candidates} and trace_id in {traceIds:Array(String)}`, {
     projectId,
     traceIds,

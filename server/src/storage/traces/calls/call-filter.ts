@@ -73,7 +73,7 @@ function checkLength(name: string, length: number): void {
 function traceCondition(traceIds: readonly string[], projectId: string, parameters: SqlParameters): string {
   const ids = parameters.bind(traceIds, "Array(String)")
   const project = parameters.bind(projectId, "UUID")
-  const candidates = `select id from calls_by_trace where project_id = ${project} and trace_id in ${ids}`
+  const candidates = `select id from call_places where project_id = ${project} and trace_id in ${ids}`
   return `(id in (${candidates}) and trace_id in ${ids})`
 }
 

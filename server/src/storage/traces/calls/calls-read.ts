@@ -61,8 +61,8 @@ function nearestCandidates(
   count: number,
 ): Promise<Candidate[]> {
   return traces.rows<Candidate>(
-    `select id, started_at from calls_by_time where ${project}
-      order by project_id ${direction}, started_at ${direction}, id ${direction} limit ${count}`,
+    `select id, started_at from call_places where ${project} and trace_id = ''
+      order by project_id ${direction}, trace_id ${direction}, started_at ${direction}, id ${direction} limit ${count}`,
     parameters,
   )
 }

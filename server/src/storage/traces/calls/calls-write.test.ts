@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { CallWriter } from "./calls-write.ts"
+import { CallWriter, placeLines } from "./calls-write.ts"
 import { openTraces } from "../open-traces.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 
@@ -41,7 +41,7 @@ function heldBack() {
 function batchOf(id: string, inputs = "{}") {
   const times = { project_id: project, id, trace_id: "t", started_at: "2026-01-02 03:04:05.000001" }
   const row = `${JSON.stringify(times).slice(0, -1)},"inputs":[${inputs}]}\n`
-  return { rows: Buffer.from(row), places: Buffer.from(`${JSON.stringify(times)}\n`) }
+  return { rows: Buffer.from(row), places: Buffer.from(placeLines(times)) }
 }
 
 async function stored(prefix: string): Promise<string[]> {

@@ -22,7 +22,7 @@ const gathering = { insertBytes: 128 * 1024, milliseconds: 20 }
 export interface CallBatch {
   /** Of the table `calls`. */
   rows: Buffer
-  /** `project_id`, `id`, `trace_id` and `started_at` of each start among them. */
+  /** Of each start among them; see {@link placeLines}. */
   places: Buffer
 }
 
@@ -104,9 +104,18 @@ export class CallWriter {
   }
 }
 
+/**
+ * Rows of `call_places`: of all calls by time, and of those of its trace.
+ * @param start none of its values holds anything that JSON escapes.
+ */
+export function placeLines(start: { project_id: string; trace_id: string; started_at: string; id: string }): string {
+  const place = `"project_id":"${start.project_id}","started_at":"${start.started_at}","id":"${start.id}"}\n`
+  return `{${place}{"trace_id":"${start.trace_id}",${place}`
+}
+
 /** The places come first: one that names nothing does no harm, a call without one would not be found. */
 export async function insertCalls(traces: TraceStore, { rows, places }: CallBatch): Promise<void> {
-  await Promise.all(["calls_by_time", "calls_by_trace"].map((table) => traces.insert(table, places)))
+  await traces.insert("call_places", places)
   await traces.insert("calls", rows)
 }
 

@@ -102,7 +102,7 @@ export async function readTraceBytes(
   const rows = await traces.rows<{ trace: string; bytes: string }>(
     `select trace_id as trace, sum(${storageSizeSql}) as bytes from calls final
       where project_id = {projectId:UUID} and started_at is not null and deleted_at is null
-        and id in (select id from calls_by_trace where project_id = {projectId:UUID} and trace_id in {traceIds:Array(String)})
+        and id in (select id from call_places where project_id = {projectId:UUID} and trace_id in {traceIds:Array(String)})
         and trace_id in {traceIds:Array(String)}
       group by trace_id`,
     { projectId, traceIds },
