@@ -43,6 +43,26 @@ async function idsOf(project_id: string, request: object = {}): Promise<string> 
   return (await stream(project_id, request)).map(({ id }) => id).join(" ")
 }
 
+describe("calls 3.6: payloads that ClickHouse's reader of JSON refuses", () => {
+  const wanted = (field: string) => ({ query: { $expr: { $eq: [{ $getField: field }, { $literal: "here" }] } } })
+
+  test("are searched, whichever write brought them", async () => {
+    const project = await projectWith(
+      call("a", { inputs: '{"lone":"\\ud800","x":"here"}' }),
+      call("b", { inputs: '{"x":"here"}' }),
+      call("c"),
+    )
+    await storeCalls(opened.app, project, [
+      { id: "a", output: '{"y":"here"}' },
+      { id: "b", output: '{"wide":123456789012345678901234567890,"y":"here"}' },
+      { id: "c", output: '{"y":"there"}' },
+    ])
+    expect(await idsOf(project, wanted("inputs.x"))).toBe("a b")
+    expect(await idsOf(project, wanted("output.y"))).toBe("a b")
+    expect(await idsOf(project, { sort_by: [{ field: "output.y", direction: "desc" }] })).toBe("c a b")
+  })
+})
+
 describe("calls 3.1: the record", () => {
   test("every field, payload texts as they came", async () => {
     const inputs = '{ "n":12345678901234567890123,"f":1.0,"z":"\\u0000\\ud800","a":1,"a":2 }'
