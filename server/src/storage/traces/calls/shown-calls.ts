@@ -39,6 +39,8 @@ const clearable = ["display_name", "exception"] as const
 
 /** The most memory that one reading of rows may take before it is cut in two. */
 const readingLimits = { bytes: 768 * 1024 ** 2 }
+/** For one row, to divide the work takes longer than the work. */
+const singleRowLimits = { ...readingLimits, threads: 1 }
 
 /** Bare columns: what is computed of them in the statement would take ClickHouse longer to plan than to read. */
 function showSql(columns: readonly CallColumn[], calls: string): string {
@@ -69,7 +71,7 @@ export async function readCallRows(
     "where project_id = {projectId:UUID} and id in {ids:Array(String)} and started_at is not null and deleted_at is null",
   )
   try {
-    const rows = await traces.rows<CallRow>(sql, { projectId, ids }, readingLimits)
+    const rows = await traces.rows<CallRow>(sql, { projectId, ids }, ids.length === 1 ? singleRowLimits : readingLimits)
     const byId = new Map(rows.map((row) => [row.id, toCallRow(row)]))
     return ids.flatMap((id) => byId.get(id) ?? [])
   } catch (error) {

@@ -13,6 +13,8 @@ export interface QueryLimits {
   seconds?: number
   /** Most memory, in bytes. */
   bytes?: number
+  /** Cores at most; by default all. */
+  threads?: number
 }
 
 /** One row of a result, by column name. 64-bit integers come as strings, times as `YYYY-MM-DD hh:mm:ss.ffffff`. */
@@ -54,6 +56,7 @@ const defaultLimits = { seconds: longestQuerySeconds, bytes: 4 * 1024 ** 3 }
 
 /** The `settings` clause of a select: its limits, and results in a form that JavaScript reads without loss. */
 export function withLimits(sql: string, limits: QueryLimits = {}): string {
-  const { seconds, bytes } = { ...defaultLimits, ...limits }
-  return `${sql}\nsettings max_execution_time = ${seconds}, max_memory_usage = ${bytes}, output_format_json_quote_64bit_integers = 1`
+  const { seconds, bytes, threads } = { ...defaultLimits, ...limits }
+  const cores = threads === undefined ? "" : ` max_threads = ${threads},`
+  return `${sql}\nsettings${cores} max_execution_time = ${seconds}, max_memory_usage = ${bytes}, output_format_json_quote_64bit_integers = 1`
 }
