@@ -4,10 +4,11 @@ The first job of a folder loads the base model, as the first job of a server doe
 """
 
 from heddle_engine.allocator import keep_freed_pages
-from heddle_engine.threads import set_spinning
+from heddle_engine.threads import fix_order_of_sums, set_spinning
 
 # As the engine's own process does before torch loads its thread pool.
 set_spinning()
+fix_order_of_sums()
 keep_freed_pages()
 
 import shutil

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from .allocator import keep_freed_pages
 from .service import Service
-from .threads import set_spinning
+from .threads import fix_order_of_sums, set_spinning
 
 _DRAIN_S = 10.0
 
@@ -60,8 +60,9 @@ def _exit_with_stdin() -> None:
 
 
 def _tune_runtime() -> None:
-    """Settings that must stand before torch loads its thread pool."""
+    """Settings that must stand before torch loads."""
     set_spinning()
+    fix_order_of_sums()
     keep_freed_pages()
 
 

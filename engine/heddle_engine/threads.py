@@ -29,6 +29,15 @@ def set_spinning() -> None:
         os.environ.setdefault("GOMP_SPINCOUNT", str(_SPINS))
 
 
+def fix_order_of_sums() -> None:
+    """Have MKL add in one order however busy its threads are, so that a job repeated ends with the same bits.
+
+    Without this the products of a machine under load may differ in their last bit from one run to the next
+    (oneMKL, conditional numerical reproducibility). It must stand before torch is loaded.
+    """
+    os.environ.setdefault("MKL_CBWR", "AUTO")
+
+
 def usable_cores() -> int:
     """How many cores a team has."""
     import torch
