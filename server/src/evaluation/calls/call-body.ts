@@ -1,7 +1,6 @@
 /** The four envelopes in which calls are written: evaluation-store-calls 2.2. */
 import { isUtf8 } from "node:buffer"
 import { HeddleError, type ValidationIssue } from "../../errors.ts"
-import { JsonTextError } from "../../json/json-cursor.ts"
 import { JsonScanner } from "../../json/json-scanner.ts"
 import { KeyTable } from "../../json/key-table.ts"
 import type { CallForm } from "./call-fields.ts"
@@ -50,20 +49,11 @@ function read(bytes: Buffer, readItems: ReadItems): CallBody {
   const scanner = new JsonScanner(bytes)
   const items: CallItem[] = []
   const issues: ValidationIssue[] = []
-  try {
-    readItems(scanner, items, issues)
-    scanner.end()
-  } catch (error) {
-    throw error instanceof JsonTextError ? unreadable(error) : error
-  }
+  readItems(scanner, items, issues)
+  scanner.end()
   refuse(issues)
   refuseInternalRefs(bytes)
   return { bytes, items, holdsNotFinite: scanner.sawNotFinite }
-}
-
-function unreadable(error: JsonTextError): HeddleError {
-  if (error.kind === "too_deep") return new HeddleError("payload_too_large", error.message, { cause: error })
-  return new HeddleError("bad_request", `the request body is not JSON: ${error.message}`, { cause: error })
 }
 
 const maximumIssues = 50
