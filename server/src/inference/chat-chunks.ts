@@ -1,4 +1,4 @@
-/** The chunks of a streamed chat answer: inference-api 6. Each function returns whole server-sent events. */
+/** The chunks of a streamed chat answer, as JSON texts: inference-api 6. */
 import type { ChatChoice, ChatDelta } from "../wire/engine/chat.ts"
 import type { Usage } from "../wire/inference/sampling.ts"
 import { type AnswerFrame, toWireToolCall } from "./chat-answer.ts"
@@ -54,17 +54,13 @@ export function finishChunk(frame: ChunkFrame, choice: ChatChoice): string {
 
 /** One client takes usage from the last chunk only. */
 export function usageChunk(frame: ChunkFrame, usage: Usage): string {
-  return event(`${head(frame)}"choices":[],"usage":${JSON.stringify(usage)}}`)
+  return `${head(frame)}"choices":[],"usage":${JSON.stringify(usage)}}`
 }
 
 function chunk(frame: ChunkFrame, choices: string, more = ""): string {
-  return event(`${head(frame)}"choices":[${choices}]${more}${frame.includeUsage ? ',"usage":null' : ""}}`)
+  return `${head(frame)}"choices":[${choices}]${more}${frame.includeUsage ? ',"usage":null' : ""}}`
 }
 
 function head(frame: ChunkFrame): string {
   return `{"id":"${frame.id}","object":"chat.completion.chunk","created":${frame.created},"model":${JSON.stringify(frame.model)},`
-}
-
-export function event(json: string): string {
-  return `data: ${json}\n\n`
 }

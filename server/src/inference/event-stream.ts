@@ -9,6 +9,10 @@ const defaultKeepAliveMs = 15_000
 const keepAlive = ": keep-alive\n\n"
 const done = "data: [DONE]\n\n"
 
+export function event(json: string): string {
+  return `data: ${json}\n\n`
+}
+
 /**
  * Waits for the first events before it answers 200, so that an early failure has its own status;
  * a request that still waits after `keepAliveMs` begins its stream with a comment instead.
@@ -61,7 +65,7 @@ async function* frames(
     yield done
   } catch (error) {
     log.error({ err: error }, "a stream broke off")
-    yield `data: ${JSON.stringify(openaiErrorBody(toStreamError(error)))}\n\n`
+    yield event(JSON.stringify(openaiErrorBody(toStreamError(error))))
   }
 }
 

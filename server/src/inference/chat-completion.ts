@@ -1,0 +1,80 @@
+/** One admitted chat to its answer or its chunks, recorded before either ends: inference-api 5 and 6. */
+import { ledgerKey } from "../gateway/completion-record.ts"
+import type { AdmittedRequest, ChatEvent, Gateway, SamplingCall } from "../gateway/gateway.ts"
+import type { TokenLogprob } from "../wire/engine/chat.ts"
+import type { ChatRequest } from "../wire/inference/chat.ts"
+import { chatAnswerJson, toTokenCounts, toUsage } from "./chat-answer.ts"
+import { type ChunkFrame, deltaChunk, finishChunk, roleChunk, usageChunk } from "./chat-chunks.ts"
+import { completionId, unixSeconds } from "./completion-request.ts"
+import { collectTokens, toSampled } from "./sampled-choice.ts"
+
+/** Parts of a request that the engine gets as the client wrote them. */
+export const opaqueFields = ["messages", "tools", "functions", "chat_template_kwargs", "seed"] as const
+
+/** A chat that may begin: what it was admitted as, what the engine is asked, how it is answered. */
+export interface ReadyChat {
+  admitted: AdmittedRequest
+  call: SamplingCall
+  frame: ChunkFrame
+}
+
+export function frameOf(body: ChatRequest, { served }: AdmittedRequest): ChunkFrame {
+  const id = completionId("chatcmpl")
+  return {
+    id,
+    created: unixSeconds(),
+    model: body.model,
+    tokensById: body.return_tokens_as_token_ids ?? false,
+    parallelToolCalls: body.parallel_tool_calls ?? true,
+    ledgerKey: served.trained === null ? null : (index) => ledgerKey(id, index),
+    n: body.n ?? 1,
+    includeUsage: body.stream_options?.include_usage ?? false,
+  }
+}
+
+/** The answer as JSON text. @throws {HeddleError} */
+export async function completeChat(
+  gateway: Gateway,
+  { admitted, call, frame }: ReadyChat,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    const result = await gateway.complete(admitted, call, signal)
+    const choices = result.choices.map((choice) => toSampled(choice, choice.tokens, result.prompt_token_ids))
+    await gateway.record(admitted, toTokenCounts(result), { id: frame.id, sampling: call.sampling, choices })
+    return chatAnswerJson(frame, result)
+  } finally {
+    admitted.release()
+  }
+}
+
+/** The chunks as JSON texts, a batch at a time. @throws {HeddleError} */
+export async function* streamChat(
+  gateway: Gateway,
+  { admitted, call, frame }: ReadyChat,
+  signal: AbortSignal,
+): AsyncGenerator<string[]> {
+  try {
+    const sampled = new Map<number, TokenLogprob[]>()
+    const batches = gateway.stream(admitted, call, signal)
+    let next = await batches.next()
+    while (next.done !== true) {
+      for (const each of next.value) collectTokens(sampled, each)
+      yield next.value.map((each) => eventChunk(frame, each))
+      next = await batches.next()
+    }
+    const result = next.value
+    const choices = result.choices.map((choice) =>
+      toSampled(choice, sampled.get(choice.index) ?? [], result.prompt_token_ids),
+    )
+    await gateway.record(admitted, toTokenCounts(result), { id: frame.id, sampling: call.sampling, choices })
+    const finish = result.choices.map((choice) => finishChunk(frame, choice))
+    yield frame.includeUsage ? [...finish, usageChunk(frame, toUsage(result))] : finish
+  } finally {
+    admitted.release()
+  }
+}
+
+function eventChunk(frame: ChunkFrame, each: ChatEvent): string {
+  return each.event === "start" ? roleChunk(frame, each.data.prompt_token_ids) : deltaChunk(frame, each.data)
+}
