@@ -28,6 +28,7 @@ import { serviceRoutes } from "./platform/service-routes.ts"
 import { Scheduler } from "./scheduler/scheduler.ts"
 import { BlobCollector } from "./storage/blob-collector.ts"
 import { openStores, type Stores } from "./storage/open-stores.ts"
+import { CallWriter } from "./storage/traces/calls/calls-write.ts"
 import type { BaseRef } from "./wire/engine/base.ts"
 import { createBaseModels, type FindHubModel } from "./training/base-models.ts"
 import { FetchPolicy } from "./training/public-address.ts"
@@ -128,7 +129,7 @@ async function compose(
       requireEngine: () => requireEngine(engine),
     }),
     ...inferenceRoutes({ database, gateway }),
-    ...evaluationRoutes({ database, traces: stores.traces, blobs, priceList }),
+    ...evaluationRoutes({ database, traces: stores.traces, writer: new CallWriter(stores.traces), blobs, priceList }),
     ...fileRoutes({ database, blobs, maximumFileBytes: maximumBytes }),
     ...serviceRoutes(database),
     ...graphqlRoutes(database),

@@ -1,6 +1,5 @@
 /** The routes that write calls: evaluation-store-calls 2.2. Every one is always accepted, in any order and mixed. */
 import { type Route, route } from "../../http/route.ts"
-import { CallWriter } from "../../storage/traces/calls/calls-write.ts"
 import {
   callEndBody,
   callsCompleteBody,
@@ -23,9 +22,7 @@ const shared = { method: "POST", access: "key", dialect: "reason", tag: "Calls" 
 const raw = { ...shared, rawBody: true } as const
 const v2 = "/v2/:entity/:project"
 
-export function callWriteRoutes({ database, traces }: EvaluationDependencies): Route[] {
-  const writer = new CallWriter(traces)
-  const dependencies = { database, traces, writer }
+export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
   return [
     route({
       ...raw,
