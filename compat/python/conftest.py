@@ -43,6 +43,9 @@ if CLIENT == "weave" and not find_spec("weave.vendor"):
 if CLIENT == "weave":
     from weave_session import client, tracer  # noqa: F401  # fixtures of its tests
 
+    if find_spec("weave.vendor"):
+        from generated_client import answered, api, project  # noqa: F401  # as well
+
 TEST_TIMEOUT_S = 240.0
 
 
@@ -58,6 +61,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     test = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
     asyncio.run(asyncio.wait_for(test, TEST_TIMEOUT_S))
     return True
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("last") is not None)
 
 
 @pytest.fixture(scope="session")

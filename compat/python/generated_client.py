@@ -2,10 +2,12 @@
 
 import inspect
 import re
+import secrets
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import httpx
+import pytest
 from weave.vendor.weave_server_sdk import WeaveTrace
 from weave.vendor.weave_server_sdk._resource import SyncAPIResource
 
@@ -69,3 +71,25 @@ def strict_client(server: Server, answered: Answered) -> WeaveTrace:
         http_client=httpx.Client(event_hooks={"response": [answered]}, timeout=30),
         _strict_response_validation=True,
     )
+
+
+@pytest.fixture(scope="session")
+def answered() -> Answered:
+    """What all files of the session got an answer for."""
+    return Answered()
+
+
+@pytest.fixture(scope="session")
+def api(server: Server, answered: Answered) -> WeaveTrace:
+    return strict_client(server, answered)
+
+
+@pytest.fixture
+def project(server: Server) -> str:
+    """A name that no other test uses; the project is made by the first write."""
+    return f"{server.entity}/g-{secrets.token_hex(5)}"
+
+
+def strictly(item: Any) -> Any:
+    """An item of a stream, which the client itself does not check."""
+    return type(item).model_validate(item.to_dict(mode="json"))

@@ -1,51 +1,18 @@
-"""Every operation of the generated client, with answers checked against its models.
+"""Operations of the generated client, with answers checked against its models."""
 
-The last test compares what was answered with the whole list: keep it last.
-"""
-
-import json
 import re
-import secrets
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import httpx
 import pytest
 from weave.vendor.weave_server_sdk import BadRequestError, NotFoundError, WeaveTrace
 from weave.vendor.weave_server_sdk.types.call_read_response import Call
 
 from covers import covers
-from generated_client import Answered, methods, strict_client
-from started_server import Server
+from generated_client import strictly
 
-LEFT = {
-    line
-    for line in (Path(__file__).parent / "weave_methods_left.txt").read_text().splitlines()
-    if line and not line.startswith("#")
-}
 BEGAN = datetime.now(UTC) - timedelta(minutes=1)
-
-
-@pytest.fixture(scope="module")
-def answered() -> Answered:
-    return Answered()
-
-
-@pytest.fixture(scope="module")
-def api(server: Server, answered: Answered) -> WeaveTrace:
-    return strict_client(server, answered)
-
-
-@pytest.fixture
-def project(server: Server) -> str:
-    return f"{server.entity}/g-{secrets.token_hex(5)}"
-
-
-def strictly(item: Any) -> Any:
-    """An item of a stream, which the client itself does not check."""
-    return type(item).model_validate(item.to_dict(mode="json"))
 
 
 def start(project: str, **fields: Any) -> dict[str, Any]:
@@ -276,20 +243,3 @@ def test_service(api: WeaveTrace, project: str) -> None:
     assert info.min_required_weave_python_version == "0.0.1"
     (known,) = api.services.projects_info(project_ids=[project, "local/never-made"])
     assert known.external_project_id == project
-
-
-@covers("generated-all")
-@pytest.mark.parametrize("name", sorted(LEFT))
-def test_an_operation_left_is_not_there(api: WeaveTrace, server: Server, name: str) -> None:
-    (method,) = [method for method in methods(api) if method.name == name]
-    url = server.url + re.sub(r"\{\w+\}", "x", method.path)
-    answer = httpx.request(method.verb, url, json={"project_id": "local/p"}, auth=("api", server.key))
-    told = json.loads(answer.text)
-    assert "no such path" in told.get("reason", told.get("detail", "")), "take it off the list"
-
-
-@covers("generated-all")
-def test_every_other_operation_was_answered(api: WeaveTrace, answered: Answered) -> None:
-    known = {method.name for method in methods(api)}
-    assert len(known) == 118
-    assert known - LEFT == answered.names(api)
