@@ -9,12 +9,17 @@ import pg from "pg"
 import { ensureCatalogFolder } from "./catalog-folder.ts"
 import * as migration0001 from "./migrations/0001-training.ts"
 import * as migration0002 from "./migrations/0002-objects.ts"
+import * as migration0003 from "./migrations/0003-annotation-queues.ts"
 import type { Catalog } from "./schema.ts"
 import { SerialPGliteDialect } from "./serial-pglite.ts"
 
 export type CatalogDatabase = Kysely<Catalog>
 
-const migrations = { "0001-training": migration0001, "0002-objects": migration0002 }
+const migrations = {
+  "0001-training": migration0001,
+  "0002-objects": migration0002,
+  "0003-annotation-queues": migration0003,
+}
 
 /** Columns of type int8 (`sequence`, `size_bytes`) stay far below 2^53. */
 const int8Oid = 20

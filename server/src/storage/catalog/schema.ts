@@ -1,6 +1,15 @@
 /** Row types of the catalog, one interface a table. Columns keep their wire names. */
 import type { ColumnType, Generated } from "kysely"
 import type { StoredJobConfig } from "../../wire/training/job.ts"
+import type {
+  AnnotationCursorTable,
+  AnnotationFinalLabelTable,
+  AnnotationHistoryTable,
+  AnnotationItemTable,
+  AnnotationLeaseTable,
+  AnnotationProgressTable,
+  AnnotationQueueTable,
+} from "./annotation-schema.ts"
 import type { ObjectAliasTable, ObjectTagTable, ObjectVersionTable, ProjectFileTable } from "./objects-schema.ts"
 
 type Timestamp = ColumnType<Date, Date | undefined, Date>
@@ -179,4 +188,11 @@ export interface Catalog {
   object_tags: ObjectTagTable
   object_aliases: ObjectAliasTable
   project_files: ProjectFileTable
+  annotation_queues: AnnotationQueueTable
+  annotation_items: AnnotationItemTable
+  annotation_progress: AnnotationProgressTable
+  annotation_history: AnnotationHistoryTable
+  annotation_leases: AnnotationLeaseTable
+  annotation_cursors: AnnotationCursorTable
+  annotation_final_labels: AnnotationFinalLabelTable
 }
