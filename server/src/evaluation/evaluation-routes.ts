@@ -5,8 +5,10 @@ import { callUsageRoutes } from "./calls/call-usage-routes.ts"
 import { callWriteRoutes } from "./calls/call-write-routes.ts"
 import { costRoutes } from "./costs/cost-routes.ts"
 import type { EvaluationDependencies } from "./dependencies.ts"
+import { exportRoutes } from "./export/export-routes.ts"
 import { feedbackRoutes } from "./feedback/feedback-routes.ts"
 import { feedbackStatsRoutes } from "./feedback/feedback-stats-routes.ts"
+import { objectLabelRoutes } from "./objects/object-label-routes.ts"
 import { objectRoutes } from "./objects/object-routes.ts"
 import { projectRoutes } from "./project/project-routes.ts"
 import { projectFileRoutes } from "./project/project-file-routes.ts"
@@ -24,9 +26,11 @@ export function evaluationRoutes(dependencies: EvaluationDependencies): Route[] 
     ...feedbackStatsRoutes(dependencies),
     ...costRoutes(dependencies),
     ...objectRoutes(dependencies),
+    ...objectLabelRoutes(dependencies),
     ...projectRoutes(dependencies),
     ...tableRoutes(dependencies),
     ...projectFileRoutes(dependencies),
     ...refRoutes(dependencies),
+    ...exportRoutes(dependencies),
   ]
 }

@@ -10,6 +10,7 @@ import {
   listVersions,
   type ObjectFilter,
   type ObjectVersionRecord,
+  type VersionName,
   type VersionLabels,
 } from "../../storage/catalog/object-reads.ts"
 import type { objectDeleteBody, objectQueryBody, objectReadBody, objectsDeleted } from "../../wire/evaluation/object.ts"
@@ -26,12 +27,23 @@ export async function readObject(
 ): Promise<string> {
   const project = await projectForRead(database, principal, body.project_id)
   const name = { objectId: body.object_id, version: body.digest }
-  const record = await findVersion(database, project.id, name, body.metadata_only !== true)
-  if (record === null) throw new HeddleError("not_found", `Obj ${body.object_id}:${body.digest} not found`)
-  if (record.deleted_at !== null) throw objectDeleted(record, record.deleted_at)
+  const record = await liveVersion(database, project.id, name, body.metadata_only !== true)
   const labels =
     body.include_tags_and_aliases === true ? await labelsOf(database, project.id, [record.object_id]) : null
   return `{"obj":${objectText(record, { project: project.name, labels: labels?.(record) ?? null, withSize: false })}}`
+}
+
+/** @throws {HeddleError} `not_found`, `object_deleted`. */
+export async function liveVersion(
+  database: CatalogDatabase,
+  projectId: string,
+  name: VersionName,
+  withVal: boolean,
+): Promise<ObjectVersionRecord> {
+  const record = await findVersion(database, projectId, name, withVal)
+  if (record === null) throw new HeddleError("not_found", `Obj ${name.objectId}:${name.version} not found`)
+  if (record.deleted_at !== null) throw objectDeleted(record, record.deleted_at)
+  return record
 }
 
 /** The clients do not try again when the reason says that it was deleted. */

@@ -44,8 +44,8 @@ export async function publishObject(
   })
 }
 
-/** Publications of one project come one after another: numbers of versions have no gaps and no twins. */
-async function lockObjects(transaction: Kysely<Catalog>, projectId: string): Promise<void> {
+/** Changes to the versions of one project come one after another: their numbers have no gaps and no twins. */
+export async function lockObjects(transaction: Kysely<Catalog>, projectId: string): Promise<void> {
   await transaction.selectFrom("projects").select("id").where("id", "=", projectId).forNoKeyUpdate().execute()
 }
 
