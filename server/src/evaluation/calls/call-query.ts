@@ -121,7 +121,7 @@ export async function queryCallStats(
   return { count, has_more: found > count, total_storage_size_bytes: bytes }
 }
 
-async function selectionOf(
+export async function selectionOf(
   dependencies: EvaluationDependencies,
   principal: Principal,
   project: ProjectAccess,

@@ -27,6 +27,7 @@ function heldBack() {
   const store: TraceStore = {
     rows: (sql, parameters, limits) => traces.rows(sql, parameters, limits),
     command: (sql, parameters) => traces.command(sql, parameters),
+    print: (sql, parameters, format) => traces.print(sql, parameters, format),
     ping: () => traces.ping(),
     close: () => Promise.resolve(),
     insert: async (table, rows) => {

@@ -3,11 +3,13 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickh
 import { Readable } from "node:stream"
 import {
   longestQuerySeconds,
+  type PrintFormat,
   type QueryLimits,
   type TraceParameters,
   type TraceStore,
   TraceStoreError,
   withLimits,
+  withPrintSettings,
 } from "./trace-store.ts"
 
 export class ClickHouseTraces implements TraceStore {
@@ -44,6 +46,11 @@ export class ClickHouseTraces implements TraceStore {
     const query = withLimits(sql, limits)
     const answer = this.#client.query({ query, query_params: { ...parameters }, format: "JSONEachRow" })
     return answer.then((result) => result.json<Row>()).catch(rethrow)
+  }
+
+  async print(sql: string, parameters: TraceParameters, format: PrintFormat): Promise<Readable> {
+    const query = `${withPrintSettings(sql)}\nformat ${format}`
+    return this.#client.exec({ query, query_params: { ...parameters } }).then(({ stream }) => stream, rethrow)
   }
 
   async insert(table: string, rows: Buffer | string): Promise<void> {

@@ -1,8 +1,18 @@
 /** The trace store in this process: chDB, several connections to one data folder. */
 import type { Session } from "chdb"
 import { mkdir } from "node:fs/promises"
+import type { Readable } from "node:stream"
+import { PrintSpool, printStatement } from "./print-spool.ts"
 import { inlineParameters } from "./sql-literal.ts"
-import { type QueryLimits, type TraceParameters, type TraceStore, TraceStoreError, withLimits } from "./trace-store.ts"
+import {
+  type PrintFormat,
+  type QueryLimits,
+  type TraceParameters,
+  type TraceStore,
+  TraceStoreError,
+  withLimits,
+  withPrintSettings,
+} from "./trace-store.ts"
 
 /** A connection runs one query at a time, so a long read holds up only its own. */
 const readers = 4
@@ -18,9 +28,14 @@ const connectionArguments = [
 export class EmbeddedTraces implements TraceStore {
   readonly #writers: Lane[]
   readonly #readers: Lane[]
+  /** Of prints, which may take minutes: one at a time. */
+  readonly #printer: Lane
   readonly #writerOf = new Map<string, Lane>()
+  readonly #spool: PrintSpool
 
-  private constructor(open: () => Session) {
+  private constructor(open: () => Session, spool: PrintSpool) {
+    this.#spool = spool
+    this.#printer = new Lane(open())
     this.#writers = Array.from({ length: writers }, () => new Lane(open()))
     this.#readers = Array.from({ length: readers }, () => new Lane(open()))
   }
@@ -28,13 +43,23 @@ export class EmbeddedTraces implements TraceStore {
   static async open(folder: string): Promise<EmbeddedTraces> {
     await mkdir(folder, { recursive: true })
     const { Session } = await loadChdb()
-    return new EmbeddedTraces(() => new Session(folder, { connectionArgs: connectionArguments }))
+    const spool = await PrintSpool.open(`${folder}-spool`)
+    return new EmbeddedTraces(() => new Session(folder, { connectionArgs: connectionArguments }), spool)
   }
 
   async rows<Row>(sql: string, parameters: TraceParameters = {}, limits?: QueryLimits): Promise<Row[]> {
     const text = withLimits(inlineParameters(sql, parameters), limits)
     const result = await freest(this.#readers).run((session) => session.queryAsync(text, { format: "JSONEachRow" }))
     return parseLines<Row>(result.text())
+  }
+
+  /** chDB streams texts but not Parquet, and holds its connection as long as a client reads: hence the file. */
+  async print(sql: string, parameters: TraceParameters, format: PrintFormat): Promise<Readable> {
+    const select = withPrintSettings(inlineParameters(sql, parameters))
+    return this.#spool.fill(format, async (file) => {
+      const statement = printStatement(select, format, file)
+      await this.#printer.run((session) => session.queryAsync(statement))
+    })
   }
 
   async insert(table: string, rows: Buffer | string): Promise<void> {
@@ -52,7 +77,7 @@ export class EmbeddedTraces implements TraceStore {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#writers, ...this.#readers].map((lane) => lane.close()))
+    await Promise.all([...this.#writers, ...this.#readers, this.#printer].map((lane) => lane.close()))
   }
 
   /** Always the same for a table. */

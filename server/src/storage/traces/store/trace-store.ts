@@ -2,6 +2,7 @@
  * The trace store seam: ClickHouse SQL, either in this process (chDB) or on a ClickHouse server.
  * What it owns: transport, parameters, one failure type. What it does not: any table or query.
  */
+import type { Readable } from "node:stream"
 
 /** A value for a `{name:Type}` placeholder. Times are given as ISO text or as numbers, as their type reads them. */
 export type TraceParameter = string | number | bigint | boolean | null | readonly TraceParameter[]
@@ -20,9 +21,17 @@ export interface QueryLimits {
 /** One row of a result, by column name. 64-bit integers come as strings, times as `YYYY-MM-DD hh:mm:ss.ffffff`. */
 export type TraceRow = Readonly<Record<string, unknown>>
 
+/** What a select can be printed as: `TSVRaw` writes the texts of one column, each with a line end, as they are. */
+export type PrintFormat = "TSVRaw" | "CSVWithNames" | "Parquet"
+
 export interface TraceStore {
   /** Runs a select; `{name:Type}` in `sql` takes its value from `parameters`. */
   rows<Row = TraceRow>(sql: string, parameters?: TraceParameters, limits?: QueryLimits): Promise<Row[]>
+  /**
+   * Prints the rows of a select of any size in flat memory; large sorts use the disk. Rejects when the
+   * select fails; a result that is not read to its end must be destroyed.
+   */
+  print(sql: string, parameters: TraceParameters, format: PrintFormat): Promise<Readable>
   /**
    * Stores rows given as JSON Lines (ClickHouse's `JSONEachRow`). Resolves once they are stored and
    * every later read sees them. A nested object or array for a String column is stored as its text.
@@ -59,4 +68,27 @@ export function withLimits(sql: string, limits: QueryLimits = {}): string {
   const { seconds, bytes, threads } = { ...defaultLimits, ...limits }
   const cores = threads === undefined ? "" : ` max_threads = ${threads},`
   return `${sql}\nsettings${cores} max_execution_time = ${seconds}, max_memory_usage = ${bytes}, output_format_json_quote_64bit_integers = 1`
+}
+
+/** Longest run of a select that is printed. */
+export const longestPrintSeconds = 1800
+
+const mebibyte = 1024 ** 2
+
+/** The `settings` clause of a select that is printed. */
+export function withPrintSettings(sql: string): string {
+  const settings = {
+    max_execution_time: longestPrintSeconds,
+    max_memory_usage: 2048 * mebibyte,
+    max_bytes_before_external_sort: 256 * mebibyte,
+    // An expression may have the name of the column that it shows.
+    prefer_column_name_to_alias: 1,
+    // A text is between quotes, also an empty one; null is nothing.
+    format_csv_null_representation: "''",
+    output_format_json_escape_forward_slashes: 0,
+    output_format_parquet_row_group_size: 65_536,
+    output_format_parquet_row_group_size_bytes: 32 * mebibyte,
+  }
+  const listed = Object.entries(settings).map(([name, value]) => `${name} = ${value}`)
+  return `${sql}\nsettings ${listed.join(", ")}`
 }

@@ -1,0 +1,45 @@
+/** Which calls an export holds: those that `/calls/stream_query` would answer. */
+import type { Readable } from "node:stream"
+import type { Principal } from "../../http/principal.ts"
+import { queryFailure } from "../../storage/traces/query-failure.ts"
+import { type ExportedCallColumn, exportedCallColumns, printCalls } from "../../storage/traces/export/print-calls.ts"
+import type { ExportCallsBody } from "../../wire/evaluation/export.ts"
+import { chosenColumns } from "../calls/call-columns.ts"
+import { selectionOf } from "../calls/call-query.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { checkRange } from "../list-range.ts"
+import type { ProjectAccess } from "../project-access.ts"
+
+const always = new Set<ExportedCallColumn>(["id", "op_name", "trace_id", "parent_id", "started_at"])
+
+export async function exportCalls(
+  dependencies: EvaluationDependencies,
+  principal: Principal,
+  project: ProjectAccess,
+  body: ExportCallsBody,
+): Promise<Readable> {
+  const page = checkRange(body)
+  const columns = exportedColumns(body.columns ?? null)
+  const selection = await selectionOf(dependencies, principal, project, body)
+  const print = {
+    columns,
+    byId: body.sort_by == null,
+    page,
+    format: body.format,
+    spreadsheetSafe: body.spreadsheet_safe === true,
+  }
+  return printCalls(dependencies.traces, selection, print).catch((error: unknown) => {
+    throw queryFailure(error)
+  })
+}
+
+function exportedColumns(columns: readonly string[] | null): ExportedCallColumn[] {
+  const chosen: ReadonlySet<string> = chosenColumns({
+    columns,
+    includeCosts: false,
+    includeUsernames: false,
+    includeStorageSize: false,
+  })
+  const all = Object.keys(exportedCallColumns) as ExportedCallColumn[]
+  return all.filter((name) => always.has(name) || chosen.has(name))
+}

@@ -1,0 +1,41 @@
+/** `/export/…`: calls, feedback and datasets as files. */
+import type { FastifyReply } from "fastify"
+import type { Readable } from "node:stream"
+import { type Route, route } from "../../http/route.ts"
+import { exportCallsBody, type ExportFormatName } from "../../wire/evaluation/export.ts"
+import { callRecord } from "../../wire/evaluation/call-read.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { exactRequest } from "../exact-request.ts"
+import { projectForRead } from "../project-access.ts"
+import { exportCalls } from "./export-calls.ts"
+
+const shared = { method: "POST", access: "key", dialect: "reason", tag: "Export" } as const
+
+export function exportRoutes(dependencies: EvaluationDependencies): Route[] {
+  const { database } = dependencies
+  return [
+    route({
+      ...shared,
+      path: "/export/calls",
+      summary: "Calls as a file of JSON Lines, CSV or Parquet",
+      schemas: { body: exportCallsBody },
+      response: callRecord,
+      handle: async (context) => {
+        const body = exactRequest(context)
+        const project = await projectForRead(database, context.principal, body.project_id)
+        const file = await exportCalls(dependencies, context.principal, project, body)
+        sendFile(context.reply, file, "calls", body.format)
+      },
+    }),
+  ]
+}
+
+const fileTypes: Record<ExportFormatName, string> = {
+  jsonl: "application/jsonl",
+  csv: "text/csv; charset=utf-8; header=present",
+  parquet: "application/vnd.apache.parquet",
+}
+
+function sendFile(reply: FastifyReply, file: Readable, name: string, format: ExportFormatName): void {
+  reply.header("content-disposition", `attachment; filename="${name}.${format}"`).type(fileTypes[format]).send(file)
+}

@@ -1,0 +1,58 @@
+/** Prints calls for an export: what is stored of them, nothing computed. */
+import type { CallsSelection } from "../calls/calls-selection.ts"
+import type { Page } from "../calls/calls-read.ts"
+import type { TraceStore } from "../store/trace-store.ts"
+import type { Readable } from "node:stream"
+import { type ColumnKind, printedColumns, printFormats, type PrintStyle } from "./printed-columns.ts"
+
+/** In the order in which they stand in a file. */
+export const exportedCallColumns = {
+  id: "text",
+  op_name: "text",
+  trace_id: "text",
+  parent_id: "text",
+  started_at: "time",
+  ended_at: "time",
+  display_name: "clearable",
+  thread_id: "text",
+  turn_id: "text",
+  exception: "clearable",
+  attributes: "json",
+  inputs: "json",
+  output: "json",
+  summary: "json",
+  otel_dump: "json",
+  wb_user_id: "text",
+  wb_run_id: "text",
+  wb_run_step: "number",
+  wb_run_step_end: "number",
+  expire_at: "time",
+} as const satisfies Record<string, ColumnKind>
+
+export type ExportedCallColumn = keyof typeof exportedCallColumns
+
+export interface CallsPrint extends PrintStyle {
+  columns: readonly ExportedCallColumn[]
+  /** By id, which is how they are stored, instead of the order of the selection. */
+  byId: boolean
+  page: Page
+}
+
+export function printCalls(
+  traces: TraceStore,
+  { live, asked, order, parameters }: CallsSelection,
+  { columns, byId, page, ...style }: CallsPrint,
+): Promise<Readable> {
+  const shown = printedColumns(Object.fromEntries(columns.map((name) => [name, exportedCallColumns[name]])), style)
+  const range =
+    page.limit === null
+      ? page.offset === 0
+        ? ""
+        : `limit 18446744073709551615 offset ${page.offset}`
+      : `limit ${page.limit} offset ${page.offset}`
+  return traces.print(
+    `select ${shown} from calls final where ${live} and ${asked} order by ${byId ? "project_id asc, id asc" : order} ${range}`,
+    parameters,
+    printFormats[style.format],
+  )
+}

@@ -1,0 +1,51 @@
+/** Files that chDB prints into and clients read from: gone from the folder before their first byte is read. */
+import { randomUUID } from "node:crypto"
+import { mkdir, open, rm } from "node:fs/promises"
+import path from "node:path"
+import type { Readable } from "node:stream"
+import { createZstdDecompress } from "node:zlib"
+import { sqlLiteral } from "./sql-literal.ts"
+import type { PrintFormat } from "./trace-store.ts"
+
+export class PrintSpool {
+  readonly #folder: string
+
+  private constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** Removes what a crash left there. */
+  static async open(folder: string): Promise<PrintSpool> {
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder, { recursive: true })
+    return new PrintSpool(folder)
+  }
+
+  /** What `print` wrote into the file it was given. */
+  async fill(format: PrintFormat, print: (file: string) => Promise<void>): Promise<Readable> {
+    const file = path.join(this.#folder, randomUUID())
+    try {
+      await print(file)
+      const handle = await open(file)
+      const stored = handle.createReadStream({ highWaterMark: 256 * 1024 })
+      return isCompressed(format) ? decompressed(stored) : stored
+    } finally {
+      await rm(file, { force: true })
+    }
+  }
+}
+
+/** Texts take a tenth of their size; Parquet compresses itself. */
+export function printStatement(select: string, format: PrintFormat, file: string): string {
+  const compression = isCompressed(format) ? " compression 'zstd' level 1" : ""
+  return `${select}\ninto outfile ${sqlLiteral(file)}${compression} format ${format}`
+}
+
+const isCompressed = (format: PrintFormat) => format !== "Parquet"
+
+function decompressed(stored: Readable): Readable {
+  const decoder = createZstdDecompress()
+  stored.once("error", (error) => decoder.destroy(error))
+  decoder.once("close", () => stored.destroy())
+  return stored.pipe(decoder)
+}

@@ -1,0 +1,28 @@
+/** Exports: guide/export. */
+import { z } from "zod"
+import { callsQueryRequest } from "./call-read.ts"
+
+/** JSON Lines, CSV with a header (RFC 4180) or Parquet. */
+export const exportFormat = z.enum(["jsonl", "csv", "parquet"])
+
+const style = {
+  format: exportFormat.default("jsonl"),
+  /** CSV only: an apostrophe before texts that a spreadsheet would run as a formula. */
+  spreadsheet_safe: z.boolean().nullish(),
+}
+
+export const exportCallsBody = callsQueryRequest
+  .pick({
+    project_id: true,
+    filter: true,
+    query: true,
+    sort_by: true,
+    limit: true,
+    offset: true,
+    columns: true,
+    expand_columns: true,
+  })
+  .extend(style)
+
+export type ExportCallsBody = z.output<typeof exportCallsBody>
+export type ExportFormatName = z.output<typeof exportFormat>
