@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 import worker
 from heddle_engine.bases import Bases
-from heddle_engine.jobs import TrainingJob
+from heddle_engine.training.jobs import TrainingJob
 
 RL_CONFIG = {
     # As in the peers: every step computes the same.

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import torch
 
-from .adapters import AdapterStore
-from .config import DecoderConfig
 from .errors import EngineError
-from .hub import find_folder
-from .model import Decoder
-from .render import Renderer
-from .text import TextTokenizer
-from .weights import Checkpoint, load_decoder
+from .model.adapters import AdapterStore
+from .model.config import DecoderConfig
+from .model.decoder import Decoder
+from .model.hub import find_folder
+from .model.weights import Checkpoint, load_decoder
+from .text.render import Renderer
+from .text.tokenizer import TextTokenizer
 
 _FINGERPRINTED = ("config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "chat_template.json")
 

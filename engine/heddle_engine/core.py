@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Callable
 
 from .bases import Base
-from .batching import Batcher
 from .errors import EngineError
-from .generation import Request
 from .memory import kv_bytes
-from .scoring import Score
+from .serving.batching import Batcher
+from .serving.generation import Request
+from .serving.scoring import Score
 from .threads import use_cores
 
 log = logging.getLogger(__name__)

@@ -7,17 +7,17 @@ from functools import partial
 import torch
 
 from . import __version__
-from .adapters import MAX_LORA_RANK
 from .bases import Bases
-from .chat import ChatCall, check_ids, check_length, prompt_ids
 from .core import ServingThread
 from .errors import EngineError
-from .jobs import JobEvent, TrainingJob, initialize_adapter
 from .memory import resident_bytes
+from .model.adapters import MAX_LORA_RANK
 from .protocol import PROTOCOL_VERSION
-from .scoring import Score
+from .serving.chat import ChatCall, check_ids, check_length, prompt_ids
+from .serving.scoring import Score
 from .threads import single_core_pool, usable_cores
-from .training_thread import ActiveJob, TrainingThread
+from .training.jobs import JobEvent, TrainingJob, initialize_adapter
+from .training.training_thread import ActiveJob, TrainingThread
 
 Emit = Callable[[str, dict], None]
 

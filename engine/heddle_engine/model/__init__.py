@@ -1,0 +1,1 @@
+"""The decoder: configuration, layers, weights, and the adapters beside them."""

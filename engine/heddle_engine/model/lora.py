@@ -1,0 +1,191 @@
+"""LoRA weights (arXiv:2106.09685) and their PEFT folder form.
+
+`W x + scale * B (A x)`, with `scale` kept apart from B always, so that no reader can apply it twice.
+"""
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from ..errors import EngineError
+from .config import DecoderConfig
+from .decoder import SITE_MODULES
+from .weights import BLOCK
+
+MODULES = tuple(module for modules in SITE_MODULES.values() for module in modules)
+_BLOCK_OF = {module: BLOCK[site] for site, modules in SITE_MODULES.items() for module in modules}
+
+
+@dataclass
+class LoraModule:
+    """A [rank, in] and B [out, rank], fp32, of one linear module."""
+
+    a: Tensor
+    b: Tensor
+    scale: float
+
+    @property
+    def rank(self) -> int:
+        return self.a.shape[0]
+
+
+@dataclass
+class LoraWeights:
+    """One adapter. `modules` may lack entries (a PEFT folder that targets fewer modules)."""
+
+    rank: int
+    alpha: float
+    modules: dict[tuple[int, str], LoraModule]
+    rslora: bool = False
+
+    @property
+    def max_rank(self) -> int:
+        return max((module.rank for module in self.modules.values()), default=0)
+
+
+def initial_lora(config: DecoderConfig, rank: int, alpha: float, seed: int) -> LoraWeights:
+    """PEFT's initial adapter: A kaiming-uniform (bound 1/sqrt(in)), B zero, on all seven modules.
+
+    Drawn from its own generator, so the same seed gives the same adapter whatever else runs.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    modules = {}
+    for layer in range(config.num_layers):
+        for module in MODULES:
+            rows, columns = config.module_shape(module)
+            bound = 1 / math.sqrt(columns)
+            a = torch.empty(rank, columns).uniform_(-bound, bound, generator=generator)
+            modules[layer, module] = LoraModule(a, torch.zeros(rows, rank), alpha / rank)
+    return LoraWeights(rank, alpha, modules)
+
+
+def write_peft(folder: Path, weights: LoraWeights, base_model: str) -> None:
+    """Write `adapter_config.json` and `adapter_model.safetensors` into `folder`, which must exist."""
+    tensors = {}
+    for (layer, module), lora in weights.modules.items():
+        prefix = f"base_model.model.{_path(layer, module)}"
+        tensors[f"{prefix}.lora_A.weight"] = lora.a.detach().float().cpu().contiguous()
+        tensors[f"{prefix}.lora_B.weight"] = lora.b.detach().float().cpu().contiguous()
+    save_file(tensors, folder / "adapter_model.safetensors", metadata={"format": "pt"})
+    (folder / "adapter_config.json").write_text(json.dumps(_peft_config(weights, base_model), indent=2) + "\n")
+
+
+def _peft_config(weights: LoraWeights, base_model: str) -> dict:
+    ranks, alphas = {}, {}
+    for (layer, module), lora in weights.modules.items():
+        alpha = lora.scale * (math.sqrt(lora.rank) if weights.rslora else lora.rank)
+        if lora.rank != weights.rank:
+            ranks[re.escape(_path(layer, module))] = lora.rank
+        if not math.isclose(alpha, weights.alpha, rel_tol=1e-9):
+            alphas[re.escape(_path(layer, module))] = alpha
+    alpha = int(weights.alpha) if float(weights.alpha).is_integer() else weights.alpha
+    return {
+        "peft_type": "LORA",
+        "task_type": "CAUSAL_LM",
+        "base_model_name_or_path": base_model,
+        "r": weights.rank,
+        "lora_alpha": alpha,
+        "lora_dropout": 0.0,
+        "bias": "none",
+        "fan_in_fan_out": False,
+        "use_rslora": weights.rslora,
+        "target_modules": sorted({module for _, module in weights.modules}),
+        "rank_pattern": ranks,
+        "alpha_pattern": alphas,
+        "inference_mode": True,
+    }
+
+
+def read_peft(folder: Path, config: DecoderConfig) -> LoraWeights:
+    """Read a PEFT LoRA folder made for the base model `config`.
+
+    Raises `not_found` when a file is missing, `invalid` when the folder asks for what the forward
+    pass does not compute or does not fit the base model.
+    """
+    settings = _read_settings(folder)
+    tensors = _read_tensors(folder)
+    modules = {}
+    for name in sorted(tensors):
+        if not name.endswith(".lora_A.weight"):
+            continue
+        path = name.removesuffix(".lora_A.weight")
+        layer, module = _parse_path(path, config)
+        a, b = tensors.pop(name), tensors.pop(f"{path}.lora_B.weight", None)
+        if b is None:
+            raise EngineError("invalid", f"Adapter {folder} has {name} but no {path}.lora_B.weight.")
+        _check_shapes(path, a, b, config.module_shape(module))
+        alpha = _pattern_value(settings.get("alpha_pattern"), _path(layer, module), settings["lora_alpha"])
+        scale = alpha / (math.sqrt(a.shape[0]) if settings.get("use_rslora") else a.shape[0])
+        modules[layer, module] = LoraModule(a.float().contiguous(), b.float().contiguous(), scale)
+    if tensors:
+        raise EngineError("invalid", f"Adapter {folder} holds a tensor the engine does not serve: {min(tensors)}.")
+    return LoraWeights(settings["r"], settings["lora_alpha"], modules, bool(settings.get("use_rslora")))
+
+
+def _read_settings(folder: Path) -> dict:
+    file = folder / "adapter_config.json"
+    try:
+        settings = json.loads(file.read_text())
+    except FileNotFoundError as error:
+        raise EngineError("not_found", f"Adapter file {file} does not exist.") from error
+    except ValueError as error:
+        raise EngineError("invalid", f"Adapter file {file} is not JSON: {error}.") from error
+    if settings.get("peft_type") != "LORA":
+        raise EngineError("invalid", f"{file}: peft_type is {settings.get('peft_type')!r}; the engine serves 'LORA'.")
+    for name, neutral in (("use_dora", False), ("fan_in_fan_out", False), ("bias", "none"), ("modules_to_save", None)):
+        if settings.get(name, neutral) not in (neutral, None):
+            raise EngineError("invalid", f"{file}: {name} is {settings[name]!r}; the engine serves {neutral!r} only.")
+    for name in ("r", "lora_alpha"):
+        if not isinstance(settings.get(name), int | float):
+            raise EngineError("invalid", f"{file}: {name} is {settings.get(name)!r}; a number is needed.")
+    return settings
+
+
+def _read_tensors(folder: Path) -> dict[str, Tensor]:
+    file = folder / "adapter_model.safetensors"
+    try:
+        return load_file(file)
+    except FileNotFoundError as error:
+        raise EngineError(
+            "not_found", f"Adapter file {file} does not exist; only safetensors adapters are served."
+        ) from error
+    except SafetensorError as error:
+        raise EngineError("invalid", f"{file} is not a whole safetensors file: {error}.") from error
+
+
+def _path(layer: int, module: str) -> str:
+    return f"model.layers.{layer}.{_BLOCK_OF[module]}.{module}"
+
+
+def _parse_path(path: str, config: DecoderConfig) -> tuple[int, str]:
+    match = re.fullmatch(r"base_model\.model\.model\.layers\.(\d+)\.(self_attn|mlp)\.(\w+)", path)
+    if not match or _BLOCK_OF.get(match[3]) != match[2]:
+        raise EngineError("invalid", f"The adapter changes {path}; the engine serves LoRA on {', '.join(MODULES)}.")
+    if int(match[1]) >= config.num_layers:
+        raise EngineError("invalid", f"The adapter changes {path}; the base model has {config.num_layers} layers.")
+    return int(match[1]), match[3]
+
+
+def _check_shapes(path: str, a: Tensor, b: Tensor, shape: tuple[int, int]) -> None:
+    rows, columns = shape
+    if a.shape[1] != columns or b.shape[0] != rows or a.shape[0] != b.shape[1]:
+        raise EngineError(
+            "invalid",
+            f"The adapter's {path} has A {list(a.shape)} and B {list(b.shape)}; "
+            f"the base model needs [r, {columns}] and [{rows}, r].",
+        )
+
+
+def _pattern_value(patterns: dict | None, path: str, default: float) -> float:
+    """PEFT's rule: the first key that matches the whole module path, or its end after a dot."""
+    for key, value in (patterns or {}).items():
+        if re.fullmatch(rf"(.*\.)?({key})", path):
+            return value
+    return default

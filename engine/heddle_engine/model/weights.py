@@ -1,0 +1,117 @@
+"""Reads a base model's safetensors (one file or shards) into a `Decoder`."""
+
+import json
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from ..errors import EngineError
+from .config import DecoderConfig
+from .decoder import SITE_MODULES, Decoder, DecoderLayer
+from .linear import FrozenLinear, Part, fuse
+
+BLOCK = {"qkv": "self_attn", "o": "self_attn", "gate_up": "mlp", "down": "mlp"}
+"""Site of a fused projection -> the block that holds its modules in checkpoint names."""
+
+
+class Checkpoint:
+    """The tensors of a model folder by name, converted to one device and dtype as they are read."""
+
+    def __init__(self, folder: Path, device: torch.device, dtype: torch.dtype):
+        self._device, self._dtype = device, dtype
+        self._file_of = {}
+        for file in weight_files(folder):
+            handle = _open(file)
+            self._file_of.update(dict.fromkeys(handle.keys(), handle))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._file_of
+
+    def shape(self, name: str) -> list[int]:
+        return self._slice(name).get_shape()
+
+    def tensor(self, name: str, *shape: int) -> Tensor:
+        """The tensor `name`, which must have `shape`."""
+        found = self.shape(name)
+        if found != list(shape):
+            raise EngineError("invalid", f"Tensor {name} has shape {found}; config.json says {list(shape)}.")
+        return self._file_of[name].get_tensor(name).to(self._device, self._dtype)
+
+    def num_parameters(self) -> int:
+        return sum(torch.Size(self.shape(name)).numel() for name in self._file_of)
+
+    def _slice(self, name: str):
+        if name not in self._file_of:
+            raise EngineError("invalid", f"The base model's safetensors hold no tensor {name}.")
+        return self._file_of[name].get_slice(name)
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """`model.safetensors`, or the shards that `model.safetensors.index.json` names."""
+    index = folder / "model.safetensors.index.json"
+    names = ["model.safetensors"]
+    if index.is_file():
+        names = sorted(set(json.loads(index.read_text())["weight_map"].values()))
+    missing = [name for name in names if not (folder / name).is_file()]
+    if missing:
+        raise EngineError(
+            "not_found",
+            f"{folder} has no {missing[0]}. The engine reads safetensors weights only; "
+            "convert other formats with transformers' save_pretrained.",
+            "base_model",
+        )
+    return [folder / name for name in names]
+
+
+def _open(file: Path):
+    try:
+        return safe_open(file, framework="pt")
+    except SafetensorError as error:
+        raise EngineError("invalid", f"{file} is not a whole safetensors file: {error}.", "base_model") from error
+
+
+def load_decoder(folder: Path, config: DecoderConfig, device: torch.device, dtype: torch.dtype) -> Decoder:
+    """Raises `invalid` when a tensor is missing or shaped otherwise than `config.json` says."""
+    checkpoint = Checkpoint(folder, device, dtype)
+    embedding = checkpoint.tensor("model.embed_tokens.weight", config.vocab_size, config.hidden_size)
+    layers = [_load_layer(checkpoint, config, index) for index in range(config.num_layers)]
+    final_norm = checkpoint.tensor("model.norm.weight", config.hidden_size)
+    head = _load_head(checkpoint, config, embedding)
+    return Decoder(config, embedding, layers, final_norm, head)
+
+
+def _load_head(checkpoint: Checkpoint, config: DecoderConfig, embedding: Tensor) -> FrozenLinear:
+    """A checkpoint without `lm_head` ties the head to the embedding."""
+    weight = embedding
+    if "lm_head.weight" in checkpoint:
+        weight = checkpoint.tensor("lm_head.weight", config.vocab_size, config.hidden_size)
+    return FrozenLinear(weight, (Part("lm_head", 0, config.vocab_size),))
+
+
+def _load_layer(checkpoint: Checkpoint, config: DecoderConfig, index: int) -> DecoderLayer:
+    prefix = f"model.layers.{index}"
+    sites = {site: _load_site(checkpoint, config, prefix, site) for site in SITE_MODULES}
+    qk_norm = None
+    if config.qk_norm:
+        q = checkpoint.tensor(f"{prefix}.self_attn.q_norm.weight", config.head_dim)
+        k = checkpoint.tensor(f"{prefix}.self_attn.k_norm.weight", config.head_dim)
+        qk_norm = torch.cat([q.expand(config.num_heads, -1), k.expand(config.num_kv_heads, -1)])
+    return DecoderLayer(
+        attention_norm=checkpoint.tensor(f"{prefix}.input_layernorm.weight", config.hidden_size),
+        mlp_norm=checkpoint.tensor(f"{prefix}.post_attention_layernorm.weight", config.hidden_size),
+        qk_norm=qk_norm,
+        **sites,
+    )
+
+
+def _load_site(checkpoint: Checkpoint, config: DecoderConfig, prefix: str, site: str) -> FrozenLinear:
+    weights, biases = {}, {}
+    for module in SITE_MODULES[site]:
+        name = f"{prefix}.{BLOCK[site]}.{module}"
+        rows, columns = config.module_shape(module)
+        weights[module] = checkpoint.tensor(f"{name}.weight", rows, columns)
+        if f"{name}.bias" in checkpoint:
+            biases[module] = checkpoint.tensor(f"{name}.bias", rows)
+    return fuse(weights, biases)

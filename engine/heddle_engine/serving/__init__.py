@@ -1,0 +1,1 @@
+"""Continuous batching over one copy of the weights: sampling, adapters, cache of keys and values."""

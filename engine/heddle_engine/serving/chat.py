@@ -1,0 +1,187 @@
+"""`chat`: from wire parameters to a request, and from its tokens to events and a result."""
+
+from collections.abc import Callable
+
+from ..bases import Base, Bases
+from ..errors import EngineError
+from ..text.toolcalls import OutputParser, Pieces, ToolCall, reasons, tool_format
+from .generation import End, Request, Token
+from .output import ChoiceText
+from .sampling import SamplingParams
+
+Event = tuple[str, dict]
+
+_LONGEST_OPENING = 16
+"""Tokens looked at where a template has no end-of-turn token before the generation prompt."""
+
+
+def prompt_ids(base: Base, params: dict) -> list[int]:
+    """The prompt's token ids, from whichever of messages, prompt and ids the call has. Raises `invalid`."""
+    given = [name for name in ("messages", "prompt", "prompt_token_ids") if params.get(name) is not None]
+    if len(given) != 1:
+        named = " and ".join(given) or "none of them"
+        raise EngineError("invalid", f"Send one of messages, prompt and prompt_token_ids; the call has {named}.")
+    if given == ["prompt"]:
+        ids = base.tokenizer.encode_prompt(params["prompt"])
+    elif given == ["prompt_token_ids"]:
+        ids = check_ids(base, params["prompt_token_ids"], "prompt_token_ids")
+    else:
+        ids = _render(base, params)
+    if not ids:
+        raise EngineError("invalid", "The prompt has no tokens.", given[0])
+    return ids
+
+
+def _render(base: Base, params: dict) -> list[int]:
+    return base.renderer.render(
+        params["messages"],
+        params.get("tools"),
+        add_generation_prompt=params.get("add_generation_prompt", True),
+        continue_final_message=params.get("continue_final_message", False),
+        variables=params.get("chat_template_kwargs"),
+    )
+
+
+def check_ids(base: Base, ids: list[int], param: str) -> list[int]:
+    """`ids` when all are tokens of the model; raises `invalid` naming the first that is not."""
+    vocab_size = base.config.vocab_size
+    for place, token_id in enumerate(ids):
+        if not 0 <= token_id < vocab_size:
+            known = f"this model's tokens are 0 to {vocab_size - 1}"
+            raise EngineError("invalid", f"{param} names token {token_id}; {known}.", f"{param}[{place}]")
+    return ids
+
+
+def check_length(base: Base, ids: list[int], room: int, param: str) -> None:
+    """Raises `invalid` unless `room` more tokens fit behind `ids`."""
+    if len(ids) + room > base.max_model_len:
+        raise EngineError(
+            "invalid",
+            f"This model's maximum context length is {base.max_model_len} tokens. However, your {param} "
+            f"has {len(ids)} tokens. Reduce its length.",
+            param,
+        )
+
+
+class ChatCall:
+    """One `chat` in progress. It is its request's sink: the batcher's thread calls the sink methods.
+
+    `emit` takes events for the caller in order; `done` takes the error, or what makes the result, once.
+    """
+
+    def __init__(
+        self,
+        bases: Bases,
+        params: dict,
+        emit: Callable[[Event], None],
+        done: Callable[[Callable[[], dict] | EngineError], None],
+    ):
+        self.base = bases.load(params["base"])
+        if params.get("tool_choice", "auto") == "none":
+            params = {**params, "tools": None}
+        self._stream = params.get("stream", False)
+        self._emit, self._done = emit, done
+        ids = prompt_ids(self.base, params)
+        check_length(self.base, ids, 1, "prompt" if params.get("messages") is None else "messages")
+        adapter = params.get("adapter")
+        self.request = Request(
+            prompt_ids=ids,
+            params=SamplingParams.from_wire(params.get("sampling", {}), self.base.config.vocab_size),
+            n=params.get("n", 1),
+            adapter=self.base.adapters.get(adapter["key"], adapter["path"]) if adapter else None,
+            cache_salt=params.get("cache_salt", ""),
+            sink=self,
+            tokenizer=self.base.tokenizer,
+            max_length=self.base.max_model_len,
+        )
+        self._cached = 0
+        self._texts = [self._text(params) for _ in range(self.request.n)]
+        self._tokens: list[list[Token]] = [[] for _ in range(self.request.n)]
+        self._ends: list[End | None] = [None] * self.request.n
+        self._counts = [0] * self.request.n
+
+    def _text(self, params: dict) -> ChoiceText:
+        source = self.base.renderer.source
+        chat = params.get("messages") is not None
+        tools = tool_format(source) if chat and params.get("tools") else None
+        parser = OutputParser(tools, chat and reasons(source), self._generation_prompt())
+        return ChoiceText(self.base.tokenizer, self.request.params, parser)
+
+    def _generation_prompt(self) -> str:
+        """What the template wrote after the last turn, which may open or close a think block."""
+        ids, ends = self.request.prompt_ids, self.base.tokenizer.eos_ids
+        last = next((place for place in range(len(ids) - 1, -1, -1) if ids[place] in ends), len(ids) - _LONGEST_OPENING)
+        return self.base.tokenizer.decode(ids[max(last, 0) :])
+
+    # Sink
+
+    def started(self, cached_tokens: int) -> None:
+        self._cached = cached_tokens
+        if self._stream:
+            self._emit(("start", {"prompt_token_ids": self.request.prompt_ids, "cached_tokens": cached_tokens}))
+
+    def sampled(self, index: int, token: Token, end: End | None) -> None:
+        self._counts[index] += 1
+        self._ends[index] = end
+        if self._stream:
+            text = self._texts[index]
+            before = len(text.tool_calls)
+            self._emit(("delta", self._delta(index, text.feed(token.id, end), before, token)))
+        else:
+            self._tokens[index].append(token)
+        if end and all(self._ends):
+            self._done(self._result)
+
+    def failed(self, error: EngineError) -> None:
+        self._done(error)
+
+    def _delta(self, index: int, pieces: Pieces, calls_before: int, token: Token) -> dict:
+        calls = [{**_wire_call(call), "index": calls_before + i} for i, call in enumerate(pieces.tool_calls)]
+        return {
+            "index": index,
+            "content": pieces.content,
+            "reasoning": pieces.reasoning,
+            "tool_calls": calls,
+            "tokens": [self._wire_token(token)],
+        }
+
+    def _result(self) -> dict:
+        """`chatResult`; called off the batcher's thread, as assembling long answers takes a while."""
+        return {
+            "prompt_token_ids": self.request.prompt_ids,
+            "cached_tokens": self._cached,
+            "completion_tokens": sum(self._counts),
+            "choices": [self._choice(index) for index in range(self.request.n)],
+        }
+
+    def _choice(self, index: int) -> dict:
+        text, end, tokens = self._texts[index], self._ends[index], self._tokens[index]
+        for place, token in enumerate(tokens):
+            text.feed(token.id, end if place == len(tokens) - 1 else None)
+        return {
+            "index": index,
+            "content": text.content if text.content or not text.tool_calls else None,
+            "reasoning": text.reasoning or None,
+            "tool_calls": [_wire_call(call) for call in text.tool_calls],
+            "finish_reason": text.finish_reason(end),
+            "stop_reason": end.stop_reason,
+            "tokens": [self._wire_token(token) for token in tokens],
+        }
+
+    def _wire_token(self, token: Token) -> dict:
+        spell = self.base.tokenizer.token_bytes
+        return {
+            "id": token.id,
+            "logprob": token.logprob,
+            "bytes": list(spell(token.id)),
+            "top": [{"id": i, "logprob": _finite(value), "bytes": list(spell(i))} for i, value in token.top],
+        }
+
+
+def _finite(logprob: float) -> float:
+    """JSON has no infinity; -9999 is what servers of this API send for it (training-api 4.5)."""
+    return max(logprob, -9999.0)
+
+
+def _wire_call(call: ToolCall) -> dict:
+    return {"id": call.id, "name": call.name, "arguments": call.arguments}

@@ -1,0 +1,170 @@
+"""Batched forward passes of serving: chunks of prompts, and one token for every running row."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from ..model.decoder import Decoder, LoraView
+from ..threads import use_cores_for
+from .generation import Generation
+from .kv import Line, Slab
+from .lora_batch import SegmentLora, decode_view, segments
+
+_BUCKET = 16
+"""Decode attends over lengths rounded up to this, so that views of the slabs change rarely."""
+
+
+def prefill(decoder: Decoder, chunks: list[tuple[Generation, int]]) -> list[Tensor]:
+    """Run the next `count` unwritten tokens of each generation; hidden states [count, hidden] each."""
+    ids, positions, adapters, parts = [], [], [], []
+    for generation, count in chunks:
+        start = generation.line.length
+        parts.append(_Part(generation.line, len(ids), count, start, decoder.device))
+        ids += generation.ids[start : start + count]
+        positions += range(start, start + count)
+        adapters += [generation.adapter] * count
+
+    def attend(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return torch.cat([part.attend(layer, q, k, v) for part in parts])
+
+    use_cores_for(decoder.operator_work(len(ids)))
+    place = {"device": decoder.device, "dtype": torch.long}
+    lora = SegmentLora(segments(adapters))
+    hidden = decoder.hidden(torch.tensor(ids, **place), torch.tensor(positions, **place), lora, attend)
+    for part in parts:
+        part.line.length += part.count
+    return list(hidden.split([part.count for part in parts]))
+
+
+class _Part:
+    """One sequence's share of a prefill batch: rows `at … at + count`, positions from `start`."""
+
+    def __init__(self, line: Line, at: int, count: int, start: int, device: torch.device):
+        self.line, self.count = line, count
+        self._rows, self._start, self._end = slice(at, at + count), start, start + count
+        # Rows see what was written before and themselves; from the beginning that is plain causality.
+        seen = torch.ones(count, self._end, dtype=torch.bool, device=device).tril(start) if start else None
+        self._attention = {"attn_mask": seen, "is_causal": start == 0, "enable_gqa": True}
+
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        q, k, v = (t[self._rows].transpose(0, 1) for t in (q, k, v))
+        cache = self.line.slab.data[layer, :, self.line.index]
+        cache[0, :, self._start : self._end] = k
+        cache[1, :, self._start : self._end] = v
+        keys, values = cache[:, None, :, : self._end]
+        return F.scaled_dot_product_attention(q[None], keys, values, **self._attention)[0].transpose(0, 1)
+
+
+class DecodeBatch:
+    """A fixed set of rows that decode together, sorted by adapter; rebuilt when rows or lines change."""
+
+    def __init__(self, decoder: Decoder, rows: list[Generation], last: LoraView | None):
+        self.rows = sorted(rows, key=lambda row: row.adapter.key if row.adapter else "")
+        self._decoder, self._work = decoder, decoder.operator_work(len(rows))
+        self.lora: LoraView = decode_view([row.adapter for row in self.rows], decoder.device, last)
+        place = {"device": decoder.device, "dtype": torch.long}
+        self.ids = torch.tensor([row.ids[-1] for row in self.rows], **place)
+        self._positions = torch.tensor([row.line.length for row in self.rows], **place)
+        slabs = dict.fromkeys(row.line.slab for row in self.rows)
+        for slab in slabs:
+            slab.sort()
+        self._groups = [_SlabRows(decoder, slab, self.rows) for slab in slabs]
+        self._order = None
+        if len(self._groups) > 1:
+            after = [row for group in self._groups for row in group.numbers]
+            self._order = torch.tensor(after, **place).argsort()
+
+    def step(self) -> Tensor:
+        """Write the last token of every row; hidden states [rows, hidden]."""
+        use_cores_for(self._work)
+        for group in self._groups:
+            group.prepare(self._positions)
+        hidden = self._decoder.hidden(self.ids, self._positions, self.lora, self._attend)
+        self._positions += 1
+        for row in self.rows:
+            row.line.length += 1
+        return hidden
+
+    def _attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        if self._order is None:
+            return self._groups[0].attend(layer, q, k, v)
+        return torch.cat([group.attend(layer, q, k, v) for group in self._groups]).index_select(0, self._order)
+
+
+class _SlabRows:
+    """The rows whose lines are in one slab. `numbers` are their places in the batch."""
+
+    def __init__(self, decoder: Decoder, slab: Slab, rows: list[Generation]):
+        config = decoder.config
+        self.numbers = [number for number, row in enumerate(rows) if row.line.slab is slab]
+        self._slab, self._device = slab, decoder.device
+        self._lines = [rows[number].line for number in self.numbers]
+        self._heads, self._kv_heads, self._dim = config.num_heads, config.num_kv_heads, config.head_dim
+        self._rows = None if len(self.numbers) == len(rows) else self._tensor(self.numbers)
+        self._used = max(line.index for line in self._lines) + 1
+        indices = [line.index for line in self._lines]
+        heads = torch.arange(self._kv_heads, device=decoder.device)
+        self._write_base = (self._tensor(indices)[:, None] * self._kv_heads + heads) * slab.capacity
+        # Row of the group whose query goes to each line; lines that do not decode get any row's and are ignored.
+        self._query_of_line = self._line_of_row = None
+        if indices != list(range(len(indices))):
+            query = [0] * self._used
+            for row, index in enumerate(indices):
+                query[index] = row
+            self._query_of_line, self._line_of_row = self._tensor(query), self._tensor(indices)
+        flat = slab.data.flatten(2, 4)
+        self._flat = [tuple(flat[layer]) for layer in range(config.num_layers)]
+        self._seen = torch.arange(slab.capacity, device=decoder.device)
+        lengths = [0] * self._used
+        for line in self._lines:
+            lengths[line.index] = line.length
+        self._runs = [_Run(slab, lines, max(lengths[lines.start : lines.stop])) for lines in slab.runs(lengths)]
+
+    def _tensor(self, values: list[int]) -> Tensor:
+        return torch.tensor(values, device=self._device)
+
+    def prepare(self, positions: Tensor) -> None:
+        """Once per step: where to write, and what each line may see."""
+        mine = positions if self._rows is None else positions.index_select(0, self._rows)
+        self._write = (self._write_base + mine[:, None]).flatten()
+        by_line = mine if self._query_of_line is None else mine.index_select(0, self._query_of_line)
+        for run in self._runs:
+            run.advance()
+        hidden = self._seen[: max(run.window for run in self._runs)] > by_line[:, None]
+        bias = torch.zeros(hidden.shape, dtype=self._slab.data.dtype, device=self._device)
+        bias = bias.masked_fill_(hidden, -torch.inf)[:, None, None]
+        self._biases = [bias[run.lines, ..., : run.window] for run in self._runs]
+
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        if self._rows is not None:
+            q, k, v = (t.index_select(0, self._rows) for t in (q, k, v))
+        flat_keys, flat_values = self._flat[layer]
+        flat_keys.index_copy_(0, self._write, k.reshape(-1, self._dim))
+        flat_values.index_copy_(0, self._write, v.reshape(-1, self._dim))
+        if self._query_of_line is not None:
+            q = q.index_select(0, self._query_of_line)
+        # Query heads of one key head stand as rows, so keys and values are never repeated.
+        grouped = q.view(self._used, self._kv_heads, -1, self._dim)
+        mixed = [
+            F.scaled_dot_product_attention(grouped[run.lines], *run.views[layer], attn_mask=bias)
+            for run, bias in zip(self._runs, self._biases, strict=True)
+        ]
+        mixed = (torch.cat(mixed) if len(mixed) > 1 else mixed[0]).reshape(self._used, self._heads, self._dim)
+        return mixed if self._line_of_row is None else mixed.index_select(0, self._line_of_row)
+
+
+class _Run:
+    """Consecutive lines of a slab, read up to the longest of them that decodes: `longest` tokens are written."""
+
+    def __init__(self, slab: Slab, lines: range, longest: int):
+        self.lines = slice(lines.start, lines.stop)
+        self._slab, self._longest, self.window = slab, longest, 0
+
+    def advance(self) -> None:
+        """Make room for one more token in the window, and `views` (keys, values) of it per layer."""
+        self._longest += 1
+        window = min(-(-self._longest // _BUCKET) * _BUCKET, self._slab.capacity)
+        if window != self.window:
+            self.window = window
+            data = self._slab.data[:, :, self.lines, :, :window]
+            self.views = [tuple(data[layer]) for layer in range(data.shape[0])]

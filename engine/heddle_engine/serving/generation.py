@@ -1,0 +1,131 @@
+"""One chat call inside the batcher: its choices, what each has sampled, and why one ends."""
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from ..errors import EngineError
+from ..model.adapters import ServedAdapter
+from ..text.tokenizer import TextTokenizer
+from .kv import Line
+from .sampler import choice_seed
+from .sampling import SamplingParams
+
+FinishReason = Literal["stop", "length"]
+
+
+@dataclass(frozen=True)
+class Token:
+    """A sampled token, its raw logprob, and (id, logprob) of the likeliest alternatives."""
+
+    id: int
+    logprob: float
+    top: list[tuple[int, float]]
+
+
+@dataclass(frozen=True)
+class End:
+    """Why a choice ended. `stop_reason` is the stop string or stop token id; None for end of turn and length."""
+
+    reason: FinishReason
+    stop_reason: str | int | None = None
+
+
+class Sink(Protocol):
+    """Where a request's progress goes. Called on the batcher's thread."""
+
+    def started(self, cached_tokens: int) -> None: ...
+    def sampled(self, index: int, token: Token, end: End | None) -> None: ...
+    def failed(self, error: EngineError) -> None: ...
+
+
+@dataclass(eq=False)
+class Request:
+    """What to sample. `end_ids` end a turn; they are in `params.stop_token_ids` only if the caller named them."""
+
+    prompt_ids: list[int]
+    params: SamplingParams
+    n: int
+    adapter: ServedAdapter | None
+    cache_salt: str
+    sink: Sink
+    tokenizer: TextTokenizer
+    max_length: int
+    cancelled: bool = False
+    started: bool = False
+
+    @property
+    def namespace(self) -> tuple[str, str]:
+        return (self.adapter.key if self.adapter else "", self.cache_salt)
+
+    def generations(self) -> list["Generation"]:
+        return [Generation(self, index) for index in range(self.n)]
+
+
+@dataclass(eq=False)
+class Generation:
+    """One choice. `ids` are prompt and output; keys and values of `line.length` of them are written."""
+
+    request: Request
+    index: int
+    line: Line | None = None
+    ids: list[int] = field(init=False)
+
+    def __post_init__(self):
+        request = self.request
+        self.ids = list(request.prompt_ids)
+        self.prompt_length = len(request.prompt_ids)
+        self.params = request.params
+        self.seed = choice_seed(request.params.seed, self.index)
+        self.end_ids = request.params.stop_token_ids
+        if not request.params.ignore_eos:
+            self.end_ids = self.end_ids | request.tokenizer.eos_ids
+        limit = request.max_length - self.prompt_length
+        self._limit = min(limit, request.params.max_tokens or limit)
+        self._stop = StopStrings(request.params, request.tokenizer) if request.params.stop else None
+
+    @property
+    def adapter(self) -> ServedAdapter | None:
+        return self.request.adapter
+
+    @property
+    def num_sampled(self) -> int:
+        return len(self.ids) - self.prompt_length
+
+    @property
+    def remaining(self) -> int:
+        return self._limit - self.num_sampled
+
+    def accept(self, token: Token) -> bool:
+        """Append `token`, report it, and say whether the choice has ended."""
+        self.ids.append(token.id)
+        end = self._end(token.id)
+        self.request.sink.sampled(self.index, token, end)
+        return end is not None
+
+    def _end(self, token_id: int) -> End | None:
+        if token_id in self.end_ids:
+            return End("stop", token_id if token_id in self.params.stop_token_ids else None)
+        if self._stop:
+            found = self._stop.feed(token_id)
+            if found is not None and self.num_sampled >= self.params.min_tokens:
+                return End("stop", found)
+        return End("length") if self.remaining <= 0 else None
+
+
+class StopStrings:
+    """Finds a stop string in the bytes of a token stream, across token borders."""
+
+    def __init__(self, params: SamplingParams, tokenizer: TextTokenizer):
+        self._stops = [(text, text.encode()) for text in params.stop]
+        self._skipped = tokenizer.special_ids if params.skip_special_tokens else frozenset()
+        self._keep = max(len(data) for _, data in self._stops) - 1
+        self._tokenizer, self._tail = tokenizer, b""
+
+    def feed(self, token_id: int) -> str | None:
+        """The stop string that this token completes; the one that begins first, if several."""
+        if token_id in self._skipped:
+            return None
+        window = self._tail + self._tokenizer.token_bytes(token_id)
+        self._tail = window[max(0, len(window) - self._keep) :]
+        found = [(window.find(data), text) for text, data in self._stops if data in window]
+        return min(found)[1] if found else None

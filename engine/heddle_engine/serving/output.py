@@ -1,0 +1,66 @@
+"""Text of one choice as it grows: bytes to characters, stop strings cut off, reasoning and calls split."""
+
+from ..text.tokenizer import GrowingText, TextTokenizer
+from ..text.toolcalls import MARKER_TOKENS, OutputParser, Pieces, ToolCall
+from .generation import End
+from .sampling import SamplingParams
+
+
+class ChoiceText:
+    """Feed every sampled token in order; what it returns is final and may be streamed."""
+
+    def __init__(self, tokenizer: TextTokenizer, params: SamplingParams, parser: OutputParser):
+        self._tokenizer, self._params, self._parser = tokenizer, params, parser
+        self._growing = GrowingText()
+        self._held = ""
+        self.content, self.reasoning = "", ""
+        self.tool_calls: list[ToolCall] = []
+
+    def feed(self, token_id: int, end: End | None) -> Pieces:
+        self._held += self._growing.feed(self._visible(token_id, end))
+        if end:
+            self._held += self._growing.finish()
+            pieces = self._parser.feed(self._cut(end))
+            pieces = _join(pieces, self._parser.finish())
+        else:
+            ready = len(self._held) - _possible_stop(self._held, self._params.stop)
+            pieces = self._parser.feed(self._held[:ready])
+            self._held = self._held[ready:]
+        self.content += pieces.content
+        self.reasoning += pieces.reasoning
+        self.tool_calls += pieces.tool_calls
+        return pieces
+
+    def finish_reason(self, end: End) -> str:
+        return "tool_calls" if self.tool_calls and end.reason == "stop" else end.reason
+
+    def _visible(self, token_id: int, end: End | None) -> bytes:
+        ends_turn = end is not None and end.reason == "stop" and not isinstance(end.stop_reason, str)
+        if ends_turn and not self._params.include_stop_str_in_output:
+            return b""
+        data = self._tokenizer.token_bytes(token_id)
+        hidden = self._params.skip_special_tokens and token_id in self._tokenizer.special_ids
+        return b"" if hidden and data.decode() not in MARKER_TOKENS else data
+
+    def _cut(self, end: End) -> str:
+        """What is held, up to the stop string that ended the choice."""
+        if not isinstance(end.stop_reason, str):
+            return self._held
+        start = self._held.index(end.stop_reason)
+        kept = start + len(end.stop_reason) if self._params.include_stop_str_in_output else start
+        return self._held[:kept]
+
+
+def _join(first: Pieces, second: Pieces) -> Pieces:
+    return Pieces(
+        first.content + second.content, first.reasoning + second.reasoning, first.tool_calls + second.tool_calls
+    )
+
+
+def _possible_stop(text: str, stops: tuple[str, ...]) -> int:
+    """Length of the longest end of `text` that begins a stop string, or holds one that did not count yet."""
+    longest = 0
+    for stop in stops:
+        found = (n for n in range(min(len(stop) - 1, len(text)), longest, -1) if text.endswith(stop[:n]))
+        longest = max(longest, next(found, 0))
+    return longest

@@ -1,0 +1,168 @@
+"""Messages to token ids by the model's chat template, for prompts and for training spans."""
+
+import contextlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import EngineError
+from .template import ChatTemplate, template_source
+from .tokenizer import TextTokenizer
+
+_CONTINUE = "\uf8ff<continue-here>\uf8ff"
+_SPECIAL_NAMES = ("bos_token", "eos_token", "unk_token", "pad_token")
+
+
+@dataclass(frozen=True)
+class Span:
+    """One assistant turn: the prompt it answers and its own tokens, the end-of-turn token included."""
+
+    message_index: int
+    prompt_ids: list[int]
+    token_ids: list[int]
+
+
+class Renderer:
+    """Renders chat messages of one base model."""
+
+    def __init__(self, folder: Path, tokenizer: TextTokenizer):
+        self._tokenizer = tokenizer
+        plain = template_source(folder, tokenizer.config, tools=False)
+        with_tools = template_source(folder, tokenizer.config, tools=True)
+        self._plain = ChatTemplate(plain) if plain else None
+        self._with_tools = ChatTemplate(with_tools) if with_tools and with_tools != plain else self._plain
+        self._specials = {name: tokenizer.special_token(name) or "" for name in _SPECIAL_NAMES}
+
+    @property
+    def source(self) -> str:
+        """The template's text, empty when the model has none."""
+        return self._with_tools.source if self._with_tools else ""
+
+    def text(
+        self,
+        messages: list[dict],
+        tools: list[dict] | None = None,
+        *,
+        add_generation_prompt: bool = True,
+        continue_final_message: bool = False,
+        variables: dict | None = None,
+    ) -> str:
+        """Raises `invalid` for messages the template or the model cannot take."""
+        template = self._with_tools if tools else self._plain
+        if template is None:
+            raise EngineError(
+                "invalid", "This base model has no chat template: send a prompt instead of messages.", "messages"
+            )
+        if continue_final_message and add_generation_prompt:
+            raise EngineError(
+                "invalid",
+                "continue_final_message and add_generation_prompt exclude each other: set one of them to false.",
+                "continue_final_message",
+            )
+        prepared = [_prepare(message, index, template.source) for index, message in enumerate(messages)]
+        if continue_final_message:
+            prepared = _mark_continuation(prepared)
+        text = template.render(
+            **self._specials,
+            messages=prepared,
+            tools=tools or None,
+            documents=None,
+            add_generation_prompt=add_generation_prompt,
+            **(variables or {}),
+        )
+        return text[: text.index(_CONTINUE)] if continue_final_message else text
+
+    def render(self, messages: list[dict], tools: list[dict] | None = None, **options) -> list[int]:
+        """Token ids of `text` with the same options."""
+        return self._tokenizer.encode(self.text(messages, tools, **options))
+
+    def spans(self, messages: list[dict], tools: list[dict] | None = None) -> list[Span]:
+        """Every assistant message as a span, found by rendering step by step (engine 4.5).
+
+        A later prompt repeats the ids of an earlier span wherever the template repeats its text; a
+        template that rewrites history (dropping old reasoning) gives a prompt that does not.
+        """
+        spans: list[Span] = []
+        done_text, done_ids = "", []
+        for index, message in enumerate(messages):
+            if message["role"] != "assistant":
+                continue
+            prompt = self.text(messages[:index], tools)
+            whole = self.text(messages[: index + 1], tools, add_generation_prompt=False)
+            prompt = _shared_prefix(prompt, whole)
+            if done_text and prompt.startswith(done_text):
+                prompt_ids = done_ids + self._tokenizer.encode(prompt[len(done_text) :])
+            else:
+                prompt_ids = self._tokenizer.encode(prompt)
+            turn_ids = self._tokenizer.encode(whole[len(prompt) :])
+            spans.append(Span(index, prompt_ids, self._until_end_of_turn(turn_ids)))
+            done_text, done_ids = whole, prompt_ids + turn_ids
+        return spans
+
+    def _until_end_of_turn(self, ids: list[int]) -> list[int]:
+        """`ids` without what the template writes after the end-of-turn token (ChatML's newline)."""
+        ends = [place for place, token_id in enumerate(ids) if token_id in self._tokenizer.eos_ids]
+        return ids[: ends[-1] + 1] if ends else ids
+
+
+def _shared_prefix(prompt: str, whole: str) -> str:
+    """`prompt`, cut where `whole` departs from it (a generation prompt that opens a think block)."""
+    if whole.startswith(prompt):
+        return prompt
+    length = next((i for i, (a, b) in enumerate(zip(prompt, whole, strict=False)) if a != b), len(whole))
+    return prompt[:length]
+
+
+def _mark_continuation(messages: list[dict]) -> list[dict]:
+    if not messages or not messages[-1]["content"]:
+        raise EngineError(
+            "invalid", "continue_final_message needs a last message with text content.", "continue_final_message"
+        )
+    last = messages[-1]
+    return [*messages[:-1], {**last, "content": last["content"] + _CONTINUE}]
+
+
+def _prepare(message: dict, index: int, source: str) -> dict:
+    """A wire message in the form templates expect: text content, parsed arguments, known roles."""
+    prepared = dict(message)
+    prepared["content"] = _flatten(message.get("content"), index)
+    if message.get("tool_calls"):
+        prepared["tool_calls"] = [_parsed_call(call) for call in message["tool_calls"]]
+    else:
+        prepared.pop("tool_calls", None)
+    if message["role"] == "developer" and "developer" not in source:
+        prepared["role"] = "system"
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    if reasoning:
+        prepared["reasoning_content"] = prepared["reasoning"] = reasoning
+    return prepared
+
+
+def _flatten(content, index: int) -> str:
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list):
+        raise EngineError(
+            "invalid",
+            f"Message content must be text or a list of parts, not {content!r}.",
+            f"messages[{index}].content",
+        )
+    return "".join(_part_text(part, f"messages[{index}].content[{place}]") for place, part in enumerate(content))
+
+
+def _part_text(part, where: str) -> str:
+    kind = part.get("type") if isinstance(part, dict) else None
+    text = part.get("text", part.get("refusal")) if kind in ("text", "refusal", "input_text", "output_text") else None
+    if not isinstance(text, str):
+        raise EngineError("invalid", f"Content part {kind!r} is not supported: this model reads text only.", where)
+    return text
+
+
+def _parsed_call(call: dict) -> dict:
+    """Templates write arguments with `tojson`, so they want the object behind the wire's JSON string."""
+    function = dict(call.get("function") or {})
+    if isinstance(function.get("arguments"), str):
+        # Malformed arguments are the model's own words and are shown back as they were.
+        with contextlib.suppress(ValueError):
+            function["arguments"] = json.loads(function["arguments"] or "{}")
+    return {**call, "function": function}

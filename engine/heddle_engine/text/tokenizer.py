@@ -1,0 +1,116 @@
+"""Tokenizer of a base model: ids, exact token bytes, and text that grows token by token."""
+
+import codecs
+import json
+import re
+from functools import cache, cached_property
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from ..errors import EngineError
+
+
+class TextTokenizer:
+    """`tokenizer.json` and what the other tokenizer files add to it."""
+
+    def __init__(self, folder: Path):
+        file = folder / "tokenizer.json"
+        if not file.is_file():
+            raise EngineError(
+                "not_found",
+                f"{folder} has no tokenizer.json. The engine reads fast tokenizers only; "
+                "convert it with transformers' AutoTokenizer and save_pretrained.",
+                "base_model",
+            )
+        self._tokenizer = Tokenizer.from_file(str(file))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self.config = _read_json(folder / "tokenizer_config.json")
+        added = self._tokenizer.get_added_tokens_decoder()
+        self._added = {token_id: token.content for token_id, token in added.items()}
+        self.special_ids = frozenset(token_id for token_id, token in added.items() if token.special)
+        self.vocab_size = self._tokenizer.get_vocab_size()
+        self.eos_ids = self._end_of_turn_ids(folder)
+        self._bytes: dict[int, bytes] = {}
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of `text`, special tokens written in it recognised, none added."""
+        return self._tokenizer.encode(text, add_special_tokens=False).ids
+
+    def encode_prompt(self, text: str) -> list[int]:
+        """Ids of a raw prompt, with the special tokens (such as BOS) the tokenizer puts around any text."""
+        return self._tokenizer.encode(text).ids
+
+    def decode(self, ids: list[int]) -> str:
+        return self._tokenizer.decode(ids, skip_special_tokens=False)
+
+    def token_to_id(self, token: str) -> int | None:
+        return self._tokenizer.token_to_id(token)
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """What the token stands for; a special token's bytes are its literal text."""
+        known = self._bytes.get(token_id)
+        if known is None:
+            known = self._bytes[token_id] = self._to_bytes(token_id)
+        return known
+
+    def special_token(self, name: str) -> str | None:
+        """The text of `bos_token`, `eos_token` … of `tokenizer_config.json`."""
+        value = self.config.get(name)
+        return value.get("content") if isinstance(value, dict) else value
+
+    def _to_bytes(self, token_id: int) -> bytes:
+        if token_id in self._added:
+            return self._added[token_id].encode()
+        symbol = self._tokenizer.id_to_token(token_id)
+        if symbol is None:
+            return b""
+        if self._byte_level:
+            table = _byte_of_symbol()
+            return bytes(table[char] for char in symbol) if all(c in table for c in symbol) else symbol.encode()
+        raw = re.fullmatch(r"<0x([0-9A-Fa-f]{2})>", symbol)
+        return bytes([int(raw[1], 16)]) if raw else symbol.replace("▁", " ").encode()
+
+    @cached_property
+    def _byte_level(self) -> bool:
+        """Whether symbols spell bytes (GPT-2's alphabet) rather than text with `▁` for a space."""
+        decoder = json.loads(self._tokenizer.to_str()).get("decoder") or {}
+        return any(part.get("type") == "ByteLevel" for part in [decoder, *decoder.get("decoders", [])])
+
+    def _end_of_turn_ids(self, folder: Path) -> frozenset[int]:
+        named = []
+        for file in ("generation_config.json", "config.json"):
+            value = _read_json(folder / file).get("eos_token_id")
+            named += value if isinstance(value, list) else [value]
+        if text := self.special_token("eos_token"):
+            named.append(self.token_to_id(text))
+        return frozenset(token_id for token_id in named if token_id is not None)
+
+
+class GrowingText:
+    """Text of a token stream. A character whose bytes are not all there yet is held back."""
+
+    def __init__(self):
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def feed(self, data: bytes) -> str:
+        return self._decoder.decode(data)
+
+    def finish(self) -> str:
+        return self._decoder.decode(b"", True)
+
+
+def _read_json(file: Path) -> dict:
+    try:
+        return json.loads(file.read_text()) if file.is_file() else {}
+    except ValueError as error:
+        raise EngineError("invalid", f"{file} is not JSON: {error}.", "base_model") from error
+
+
+@cache
+def _byte_of_symbol() -> dict[str, int]:
+    """GPT-2's printable alphabet for the 256 bytes: printable Latin-1 is itself, the rest follows U+0100."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {chr(0x100 + i): byte for i, byte in enumerate(others)}

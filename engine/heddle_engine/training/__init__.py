@@ -1,0 +1,1 @@
+"""Jobs, packed sequences, losses, gradient steps and what they leave on disk."""

@@ -1,0 +1,225 @@
+"""One training job from its parameters to a checkpoint on disk and an adapter in a slot.
+
+A job is a generator: each ``next`` does at most about one forward and backward pass, so that one
+thread can take turns between jobs. After a crash the same parameters go on from the newest snapshot
+and tell the same events again.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..bases import Base, Bases
+from ..model.decoder import LoraView, NoLora
+from ..model.lora import LoraWeights, initial_lora, read_peft, write_peft
+from .checkpoints import (
+    ADAPTER_FILES,
+    OPTIMIZER_FILE,
+    Written,
+    describe_folder,
+    link_files,
+    read_optimizer,
+    read_state,
+    write_folder,
+    write_optimizer,
+    write_state,
+)
+from .rl import RlWork
+from .sft import SftWork
+from .snapshots import Snapshots
+from .trainable_lora import TrainableLora
+from .trainer import Trainer
+
+#: Room for the small files beside the tensors.
+_SMALL_FILES_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class JobEvent:
+    """``kind`` is an event of the wire's `train` method: training_started, gradient_step or warning."""
+
+    kind: str
+    data: dict[str, Any]
+
+
+class TrainingJob:
+    """``params`` are the wire's `trainParams`. ``result`` is its `trainResult` once :meth:`run` is exhausted."""
+
+    def __init__(self, params: dict[str, Any], bases: Bases) -> None:
+        self._params = params
+        self._bases = bases
+        self._output = Path(params["output"]["path"])
+        self._events: list[JobEvent] = []
+        self.result: dict[str, Any] = {}
+
+    def run(self) -> Iterator[JobEvent | None]:
+        """Yields events, and None where other work may take its turn. Raises ``EngineError``."""
+        yield from self._repeat() if self._is_done() else self._train()
+
+    def _is_done(self) -> bool:
+        """Whether an earlier call finished this very job, and died before it could say so."""
+        state = read_state(self._output)
+        return state is not None and state.get("job_id") == self._params["job_id"]
+
+    def _repeat(self) -> Iterator[JobEvent]:
+        state = read_state(self._output)
+        assert state is not None
+        yield from (JobEvent(kind, data) for kind, data in state["events"])
+        base = self._bases.resolve(self._params["base"])
+        base.adapters.get(self._params["output"]["key"], str(self._output))
+        self._set_result(describe_folder(self._output), state["data_metrics"], state["gradient_steps"])
+
+    def _train(self) -> Iterator[JobEvent | None]:
+        base = self._bases.load(self._params["base"])
+        work = self._work(base)
+        yield from work.load(**self._params["data"])
+        snapshots = Snapshots(Path(self._params["work_dir"]))
+        saved = snapshots.newest()
+        if saved is None:
+            self._events = [JobEvent("warning", {"message": message}) for message in work.warnings]
+            self._events.append(JobEvent("training_started", {"num_sequences": work.num_steps}))
+        else:
+            self._events = [JobEvent(kind, data) for kind, data in saved[1]["events"]]
+        yield from list(self._events)
+        if work.num_steps == 0:
+            self._finish_unchanged(base, work)
+            return
+        trainer = yield from self._trainer(base, work, fresh=saved is None)
+        yield from work.prepare(trainer)
+        done = 0
+        if saved is not None:
+            trainer.restore(*saved)
+            done = saved[1]["gradient_steps"]
+        for index in range(done, work.num_steps):
+            yield from self._step(index, work, trainer)
+            if index + 1 < work.num_steps and snapshots.due():
+                snapshots.write(index + 1, trainer.tensors(), {**trainer.progress(), **self._progress(index + 1)})
+        self._finish(base, work, trainer)
+
+    def _work(self, base: Base) -> RlWork | SftWork:
+        job = self._params["job"]
+        if job["kind"] == "sft":
+            return SftWork(job["config"], base)
+        return RlWork(job["config"], base, self._reference(base))
+
+    def _reference(self, base: Base) -> LoraView:
+        """The KL reference; the base model when none is named."""
+        reference = self._params["reference"]
+        if reference is None:
+            return NoLora()
+        return TrainableLora(read_peft(Path(reference["path"]), base.config), base.decoder.device)
+
+    def _trainer(self, base: Base, work: RlWork | SftWork, fresh: bool) -> Generator[JobEvent, None, Trainer]:
+        """A trainer at the start of the job."""
+        trainer = Trainer(base.decoder, self._start_weights(base), work.optimizer, work.chunk_size)
+        start = self._params["start"]
+        warning = trainer.adopt(read_optimizer(Path(start["path"])), work.kind) if start else None
+        if warning and fresh:
+            yield self._event("warning", {"message": warning})
+        return trainer
+
+    def _start_weights(self, base: Base) -> LoraWeights:
+        start = self._params["start"]
+        if start is not None:
+            return read_peft(Path(start["path"]), base.config)
+        return initial_lora(base.config, **self._params["lora"])
+
+    def _step(self, index: int, work: RlWork | SftWork, trainer: Trainer) -> Iterator[JobEvent | None]:
+        halvings = trainer.micro_batches.halvings
+        metrics = yield from work.step(index, trainer)
+        if trainer.micro_batches.halvings > halvings:
+            message = f"gradient step {index + 1} ran out of memory and was done in smaller pieces"
+            yield self._event("warning", {"message": message})
+        warning = work.step_warning(index, metrics)
+        if warning:
+            yield self._event("warning", {"message": warning})
+        yield self._event("gradient_step", {"number": index + 1, "metrics": metrics})
+
+    def _event(self, kind: str, data: dict[str, Any]) -> JobEvent:
+        event = JobEvent(kind, data)
+        self._events.append(event)
+        return event
+
+    def _progress(self, gradient_steps: int) -> dict[str, Any]:
+        return {"gradient_steps": gradient_steps, "events": [[event.kind, event.data] for event in self._events]}
+
+    def _finish(self, base: Base, work: RlWork | SftWork, trainer: Trainer) -> None:
+        weights = trainer.lora.snapshot()
+
+        def fill(folder: Path) -> None:
+            write_peft(folder, weights, base.name)
+            write_optimizer(folder, trainer.optimizer_state(work.kind))
+            write_state(folder, self._state(base, work))
+
+        written = self._write(fill, 3 * trainer.lora.masters.nbytes + _SMALL_FILES_BYTES)
+        base.adapters.publish(self._params["output"]["key"], weights)
+        self._set_result(written, self._data_metrics(work), work.num_steps)
+
+    def _finish_unchanged(self, base: Base, work: RlWork | SftWork) -> None:
+        """Nothing to train still makes a checkpoint, the same as its parent (training-api 4.2)."""
+        start = self._params["start"]
+
+        def fill(folder: Path) -> None:
+            if start is None:
+                write_peft(folder, self._start_weights(base), base.name)
+            else:
+                link_files(Path(start["path"]), (*ADAPTER_FILES, OPTIMIZER_FILE), folder)
+            write_state(folder, self._state(base, work))
+
+        written = self._write(fill, _SMALL_FILES_BYTES)
+        base.adapters.get(self._params["output"]["key"], str(self._output))
+        self._set_result(written, self._data_metrics(work), 0)
+
+    def _write(self, fill: Callable[[Path], None], needed_bytes: int) -> Written:
+        return write_folder(self._output, self._params["job_id"], needed_bytes, fill)
+
+    def _state(self, base: Base, work: RlWork | SftWork) -> dict[str, Any]:
+        """`state.json`: where the checkpoint comes from, and what a repeated call has to tell again."""
+        start = self._params["start"]
+        return {
+            "job_id": self._params["job_id"],
+            "kind": work.kind,
+            "parent": start and start["key"],
+            "base_model": base.name,
+            "base_fingerprint": base.fingerprint,
+            "data_sha256": self._params["data"]["sha256"],
+            "data_metrics": self._data_metrics(work),
+            **self._progress(work.num_steps),
+        }
+
+    def _data_metrics(self, work: RlWork | SftWork) -> dict[str, float]:
+        steps = [event.data["metrics"] for event in self._events if event.kind == "gradient_step"]
+        return work.data_metrics(steps)
+
+    def _set_result(self, written: Written, data_metrics: dict[str, float], gradient_steps: int) -> None:
+        self.result = {
+            "output": self._params["output"],
+            "size_bytes": written.size_bytes,
+            "manifest_sha256": written.manifest_sha256,
+            "gradient_steps": gradient_steps,
+            "data_metrics": data_metrics,
+        }
+
+
+def initialize_adapter(params: dict[str, Any], bases: Bases) -> dict[str, Any]:
+    """`adapter.init`: writes the initial adapter (step 0) as a checkpoint folder and puts it in a slot.
+
+    Repeating the call finds the folder there and answers the same.
+    """
+    base = bases.resolve(params["base"])
+    output = Path(params["output"]["path"])
+    weights = initial_lora(base.config, **params["lora"])
+    state = {"job_id": None, "kind": "init", "base_model": base.name, "base_fingerprint": base.fingerprint}
+
+    def fill(folder: Path) -> None:
+        write_peft(folder, weights, base.name)
+        write_state(folder, {**state, "lora": params["lora"]})
+
+    earlier = read_state(output)
+    if earlier is not None and earlier.get("kind") == "init":
+        written = describe_folder(output)
+    else:
+        written = write_folder(output, "init", _SMALL_FILES_BYTES, fill)
+    base.adapters.publish(params["output"]["key"], weights)
+    return {"size_bytes": written.size_bytes, "manifest_sha256": written.manifest_sha256}

@@ -1,0 +1,99 @@
+"""From trajectories to packed rows: the data side of an RL job (training-api 7.1 to 7.3)."""
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import EngineError
+from .advantages import group_advantages, normalize, trajectory_weight
+from .packing import pack, row_length
+from .sequences import Sequence, merge_turns
+from .turns import TurnResolver
+
+
+@dataclass
+class RlData:
+    """``rows`` are optimizer steps in order; ``counts`` go into the job's data metrics."""
+
+    rows: list[list[Sequence]] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    warnings: list[str] = field(default_factory=list)
+
+
+class RlDataBuilder:
+    """Reads groups one at a time; only their token sequences are kept."""
+
+    def __init__(self, resolver: TurnResolver, config: dict[str, Any], max_model_len: int) -> None:
+        self._resolver = resolver
+        self._config = config
+        self._max_model_len = max_model_len
+        self._sequences: list[Sequence] = []
+        self._trajectories = 0
+        self._data = RlData(counts=resolver.counts)
+
+    def read(self, lines: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[None]:
+        """Yields after each group, so that a caller can do other work in between."""
+        for group, members in itertools.groupby((line for _, line in lines), key=lambda line: line["group"]):
+            self._add_group(group, list(members))
+            yield
+
+    def build(self, generator: np.random.Generator) -> RlData:
+        longest = max(map(len, self._sequences), default=0)
+        length = row_length(longest, self._config["packed_sequence_length"], self._max_model_len)
+        kept = [sequence for sequence in self._sequences if len(sequence) <= length]
+        self._report_overlong(len(self._sequences) - len(kept), length)
+        normalize(kept, self._config["advantage_balance"])
+        self._data.rows = pack(kept, length, generator)
+        return self._data
+
+    def _add_group(self, group: int, members: list[dict[str, Any]]) -> None:
+        rewards = [_reward(member, group) for member in members]
+        advantages = group_advantages(rewards, self._config["scale_rewards"])
+        counts = self._data.counts
+        counts["groups"] += 1
+        counts["groups_of_one"] += len(members) == 1
+        counts["groups_trainable"] += bool(np.any(advantages))
+        counts["trajectories"] += len(members)
+        for member, advantage in zip(members, advantages, strict=True):
+            if advantage == 0:
+                counts["trajectories_zero_advantage"] += 1
+            else:
+                self._add_trajectory(member, group, float(advantage))
+
+    def _add_trajectory(self, member: dict[str, Any], group: int, advantage: float) -> None:
+        where = f"group {group}, trajectory {member['index']}"
+        sequences = []
+        for number, history in enumerate(member["histories"]):
+            place = where if number == 0 else f"{where}, additional history {number - 1}"
+            sequences += merge_turns(self._resolver.resolve(history, place))
+        weight = trajectory_weight(sequences)
+        for sequence in sequences:
+            sequence.group, sequence.trajectory = group, self._trajectories
+            sequence.advantage, sequence.weight = advantage, weight
+        self._data.counts["trajectories_untrainable"] += not sequences
+        self._data.counts["sequences"] += len(sequences)
+        self._trajectories += 1
+        self._sequences += sequences
+
+    def _report_overlong(self, dropped: int, length: int) -> None:
+        self._data.counts["sequences_dropped_overlong"] += dropped
+        if dropped:
+            self._data.warnings.append(
+                f"{dropped} of {len(self._sequences)} sequences are longer than {length} tokens and were dropped"
+            )
+
+
+def _reward(member: dict[str, Any], group: int) -> float:
+    reward = member["reward"]
+    if not math.isfinite(reward):
+        raise EngineError(
+            "invalid",
+            f"group {group}, trajectory {member['index']}: reward {reward} is not a finite number.",
+            "trajectory_groups",
+        )
+    return reward

@@ -1,0 +1,151 @@
+"""An SFT job: rows of chat messages, one optimizer step per batch (training-api 2.5 and 7.5)."""
+
+from collections import Counter
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from ..bases import Base
+from ..errors import EngineError
+from .data_file import read_json_lines
+from .optimizer import SFT_OPTIMIZER
+from .packed_forward import Batch
+from .sequences import Sequence, Turn, merge_turns
+from .trainer import Trainer
+
+Metrics = dict[str, float]
+
+
+@dataclass
+class _Row:
+    """A trajectory as sequences, or none when it was dropped."""
+
+    sequences: list[Sequence]
+    dropped: bool
+
+
+class SftWork:
+    """The SFT side of a training job. Batches are known after :meth:`load`."""
+
+    kind = "sft"
+    optimizer = SFT_OPTIMIZER
+    chunk_size = 1024
+    warnings: list[str]
+
+    def __init__(self, config: dict[str, Any], base: Base) -> None:
+        self._config = config
+        self._base = base
+        self._batches: list[list[_Row]] = []
+        self._learning_rates: list[float] = []
+        self._counts: Counter[str] = Counter()
+        self.warnings = []
+
+    @property
+    def num_steps(self) -> int:
+        return len(self._batches)
+
+    def load(self, path: str, sha256: str) -> Iterator[None]:
+        """Reads the data file into batches in file order; the last may be short."""
+        batches: list[list[_Row]] = []
+        for number, line in read_json_lines(path, sha256):
+            if not batches or len(batches[-1]) == self._config["batch_size"]:
+                batches.append([])
+            batches[-1].append(self._row(line, number))
+            yield
+        self._batches = [batch for batch in batches if any(row.sequences for row in batch)]
+        self._counts["batches_without_labels"] = len(batches) - len(self._batches)
+        self._learning_rates = self._per_step_learning_rates(len(batches))
+        if self._counts["rows_dropped_overlong"]:
+            self.warnings.append(
+                f"{self._counts['rows_dropped_overlong']} of {self._counts['rows']} rows are longer than "
+                f"{self._base.max_model_len} tokens and were dropped"
+            )
+
+    def prepare(self, trainer: Trainer) -> Iterator[None]:
+        yield from ()
+
+    def step(self, index: int, trainer: Trainer) -> Generator[None, None, Metrics]:
+        batch = self._batches[index]
+        sequences = [sequence for row in batch for sequence in row.sequences]
+        total = sum(sequence.num_trained for sequence in sequences)
+        started = trainer.micro_batches.seconds
+
+        def objective(_piece: list[int], _batch: Batch, new: Tensor, _entropy: Tensor) -> tuple[Tensor, Tensor]:
+            reduced = -new.sum() / total
+            return reduced, reduced.detach()
+
+        losses: list[Tensor] = []
+        for records in trainer.micro_batches.backward(sequences, trainer.lora, objective):
+            losses += records
+            yield
+        loss, learning_rate = float(sum(losses)), self._learning_rates[index]
+        norm = trainer.update(learning_rate, index + 1, loss)
+        tokens = sum(map(len, sequences))
+        return {
+            "loss": loss,
+            "learning_rate": learning_rate,
+            "grad_norm": norm,
+            "num_trajectories": sum(bool(row.sequences) for row in batch),
+            "num_tokens": tokens,
+            "num_trainable_tokens": total,
+            "num_dropped_trajectories": sum(row.dropped for row in batch),
+            "tokens_per_second": tokens / (trainer.micro_batches.seconds - started),
+        }
+
+    def data_metrics(self, steps: list[Metrics]) -> Metrics:
+        return dict(self._counts)
+
+    def step_warning(self, index: int, metrics: Metrics) -> str | None:
+        return None
+
+    def _row(self, line: dict[str, Any], number: int) -> _Row:
+        messages = _messages(line, number)
+        try:
+            spans = self._base.renderer.spans(messages, line.get("tools"))
+        except EngineError as error:
+            raise _bad_row(number, error.message) from error
+        if self._config["assistant_turns"] == "last":
+            spans = spans[-1:]
+        turns = [Turn(s.prompt_ids, s.token_ids, [float("nan")] * len(s.token_ids)) for s in spans]
+        sequences = merge_turns(turns)
+        self._counts["rows"] += 1
+        # All sequences of a row are one trajectory, so they may share a prefix.
+        for sequence in sequences:
+            sequence.group = sequence.trajectory = number
+        dropped = any(len(sequence) > self._base.max_model_len for sequence in sequences)
+        self._counts["rows_dropped_overlong"] += dropped
+        return _Row([] if dropped else sequences, dropped)
+
+    def _per_step_learning_rates(self, num_batches: int) -> list[float]:
+        """A list has one value per batch, or one per batch with labels; batches without take no value from it."""
+        given = self._config["learning_rate"]
+        if not isinstance(given, list):
+            return [float(given)] * self.num_steps
+        if len(given) not in (num_batches, self.num_steps):
+            raise EngineError(
+                "invalid",
+                f"learning_rate has {len(given)} values, but the data makes {num_batches} batches "
+                f"of {self._config['batch_size']}. Send one value per batch, or a single number.",
+                "config.learning_rate",
+            )
+        return [float(value) for value in given[: self.num_steps]]
+
+
+def _messages(line: dict[str, Any], number: int) -> list[dict[str, Any]]:
+    messages = line.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise _bad_row(number, f"`messages` is {messages!r}, expected a list of chat messages")
+    for place, message in enumerate(messages):
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            raise _bad_row(number, f"messages[{place}] is {message!r}, expected an object with a `role`")
+    if messages[-1]["role"] != "assistant":
+        raise _bad_row(number, f"the last message has role {messages[-1]['role']!r}, expected 'assistant'")
+    if not isinstance(line.get("tools"), list | None):
+        raise _bad_row(number, f"`tools` is {line['tools']!r}, expected a list")
+    return messages
+
+
+def _bad_row(number: int, what: str) -> EngineError:
+    return EngineError("invalid", f"Training data, line {number}: {what}", "training_data_url")

@@ -1,0 +1,145 @@
+"""A LoRA adapter as parameters: the view that training hands to the decoder.
+
+All parameters live in one flat fp32 buffer, and their gradients in another, so that the optimizer,
+clipping and snapshots work on two tensors whatever the number of layers. Compute runs in the base
+model's dtype, the same cast as in serving (engine 4.5).
+"""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from ..model.decoder import SITE_MODULES
+from ..model.linear import FrozenLinear
+from ..model.lora import LoraModule, LoraWeights
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One module inside a fused site: its rows of the stacked A and its scale."""
+
+    module: str
+    ranks: slice
+    scale: float
+
+
+@dataclass(frozen=True)
+class _Site:
+    """``a`` [sum of ranks, in] stacks the A of every part; ``b[i]`` is [out_i, rank_i]."""
+
+    parts: list[_Part]
+    a: Tensor
+    b: list[Tensor]
+
+
+class TrainableLora:
+    """``masters`` and ``gradient`` are the flat fp32 buffers [P]; everything else is a view of them.
+
+    The backward pass adds to ``gradient``; whoever takes the step clears it.
+    """
+
+    def __init__(self, weights: LoraWeights, device: torch.device) -> None:
+        self._initial = weights
+        size = sum(module.a.numel() + module.b.numel() for module in weights.modules.values())
+        self.masters = torch.empty(size, device=device)
+        self.gradient = torch.zeros(size, device=device)
+        self._used = 0
+        self._sites: dict[tuple[int, str], _Site] = {}
+        for layer in sorted({layer for layer, _ in weights.modules}):
+            for site, modules in SITE_MODULES.items():
+                present = {m: weights.modules[layer, m] for m in modules if (layer, m) in weights.modules}
+                if present:
+                    self._sites[layer, site] = self._make_site(present)
+
+    def project(self, layer: int, site: str, x: Tensor, frozen: FrozenLinear) -> Tensor:
+        """x [N, in] -> [N, out]; part of the `LoraView` protocol."""
+        here = self._sites.get((layer, site))
+        if here is None:
+            return _Frozen.apply(x, frozen)
+        return _Project.apply(x, frozen, here.parts, here.a, *here.b)
+
+    def snapshot(self) -> LoraWeights:
+        """A copy of the current weights."""
+        modules = {}
+        for (layer, _), site in self._sites.items():
+            for part, b in zip(site.parts, site.b, strict=True):
+                a = site.a.detach()[part.ranks].clone()
+                modules[layer, part.module] = LoraModule(a, b.detach().clone(), part.scale)
+        return LoraWeights(self._initial.rank, self._initial.alpha, modules, self._initial.rslora)
+
+    def layout(self) -> list[tuple[str, list[int]]]:
+        """Names and shapes in the order of the flat buffers; two adapters with equal layouts share moments."""
+        entries = []
+        for (layer, site), at in self._sites.items():
+            tensors = [("a", at.a), *((f"b.{part.module}", b) for part, b in zip(at.parts, at.b, strict=True))]
+            entries += [(f"{layer}.{site}.{name}", list(tensor.shape)) for name, tensor in tensors]
+        return entries
+
+    def _make_site(self, modules: dict[str, LoraModule]) -> _Site:
+        parts, start = [], 0
+        for name, module in modules.items():
+            parts.append(_Part(name, slice(start, start + module.rank), module.scale))
+            start += module.rank
+        a = self._leaf(torch.cat([module.a for module in modules.values()]))
+        return _Site(parts, a, [self._leaf(module.b) for module in modules.values()])
+
+    def _leaf(self, value: Tensor) -> Tensor:
+        own = slice(self._used, self._used + value.numel())
+        self._used = own.stop
+        leaf = self.masters[own].view(value.shape)
+        leaf.copy_(value)
+        leaf.requires_grad_()
+        leaf.grad = self.gradient[own].view(value.shape)
+        return leaf
+
+
+def _columns(frozen: FrozenLinear, module: str) -> slice:
+    """Where ``module`` stands in the fused output."""
+    part = next(part for part in frozen.parts if part.module == module)
+    return slice(part.start, part.start + part.rows)
+
+
+class _Frozen(torch.autograd.Function):
+    """x W^T with a gradient to x alone."""
+
+    @staticmethod
+    def forward(ctx, x, frozen):
+        ctx.frozen = frozen
+        return frozen(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return ctx.frozen.transposed(grad.contiguous()), None
+
+
+class _Project(torch.autograd.Function):
+    """y = x W^T + scale (x A^T) B^T for every part; keeps x and x A^T only."""
+
+    @staticmethod
+    def forward(ctx, x, frozen, parts, a, *b):
+        u = F.linear(x, a.to(x.dtype))
+        y = frozen(x)
+        for part, b_part in zip(parts, b, strict=True):
+            columns = y[:, _columns(frozen, part.module)]
+            columns.addmm_(u[:, part.ranks], b_part.to(x.dtype).t(), alpha=part.scale)
+        ctx.save_for_backward(x, u, a, *b)
+        ctx.frozen, ctx.parts = frozen, parts
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, u, a, *b = ctx.saved_tensors
+        grad = grad.contiguous()
+        grad_u = torch.empty_like(u)
+        grad_b = []
+        for part, b_part in zip(ctx.parts, b, strict=True):
+            columns = grad[:, _columns(ctx.frozen, part.module)]
+            torch.mm(columns, b_part.to(x.dtype), out=grad_u[:, part.ranks])
+            grad_b.append(u[:, part.ranks].t().mm(columns).t().float().mul(part.scale))
+            grad_u[:, part.ranks] *= part.scale
+        grad_x = None
+        if ctx.needs_input_grad[0]:
+            grad_x = ctx.frozen.transposed(grad).addmm_(grad_u, a.to(x.dtype))
+        return grad_x, None, None, grad_u.t().mm(x).float(), *grad_b

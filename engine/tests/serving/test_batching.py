@@ -1,0 +1,342 @@
+"""Continuous batching against transformers and peft, and its own invariances."""
+
+import json
+import random
+
+import pytest
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers import AutoModelForCausalLM
+
+from heddle_engine.bases import Base
+from heddle_engine.model.adapters import AdapterStore
+from heddle_engine.model.lora import read_peft
+from heddle_engine.serving.batching import Batcher
+from heddle_engine.serving.generation import Request
+from heddle_engine.serving.sampling import SamplingParams
+from heddle_engine.serving.scoring import Score
+from tests.models import CONFIGS
+
+CPU = torch.device("cpu")
+TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+
+
+class Recorder:
+    """A sink that keeps everything."""
+
+    def __init__(self, n=1):
+        self.cached = None
+        self.tokens = [[] for _ in range(n)]
+        self.ends = [None] * n
+        self.error = None
+
+    def started(self, cached_tokens):
+        self.cached = cached_tokens
+
+    def sampled(self, index, token, end):
+        self.tokens[index].append(token)
+        if end:
+            self.ends[index] = (end.reason, end.stop_reason)
+
+    def failed(self, error):
+        self.error = error
+
+    def ids(self, index=0):
+        return [token.id for token in self.tokens[index]]
+
+    def logprobs(self, index=0):
+        return [token.logprob for token in self.tokens[index]]
+
+
+@pytest.fixture(scope="module")
+def base(model_folders):
+    return Base("tiny", model_folders("qwen3"), CPU, torch.float32)
+
+
+def batcher_of(base, **options):
+    return Batcher(base.decoder, **{"kv_bytes": 1 << 28, "cache_bytes": 1 << 26, **options})
+
+
+def request_of(base, prompt, adapter=None, n=1, salt="", **wire):
+    params = SamplingParams.from_wire({"temperature": 0, "max_tokens": 12, "ignore_eos": True, **wire}, 320)
+    sink = Recorder(n)
+    return Request(list(prompt), params, n, adapter, salt, sink, base.tokenizer, base.max_model_len)
+
+
+def run(batcher, requests):
+    for request in requests:
+        batcher.submit(request)
+    steps = 0
+    while batcher.busy:
+        batcher.step()
+        steps += 1
+        assert steps < 5000
+    return [request.sink for request in requests]
+
+
+def prompts(count, seed=0, low=5, high=60):
+    chance = random.Random(seed)
+    return [[chance.randrange(300) for _ in range(chance.randint(low, high))] for _ in range(count)]
+
+
+@pytest.fixture(scope="module")
+def peft_models(model_folders, tmp_path_factory):
+    """Three adapters of unlike rank as (merged oracle, folder)."""
+    made = []
+    for number, rank in enumerate((4, 8, 2)):
+        torch.manual_seed(number)
+        oracle = AutoModelForCausalLM.from_pretrained(model_folders("qwen3"), dtype=torch.float32)
+        model = get_peft_model(oracle, LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=TARGETS)).eval()
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                if "lora_B" in name:
+                    parameter.normal_(0, 0.15)
+        folder = tmp_path_factory.mktemp("adapter")
+        model.save_pretrained(folder)
+        made.append((model, folder))
+    return made
+
+
+def adapters_of(base, peft_models):
+    store = AdapterStore(base.config, CPU, torch.float32)
+    return [store.get(f"model@{i}", str(folder)) for i, (_, folder) in enumerate(peft_models)]
+
+
+def greedy(model, prompt, count):
+    ids = torch.tensor([prompt])
+    with torch.inference_mode():
+        out = model.generate(
+            input_ids=ids, attention_mask=torch.ones_like(ids), max_new_tokens=count, min_new_tokens=count,
+            do_sample=False, pad_token_id=0,
+        )  # fmt: skip
+    return out[0, len(prompt) :].tolist()
+
+
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_greedy_equals_transformers(kind, model_folders):
+    base = Base(kind, model_folders(kind), CPU, torch.float32)
+    oracle = AutoModelForCausalLM.from_pretrained(base.folder, dtype=torch.float32).eval()
+    lines = [*prompts(6), prompts(1, seed=9, low=150, high=150)[0]]
+    eos = base.tokenizer.eos_ids
+    sinks = run(batcher_of(base), [request_of(base, line, logit_bias={str(i): -100 for i in eos}) for line in lines])
+    for line, sink in zip(lines, sinks, strict=True):
+        assert sink.ids() == greedy(oracle, line, 12)
+        assert sink.ends == [("length", None)]
+
+
+def test_mixed_adapters_equal_peft(base, peft_models):
+    adapters = adapters_of(base, peft_models)
+    oracle = AutoModelForCausalLM.from_pretrained(base.folder, dtype=torch.float32).eval()
+    chance = random.Random(4)
+    lines = prompts(23, seed=2)
+    which = [chance.choice([None, 0, 0, 0, 1, 2]) for _ in lines]
+    assert set(which) == {None, 0, 1, 2}
+    ban = {str(i): -100 for i in base.tokenizer.eos_ids}
+    requests = [
+        request_of(base, line, None if w is None else adapters[w], logit_bias=ban)
+        for line, w in zip(lines, which, strict=True)
+    ]
+    sinks = run(batcher_of(base), requests)
+    for line, w, sink in zip(lines, which, sinks, strict=True):
+        model = oracle if w is None else peft_models[w][0]
+        assert sink.ids() == greedy(model, line, 12)
+    assert len({tuple(sink.ids()) for sink in sinks}) > 10
+
+
+def test_result_does_not_depend_on_the_rest_of_the_batch(base, peft_models):
+    adapters = adapters_of(base, peft_models)
+    lines = prompts(12, seed=5)
+
+    def one(i):
+        return request_of(base, lines[i], [None, *adapters][i % 4], temperature=1, seed=str(i), max_tokens=20 + i)
+
+    together = run(batcher_of(base), [one(i) for i in range(12)])
+    crowded = run(batcher_of(base, max_rows=3), [one(i) for i in reversed(range(12))])[::-1]
+    for i in range(12):
+        [alone] = run(batcher_of(base), [one(i)])
+        assert alone.ids() == together[i].ids() == crowded[i].ids()
+        assert alone.logprobs() == pytest.approx(together[i].logprobs(), abs=1e-5)
+        assert len(alone.ids()) == 20 + i
+
+
+def test_reported_logprobs_are_those_of_a_full_forward(base, peft_models):
+    adapters = adapters_of(base, peft_models)
+    [sink] = run(batcher_of(base), [request_of(base, prompts(1)[0], adapters[1], temperature=0.7, seed="5", top_p=0.9)])
+    ids = [*prompts(1)[0], *sink.ids()]
+    with torch.inference_mode():
+        logprobs = peft_models[1][0](input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
+    start = len(ids) - len(sink.ids())
+    expected = [logprobs[place - 1, ids[place]].item() for place in range(start, len(ids))]
+    assert sink.logprobs() == pytest.approx(expected, abs=1e-5)
+
+
+def test_prompts_longer_than_a_prefill_chunk(base, monkeypatch):
+    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS", 37)
+    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", 11)
+    lines = prompts(5, seed=3, low=90, high=200)
+    chunked = run(batcher_of(base), [request_of(base, line) for line in lines])
+    monkeypatch.undo()
+    whole = run(batcher_of(base), [request_of(base, line) for line in lines])
+    assert [sink.ids() for sink in chunked] == [sink.ids() for sink in whole]
+
+
+def test_prefix_reuse_gives_the_same_logprobs(base, peft_models):
+    adapter = adapters_of(base, peft_models)[0]
+    line = prompts(1, seed=8, low=50, high=50)[0]
+    batcher = batcher_of(base)
+    longer = [*line[:40], 7, 8, 9]
+    [first] = run(batcher, [request_of(base, line, adapter)])
+    [again] = run(batcher, [request_of(base, line, adapter)])
+    [partial] = run(batcher, [request_of(base, longer, adapter)])
+    [fresh] = run(batcher_of(base), [request_of(base, longer, adapter)])
+    assert (first.cached, again.cached, partial.cached, fresh.cached) == (0, 50, 40, 0)
+    assert again.ids() == first.ids()
+    assert again.logprobs() == first.logprobs()
+    assert partial.ids() == fresh.ids()
+    assert partial.logprobs() == pytest.approx(fresh.logprobs(), abs=1e-5)
+
+
+def test_a_conversation_reuses_its_earlier_turns(base):
+    line = prompts(1, seed=8, low=50, high=50)[0]
+    batcher = batcher_of(base)
+    [first] = run(batcher, [request_of(base, line)])
+    [second] = run(batcher, [request_of(base, [*line, *first.ids(), 5, 6])])
+    assert second.cached == 50 + 11
+
+
+@pytest.mark.parametrize("change", ["salt", "adapter"])
+def test_cache_is_separated_by_salt_and_adapter(change, base, peft_models):
+    adapters = adapters_of(base, peft_models)
+    line = prompts(1, seed=8, low=50, high=50)[0]
+    batcher = batcher_of(base)
+    run(batcher, [request_of(base, line, adapters[0], salt="a")])
+    other = {"salt": (adapters[0], "b"), "adapter": (adapters[1], "a")}[change]
+    [sink] = run(batcher, [request_of(base, line, other[0], salt=other[1])])
+    assert sink.cached == 0
+
+
+def test_choices_share_their_prompt(base):
+    line = prompts(1, seed=8, low=50, high=50)[0]
+    batcher = batcher_of(base)
+    computed = []
+    kept = batcher._decoder.hidden
+
+    def counting(ids, *rest):
+        computed.append(len(ids))
+        return kept(ids, *rest)
+
+    batcher._decoder.hidden = counting
+    try:
+        [sink] = run(batcher, [request_of(base, line, n=5, temperature=1, seed="3", max_tokens=6)])
+    finally:
+        del batcher._decoder.hidden
+    assert computed[0] == 50
+    assert sum(computed) == 50 + 5 * 5
+    assert len({tuple(sink.ids(i)) for i in range(5)}) == 5
+
+
+def test_memory_pressure_changes_nothing_but_time(base):
+    lines = prompts(10, seed=6, low=100, high=127)
+    ample = run(batcher_of(base), [request_of(base, line, max_tokens=150, temperature=1, seed="1") for line in lines])
+    line_bytes = 512 * 2 * 3 * 2 * 16 * 4
+    tight = batcher_of(base, kv_bytes=int(1.6 * line_bytes), cache_bytes=0)
+    squeezed = run(tight, [request_of(base, line, max_tokens=150, temperature=1, seed="1") for line in lines])
+    assert [sink.ids() for sink in squeezed] == [sink.ids() for sink in ample]
+    assert tight._kv.used_bytes == 0
+
+
+def test_a_sequence_that_can_never_fit_is_refused(base):
+    [sink] = run(batcher_of(base, kv_bytes=100_000), [request_of(base, prompts(1, low=200, high=200)[0])])
+    assert sink.error.kind == "out_of_memory"
+    assert "200 tokens" in sink.error.message
+
+
+def test_the_context_bounds_the_output(base):
+    [sink] = run(batcher_of(base), [request_of(base, [1] * 500, max_tokens=None)])
+    assert len(sink.ids()) == 12
+    assert sink.ends == [("length", None)]
+
+
+def test_cancel_frees_the_place(base):
+    batcher = batcher_of(base, max_rows=1)
+    first, second = request_of(base, [1, 2, 3], max_tokens=400), request_of(base, [4, 5, 6], max_tokens=2)
+    batcher.submit(first)
+    batcher.submit(second)
+    for _ in range(3):
+        batcher.step()
+    assert (batcher.num_running, batcher.num_waiting) == (1, 1)
+    first.cancelled = True
+    run(batcher, [])
+    assert second.sink.ends == [("length", None)]
+    assert len(first.sink.ids()) < 10
+    assert batcher._kv.used_bytes == 0
+
+
+def test_a_failing_step_ends_its_requests_only(base, monkeypatch):
+    batcher = batcher_of(base)
+    [before] = run(batcher, [request_of(base, [1, 2, 3])])
+
+    def broken(*_):
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(batcher._decoder, "hidden", broken)
+        [hurt] = run(batcher, [request_of(base, [1, 2, 3])])
+    [after] = run(batcher, [request_of(base, [1, 2, 3])])
+    assert hurt.error.kind == "out_of_memory"
+    assert after.ids() == before.ids()
+
+
+def test_diverged_weights_fail_their_request_and_leave_nothing_behind(base, peft_models):
+    store = AdapterStore(base.config, CPU, torch.float32)
+    weights = read_peft(peft_models[0][1], base.config)
+    for lora in weights.modules.values():
+        lora.b.fill_(torch.inf)
+    batcher = batcher_of(base)
+    line = prompts(1, low=40, high=40)[0]
+    [before] = run(batcher, [request_of(base, line)])
+    [hurt] = run(batcher, [request_of(base, line, store.publish("bad@3", weights))])
+    [after] = run(batcher, [request_of(base, [9, *line])])
+    [fresh] = run(batcher_of(base), [request_of(base, [9, *line])])
+    assert hurt.error.kind == "internal"
+    assert "bad@3" in hurt.error.message
+    assert len(before.ids()) == 12
+    assert after.logprobs() == pytest.approx(fresh.logprobs(), abs=1e-5)
+
+
+def test_score_equals_a_full_forward(base, peft_models, monkeypatch):
+    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", 33)
+    adapter = adapters_of(base, peft_models)[2]
+    ids = prompts(1, seed=1, low=100, high=100)[0]
+    results = []
+    batcher = batcher_of(base)
+    batcher.submit_score(Score(ids, adapter, results.append))
+    run(batcher, [])
+    with torch.inference_mode():
+        logprobs = peft_models[2][0](input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
+    assert results[0][0] is None
+    assert results[0][1:] == pytest.approx([logprobs[i - 1, ids[i]].item() for i in range(1, 100)], abs=1e-5)
+
+
+def test_published_weights_serve_as_the_file_does(base, peft_models, tmp_path):
+    store = AdapterStore(base.config, CPU, torch.float32)
+    folder = peft_models[0][1]
+    published = store.publish("live@1", read_peft(folder, base.config))
+    line = prompts(1)[0]
+    [live] = run(batcher_of(base), [request_of(base, line, published)])
+    [disk] = run(batcher_of(base), [request_of(base, line, store.get("disk@1", str(folder)))])
+    assert store.get("live@1", str(tmp_path / "absent")) is published
+    assert live.logprobs() == disk.logprobs()
+
+
+def test_store_drops_the_least_recently_used(base, peft_models):
+    folders = [str(folder) for _, folder in peft_models]
+    size = AdapterStore(base.config, CPU, torch.float32).get("a", folders[0]).bytes
+    store = AdapterStore(base.config, CPU, torch.float32, limit=int(2.5 * size))
+    for key in ("a", "b", "a", "c"):
+        store.get(key, folders[0])
+    assert [key in store for key in "abc"] == [True, False, True]
+
+
+def test_adapter_config_is_read_whole(peft_models):
+    assert set(json.loads((peft_models[0][1] / "adapter_config.json").read_text())["target_modules"]) == set(TARGETS)

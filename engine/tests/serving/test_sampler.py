@@ -1,0 +1,200 @@
+"""Every sampling parameter, on logits whose outcome is known."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+import torch
+
+from heddle_engine.errors import EngineError
+from heddle_engine.serving.sampler import Sampler, choice_seed, inverse_cdf, uniforms
+from heddle_engine.serving.sampling import SamplingParams
+
+VOCAB = 300
+CPU = torch.device("cpu")
+
+
+@dataclass
+class Row:
+    params: SamplingParams
+    ids: list = field(default_factory=lambda: [1, 2])
+    prompt_length: int = 2
+    end_ids: frozenset = frozenset({9})
+
+    @property
+    def seed(self):
+        return self.params.seed
+
+
+def params(**wire):
+    return SamplingParams.from_wire(wire, VOCAB)
+
+
+def draw(logits, count=4000, ids=(1, 2), prompt_length=2, **wire):
+    """Tokens of `count` rows of the same logits, each with its own seed."""
+    rows = [Row(params(seed=str(i), **wire), list(ids), prompt_length) for i in range(count)]
+    return Sampler(rows, VOCAB, CPU).sample(logits.expand(count, -1)).tokens
+
+
+def peaked(**values):
+    """Logits of −10 with the given ones raised: peaked(t5=2.0)."""
+    logits = torch.full((1, VOCAB), -10.0)
+    for name, value in values.items():
+        logits[0, int(name[1:])] = value
+    return logits
+
+
+def shares(tokens):
+    return {token: tokens.count(token) / len(tokens) for token in set(tokens)}
+
+
+def test_samples_follow_the_softmax():
+    found = shares(draw(peaked(t5=math.log(6), t130=math.log(3), t299=math.log(1)), count=20000))
+    assert found[5] == pytest.approx(0.6, abs=0.02)
+    assert found[130] == pytest.approx(0.3, abs=0.02)
+    assert found[299] == pytest.approx(0.1, abs=0.01)
+
+
+def test_temperature_sharpens():
+    found = shares(draw(peaked(t5=1.0, t6=0.0), temperature=0.5))
+    assert found[5] == pytest.approx(1 / (1 + math.exp(-2)), abs=0.03)
+
+
+def test_zero_temperature_is_greedy():
+    assert set(draw(peaked(t5=1.0, t6=0.999), count=50, temperature=0)) == {5}
+
+
+def test_top_k_keeps_the_k_likeliest():
+    assert set(draw(peaked(t5=1.0, t6=0.9, t7=0.8), top_k=2)) == {5, 6}
+
+
+def test_top_p_keeps_the_smallest_set_that_reaches_p():
+    logits = peaked(t5=math.log(0.5), t6=math.log(0.3), t7=math.log(0.2))
+    assert set(draw(logits, top_p=0.7)) == {5, 6}
+    assert set(draw(logits, top_p=0.45)) == {5}
+    assert set(draw(logits, top_p=0.85)) == {5, 6, 7}
+
+
+def test_min_p_is_relative_to_the_likeliest():
+    assert set(draw(peaked(t5=math.log(0.6), t6=math.log(0.3), t7=math.log(0.1)), min_p=0.25)) == {5, 6}
+
+
+def test_bias_and_allowed_tokens():
+    assert set(draw(peaked(t5=1.0), count=20, logit_bias={"8": 100})) == {8}
+    assert set(draw(peaked(t5=1.0), count=500, allowed_token_ids=[20, 21])) == {20, 21}
+
+
+def test_presence_penalty_counts_output_tokens_once():
+    logits = peaked(t5=1.0, t6=0.2)
+    assert draw(logits, 1, ids=[1, 5], prompt_length=2, presence_penalty=1, temperature=0) == [5]
+    assert draw(logits, 1, ids=[1, 5, 5], prompt_length=1, presence_penalty=0.7, temperature=0) == [5]
+    assert draw(logits, 1, ids=[1, 5], prompt_length=1, presence_penalty=1, temperature=0) == [6]
+
+
+def test_frequency_penalty_counts_every_occurrence():
+    logits = peaked(t5=1.0, t6=0.2)
+    assert draw(logits, 1, ids=[1, 5], prompt_length=1, frequency_penalty=0.5, temperature=0) == [5]
+    assert draw(logits, 1, ids=[1, 5, 5], prompt_length=1, frequency_penalty=0.5, temperature=0) == [6]
+
+
+def test_repetition_penalty_sees_the_prompt_and_both_signs():
+    assert draw(peaked(t5=2.0, t6=1.5), 1, ids=[5], prompt_length=1, repetition_penalty=2, temperature=0) == [6]
+    assert draw(peaked(t5=-1.0, t6=-1.5), 1, ids=[5], prompt_length=1, repetition_penalty=2, temperature=0) == [6]
+
+
+def test_penalties_follow_what_is_sampled():
+    sampler = Sampler([Row(params(temperature=0, presence_penalty=2))], VOCAB, CPU)
+    logits = peaked(t5=1.0, t6=0.5, t7=0.2)
+    assert [sampler.sample(logits).tokens[0] for _ in range(3)] == [5, 6, 7]
+
+
+def test_min_tokens_bars_the_end():
+    row = Row(params(temperature=0, min_tokens=2))
+    sampler = Sampler([row], VOCAB, CPU)
+    found = []
+    for _ in range(3):
+        found += sampler.sample(peaked(t9=3.0, t5=1.0)).tokens
+        row.ids.append(found[-1])
+    assert found == [5, 5, 9]
+
+
+def test_logprobs_are_raw():
+    """engine 4.5: neither temperature nor cut-offs nor bias show in what is reported."""
+    logits = peaked(t5=1.0, t6=0.5)
+    expected = torch.log_softmax(logits[0].double(), -1)
+    row = Row(params(seed="1", temperature=0.3, top_k=1, logit_bias={"6": 50}, presence_penalty=1, top_logprobs=2))
+    sampled = Sampler([row], VOCAB, CPU).sample(logits)
+    assert sampled.tokens == [6]
+    assert sampled.logprobs == [pytest.approx(expected[6].item(), abs=1e-6)]
+    assert [token for token, _ in sampled.tops[0]] == [5, 6]
+    assert [value for _, value in sampled.tops[0]] == pytest.approx(expected[[5, 6]].tolist(), abs=1e-6)
+
+
+def test_rows_keep_their_own_parameters():
+    rows = [
+        Row(params(temperature=0)),
+        Row(params(top_k=1, seed="4")),
+        Row(params(temperature=0, logit_bias={"7": 99})),
+    ]
+    rows += [Row(params(seed="3", allowed_token_ids=[11])), Row(params(temperature=0, top_logprobs=1))]
+    sampled = Sampler(rows, VOCAB, CPU).sample(peaked(t5=1.0, t6=0.9).expand(5, -1))
+    assert sampled.tokens == [5, 5, 7, 11, 5]
+    assert [len(top) for top in sampled.tops] == [0, 0, 0, 0, 1]
+
+
+def test_a_seed_names_its_tokens():
+    logits = torch.randn(1, VOCAB, generator=torch.Generator().manual_seed(0))
+    assert draw(logits, 20) == draw(logits, 20)
+    assert len(set(draw(logits, 20))) > 5
+    assert choice_seed(7, 0) == 7
+    assert len({choice_seed(7, i) for i in range(100)}) == 100
+
+
+def test_uniforms_are_uniform_in_seed_and_position():
+    seeds = np.arange(2000, dtype=np.uint64)
+    for values in (uniforms(seeds, np.full(2000, 5, np.uint64)), uniforms(np.full(2000, 5, np.uint64), seeds)):
+        assert 0 <= values.min() < values.max() < 1
+        assert np.histogram(values, 10, (0, 1))[0].min() > 140
+
+
+def test_inverse_cdf_never_draws_what_has_no_weight():
+    weights = torch.zeros(4, 1000)
+    weights[:, [0, 127, 128, 999]] = 0.25
+    uniform = torch.tensor([0.0, 0.25, 0.5, 1 - 2**-53], dtype=torch.double)
+    assert inverse_cdf(weights, uniform).tolist() == [0, 127, 128, 999]
+
+
+def test_rare_tokens_keep_their_probability():
+    weights = torch.ones(1, 200_000)
+    weights[0, 0] = 1e12
+    target = torch.tensor([1 - 100_000.5 / (1e12 + 199_999)], dtype=torch.double)
+    assert abs(inverse_cdf(weights, target).item() - 99_999) < 300
+
+
+@pytest.mark.parametrize(
+    ("wire", "words"),
+    [
+        ({"temperature": -1}, "temperature must be at least 0, not -1"),
+        ({"top_p": 0}, "top_p must be above 0"),
+        ({"top_k": -1}, "top_k must be at least 0"),
+        ({"min_p": 2}, "min_p must be between 0 and 1"),
+        ({"max_tokens": 0}, "max_tokens must be at least 1"),
+        ({"top_logprobs": 21}, "top_logprobs must be between 0 and 20"),
+        ({"repetition_penalty": 0}, "repetition_penalty must be above 0"),
+        ({"logit_bias": {"300": 1}}, "logit_bias names token 300; this model's tokens are 0 to 299"),
+        ({"logit_bias": {"the": 1}}, "logit_bias names 'the'"),
+        ({"allowed_token_ids": []}, "at least one token"),
+        ({"seed": "9223372036854775808"}, "does not fit 64 bits"),
+        ({"seed": "x"}, "whole number, not 'x'"),
+    ],
+)
+def test_wrong_parameters_are_named(wire, words):
+    with pytest.raises(EngineError, match=words) as caught:
+        params(**wire)
+    assert caught.value.kind == "invalid"
+    assert caught.value.param == next(iter(wire))
+
+
+def test_negative_seeds_are_seeds():
+    assert params(seed="-1").seed == 2**64 - 1

@@ -1,0 +1,299 @@
+"""The protocol with a real engine process."""
+
+import json
+import os
+import signal
+import socket
+import struct
+import time
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from tests.serving.engine_process import Client, EngineProcess
+
+
+@pytest.fixture
+def client(engine):
+    client = Client(str(engine.path))
+    client.call("hello", {"protocol": 1, "token": None})
+    yield client
+    client.socket.close()
+
+
+@pytest.fixture(scope="module")
+def base(model_folders):
+    return {"name": "tiny", "path": str(model_folders("qwen3"))}
+
+
+@pytest.fixture
+def chat(base):
+    def params(content="the rain", sampling=(), **changes):
+        return {
+            "base": base,
+            "adapter": None,
+            "messages": [{"role": "user", "content": content}],
+            "sampling": {"max_tokens": 8, "temperature": 0, **dict(sampling)},
+            **changes,
+        }
+
+    return params
+
+
+def test_hello_describes_the_engine(client):
+    _, result = client.call("hello", {"protocol": 1, "token": None})
+    assert (result["protocol"], result["device"], result["torch_version"]) == (1, "cpu", torch.__version__)
+
+
+def test_another_protocol_is_refused(client):
+    _, error = client.call("hello", {"protocol": 2, "token": None})
+    assert error["kind"] == "invalid"
+    assert "protocol 2" in error["message"]
+
+
+def test_chat_equals_transformers(client, base, chat):
+    _, result = client.call("chat", chat(sampling={"ignore_eos": True, "top_logprobs": 2}))
+    tokenizer = AutoTokenizer.from_pretrained(base["path"])
+    model = AutoModelForCausalLM.from_pretrained(base["path"], dtype=torch.float32)
+    prompt = tokenizer.apply_chat_template(
+        [{"role": "user", "content": "the rain"}], add_generation_prompt=True, return_dict=False
+    )
+    out = model.generate(torch.tensor([prompt]), max_new_tokens=8, do_sample=False, pad_token_id=0)[0, len(prompt) :]
+    assert result["prompt_token_ids"] == prompt
+    [choice] = result["choices"]
+    count = len(out)
+    assert [token["id"] for token in choice["tokens"]][:count] == out.tolist()
+    assert result["completion_tokens"] == 8
+    with torch.inference_mode():
+        logprobs = model(torch.tensor([prompt + out.tolist()])).logits[0].log_softmax(-1)
+    for place, token in enumerate(choice["tokens"][:count]):
+        row = logprobs[len(prompt) + place - 1]
+        assert token["logprob"] == pytest.approx(row[token["id"]].item(), abs=1e-5)
+        assert [top["id"] for top in token["top"]] == row.topk(2).indices.tolist()
+    spelled = b"".join(bytes(token["bytes"]) for token in choice["tokens"]).decode(errors="replace")
+    assert tokenizer.decode([token["id"] for token in choice["tokens"]], skip_special_tokens=False) == spelled
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_streamed_deltas_add_up_to_the_result(client, chat, n):
+    call = {"sampling": {"temperature": 1, "seed": "7", "max_tokens": 30}, "n": n}
+    _, whole = client.call("chat", chat(**call))
+    events, last = client.call("chat", chat(**call, stream=True))
+    assert events[0][0] == "start"
+    assert events[0][1]["prompt_token_ids"] == whole["prompt_token_ids"]
+    for choice, ended in zip(whole["choices"], last["choices"], strict=True):
+        deltas = [data for kind, data in events if kind == "delta" and data["index"] == choice["index"]]
+        assert "".join(delta["content"] for delta in deltas) == choice["content"] == ended["content"]
+        streamed = [token for delta in deltas for token in delta["tokens"]]
+        assert [token["id"] for token in streamed] == [token["id"] for token in choice["tokens"]]
+        assert ended["tokens"] == []
+        assert ended["finish_reason"] == choice["finish_reason"]
+    assert last["completion_tokens"] == whole["completion_tokens"]
+    assert len({choice["content"] for choice in whole["choices"]}) == n
+
+
+def test_a_second_call_reuses_the_prompt_unless_salted(client, chat):
+    text = "a long enough prompt to fill a block of the cache"
+    cached = [client.call("chat", chat(text, cache_salt=salt))[1]["cached_tokens"] for salt in ("x", "x", "y")]
+    assert cached[0] == cached[2] == 0
+    assert cached[1] > 16
+
+
+def test_adapter_init_and_chat_on_it(client, chat, base, tmp_path):
+    output = {"key": "m@0", "path": str(tmp_path / "step0")}
+    lora = {"rank": 4, "alpha": 8, "seed": 1}
+    client.call("adapter.init", {"base": base, "lora": lora, "output": output})
+    _, with_adapter = client.call("chat", chat(adapter=output))
+    _, without = client.call("chat", chat())
+    ids = [[token["id"] for token in result["choices"][0]["tokens"]] for result in (with_adapter, without)]
+    assert ids[0] == ids[1]
+    _, error = client.call("chat", chat(adapter={"key": "m@9", "path": str(tmp_path / "absent")}))
+    assert error["kind"] == "not_found"
+    assert "absent" in error["message"]
+
+
+def test_cancel_ends_the_call_and_frees_its_place(client, chat):
+    running = client.send("chat", chat(sampling={"max_tokens": 480, "ignore_eos": True}, stream=True))
+    while "event" not in client.receive():
+        pass
+    client.send("chat.cancel", {"id": running})
+    _, last = client.outcome(running)
+    assert last["error"]["kind"] == "cancelled"
+    for _ in range(100):
+        _, status = client.call("status", {})
+        if status["running"] == 0:
+            break
+        time.sleep(0.02)
+    assert status["running"] == 0
+
+
+def test_a_closed_connection_cancels_its_calls(engine, client, chat):
+    other = Client(str(engine.path))
+    other.send("chat", chat(sampling={"max_tokens": 480, "ignore_eos": True}, n=20))
+    other.socket.close()
+    for _ in range(200):
+        _, status = client.call("status", {})
+        if status["running"] == status["waiting"] == 0:
+            break
+        time.sleep(0.02)
+    assert (status["running"], status["waiting"]) == (0, 0)
+
+
+def test_many_calls_on_one_connection(client, chat):
+    calls = {client.send("chat", chat(f"number {i}", sampling={"max_tokens": 3 + i})): i for i in range(20)}
+    results = {}
+    while len(results) < len(calls):
+        frame = client.receive()
+        results[calls[frame["id"]]] = frame["result"]
+    for i, result in results.items():
+        assert result["completion_tokens"] <= 3 + i
+
+
+def test_score_tokenize_detokenize(client, base, chat):
+    _, chatted = client.call("chat", chat())
+    prompt, tokens = chatted["prompt_token_ids"], chatted["choices"][0]["tokens"]
+    ids = prompt + [token["id"] for token in tokens]
+    _, scored = client.call("score", {"base": base, "adapter": None, "token_ids": ids})
+    assert scored["logprobs"][0] is None
+    assert scored["logprobs"][len(prompt) :] == pytest.approx([token["logprob"] for token in tokens], abs=1e-5)
+    messages = [{"role": "user", "content": "the rain"}]
+    _, tokenized = client.call("tokenize", {"base": base, "messages": messages})
+    assert tokenized == {"token_ids": prompt, "max_model_len": 512}
+    _, text = client.call("detokenize", {"base": base, "token_ids": prompt})
+    assert text == {"text": "<|im_start|>user\nthe rain<|im_end|>\n<|im_start|>assistant\n"}
+
+
+def test_raw_prompts(client, base):
+    common = {"base": base, "adapter": None, "sampling": {"max_tokens": 2, "temperature": 0}}
+    _, by_text = client.call("chat", {**common, "prompt": "the rain"})
+    _, by_ids = client.call("chat", {**common, "prompt_token_ids": by_text["prompt_token_ids"]})
+    assert by_text["choices"][0]["content"] == by_ids["choices"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "words", "param"),
+    [
+        ({"content": "x" * 2000}, "invalid", "maximum context length is 512 tokens", "messages"),
+        ({"sampling": {"temperature": -1}}, "invalid", "temperature must be", "temperature"),
+        ({"prompt": "x"}, "invalid", "messages and prompt", None),
+        ({"messages": None}, "invalid", "none of them", None),
+        ({"messages": None, "prompt_token_ids": [5, 999]}, "invalid", "token 999", "prompt_token_ids[1]"),
+        ({"messages": None, "prompt_token_ids": []}, "invalid", "no tokens", "prompt_token_ids"),
+        ({"base": {"name": "no/such-model", "path": None}}, "not_found", "HF_HUB_OFFLINE", "base_model"),
+        ({"base": {"name": "x", "path": "/absent"}}, "not_found", "/absent does not exist", "base_model"),
+    ],
+)
+def test_refusals_name_what_is_wrong(client, chat, changes, kind, words, param):
+    _, error = client.call("chat", chat(**changes))
+    assert (error["kind"], error["param"]) == (kind, param)
+    assert words in error["message"]
+
+
+def test_base_resolve_describes_and_fingerprints(client, base, model_folders, tmp_path):
+    _, found = client.call("base.resolve", {"base": base})
+    assert (found["architecture"], found["vocab_size"], found["max_model_len"]) == ("Qwen3ForCausalLM", 320, 512)
+    model = AutoModelForCausalLM.from_pretrained(base["path"])
+    assert found["num_parameters"] == sum(parameter.numel() for parameter in model.parameters())
+    for file in model_folders("qwen3").iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "chat_template.jinja").write_text("{{ messages }}")
+    _, other = client.call("base.resolve", {"base": {"name": "tiny", "path": str(tmp_path)}})
+    assert other["fingerprint"] != found["fingerprint"]
+
+
+def test_unknown_methods_and_parameters_that_are_no_object(client):
+    _, error = client.call("sing", {})
+    assert "no method 'sing'" in error["message"]
+    _, error = client.call("chat", [1])
+    assert error["kind"] == "invalid"
+    _, error = client.call("chat", {"sampling": {}})
+    assert error["kind"] == "invalid"
+
+
+@pytest.mark.parametrize("body", [b"not json", b"[1]", b'{"method": "status"}', b'{"id": "a", "method": "status"}'])
+def test_a_malformed_frame_closes_that_connection_only(engine, client, body):
+    other = Client(str(engine.path))
+    other.send_bytes(body)
+    assert other.receive() is None
+    assert client.call("status", {})[1]["running"] == 0
+
+
+def test_a_frame_that_is_too_long_closes_the_connection(engine):
+    other = Client(str(engine.path))
+    other.socket.sendall(struct.pack(">I", (64 << 20) + 1))
+    assert other.receive() is None
+
+
+def test_heartbeats(client):
+    time.sleep(2.2)
+    client.call("status", {})
+    assert len(client.heartbeats) >= 2
+    assert client.heartbeats[-1]["resident_bytes"] > 50_000_000
+
+
+def test_sigusr1_dumps_the_threads(engine, client):
+    os.kill(engine.process.pid, signal.SIGUSR1)
+    for _ in range(200):
+        if "heddle_engine/core.py" in engine.log.read_text():
+            break
+        time.sleep(0.05)
+    assert "heddle_engine/core.py" in engine.log.read_text()
+    client.call("status", {})
+
+
+def test_the_engine_ends_with_its_parent(tmp_path):
+    process = EngineProcess(tmp_path, "--exit-with-stdin")
+    process.wait_until_listening()
+    process.process.stdin.close()
+    assert process.process.wait(5) == 0
+
+
+def test_shutdown_lets_chats_finish_and_refuses_new_ones(tmp_path, chat):
+    process = EngineProcess(tmp_path)
+    client = process.wait_until_listening()
+    client.call("base.load", {"base": chat()["base"]})
+    running = client.send("chat", chat(sampling={"max_tokens": 200, "ignore_eos": True}, stream=True))
+    while "event" not in client.receive():
+        pass
+    shutdown = client.send("shutdown", {"drain_s": 20})
+    late = client.send("chat", chat())
+    last = {}
+    while len(last) < 3:
+        frame = client.receive()
+        if "event" not in frame:
+            last[frame["id"]] = frame
+    assert last[running]["result"]["completion_tokens"] == 200
+    assert last[late]["error"]["kind"] == "unavailable"
+    assert last[shutdown]["result"] == {}
+    assert process.process.wait(10) == 0
+
+
+def test_tcp_needs_its_token(tmp_path, base):
+    (tmp_path / "token").write_text("secret\n")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = EngineProcess(tmp_path, "--token-file", str(tmp_path / "token"), listen=f"tcp:127.0.0.1:{port}")
+    try:
+        client = process.wait_until_listening(port)
+        assert client.call("base.resolve", {"base": base})[1]["param"] == "token"
+        assert client.call("hello", {"protocol": 1, "token": "guess"})[1]["param"] == "token"
+        assert client.call("hello", {"protocol": 1, "token": "secret"})[1]["protocol"] == 1
+        assert client.call("base.resolve", {"base": base})[1]["name"] == "tiny"
+    finally:
+        process.close()
+
+
+def test_sigterm_drains(tmp_path):
+    process = EngineProcess(tmp_path)
+    client = process.wait_until_listening()
+    client.call("status", {})
+    process.process.terminate()
+    assert process.process.wait(10) == 0
+
+
+def test_results_are_json_without_nan(client, chat):
+    _, result = client.call("chat", chat(sampling={"allowed_token_ids": [5], "top_logprobs": 20}))
+    json.dumps(result, allow_nan=False)
+    assert {token["id"] for token in result["choices"][0]["tokens"]} == {5}

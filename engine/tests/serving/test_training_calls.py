@@ -1,0 +1,154 @@
+"""Training through the protocol, beside chats."""
+
+import hashlib
+import json
+import time
+
+import pytest
+
+from tests.serving.engine_process import Client
+
+ROWS = [
+    {
+        "messages": [
+            {"role": "user", "content": f"number {i}"},
+            {"role": "assistant", "content": "always the same answer"},
+        ]
+    }
+    for i in range(40)
+]
+
+
+@pytest.fixture
+def client(engine):
+    client = Client(str(engine.path))
+    yield client
+    client.socket.close()
+
+
+@pytest.fixture
+def base(model_folders):
+    return {"name": "tiny", "path": str(model_folders("qwen3"))}
+
+
+@pytest.fixture
+def job(base, tmp_path):
+    data = tmp_path / "data.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+
+    def params(name, batch_size=4, **changes):
+        return {
+            "job_id": name,
+            "base": base,
+            "lora": {"rank": 4, "alpha": 8, "seed": 1},
+            "start": None,
+            "reference": None,
+            "data": {"path": str(data), "sha256": hashlib.sha256(data.read_bytes()).hexdigest()},
+            "job": {
+                "kind": "sft",
+                "config": {"batch_size": batch_size, "learning_rate": 0.02, "assistant_turns": "all"},
+            },
+            "work_dir": str(tmp_path / f"{name}-work"),
+            "output": {"key": f"{name}@1", "path": str(tmp_path / f"{name}-step1")},
+            **changes,
+        }
+
+    return params
+
+
+def chat(base, adapter=None, **sampling):
+    return {
+        "base": base,
+        "adapter": adapter,
+        "messages": [{"role": "user", "content": "number 3"}],
+        "sampling": {"max_tokens": 30, "temperature": 0, **sampling},
+    }
+
+
+def test_a_job_trains_and_its_adapter_is_served(client, base, job):
+    events, result = client.call("train", job("learn"))
+    kinds = [kind for kind, _ in events]
+    assert kinds[0] == "training_started"
+    losses = [data["metrics"]["loss"] for kind, data in events if kind == "gradient_step"]
+    assert len(losses) == 10
+    assert losses[-1] < 0.7 * losses[0]
+    _, trained = client.call("chat", chat(base, result["output"]))
+    _, plain = client.call("chat", chat(base))
+    assert trained["choices"][0]["content"] != plain["choices"][0]["content"]
+    scored = [
+        client.call("score", {"base": base, "adapter": adapter, "token_ids": trained["prompt_token_ids"] + answer})[1]
+        for answer in [client.call("tokenize", {"base": base, "prompt": "always the same"})[1]["token_ids"]]
+        for adapter in (None, result["output"])
+    ]
+    before, after = (sum(entry["logprobs"][len(trained["prompt_token_ids"]) :]) for entry in scored)
+    assert after > before + 5
+
+
+def test_chats_go_on_while_a_job_runs(client, base, job):
+    training = client.send("train", job("busy", batch_size=1))
+    while client.receive().get("event") != "gradient_step":
+        pass
+    waits = []
+    for _ in range(5):
+        start = time.monotonic()
+        call = client.send("chat", chat(base, max_tokens=5))
+        frames = []
+        while (frame := client.receive())["id"] != call:
+            frames.append(frame)
+        assert frame["result"]["completion_tokens"] <= 5
+        waits.append(time.monotonic() - start)
+        if any("result" in other for other in frames):
+            break
+    else:
+        _, last = client.outcome(training)
+        assert last["result"]["gradient_steps"] == 40
+    assert max(waits) < 10
+
+
+def test_cancel_ends_a_job_at_its_gradient_step(client, job):
+    training = client.send("train", job("stopped", batch_size=1))
+    while client.receive().get("event") != "gradient_step":
+        pass
+    client.send("train.cancel", {"job_id": "stopped"})
+    _, last = client.outcome(training)
+    assert last["error"]["kind"] == "cancelled"
+    for _ in range(100):
+        if client.call("status", {})[1]["training"] == 0:
+            break
+        time.sleep(0.05)
+    _, error = client.call("train.cancel", {"job_id": "stopped"})
+    assert error["kind"] == "not_found"
+
+
+def test_a_job_runs_once_at_a_time(client, job):
+    first = client.send("train", job("twin", batch_size=1))
+    while client.receive().get("event") != "gradient_step":
+        pass
+    _, error = client.call("train", job("twin", batch_size=1))
+    assert error["kind"] == "invalid"
+    assert "twin" in error["message"]
+    client.send("train.cancel", {"job_id": "twin"})
+    client.outcome(first)
+
+
+def test_two_jobs_take_turns(client, job):
+    calls = [client.send("train", job(name, batch_size=1)) for name in ("left", "right")]
+    order, ended = [], 0
+    while ended < 2:
+        frame = client.receive()
+        if frame.get("event") == "gradient_step":
+            order.append(calls.index(frame["id"]))
+        ended += "result" in frame
+    assert sorted(order) == [0] * 40 + [1] * 40
+    # From the first step of the job that came second to the last step of the one that ended first.
+    ends = [len(order) - 1 - order[::-1].index(name) for name in (0, 1)]
+    together = order[order.index(1 - order[0]) : min(ends)]
+    assert len(together) > 10
+    assert [0] * 3 not in [together[i : i + 3] for i in range(len(together))]
+    assert [1] * 3 not in [together[i : i + 3] for i in range(len(together))]
+
+
+def test_wrong_data_is_refused_by_name(client, job, tmp_path):
+    _, error = client.call("train", job("absent", data={"path": str(tmp_path / "no.jsonl"), "sha256": "0" * 64}))
+    assert error["kind"] == "not_found"
+    assert "no.jsonl" in error["message"]

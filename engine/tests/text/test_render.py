@@ -1,0 +1,184 @@
+"""Chat templates against transformers, and training spans."""
+
+import itertools
+
+import pytest
+from transformers import AutoTokenizer
+
+from heddle_engine.errors import EngineError
+from heddle_engine.text.render import Renderer
+from heddle_engine.text.tokenizer import TextTokenizer
+
+TOOLS = [{"type": "function", "function": {"name": "add", "parameters": {"type": "object", "é": "ü"}}}]
+CALL = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1, "b": [2, 3]}'}}
+CONVERSATION = [
+    {"role": "system", "content": "Be kind."},
+    {"role": "user", "content": "the rain, then\n\nwhat?"},
+    {"role": "assistant", "content": "\nfirst answer"},
+    {"role": "user", "content": "and 1+2?"},
+    {"role": "assistant", "content": "", "tool_calls": [CALL]},
+    {"role": "tool", "content": "first answer 3", "tool_call_id": "c1"},
+    {"role": "assistant", "content": "3"},
+]
+
+FORGETFUL = """\
+{%- for message in messages -%}
+<|im_start|>{{ message.role }}
+{% if message.role == 'assistant' and message.reasoning_content and loop.last -%}
+<think>{{ message.reasoning_content }}</think>{% endif -%}
+{{ message.content }}<|im_end|>
+{% endfor -%}
+{%- if add_generation_prompt -%}<|im_start|>assistant
+{% endif -%}"""
+
+
+@pytest.fixture(scope="module")
+def tokenizer(model_folders):
+    return TextTokenizer(model_folders("qwen3"))
+
+
+@pytest.fixture(scope="module")
+def renderer(model_folders, tokenizer):
+    return Renderer(model_folders("qwen3"), tokenizer)
+
+
+def with_template(template, tokenizer, tmp_path):
+    (tmp_path / "chat_template.jinja").write_text(template)
+    return Renderer(tmp_path, tokenizer)
+
+
+@pytest.mark.parametrize("tools", [None, TOOLS])
+@pytest.mark.parametrize("generation_prompt", [True, False])
+def test_ids_equal_transformers(tools, generation_prompt, renderer, model_folders):
+    oracle = AutoTokenizer.from_pretrained(model_folders("qwen3"))
+    parsed = [dict(message) for message in CONVERSATION]
+    parsed[4] = {**parsed[4], "tool_calls": [{**CALL, "function": {"name": "add", "arguments": {"a": 1, "b": [2, 3]}}}]}
+    expected = oracle.apply_chat_template(
+        parsed, tools=tools, add_generation_prompt=generation_prompt, return_dict=False
+    )
+    assert renderer.render(CONVERSATION, tools, add_generation_prompt=generation_prompt) == expected
+
+
+def test_continuing_the_last_message(renderer):
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hi the"}]
+    text = renderer.text(messages, add_generation_prompt=False, continue_final_message=True)
+    assert text == "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\nhi the"
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ({"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "user\nab"),
+        ({"role": "assistant", "content": None, "refusal": None, "tool_calls": []}, "assistant\n"),
+        ({"role": "developer", "content": "d"}, "system\nd"),
+    ],
+)
+def test_wire_forms_of_a_message(message, text, renderer):
+    assert renderer.text([message], add_generation_prompt=False) == f"<|im_start|>{text}<|im_end|>\n"
+
+
+def test_malformed_arguments_are_shown_as_they_were(renderer):
+    call = {"function": {"name": "f", "arguments": "{oops"}}
+    text = renderer.text([{"role": "assistant", "content": "", "tool_calls": [call]}], add_generation_prompt=False)
+    assert '"arguments": "{oops"' in text
+
+
+@pytest.mark.parametrize(
+    ("messages", "options", "words", "param"),
+    [
+        (
+            [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}],
+            {},
+            "'image_url' is not supported",
+            "messages[0].content[0]",
+        ),
+        ([{"role": "user", "content": 5}], {}, "not 5", "messages[0].content"),
+        (
+            [{"role": "user", "content": "x"}],
+            {"add_generation_prompt": True, "continue_final_message": True},
+            "exclude each other",
+            "continue_final_message",
+        ),
+        (
+            [{"role": "assistant", "content": ""}],
+            {"add_generation_prompt": False, "continue_final_message": True},
+            "last message",
+            "continue_final_message",
+        ),
+    ],
+)
+def test_refusals(messages, options, words, param, renderer):
+    with pytest.raises(EngineError, match=words) as caught:
+        renderer.render(messages, **options)
+    assert (caught.value.kind, caught.value.param) == ("invalid", param)
+
+
+def test_the_templates_own_refusal_is_told(tokenizer, tmp_path):
+    renderer = with_template("{{ raise_exception('roles must alternate') }}", tokenizer, tmp_path)
+    with pytest.raises(EngineError, match="roles must alternate") as caught:
+        renderer.render([{"role": "user", "content": "x"}])
+    assert caught.value.param == "messages"
+
+
+def test_the_sandbox_holds(tokenizer, tmp_path):
+    renderer = with_template("{{ messages.__class__.__mro__ }}", tokenizer, tmp_path)
+    with pytest.raises(EngineError):
+        renderer.render([{"role": "user", "content": "x"}])
+
+
+def test_conventions_of_templates(tokenizer, tmp_path):
+    source = "{% generation %}{{ tools is none }} {{ documents is none }} {{ eos_token }} {{ x }}{% endgeneration %}"
+    renderer = with_template(source + "{% for m in messages %}{% break %}{% endfor %}", tokenizer, tmp_path)
+    assert renderer.text([], variables={"x": 3}) == "True True <|im_end|> 3"
+    renderer = with_template("{{ strftime_now('%Y') | int > 2000 }} {{ {'é': 1} | tojson }}", tokenizer, tmp_path)
+    assert renderer.text([]) == 'True {"é": 1}'
+
+
+def test_a_model_without_a_template_takes_prompts_only(tokenizer, tmp_path):
+    tokenizer_without = Renderer(tmp_path, tokenizer)
+    tokenizer_without._plain = tokenizer_without._with_tools = None
+    with pytest.raises(EngineError, match="no chat template"):
+        tokenizer_without.render([{"role": "user", "content": "x"}])
+
+
+def test_spans_are_the_assistant_turns_and_nothing_else(renderer, tokenizer):
+    """engine 4.5: text of users and tools is never trained, the end-of-turn token exactly once."""
+    spans = renderer.spans(CONVERSATION, TOOLS)
+    assert [span.message_index for span in spans] == [2, 4, 6]
+    call = '<tool_call>\n{"name": "add", "arguments": {"a": 1, "b": [2, 3]}}\n</tool_call>'
+    texts = [tokenizer.decode(span.token_ids) for span in spans]
+    assert texts == ["\nfirst answer<|im_end|>", f"{call}<|im_end|>", "3<|im_end|>"]
+    end = tokenizer.token_to_id("<|im_end|>")
+    assert [span.token_ids.count(end) for span in spans] == [1, 1, 1]
+
+
+def test_each_span_extends_the_one_before(renderer):
+    spans = renderer.spans(CONVERSATION, TOOLS)
+    for earlier, later in itertools.pairwise(spans):
+        known = earlier.prompt_ids + earlier.token_ids
+        assert later.prompt_ids[: len(known)] == known
+
+
+def test_a_template_that_forgets_reasoning_breaks_the_prefix(tokenizer, tmp_path):
+    """engine 4.5: what was sampled with its reasoning is trained with it, later prompts go without."""
+    renderer = with_template(FORGETFUL, tokenizer, tmp_path)
+    thinking = {"role": "assistant", "content": "a", "reasoning_content": "why"}
+    first, second = renderer.spans(
+        [{"role": "user", "content": "q"}, thinking, {"role": "user", "content": "r"}, {**thinking, "content": "b"}]
+    )
+    assert tokenizer.decode(first.token_ids) == "<think>why</think>a<|im_end|>"
+    assert tokenizer.decode(second.token_ids) == "<think>why</think>b<|im_end|>"
+    assert "why" not in tokenizer.decode(second.prompt_ids)
+
+
+def test_bytes_of_tokens_are_exact(tokenizer):
+    text = "naïve 🙂 the <|im_end|>\n"
+    ids = tokenizer.encode(text)
+    assert b"".join(tokenizer.token_bytes(token_id) for token_id in ids) == text.encode()
+    assert any(
+        len(tokenizer.token_bytes(token_id)) == 1 and tokenizer.token_bytes(token_id)[0] > 127 for token_id in ids
+    )
+
+
+def test_end_of_turn_comes_from_every_file(tokenizer):
+    assert tokenizer.eos_ids == {tokenizer.token_to_id("<|im_end|>")}

@@ -1,0 +1,100 @@
+"""Reasoning, content and calls, for every way the text may be cut into pieces."""
+
+import pytest
+
+from heddle_engine.text.toolcalls import OutputParser, tool_format
+
+CASES = {
+    "hermes, two calls": (
+        ("hermes", False, ""),
+        'Sure.\n<tool_call>\n{"name": "f", "arguments": {"a": 1.0, "b": [1 , 2]}}\n</tool_call>\n'
+        '<tool_call>{"name":"g","arguments":"{\\"x\\":1}"}</tool_call>\n',
+        ("Sure.", "", [("f", '{"a": 1.0, "b": [1 , 2]}'), ("g", '{"x":1}')]),
+    ),
+    "hermes, no arguments, not closed": (
+        ("hermes", False, ""),
+        '<tool_call>{"name": "now"}',
+        ("", "", [("now", "{}")]),
+    ),
+    "a malformed call stays text": (
+        ("hermes", False, ""),
+        "a <tool_call>{bad}</tool_call> b < c",
+        ("a <tool_call>{bad}</tool_call> b < c", "", []),
+    ),
+    "a call without a name stays text": (
+        ("hermes", False, ""),
+        '<tool_call>{"arguments": {}}</tool_call>',
+        ('<tool_call>{"arguments": {}}</tool_call>', "", []),
+    ),
+    "arguments that are no object stay text": (
+        ("hermes", False, ""),
+        '<tool_call>{"name": "f", "arguments": [1]}</tool_call>',
+        ('<tool_call>{"name": "f", "arguments": [1]}</tool_call>', "", []),
+    ),
+    "half a marker at the end": (("hermes", False, ""), "x <tool_c", ("x <tool_c", "", [])),
+    "big numbers survive": (
+        ("hermes", False, ""),
+        '<tool_call>{"name":"f","arguments":{"id":9007199254740993}}</tool_call>',
+        ("", "", [("f", '{"id":9007199254740993}')]),
+    ),
+    "mistral": (
+        ("mistral", False, ""),
+        '[TOOL_CALLS][{"name":"f","arguments":{}}, {"name":"g","arguments":{"z":"]"}}]',
+        ("", "", [("f", "{}"), ("g", '{"z":"]"}')]),
+    ),
+    "llama": (
+        ("llama3", False, ""),
+        '{"name": "f", "parameters": {"q": "x"}}',
+        ("", "", [("f", '{"q": "x"}')]),
+    ),
+    "llama, python tag and two calls": (
+        ("llama3", False, ""),
+        '<|python_tag|>{"name": "f", "parameters": {}}; {"name": "g", "parameters": {}}',
+        ("", "", [("f", "{}"), ("g", "{}")]),
+    ),
+    "llama, json that is no call": (("llama3", False, ""), '{"a": 1}', ('{"a": 1}', "", [])),
+    "llama, text with json in it": (("llama3", False, ""), 'hello {"a":1}', ('hello {"a":1}', "", [])),
+    "tools not asked for": ((None, False, ""), "<tool_call>{}</tool_call>", ("<tool_call>{}</tool_call>", "", [])),
+    "reasoning": ((None, True, ""), "<think>\nhm ok\n</think>\n\nAnswer", ("Answer", "hm ok", [])),
+    "reasoning opened by the prompt": ((None, True, "<think>\n"), "hm\n</think>\nA", ("A", "hm", [])),
+    "reasoning switched off by the prompt": ((None, True, "<think>\n\n</think>\n\n"), "A", ("A", "", [])),
+    "reasoning cut short": ((None, True, ""), "<think>so far", ("", "so far", [])),
+    "a model that may think and does not": ((None, True, ""), "<thin ice", ("<thin ice", "", [])),
+    "reasoning, then a call": (
+        ("hermes", True, ""),
+        '<think>a</think>\n\n<tool_call>{"name":"f"}</tool_call>',
+        ("", "a", [("f", "{}")]),
+    ),
+}
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 7, 10_000])
+@pytest.mark.parametrize("case", CASES)
+def test_pieces_add_up_to_the_same(case, step):
+    (tools, reasoning, tail), text, (content, thoughts, calls) = CASES[case]
+    parser = OutputParser(tools, reasoning, tail)
+    pieces = [parser.feed(text[start : start + step]) for start in range(0, len(text), step)] + [parser.finish()]
+    assert "".join(piece.content for piece in pieces) == content
+    assert "".join(piece.reasoning for piece in pieces) == thoughts
+    found = [call for piece in pieces for call in piece.tool_calls]
+    assert [(call.name, call.arguments) for call in found] == calls
+    assert len({call.id for call in found}) == len(found)
+
+
+def test_text_is_given_out_as_soon_as_it_cannot_be_a_marker():
+    parser = OutputParser("hermes", reasoning=False)
+    assert parser.feed("a <too").content == "a"
+    assert parser.feed("l b").content == " <tool b"
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("… <tool_call>{{ call | tojson }}</tool_call>", "hermes"),
+        ("[AVAILABLE_TOOLS] … [TOOL_CALLS]", "mistral"),
+        ('<|python_tag|> … "parameters"', "llama3"),
+        ("{{ messages }}", "hermes"),
+    ],
+)
+def test_the_template_names_the_format(template, expected):
+    assert tool_format(template) == expected

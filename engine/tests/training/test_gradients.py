@@ -1,0 +1,183 @@
+"""Log-probabilities and LoRA gradients of the packed forward, against transformers and peft."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import peft
+import pytest
+import torch
+import transformers
+
+from heddle_engine.model.config import DecoderConfig
+from heddle_engine.model.head import token_logprobs
+from heddle_engine.model.linear import FrozenLinear
+from heddle_engine.model.lora import LoraModule, LoraWeights, initial_lora
+from heddle_engine.model.weights import load_decoder
+from heddle_engine.training.packed_forward import batch_logprobs, lay_out
+from heddle_engine.training.prefix_tree import build_forest
+from heddle_engine.training.trainable_lora import TrainableLora
+from heddle_engine.training.tree_attention import MaskedTreeAttention
+from tests.training.builders import random_group, sequence
+
+CPU = torch.device("cpu")
+KINDS = ["llama", "llama3", "mistral", "qwen2", "qwen3"]
+
+
+@dataclass
+class Pair:
+    """Our model with a non-zero adapter, and peft's with the same weights."""
+
+    decoder: object
+    lora: TrainableLora
+    oracle: torch.nn.Module
+
+
+def make_pair(folder, rslora=False) -> Pair:
+    hf = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    torch.manual_seed(5)
+    settings = peft.LoraConfig(r=4, lora_alpha=8, use_rslora=rslora, target_modules="all-linear")
+    oracle = peft.get_peft_model(hf, settings)
+    config = DecoderConfig.from_hf(hf.config.to_dict())
+    modules = {}
+    for name, parameter in oracle.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.normal_(parameter, std=0.1)
+    for (layer, module), blank in initial_lora(config, 4, 8, 0).modules.items():
+        block = "self_attn" if module in ("q_proj", "k_proj", "v_proj", "o_proj") else "mlp"
+        linear = oracle.get_submodule(f"base_model.model.model.layers.{layer}.{block}.{module}")
+        a, b = (getattr(linear, f"lora_{x}")["default"].weight.detach().clone() for x in "AB")
+        assert a.shape == blank.a.shape
+        modules[layer, module] = LoraModule(a, b, 8 / 4**0.5 if rslora else 2.0)
+    lora = TrainableLora(LoraWeights(4, 8, modules, rslora), CPU)
+    return Pair(load_decoder(folder, config, CPU, torch.float32), lora, oracle)
+
+
+def oracle_logprobs(oracle, s) -> torch.Tensor:
+    """One unpadded row, full logits: what a plain training loop computes."""
+    ids = torch.from_numpy(s.ids)
+    logits = oracle(input_ids=ids[None], use_cache=False).logits[0].float()
+    logprobs = torch.log_softmax(logits[:-1], -1).gather(1, ids[1:, None])[:, 0]
+    return logprobs[torch.from_numpy(s.trained[1:])]
+
+
+def oracle_gradients(pair) -> torch.Tensor:
+    """peft's gradients in the order of our flat buffer, checked by name."""
+    flat = []
+    for (layer, _), site in pair.lora._sites.items():
+        linears = []
+        for part in site.parts:
+            block = "self_attn" if part.module in ("q_proj", "k_proj", "v_proj", "o_proj") else "mlp"
+            name = f"base_model.model.model.layers.{layer}.{block}.{part.module}"
+            linears.append(pair.oracle.get_submodule(name))
+        flat += [linear.lora_A["default"].weight.grad.flatten() for linear in linears]
+        flat += [linear.lora_B["default"].weight.grad.flatten() for linear in linears]
+    return torch.cat(flat)
+
+
+def mixed_sequences():
+    """Two groups with shared prompts, one long, one branching twice, and a sequence on its own."""
+    g = np.random.default_rng(3)
+    first = random_group(g, 320, 40, [5, 9, 1, 30], group=0)
+    second = random_group(g, 320, 150, [140, 20], group=1)
+    deep = [*second[1].ids[:160], *g.integers(0, 320, 25)]
+    return [*first, *second, sequence(deep, 165, group=1), sequence(g.integers(0, 320, 12), 4, group=2)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_packed_gradients_equal_a_plain_loop(kind, model_folders):
+    """Every architecture; `llama3`, `qwen2` and `qwen3` have a tied head (engine 4.5)."""
+    pair = make_pair(model_folders(kind))
+    sequences = mixed_sequences()
+    batch = lay_out(sequences, CPU)
+    assert len(batch) < sum(map(len, sequences)) - 250  # the prompts are stored once
+    coefficients = torch.randn(len(batch.targets), generator=torch.Generator().manual_seed(1))
+
+    logprobs, _ = batch_logprobs(pair.decoder, batch, pair.lora, 1024)
+    (logprobs * coefficients).sum().backward()
+
+    expected = torch.cat([oracle_logprobs(pair.oracle, s) for s in sequences])
+    (expected * coefficients).sum().backward()
+    torch.testing.assert_close(logprobs, expected, rtol=0, atol=2e-5)
+    reference = oracle_gradients(pair).double()
+    assert (pair.lora.gradient.double() - reference).norm() / reference.norm() < 1e-5
+
+
+def test_rslora_scale_is_applied_once(model_folders):
+    """engine 4.5: alpha / sqrt(r) instead of alpha / r."""
+    pair = make_pair(model_folders("qwen3"), rslora=True)
+    sequences = mixed_sequences()[:2]
+    logprobs, _ = batch_logprobs(pair.decoder, lay_out(sequences, CPU), pair.lora, 1024)
+    expected = torch.cat([oracle_logprobs(pair.oracle, s) for s in sequences])
+    torch.testing.assert_close(logprobs, expected, rtol=0, atol=2e-5)
+
+
+@pytest.mark.parametrize("changed", [0, 3, 6, 7])
+def test_one_sequence_never_sees_another(changed, model_folders):
+    """engine 4.5, packed mask: change one member, every other log-probability stays bit-equal."""
+    pair = make_pair(model_folders("qwen3"))
+
+    def run(sequences):
+        batch = lay_out(sequences, CPU)
+        with torch.no_grad():
+            logprobs, _ = batch_logprobs(pair.decoder, batch, pair.lora, 1024)
+        return [logprobs[batch.sequence == i] for i in range(len(sequences))]
+
+    before, sequences = run(mixed_sequences()), mixed_sequences()
+    sequences[changed].ids[sequences[changed].trained] += 1
+    sequences[changed].ids %= 320
+    after = run(sequences)
+    for i, (old, new) in enumerate(zip(before, after, strict=True)):
+        assert torch.equal(old, new) == (i != changed), f"sequence {i}"
+
+
+def test_cascade_and_masked_attention_agree():
+    forest = build_forest(mixed_sequences())
+    q, k, v = (torch.randn(len(forest.ids), heads, 16, dtype=torch.float32) for heads in (4, 2, 2))
+    grad = torch.randn_like(q)
+    results = []
+    for make in (lambda: MaskedTreeAttention(forest, CPU), lambda: lay_out(mixed_sequences(), CPU).attend):
+        leaves = [x.clone().requires_grad_() for x in (q, k, v)]
+        out = make()(0, *leaves)
+        out.backward(grad)
+        results.append([out, *(leaf.grad for leaf in leaves)])
+    for masked, cascade in zip(*results, strict=True):
+        torch.testing.assert_close(cascade, masked, rtol=1e-5, atol=1e-5)
+
+
+def test_chunks_of_the_head_do_not_change_the_result(model_folders):
+    pair = make_pair(model_folders("qwen3"))
+    batch = lay_out(mixed_sequences(), CPU)
+    with torch.no_grad():
+        one, _ = batch_logprobs(pair.decoder, batch, pair.lora, 4096)
+        many, _ = batch_logprobs(pair.decoder, batch, pair.lora, 16)
+    torch.testing.assert_close(one, many, rtol=0, atol=1e-6)
+
+
+def test_logprobs_are_fp32_whatever_the_hidden_dtype():
+    """engine 4.5: a log-probability near -2 stored in bf16 would be off by up to 8e-3."""
+    generator = torch.Generator().manual_seed(0)
+    hidden, weight = (torch.randn(n, 8, generator=generator).bfloat16() for n in (5, 50))
+    targets = torch.arange(5)
+    logprobs, entropy = token_logprobs(hidden, targets, FrozenLinear(weight, ()), 1024)
+    assert logprobs.dtype == entropy.dtype == torch.float32
+    logits = torch.nn.functional.linear(hidden, weight).float()
+    torch.testing.assert_close(logprobs, logits.log_softmax(-1)[targets, targets], rtol=0, atol=1e-6)
+
+
+def test_entropy_is_that_of_the_whole_distribution(model_folders):
+    pair = make_pair(model_folders("qwen3"))
+    s = random_group(np.random.default_rng(0), 320, 20, [6])[0]
+    _, entropy = batch_logprobs(pair.decoder, lay_out([s], CPU), pair.lora, 1024)
+    with torch.no_grad():
+        logits = pair.oracle(input_ids=torch.from_numpy(s.ids)[None]).logits[0, 19:-1].double()
+    p = logits.softmax(-1)
+    torch.testing.assert_close(entropy.double(), -(p * p.log()).sum(-1), rtol=1e-5, atol=1e-5)
+
+
+def test_positions_continue_after_the_prefix_and_restart_for_each_sequence():
+    """engine 4.5, positions: hand-worked layout."""
+    shared = list(range(100, 120))
+    forest = build_forest([sequence([*shared, 1, 2], 20), sequence([*shared, 3], 20), sequence([7, 8, 9], 1)])
+    assert forest.ids.tolist() == [*shared, 1, 2, 3, 7, 8, 9]
+    assert forest.positions.tolist() == [*range(20), 20, 21, 20, 0, 1, 2]
+    assert [p.tolist() for p in forest.places] == [[*range(22)], [*range(20), 22], [23, 24, 25]]

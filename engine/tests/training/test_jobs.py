@@ -1,0 +1,332 @@
+"""Whole training jobs on a tiny random model."""
+
+import math
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from heddle_engine.errors import EngineError
+from heddle_engine.model.decoder import NoLora
+from heddle_engine.model.lora import read_peft
+from heddle_engine.training import micro_batches
+from heddle_engine.training.checkpoints import read_optimizer
+from heddle_engine.training.jobs import TrainingJob, initialize_adapter
+from heddle_engine.training.packed_forward import batch_logprobs, lay_out
+from heddle_engine.training.trainable_lora import TrainableLora
+from tests.training.builders import sequence
+from tests.training.jobs_support import (
+    cpu_bases,
+    exact_choice,
+    job_params,
+    run_job,
+    sampled_groups,
+    steps,
+    trajectory,
+)
+
+
+@pytest.fixture(scope="module")
+def folder(model_folders):
+    return model_folders("qwen3")
+
+
+@pytest.fixture(scope="module")
+def groups(folder):
+    return sampled_groups(folder)
+
+
+def adapter(result) -> dict[str, torch.Tensor]:
+    return load_file(Path(result["output"]["path"]) / "adapter_model.safetensors")
+
+
+def equal(a, b) -> bool:
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+def distance(a, b) -> float:
+    return max(float((a[name] - b[name]).abs().max()) for name in a)
+
+
+def without_timings(events):
+    return [
+        (e.kind, {**e.data, "metrics": {k: v for k, v in e.data["metrics"].items() if k != "tokens_per_second"}})
+        if e.kind == "gradient_step"
+        else (e.kind, e.data)
+        for e in events
+    ]
+
+
+def test_an_rl_job_ends_with_a_served_checkpoint(folder, groups, tmp_path):
+    bases = cpu_bases()
+    params = job_params(folder, tmp_path, groups)
+    events, result = run_job(params, bases)
+    assert events[0].kind == "training_started"
+    count = events[0].data["num_sequences"]
+    assert count > 1
+    assert [e.data["number"] for e in events if e.kind == "gradient_step"] == list(range(1, count + 1))
+    assert all(math.isfinite(v) for m in steps(events) for v in m.values())
+    required = {"policy_loss", "entropy", "grad_norm", "learning_rate", "num_trainable_tokens", "num_datums"}
+    assert required <= set(steps(events)[0])
+    assert steps(events)[0]["mismatch_rms"] < 1e-5
+    assert result["gradient_steps"] == count
+    assert result["data_metrics"]["turns_choice_ids"] == 12
+    assert result["data_metrics"]["mismatch_rms"] < 1e-5
+    assert "model@job" in bases.resolve(params["base"]).adapters
+    assert {file.name for file in Path(result["output"]["path"]).iterdir()} == {
+        "adapter_config.json",
+        "adapter_model.safetensors",
+        "optimizer.safetensors",
+        "state.json",
+        "manifest.json",
+    }
+
+
+def test_training_raises_the_probability_of_rewarded_completions(folder, groups, tmp_path):
+    params = job_params(folder, tmp_path, groups, learning_rate=3e-3)
+    _, result = run_job(params)
+    base = cpu_bases().load(params["base"])
+    sequences, rewards = [], [line["reward"] for line in groups]
+    for line in groups:
+        choice = line["histories"][0]["items"][0]["choice"]
+        sequences.append(sequence([*choice["prompt_token_ids"], *choice["token_ids"]], len(choice["prompt_token_ids"])))
+    trained = TrainableLora(read_peft(Path(result["output"]["path"]), base.config), base.decoder.device)
+    batch = lay_out(sequences, base.decoder.device)
+    with torch.no_grad():
+        before, after = (batch_logprobs(base.decoder, batch, lora, 1024)[0] for lora in (NoLora(), trained))
+    rewarded = torch.tensor(rewards)[batch.sequence] == 1
+    change = after - before
+    assert change[rewarded].mean() > change[~rewarded].mean() + 0.05
+
+
+def test_the_same_job_twice_is_bit_equal(folder, groups, tmp_path):
+    (first, a), (second, b) = (run_job(job_params(folder, tmp_path, groups, name=name)) for name in "ab")
+    assert equal(adapter(a), adapter(b))
+    assert without_timings(first) == without_timings(second)
+
+
+@pytest.mark.parametrize("budget", [40, 70])
+def test_any_split_into_micro_batches_gives_the_same_step(folder, groups, tmp_path, monkeypatch, budget):
+    """engine 4.5, mean of means; the sequence-level ratio and the KL mean span the pieces too."""
+    config = {
+        "packed_sequence_length": None,
+        "importance_sampling_level": "sequence",
+        "kl_penalty_coef": 0.1,
+    }
+    whole_events, whole = run_job(job_params(folder, tmp_path, groups, name="whole", **config))
+    monkeypatch.setitem(micro_batches.TOKENS, "cpu", budget)
+    split_events, split = run_job(job_params(folder, tmp_path, groups, name="split", **config))
+    assert len(steps(split_events)) == len(steps(whole_events)) == 1
+    for name, value in steps(whole_events)[0].items():
+        if name not in ("tokens_per_second", "mismatch_kl", "mismatch_rms", "mismatch_max"):
+            assert steps(split_events)[0][name] == pytest.approx(value, rel=1e-4, abs=1e-6), name
+    assert distance(adapter(whole), adapter(split)) < 1e-4  # AdamW's first step is about the sign of the gradient
+
+
+def test_nothing_to_train_makes_the_same_checkpoint_again(folder, groups, tmp_path):
+    _, parent = run_job(job_params(folder, tmp_path, groups, name="parent"))
+    equal_rewards = [{**line, "reward": 0.5} for line in groups]
+    events, result = run_job(job_params(folder, tmp_path, equal_rewards, name="child", start=parent["output"]))
+    assert [(e.kind, e.data) for e in events] == [("training_started", {"num_sequences": 0})]
+    assert result["gradient_steps"] == 0
+    for name in ("adapter_model.safetensors", "adapter_config.json", "optimizer.safetensors"):
+        ours, theirs = (Path(r["output"]["path"]) / name for r in (result, parent))
+        assert ours.read_bytes() == theirs.read_bytes()
+
+
+def test_nothing_to_train_from_the_start_makes_the_initial_adapter(folder, groups, tmp_path):
+    params = job_params(folder, tmp_path, [{**line, "reward": 0.5} for line in groups])
+    _, result = run_job(params)
+    output = {"key": "model@0", "path": str(tmp_path / "initial")}
+    initialize_adapter({"base": params["base"], "lora": params["lora"], "output": output}, cpu_bases())
+    assert equal(adapter(result), adapter({"output": output}))
+
+
+def test_initializing_an_adapter_twice_answers_the_same(folder, tmp_path):
+    params = {"base": {"name": "t", "path": str(folder)}, "lora": {"rank": 4, "alpha": 8.0, "seed": 1}}
+    params["output"] = {"key": "m@0", "path": str(tmp_path / "initial")}
+    assert initialize_adapter(params, cpu_bases()) == initialize_adapter(params, cpu_bases())
+
+
+def test_optimizer_state_goes_on_in_the_next_job_of_the_same_kind(folder, groups, tmp_path):
+    """training-api 7.6: kept between RL jobs, cleared when the kind changes."""
+    _, first = run_job(job_params(folder, tmp_path, groups, name="first"))
+    count = first["gradient_steps"]
+    _, second = run_job(job_params(folder, tmp_path, groups, name="second", start=first["output"]))
+    assert optimizer_steps(second) == 2 * count
+    rows = [{"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]}]
+    sft = job_params(folder, tmp_path, rows, kind="sft", name="sft", start=second["output"])
+    _, third = run_job(sft)
+    assert optimizer_steps(third) == 1
+
+
+def optimizer_steps(result) -> int:
+    return read_optimizer(Path(result["output"]["path"])).steps
+
+
+def test_learning_rate_multipliers(folder, groups, tmp_path):
+    """lr * multiplier * (trajectories in the row)^power."""
+    config = {
+        "learning_rate": 1e-4,
+        "learning_rate_multiplier": 0.5,
+        "num_trajectories_learning_rate_multiplier_power": 2.0,
+    }
+    events, _ = run_job(job_params(folder, tmp_path, groups, **config))
+    for metrics in steps(events):
+        assert metrics["learning_rate"] == pytest.approx(0.5e-4 * metrics["num_trajectories"] ** 2)
+
+
+def test_kl_to_the_base_is_zero_at_the_start_and_grows(folder, groups, tmp_path):
+    params = job_params(folder, tmp_path, groups, kl_penalty_coef=0.5, learning_rate=1e-2)
+    kl = [m["kl_policy_ref"] for m in steps(run_job(params)[0])]
+    assert kl[0] == pytest.approx(0.0, abs=1e-6)
+    assert max(map(abs, kl[1:])) > 1e-3
+
+
+def test_a_named_reference_is_the_one_compared_with(folder, groups, tmp_path):
+    _, trained = run_job(job_params(folder, tmp_path, groups, name="trained", learning_rate=1e-2))
+    params = job_params(folder, tmp_path, groups, name="next", start=trained["output"], kl_penalty_coef=0.5)
+    against_base = steps(run_job(params)[0])[0]["kl_policy_ref"]
+    params = job_params(folder, tmp_path, groups, name="same", start=trained["output"], kl_penalty_coef=0.5)
+    against_itself = steps(run_job({**params, "reference": trained["output"]})[0])[0]["kl_policy_ref"]
+    assert against_itself == pytest.approx(0.0, abs=1e-6)
+    assert abs(against_base) > 1e-3
+
+
+def test_precalculated_logprobs_replace_the_sampled_ones(folder, groups, tmp_path):
+    """Sampled values far off would clip every PPO ratio; recomputed ones make the first ratio 1."""
+    wrong = [{**line} for line in groups]
+    for line in wrong:
+        choice = line["histories"][0]["items"][0]["choice"]
+        entries = [{"token": "x", "logprob": entry["logprob"] - 3} for entry in choice["logprobs"]]
+        line["histories"] = [{"items": [{"choice": {**choice, "logprobs": entries}}], "tools": None}]
+    ppo = {"loss_fn": "ppo", "epsilon": 0.2, "epsilon_high": 0.2, "packed_sequence_length": None}
+    for precalculate, clipped in ((False, 1.0), (True, 0.0)):
+        params = job_params(folder, tmp_path, wrong, name=f"p{precalculate}", precalculate_logprobs=precalculate, **ppo)
+        events, _ = run_job(params)
+        assert steps(events)[0]["clip_fraction"] == clipped
+        assert steps(events)[0]["mismatch_rms"] == pytest.approx(3.0, abs=1e-4)
+        assert any(e.kind == "warning" and "3 nats RMS" in e.data["message"] for e in events)
+
+
+def test_a_loss_that_is_not_finite_fails_the_job_naming_the_step(folder, groups, tmp_path):
+    params = job_params(folder, tmp_path, groups, learning_rate=1e30)
+    with pytest.raises(EngineError, match=r"Gradient step 2: the loss is .*Lower the learning rate") as refused:
+        run_job(params)
+    assert refused.value.kind == "invalid"
+    assert not Path(params["output"]["path"]).exists()
+
+
+def test_running_out_of_memory_once_halves_the_piece(folder, groups, tmp_path, monkeypatch):
+    params = job_params(folder, tmp_path, groups, name="calm", packed_sequence_length=None)
+    _, calm = run_job(params)
+    fail_when(monkeypatch, lambda calls: calls == 1)
+    events, result = run_job(job_params(folder, tmp_path, groups, name="tight", packed_sequence_length=None))
+    assert any("ran out of memory and was done in smaller pieces" in str(e.data) for e in events)
+    assert distance(adapter(calm), adapter(result)) < 1e-4
+
+
+def test_running_out_of_memory_again_fails_the_job(folder, groups, tmp_path, monkeypatch):
+    fail_when(monkeypatch, lambda calls: True)
+    with pytest.raises(EngineError, match="Out of memory in a training pass over 12 sequences") as refused:
+        run_job(job_params(folder, tmp_path, groups, packed_sequence_length=None))
+    assert refused.value.kind == "out_of_memory"
+
+
+def fail_when(monkeypatch, condition):
+    """torch's CPU allocator fails in the chosen forward passes, after part of the work is done."""
+    real, calls = micro_batches.batch_logprobs, [0]
+
+    def forward(*args):
+        calls[0] += 1
+        found = real(*args)
+        if condition(calls[0]):
+            raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory")
+        return found
+
+    monkeypatch.setattr(micro_batches, "batch_logprobs", forward)
+
+
+@pytest.mark.parametrize("stop_after", [1, 3])
+def test_a_stopped_job_goes_on_to_the_same_end(folder, groups, tmp_path, stop_after):
+    expected_events, expected = run_job(job_params(folder, tmp_path, groups, name="whole"))
+    params = job_params(folder, tmp_path, groups, name="stopped")
+    running = TrainingJob(params, cpu_bases()).run()
+    seen = 0
+    for event in running:
+        seen += event is not None and event.kind == "gradient_step"
+        if seen == stop_after:
+            break
+    running.close()
+    events, result = run_job(params)
+    assert without_timings(events) == without_timings(expected_events)
+    assert equal(adapter(result), adapter(expected))
+
+
+def test_a_finished_job_called_again_tells_the_same(folder, groups, tmp_path):
+    params = job_params(folder, tmp_path, groups)
+    events, result = run_job(params)
+    bases = cpu_bases()
+    again, repeated = run_job(params, bases)
+    assert again == events
+    assert repeated == result
+    assert "model@job" in bases.resolve(params["base"]).adapters
+
+
+def test_another_jobs_output_is_not_taken_for_ours(folder, groups, tmp_path):
+    params = job_params(folder, tmp_path, groups)
+    run_job(params)
+    with pytest.raises(EngineError, match="exists and is not this job's work"):
+        run_job({**params, "job_id": "other"})
+
+
+def test_a_full_disk_fails_the_job_and_leaves_no_checkpoint(folder, groups, tmp_path, monkeypatch):
+    params = job_params(folder, tmp_path, groups)
+    real = os.rename
+
+    def rename(source, target):
+        if str(target) == params["output"]["path"]:
+            raise OSError(28, "No space left on device")
+        real(source, target)
+
+    monkeypatch.setattr(os, "rename", rename)
+    with pytest.raises(EngineError, match=f"The disk of {tmp_path} is full") as refused:
+        run_job(params)
+    assert refused.value.kind == "disk_full"
+    assert not [path for path in tmp_path.iterdir() if path.suffix == ".tmp"]
+
+
+def test_missing_logprobs_are_trained_on_policy_when_allowed(folder, tmp_path):
+    lines = [trajectory(0, i, float(i), exact_choice([1, 2], [3, 4 + i], [])) for i in range(2)]
+    for line in lines:
+        line["histories"][0]["items"][0]["choice"]["logprobs"] = None
+    events, _ = run_job(job_params(folder, tmp_path, lines, name="strict"))
+    assert events[0].data == {"num_sequences": 0}
+    params = job_params(folder, tmp_path, lines, name="open", allow_training_without_logprobs=True)
+    events, result = run_job(params)
+    metrics = steps(events)[0]
+    assert metrics["num_trainable_tokens"] == 4
+    assert "mismatch_rms" not in metrics
+    assert all(math.isfinite(value) for value in metrics.values())
+    assert result["data_metrics"]["turns_without_logprobs"] == 2
+
+
+def test_a_job_gives_way_between_passes(folder, groups, tmp_path):
+    """Two jobs on one thread: each `next` is at most one pass, so they advance side by side."""
+    bases = cpu_bases()
+    jobs = [TrainingJob(job_params(folder, tmp_path, groups, name=name), bases).run() for name in "ab"]
+    order = []
+    while jobs:
+        for job in list(jobs):
+            try:
+                event = next(job)
+            except StopIteration:
+                jobs.remove(job)
+                continue
+            if event is not None and event.kind == "gradient_step":
+                order.append(event.data["number"])
+    assert all(b - a <= 1 for a, b in pairwise(order))
+    assert order == sorted(order)

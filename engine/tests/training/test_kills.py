@@ -1,0 +1,79 @@
+"""kill -9 of a training process at random moments: the job ends as if nothing had happened (engine 5.6).
+
+`HEDDLE_KILL_POINTS` sets how many kills; a few by default.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.training.jobs_support import job_params, sampled_groups
+
+POINTS = int(os.environ.get("HEDDLE_KILL_POINTS", "2"))
+ENGINE = Path(__file__).parents[2]
+
+
+def start(params, tmp_path) -> subprocess.Popen:
+    file = tmp_path / f"{params['job_id']}.json"
+    file.write_text(json.dumps(params))
+    command = [sys.executable, "-m", "tests.training.job_process", str(file), str(events_file(params, tmp_path))]
+    environment = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE"}
+    process = subprocess.Popen(command, cwd=ENGINE, stdout=subprocess.PIPE, text=True, env=environment)
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def events_file(params, tmp_path) -> Path:
+    return tmp_path / f"{params['job_id']}-events.json"
+
+
+def run_to_the_end(params, tmp_path) -> None:
+    process = start(params, tmp_path)
+    process.communicate(timeout=120)
+    assert process.returncode == 0
+
+
+def kill_after(process, num_steps, delay) -> None:
+    """Kills ``delay`` seconds after the process told of ``num_steps`` gradient steps, or ended."""
+    while num_steps > 0:
+        line = process.stdout.readline()
+        if not line:
+            break
+        num_steps -= line == "gradient_step\n"
+    time.sleep(delay)
+    process.kill()
+    process.communicate()
+
+
+def outcome(params, tmp_path) -> tuple[bytes, list]:
+    events = json.loads(events_file(params, tmp_path).read_text())
+    for kind, data in events:
+        if kind == "gradient_step":
+            del data["metrics"]["tokens_per_second"]
+    return (Path(params["output"]["path"]) / "adapter_model.safetensors").read_bytes(), events
+
+
+@pytest.mark.parametrize("kind", ["rl", "sft"])
+def test_a_killed_job_ends_bit_for_bit_the_same(kind, model_folders, tmp_path):
+    folder = model_folders("qwen3")
+    if kind == "rl":
+        lines, config = sampled_groups(folder, groups=20), {"packed_sequence_length": 128, "kl_penalty_coef": 0.1}
+    else:
+        question, answer = {"role": "user", "content": "say"}, {"role": "assistant", "content": "in the inn"}
+        lines, config = [{"messages": [question, answer]}] * 60, {}
+    whole = job_params(folder, tmp_path, lines, kind, name="whole", **config)
+    run_to_the_end(whole, tmp_path)
+    expected = outcome(whole, tmp_path)
+    count = sum(kind == "gradient_step" for kind, _ in expected[1])
+    killed = job_params(folder, tmp_path, lines, kind, name="killed", **config)
+    rng = random.Random(kind)
+    for _ in range(POINTS):
+        kill_after(start(killed, tmp_path), rng.randint(1, count), rng.random() * 0.1)
+    run_to_the_end(killed, tmp_path)
+    assert outcome(killed, tmp_path) == expected

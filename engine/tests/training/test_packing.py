@@ -1,0 +1,93 @@
+"""Rows, shared prefixes and their layout (training-api 7.3)."""
+
+import numpy as np
+import pytest
+
+from heddle_engine.training.packing import next_fit, pack, row_length
+from heddle_engine.training.prefix_tree import build_forest, shared_length
+from tests.training.builders import random_group, sequence
+
+
+def generator(seed=0):
+    return np.random.default_rng(seed)
+
+
+ROW_LENGTHS = [
+    (1, None, 32768, 2048),
+    (2048, None, 32768, 2048),
+    (2049, None, 32768, 4096),
+    (2049, None, 3000, 3000),
+    (100, 512, 32768, 512),
+    (100, 4096, 1024, 1024),
+]
+
+
+@pytest.mark.parametrize(("longest", "requested", "maximum", "expected"), ROW_LENGTHS)
+def test_row_length(longest, requested, maximum, expected):
+    assert row_length(longest, requested, maximum) == expected
+
+
+def test_a_groups_prompt_counts_once_a_row():
+    """Prompt 30, completions 10: 30 + 7 * 10 = 100 fit, the eighth starts a row of 40."""
+    group = random_group(generator(), 500, 30, [10] * 8)
+    rows = next_fit(group, 100)
+    assert [len(row) for row in rows] == [7, 1]
+    assert len(build_forest(rows[0]).ids) == 100
+
+
+def test_prompts_of_other_groups_are_not_shared_when_filling_rows():
+    a, b = (sequence([*range(30), 90 + g], 30, group=g) for g in (0, 1))
+    assert [len(row) for row in next_fit([a, b], 40)] == [1, 1]
+    assert [len(row) for row in next_fit([a, b], 62)] == [2]
+
+
+def test_next_fit_never_looks_back():
+    lengths = [60, 50, 40]
+    rows = next_fit([sequence(range(g * 100, g * 100 + n), 1, group=g) for g, n in enumerate(lengths)], 100)
+    assert [[len(s) for s in row] for row in rows] == [[60], [50, 40]]
+
+
+def test_packing_shuffles_by_its_generator_alone():
+    sequences = [s for g in range(20) for s in random_group(generator(g), 500, 20, [5, 6, 7], group=g)]
+    first, again, other = (pack(sequences, 100, generator(seed)) for seed in (1, 1, 2))
+    order = [[id(s) for row in rows for s in row] for rows in (first, again, other)]
+    assert order[0] == order[1] != order[2]
+    assert sorted(order[0]) == sorted(order[2]) == sorted(map(id, sequences))
+    assert all(len(build_forest(row).ids) <= 100 for row in first)
+    assert [row[0].group for row in first] != sorted(row[0].group for row in first)
+
+
+def test_sharing_never_cuts_a_trained_stretch():
+    prompt = list(range(100, 130))
+    a, b = sequence([*prompt, 1, 2, 3], 30), sequence([*prompt, 1, 2, 4], 30)
+    assert shared_length(a, b) == 30
+
+
+def test_short_common_starts_are_not_shared():
+    a, b = sequence([1, 2, 3, *range(50, 60)], 5), sequence([1, 2, 3, *range(70, 80)], 5)
+    assert shared_length(a, b) == 0
+    assert len(build_forest([a, b]).ids) == 26
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_sequence_is_found_along_its_path(seed):
+    """Random trees: tokens and positions of each path are the sequence's own; nothing is stored twice in a path."""
+    g = generator(seed)
+    sequences = []
+    for _ in range(12):
+        if sequences and g.random() < 0.8:
+            parent = sequences[g.integers(len(sequences))]
+            cut = int(g.integers(1, len(parent) + 1))
+            ids = [*parent.ids[:cut], *g.integers(0, 3, int(g.integers(0, 30)))]
+        else:
+            ids = g.integers(0, 3, 40)
+        if len(ids) > 1:
+            sequences.append(sequence(ids, int(g.integers(1, len(ids)))))
+    forest = build_forest(sequences)
+    for s, places in zip(sequences, forest.places, strict=True):
+        assert forest.ids[places].tolist() == s.ids.tolist()
+        assert forest.positions[places].tolist() == list(range(len(s)))
+    assert sorted(i for node in forest.nodes for i in range(node.start, node.start + node.length)) == list(
+        range(len(forest.ids))
+    )
+    assert all(node.start + node.length <= node.end for node in forest.nodes)
