@@ -1,5 +1,6 @@
 /** Renders the closed error list in the dialect of the area (law 4). */
 import type { ErrorCode, HeddleError } from "../errors.ts"
+import { statusMembers } from "./otlp-status.ts"
 import type { ErrorDialect } from "./route.ts"
 
 /** OpenAI's `error.type` for a status: inference-api 7. */
@@ -29,6 +30,7 @@ const renderers: Record<ErrorDialect, (error: HeddleError) => object> = {
     ...(error.details.issues === undefined ? {} : { detail: error.details.issues }),
   }),
   reason: reasonBody,
+  otlp: (error) => ({ ...statusMembers(error), ...reasonBody(error) }),
   graphql: (error) => ({ errors: [{ message: error.message, extensions: { code: graphqlCode(error) } }] }),
 }
 

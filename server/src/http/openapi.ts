@@ -144,6 +144,11 @@ const errorSchemas = {
       },
     },
   },
+  OTLPStatus: {
+    type: "object",
+    required: ["code", "message"],
+    properties: { code: { type: "integer" }, message: { type: "string" } },
+  },
   ReasonError: { type: "object", properties: { reason: { type: "string" }, error_type: { type: "string" } } },
 }
 
@@ -152,6 +157,7 @@ const errorOf: Record<ErrorDialect, string> = {
   openai: "OpenAIError",
   reason: "ReasonError",
   graphql: "GraphQLError",
+  otlp: "OTLPStatus",
 }
 
 function errorResponses(route: Route): object {

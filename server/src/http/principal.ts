@@ -1,4 +1,5 @@
 /** Who makes a request: resolved once from the key, carried by every handler. */
+import type { IncomingHttpHeaders } from "node:http"
 
 export interface EntityMembership {
   id: string
@@ -18,6 +19,12 @@ export interface Principal {
 
 /** Looks a key up. null: no such live key. */
 export type Authenticate = (key: string) => Promise<Principal | null>
+
+/** The key that a request brings; OTLP exporters may send it as `wandb-api-key` (evaluation-store-calls 1.1). */
+export function keyOf(headers: IncomingHttpHeaders): string | null {
+  const own = headers["wandb-api-key"]
+  return keyFromAuthorization(headers.authorization) ?? (typeof own === "string" && own !== "" ? own : null)
+}
 
 /** The key of an `Authorization` header: `Bearer <key>`, or Basic with user `api` as the wandb SDK sends it. */
 export function keyFromAuthorization(header: string | undefined): string | null {

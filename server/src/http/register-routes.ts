@@ -3,7 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
 import { diskFull, HeddleError, saysDiskFull } from "../errors.ts"
 import { JsonTextError } from "../json/json-cursor.ts"
 import { errorBody, errorHeaders } from "./error-dialects.ts"
-import { type Authenticate, keyFromAuthorization, type Principal } from "./principal.ts"
+import { type Authenticate, keyOf, type Principal } from "./principal.ts"
+import { isProtobuf, protobufType, statusBytes } from "./otlp-status.ts"
 import type { ErrorDialect, Route, RouteContext } from "./route.ts"
 import { parse } from "./validation.ts"
 
@@ -56,7 +57,7 @@ function bodyOf({ rawBody, schemas }: Route, request: FastifyRequest): unknown {
 
 async function admit(route: Route, authenticate: Authenticate, request: FastifyRequest): Promise<Principal | null> {
   if (route.access === "public") return null
-  const key = keyFromAuthorization(request.headers.authorization)
+  const key = keyOf(request.headers)
   if (key === null) throw new HeddleError("invalid_api_key", missingKey)
   const principal = await authenticate(key)
   if (principal === null) throw new HeddleError("invalid_api_key", unknownKey)
@@ -95,7 +96,11 @@ export function installErrorHandlers(server: FastifyInstance): void {
 }
 
 function send(reply: FastifyReply, error: HeddleError, dialect: ErrorDialect) {
-  return reply.code(error.status).headers(errorHeaders(error)).send(errorBody(error, dialect))
+  reply.code(error.status).headers(errorHeaders(error))
+  if (dialect === "otlp" && isProtobuf(reply.request.headers["content-type"])) {
+    return reply.type(protobufType).send(statusBytes(error))
+  }
+  return reply.send(errorBody(error, dialect))
 }
 
 const openaiPaths = /^\/v1\/(chat|completions|models|embeddings|responses|organization|files)\b/

@@ -22,6 +22,7 @@ const maximumBytes: Record<ErrorDialect, number> = {
   detail: 64 * mebibyte,
   openai: 64 * mebibyte,
   reason: 32 * mebibyte,
+  otlp: 32 * mebibyte,
   graphql: mebibyte,
 }
 
