@@ -3,17 +3,18 @@ import type { FastifyReply } from "fastify"
 import { Readable } from "node:stream"
 import { jsonLine } from "../json/json-lines.ts"
 
-const lineTypes = new Set([
+/** Content types of JSON Lines; the first is the one of clients that ask for none. */
+export const lineTypes: readonly string[] = [
   "application/jsonl",
   "application/x-ndjson",
   "application/ndjson",
   "application/x-jsonlines",
-])
+]
 
 /** The type of JSON Lines that the client asks for by name, else `application/jsonl`. */
 export function linesType(accept: string | undefined): string {
   const asked = (accept ?? "").split(",").map((one) => one.split(";", 1)[0]?.trim().toLowerCase() ?? "")
-  return asked.find((one) => lineTypes.has(one)) ?? "application/jsonl"
+  return asked.find((one) => lineTypes.includes(one)) ?? "application/jsonl"
 }
 
 /**

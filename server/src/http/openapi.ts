@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document, made from the same routes and schemas that serve the requests. */
 import { z } from "zod"
-import type { ErrorDialect, Route } from "./route.ts"
+import { errorResponses, errorSchemas } from "./openapi-errors.ts"
+import type { Route } from "./route.ts"
 
 const bearer = [{ HTTPBearer: [] }]
 
@@ -40,10 +41,21 @@ function operation(route: Route): object {
       ? {}
       : { requestBody: { required: true, content: { [bodyType(body)]: { schema: input(body) } } } }),
     responses: {
-      "200": { description: "Success", content: { "application/json": { schema: output(route.response) } } },
+      "200": { description: "Success", content: content(route.response, route.answerTypes) },
       ...errorResponses(route),
+      ...otherAnswers(route),
     },
   }
+}
+
+function content(schema: z.ZodType, types: readonly string[] = ["application/json"]): object {
+  return Object.fromEntries(types.map((type) => [type, { schema: output(schema) }]))
+}
+
+function otherAnswers({ otherAnswers: others = {} }: Route): object {
+  const described = ([status, { description, schema }]: [string, { description: string; schema: z.ZodType }]) =>
+    [status, { description, content: content(schema) }] as const
+  return Object.fromEntries(Object.entries(others).map(described))
 }
 
 /** `DELETE /v1/preview/models/:model_id` → `delete_v1_preview_models_by_model_id`. */
@@ -59,7 +71,7 @@ function parameters(schema: z.ZodObject | undefined, place: "path" | "query"): o
     required?: string[]
   }
   return Object.entries(properties).map(([name, property]) => ({
-    name,
+    name: name === "*" ? "path" : name,
     in: place,
     required: place === "path" || required.includes(name),
     schema: property,
@@ -88,91 +100,17 @@ const implied: Record<string, (value: unknown, schema: Record<string, unknown>) 
   pattern: (_, schema) => schema["format"] !== undefined,
 }
 
+/** Python's expressions, with which many tools check patterns, do not know Unicode's names of classes. */
+function withoutClassNames(pattern: string): string {
+  const control = "\\x00-\\x1f\\x7f-\\x9f"
+  return pattern.replaceAll("\\p{Cc}", control).replaceAll("\\P{Cc}", `[^${control}]`)
+}
+
 /** Leaves out what goes without saying. */
 function plain(schema: unknown): object {
   const text = JSON.stringify(schema, function (this: Record<string, unknown>, key, value: unknown) {
-    return implied[key]?.(value, this) === true ? undefined : value
+    if (implied[key]?.(value, this) === true) return undefined
+    return key === "pattern" && typeof value === "string" ? withoutClassNames(value) : value
   })
   return JSON.parse(text) as object
-}
-
-const validationIssues = {
-  type: "array",
-  items: {
-    type: "object",
-    required: ["loc", "msg", "type"],
-    properties: {
-      loc: { type: "array", items: { anyOf: [{ type: "string" }, { type: "integer" }] } },
-      msg: { type: "string" },
-      type: { type: "string" },
-    },
-  },
-}
-
-const errorSchemas = {
-  ValidationError: { type: "object", properties: { detail: validationIssues } },
-  DetailError: { type: "object", required: ["detail"], properties: { detail: { type: "string" } } },
-  OpenAIError: {
-    type: "object",
-    required: ["error"],
-    properties: {
-      error: {
-        type: "object",
-        required: ["message", "type", "param", "code"],
-        properties: {
-          message: { type: "string" },
-          type: { type: "string" },
-          param: { type: ["string", "null"] },
-          code: { type: "string" },
-        },
-      },
-      detail: validationIssues,
-    },
-  },
-  GraphQLError: {
-    type: "object",
-    properties: {
-      errors: {
-        type: "array",
-        items: {
-          type: "object",
-          properties: {
-            message: { type: "string" },
-            extensions: { type: "object", properties: { code: { type: "string" } } },
-          },
-        },
-      },
-    },
-  },
-  OTLPStatus: {
-    type: "object",
-    required: ["code", "message"],
-    properties: { code: { type: "integer" }, message: { type: "string" } },
-  },
-  ReasonError: { type: "object", properties: { reason: { type: "string" }, error_type: { type: "string" } } },
-}
-
-const errorOf: Record<ErrorDialect, string> = {
-  detail: "DetailError",
-  openai: "OpenAIError",
-  reason: "ReasonError",
-  graphql: "GraphQLError",
-  otlp: "OTLPStatus",
-}
-
-function errorResponses(route: Route): object {
-  const failed = reference(errorOf[route.dialect])
-  const validated = route.dialect === "openai" ? failed : reference("ValidationError")
-  const { params, query, body } = route.schemas
-  const takesInput = body !== undefined || query !== undefined || route.bodyDocument !== undefined
-  return {
-    ...(route.access === "public" ? {} : { "401": { description: "No key, or an unknown one", content: failed } }),
-    ...(route.access === "admin" ? { "403": { description: "Not an administrator", content: failed } } : {}),
-    ...(params === undefined ? {} : { "404": { description: "Not found", content: failed } }),
-    ...(takesInput ? { "422": { description: "Validation error", content: validated } } : {}),
-  }
-}
-
-function reference(name: string): object {
-  return { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } }
 }

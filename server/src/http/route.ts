@@ -55,6 +55,10 @@ export interface Route<S extends RouteSchemas = RouteSchemas> {
   schemas: S
   /** The body of a 200 answer, for the document and the tests; not checked on the hot path. */
   response: z.ZodType
+  /** Content types that a 200 answer may have; by default JSON. Of JSON Lines, `response` is one line. */
+  answerTypes?: readonly string[]
+  /** By status, answers besides 200 that are no errors of the dialect. */
+  otherAnswers?: Readonly<Record<number, { description: string; schema: z.ZodType }>>
   /** The body is not parsed: the handler reads `request.raw` as a stream. */
   streamsBody?: boolean
   /** The body is decoded but not parsed: the handler gets its bytes, and `schemas.body` is not given. */

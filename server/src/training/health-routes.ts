@@ -26,6 +26,7 @@ export function healthRoutes(dependencies: TrainingDependencies): Route[] {
       tag: "Health",
       schemas: {},
       response: systemCheck,
+      otherAnswers: { 503: { description: "A part fails", schema: systemCheck } },
       handle: async ({ reply }) => {
         const result = await checkSystem(dependencies)
         const sound = result.database && result.cpu_queue.success && result.gpu_queue.success

@@ -12,7 +12,7 @@ import {
 import { queryCalls, queryCallStats, readCall } from "./call-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { exactRequest } from "../exact-request.ts"
-import { jsonDocument, jsonLines, linesType, sendStream } from "../json-stream.ts"
+import { jsonDocument, jsonLines, lineTypes, linesType, sendStream } from "../json-stream.ts"
 import { projectForRead } from "../project-access.ts"
 
 const shared = { method: "POST", access: "key", dialect: "reason", tag: "Calls" } as const
@@ -38,6 +38,7 @@ export function callReadRoutes(dependencies: EvaluationDependencies): Route[] {
       summary: "Calls as JSON Lines, by filter, query, sort and page",
       schemas: { body: callsQueryRequest },
       response: callRecord,
+      answerTypes: lineTypes,
       handle: async (context) => {
         const body = exactRequest(context)
         const project = await projectForRead(database, context.principal, body.project_id)

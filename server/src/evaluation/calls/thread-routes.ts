@@ -6,7 +6,7 @@ import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import { findThreads, threadSortFields, type ThreadsQuery } from "../../storage/traces/calls/threads.ts"
 import { threadRecord, threadsQueryRequest, type ThreadsQueryRequest } from "../../wire/evaluation/thread.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { jsonLines, linesType, sendStream } from "../json-stream.ts"
+import { jsonLines, lineTypes, linesType, sendStream } from "../json-stream.ts"
 import { checkRange } from "../list-range.ts"
 import { projectForRead } from "../project-access.ts"
 
@@ -21,6 +21,7 @@ export function threadRoutes({ database, traces }: EvaluationDependencies): Rout
       summary: "Threads as JSON Lines, latest first",
       schemas: { body: threadsQueryRequest },
       response: threadRecord,
+      answerTypes: lineTypes,
       handle: async ({ body, principal, request, reply }) => {
         const query = queryOf(body)
         const project = await projectForRead(database, principal, body.project_id)

@@ -2,12 +2,17 @@
 import type { FastifyReply } from "fastify"
 import type { Readable } from "node:stream"
 import { type Route, route } from "../../http/route.ts"
-import { exportCallsBody, type ExportFormatName } from "../../wire/evaluation/export.ts"
-import { callRecord } from "../../wire/evaluation/call-read.ts"
+import { exportCallsBody, exportedCall, type ExportFormatName } from "../../wire/evaluation/export.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { exactRequest } from "../exact-request.ts"
 import { projectForRead } from "../project-access.ts"
 import { exportCalls } from "./export-calls.ts"
+
+const fileTypes: Record<ExportFormatName, string> = {
+  jsonl: "application/jsonl",
+  csv: "text/csv; charset=utf-8; header=present",
+  parquet: "application/vnd.apache.parquet",
+}
 
 const shared = { method: "POST", access: "key", dialect: "reason", tag: "Export" } as const
 
@@ -19,7 +24,8 @@ export function exportRoutes(dependencies: EvaluationDependencies): Route[] {
       path: "/export/calls",
       summary: "Calls as a file of JSON Lines, CSV or Parquet",
       schemas: { body: exportCallsBody },
-      response: callRecord,
+      response: exportedCall,
+      answerTypes: Object.values(fileTypes),
       handle: async (context) => {
         const body = exactRequest(context)
         const project = await projectForRead(database, context.principal, body.project_id)
@@ -28,12 +34,6 @@ export function exportRoutes(dependencies: EvaluationDependencies): Route[] {
       },
     }),
   ]
-}
-
-const fileTypes: Record<ExportFormatName, string> = {
-  jsonl: "application/jsonl",
-  csv: "text/csv; charset=utf-8; header=present",
-  parquet: "application/vnd.apache.parquet",
 }
 
 function sendFile(reply: FastifyReply, file: Readable, name: string, format: ExportFormatName): void {

@@ -17,7 +17,7 @@ import {
   tableUpdated,
 } from "../../wire/evaluation/table.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { jsonDocument, jsonLines, linesType, sendStream } from "../json-stream.ts"
+import { jsonDocument, jsonLines, lineTypes, linesType, sendStream } from "../json-stream.ts"
 import { readBody } from "../request-text.ts"
 import { queryTable, readTableStats, readTableStatsBatch } from "./table-read.ts"
 import { createTable, createTableFromDigests, updateTable } from "./table-write.ts"
@@ -92,6 +92,7 @@ function readRoutes(dependencies: EvaluationDependencies): Route[] {
       summary: "Read rows of a table as JSON Lines",
       schemas: { body: tableQueryBody },
       response: tableRow,
+      answerTypes: lineTypes,
       handle: async ({ body, principal, request, reply }) =>
         sendStream(
           reply,

@@ -1,6 +1,6 @@
 /** Exports: guide/export. */
 import { z } from "zod"
-import { callsQueryRequest } from "./call-read.ts"
+import { callRecord, callsQueryRequest } from "./call-read.ts"
 
 /** JSON Lines, CSV with a header (RFC 4180) or Parquet. */
 export const exportFormat = z.enum(["jsonl", "csv", "parquet"])
@@ -23,6 +23,18 @@ export const exportCallsBody = callsQueryRequest
     expand_columns: true,
   })
   .extend(style)
+
+/** One line of a file of calls: what is stored. In CSV and Parquet the payloads are the texts of their JSON. */
+export const exportedCall = callRecord
+  .omit({
+    project_id: true,
+    wb_username: true,
+    deleted_at: true,
+    storage_size_bytes: true,
+    total_storage_size_bytes: true,
+  })
+  .extend({ otel_dump: z.json() })
+  .partial()
 
 export type ExportCallsBody = z.output<typeof exportCallsBody>
 export type ExportFormatName = z.output<typeof exportFormat>

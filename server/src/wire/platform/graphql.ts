@@ -9,5 +9,5 @@ export const graphqlBody = z.object({
 
 export const graphqlAnswer = z.object({
   data: z.record(z.string(), z.unknown()).nullable().optional(),
-  errors: z.array(z.object({ message: z.string() })).optional(),
+  errors: z.array(z.looseObject({ message: z.string() })).optional(),
 })

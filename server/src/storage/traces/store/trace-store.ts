@@ -86,6 +86,9 @@ export function withPrintSettings(sql: string): string {
     // A text is between quotes, also an empty one; null is nothing.
     format_csv_null_representation: "''",
     output_format_json_escape_forward_slashes: 0,
+    // Bloom filters and a higher level halve the speed; readers of whole files have no use for them.
+    output_format_parquet_write_bloom_filter: 0,
+    output_format_compression_level: 1,
     output_format_parquet_row_group_size: 65_536,
     output_format_parquet_row_group_size_bytes: 32 * mebibyte,
   }
