@@ -1,0 +1,66 @@
+"""schemathesis against the OpenAPI document that a started server serves, every operation of it.
+
+HEDDLE_FUZZ_CASES is about how many cases are tried (20000 before a release), HEDDLE_FUZZ_SEED which.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from known_things import store_everything
+from started_server import started_server
+
+CASES = int(os.environ.get("HEDDLE_FUZZ_CASES", "1000"))
+SEED = os.environ.get("HEDDLE_FUZZ_SEED", "20261121")
+CHECKS = ["not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance"]
+# A request this slow is a find as well.
+SLOWEST_ANSWER_S = 20
+
+
+def test_every_answer_is_in_the_document(tmp_path: Path) -> None:
+    with started_server(HEDDLE_ENGINE="none", HEDDLE_LOG="error") as server:
+        known = tmp_path / "known.json"
+        known.write_text(json.dumps(store_everything(server)))
+        arguments = [
+            *("--header", f"Authorization: Bearer {server.key}"),
+            *("--checks", ",".join(CHECKS)),
+            *("--phases", _phases()),
+            *("--max-examples", str(_cases_of_operation(server.url))),
+            *("--max-response-time", str(SLOWEST_ANSWER_S)),
+            *("--seed", SEED, "--no-shrink", "--continue-on-failure"),
+            *("--suppress-health-check", "all", "--warnings", "off"),
+        ]
+        run = subprocess.run(
+            [sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/openapi.json", *arguments],
+            cwd=tmp_path,
+            env={
+                **os.environ,
+                "SCHEMATHESIS_HOOKS": "hooks",
+                "PYTHONPATH": str(Path(__file__).parent),
+                "HEDDLE_FUZZ_KNOWN": str(known),
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    print(run.stdout[-2000:])
+    found = re.search(r"(\d+) generated", run.stdout)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert found is not None and int(found[1]) >= CASES * 0.9, f"fewer cases than {CASES} were tried"
+
+
+def _phases() -> str:
+    """The boundary cases of the coverage phase are some 12,000, the same for every seed."""
+    return "examples,coverage,fuzzing" if CASES >= 20_000 else "examples,fuzzing"
+
+
+def _cases_of_operation(url: str) -> int:
+    with urlopen(f"{url}/openapi.json") as answer:
+        paths = json.load(answer)["paths"]
+    operations = sum(len(methods) for methods in paths.values())
+    return max(1, -(-CASES // operations))
