@@ -1,15 +1,20 @@
 /** Every route of the evaluation store. */
 import type { Route } from "../http/route.ts"
+import { annotationItemRoutes } from "./annotation/item-routes.ts"
+import { annotationQueueRoutes } from "./annotation/queue-routes.ts"
 import { callReadRoutes } from "./calls/call-read-routes.ts"
 import { callUsageRoutes } from "./calls/call-usage-routes.ts"
 import { callWriteRoutes } from "./calls/call-write-routes.ts"
 import { costRoutes } from "./costs/cost-routes.ts"
 import type { EvaluationDependencies } from "./dependencies.ts"
+import { evaluationRunRoutes } from "./evaluation-runs/evaluation-run-routes.ts"
 import { exportRoutes } from "./export/export-routes.ts"
 import { feedbackRoutes } from "./feedback/feedback-routes.ts"
 import { feedbackStatsRoutes } from "./feedback/feedback-stats-routes.ts"
+import { objectFamilyRoutes } from "./object-families/family-routes.ts"
 import { objectLabelRoutes } from "./objects/object-label-routes.ts"
 import { objectRoutes } from "./objects/object-routes.ts"
+import { otelRoutes } from "./otel/otel-routes.ts"
 import { projectRoutes } from "./project/project-routes.ts"
 import { projectFileRoutes } from "./project/project-file-routes.ts"
 import { refRoutes } from "./refs/ref-routes.ts"
@@ -18,6 +23,8 @@ import { threadRoutes } from "./calls/thread-routes.ts"
 
 export function evaluationRoutes(dependencies: EvaluationDependencies): Route[] {
   return [
+    ...annotationQueueRoutes(dependencies),
+    ...annotationItemRoutes(dependencies),
     ...callWriteRoutes(dependencies),
     ...callReadRoutes(dependencies),
     ...threadRoutes(dependencies),
@@ -27,10 +34,13 @@ export function evaluationRoutes(dependencies: EvaluationDependencies): Route[] 
     ...costRoutes(dependencies),
     ...objectRoutes(dependencies),
     ...objectLabelRoutes(dependencies),
+    ...objectFamilyRoutes(dependencies),
     ...projectRoutes(dependencies),
     ...tableRoutes(dependencies),
     ...projectFileRoutes(dependencies),
     ...refRoutes(dependencies),
+    ...otelRoutes(dependencies),
     ...exportRoutes(dependencies),
+    ...evaluationRunRoutes(dependencies),
   ]
 }

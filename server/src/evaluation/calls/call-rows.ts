@@ -75,7 +75,7 @@ export class CallRows {
     }
     this.#text(head)
     const texts = payloads.map(({ index }) => this.#payload(item.spans, index))
-    shrink(texts, head.length, item)
+    shrink(texts, exceedsLimits, head.length, item.values[fieldAt.id] ?? "(without an id)")
     texts.forEach((text, at) => this.#column((payloads[at] as StoredField).field, text, item.form))
     this.#text("}\n")
     if (ids !== null) this.#places += placesOf(item, owner, ids)
@@ -132,21 +132,29 @@ function placesOf({ values }: CallItem, { projectId }: CallOwner, { id, trace_id
   return placeLines({ project_id: projectId, trace_id, started_at: values[fieldAt.startedAt] as string, id })
 }
 
-/** Replaces the largest payloads until the row is small enough. */
-function shrink(texts: (Buffer | null)[], plainBytes: number, item: CallItem): void {
-  let total = texts.reduce((sum, text) => sum + (text?.length ?? 0), plainBytes)
+/**
+ * Replaces the largest payloads until the row is small enough.
+ * @throws {HeddleError} `insert_too_large` when that is not enough.
+ */
+export function shrink<T extends Buffer | string>(
+  texts: (T | null)[],
+  replacement: T,
+  plainBytes: number,
+  id: string,
+): void {
+  const lengths = texts.map((text) => (text === null ? 0 : Buffer.byteLength(text)))
+  let total = lengths.reduce((sum, length) => sum + length, plainBytes)
   while (total > maximumRowBytes) {
-    const lengths = texts.map((text) => text?.length ?? 0)
-    const largest = lengths.indexOf(Math.max(...lengths))
-    const length = lengths[largest] ?? 0
-    if (length <= exceedsLimits.length) throw rowTooLarge(total, item)
-    texts[largest] = exceedsLimits
-    total += exceedsLimits.length - length
+    const length = Math.max(...lengths)
+    const largest = lengths.indexOf(length)
+    if (length <= replacement.length) throw rowTooLarge(total, id)
+    texts[largest] = replacement
+    lengths[largest] = replacement.length
+    total += replacement.length - length
   }
 }
 
-function rowTooLarge(bytes: number, item: CallItem): HeddleError {
-  const id = item.values[fieldAt.id] ?? "(without an id)"
+function rowTooLarge(bytes: number, id: string): HeddleError {
   const message = `the call ${id} takes ${bytes} bytes without its payloads; one may take ${maximumRowBytes}. Shorten its texts`
   return new HeddleError("insert_too_large", message)
 }

@@ -1,0 +1,204 @@
+/** From a span to the fields of a call: evaluation-store-calls 8. */
+import { memberText } from "../../json/json-parts.ts"
+import { membersOf, withMembers } from "../../json/json-object.ts"
+import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
+import {
+  type AttributePath,
+  firstFound,
+  type Found,
+  integerOf,
+  isObjectText,
+  isTrue,
+  pathsOf,
+  textOf,
+} from "./attribute-lookup.ts"
+import {
+  callAttributeNames,
+  customAttributeNames,
+  detailEvents,
+  displayNames,
+  eventMessages,
+  eventPrefix,
+  inputNames,
+  outputNames,
+  runNames,
+  threadNames,
+  timeNames,
+  turnNames,
+  usageNames,
+} from "./attribute-names.ts"
+import { type AttributeTree, attributeTree, jsonOfNode, Leaf, readForm } from "./attribute-tree.ts"
+import { type Span, statusError } from "./trace-request.ts"
+
+/** Payloads are JSON texts, times microseconds since 1970. */
+export interface MappedSpan {
+  startedAt: bigint
+  /** null: the span has not ended. */
+  endedAt: bigint | null
+  /** null: it did not fail. */
+  exception: string | null
+  displayName: string | null
+  threadId: string | null
+  isTurn: boolean
+  /** As the client gives it: a run's name, or `entity/project/run`. */
+  runId: string | null
+  /** In digits. */
+  runStep: string | null
+  runStepEnd: string | null
+  attributes: string
+  inputs: string
+  output: string
+  summary: string
+}
+
+const paths = {
+  inputs: pathsOf(inputNames),
+  output: pathsOf(outputNames),
+  usage: namedPaths(usageNames),
+  attributes: namedPaths(callAttributeNames),
+  custom: pathsOf(customAttributeNames),
+  display: pathsOf(displayNames),
+  thread: pathsOf(threadNames),
+  turn: pathsOf(turnNames),
+  run: namedPaths(runNames),
+  time: namedPaths(timeNames),
+}
+
+function namedPaths<K extends string>(names: Readonly<Record<K, readonly string[]>>) {
+  return Object.entries(names).map(([name, all]) => ({ name, paths: pathsOf(all as readonly string[]) })) as {
+    name: K
+    paths: AttributePath[]
+  }[]
+}
+
+/** `tree`: of the span's attributes. */
+export function mapSpan(span: Span, tree: AttributeTree): MappedSpan {
+  const trees = [tree, ...detailTrees(span)]
+  const find = (wanted: readonly AttributePath[]) => firstFound(trees, wanted)
+  const inputs = payloadOf(span, find, paths.inputs)
+  const output = payloadOf(span, find, paths.output)
+  const usage = usageOf(find)
+  const attributes = attributesOf(find)
+  const model = modelOf(find, attributes)
+  const nothing = inputs === null && output === null && usage.length === 0 && attributes.length === 0
+  const [start, end] = paths.time.map((one) => timeOf(find(one.paths)))
+  const [runId, runStep, runStepEnd] = paths.run.map((one) => find(one.paths))
+  const begun = span.startTimeUnixNano === 0n ? span.endTimeUnixNano : span.startTimeUnixNano
+  return {
+    startedAt: start ?? begun / 1000n,
+    endedAt: end ?? (span.endTimeUnixNano === 0n ? null : span.endTimeUnixNano / 1000n),
+    exception: exceptionOf(span),
+    displayName: textOf(find(paths.display)),
+    threadId: textOf(find(paths.thread)),
+    isTurn: isTrue(find(paths.turn)),
+    runId: textOf(runId ?? null),
+    runStep: integerOf(runStep ?? null),
+    runStepEnd: integerOf(runStepEnd ?? null),
+    attributes: withCustom(nothing ? jsonOfNode(tree, readForm) : objectOf(attributes), find(paths.custom)),
+    inputs: inputs === null ? "{}" : inputsText(inputs),
+    output: output === null ? "null" : outputText(output),
+    summary: usage.length === 0 ? "{}" : `{"usage":{${JSON.stringify(model ?? "usage")}:${objectOf(usage)}}}`,
+  }
+}
+
+type Find = (wanted: readonly AttributePath[]) => Found | null
+type Member = [name: string, text: string]
+
+function detailTrees({ events }: Span): AttributeTree[] {
+  return events.filter(({ name }) => detailEvents.has(name)).map(({ attributes }) => attributeTree(attributes))
+}
+
+/** A name and its JSON. */
+function payloadOf(span: Span, find: Find, wanted: readonly AttributePath[]): Member | null {
+  const at = wanted.findIndex(({ name }) => name.startsWith(eventPrefix))
+  const found = find(wanted.slice(0, at))
+  if (found !== null) return memberOf(found)
+  const name = wanted[at]?.name as string
+  const messages = messagesOf(span, name)
+  if (messages !== null) return [name, messages]
+  const later = find(wanted.slice(at + 1))
+  return later === null ? null : memberOf(later)
+}
+
+const memberOf = ({ name, node }: Found): Member => [name, jsonOfNode(node, readForm)]
+
+/** The events that are messages, in order; null: there are none. */
+function messagesOf({ events }: Span, name: string): string | null {
+  const roles = eventMessages[name] as ReadonlyMap<string, string>
+  const messages = events.flatMap((event) => {
+    const role = roles.get(event.name)
+    if (role === undefined) return []
+    const tree = attributeTree(event.attributes)
+    return jsonOfNode(tree.has("role") ? tree : new Map([["role", new Leaf(role)], ...tree]), readForm)
+  })
+  return messages.length === 0 ? null : `[${messages.join(",")}]`
+}
+
+/** Kept under its name; an object that is only called input is the inputs. */
+function inputsText([name, text]: Member): string {
+  return /^inputs?$/.test(name) && isObjectText(text) ? text : `{${JSON.stringify(name)}:${text}}`
+}
+
+function outputText([name, text]: Member): string {
+  return /^outputs?$/.test(name) ? text : `{${JSON.stringify(name)}:${text}}`
+}
+
+function usageOf(find: Find): Member[] {
+  const usage = new Map<string, string>()
+  for (const { name, paths: wanted } of paths.usage) {
+    const count = integerOf(find(wanted))
+    if (count !== null) usage.set(name, count)
+  }
+  const sum = (a: string, b: string) =>
+    usage.has(a) && usage.has(b) ? String(BigInt(usage.get(a) as string) + BigInt(usage.get(b) as string)) : null
+  const total = sum("prompt_tokens", "completion_tokens") ?? sum("input_tokens", "output_tokens")
+  if (total !== null && !usage.has("total_tokens")) usage.set("total_tokens", total)
+  return [...usage]
+}
+
+function attributesOf(find: Find): Member[] {
+  return paths.attributes.flatMap(({ name, paths: wanted }): Member[] => {
+    const found = find(wanted)
+    return found === null ? [] : [[name, jsonOfNode(found.node, readForm)]]
+  })
+}
+
+/** Its name prices the call. */
+function modelOf(find: Find, attributes: readonly Member[]): string | null {
+  const model = paths.attributes.find(({ name }) => name === "model")
+  const named = model === undefined ? null : textOf(find(model.paths))
+  if (named !== null) return named
+  const parameters = attributes.find(([name]) => name === "model_parameters")?.[1]
+  const text = parameters === undefined ? null : memberText(parameters, "model")
+  return text?.startsWith('"') === true ? (JSON.parse(text) as string) : null
+}
+
+/** In place of those of the same name. */
+function withCustom(attributes: string, custom: Found | null): string {
+  if (custom === null) return attributes
+  const text = jsonOfNode(custom.node, readForm)
+  if (!isObjectText(text)) return attributes
+  return withMembers(attributes, Object.fromEntries(membersOf(text).map(({ name, value }) => [name, value])))
+}
+
+const objectOf = (members: readonly Member[]) =>
+  `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`
+
+/** ISO 8601, or nanoseconds since 1970, or seconds as a double. */
+function timeOf(found: Found | null): bigint | null {
+  const value = found?.node instanceof Leaf ? found.node.value : null
+  if (typeof value === "string") return microsecondsOf(value)
+  if (typeof value === "bigint") return value / 1000n
+  return typeof value === "number" && Number.isFinite(value) ? BigInt(Math.round(value * 1e6)) : null
+}
+
+/** Of a span that failed, never empty: the message of its status, else of its last exception. */
+function exceptionOf({ status, events }: Span): string | null {
+  if (status.code !== statusError) return null
+  if (status.message !== "") return status.message
+  const thrown = events.findLast(({ name }) => name === "exception")
+  const tree = thrown === undefined ? new Map() : attributeTree(thrown.attributes)
+  return textOf(firstFound([tree], exceptionPaths)) ?? "the span's status is ERROR, without a message"
+}
+
+const exceptionPaths = pathsOf(["exception.message", "exception.type"])

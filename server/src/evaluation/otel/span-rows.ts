@@ -1,0 +1,86 @@
+/** Stored rows of spans: every span is a call that starts and ends in one row (evaluation-store-calls 8). */
+import { HeddleError } from "../../errors.ts"
+import { isoTimeOf } from "../../storage/traces/query/sql-time.ts"
+import { storedTime } from "../../storage/traces/stored-time.ts"
+import { type CallBatch, placeLines } from "../../storage/traces/calls/calls-write.ts"
+import { shrink } from "../calls/call-rows.ts"
+import type { ProjectAccess } from "../project-access.ts"
+import { attributeTree } from "./attribute-tree.ts"
+import { spanText } from "./span-dump.ts"
+import { type MappedSpan, mapSpan } from "./span-mapping.ts"
+import { displayNameOf, findFault, opNameOf, parentOf, spanName } from "./span-rules.ts"
+import type { Span } from "./trace-request.ts"
+
+const exceedsLimits = '{"_weave":{"error":"<EXCEEDS_LIMITS>"}}'
+
+export class SpanRows {
+  readonly #rows: string[] = []
+  readonly #places: string[] = []
+
+  /**
+   * @param source of the span's resource and scope; see `sourceText`.
+   * @throws {HeddleError} `value_error` or `insert_too_large` for a span that cannot be stored.
+   */
+  add(span: Span, source: string, project: ProjectAccess): void {
+    const fault = findFault(span)
+    if (fault !== null) throw cannotStore(span, fault)
+    const tree = attributeTree(span.attributes)
+    const mapped = mapSpan(span, tree)
+    const startedAt = stored(mapped.startedAt, span, "start")
+    const head = headText(span, mapped, startedAt, project)
+    const { attributes, inputs, output, summary } = mapped
+    const payloads = [attributes, inputs, output, summary, spanText(span, tree, source)]
+    shrink(payloads, exceedsLimits, Buffer.byteLength(head), span.spanId)
+    const columns = payloadColumns.map((name, index) => `,"${name}":[${payloads[index]}]`)
+    this.#rows.push(`${head}${columns.join("")}}\n`)
+    const { id: project_id } = project
+    this.#places.push(placeLines({ project_id, trace_id: span.traceId, started_at: startedAt, id: span.spanId }))
+  }
+
+  /** What was added, to be stored together. */
+  batch(): CallBatch {
+    return { rows: Buffer.from(this.#rows.join("")), places: Buffer.from(this.#places.join("")) }
+  }
+}
+
+const payloadColumns = ["attributes", "inputs", "output", "summary", "otel_dump"] as const
+
+/** The ids have been checked: they hold nothing that JSON escapes. What is null clears what an earlier export said. */
+function headText(span: Span, mapped: MappedSpan, startedAt: string, project: ProjectAccess): string {
+  const ids = `"project_id":"${project.id}","id":"${span.spanId}","trace_id":"${span.traceId}"`
+  const plain: Record<string, string | undefined> = {
+    wb_user_id: project.userId,
+    parent_id: parentOf(span) ?? undefined,
+    op_name: opNameOf(span),
+    started_at: startedAt,
+    ended_at: mapped.endedAt === null ? undefined : stored(mapped.endedAt, span, "end"),
+    exception: mapped.exception ?? "",
+    display_name: mapped.displayName === null ? undefined : displayNameOf(mapped.displayName),
+    thread_id: mapped.threadId ?? undefined,
+    turn_id: mapped.threadId !== null && mapped.isTurn ? span.spanId : undefined,
+    wb_run_id: mapped.runId === null ? undefined : runOf(mapped.runId, project),
+  }
+  const step = mapped.runStep === null ? "" : `,"wb_run_step":${mapped.runStep}`
+  const stepEnd = mapped.runStepEnd === null ? "" : `,"wb_run_step_end":${mapped.runStepEnd}`
+  return `{${ids},${JSON.stringify(plain).slice(1, -1)}${step}${stepEnd}`
+}
+
+/** External form: `entity/project/run` (evaluation-store-calls 1.5). */
+function runOf(run: string, { name }: ProjectAccess): string {
+  return run.includes("/") ? run : `${name}/${run}`
+}
+
+function stored(microseconds: bigint, span: Span, which: "start" | "end"): string {
+  const time = isWithinDates(microseconds) ? storedTime(isoTimeOf(microseconds)) : null
+  if (time === null) throw cannotStore(span, `its ${which} time is not between the years 1900 and 2299`)
+  return time
+}
+
+/** What a JavaScript date can hold. */
+function isWithinDates(microseconds: bigint): boolean {
+  return microseconds > -8_640_000_000_000_000_000n && microseconds < 8_640_000_000_000_000_000n
+}
+
+function cannotStore(span: Span, fault: string): HeddleError {
+  return new HeddleError("value_error", `the span ${spanName(span)} is not stored: ${fault}`)
+}

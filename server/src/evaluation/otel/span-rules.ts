@@ -1,0 +1,57 @@
+/** What a span must be to be stored as a call: evaluation-store-calls 8 and 1.5. */
+import { createHash } from "node:crypto"
+import { codePoints } from "../../json/code-points.ts"
+import type { Span } from "./trace-request.ts"
+
+const traceId = /^[0-9a-f]{32}$/
+const spanId = /^[0-9a-f]{16}$/
+const zeros = /^0+$/
+
+/** What keeps the span from being stored; null: nothing. Ids of zeros are not valid in OpenTelemetry. */
+export function findFault(span: Span): string | null {
+  if (!traceId.test(span.traceId) || zeros.test(span.traceId)) {
+    return `its trace id "${shown(span.traceId)}" is not 16 bytes, not all of them zero`
+  }
+  if (!spanId.test(span.spanId) || zeros.test(span.spanId)) {
+    return `its span id "${shown(span.spanId)}" is not 8 bytes, not all of them zero`
+  }
+  if (span.parentSpanId !== "" && !spanId.test(span.parentSpanId)) {
+    return `its parent span id "${shown(span.parentSpanId)}" is not 8 bytes`
+  }
+  if (span.startTimeUnixNano === 0n && span.endTimeUnixNano === 0n) return "it has no start time"
+  return null
+}
+
+/** null: a root. */
+export function parentOf({ parentSpanId }: Span): string | null {
+  return parentSpanId === "" || zeros.test(parentSpanId) ? null : parentSpanId
+}
+
+/** By which an error names a span. */
+export function spanName({ name, traceId: trace, spanId: id }: Span): string {
+  return `"${shown(name)}" (trace ${shown(trace)}, span ${shown(id)})`
+}
+
+function shown(text: string): string {
+  return text.length > 64 ? `${text.slice(0, 64)}…` : text
+}
+
+const longestOpName = 128
+const longestDisplayName = 1024
+const unnamed = "unnamed"
+
+/** A longer name ends in what tells it from others that begin like it. */
+export function opNameOf({ name }: Span): string {
+  return name === "" ? unnamed : shortened(name, longestOpName)
+}
+
+export function displayNameOf(name: string): string {
+  return shortened(name, longestDisplayName)
+}
+
+function shortened(name: string, longest: number): string {
+  if (name.length <= longest || codePoints(name) <= longest) return name
+  const suffix = `:${createHash("sha256").update(name).digest("hex").slice(0, 4)}`
+  const kept = Array.from(name.slice(0, 2 * longest)).slice(0, longest - suffix.length)
+  return kept.join("") + suffix
+}
