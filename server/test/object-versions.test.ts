@@ -115,6 +115,6 @@ test("another base class is refused while a version of the name lives", async ()
     published: false,
     existingBaseObjectClasses: ["Model"],
   })
-  expect(await publishObject(database, project, { ...other, kind: "op" })).toEqual({ published: true })
+  expect(await publishObject(database, project, { ...other, kind: "op" })).toEqual({ published: true, versionIndex: 0 })
   expect(await list(project)).toEqual(["a:v0 latest", "b:v0 latest"])
 })

@@ -17,13 +17,30 @@ export type NewObject = z.output<typeof objectCreateBody>["obj"]
 /** One row of the store. */
 export const maximumRowBytes = 3.5 * 1024 * 1024
 
+export interface PublishedVersion {
+  objectId: string
+  digest: string
+  versionIndex: number
+}
+
 /** `text`: the JSON of `val`, or undefined when the request has none. */
 export async function createObject(
-  { database }: EvaluationDependencies,
+  dependencies: EvaluationDependencies,
   principal: Principal,
   { obj, text }: { obj: NewObject; text: string | undefined },
 ): Promise<z.output<typeof objectCreated>> {
   if (text === undefined) throw invalid(["body", "obj", "val"], "Field required", "missing")
+  const { digest, objectId } = await publishValue(dependencies, principal, obj, text)
+  return { digest, object_id: objectId }
+}
+
+/** `text`: the JSON of the value. */
+export async function publishValue(
+  { database }: Pick<EvaluationDependencies, "database">,
+  principal: Principal,
+  obj: Omit<NewObject, "val">,
+  text: string,
+): Promise<PublishedVersion> {
   checkObjectId(obj.object_id)
   const processed = processValue(text, obj.builtin_object_class ?? obj.set_base_object_class ?? null)
   const project = await projectForWrite(database, principal, obj.project_id)
@@ -32,8 +49,14 @@ export async function createObject(
   checkDigest(`object "${obj.object_id}"`, obj.expected_digest, digest)
   const stored = withoutNotFinite(projects.external(processed.text))
   checkRowSize(`object "${obj.object_id}"`, stored)
-  await publish(database, project, { obj, digest, val: stored, value: processed.value, classes: processed.classes })
-  return { digest, object_id: obj.object_id }
+  const versionIndex = await publish(database, project, {
+    objectId: obj.object_id,
+    digest,
+    val: stored,
+    value: processed.value,
+    classes: processed.classes,
+  })
+  return { objectId: obj.object_id, digest, versionIndex }
 }
 
 interface ProcessedValue {
@@ -82,7 +105,7 @@ export function checkRowSize(what: string, text: string): void {
 }
 
 interface Publication {
-  obj: NewObject
+  objectId: string
   digest: string
   val: string
   value: unknown
@@ -92,15 +115,14 @@ interface Publication {
 async function publish(
   database: EvaluationDependencies["database"],
   project: ProjectAccess,
-  { obj, digest, val, value, classes }: Publication,
-): Promise<void> {
-  const objectId = obj.object_id
+  { objectId, digest, val, value, classes }: Publication,
+): Promise<number> {
   const kind = kindOf(value)
   const baseObjectClass = classes?.base ?? null
   const leafObjectClass = classes?.leaf ?? null
   const version = { objectId, digest, kind, baseObjectClass, leafObjectClass, val, userId: project.userId }
   const result = await publishObject(database, project.id, version)
-  if (result.published) return
+  if (result.published) return result.versionIndex
   const { existingBaseObjectClasses: existing } = result
   throw new HeddleError(
     "object_type_collision",

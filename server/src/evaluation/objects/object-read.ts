@@ -4,14 +4,15 @@ import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { deleteVersions } from "../../storage/catalog/objects.ts"
+import type { ObjectKind } from "../../storage/catalog/objects-schema.ts"
 import {
   findVersion,
   labelsOf,
   listVersions,
   type ObjectFilter,
   type ObjectVersionRecord,
-  type VersionName,
   type VersionLabels,
+  type VersionName,
 } from "../../storage/catalog/object-reads.ts"
 import type { objectDeleteBody, objectQueryBody, objectReadBody, objectsDeleted } from "../../wire/evaluation/object.ts"
 import { checkRange } from "../list-range.ts"
@@ -33,7 +34,7 @@ export async function readObject(
   return `{"obj":${objectText(record, { project: project.name, labels: labels?.(record) ?? null, withSize: false })}}`
 }
 
-/** @throws {HeddleError} `not_found`, `object_deleted`. */
+/** @throws {HeddleError} `not_found`; `object_deleted` for one that was there. */
 export async function liveVersion(
   database: CatalogDatabase,
   projectId: string,
@@ -41,9 +42,13 @@ export async function liveVersion(
   withVal: boolean,
 ): Promise<ObjectVersionRecord> {
   const record = await findVersion(database, projectId, name, withVal)
-  if (record === null) throw new HeddleError("not_found", `Obj ${name.objectId}:${name.version} not found`)
+  if (record === null) throw versionNotFound(name)
   if (record.deleted_at !== null) throw objectDeleted(record, record.deleted_at)
   return record
+}
+
+export function versionNotFound({ objectId, version }: VersionName): HeddleError {
+  return new HeddleError("not_found", `Obj ${objectId}:${version} not found`)
 }
 
 /** The clients do not try again when the reason says that it was deleted. */
@@ -81,7 +86,8 @@ function isSortField(field: string): field is "object_id" | "created_at" {
   return field === "object_id" || field === "created_at"
 }
 
-function filterOf({ filter }: z.output<typeof objectQueryBody>): ObjectFilter {
+/** Every version of the project, narrowed by the filter of a request. */
+export function filterOf({ filter }: z.output<typeof objectQueryBody>): ObjectFilter {
   return {
     baseObjectClasses: filter?.base_object_classes ?? [],
     excludeBaseObjectClasses: filter?.exclude_base_object_classes ?? [],
@@ -116,10 +122,19 @@ function objectText(record: ObjectVersionRecord, { project, labels, withSize }: 
   return `${JSON.stringify(fields).slice(0, -1)},"val":${val ?? "{}"}}`
 }
 
+/** Which versions of a name are meant. */
+export interface ObjectSelection {
+  kind: ObjectKind
+  /** null: of any class. */
+  baseObjectClass: string | null
+}
+
+/** `among`: only these versions count; null: all. */
 export async function deleteObject(
   database: CatalogDatabase,
   principal: Principal,
   { project_id, object_id: objectId, digests }: z.output<typeof objectDeleteBody>,
+  among: ObjectSelection | null = null,
 ): Promise<z.output<typeof objectsDeleted>> {
   const names = [...new Set(digests ?? [])]
   if (names.length > maximumDeletions) {
@@ -129,7 +144,7 @@ export async function deleteObject(
     )
   }
   const project = await projectForRead(database, principal, project_id)
-  const found = await liveDigests(database, project.id, objectId, names)
+  const found = await liveDigests(database, project.id, { objectId, names, among })
   if (found.length === 0 || found.length < names.length) {
     throw new HeddleError(
       "not_found",
@@ -140,20 +155,40 @@ export async function deleteObject(
   return { num_deleted: deleted.length, deleted_versions: deleted }
 }
 
-/** No names: every version. */
+interface NamedVersions {
+  objectId: string
+  /** None: every version. */
+  names: readonly string[]
+  among: ObjectSelection | null
+}
+
 async function liveDigests(
   database: CatalogDatabase,
   projectId: string,
-  objectId: string,
-  names: readonly string[],
+  { objectId, names, among }: NamedVersions,
 ): Promise<string[]> {
   if (names.length === 0) {
-    const filter = { ...filterOf({ project_id: projectId }), objectIds: [objectId] }
+    const filter = { ...filterOf({ project_id: projectId }), ...selected(among), objectIds: [objectId] }
     const listing = { filter, order: [], limit: null, offset: 0, withVal: false }
     return (await listVersions(database, projectId, listing)).map(({ digest }) => digest)
   }
+  const kind = among === null ? {} : { kind: among.kind }
   const versions = await Promise.all(
-    names.map((version) => findVersion(database, projectId, { objectId, version }, false)),
+    names.map((version) => findVersion(database, projectId, { objectId, version, ...kind }, false)),
   )
-  return [...new Set(versions.flatMap((found) => (found === null || found.deleted_at !== null ? [] : [found.digest])))]
+  const live = versions.filter((found) => found !== null && found.deleted_at === null && isAmong(found, among))
+  return [...new Set(live.map((found) => (found as ObjectVersionRecord).digest))]
+}
+
+export function isAmong(version: ObjectVersionRecord, among: ObjectSelection | null): boolean {
+  if (among === null) return true
+  if (version.kind !== among.kind) return false
+  return among.baseObjectClass === null || version.base_object_class === among.baseObjectClass
+}
+
+/** The part of a filter that a selection is. */
+export function selected(among: ObjectSelection | null): Partial<ObjectFilter> {
+  if (among === null) return {}
+  const { kind, baseObjectClass } = among
+  return { isOp: kind === "op", baseObjectClasses: baseObjectClass === null ? [] : [baseObjectClass] }
 }

@@ -7,7 +7,6 @@ import { type Route, route } from "../../http/route.ts"
 import { parse } from "../../http/validation.ts"
 import { digestOfSha256 } from "../../json/digests.ts"
 import type { StoredBlob } from "../../storage/blobs/blob-store.ts"
-import { isBlobReferenced } from "../../storage/catalog/blob-references.ts"
 import { addProjectFile, findProjectFile, projectFileBytes } from "../../storage/catalog/project-files.ts"
 import {
   projectFileContent,
@@ -21,6 +20,7 @@ import {
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkDigest } from "../objects/object-create.ts"
 import { projectForRead, projectForWrite } from "../project-access.ts"
+import { discardBlob } from "./source-files.ts"
 
 const shared = { method: "POST", access: "key", dialect: "reason", tag: "Project files" } as const
 
@@ -89,14 +89,14 @@ async function takeFile(
   const { blobs } = dependencies
   const { stored, fields } = await readUpload(request, maximumFileBytes, {
     store: (content) => blobs.put(content),
-    discard: (blob) => discard(dependencies, blob),
+    discard: ({ sha256 }) => discardBlob(dependencies, sha256),
   })
   try {
     const digest = await keep(dependencies, principal, { stored, fields })
     blobs.release(stored.sha256)
     return { digest }
   } catch (error) {
-    await discard(dependencies, stored)
+    await discardBlob(dependencies, stored.sha256)
     throw error
   }
 }
@@ -112,9 +112,4 @@ async function keep(
   const project = await projectForWrite(database, principal, project_id)
   await addProjectFile(database, project.id, { digest, ...stored })
   return digest
-}
-
-async function discard({ database, blobs }: EvaluationDependencies, { sha256 }: StoredBlob): Promise<void> {
-  blobs.release(sha256)
-  await blobs.removeUnless(sha256, () => isBlobReferenced(database, sha256))
 }

@@ -4,6 +4,7 @@ import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { tableDigest } from "../../json/digests.ts"
 import { insertRows, insertTable, tableDigests, type TableRow } from "../../storage/traces/table-rows.ts"
+import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import {
   tableCreateBody,
   type tableCreated,
@@ -33,11 +34,17 @@ export async function createTable(
   const project = await projectForWrite(database, principal, table.project_id)
   await reader.finish(rows)
   const rowDigests = rows.map((row) => row.digest)
+  checkDigest(`the table of ${rows.length} rows`, table.expected_digest, tableDigest(rowDigests))
+  return { digest: await storeTable(traces, project.id, rows), row_digests: rowDigests }
+}
+
+/** `rows`: finished by their reader. Returns the digest of their table. */
+export async function storeTable(traces: TraceStore, projectId: string, rows: readonly TableRow[]): Promise<string> {
+  const rowDigests = rows.map((row) => row.digest)
   const digest = tableDigest(rowDigests)
-  checkDigest(`the table of ${rows.length} rows`, table.expected_digest, digest)
-  await insertRows(traces, project.id, rows)
-  await insertTable(traces, project.id, digest, rowDigests)
-  return { digest, row_digests: rowDigests }
+  await insertRows(traces, projectId, rows)
+  await insertTable(traces, projectId, digest, rowDigests)
+  return digest
 }
 
 /** Rows need not be there yet: the clients upload them as tables of their own. */

@@ -25,6 +25,8 @@ export interface ObjectVersionRecord {
 export interface VersionName {
   objectId: string
   version: string
+  /** Only a version of this kind; a name may be an op's and an object's. */
+  kind?: ObjectKind
 }
 
 const columns = [
@@ -55,6 +57,7 @@ export async function findVersion(
     .where("project_id", "=", projectId)
     .where("object_id", "=", name.objectId)
     .where((builder) => isNamed(builder, projectId, name))
+    .$if(name.kind !== undefined, (query) => query.where("kind", "=", name.kind as ObjectKind))
     .orderBy(sql`deleted_at is not null`)
     .orderBy("published", "desc")
     .limit(1)

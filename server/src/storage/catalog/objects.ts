@@ -16,7 +16,9 @@ export interface NewObjectVersion {
 }
 
 /** The base classes that live versions of the same name and kind have, when the new one's is another. */
-export type PublishResult = { published: true } | { published: false; existingBaseObjectClasses: (string | null)[] }
+export type PublishResult =
+  | { published: true; versionIndex: number }
+  | { published: false; existingBaseObjectClasses: (string | null)[] }
 
 /** Makes the version the latest one, stores it unless it is there, and brings it back if it was deleted. */
 export async function publishObject(
@@ -34,13 +36,14 @@ export async function publishObject(
       .where("is_latest", "=", true)
       .where("digest", "!=", version.digest)
       .execute()
-    if (live)
-      await namesake(transaction, projectId, version)
-        .set({ is_latest: true })
-        .where("digest", "=", version.digest)
-        .execute()
-    else await store(transaction, projectId, version)
-    return { published: true }
+    const { version_index } = live
+      ? await namesake(transaction, projectId, version)
+          .set({ is_latest: true })
+          .where("digest", "=", version.digest)
+          .returning("version_index")
+          .executeTakeFirstOrThrow()
+      : await store(transaction, projectId, version)
+    return { published: true, versionIndex: version_index }
   })
 }
 
@@ -83,9 +86,9 @@ function namesake(transaction: Kysely<Catalog>, projectId: string, { kind, objec
     .where("object_id", "=", objectId)
 }
 
-async function store(transaction: Kysely<Catalog>, projectId: string, version: NewObjectVersion): Promise<void> {
+async function store(transaction: Kysely<Catalog>, projectId: string, version: NewObjectVersion) {
   const { objectId, digest, kind, val } = version
-  await transaction
+  return transaction
     .insertInto("object_versions")
     .values(({ selectFrom, fn }) => ({
       project_id: projectId,
@@ -115,7 +118,8 @@ async function store(transaction: Kysely<Catalog>, projectId: string, version: N
         deleted_at: null,
       })),
     )
-    .execute()
+    .returning("version_index")
+    .executeTakeFirstOrThrow()
 }
 
 export interface DeletedVersion {

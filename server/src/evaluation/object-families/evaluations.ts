@@ -1,0 +1,115 @@
+/** `/v2/…/evaluations`: evaluation-store-objects 7. An evaluation names a dataset, scorers and its ops. */
+import type { z } from "zod"
+import type { Principal } from "../../http/principal.ts"
+import { evaluation, type evaluationCreateBody } from "../../wire/evaluation/object-families.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { checkObjectId } from "../objects/object-classes.ts"
+import { type PublishedVersion, publishValue } from "../objects/object-create.ts"
+import {
+  checkAttributes,
+  describedFields,
+  type FamilyMember,
+  type ObjectFamily,
+  objectIdOf,
+  refOf,
+  textOr,
+  withAttributes,
+} from "./family.ts"
+import { publishOp } from "./ops.ts"
+
+export const evaluations: ObjectFamily = {
+  name: "evaluations",
+  noun: "an evaluation",
+  tag: "Evaluations",
+  selection: { kind: "object", baseObjectClass: "Evaluation" },
+  hasSource: false,
+  pagedOrder: [],
+  shown: evaluation,
+  show: (member) => JSON.stringify(evaluationFields(member)),
+}
+
+function evaluationFields(member: FamilyMember) {
+  const { val } = member
+  const scorers: unknown[] = Array.isArray(val["scorers"]) ? val["scorers"] : []
+  return {
+    ...describedFields(member),
+    dataset: textOr(val["dataset"], ""),
+    scorers: scorers.filter((one) => typeof one === "string"),
+    trials: Number.isSafeInteger(val["trials"]) ? val["trials"] : 1,
+    evaluation_name: textOr(val["evaluation_name"], null),
+    evaluate_op: textOr(val["evaluate"], null),
+    predict_and_score_op: textOr(val["predict_and_score"], null),
+    summarize_op: textOr(val["summarize"], null),
+  }
+}
+
+/** The SDK's own methods do the work of an evaluation that was made without it. */
+const methods = {
+  evaluate: methodSource("evaluate(self: weave.Evaluation, model: weave.Model) -> dict", "evaluate(self, model)"),
+  predict_and_score: methodSource(
+    "predict_and_score(self: weave.Evaluation, model: weave.Model, example: dict) -> dict",
+    "predict_and_score(self, model, example)",
+  ),
+  summarize: methodSource("summarize(self: weave.Evaluation, eval_table: list) -> dict", "summarize(self, eval_table)"),
+}
+
+function methodSource(signature: string, call: string): string {
+  return `import weave\n\n\n@weave.op\nasync def ${signature}:\n    return await weave.Evaluation.${call}\n`
+}
+
+export interface NewEvaluation extends Omit<z.output<typeof evaluationCreateBody>, "eval_attributes"> {
+  /** JSON of an object. */
+  eval_attributes: string | null
+}
+
+/** Stores full refs of the ops, where the reference stores bare digests. */
+export async function createEvaluation(
+  dependencies: EvaluationDependencies,
+  principal: Principal,
+  projectName: string,
+  made: NewEvaluation,
+): Promise<PublishedVersion> {
+  const objectId = objectIdOf(made.name)
+  const opIds = Object.keys(methods).map((method) => `${objectId}.${method}`)
+  for (const one of [objectId, ...opIds]) checkObjectId(one)
+  const attributes = made.eval_attributes
+  checkAttributes(fieldNames, { name: "eval_attributes", text: attributes })
+  const refs: Record<string, string> = {}
+  for (const [method, source] of Object.entries(methods)) {
+    const version = await publishOp(dependencies, principal, projectName, { objectId: `${objectId}.${method}`, source })
+    refs[method] = refOf("op", projectName, version)
+  }
+  const text = withAttributes({ ...fieldsOf(made), ...refs }, attributes)
+  return publishValue(dependencies, principal, { project_id: projectName, object_id: objectId }, text)
+}
+
+function fieldsOf({ name, description, dataset, scorers, trials, evaluation_name }: NewEvaluation) {
+  return {
+    _type: "Evaluation",
+    name,
+    description: description ?? null,
+    dataset,
+    scorers: scorers ?? [],
+    preprocess_model_input: null,
+    trials,
+    metadata: null,
+    evaluation_name: evaluation_name ?? null,
+    _class_name: "Evaluation",
+    _bases: ["Object", "BaseModel"],
+  }
+}
+
+const fieldNames = new Set([
+  ...Object.keys(methods),
+  "_type",
+  "name",
+  "description",
+  "dataset",
+  "scorers",
+  "preprocess_model_input",
+  "trials",
+  "metadata",
+  "evaluation_name",
+  "_class_name",
+  "_bases",
+])

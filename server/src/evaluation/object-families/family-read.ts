@@ -1,0 +1,83 @@
+/** Reading, listing and deleting the objects of a family: evaluation-store-objects 7. */
+import type { Principal } from "../../http/principal.ts"
+import { findVersions, listVersions, type ObjectVersionRecord } from "../../storage/catalog/object-reads.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import type { ListRange } from "../list-range.ts"
+import { isMap } from "../objects/object-classes.ts"
+import { filterOf, isAmong, liveVersion, selected, versionNotFound } from "../objects/object-read.ts"
+import { projectForRead } from "../project-access.ts"
+import { readSource } from "../project/source-files.ts"
+import { type FamilyMember, type ObjectFamily, sourceFileName } from "./family.ts"
+
+/** Values that are read at once. */
+const batchSize = 32
+
+/** The body of the answer. @throws {HeddleError} `not_found`, also for an object of another family. */
+export async function readMember(
+  dependencies: EvaluationDependencies,
+  principal: Principal,
+  family: ObjectFamily,
+  { projectName, objectId, version }: { projectName: string; objectId: string; version: string },
+): Promise<string> {
+  const project = await projectForRead(dependencies.database, principal, projectName)
+  const name = { objectId, version, kind: family.selection.kind }
+  const record = await liveVersion(dependencies.database, project.id, name, true)
+  const member = isAmong(record, family.selection) ? await memberOf(dependencies, project.id, family, record) : null
+  if (member === null) throw versionNotFound(name)
+  return family.show(member)
+}
+
+/** JSON texts in batches: of the versions that live when the list begins, those that still do when it comes to them. */
+export async function listMembers(
+  dependencies: EvaluationDependencies,
+  principal: Principal,
+  family: ObjectFamily,
+  projectName: string,
+  range: ListRange,
+): Promise<AsyncGenerator<string[]>> {
+  const { database } = dependencies
+  const project = await projectForRead(database, principal, projectName)
+  const isPart = range.limit !== null || range.offset > 0
+  const listed = await listVersions(database, project.id, {
+    filter: { ...filterOf({ project_id: projectName }), ...selected(family.selection) },
+    order: isPart ? family.pagedOrder : [],
+    ...range,
+    withVal: false,
+  })
+  return memberTexts(dependencies, project.id, family, listed)
+}
+
+async function* memberTexts(
+  dependencies: EvaluationDependencies,
+  projectId: string,
+  family: ObjectFamily,
+  listed: readonly ObjectVersionRecord[],
+): AsyncGenerator<string[]> {
+  for (let at = 0; at < listed.length; at += batchSize) {
+    const names = listed
+      .slice(at, at + batchSize)
+      .map(({ object_id, digest }) => ({ objectId: object_id, version: digest }))
+    const texts: string[] = []
+    for (const record of await findVersions(dependencies.database, projectId, names)) {
+      if (record === null || record.deleted_at !== null) continue
+      const member = await memberOf(dependencies, projectId, family, record)
+      if (member !== null) texts.push(family.show(member))
+    }
+    yield texts
+  }
+}
+
+/** null: the value has no fields. */
+async function memberOf(
+  dependencies: EvaluationDependencies,
+  projectId: string,
+  family: ObjectFamily,
+  record: ObjectVersionRecord,
+): Promise<FamilyMember | null> {
+  const text = record.val ?? "null"
+  const val: unknown = JSON.parse(text)
+  if (!isMap(val)) return null
+  const file = family.hasSource && isMap(val["files"]) ? val["files"][sourceFileName] : null
+  const source = typeof file === "string" ? await readSource(dependencies, projectId, file) : null
+  return { record, val, text, source: source ?? "" }
+}

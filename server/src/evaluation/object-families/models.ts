@@ -1,0 +1,70 @@
+/** `/v2/…/models`: evaluation-store-objects 2.2 and 7. A model is a class in a file, with attributes. */
+import type { z } from "zod"
+import type { Principal } from "../../http/principal.ts"
+import { membersOf } from "../../json/json-object.ts"
+import { model, type modelCreateBody } from "../../wire/evaluation/object-families.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { checkObjectId } from "../objects/object-classes.ts"
+import { type PublishedVersion, publishValue } from "../objects/object-create.ts"
+import { projectForWrite } from "../project-access.ts"
+import { storeSource } from "../project/source-files.ts"
+import {
+  checkAttributes,
+  checkSource,
+  describedFields,
+  type FamilyMember,
+  type ObjectFamily,
+  objectIdOf,
+  sourceFileName,
+  withAttributes,
+} from "./family.ts"
+
+export const models: ObjectFamily = {
+  name: "models",
+  noun: "a model",
+  tag: "Models of the evaluation store",
+  selection: { kind: "object", baseObjectClass: "Model" },
+  hasSource: true,
+  pagedOrder: [],
+  shown: model,
+  show: showModel,
+}
+
+const fieldNames = new Set(["_type", "_class_name", "_bases", "name", "description", "files"])
+
+/** Attributes come back as they were spelled. */
+function showModel(member: FamilyMember): string {
+  const fields = JSON.stringify({ ...describedFields(member), source_code: member.source })
+  const attributes = membersOf(member.text).filter(({ name }) => !fieldNames.has(name))
+  const text = attributes.map(({ name, value }) => `${JSON.stringify(name)}:${value}`).join(",")
+  return `${fields.slice(0, -1)},"attributes":${attributes.length === 0 ? "null" : `{${text}}`}}`
+}
+
+export interface NewModel extends Omit<z.output<typeof modelCreateBody>, "attributes"> {
+  /** JSON of an object. */
+  attributes: string | null
+}
+
+export async function createModel(
+  dependencies: EvaluationDependencies,
+  principal: Principal,
+  projectName: string,
+  { name, description, source_code, attributes }: NewModel,
+): Promise<PublishedVersion> {
+  const objectId = objectIdOf(name)
+  checkObjectId(objectId)
+  checkSource("source_code", source_code)
+  checkAttributes(fieldNames, { name: "attributes", text: attributes })
+  const project = await projectForWrite(dependencies.database, principal, projectName)
+  const file = await storeSource(dependencies, project.id, source_code)
+  const fields = {
+    _type: "Model",
+    name,
+    description: description ?? null,
+    files: { [sourceFileName]: file },
+    _class_name: "Model",
+    _bases: ["Object", "BaseModel"],
+  }
+  const text = withAttributes(fields, attributes)
+  return publishValue(dependencies, principal, { project_id: projectName, object_id: objectId }, text)
+}
