@@ -38,6 +38,8 @@ export interface EvaluationApp {
   /** Two tenants that share nothing. */
   acme: EvaluationCaller
   rival: EvaluationCaller
+  /** A new user who is a member of the team `acme` too. */
+  addColleague: (username: string) => Promise<EvaluationCaller>
   /** Closes the server and starts it again on the same data. */
   restart: () => Promise<void>
   close: () => Promise<void>
@@ -59,6 +61,12 @@ export async function openEvaluationApp(changes: Partial<Config> = {}): Promise<
     admin,
     acme: evaluationCaller(current, acme),
     rival: evaluationCaller(current, rival),
+    addColleague: async (username) => {
+      const { key } = await addTenant(app, admin, username)
+      const joined = await admin.post("/v1/organization/teams/acme/members", { username })
+      if (joined.status !== 200) throw new Error(`not a member: ${JSON.stringify(joined.body)}`)
+      return evaluationCaller(current, { ...acme, key })
+    },
     restart: async () => {
       await app.close()
       app = await createApp(config)
@@ -70,7 +78,7 @@ export async function openEvaluationApp(changes: Partial<Config> = {}): Promise<
   }
 }
 
-function evaluationCaller(app: () => App, { key, entity }: Caller): EvaluationCaller {
+export function evaluationCaller(app: () => App, { key, entity }: Caller): EvaluationCaller {
   const authorization = `Basic ${Buffer.from(`api:${key}`).toString("base64")}`
   type Method = "GET" | "POST" | "PUT" | "DELETE"
   const call = async (method: Method, url: string, body?: unknown, headers: Record<string, string> = {}) => {

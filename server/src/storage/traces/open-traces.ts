@@ -1,4 +1,5 @@
 /** Opens the trace store and brings its tables up to date. */
+import { queueCallTables } from "./annotation/queue-calls.ts"
 import { callsTables } from "./calls/calls-tables.ts"
 import { ClickHouseTraces } from "./store/clickhouse-traces.ts"
 import { EmbeddedTraces } from "./store/embedded-traces.ts"
@@ -14,7 +15,14 @@ export interface TracesLocation {
   folder: string
 }
 
-const tables = [...tableTables, ...tokenLedgerTables, ...callsTables, ...feedbackTables, ...tokenPriceTables]
+const tables = [
+  ...tableTables,
+  ...tokenLedgerTables,
+  ...callsTables,
+  ...feedbackTables,
+  ...tokenPriceTables,
+  ...queueCallTables,
+]
 
 /** Close it with `close()`. */
 export async function openTraces({ clickhouseUrl, folder }: TracesLocation): Promise<TraceStore> {

@@ -1,0 +1,95 @@
+/** `/annotation_queues`: evaluation-store-objects 2.6 and 6. */
+import { type Route, route } from "../../http/route.ts"
+import {
+  annotationQueue,
+  ofProject,
+  queueAnswer,
+  queueCreateBody,
+  queueCreated,
+  queueParams,
+  queuesQueryBody,
+  queueStatsAnswer,
+  queueStatsBody,
+  queueUpdateBody,
+} from "../../wire/evaluation/annotation-queue.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { jsonLines, linesType, sendStream } from "../json-stream.ts"
+import { projectForRead } from "../project-access.ts"
+import { changeQueue, countQueueItems, listQueues, makeQueue, queueFor, readQueue, removeQueue } from "./queues.ts"
+
+const shared = { access: "key", dialect: "reason", tag: "Annotation queues" } as const
+
+export function annotationQueueRoutes({ database }: EvaluationDependencies): Route[] {
+  return [
+    route({
+      ...shared,
+      method: "POST",
+      path: "/annotation_queues",
+      summary: "Make a queue",
+      schemas: { body: queueCreateBody },
+      response: queueCreated,
+      handle: async ({ body, principal }) => makeQueue(database, principal, body),
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/annotation_queues/query",
+      summary: "Queues as JSON Lines, by name, sort and page",
+      schemas: { body: queuesQueryBody },
+      response: annotationQueue,
+      handle: async ({ body, principal, reply, request }) => {
+        const queues = await listQueues(database, principal, body)
+        const lines = async function* () {
+          yield queues.map((queue) => JSON.stringify(queue))
+        }
+        await sendStream(reply, linesType(request.headers.accept), jsonLines(lines()))
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/annotation_queues/stats",
+      summary: "How many items queues have, and how many of them somebody has finished",
+      schemas: { body: queueStatsBody },
+      response: queueStatsAnswer,
+      handle: async ({ body, principal }) => {
+        const project = await projectForRead(database, principal, body.project_id)
+        return { stats: await countQueueItems(database, project.id, body.queue_ids) }
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/annotation_queues/:queue_id",
+      summary: "One queue",
+      schemas: { params: queueParams, query: ofProject },
+      response: queueAnswer,
+      handle: async ({ params, query, principal }) => ({
+        queue: await readQueue(database, await queueFor(database, principal, query.project_id, params.queue_id)),
+      }),
+    }),
+    route({
+      ...shared,
+      method: "PUT",
+      path: "/annotation_queues/:queue_id",
+      summary: "Change what is given of a queue; null leaves alone",
+      schemas: { params: queueParams, body: queueUpdateBody },
+      response: queueAnswer,
+      handle: async ({ params, body, principal }) => {
+        const access = await queueFor(database, principal, body.project_id, params.queue_id)
+        return { queue: await changeQueue(database, access, body) }
+      },
+    }),
+    route({
+      ...shared,
+      method: "DELETE",
+      path: "/annotation_queues/:queue_id",
+      summary: "Delete a queue; what was labelled stays",
+      schemas: { params: queueParams, query: ofProject },
+      response: queueAnswer,
+      handle: async ({ params, query, principal }) => ({
+        queue: await removeQueue(database, await queueFor(database, principal, query.project_id, params.queue_id)),
+      }),
+    }),
+  ]
+}

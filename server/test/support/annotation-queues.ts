@@ -1,0 +1,137 @@
+/** Queues of calls in a project, and what annotators do with their items. Each fails when the answer is not 200. */
+import type { z } from "zod"
+import { leaseAnswer, nextItem, undoAnswer } from "../../src/wire/evaluation/annotation-lease.ts"
+import {
+  itemAnswer,
+  itemsAdded,
+  itemsPage,
+  queueAnswer,
+  queueCreated,
+} from "../../src/wire/evaluation/annotation-queue.ts"
+import { type CallFields, completedCall, uuid } from "./completed-call.ts"
+import type { EvaluationAnswer, EvaluationCaller } from "./evaluation-app.ts"
+
+/** The body, which must be just what the schema says. */
+export function strictly<T extends z.ZodObject>(schema: T, answer: EvaluationAnswer): z.output<T> {
+  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
+  return schema.strict().parse(answer.body) as z.output<T>
+}
+
+/** Stores calls numbered from 1, the first the oldest, and gives their ids. */
+export async function storedCalls(
+  caller: EvaluationCaller,
+  project: string,
+  count: number,
+  fields: (n: number) => Partial<CallFields> = () => ({}),
+): Promise<string[]> {
+  const numbers = Array.from({ length: count }, (_, index) => index + 1)
+  const batch = numbers.map((n) => {
+    const startedAt = new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString()
+    return completedCall(project, { id: n, startedAt, ...fields(n) })
+  })
+  const answer = await caller.post(`/v2/${project}/calls/complete`, { batch })
+  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
+  return numbers.map(uuid)
+}
+
+export async function newQueue(
+  caller: EvaluationCaller,
+  project: string,
+  fields: Record<string, unknown> = {},
+): Promise<string> {
+  const body = { project_id: project, name: "reviews", scorer_refs: [], ...fields }
+  return strictly(queueCreated, await caller.post("/annotation_queues", body)).id
+}
+
+/** A queue with calls in it. */
+export async function filledQueue(
+  caller: EvaluationCaller,
+  count: number,
+  fields: Record<string, unknown> = {},
+): Promise<QueueUser> {
+  const project = caller.newProject()
+  const calls = await storedCalls(caller, project, count)
+  const user = new QueueUser(caller, project, await newQueue(caller, project, fields))
+  await user.add(calls)
+  return user
+}
+
+/** One caller in one queue. */
+export class QueueUser {
+  readonly caller: EvaluationCaller
+  readonly project: string
+  readonly queue: string
+
+  constructor(caller: EvaluationCaller, project: string, queue: string) {
+    this.caller = caller
+    this.project = project
+    this.queue = queue
+  }
+
+  /** Another annotator in the same queue. */
+  as(caller: EvaluationCaller): QueueUser {
+    return new QueueUser(caller, this.project, this.queue)
+  }
+
+  get url(): string {
+    return `/annotation_queues/${this.queue}`
+  }
+
+  get inProject(): string {
+    return `?project_id=${encodeURIComponent(this.project)}`
+  }
+
+  post(path: string, fields: Record<string, unknown> = {}): Promise<EvaluationAnswer> {
+    return this.caller.post(`${this.url}${path}`, { project_id: this.project, ...fields })
+  }
+
+  async read() {
+    return strictly(queueAnswer, await this.caller.get(`${this.url}${this.inProject}`)).queue
+  }
+
+  async add(call_ids: readonly string[], display_fields: readonly string[] = ["inputs"]) {
+    return strictly(itemsAdded, await this.post("/items", { call_ids, display_fields }))
+  }
+
+  async items(fields: Record<string, unknown> = {}) {
+    return strictly(itemsPage, await this.post("/items/query", fields)).items
+  }
+
+  /** The ids of the items, in order. */
+  async itemIds(): Promise<string[]> {
+    return (await this.items()).map(({ id }) => id)
+  }
+
+  async next(fields: Record<string, unknown> = {}) {
+    return strictly(nextItem, await this.post("/items/next", fields))
+  }
+
+  /** The call of the item that is handed out; null: none is. */
+  async nextCall(): Promise<string | null> {
+    return (await this.next()).item?.call_id ?? null
+  }
+
+  progress(item: string, annotation_state: string): Promise<EvaluationAnswer> {
+    return this.post(`/items/${item}/progress`, { annotation_state })
+  }
+
+  async moved(item: string, state: string) {
+    return strictly(itemAnswer, await this.progress(item, state)).item
+  }
+
+  async undone(item: string) {
+    return strictly(undoAnswer, await this.post(`/items/${item}/progress/undo`))
+  }
+
+  lease(item: string, fields: Record<string, unknown> = {}): Promise<EvaluationAnswer> {
+    return this.caller.put(`${this.url}/items/${item}/lease`, { project_id: this.project, ...fields })
+  }
+
+  async held(item: string, fields: Record<string, unknown> = {}) {
+    return strictly(leaseAnswer, await this.lease(item, fields))
+  }
+
+  release(item: string): Promise<EvaluationAnswer> {
+    return this.caller.delete(`${this.url}/items/${item}/lease${this.inProject}`)
+  }
+}
