@@ -11,12 +11,14 @@ import { HeddleError } from "./errors.ts"
 import { loadServerSecret } from "./gateway/cache-salt.ts"
 import { Gateway } from "./gateway/gateway.ts"
 import { evaluationRoutes } from "./evaluation/evaluation-routes.ts"
+import { executionRoutes } from "./evaluation/execution/execution-routes.ts"
 import { loadPriceList } from "./evaluation/costs/price-list.ts"
 import { registerDocs } from "./http/docs.ts"
 import { TokenLedger } from "./gateway/token-ledger.ts"
 import { registerRoutes } from "./http/register-routes.ts"
 import type { Route } from "./http/route.ts"
 import { createHttpServer } from "./http/server.ts"
+import { ChatService } from "./inference/chat-service.ts"
 import { inferenceRoutes } from "./inference/inference-routes.ts"
 import { accountRoutes } from "./platform/account-routes.ts"
 import { apiKeyRoutes } from "./platform/api-key-routes.ts"
@@ -110,6 +112,7 @@ async function compose(
   })
   await scheduler.start()
 
+  const evaluation = { database, traces: stores.traces, writer: new CallWriter(stores.traces), blobs, priceList }
   const accounts = { database, invalidate: () => authenticator.invalidate() }
   const maximumBytes = config.maximumBodyBytes
   const routes: Route[] = [
@@ -129,7 +132,8 @@ async function compose(
       requireEngine: () => requireEngine(engine),
     }),
     ...inferenceRoutes({ database, gateway }),
-    ...evaluationRoutes({ database, traces: stores.traces, writer: new CallWriter(stores.traces), blobs, priceList }),
+    ...evaluationRoutes(evaluation),
+    ...executionRoutes({ ...evaluation, chatModels: new ChatService(gateway) }),
     ...fileRoutes({ database, blobs, maximumFileBytes: maximumBytes }),
     ...serviceRoutes(database),
     ...graphqlRoutes(database),

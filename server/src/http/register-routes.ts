@@ -22,6 +22,7 @@ export function registerRoutes(server: FastifyInstance, routes: readonly Route[]
       method: route.method,
       url: route.path,
       config: { dialect: route.dialect, body: bodyForm(route) },
+      ...(route.streamsLive === true ? { compress: false as const } : {}),
       handler: (request, reply) => answer(route, authenticate, request, reply),
     })
   }

@@ -1,0 +1,36 @@
+/** Completions made by the server: evaluation-store-calls 9. */
+import { type Route, route } from "../../http/route.ts"
+import { completionAnswer, completionBody, completionLine } from "../../wire/evaluation/completion.ts"
+import { linesType, sendStream } from "../json-stream.ts"
+import { createCompletion, streamCompletion } from "./completion.ts"
+import type { ExecutionDependencies } from "./dependencies.ts"
+
+const shared = { method: "POST", access: "key", dialect: "reason", tag: "Completions" } as const
+
+export function completionRoutes(dependencies: ExecutionDependencies): Route[] {
+  return [
+    route({
+      ...shared,
+      path: "/completions/create",
+      summary: "A chat completion, recorded as a call",
+      schemas: { body: completionBody },
+      response: completionAnswer,
+      handle: async (context) => {
+        const answer = await createCompletion(dependencies, context, context.body, context.exactBody())
+        context.reply.type("application/json").send(answer)
+      },
+    }),
+    route({
+      ...shared,
+      path: "/completions/create_stream",
+      summary: "The chunks of a chat completion as JSON Lines, recorded as a call",
+      schemas: { body: completionBody },
+      response: completionLine,
+      streamsLive: true,
+      handle: async (context) => {
+        const lines = await streamCompletion(dependencies, context, context.body, context.exactBody())
+        await sendStream(context.reply, linesType(context.request.headers.accept), lines)
+      },
+    }),
+  ]
+}

@@ -1,0 +1,241 @@
+/** `/completions/create` and its stream: evaluation-store-calls 9. The way of a chat, recorded as a call. */
+import { randomUUIDv7 } from "node:crypto"
+import { HeddleError, type ValidationIssue } from "../../errors.ts"
+import type { RouteContext } from "../../http/route.ts"
+import { jsonLine } from "../../json/json-lines.ts"
+import { memberText } from "../../json/json-parts.ts"
+import type { CompletionBody } from "../../wire/evaluation/completion.ts"
+import { isMap } from "../objects/object-classes.ts"
+import { type ProjectAccess, projectForWrite } from "../project-access.ts"
+import type { AdmittedChat } from "./chat-models.ts"
+import { ChunkCollector } from "./chunk-collector.ts"
+import { completionMessages } from "./completion-prompt.ts"
+import type { ExecutionDependencies } from "./dependencies.ts"
+import { admitModel } from "./model-target.ts"
+import { type CallRecord, recordCalls, usageSummary } from "./recorded-call.ts"
+import type { TemplateVariables } from "./template.ts"
+
+const opName = "weave.completions_create"
+
+/** Who asks, and when that is over. */
+export type ExecutionContext = Pick<RouteContext, "principal" | "requestId" | "signal">
+
+interface Completion {
+  project: ProjectAccess
+  chat: AdmittedChat
+  /** Under which its usage is counted. */
+  model: string
+  call: CompletionCall
+}
+
+/** The body of the answer. @throws {HeddleError} for what is wrong before a model is asked. */
+export async function createCompletion(
+  dependencies: ExecutionDependencies,
+  context: ExecutionContext,
+  body: CompletionBody,
+  exactBody: unknown,
+): Promise<string> {
+  const { chat, model, call } = await prepare(dependencies, context, body, exactBody)
+  const logprobs = isMap(body.inputs) && body.inputs["logprobs"] === true
+  const result = await outcome(chat, context.signal)
+  const response = result.text === null ? JSON.stringify({ error: result.error }) : withoutTokens(result.text, logprobs)
+  const usage = result.text === null ? null : memberText(result.text, "usage")
+  await call.store(response, usageSummary(model, usage), result.error)
+  return `{"response":${response},"weave_call_id":${JSON.stringify(call.id)},${call.idFields}}`
+}
+
+type Outcome = { text: string; error: null } | { text: null; error: string }
+
+async function outcome(chat: AdmittedChat, signal: AbortSignal): Promise<Outcome> {
+  try {
+    return { text: await chat.complete(signal), error: null }
+  } catch (error) {
+    return { text: null, error: failureText(error) }
+  }
+}
+
+/** Lines of JSON, each with its end. A failure of the model is a line; the call is ended however the stream ends. */
+export async function streamCompletion(
+  dependencies: ExecutionDependencies,
+  context: ExecutionContext,
+  body: CompletionBody,
+  exactBody: unknown,
+): Promise<AsyncGenerator<string>> {
+  const prepared = await prepare(dependencies, context, body, exactBody)
+  try {
+    await prepared.call.begin()
+  } catch (error) {
+    prepared.chat.release()
+    throw error
+  }
+  return lines(prepared, context.signal)
+}
+
+async function* lines({ chat, model, call }: Completion, signal: AbortSignal): AsyncGenerator<string> {
+  const collector = new ChunkCollector()
+  let failure: string | null = "the client closed the stream before its end"
+  try {
+    if (call.id !== null) yield jsonLine(`{"_meta":${call.meta}}`)
+    for await (const batch of chat.stream(signal)) {
+      for (const chunk of batch) collector.add(JSON.parse(chunk))
+      yield batch.map(jsonLine).join("")
+    }
+    failure = null
+  } catch (error) {
+    failure = failureText(error)
+    yield jsonLine(JSON.stringify({ error: failure }))
+  } finally {
+    chat.release()
+    await call.store(collector.completion(model) ?? "null", usageSummary(model, collector.usage), failure)
+  }
+}
+
+async function prepare(
+  dependencies: ExecutionDependencies,
+  context: ExecutionContext,
+  body: CompletionBody,
+  exactBody: unknown,
+): Promise<Completion> {
+  if (body.inference_route != null) throw routeRefused()
+  const { database } = dependencies
+  const project = await projectForWrite(database, context.principal, body.project_id)
+  const exact = (exactBody as { inputs: Record<string, unknown> }).inputs
+  const messages = await completionMessages(database, context.principal, project, {
+    prompt: body.inputs.prompt,
+    messages: (exact["messages"] as unknown[] | null | undefined) ?? [],
+    variables: (exact["template_vars"] as TemplateVariables | null | undefined) ?? {},
+  })
+  const { chat, model } = await admitModel(dependencies, context, project, {
+    body: { ...modelFields(body.inputs), messages: JSON.parse(JSON.stringify(messages)) as unknown },
+    exactBody: { ...modelFields(exact), messages },
+  }).catch(underInputs)
+  return { project, chat, model, call: new CompletionCall(dependencies, context, project, body, exact) }
+}
+
+/** Not for the model: what the server has done, and keys of other services. */
+const ownFields = [
+  "prompt",
+  "template_vars",
+  "extra_headers",
+  "vertex_credentials",
+  "api_version",
+  "stream",
+  "stream_options",
+]
+/** May hold keys, so they are not stored. */
+const secretFields = ["extra_headers", "vertex_credentials"]
+
+function modelFields<T extends object>(inputs: T): T {
+  return without(inputs, ownFields)
+}
+
+function without<T extends object>(inputs: T, names: readonly string[]): T {
+  const kept = Object.entries(inputs).filter(([name, value]) => value !== null && !names.includes(name))
+  return Object.fromEntries(kept) as T
+}
+
+/** A chat request is checked as a body of its own; here it lies under `inputs`. */
+function underInputs(error: unknown): never {
+  if (!(error instanceof HeddleError) || error.details.issues === undefined) throw error
+  const issues = error.details.issues.map(({ loc, ...rest }): ValidationIssue => ({
+    loc: ["body", "inputs", ...loc.slice(1)],
+    ...rest,
+  }))
+  throw new HeddleError(error.code, error.message, { ...error.details, issues })
+}
+
+function routeRefused(): HeddleError {
+  return new HeddleError(
+    "invalid_request",
+    "inference_route is not taken from requests: apply a runtime (PUT /v2/{entity}/{project}/runtimes/{name}) and name its model custom::<runtime>::<id>",
+  )
+}
+
+export function failureText(error: unknown): string {
+  return error instanceof HeddleError ? error.message : "an unexpected error while the model was asked"
+}
+
+/** Token ids and their logprobs are for training; nobody asked for them here. */
+function withoutTokens(text: string, keepLogprobs: boolean): string {
+  const {
+    choices,
+    prompt_token_ids: _prompt,
+    ...answer
+  } = JSON.parse(text) as { choices: unknown; prompt_token_ids?: unknown }
+  const kept = Array.isArray(choices)
+    ? choices.map((choice: unknown) => (isMap(choice) ? plainChoice(choice, keepLogprobs) : choice))
+    : choices
+  return JSON.stringify({ ...answer, choices: kept })
+}
+
+function plainChoice(
+  { token_ids: _ids, prompt_token_ids: _prompt, logprobs, ...choice }: Record<string, unknown>,
+  keepLogprobs: boolean,
+) {
+  return keepLogprobs ? { ...choice, logprobs } : choice
+}
+
+/** The call that a completion is recorded as; one that is not to be recorded has no id. */
+class CompletionCall {
+  readonly id: string | null
+  readonly #traceId: string | null
+  readonly #conversation: string | null
+  readonly #save: (records: readonly CallRecord[]) => Promise<void>
+  readonly #start: CallRecord["start"] | null
+  #begun = false
+
+  constructor(
+    dependencies: ExecutionDependencies,
+    { principal }: ExecutionContext,
+    project: ProjectAccess,
+    body: CompletionBody,
+    exactInputs: object,
+  ) {
+    const isTracked = body.track_llm_call !== false
+    this.id = isTracked ? randomUUIDv7() : null
+    this.#traceId = isTracked ? (body.trace_id ?? randomUUIDv7()) : null
+    this.#conversation = body.conversation_id ?? null
+    this.#save = (records) => recordCalls(dependencies, principal, project.name, records)
+    const { source, conversation_name } = body
+    const attributes = {
+      ...(source == null ? {} : { source }),
+      ...(conversation_name == null ? {} : { conversation_name }),
+    }
+    this.#start =
+      this.id === null || this.#traceId === null
+        ? null
+        : {
+            id: this.id,
+            traceId: this.#traceId,
+            parentId: body.parent_id ?? null,
+            opName,
+            threadId: this.#conversation,
+            startedAt: new Date(),
+            attributes: JSON.stringify(attributes),
+            inputs: JSON.stringify(without(exactInputs, secretFields)),
+          }
+  }
+
+  get meta(): string {
+    return JSON.stringify({ weave_call_id: this.id, trace_id: this.#traceId, conversation_id: this.#conversation })
+  }
+
+  /** Of the answer. A call is no span, so there is none. */
+  get idFields(): string {
+    const fields = { trace_id: this.#traceId, span_id: null, conversation_id: this.#conversation }
+    return JSON.stringify(fields).slice(1, -1)
+  }
+
+  async begin(): Promise<void> {
+    if (this.#start == null) return
+    await this.#save([{ start: this.#start }])
+    this.#begun = true
+  }
+
+  /** Ends it; one that was not begun is stored whole. */
+  async store(output: string, summary: string, exception: string | null): Promise<void> {
+    if (this.#start == null) return
+    const end = { id: this.#start.id, endedAt: new Date(), output, summary, exception }
+    await this.#save([this.#begun ? { end } : { start: this.#start, end }])
+  }
+}

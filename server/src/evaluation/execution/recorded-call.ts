@@ -1,0 +1,71 @@
+/** Calls that the server itself makes, stored as those of clients are (law 1). Payloads are JSON texts. */
+import type { Principal } from "../../http/principal.ts"
+import { readUpsertBatch } from "../calls/call-body.ts"
+import { writeCalls } from "../calls/call-write.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+
+export interface CallStart {
+  id: string
+  traceId: string
+  parentId: string | null
+  opName: string
+  displayName?: string | null
+  threadId?: string | null
+  startedAt: Date
+  attributes: string
+  inputs: string
+}
+
+export interface CallEnd {
+  id: string
+  endedAt: Date
+  output: string
+  summary: string
+  exception: string | null
+}
+
+/** A start, an end, or both of one call. */
+export interface CallRecord {
+  start?: CallStart
+  end?: CallEnd
+}
+
+/** Resolves when all of them are stored and every read sees them. @throws {HeddleError} */
+export async function recordCalls(
+  dependencies: Pick<EvaluationDependencies, "database" | "writer">,
+  principal: Principal,
+  project: string,
+  calls: readonly CallRecord[],
+): Promise<void> {
+  const items = calls.flatMap(({ start, end }) => [
+    ...(start === undefined ? [] : [`{"mode":"start","req":{"start":${startText(project, start)}}}`]),
+    ...(end === undefined ? [] : [`{"mode":"end","req":{"end":${endText(project, end)}}}`]),
+  ])
+  if (items.length === 0) return
+  const body = readUpsertBatch(Buffer.from(`{"batch":[${items.join(",")}]}`))
+  await writeCalls(dependencies, principal, body, null)
+}
+
+function startText(project: string, start: CallStart): string {
+  const plain = JSON.stringify({
+    project_id: project,
+    id: start.id,
+    trace_id: start.traceId,
+    parent_id: start.parentId,
+    op_name: start.opName,
+    display_name: start.displayName ?? null,
+    thread_id: start.threadId ?? null,
+    started_at: start.startedAt,
+  })
+  return `${plain.slice(0, -1)},"attributes":${start.attributes},"inputs":${start.inputs}}`
+}
+
+function endText(project: string, { id, endedAt, exception, output, summary }: CallEnd): string {
+  const plain = JSON.stringify({ project_id: project, id, ended_at: endedAt, exception })
+  return `${plain.slice(0, -1)},"output":${output},"summary":${summary}}`
+}
+
+/** `summary` of a call that used a model. */
+export function usageSummary(model: string, usage: string | null): string {
+  return usage === null || !usage.startsWith("{") ? "{}" : `{"usage":{${JSON.stringify(model)}:${usage}}}`
+}
