@@ -33,6 +33,12 @@ function appended(text: string, added: readonly string[]): string {
   return `${before}${before.trimStart() === "{" ? "" : ","}${added.join(",")}}`
 }
 
+/** The object `text` without the members of these names. */
+export function withoutMembers(text: string, names: readonly string[]): string {
+  const kept = membersOf(text).filter(({ name }) => !names.includes(name))
+  return `{${kept.map(({ name, value }) => `${JSON.stringify(name)}:${value}`).join(",")}}`
+}
+
 /** The text at a path of members; null: not there. */
 export function textAt(text: string, path: readonly string[]): string | null {
   const [name, ...rest] = path

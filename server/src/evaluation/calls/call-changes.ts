@@ -16,7 +16,7 @@ export interface ChangeDependencies {
   writer: CallWriter
 }
 
-const maximumDeletedIds = 1000
+export const maximumDeletedIds = 1000
 
 /** Also of a call that is not there yet: the name waits for it. */
 export async function updateCall(

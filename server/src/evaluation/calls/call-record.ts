@@ -68,7 +68,7 @@ function latencyOf({ started_at, ended_at }: CallRow): string | null {
   return start == null || end == null ? null : String((end - start) / 1000n)
 }
 
-function statusOf({ exception, ended_at, summary }: CallRow): string {
+export function statusOf({ exception, ended_at, summary }: CallRow): string {
   if (exception !== null && exception !== undefined) return "error"
   if (ended_at === null || ended_at === undefined) return "running"
   return hasFailedDescendants(summary ?? "") ? "descendant_error" : "success"

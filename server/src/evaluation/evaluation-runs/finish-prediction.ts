@@ -1,0 +1,51 @@
+/** Finishing a prediction: its scores become the output of the `predict_and_score` call above it (evaluation-store-objects 7). */
+import type { Principal } from "../../http/principal.ts"
+import { findChildIds } from "../../storage/traces/calls/call-children.ts"
+import { type CallRow, readCallRows } from "../../storage/traces/calls/shown-calls.ts"
+import { queryFailure } from "../../storage/traces/query-failure.ts"
+import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { recordCalls } from "../execution/recorded-call.ts"
+import { type ProjectAccess, projectForRead } from "../project-access.ts"
+import { tryParseRef } from "../refs/refs.ts"
+import { findPrediction } from "./predictions.ts"
+import { markersOf } from "./run-calls.ts"
+
+/** Again, with the scores that came since. The prediction itself ended when it was made. */
+export async function finishPrediction(
+  dependencies: EvaluationDependencies,
+  principal: Principal,
+  projectName: string,
+  id: string,
+): Promise<void> {
+  const project = await projectForRead(dependencies.database, principal, projectName)
+  const { row, trial } = await findPrediction(dependencies, project, id)
+  if (trial === null) return
+  const scores = await scoresOf(dependencies, project, trial)
+  const output = `{"output":${row.output ?? "null"},"scores":${scores},"model_latency":${latencyText(row)}}`
+  const endedAt = trial.ended_at == null ? new Date() : new Date(trial.ended_at)
+  const end = { id: trial.id, endedAt, output, summary: trial.summary ?? "{}", exception: trial.exception ?? null }
+  await recordCalls(dependencies, principal, project.name, [{ end }])
+}
+
+/** JSON text: the newest score of each scorer, by the scorer's name. */
+async function scoresOf({ traces }: EvaluationDependencies, project: ProjectAccess, trial: CallRow): Promise<string> {
+  const scores = new Map<string, string>()
+  try {
+    const ids = await findChildIds(traces, project.id, trial)
+    for (const row of await readCallRows(traces, project.id, ids, ["attributes", "output"])) {
+      const { score, scorer } = markersOf(row)
+      if (score !== "true" || typeof scorer !== "string") continue
+      const name = tryParseRef(scorer)?.name
+      if (name !== undefined) scores.set(name, row.output ?? "null")
+    }
+  } catch (error) {
+    throw queryFailure(error)
+  }
+  return `{${[...scores].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`
+}
+
+function latencyText({ started_at, ended_at }: CallRow): string {
+  const [start, end] = [started_at, ended_at ?? ""].map(microsecondsOf)
+  return start == null || end == null ? "null" : JSON.stringify({ mean: Number(end - start) / 1e6 })
+}

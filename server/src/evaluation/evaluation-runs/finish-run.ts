@@ -1,0 +1,73 @@
+/** Finishing an evaluation run: its output is the means of what its trials gave (evaluation-store-objects 7). */
+import { createHash } from "node:crypto"
+import type { Principal } from "../../http/principal.ts"
+import { readTrialScores } from "../../storage/traces/eval-results/trial-scores.ts"
+import { queryFailure } from "../../storage/traces/query-failure.ts"
+import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { ScoreStatistics } from "../eval-results/score-statistics.ts"
+import { recordCalls } from "../execution/recorded-call.ts"
+import { type ProjectAccess, projectForRead } from "../project-access.ts"
+import { summarizeOp } from "./run-names.ts"
+import { evaluationOf, findRun } from "./runs.ts"
+
+/**
+ * Again, it takes the means anew; the time at which it ended stays, and so does its summary without a new one.
+ * @param summary JSON text of an object; null: none.
+ */
+export async function finishRun(
+  dependencies: EvaluationDependencies,
+  principal: Principal,
+  projectName: string,
+  id: string,
+  summary: string | null,
+): Promise<void> {
+  const project = await projectForRead(dependencies.database, principal, projectName)
+  const run = await findRun(dependencies, project, id)
+  const output = JSON.stringify(await meansOf(dependencies, project, run))
+  const now = new Date()
+  const endedAt = run.ended_at == null ? now : new Date(run.ended_at)
+  const summarize = summarizeCallId(id)
+  const start = {
+    id: summarize,
+    traceId: run.trace_id,
+    parentId: id,
+    opName: summarizeOp,
+    startedAt: endedAt,
+    attributes: "{}",
+    inputs: JSON.stringify({ self: evaluationOf(run) }),
+  }
+  await recordCalls(dependencies, principal, project.name, [
+    { start, end: { id: summarize, endedAt: now, output, summary: "{}", exception: null } },
+    { end: { id, endedAt, output, summary: summary ?? run.summary ?? "{}", exception: run.exception ?? null } },
+  ])
+}
+
+async function meansOf(
+  { traces }: EvaluationDependencies,
+  project: ProjectAccess,
+  run: CallRow,
+): Promise<Record<string, unknown>> {
+  const scope = { projectId: project.id, evaluationIds: [run.id], traceIds: [run.trace_id] }
+  const statistics = new ScoreStatistics()
+  const outputs = { count: 0, sum: 0 }
+  try {
+    for await (const trials of readTrialScores(traces, scope, false)) {
+      for (const { scores, numeric_output } of trials) {
+        if (scores?.startsWith("{") === true) statistics.add(JSON.parse(scores))
+        if (numeric_output === null) continue
+        outputs.count++
+        outputs.sum += numeric_output
+      }
+    }
+  } catch (error) {
+    throw queryFailure(error)
+  }
+  return { ...statistics.means(), ...(outputs.count === 0 ? {} : { output: { mean: outputs.sum / outputs.count } }) }
+}
+
+/** One for each run, so that a run which is finished twice has one `summarize` call: a UUID of version 8. */
+function summarizeCallId(runId: string): string {
+  const hex = createHash("sha256").update(`${summarizeOp} ${runId}`).digest("hex")
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}

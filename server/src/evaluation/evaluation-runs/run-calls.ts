@@ -1,0 +1,86 @@
+/** Reads the calls of evaluations: one by its id, or a list as JSON Lines. */
+import { HeddleError } from "../../errors.ts"
+import { memberText } from "../../json/json-parts.ts"
+import { textAt } from "../../json/json-object.ts"
+import { findCallIds } from "../../storage/traces/calls/calls-read.ts"
+import { type CallsQuery, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
+import { type CallColumn, type CallRow, readCallRows } from "../../storage/traces/calls/shown-calls.ts"
+import { queryFailure } from "../../storage/traces/query-failure.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import type { ListRange } from "../list-range.ts"
+import type { ProjectAccess } from "../project-access.ts"
+import type { RunMarkers } from "./run-names.ts"
+
+const columns: readonly CallColumn[] = [
+  "attributes",
+  "inputs",
+  "output",
+  "summary",
+  "ended_at",
+  "exception",
+  "wb_user_id",
+]
+
+/** null: not there, or deleted. */
+export async function findCall(
+  { traces }: Pick<EvaluationDependencies, "traces">,
+  project: ProjectAccess,
+  id: string,
+): Promise<CallRow | null> {
+  const [row] = await readCallRows(traces, project.id, [id], columns).catch(fail)
+  return row ?? null
+}
+
+const rowsAtOnce = 100
+
+/** The rows that match, oldest first. */
+export async function* listCalls(
+  { traces }: Pick<EvaluationDependencies, "traces">,
+  project: ProjectAccess,
+  { filter, query }: Pick<CallsQuery, "filter" | "query">,
+  range: ListRange,
+): AsyncGenerator<CallRow[]> {
+  if (range.limit === 0) return
+  const selection = selectCalls({ projectId: project.id, projectName: project.name, filter, query, sortBy: null })
+  const ids = await findCallIds(traces, selection, range).catch(fail)
+  for (let from = 0; from < ids.length; from += rowsAtOnce) {
+    yield await readCallRows(traces, project.id, ids.slice(from, from + rowsAtOnce), columns).catch(fail)
+  }
+}
+
+/** Those of the ids that `isOne` says yes to. */
+export async function idsOfKind(
+  { traces }: Pick<EvaluationDependencies, "traces">,
+  project: ProjectAccess,
+  ids: readonly string[],
+  isOne: (row: CallRow) => boolean,
+): Promise<string[]> {
+  if (ids.length === 0) return []
+  const rows = await readCallRows(traces, project.id, [...new Set(ids)], ["attributes"]).catch(fail)
+  return rows.filter(isOne).map(({ id }) => id)
+}
+
+/** What stands under `attributes.weave`, of whoever wrote the call: nothing of it is sure. */
+export function markersOf({ attributes }: CallRow): Partial<Record<keyof RunMarkers, unknown>> {
+  if (attributes?.includes('"weave"') !== true) return {}
+  const markers: unknown = JSON.parse(memberText(attributes, "weave") ?? "null")
+  return typeof markers === "object" && markers !== null ? markers : {}
+}
+
+/** The string at a path of a payload; null: none. */
+export function stringAt(payload: string | null | undefined, ...path: readonly string[]): string | null {
+  const text = textAt(payload ?? "null", path)
+  return text?.trimStart().startsWith('"') === true ? (JSON.parse(text) as string) : null
+}
+
+export function textOr(value: unknown, otherwise: string | null): string | null {
+  return typeof value === "string" ? value : otherwise
+}
+
+export function notFound(kind: string, id: string): HeddleError {
+  return new HeddleError("not_found", `${kind} ${id} not found`)
+}
+
+function fail(error: unknown): never {
+  throw queryFailure(error)
+}

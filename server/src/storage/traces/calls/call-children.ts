@@ -1,0 +1,24 @@
+/** The calls right below one. */
+import type { TraceStore } from "../store/trace-store.ts"
+import type { CallRow } from "./shown-calls.ts"
+
+/** Oldest first; of those that started with it or later. A call that was moved to another trace since is none of them. */
+export async function findChildIds(
+  traces: TraceStore,
+  projectId: string,
+  { id, trace_id, started_at }: Pick<CallRow, "id" | "trace_id" | "started_at">,
+): Promise<string[]> {
+  const since = started_at.replace("Z", "").replace("T", " ")
+  const rows = await traces.rows<{ id: string }>(
+    `select id from calls final
+      where project_id = {projectId:UUID} and started_at is not null and deleted_at is null
+        and id in (
+          select id from call_places where project_id = {projectId:UUID} and trace_id = {traceId:String}
+            and started_at >= {since:DateTime64(6, 'UTC')}
+        )
+        and trace_id = {traceId:String} and parent_id = {id:String}
+      order by started_at, id`,
+    { projectId, traceId: trace_id, since, id },
+  )
+  return rows.map((row) => row.id)
+}

@@ -1,0 +1,48 @@
+/**
+ * Trials: the calls that predict and score one row of an evaluation, right below its root call
+ * (evaluation-store-objects 7, `eval_results/query`). SQL over narrow parts of them; the payloads of a
+ * page are read by id.
+ */
+import { hasOddJson } from "../calls/calls-tables.ts"
+import { jsonValue } from "../query/json-value.ts"
+import type { SqlParameters } from "../query/sql-parameters.ts"
+
+export interface TrialScope {
+  projectId: string
+  /** Root calls, and the traces they are in. */
+  evaluationIds: readonly string[]
+  traceIds: readonly string[]
+}
+
+/** Ops of Python and of npm. */
+const trialOps = ["predict_and_score", "predictAndScore"]
+
+/** SQL: the calls of these traces, by id. */
+export function inTraces({ projectId, traceIds }: TrialScope, parameters: SqlParameters): string {
+  const project = parameters.bind(projectId, "UUID")
+  const traces = parameters.bind(traceIds, "Array(String)")
+  const candidates = `select id from call_places where project_id = ${project} and trace_id in ${traces}`
+  return `project_id = ${project} and started_at is not null and deleted_at is null and id in (${candidates}) and trace_id in ${traces}`
+}
+
+/** SQL: which rows of `calls final` are trials. */
+export function isTrial(scope: TrialScope, parameters: SqlParameters): string {
+  const evaluations = parameters.bind(scope.evaluationIds, "Array(String)")
+  const ops = parameters.bind(trialOps, "Array(String)")
+  return `${inTraces(scope, parameters)} and parent_id in ${evaluations} and multiSearchAny(assumeNotNull(op_name), ${ops})`
+}
+
+/** In the ref of a dataset's row ahead of its digest. */
+export const datasetRowStep = "/attr/rows/id/"
+
+/**
+ * SQL: names the row that a trial is about: a dataset's row by its digest, what was given inline by
+ * the digest of its text, in the form of `contentDigest`.
+ */
+export function rowDigestSql(parameters: SqlParameters): string {
+  const example = `ifNull(${jsonValue("inputs", ["example"], parameters, hasOddJson).as("text")}, 'null')`
+  const step = parameters.bind(datasetRowStep, "String")
+  const ofRef = `substringIndex(${example}, ${step}, -1)`
+  const ofText = `substring(translate(base64Encode(SHA256(${example})), '+/', 'XY'), 1, 43)`
+  return `if(startsWith(${example}, 'weave:///') and position(${example}, ${step}) > 0, ${ofRef}, ${ofText})`
+}
