@@ -33,7 +33,7 @@ import { openStores, type Stores } from "./storage/open-stores.ts"
 import { CallWriter } from "./storage/traces/calls/calls-write.ts"
 import type { BaseRef } from "./wire/engine/base.ts"
 import { createBaseModels, type FindHubModel } from "./training/base-models.ts"
-import { FetchPolicy } from "./training/public-address.ts"
+import { FetchPolicy } from "./outbound/public-address.ts"
 import { trainingRoutes } from "./training/training-routes.ts"
 import { TrajectoryReader } from "./training/trajectory-reader.ts"
 

@@ -1,9 +1,7 @@
 /** Fetches training data from an https address that a client names, within {@link FetchPolicy}. */
-import { lookup as dnsLookup } from "node:dns"
 import type { IncomingMessage } from "node:http"
-import { request } from "node:https"
-import { isIP, type LookupFunction } from "node:net"
-import type { FetchPolicy } from "./public-address.ts"
+import { FetchError, guardedRequest } from "../outbound/guarded-request.ts"
+import type { FetchPolicy } from "../outbound/public-address.ts"
 
 export interface FetchLimits {
   maximumBytes: number
@@ -11,11 +9,6 @@ export interface FetchLimits {
 }
 
 const maximumRedirects = 5
-
-/** Why the data could not be had, in words for the client. */
-export class FetchError extends Error {
-  override readonly name = "FetchError"
-}
 
 /** Yields the body. @throws {FetchError} */
 export async function* fetchData(url: URL, policy: FetchPolicy, limits: FetchLimits): AsyncGenerator<Buffer> {
@@ -52,36 +45,5 @@ async function follow(first: URL, policy: FetchPolicy, signal: AbortSignal): Pro
 
 function get(url: URL, policy: FetchPolicy, signal: AbortSignal): Promise<IncomingMessage> {
   if (url.protocol !== "https:") throw new FetchError(`"${url.protocol}//${url.host}" is not https`)
-  const host = url.hostname.replace(/^\[|\]$/g, "")
-  // No name is looked up for a literal address, so the check in `lookup` would not see it.
-  if (isIP(host) !== 0 && !policy.allowsAddress(host)) throw notPublic(host)
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const call = request(url, {
-    signal,
-    agent: false,
-    lookup: policy.allowsHost(host) ? dnsLookup : publicLookup(policy),
-    headers: { accept: "application/jsonl, */*", "user-agent": "heddle" },
-  })
-  call.once("response", resolve).once("error", reject).end()
-  return promise
-}
-
-/** The connection goes to an address that was checked here, so a second answer of the name server cannot differ. */
-function publicLookup(policy: FetchPolicy): LookupFunction {
-  return (hostname, options, callback) => {
-    dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) return callback(error, "", 0)
-      const refused = addresses.find(({ address }) => !policy.allowsAddress(address))
-      const [first] = addresses
-      if (refused !== undefined || first === undefined) {
-        return callback(notPublic(`${hostname} (${refused?.address ?? "no address"})`), "", 0)
-      }
-      if (options.all === true) return callback(null, addresses)
-      return callback(null, first.address, first.family)
-    })
-  }
-}
-
-function notPublic(host: string): FetchError {
-  return new FetchError(`${host} is not a public address; an operator can allow it with HEDDLE_FETCH_ALLOW`)
+  return guardedRequest(url, policy, { method: "GET", headers: { accept: "application/jsonl, */*" }, signal })
 }

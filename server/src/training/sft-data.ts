@@ -4,9 +4,10 @@ import type { Principal } from "../http/principal.ts"
 import type { BlobStore } from "../storage/blobs/blob-store.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { findUpload } from "../storage/catalog/uploads.ts"
-import { FetchError, fetchData, type FetchLimits } from "./fetch-data.ts"
+import { FetchError } from "../outbound/guarded-request.ts"
+import { fetchData, type FetchLimits } from "./fetch-data.ts"
 import { entityIdsOf } from "./model-access.ts"
-import type { FetchPolicy } from "./public-address.ts"
+import type { FetchPolicy } from "../outbound/public-address.ts"
 
 export interface SftSources {
   database: CatalogDatabase

@@ -1,5 +1,5 @@
 /**
- * Which addresses the server may fetch from at a client's wish. Without this, a client could read
+ * Which addresses the server may connect to at a client's wish. Without this, a client could read
  * through us what only this machine's network can reach (SSRF): metadata services, databases, us.
  */
 import { BlockList, isIP, isIPv4 } from "node:net"
@@ -29,7 +29,17 @@ const notPublicV6 = [
   ["3fff::", 20],
 ] as const
 
+/** Where clouds hand out a machine's own credentials. No setting opens them. */
+const metadataAddresses = [
+  ["169.254.0.0", 16, "ipv4"],
+  ["100.100.100.200", 32, "ipv4"],
+  ["168.63.129.16", 32, "ipv4"],
+  ["192.0.0.192", 32, "ipv4"],
+  ["fd00:ec2::", 32, "ipv6"],
+] as const
+
 export class FetchPolicy {
+  readonly #metadata = new BlockList()
   readonly #refusedV4 = new BlockList()
   readonly #globalV6 = new BlockList()
   readonly #refusedV6 = new BlockList()
@@ -44,6 +54,7 @@ export class FetchPolicy {
     for (const [network, bits] of notPublicV4) this.#refusedV4.addSubnet(network, bits, "ipv4")
     for (const [network, bits] of notPublicV6) this.#refusedV6.addSubnet(network, bits, "ipv6")
     this.#globalV6.addSubnet("2000::", 3, "ipv6")
+    for (const [network, bits, family] of metadataAddresses) this.#metadata.addSubnet(network, bits, family)
     for (const entry of allow) this.#allow(entry)
   }
 
@@ -51,9 +62,17 @@ export class FetchPolicy {
     return this.#allowedHosts.has(host.toLowerCase())
   }
 
+  /** Whether a connection to the host, for whose name this address stands, may be made. */
+  allows(host: string, address: string): boolean {
+    if (!this.allowsHost(host)) return this.allowsAddress(address)
+    const plain = withoutMapping(address)
+    return !this.#metadata.check(plain, familyOf(plain))
+  }
+
   allowsAddress(address: string): boolean {
     const plain = withoutMapping(address)
-    const family = isIPv4(plain) ? "ipv4" : "ipv6"
+    const family = familyOf(plain)
+    if (this.#metadata.check(plain, family)) return false
     if (this.#allowed.check(plain, family)) return true
     if (family === "ipv4") return !this.#refusedV4.check(plain, "ipv4")
     return this.#globalV6.check(plain, "ipv6") && !this.#refusedV6.check(plain, "ipv6")
@@ -72,6 +91,10 @@ export class FetchPolicy {
     if (rest.length > 0 || !Number.isInteger(prefix) || prefix < 0 || prefix > width) throw unreadable(entry)
     this.#allowed.addSubnet(network, prefix, family)
   }
+}
+
+function familyOf(address: string): "ipv4" | "ipv6" {
+  return isIPv4(address) ? "ipv4" : "ipv6"
 }
 
 /** `::ffff:127.0.0.1` is 127.0.0.1. The URL parser writes it as `::ffff:7f00:1`. */

@@ -45,6 +45,21 @@ test("HEDDLE_FETCH_ALLOW opens addresses, ranges and hosts, and nothing else", (
   expect(policy.allowsHost("other.internal")).toBe(false)
 })
 
+test("security 5.2: no setting opens the metadata services of clouds", () => {
+  const policy = new FetchPolicy(["169.254.0.0/16", "100.64.0.0/10", "fd00::/8", "0.0.0.0/0", "metadata.internal"])
+  for (const address of [
+    "169.254.169.254",
+    "::ffff:169.254.169.254",
+    "100.100.100.200",
+    "fd00:ec2::254",
+    "168.63.129.16",
+  ]) {
+    expect([address, policy.allowsAddress(address)]).toEqual([address, false])
+    expect([address, policy.allows("metadata.internal", address)]).toEqual([address, false])
+  }
+  expect(policy.allows("metadata.internal", "192.168.1.1")).toBe(true)
+})
+
 test.each(["10.0.0.0/33", "10.0.0.0/8/8", "a host", "host/8", "10.0.0.0/x"])(
   "%j in HEDDLE_FETCH_ALLOW: refused by name",
   (entry) => {

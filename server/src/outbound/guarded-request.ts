@@ -1,0 +1,61 @@
+/** One HTTP request to an address that a client named, within {@link FetchPolicy}. Redirects are not followed. */
+import { lookup as dnsLookup } from "node:dns"
+import { type IncomingMessage, request as requestHttp } from "node:http"
+import { request as requestHttps } from "node:https"
+import { isIP, type LookupFunction } from "node:net"
+import type { FetchPolicy } from "./public-address.ts"
+
+/** Why there is no answer, in words for the client. */
+export class FetchError extends Error {
+  override readonly name = "FetchError"
+}
+
+export interface OutboundRequest {
+  method: "GET" | "POST"
+  headers: Record<string, string>
+  body?: string
+  signal: AbortSignal
+}
+
+/** Resolves with the head of the answer; its body is for the caller to read or destroy. @throws {FetchError} and what sockets throw. */
+export function guardedRequest(
+  url: URL,
+  policy: FetchPolicy,
+  { method, headers, body, signal }: OutboundRequest,
+): Promise<IncomingMessage> {
+  const send = url.protocol === "https:" ? requestHttps : url.protocol === "http:" ? requestHttp : null
+  if (send === null) throw new FetchError(`"${url.protocol}//${url.host}" is neither http nor https`)
+  const host = url.hostname.replace(/^\[|\]$/g, "")
+  // No name is looked up for a literal address, so the check in `lookup` would not see it.
+  if (isIP(host) !== 0 && !policy.allowsAddress(host)) throw notPublic(host)
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const call = send(url, {
+    method,
+    signal,
+    agent: false,
+    lookup: guardedLookup(policy),
+    headers: { "user-agent": "heddle", ...headers },
+  })
+  call.once("response", resolve).once("error", reject).end(body)
+  return promise
+}
+
+/** The connection goes to an address that was checked here, so a second answer of the name server cannot differ. */
+function guardedLookup(policy: FetchPolicy): LookupFunction {
+  return (hostname, options, callback) => {
+    dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return callback(error, "", 0)
+      const refused = addresses.find(({ address }) => !policy.allows(hostname, address))
+      const [first] = addresses
+      if (refused !== undefined || first === undefined) {
+        return callback(notPublic(`${hostname} (${refused?.address ?? "no address"})`), "", 0)
+      }
+      if (options.all === true) return callback(null, addresses)
+      return callback(null, first.address, first.family)
+    })
+  }
+}
+
+function notPublic(host: string): FetchError {
+  return new FetchError(`${host} is not a public address; an operator can allow it with HEDDLE_FETCH_ALLOW`)
+}
