@@ -9,7 +9,7 @@ import {
 } from "../../wire/evaluation/object-families.ts"
 import { listRangeQuery } from "../../wire/evaluation/list-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { jsonLines, linesType, sendStream } from "../json-stream.ts"
+import { jsonLines, lineTypes, linesType, sendStream } from "../json-stream.ts"
 import { checkRange } from "../list-range.ts"
 import { deleteObject } from "../objects/object-read.ts"
 import { datasets } from "./datasets.ts"
@@ -41,6 +41,7 @@ function readRoutes(dependencies: EvaluationDependencies, family: ObjectFamily):
       summary: `List versions of ${family.name} as JSON Lines`,
       schemas: { params: familyParams, query: listRangeQuery },
       response: family.shown,
+      answerTypes: lineTypes,
       handle: async ({ params, query, principal, request, reply }) => {
         const range = checkRange(query)
         const texts = await listMembers(dependencies, principal, family, projectNameOf(params), range)
