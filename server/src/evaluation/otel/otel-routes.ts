@@ -1,30 +1,53 @@
 /** OTLP over HTTP: evaluation-store-calls 8, under its paths and under those that exporters use by themselves. */
 import { type Route, route } from "../../http/route.ts"
-import { traceAnswer, traceRequest } from "../../wire/evaluation/otel.ts"
+import { logsAnswer, logsRequest, traceAnswer, traceRequest } from "../../wire/evaluation/otel.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { sendOutcome } from "./otlp-answer.ts"
-import { decodeTraceRequest, encodingOf } from "./otlp-encoding.ts"
+import { exportLogs } from "./logs-export.ts"
+import { decodeLogsRequest, decodeTraceRequest, encodingOf } from "./otlp-encoding.ts"
 import { ResourceProjects } from "./resource-project.ts"
 import { exportSpans } from "./trace-export.ts"
 
 const shared = { method: "POST", access: "key", dialect: "otlp", tag: "OpenTelemetry", schemas: {} } as const
 const prefixes = ["/otel", ""] as const
 
-export function otelRoutes({ database, writer }: EvaluationDependencies): Route[] {
-  return prefixes.map((prefix) =>
-    route({
-      ...shared,
-      path: `${prefix}/v1/traces`,
-      summary: "Store spans as calls",
-      rawBody: true,
-      bodyDocument: traceRequest,
-      response: traceAnswer,
-      handle: async ({ body, principal, request: { headers }, reply }) => {
-        const type = headers["content-type"]
-        const projects = new ResourceProjects(database, principal, headers["project_id"])
-        const outcome = await exportSpans(writer, projects, decodeTraceRequest(body, type))
-        await sendOutcome(reply, encodingOf(type, body), outcome, "rejectedSpans")
-      },
-    }),
-  )
+export function otelRoutes(dependencies: EvaluationDependencies): Route[] {
+  return prefixes.flatMap((prefix) => [
+    traceRoute(dependencies, `${prefix}/v1/traces`),
+    logsRoute(dependencies, `${prefix}/v1/logs`),
+  ])
+}
+
+function traceRoute({ database, writer }: EvaluationDependencies, path: string): Route {
+  return route({
+    ...shared,
+    path,
+    summary: "Store spans as calls",
+    rawBody: true,
+    bodyDocument: traceRequest,
+    response: traceAnswer,
+    handle: async ({ body, principal, request: { headers }, reply }) => {
+      const type = headers["content-type"]
+      const projects = new ResourceProjects(database, principal, headers["project_id"])
+      const outcome = await exportSpans(writer, projects, decodeTraceRequest(body, type))
+      await sendOutcome(reply, encodingOf(type, body), outcome, "rejectedSpans")
+    },
+  })
+}
+
+function logsRoute(dependencies: EvaluationDependencies, path: string): Route {
+  return route({
+    ...shared,
+    path,
+    summary: "Store results of evaluations as feedback of the calls that they score",
+    rawBody: true,
+    bodyDocument: logsRequest,
+    response: logsAnswer,
+    handle: async ({ body, principal, request: { headers }, reply }) => {
+      const type = headers["content-type"]
+      const projects = new ResourceProjects(dependencies.database, principal, headers["project_id"])
+      const outcome = await exportLogs(dependencies, principal, projects, decodeLogsRequest(body, type))
+      await sendOutcome(reply, encodingOf(type, body), outcome, "rejectedLogRecords")
+    },
+  })
 }

@@ -12,51 +12,53 @@ const maximumMessages = 20
 export class ExportOutcome {
   #accepted = 0
   #rejected = 0
-  readonly #messages: string[] = []
+  readonly #messages = new Set<string>()
   #first: HeddleError | null = null
 
-  /** Counts one item: rejected when `store` throws. */
-  tryOne(store: () => void): void {
-    try {
-      store()
-      this.#accepted++
-    } catch (error) {
-      this.#reject(error, 1)
-    }
+  accept(items = 1): void {
+    this.#accepted += items
+  }
+
+  /** @throws what is no fault of the client's. */
+  reject(error: unknown, items = 1): void {
+    if (!(error instanceof HeddleError) || error.status >= 500) throw error
+    this.#first ??= error
+    this.#count(items, error.message)
+  }
+
+  /** Not stored, and no fault either. */
+  ignore(why: string): void {
+    this.#count(1, why)
   }
 
   /** What all of `items` need; null: it is not there, and they are rejected. */
-  async tryAll<T>(items: number, find: () => Promise<T>): Promise<T | null> {
+  async needed<T>(items: number, find: () => Promise<T>): Promise<T | null> {
     try {
       return await find()
     } catch (error) {
-      this.#reject(error, items)
+      this.reject(error, items)
       return null
     }
   }
 
-  /** @throws what is no fault of the client's. */
-  #reject(error: unknown, items: number): void {
-    if (!(error instanceof HeddleError) || error.status >= 500) throw error
+  #count(items: number, message: string): void {
     this.#rejected += items
-    this.#first ??= error
-    if (this.#messages.length < maximumMessages) this.#messages.push(error.message)
+    if (this.#messages.size < maximumMessages) this.#messages.add(message)
   }
 
   get rejected(): number {
     return this.#rejected
   }
 
-  /** `""` when nothing was rejected. */
+  /** What was wrong, each thing once; `""` when nothing was rejected. */
   get message(): string {
-    const more = this.#rejected > this.#messages.length && this.#messages.length === maximumMessages ? "; …" : ""
-    return this.#messages.join("; ") + more
+    return [...this.#messages].join("; ") + (this.#messages.size === maximumMessages ? "; …" : "")
   }
 
   /** @throws {HeddleError} when nothing of what was sent could be stored. */
   assertAnyAccepted(): void {
     if (this.#accepted > 0 || this.#first === null) return
-    throw this.#rejected === 1 ? this.#first : new HeddleError(this.#first.code, this.message)
+    throw new HeddleError(this.#first.code, this.message)
   }
 }
 

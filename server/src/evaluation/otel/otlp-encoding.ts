@@ -1,11 +1,13 @@
 /** The two encodings of OTLP over HTTP, and what a body means in each. */
 import { HeddleError } from "../../errors.ts"
 import { ValueTooDeepError } from "./any-value.ts"
-import { readJsonTraces } from "./json-traces.ts"
+import { readJsonItems, readProtobufItems, type ResourceItems } from "./export-request.ts"
+import { jsonSpan } from "./json-spans.ts"
+import { jsonLogRecord, type LogRecord, readLogRecord } from "./log-record.ts"
 import { parseOtlpJson } from "./otlp-json.ts"
 import { ProtobufError, TooManyMessagesError } from "./protobuf-reader.ts"
-import { readProtobufTraces } from "./protobuf-traces.ts"
-import { maximumSpans, type ResourceSpans } from "./trace-request.ts"
+import { readSpan } from "./protobuf-spans.ts"
+import type { ResourceSpans } from "./trace-request.ts"
 
 export type OtlpEncoding = "protobuf" | "json"
 
@@ -30,17 +32,31 @@ export function encodingOf(contentType: string | undefined, bytes: Buffer): Otlp
  */
 export function decodeTraceRequest(bytes: Buffer, contentType: string | undefined): ResourceSpans[] {
   const encoding = encodingOf(contentType, bytes)
-  return decoded(() => {
-    if (encoding === "protobuf") return readProtobufTraces(bytes)
-    const all = readJsonTraces(parseOtlpJson(bytes))
-    const spans = all.flatMap(({ scopeSpans }) => scopeSpans).reduce((sum, one) => sum + one.spans.length, 0)
-    if (spans > maximumSpans) throw new TooManyMessagesError(`the request has more than ${maximumSpans} spans`)
-    return all
-  })
+  const names = { resources: "resourceSpans", scopes: "scopeSpans", items: "spans", what: "spans" }
+  const all = decoded(() =>
+    encoding === "protobuf"
+      ? readProtobufItems(bytes, names.what, readSpan)
+      : readJsonItems(parseOtlpJson(bytes), names, jsonSpan),
+  )
+  return all.map(({ resource, scopes }) => ({
+    resource,
+    scopeSpans: scopes.map(({ scope, items }) => ({ scope, spans: items })),
+  }))
+}
+
+/** The log records of an export request; see {@link decodeTraceRequest}. */
+export function decodeLogsRequest(bytes: Buffer, contentType: string | undefined): ResourceItems<LogRecord>[] {
+  const encoding = encodingOf(contentType, bytes)
+  const names = { resources: "resourceLogs", scopes: "scopeLogs", items: "logRecords", what: "log records" }
+  return decoded(() =>
+    encoding === "protobuf"
+      ? readProtobufItems(bytes, names.what, readLogRecord)
+      : readJsonItems(parseOtlpJson(bytes), names, jsonLogRecord),
+  )
 }
 
 /** Runs a reader and says in our words why it could not. */
-export function decoded<T>(read: () => T): T {
+function decoded<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {

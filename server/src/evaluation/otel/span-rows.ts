@@ -2,7 +2,10 @@
 import { HeddleError } from "../../errors.ts"
 import { isoTimeOf } from "../../storage/traces/query/sql-time.ts"
 import { storedTime } from "../../storage/traces/stored-time.ts"
-import { type CallBatch, placeLines } from "../../storage/traces/calls/calls-write.ts"
+import { holdsUnreadable } from "../../json/json-scanner.ts"
+import { placeLines } from "../../storage/traces/calls/call-places.ts"
+import { oddJsonMember } from "../../storage/traces/calls/calls-tables.ts"
+import type { CallBatch } from "../../storage/traces/calls/calls-write.ts"
 import { shrink } from "../calls/call-rows.ts"
 import type { ProjectAccess } from "../project-access.ts"
 import { attributeTree } from "./attribute-tree.ts"
@@ -32,7 +35,8 @@ export class SpanRows {
     const payloads = [attributes, inputs, output, summary, spanText(span, tree, source)]
     shrink(payloads, exceedsLimits, Buffer.byteLength(head), span.spanId)
     const columns = payloadColumns.map((name, index) => `,"${name}":[${payloads[index]}]`)
-    this.#rows.push(`${head}${columns.join("")}}\n`)
+    const odd = payloads.some(holdsUnreadable) ? oddJsonMember : ""
+    this.#rows.push(`${head}${columns.join("")}${odd}}\n`)
     const { id: project_id } = project
     this.#places.push(placeLines({ project_id, trace_id: span.traceId, started_at: startedAt, id: span.spanId }))
   }

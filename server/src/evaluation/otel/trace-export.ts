@@ -30,10 +30,17 @@ async function addRows(
   outcome: ExportOutcome,
 ): Promise<void> {
   const spans = scopeSpans.reduce((sum, one) => sum + one.spans.length, 0)
-  const project = spans === 0 ? null : await outcome.tryAll(spans, () => projects.of(resource))
+  const project = spans === 0 ? null : await outcome.needed(spans, () => projects.of(resource))
   if (project === null) return
   for (const { scope, spans: ofScope } of scopeSpans) {
     const source = sourceText(resource, scope)
-    for (const span of ofScope) outcome.tryOne(() => rows.add(span, source, project))
+    for (const span of ofScope) {
+      try {
+        rows.add(span, source, project)
+        outcome.accept()
+      } catch (error) {
+        outcome.reject(error)
+      }
+    }
   }
 }

@@ -72,9 +72,6 @@ export const spanKinds = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUC
 export const statusCodes = ["UNSET", "OK", "ERROR"] as const
 export const statusError = 2
 
-/** Of one request: a row for each is more than the bytes that may have told of it. */
-export const maximumSpans = 100_000
-
 export function emptyResource(): Resource {
   return { attributes: [], droppedAttributesCount: 0 }
 }

@@ -1,65 +1,7 @@
-/** `ExportTraceServiceRequest` from protobuf: field numbers of opentelemetry/proto/trace/v1/trace.proto. */
-import { field, readKeyValue, readResource, readScope } from "./protobuf-fields.ts"
-import { ProtobufReader, TooManyMessagesError } from "./protobuf-reader.ts"
-import {
-  emptyResource,
-  emptyScope,
-  emptySpan,
-  maximumSpans,
-  type ResourceSpans,
-  type ScopeSpans,
-  type Span,
-  type SpanEvent,
-  type SpanLink,
-  type SpanStatus,
-} from "./trace-request.ts"
-
-/** @throws {ProtobufError} */
-export function readProtobufTraces(bytes: Buffer): ResourceSpans[] {
-  const reader = new ProtobufReader(bytes)
-  const all: ResourceSpans[] = []
-  const spans = new SpanCount()
-  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === field(1).bytes) all.push(reader.message((inner) => readResourceSpans(inner, spans)))
-    else reader.skip(tag)
-  }
-  return all
-}
-
-class SpanCount {
-  #count = 0
-
-  add(): void {
-    if (++this.#count > maximumSpans) throw new TooManyMessagesError(`the request has more than ${maximumSpans} spans`)
-  }
-}
-
-const resourceSpansTags = { resource: field(1).bytes, scopeSpans: field(2).bytes }
-
-function readResourceSpans(reader: ProtobufReader, count: SpanCount): ResourceSpans {
-  const result: ResourceSpans = { resource: emptyResource(), scopeSpans: [] }
-  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === resourceSpansTags.resource) result.resource = reader.message(readResource)
-    else if (tag === resourceSpansTags.scopeSpans) {
-      result.scopeSpans.push(reader.message((inner) => readScopeSpans(inner, count)))
-    } else reader.skip(tag)
-  }
-  return result
-}
-
-const scopeSpansTags = { scope: field(1).bytes, spans: field(2).bytes }
-
-function readScopeSpans(reader: ProtobufReader, count: SpanCount): ScopeSpans {
-  const result: ScopeSpans = { scope: emptyScope(), spans: [] }
-  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === scopeSpansTags.scope) result.scope = reader.message(readScope)
-    else if (tag === scopeSpansTags.spans) {
-      count.add()
-      result.spans.push(reader.message(readSpan))
-    } else reader.skip(tag)
-  }
-  return result
-}
+/** Spans from protobuf: field numbers of opentelemetry/proto/trace/v1/trace.proto. */
+import { field, readKeyValue } from "./protobuf-fields.ts"
+import type { ProtobufReader } from "./protobuf-reader.ts"
+import { emptySpan, type Span, type SpanEvent, type SpanLink, type SpanStatus } from "./trace-request.ts"
 
 const readSpanField: Readonly<Record<number, (span: Span, reader: ProtobufReader) => void>> = {
   [field(1).bytes]: (span, reader) => (span.traceId = reader.hexadecimal()),
@@ -80,7 +22,7 @@ const readSpanField: Readonly<Record<number, (span: Span, reader: ProtobufReader
   [field(16).fixed32]: (span, reader) => (span.flags = reader.fixed32()),
 }
 
-function readSpan(reader: ProtobufReader): Span {
+export function readSpan(reader: ProtobufReader): Span {
   const span = emptySpan()
   for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
     const read = readSpanField[tag]

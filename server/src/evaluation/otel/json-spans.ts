@@ -1,30 +1,9 @@
-/** `ExportTraceServiceRequest` from OTLP/JSON. */
-import { type JsonMessage, jsonResource, jsonScope } from "./otlp-json.ts"
-import {
-  emptyResource,
-  emptyScope,
-  type ResourceSpans,
-  type ScopeSpans,
-  type Span,
-  type SpanEvent,
-  spanKinds,
-  type SpanLink,
-  statusCodes,
-} from "./trace-request.ts"
+/** Spans from OTLP/JSON. */
+import type { JsonMessage } from "./otlp-json.ts"
+import { type Span, type SpanEvent, spanKinds, type SpanLink, statusCodes } from "./trace-request.ts"
 
 /** @throws {HeddleError} `bad_request` that names the place and the value. */
-export function readJsonTraces(message: JsonMessage): ResourceSpans[] {
-  return message.list("resourceSpans", (one) => ({
-    resource: one.message("resource", jsonResource, emptyResource),
-    scopeSpans: one.list("scopeSpans", readScopeSpans),
-  }))
-}
-
-function readScopeSpans(message: JsonMessage): ScopeSpans {
-  return { scope: message.message("scope", jsonScope, emptyScope), spans: message.list("spans", readSpan) }
-}
-
-function readSpan(message: JsonMessage): Span {
+export function jsonSpan(message: JsonMessage): Span {
   return {
     traceId: message.hexadecimal("traceId"),
     spanId: message.hexadecimal("spanId"),
