@@ -1,8 +1,9 @@
 /** Bodies whose payloads stay text (law 3): the rest is parsed and checked like any other body. */
 import { isUtf8 } from "node:buffer"
 import type { z } from "zod"
-import { HeddleError } from "../errors.ts"
+import { HeddleError, invalid } from "../errors.ts"
 import { parse } from "../http/validation.ts"
+import type { JsonCursor } from "../json/json-cursor.ts"
 import { type JsonTakers, readParts } from "../json/json-parts.ts"
 
 /**
@@ -13,4 +14,15 @@ import { type JsonTakers, readParts } from "../json/json-parts.ts"
 export function readBody<T extends z.ZodType>(schema: T, bytes: Buffer, takers: JsonTakers): z.output<T> {
   if (!isUtf8(bytes)) throw new HeddleError("bad_request", "the request body is not UTF-8")
   return parse(schema, readParts(bytes.toString("utf8"), takers), "body")
+}
+
+/** A taker of an object's text, or of null; `loc` is where anything else is said to be. */
+export function objectTextOrNull(loc: (string | number)[]): (cursor: JsonCursor) => string | null {
+  return (cursor) => {
+    const kind = cursor.kind()
+    const text = cursor.value()
+    if (kind === "object") return text
+    if (kind === "null") return null
+    throw invalid(loc, "Input should be a valid dictionary", "dict_type")
+  }
 }

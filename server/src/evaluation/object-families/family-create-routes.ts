@@ -1,8 +1,6 @@
 /** Creating datasets, models, ops, scorers and evaluations: evaluation-store-objects 2.2 and 7. */
 import { z } from "zod"
-import { invalid } from "../../errors.ts"
 import { type Route, route } from "../../http/route.ts"
-import type { JsonCursor } from "../../json/json-cursor.ts"
 import type { TableRow } from "../../storage/traces/table-rows.ts"
 import {
   datasetCreateBody,
@@ -19,7 +17,7 @@ import {
 } from "../../wire/evaluation/object-families.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { RefProjects } from "../refs/internal-refs.ts"
-import { readBody } from "../request-text.ts"
+import { objectTextOrNull, readBody } from "../request-text.ts"
 import { TableRowReader } from "../tables/table-row-reader.ts"
 import { createDataset, datasets } from "./datasets.ts"
 import { createEvaluation, evaluations } from "./evaluations.ts"
@@ -49,16 +47,6 @@ const readDataset = datasetCreateBody.extend({ rows: z.array(z.custom<TableRow>(
 const readModel = modelCreateBody.extend({ attributes: z.string().nullish() })
 const readEvaluation = evaluationCreateBody.extend({ eval_attributes: z.string().nullish() })
 
-function objectText(name: string): (cursor: JsonCursor) => string | null {
-  return (cursor) => {
-    const kind = cursor.kind()
-    const text = cursor.value()
-    if (kind === "object") return text
-    if (kind === "null") return null
-    throw invalid(["body", name], "Input should be a valid dictionary", "dict_type")
-  }
-}
-
 function datasetRoute(dependencies: EvaluationDependencies): Route {
   return route({
     ...sharedBy(datasets),
@@ -86,7 +74,9 @@ function modelRoute(dependencies: EvaluationDependencies): Route {
     response: modelCreated,
     handle: async ({ params, body, principal }) => {
       const projectName = projectNameOf(params)
-      const { attributes, ...rest } = readBody(readModel, body, { attributes: objectText("attributes") })
+      const { attributes, ...rest } = readBody(readModel, body, {
+        attributes: objectTextOrNull(["body", "attributes"]),
+      })
       const version = await createModel(dependencies, principal, projectName, {
         ...rest,
         attributes: attributes ?? null,
@@ -128,7 +118,7 @@ function evaluationRoute(dependencies: EvaluationDependencies): Route {
     response: evaluationCreated,
     handle: async ({ params, body, principal }) => {
       const projectName = projectNameOf(params)
-      const takers = { eval_attributes: objectText("eval_attributes") }
+      const takers = { eval_attributes: objectTextOrNull(["body", "eval_attributes"]) }
       const { eval_attributes, ...rest } = readBody(readEvaluation, body, takers)
       const fields = { ...rest, eval_attributes: eval_attributes ?? null }
       const version = await createEvaluation(dependencies, principal, projectName, fields)

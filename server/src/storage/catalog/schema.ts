@@ -10,6 +10,7 @@ import type {
   AnnotationProgressTable,
   AnnotationQueueTable,
 } from "./annotation-schema.ts"
+import type { DatasetSourceTable } from "./dataset-sources-schema.ts"
 import type { ObjectAliasTable, ObjectTagTable, ObjectVersionTable, ProjectFileTable } from "./objects-schema.ts"
 
 type Timestamp = ColumnType<Date, Date | undefined, Date>
@@ -188,6 +189,7 @@ export interface Catalog {
   object_tags: ObjectTagTable
   object_aliases: ObjectAliasTable
   project_files: ProjectFileTable
+  dataset_sources: DatasetSourceTable
   annotation_queues: AnnotationQueueTable
   annotation_items: AnnotationItemTable
   annotation_progress: AnnotationProgressTable

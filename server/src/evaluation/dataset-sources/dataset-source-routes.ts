@@ -1,0 +1,66 @@
+/** `/dataset_sources/…`: evaluation-store-objects 10. */
+import { z } from "zod"
+import { type Route, route } from "../../http/route.ts"
+import {
+  datasetSourceLinkBody,
+  datasetSourceQueryBody,
+  datasetSources,
+  datasetSourcesLinked,
+  datasetSourcesUnlinked,
+  datasetSourceUnlinkBody,
+  sourceDatasets,
+  sourceDatasetsBody,
+} from "../../wire/evaluation/dataset-source.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { objectTextOrNull, readBody } from "../request-text.ts"
+import { linkSources, querySourceDatasets, querySources, unlinkSources } from "./dataset-sources.ts"
+
+const shared = { method: "POST", access: "key", dialect: "reason", tag: "Datasets" } as const
+const json = "application/json; charset=utf-8"
+
+const readLinks = datasetSourceLinkBody.extend({
+  links: z.array(datasetSourceLinkBody.shape.links.element.extend({ link_metadata: z.string().nullish() })),
+})
+
+export function datasetSourceRoutes(dependencies: EvaluationDependencies): Route[] {
+  return [
+    route({
+      ...shared,
+      path: "/dataset_sources/link",
+      summary: "Say which calls, spans and conversations the rows of a dataset came from",
+      schemas: {},
+      rawBody: true,
+      bodyDocument: datasetSourceLinkBody,
+      response: datasetSourcesLinked,
+      handle: ({ body, principal }) => {
+        const takers = { "links.*.link_metadata": objectTextOrNull(["body", "links", "link_metadata"]) }
+        return linkSources(dependencies, principal, readBody(readLinks, body, takers))
+      },
+    }),
+    route({
+      ...shared,
+      path: "/dataset_sources/link_delete",
+      summary: "Take such links back; making them again brings them back under the same id",
+      schemas: { body: datasetSourceUnlinkBody },
+      response: datasetSourcesUnlinked,
+      handle: ({ body, principal }) => unlinkSources(dependencies, principal, body),
+    }),
+    route({
+      ...shared,
+      path: "/dataset_sources/query",
+      summary: "What the rows of a dataset came from",
+      schemas: { body: datasetSourceQueryBody },
+      response: datasetSources,
+      handle: async ({ body, principal, reply }) =>
+        reply.type(json).send(await querySources(dependencies, principal, body)),
+    }),
+    route({
+      ...shared,
+      path: "/dataset_sources/source_datasets_query",
+      summary: "In which datasets calls, spans and conversations are",
+      schemas: { body: sourceDatasetsBody },
+      response: sourceDatasets,
+      handle: ({ body, principal }) => querySourceDatasets(dependencies, principal, body),
+    }),
+  ]
+}
