@@ -12,6 +12,7 @@ import { loadServerSecret } from "./gateway/cache-salt.ts"
 import { Gateway } from "./gateway/gateway.ts"
 import { evaluationRoutes } from "./evaluation/evaluation-routes.ts"
 import { executionRoutes } from "./evaluation/execution/execution-routes.ts"
+import { loadProviderSecrets } from "./evaluation/execution/providers/provider-secrets.ts"
 import { loadPriceList } from "./evaluation/costs/price-list.ts"
 import { registerDocs } from "./http/docs.ts"
 import { TokenLedger } from "./gateway/token-ledger.ts"
@@ -92,6 +93,7 @@ async function compose(
   const firstKey = await bootstrap(database, config.entity, config.adminKey)
   const secret = await loadServerSecret(dataDir)
   const priceList = await loadPriceList(config.pricesFile)
+  const secrets = await loadProviderSecrets(config.secretsFile)
   const ledger = new TokenLedger(stores.traces, server.log)
   const gateway = new Gateway({ database, engine, dataDir, shippedBases: shippedModels, secret, ledger })
   const authenticator = createAuthenticator(database)
@@ -133,7 +135,7 @@ async function compose(
     }),
     ...inferenceRoutes({ database, gateway }),
     ...evaluationRoutes(evaluation),
-    ...executionRoutes({ ...evaluation, chatModels: new ChatService(gateway) }),
+    ...executionRoutes({ ...evaluation, chatModels: new ChatService(gateway), secrets, fetchPolicy }),
     ...fileRoutes({ database, blobs, maximumFileBytes: maximumBytes }),
     ...serviceRoutes(database),
     ...graphqlRoutes(database),

@@ -21,6 +21,8 @@ export interface Config {
   clickhouseUrl: string | null
   /** The operator's list of token prices, over the one that is shipped; null: none. */
   pricesFile: string | null
+  /** Keys of model providers outside; null: none. */
+  secretsFile: string | null
   /** `process`: start and supervise the Python engine; `none`: chat and jobs answer 503. */
   engine: "process" | "none"
   /** Python interpreter of the engine's virtual environment. */
@@ -28,7 +30,7 @@ export interface Config {
   logLevel: string
   /** Largest body of a training job, in bytes. */
   maximumBodyBytes: number
-  /** Host names and address ranges that `training_data_url` may reach although they are not public. */
+  /** Host names and address ranges that `training_data_url` and custom providers may reach although they are not public. */
   fetchAllow: string[]
 }
 
@@ -51,6 +53,7 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
     catalogTemplate: env["HEDDLE_CATALOG_TEMPLATE"] || null,
     clickhouseUrl: env["HEDDLE_CLICKHOUSE_URL"] || null,
     pricesFile: env["HEDDLE_PRICES"] || null,
+    secretsFile: env["HEDDLE_SECRETS"] || null,
     engine: parseEngine(env["HEDDLE_ENGINE"]),
     python: env["HEDDLE_PYTHON"] || path.join(repositoryRoot, "engine/.venv/bin/python"),
     logLevel: env["HEDDLE_LOG"] || "info",

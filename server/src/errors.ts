@@ -22,6 +22,8 @@ export const errorStatus = {
   bad_query: 400,
   invalid_external_ref: 400,
   object_type_collision: 400,
+  /** A provider's key is not among the secrets, or not for this address. */
+  missing_api_key: 400,
   invalid_api_key: 401,
   forbidden: 403,
   /** A project of the evaluation store that does not exist or is another team's. */

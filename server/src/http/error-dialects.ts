@@ -50,6 +50,7 @@ const reasonTypes: Partial<Record<ErrorCode, string>> = {
   bad_query: "BadQueryParameterError",
   invalid_external_ref: "InvalidExternalRef",
   object_type_collision: "ObjectNameTypeCollision",
+  missing_api_key: "MissingLLMApiKeyError",
   not_found: "NotFoundError",
   object_deleted: "ObjectDeletedError",
   refs_not_found: "RefObjectsNotFoundError",

@@ -64,6 +64,7 @@ export function testConfig(dataDir: string): Config {
     catalogTemplate: null,
     clickhouseUrl: newClickHouseUrl(),
     pricesFile: null,
+    secretsFile: null,
     engine: "none",
     python: "python3",
     logLevel: "silent",

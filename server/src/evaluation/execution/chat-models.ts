@@ -14,12 +14,17 @@ export interface ChatRequest {
 
 /** A chat that was admitted; it runs when one of the two is begun. */
 export interface AdmittedChat {
-  /** A chat completion as JSON text. @throws {HeddleError} */
+  /** A chat completion as JSON text. @throws {HeddleError} {@link ModelFailure} */
   complete: (signal: AbortSignal) => Promise<string>
-  /** Chunks of it as JSON texts, a batch at a time; one of the last has the usage. @throws {HeddleError} */
+  /** Chunks of it as JSON texts, a batch at a time; one of the last has the usage. @throws {HeddleError} {@link ModelFailure} */
   stream: (signal: AbortSignal) => AsyncGenerator<string[]>
   /** Needed only when neither is begun. Repeatable. */
   release: () => void
+}
+
+/** A model did not answer; the message may be shown to whoever asked it. */
+export class ModelFailure extends Error {
+  override readonly name = "ModelFailure"
 }
 
 export interface ChatModels {

@@ -1,9 +1,16 @@
-/** Completions made by the server: evaluation-store-calls 9. */
+/** Completions and images made by the server: evaluation-store-calls 9. */
 import { type Route, route } from "../../http/route.ts"
-import { completionAnswer, completionBody, completionLine } from "../../wire/evaluation/completion.ts"
+import {
+  completionAnswer,
+  completionBody,
+  completionLine,
+  imageAnswer,
+  imageBody,
+} from "../../wire/evaluation/completion.ts"
 import { linesType, sendStream } from "../json-stream.ts"
 import { createCompletion, streamCompletion } from "./completion.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
+import { createImage } from "./image.ts"
 
 const shared = { method: "POST", access: "key", dialect: "reason", tag: "Completions" } as const
 
@@ -30,6 +37,17 @@ export function completionRoutes(dependencies: ExecutionDependencies): Route[] {
       handle: async (context) => {
         const lines = await streamCompletion(dependencies, context, context.body, context.exactBody())
         await sendStream(context.reply, linesType(context.request.headers.accept), lines)
+      },
+    }),
+    route({
+      ...shared,
+      path: "/image/create",
+      summary: "Images from a custom provider, recorded as a call",
+      schemas: { body: imageBody },
+      response: imageAnswer,
+      handle: async (context) => {
+        const { inputs } = context.exactBody() as { inputs: Record<string, unknown> }
+        context.reply.type("application/json").send(await createImage(dependencies, context, context.body, inputs))
       },
     }),
   ]

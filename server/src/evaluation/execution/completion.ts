@@ -5,9 +5,8 @@ import type { RouteContext } from "../../http/route.ts"
 import { jsonLine } from "../../json/json-lines.ts"
 import { memberText } from "../../json/json-parts.ts"
 import type { CompletionBody } from "../../wire/evaluation/completion.ts"
-import { isMap } from "../objects/object-classes.ts"
 import { type ProjectAccess, projectForWrite } from "../project-access.ts"
-import type { AdmittedChat } from "./chat-models.ts"
+import { type AdmittedChat, ModelFailure } from "./chat-models.ts"
 import { ChunkCollector } from "./chunk-collector.ts"
 import { completionMessages } from "./completion-prompt.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
@@ -36,9 +35,8 @@ export async function createCompletion(
   exactBody: unknown,
 ): Promise<string> {
   const { chat, model, call } = await prepare(dependencies, context, body, exactBody)
-  const logprobs = isMap(body.inputs) && body.inputs["logprobs"] === true
   const result = await outcome(chat, context.signal)
-  const response = result.text === null ? JSON.stringify({ error: result.error }) : withoutTokens(result.text, logprobs)
+  const response = result.text === null ? JSON.stringify({ error: result.error }) : result.text
   const usage = result.text === null ? null : memberText(result.text, "usage")
   await call.store(response, usageSummary(model, usage), result.error)
   return `{"response":${response},"weave_call_id":${JSON.stringify(call.id)},${call.idFields}}`
@@ -105,7 +103,8 @@ async function prepare(
     messages: (exact["messages"] as unknown[] | null | undefined) ?? [],
     variables: (exact["template_vars"] as TemplateVariables | null | undefined) ?? {},
   })
-  const { chat, model } = await admitModel(dependencies, context, project, {
+  const { chat, model } = await admitModel(dependencies, context.principal, project, {
+    requestId: context.requestId,
     body: { ...modelFields(body.inputs), messages: JSON.parse(JSON.stringify(messages)) as unknown },
     exactBody: { ...modelFields(exact), messages },
   }).catch(underInputs)
@@ -152,27 +151,8 @@ function routeRefused(): HeddleError {
 }
 
 export function failureText(error: unknown): string {
-  return error instanceof HeddleError ? error.message : "an unexpected error while the model was asked"
-}
-
-/** Token ids and their logprobs are for training; nobody asked for them here. */
-function withoutTokens(text: string, keepLogprobs: boolean): string {
-  const {
-    choices,
-    prompt_token_ids: _prompt,
-    ...answer
-  } = JSON.parse(text) as { choices: unknown; prompt_token_ids?: unknown }
-  const kept = Array.isArray(choices)
-    ? choices.map((choice: unknown) => (isMap(choice) ? plainChoice(choice, keepLogprobs) : choice))
-    : choices
-  return JSON.stringify({ ...answer, choices: kept })
-}
-
-function plainChoice(
-  { token_ids: _ids, prompt_token_ids: _prompt, logprobs, ...choice }: Record<string, unknown>,
-  keepLogprobs: boolean,
-) {
-  return keepLogprobs ? { ...choice, logprobs } : choice
+  const isKnown = error instanceof HeddleError || error instanceof ModelFailure
+  return isKnown ? error.message : "an unexpected error while the model was asked"
 }
 
 /** The call that a completion is recorded as; one that is not to be recorded has no id. */

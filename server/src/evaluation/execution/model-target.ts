@@ -1,12 +1,18 @@
-/** From the name of a model to who serves it. */
+/** From the name of a model to who serves it: a custom provider, or this server. */
+import { HeddleError } from "../../errors.ts"
+import type { Principal } from "../../http/principal.ts"
 import type { ProjectAccess } from "../project-access.ts"
 import type { AdmittedChat } from "./chat-models.ts"
-import type { ExecutionContext } from "./completion.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
+import { withoutTokens } from "./own-chat.ts"
+import { findProviderModel, isProviderModelName } from "./providers/provider.ts"
+import { providerChat } from "./providers/provider-chat.ts"
 
 export interface ModelRequest {
+  requestId: string
   body: { model: string; [field: string]: unknown }
-  exactBody: object
+  /** The same with its numbers as they were spelled. */
+  exactBody: Record<string, unknown>
 }
 
 export interface AdmittedModel {
@@ -17,11 +23,28 @@ export interface AdmittedModel {
 
 /** @throws {HeddleError} for what is wrong before the model is asked. */
 export async function admitModel(
-  { chatModels }: ExecutionDependencies,
-  { principal, requestId }: ExecutionContext,
+  dependencies: ExecutionDependencies,
+  principal: Principal,
   project: ProjectAccess,
-  { body, exactBody }: ModelRequest,
+  request: ModelRequest,
 ): Promise<AdmittedModel> {
-  const chat = await chatModels.admit({ requestId, principal, project: project.name, body, exactBody })
-  return { chat, model: body.model }
+  const { model } = request.body
+  if (isProviderModelName(model)) {
+    const provider = await findProviderModel(dependencies, principal, project, model)
+    return { chat: providerChat(dependencies.fetchPolicy, provider, request.exactBody), model: provider.usageName }
+  }
+  const chat = await dependencies.chatModels.admit({ ...request, principal, project: project.name }).catch(withWayOut)
+  return { chat: withoutTokens(chat, request.body["logprobs"] === true), model }
+}
+
+function withWayOut(error: unknown): never {
+  if (!(error instanceof HeddleError) || error.code !== "model_not_found") throw error
+  throw new HeddleError(
+    "model_not_found",
+    `${error.message}; a model of another service is named custom::<runtime>::<id>`,
+    {
+      ...error.details,
+      cause: error,
+    },
+  )
 }

@@ -1,0 +1,60 @@
+/** `/image/create`: evaluation-store-calls 9. Images come from custom providers; our own models make none. */
+import { randomUUIDv7 } from "node:crypto"
+import { HeddleError } from "../../errors.ts"
+import { memberText } from "../../json/json-parts.ts"
+import type { ImageBody } from "../../wire/evaluation/completion.ts"
+import { projectForWrite } from "../project-access.ts"
+import { type ExecutionContext, failureText } from "./completion.ts"
+import type { ExecutionDependencies } from "./dependencies.ts"
+import { findProviderModel, isProviderModelName } from "./providers/provider.ts"
+import { timeoutMs } from "./providers/provider-chat.ts"
+import { askProvider } from "./providers/provider-request.ts"
+import { recordCalls, usageSummary } from "./recorded-call.ts"
+
+const opName = "weave.image_generation_create"
+
+/** The body of the answer. @throws {HeddleError} for what is wrong before the provider is asked. */
+export async function createImage(
+  dependencies: ExecutionDependencies,
+  { principal, signal }: ExecutionContext,
+  body: ImageBody,
+  exactInputs: Record<string, unknown>,
+): Promise<string> {
+  const project = await projectForWrite(dependencies.database, principal, body.project_id)
+  const { model } = body.inputs
+  if (!isProviderModelName(model)) {
+    throw new HeddleError(
+      "invalid_request",
+      `no provider makes images under the name "${model}"; apply a runtime (PUT /v2/{entity}/{project}/runtimes/{name}) and name its model custom::<runtime>::<id>`,
+    )
+  }
+  const provider = await findProviderModel(dependencies, principal, project, model)
+  const startedAt = new Date()
+  const { extra_headers: _headers, timeout, ...asked } = exactInputs
+  const call = {
+    provider,
+    path: "/images/generations",
+    body: JSON.stringify({ ...asked, model: provider.model }),
+    timeoutMs: timeoutMs(timeout),
+  }
+  let exception: string | null = null
+  const response = await askProvider(dependencies.fetchPolicy, call, signal).catch((error: unknown) => {
+    exception = failureText(error)
+    return JSON.stringify({ error: exception })
+  })
+  if (body.track_llm_call === false) return `{"response":${response},"weave_call_id":null}`
+  const id = randomUUIDv7()
+  const start = {
+    id,
+    traceId: randomUUIDv7(),
+    parentId: null,
+    opName,
+    startedAt,
+    attributes: "{}",
+    inputs: JSON.stringify(asked),
+  }
+  const summary = usageSummary(provider.usageName, exception === null ? memberText(response, "usage") : null)
+  const end = { id, endedAt: new Date(), output: response, summary, exception }
+  await recordCalls(dependencies, principal, project.name, [{ start, end }])
+  return `{"response":${response},"weave_call_id":${JSON.stringify(id)}}`
+}

@@ -1,0 +1,133 @@
+/** Requests to custom providers. What fails is told as {@link ModelFailure}, never with the key. */
+import type { IncomingMessage } from "node:http"
+import { FetchError, guardedRequest } from "../../../outbound/guarded-request.ts"
+import type { FetchPolicy } from "../../../outbound/public-address.ts"
+import { ModelFailure } from "../chat-models.ts"
+import { isMap } from "../../objects/object-classes.ts"
+import type { ProviderModel } from "./provider.ts"
+
+export interface ProviderCall {
+  provider: ProviderModel
+  /** Under the base address: `/chat/completions`. */
+  path: string
+  /** JSON text. */
+  body: string
+  timeoutMs: number
+}
+
+const maximumAnswerBytes = 32 * 1024 * 1024
+const shownErrorCharacters = 500
+
+/** The whole answer as JSON text. */
+export function askProvider(policy: FetchPolicy, call: ProviderCall, signal: AbortSignal): Promise<string> {
+  return withFailures(call, async () => {
+    const answer = await send(policy, call, signal)
+    const text = asJson(call, await wholeText(call, answer))
+    throwIfError(call, JSON.parse(text))
+    return text
+  })
+}
+
+/** The data of each server-sent event until `[DONE]`, as JSON texts. */
+export async function* streamProvider(
+  policy: FetchPolicy,
+  call: ProviderCall,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const answer = await withFailures(call, () => send(policy, call, signal))
+  try {
+    const events = eventData(call, answer)
+    for (;;) {
+      const next = await withFailures(call, () => events.next())
+      if (next.done === true || next.value === "[DONE]") return
+      const text = asJson(call, next.value)
+      throwIfError(call, JSON.parse(text))
+      yield text
+    }
+  } finally {
+    answer.destroy()
+  }
+}
+
+async function send(policy: FetchPolicy, call: ProviderCall, signal: AbortSignal): Promise<IncomingMessage> {
+  const { provider, path, body, timeoutMs } = call
+  const url = new URL(provider.baseUrl)
+  url.pathname = url.pathname.replace(/\/+$/, "") + path
+  const answer = await guardedRequest(url, policy, {
+    method: "POST",
+    headers: { ...provider.headers, "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  })
+  if (answer.statusCode === 200) return answer
+  const text = await wholeText(call, answer)
+  throwIfError(call, parsed(text), answer.statusCode)
+  throw failure(call, `answered ${answer.statusCode}`)
+}
+
+async function wholeText(call: ProviderCall, answer: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of answer as AsyncIterable<Buffer>) {
+    bytes += part.length
+    if (bytes > maximumAnswerBytes) throw failure(call, `answered with more than ${maximumAnswerBytes} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString("utf8")
+}
+
+/** Server-sent events as OpenAI's API sends them: one line of data each. */
+async function* eventData(call: ProviderCall, answer: IncomingMessage): AsyncGenerator<string> {
+  let pending = ""
+  answer.setEncoding("utf8")
+  for await (const part of answer as AsyncIterable<string>) {
+    pending += part
+    const lines = pending.split(/\r?\n/)
+    pending = lines.pop() ?? ""
+    if (pending.length > maximumAnswerBytes)
+      throw failure(call, `sent an event of more than ${maximumAnswerBytes} bytes`)
+    for (const line of lines) if (line.startsWith("data:")) yield line.slice(5).trim()
+  }
+  if (pending.startsWith("data:")) yield pending.slice(5).trim()
+}
+
+function asJson(call: ProviderCall, text: string): string {
+  if (isMap(parsed(text))) return text
+  throw failure(call, "did not answer with a JSON object")
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** OpenAI's `{"error": {"message": …}}`, and the plain `{"error": …}` of others. */
+function throwIfError(call: ProviderCall, value: unknown, status = 200): void {
+  const error = isMap(value) ? value["error"] : undefined
+  if (error == null) return
+  const message = isMap(error) ? error["message"] : error
+  throw failure(
+    call,
+    `answered ${status}: ${String(typeof message === "string" ? message : JSON.stringify(error)).slice(0, shownErrorCharacters)}`,
+  )
+}
+
+async function withFailures<T>(call: ProviderCall, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    if (error instanceof ModelFailure) throw error
+    const { name, message } = error as Error
+    if (name === "TimeoutError") throw failure(call, `did not answer within ${call.timeoutMs / 1000} s`)
+    if (error instanceof FetchError) throw failure(call, `cannot be asked: ${message}`)
+    throw failure(call, `broke off: ${message}`)
+  }
+}
+
+function failure({ provider }: ProviderCall, what: string): ModelFailure {
+  const key = provider.headers["authorization"]?.replace(/^\S+\s+/, "")
+  return new ModelFailure(`${provider.baseUrl.host} ${key ? what.replaceAll(key, "<key>") : what}`)
+}

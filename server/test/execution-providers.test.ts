@@ -1,0 +1,406 @@
+/** Models of other services: runtimes, providers, their keys (evaluation-store-calls 9, security 5.2). */
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { loadProviderSecrets } from "../src/evaluation/execution/providers/provider-secrets.ts"
+import { runtime } from "../src/wire/evaluation/runtime.ts"
+import type { EvaluationCaller } from "./support/evaluation-app.ts"
+import { callsOf, type ExecutionApp, openExecutionApp } from "./support/execution-app.ts"
+
+interface Asked {
+  url: string
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+let folder: string
+let provider: Server
+let base: string
+let asked: Asked[]
+let answer: (response: ServerResponse, request: Asked) => void
+let opened: ExecutionApp
+let acme: EvaluationCaller
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "heddle-test-"))
+  provider = createServer((request, response) => {
+    const parts: Buffer[] = []
+    request.on("data", (part: Buffer) => parts.push(part))
+    request.on("end", () => {
+      const one = { url: request.url ?? "", headers: request.headers, body: Buffer.concat(parts).toString() }
+      asked.push(one)
+      answer(response, one)
+    })
+  })
+  await new Promise<void>((resolve) => provider.listen(0, "127.0.0.1", resolve))
+  base = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const secrets = {
+    AGENT_KEY: { value: "sk-agent-1", origins: [base] },
+    ELSEWHERE_KEY: { value: "sk-elsewhere", origins: ["https://api.example.com"] },
+    RIVAL_KEY: { value: "sk-rival", origins: [base], entities: ["rival"] },
+  }
+  const secretsFile = path.join(folder, "secrets.json")
+  await writeFile(secretsFile, JSON.stringify(secrets))
+  opened = await openExecutionApp({ fetchAllow: ["127.0.0.1"], secretsFile })
+  acme = opened.acme
+})
+beforeEach(() => {
+  asked = []
+  answer = (response) => json(response, 200, completion)
+})
+afterAll(async () => {
+  await opened.close()
+  provider.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const json = (response: ServerResponse, status: number, body: object | string) =>
+  response
+    .writeHead(status, { "content-type": "application/json" })
+    .end(typeof body === "string" ? body : JSON.stringify(body))
+
+const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
+const completion = {
+  id: "c-1",
+  object: "chat.completion",
+  created: 1,
+  model: "support-v12",
+  choices: [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }],
+  usage,
+}
+
+const apply = (project: string, name: string, body: object = {}) =>
+  acme.put(`/v2/${project}/runtimes/${encodeURIComponent(name)}`, {
+    base_url: `${base}/v1/`,
+    runtime_ids: [{ id: "support-v12", max_tokens: 8192 }],
+    ...body,
+  })
+
+const applied = async (project: string, name: string, body: object = {}) => {
+  const { status, body: made, text } = await apply(project, name, body)
+  expect([status, text]).toEqual([200, text])
+  return runtime.parse(made)
+}
+
+const ask = (project_id: string, model: string, more: object = {}) =>
+  acme.post("/completions/create", {
+    project_id,
+    inputs: { model, messages: [{ role: "user", content: "hi" }], ...more },
+  })
+
+const reasonOf = (body: unknown) => (body as { reason: string }).reason
+
+const latest = async (project_id: string, object_id: string) => {
+  const { status, body } = await acme.post("/obj/read", { project_id, object_id, digest: "latest" })
+  return status === 200
+    ? (body as { obj: { digest: string; base_object_class: string; val: Record<string, unknown> } }).obj
+    : null
+}
+
+describe("calls 9: runtimes", () => {
+  test("applying makes a Provider and a ProviderModel; the same again makes no versions", async () => {
+    const project = acme.newProject()
+    const request = { api_key_secret: "AGENT_KEY", headers: { "X-Tenant": "customer-1" } }
+    const made = await applied(project, "support-agent", request)
+    expect(made).toEqual({
+      name: "support-agent",
+      base_url: `${base}/v1/`,
+      api_key_secret: "AGENT_KEY",
+      headers: { "X-Tenant": "customer-1" },
+      runtime_ids: [{ id: "support-v12", max_tokens: 8192, playground_id: "custom::support-agent::support-v12" }],
+    })
+    const stored = await latest(project, "support-agent")
+    expect(stored).toMatchObject({
+      base_object_class: "Provider",
+      val: {
+        name: "support-agent",
+        api_key_name: "AGENT_KEY",
+        extra_headers: { "X-Tenant": "customer-1" },
+        return_type: "openai",
+      },
+    })
+    expect(await latest(project, "support-agent-support-v12")).toMatchObject({
+      base_object_class: "ProviderModel",
+      val: { name: "support-v12", max_tokens: 8192, provider: stored?.digest },
+    })
+    expect(await applied(project, "support-agent", request)).toEqual(made)
+    const { body } = await acme.post("/objs/query", { project_id: project })
+    expect((body as { objs: unknown[] }).objs).toHaveLength(2)
+  })
+
+  test("the list of ids is the whole list: those left out go, also after the address has changed", async () => {
+    const project = acme.newProject()
+    await applied(project, "agent", { runtime_ids: [{ id: "old" }, { id: "kept", max_tokens: 2048 }] })
+    const made = await applied(project, "agent", {
+      base_url: `${base}/v2`,
+      runtime_ids: [{ id: "kept" }, { id: "new" }],
+    })
+    expect(made.runtime_ids.map(({ id, max_tokens }) => [id, max_tokens])).toEqual([
+      ["kept", 4096],
+      ["new", 4096],
+    ])
+    expect(await latest(project, "agent-old")).toBeNull()
+    expect((await latest(project, "agent-kept"))?.val["provider"]).toBe((await latest(project, "agent"))?.digest)
+    expect((await applied(project, "agent", { runtime_ids: [] })).runtime_ids).toEqual([])
+    expect(await latest(project, "agent-kept")).toBeNull()
+  })
+
+  test("bad names and addresses are refused before anything is written", async () => {
+    const project = acme.newProject()
+    const cases: [string, object, number, string][] = [
+      ["a::b", {}, 422, "runtime_name"],
+      ["a".repeat(129), {}, 422, "runtime_name"],
+      ["r", { runtime_ids: [{ id: "" }] }, 422, "runtime_ids"],
+      ["r", { runtime_ids: [{ id: "x" }, { id: "x" }] }, 422, "twice"],
+      ["r".repeat(64), { runtime_ids: [{ id: "i".repeat(64) }] }, 422, "127"],
+      ["r", { runtime_ids: [{ id: "m/a" }, { id: "m:a" }] }, 400, "m:a"],
+      ["r", { base_url: "ftp://example.com" }, 400, "ftp://example.com"],
+      ["r", { base_url: "http://10.0.0.1/v1" }, 400, "HEDDLE_FETCH_ALLOW"],
+      ["r", { base_url: "http://[::ffff:169.254.169.254]/v1" }, 400, "not a public address"],
+      ["r", { base_url: "https://me:secret@example.com" }, 400, "api_key_secret"],
+      ["r", { headers: { "Metadata-Flavor": "Google" } }, 400, "Metadata-Flavor"],
+      ["r", { headers: { host: "elsewhere" } }, 400, "host"],
+      ["r", { headers: { "x-a": "b\r\nc: d" } }, 400, "x-a"],
+    ]
+    for (const [name, body, status, text] of cases) {
+      const refused = await apply(project, name, body)
+      expect([name, body, refused.status, refused.text]).toEqual([name, body, status, expect.stringContaining(text)])
+    }
+    expect((await acme.post("/objs/query", { project_id: project })).status).toBe(403)
+  })
+
+  test("a name that another provider or model has, once its signs are replaced, is not taken over", async () => {
+    const project = acme.newProject()
+    await applied(project, "support/agent", { runtime_ids: [] })
+    expect((await apply(project, "support:agent")).status).toBe(400)
+    await applied(project, "a-b", { runtime_ids: [{ id: "c" }] })
+    const refused = await apply(project, "a", { runtime_ids: [{ id: "b-c" }] })
+    expect([refused.status, reasonOf(refused.body)]).toEqual([400, expect.stringContaining("a-b-c")])
+    expect(await latest(project, "a")).toBeNull()
+  })
+
+  test("another team cannot apply to it, and does not see it", async () => {
+    const project = acme.newProject()
+    await applied(project, "mine")
+    const url = `/v2/${project}/runtimes/mine`
+    expect((await opened.rival.put(url, { base_url: base, runtime_ids: [] })).status).toBe(403)
+    expect(await latest(project, "mine-support-v12")).not.toBeNull()
+  })
+})
+
+describe("calls 9: completions of a custom provider", () => {
+  test("the request goes to the endpoint with the key and headers, and its answer comes back", async () => {
+    const project = acme.newProject()
+    await applied(project, "agent", { api_key_secret: "AGENT_KEY", headers: { "X-Tenant": "t-1" } })
+    answer = (response) =>
+      json(response, 200, JSON.stringify(completion).replace('"created":1', '"created":12345678901234567890'))
+    const model = "custom::agent::support-v12"
+    const { status, text, body } = await ask(project, model, {
+      temperature: 0.5,
+      extra_headers: { host: "x" },
+      stop: null,
+    })
+    expect([status, text]).toEqual([200, expect.stringContaining('"created":12345678901234567890')])
+    const [one, ...more] = asked
+    expect(more).toEqual([])
+    expect([one?.url, one?.headers["authorization"], one?.headers["x-tenant"]]).toEqual([
+      "/v1/chat/completions",
+      "Bearer sk-agent-1",
+      "t-1",
+    ])
+    expect(JSON.parse(one?.body ?? "")).toEqual({
+      model: "support-v12",
+      messages: [{ role: "user", content: "hi" }],
+      temperature: 0.5,
+    })
+    const [call] = await callsOf(acme, project)
+    expect(call).toMatchObject({
+      id: (body as { weave_call_id: string }).weave_call_id,
+      inputs: { model },
+      output: { choices: completion.choices },
+      summary: { usage: { "agent/support-v12": usage } },
+    })
+    const stored = await acme.post("/calls/stream_query", { project_id: project })
+    expect(stored.text).not.toContain("sk-agent-1")
+  })
+
+  test("a stream: its chunks as they came, the answer collected", async () => {
+    const project = acme.newProject()
+    await applied(project, "agent")
+    const chunk = (more: object) => ({
+      id: "c",
+      object: "chat.completion.chunk",
+      created: 1,
+      model: "m",
+      choices: [],
+      ...more,
+    })
+    const delta = (index: number, of: object) => chunk({ choices: [{ index, delta: of, finish_reason: null }] })
+    const call = (index: number, of: object) => delta(0, { tool_calls: [{ index, ...of }] })
+    const chunks = [
+      delta(0, { role: "assistant", content: "he" }),
+      delta(1, { content: "other" }),
+      delta(0, { content: "llo", reasoning_content: "hm" }),
+      call(0, { id: "t1", type: "function", function: { name: "look", arguments: '{"a"' } }),
+      call(1, { id: "t2", function: { name: "see", arguments: "{}" } }),
+      call(0, { function: { arguments: ":1}" } }),
+      chunk({ choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] }),
+      chunk({ usage }),
+    ]
+    answer = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      const text = `${chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`).join("")}: comment\n\ndata: [DONE]\n\n`
+      response.write(text.slice(0, 100))
+      setTimeout(() => response.end(text.slice(100)), 20)
+    }
+    const inputs = { model: "custom::agent::support-v12", messages: [{ role: "user", content: "hi" }] }
+    const [, ...lines] = await acme.lines("/completions/create_stream", { project_id: project, inputs })
+    expect(lines).toEqual(chunks)
+    expect(JSON.parse(asked[0]?.body ?? "")).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+    const [stored] = await callsOf(acme, project)
+    expect(stored).toMatchObject({ exception: null, summary: { usage: { "agent/support-v12": usage } } })
+    expect((stored?.output as { choices: unknown }).choices).toEqual([
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: "hello",
+          reasoning_content: "hm",
+          tool_calls: [
+            { id: "t1", type: "function", function: { name: "look", arguments: '{"a":1}' } },
+            { id: "t2", type: "function", function: { name: "see", arguments: "{}" } },
+          ],
+        },
+        finish_reason: "tool_calls",
+      },
+      { index: 1, message: { role: "assistant", content: "other" }, finish_reason: null },
+    ])
+  })
+
+  test("security 5.2: a key goes to its own origins and to its own team only", async () => {
+    const project = acme.newProject()
+    for (const [name, text] of [
+      ["ELSEWHERE_KEY", base],
+      ["RIVAL_KEY", "acme"],
+      ["UNKNOWN_KEY", "HEDDLE_SECRETS"],
+    ] as const) {
+      await applied(project, "agent", { api_key_secret: name })
+      const { status, body } = await ask(project, "custom::agent::support-v12")
+      expect([status, body]).toEqual([
+        400,
+        { reason: expect.stringContaining(text), error_type: "MissingLLMApiKeyError", api_key: name },
+      ])
+    }
+    expect(asked).toEqual([])
+  })
+
+  test("security 5.2: a redirect is not followed", async () => {
+    const project = acme.newProject()
+    await applied(project, "agent", { api_key_secret: "AGENT_KEY" })
+    answer = (response) => response.writeHead(302, { location: `${base}/elsewhere` }).end()
+    const { status, body } = await ask(project, "custom::agent::support-v12")
+    expect([status, (body as { response: object }).response]).toEqual([200, { error: expect.stringContaining("302") }])
+    expect(asked).toHaveLength(1)
+  })
+
+  test("what the endpoint does wrong is the response's error and the call's exception, without the key", async () => {
+    const project = acme.newProject()
+    await applied(project, "agent", { api_key_secret: "AGENT_KEY" })
+    const wrong: [(response: ServerResponse) => void, string][] = [
+      [
+        (response) => json(response, 401, { error: { message: "Incorrect API key sk-agent-1" } }),
+        "Incorrect API key <key>",
+      ],
+      [(response) => json(response, 200, { error: "no quota" }), "no quota"],
+      [(response) => json(response, 500, "<html>"), "answered 500"],
+      [(response) => json(response, 200, "not JSON"), "JSON"],
+      [(response) => response.destroy(), "broke off"],
+    ]
+    for (const [how, text] of wrong) {
+      answer = how
+      const { status, body } = await ask(project, "custom::agent::support-v12")
+      const { error } = (body as { response: { error: string } }).response
+      expect([status, error]).toEqual([200, expect.stringContaining(text)])
+      expect(error).not.toContain("sk-agent-1")
+    }
+    const calls = await callsOf(acme, project)
+    expect(calls.map(({ exception }) => exception)).toEqual(Array.from(wrong, () => expect.any(String)))
+  })
+
+  test("what is no model of a provider is said so", async () => {
+    const project = acme.newProject()
+    await applied(project, "agent")
+    for (const [model, status] of [
+      ["custom::agent::other", 404],
+      ["custom::agent", 400],
+      [`weave:///${project}/object/agent:latest`, 400],
+      [`weave:///${project}/call/x`, 400],
+    ] as const) {
+      expect([model, (await ask(project, model)).status]).toEqual([model, status])
+    }
+    const byRef = await ask(project, `weave:///${project}/object/agent-support-v12:latest`)
+    expect([byRef.status, asked.length]).toEqual([200, 1])
+  })
+})
+
+describe("calls 9: image/create", () => {
+  const image = (project_id: string, inputs: object, more: object = {}) =>
+    acme.post("/image/create", { project_id, inputs, ...more })
+
+  test("images of a provider, recorded as a call", async () => {
+    const project = acme.newProject()
+    await applied(project, "painter", { runtime_ids: [{ id: "brush-1" }] })
+    const made = { created: 1, data: [{ b64_json: "aGk=" }], usage: { total_tokens: 9 } }
+    answer = (response) => json(response, 200, made)
+    const inputs = { model: "custom::painter::brush-1", prompt: "a cat", n: 2 }
+    const { status, body } = await image(project, inputs)
+    expect([status, body]).toEqual([200, { response: made, weave_call_id: expect.any(String) }])
+    expect([asked[0]?.url, JSON.parse(asked[0]?.body ?? "")]).toEqual([
+      "/v1/images/generations",
+      { model: "brush-1", prompt: "a cat", n: 2 },
+    ])
+    expect(await callsOf(acme, project)).toMatchObject([
+      {
+        op_name: "weave.image_generation_create",
+        inputs,
+        output: made,
+        exception: null,
+        summary: { usage: { "painter/brush-1": { total_tokens: 9 } } },
+      },
+    ])
+    expect((await image(project, inputs, { track_llm_call: false })).body).toEqual({
+      response: made,
+      weave_call_id: null,
+    })
+    expect(await callsOf(acme, project)).toHaveLength(1)
+  })
+
+  test("a failure is recorded; a model that no provider serves is 400", async () => {
+    const project = acme.newProject()
+    await applied(project, "painter")
+    answer = (response) => json(response, 400, { error: { message: "no cats" } })
+    const { body } = await image(project, { model: "custom::painter::support-v12", prompt: "a cat" })
+    expect((body as { response: unknown }).response).toEqual({ error: expect.stringContaining("no cats") })
+    expect(await callsOf(acme, project)).toMatchObject([{ exception: expect.stringContaining("no cats") }])
+    const own = await image(project, { model: "heddle/tiny", prompt: "a cat" })
+    expect([own.status, reasonOf(own.body)]).toEqual([400, expect.stringContaining("heddle/tiny")])
+  })
+})
+
+describe("HEDDLE_SECRETS", () => {
+  test.each([
+    ["absent", null, "ENOENT"],
+    ["not JSON", "{sk-very-secret", "it is not JSON"],
+    ["without origins", '{"K":{"value":"sk-very-secret","origins":[]}}', "origins"],
+  ])("a file that is %s stops the start with its name, and does not show what is in it", async (_, text, reason) => {
+    const file = path.join(folder, `${Math.random()}.json`)
+    if (text !== null) await writeFile(file, text)
+    const failure = await loadProviderSecrets(file).catch((error: unknown) => (error as Error).message)
+    expect(failure).toEqual(expect.stringContaining(file))
+    expect(failure).toEqual(expect.stringContaining(reason))
+    expect(failure).not.toContain("sk-very-secret")
+  })
+})
