@@ -5,7 +5,7 @@ import { readTrialScores } from "../../storage/traces/eval-results/trial-scores.
 import { queryFailure } from "../../storage/traces/query-failure.ts"
 import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { ScoreStatistics } from "../eval-results/score-statistics.ts"
+import { ScoreStatistics } from "./score-statistics.ts"
 import { recordCalls } from "../execution/recorded-call.ts"
 import { type ProjectAccess, projectForRead } from "../project-access.ts"
 import { summarizeOp } from "./run-names.ts"

@@ -11,7 +11,7 @@ import { type CallRecord, recordCalls } from "../execution/recorded-call.ts"
 import type { ListRange } from "../list-range.ts"
 import { type ProjectAccess, projectForRead, projectForWrite } from "../project-access.ts"
 import { tryParseRef } from "../refs/refs.ts"
-import { findCall, listCalls, markersOf, notFound, stringAt, textOr } from "./run-calls.ts"
+import { findCall, isScoreCall, listCalls, markersOf, notFound, stringAt, textOr } from "./run-calls.ts"
 import { isPredictAndScoreOp, type RunMarkers } from "./run-names.ts"
 import { runOpRef } from "./run-ops.ts"
 import { evaluationOf, findRun } from "./runs.ts"
@@ -106,16 +106,11 @@ export async function findPrediction(
   const row = await findCall(dependencies, project, id)
   const parent = row?.parent_id == null ? null : await findCall(dependencies, project, row.parent_id)
   const trial = parent !== null && isPredictAndScoreOp(parent.op_name) ? parent : null
-  if (row === null || !(isPrediction(row) || (trial !== null && !isScored(row)))) throw notFound("Prediction", id)
+  if (row === null || !(isPrediction(row) || (trial !== null && !isScoreCall(row)))) throw notFound("Prediction", id)
   return { row, trial }
 }
 
 export const isPrediction = (row: CallRow): boolean => markersOf(row).prediction === "true"
-
-function isScored({ attributes }: CallRow): boolean {
-  const meta = memberText(attributes ?? "null", "_weave_eval_meta")
-  return markersOf({ attributes } as CallRow).score === "true" || memberText(meta ?? "null", "score") === "true"
-}
 
 /** JSON texts, oldest first. */
 export async function* listPredictions(

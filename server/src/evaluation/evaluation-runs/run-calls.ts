@@ -67,6 +67,12 @@ export function markersOf({ attributes }: CallRow): Partial<Record<keyof RunMark
   return typeof markers === "object" && markers !== null ? markers : {}
 }
 
+/** Marked by this API, or by the SDK's imperative evaluations. */
+export function isScoreCall(row: CallRow): boolean {
+  const meta = memberText(row.attributes ?? "null", "_weave_eval_meta")
+  return markersOf(row).score === "true" || memberText(meta ?? "null", "score") === "true"
+}
+
 /** The string at a path of a payload; null: none. */
 export function stringAt(payload: string | null | undefined, ...path: readonly string[]): string | null {
   const text = textAt(payload ?? "null", path)

@@ -44,7 +44,7 @@ export const evaluationRunDeleteQuery = z.object({ evaluation_run_ids: nameList 
 export const evaluationRunDeleteBody = z.object({ evaluation_run_ids: names }).nullish()
 
 /** A span of `/agents/spans/query` that the prediction produced. */
-const spanRef = z.object({ trace_id: z.string(), span_id: z.string() })
+export const spanRef = z.object({ trace_id: z.string(), span_id: z.string() })
 
 /** `inputs` and `output` stay text when a request is read. */
 export const predictionCreateBody = z.object({

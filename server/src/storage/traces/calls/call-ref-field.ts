@@ -39,7 +39,8 @@ function leadsThrough(prefix: readonly string[], path: readonly string[]): boole
   return prefix.length < path.length && prefix.every((segment, index) => segment === path[index])
 }
 
-function either(first: SqlValue, second: SqlValue): SqlValue {
+/** The second where the first is missing. */
+export function either(first: SqlValue, second: SqlValue): SqlValue {
   return {
     kind: "json",
     as: (type) => `ifNull(${first.as(type)}, ${second.as(type)})`,

@@ -3,7 +3,7 @@ import { hasOddJson } from "../calls/calls-tables.ts"
 import { jsonValue } from "../query/json-value.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
-import { isTrial, rowDigestSql, type TrialScope } from "./trials.ts"
+import { isTrial, rowsInAll, type TrialScope } from "./trials.ts"
 
 export interface TrialScores {
   id: string
@@ -25,7 +25,7 @@ export async function* readTrialScores(
   const parameters = new SqlParameters()
   const output = (path: string[]) => jsonValue("output", path, parameters, hasOddJson)
   const conditions = [isTrial(scope, parameters)]
-  if (ofRowsInAll) conditions.push(inAllEvaluations(scope, parameters))
+  if (ofRowsInAll) conditions.push(rowsInAll(scope, parameters))
   for (let after = ""; ;) {
     const rows = await traces.rows<TrialScores>(
       `select id, parent_id as evaluation, ${output(["scores"]).as("text")} as scores,
@@ -38,12 +38,4 @@ export async function* readTrialScores(
     if (rows.length < trialsAtOnce) return
     after = rows.at(-1)?.id ?? ""
   }
-}
-
-function inAllEvaluations(scope: TrialScope, parameters: SqlParameters): string {
-  const digest = rowDigestSql(parameters)
-  return `${digest} in (
-    select ${digest} as row_digest from calls final where ${isTrial(scope, parameters)}
-    group by row_digest having uniqExact(parent_id) = ${scope.evaluationIds.length}
-  )`
 }

@@ -3,6 +3,7 @@
  * (evaluation-store-objects 7, `eval_results/query`). SQL over narrow parts of them; the payloads of a
  * page are read by id.
  */
+import { traceCandidates } from "../calls/call-places.ts"
 import { hasOddJson } from "../calls/calls-tables.ts"
 import { jsonValue } from "../query/json-value.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
@@ -21,7 +22,7 @@ const trialOps = ["predict_and_score", "predictAndScore"]
 export function inTraces({ projectId, traceIds }: TrialScope, parameters: SqlParameters): string {
   const project = parameters.bind(projectId, "UUID")
   const traces = parameters.bind(traceIds, "Array(String)")
-  const candidates = `select id from call_places where project_id = ${project} and trace_id in ${traces}`
+  const candidates = traceCandidates(parameters, projectId, traceIds)
   return `project_id = ${project} and started_at is not null and deleted_at is null and id in (${candidates}) and trace_id in ${traces}`
 }
 
@@ -41,8 +42,18 @@ export const datasetRowStep = "/attr/rows/id/"
  */
 export function rowDigestSql(parameters: SqlParameters): string {
   const example = `ifNull(${jsonValue("inputs", ["example"], parameters, hasOddJson).as("text")}, 'null')`
-  const step = parameters.bind(datasetRowStep, "String")
-  const ofRef = `substringIndex(${example}, ${step}, -1)`
-  const ofText = `substring(translate(base64Encode(SHA256(${example})), '+/', 'XY'), 1, 43)`
-  return `if(startsWith(${example}, 'weave:///') and position(${example}, ${step}) > 0, ${ofRef}, ${ofText})`
+  const ofRef = `extract(example, ${parameters.bind(`^weave:///.+${datasetRowStep}([^/]+)$`, "String")})`
+  const ofText = "substring(translate(base64Encode(SHA256(example)), '+/', 'XY'), 1, 43)"
+  const digest = `if(startsWith(example, 'weave:///') and ${ofRef} != '', ${ofRef}, ${ofText})`
+  // As the parameter of a lambda the text is extracted once.
+  return `arrayMap(example -> ${digest}, [${example}])[1]`
+}
+
+/** SQL: the trial's row is one that every evaluation of the scope has. */
+export function rowsInAll(scope: TrialScope, parameters: SqlParameters): string {
+  const digest = rowDigestSql(parameters)
+  return `${digest} in (
+    select ${digest} as row_digest from calls final where ${isTrial(scope, parameters)}
+    group by row_digest having uniqExact(parent_id) = ${scope.evaluationIds.length}
+  )`
 }

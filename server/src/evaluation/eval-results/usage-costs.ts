@@ -1,0 +1,29 @@
+/** What the usage of calls cost, at the prices of their time. */
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { openPriceBook, totalCosts } from "../costs/prices.ts"
+import type { ProjectAccess } from "../project-access.ts"
+import type { TokenUsage } from "../token-usage.ts"
+
+type UsageOfModels = ReadonlyMap<string, TokenUsage>
+
+/** Reads the prices of all models that the usages name. The cost is null when none of them has a price. */
+export async function openUsageCosts(
+  dependencies: EvaluationDependencies,
+  project: ProjectAccess,
+  usages: readonly UsageOfModels[],
+): Promise<(usage: UsageOfModels, startedAt: string) => number | null> {
+  const prices = await openPriceBook(
+    dependencies,
+    project,
+    usages.flatMap((usage) => [...usage.keys()]),
+  )
+  return (usage, startedAt) => {
+    let cost: number | null = null
+    for (const [model, counts] of usage) {
+      const price = prices.find(model, startedAt)
+      if (price === null) continue
+      cost = Object.values(totalCosts(counts, price)).reduce((total, one) => total + one, cost ?? 0)
+    }
+    return cost
+  }
+}
