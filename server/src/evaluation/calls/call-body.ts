@@ -51,14 +51,15 @@ function read(bytes: Buffer, readItems: ReadItems): CallBody {
   const issues: ValidationIssue[] = []
   readItems(scanner, items, issues)
   scanner.end()
-  refuse(issues)
+  refuseIssues(issues)
   refuseInternalRefs(bytes)
   return { bytes, items, holdsNotFinite: scanner.sawNotFinite }
 }
 
 const maximumIssues = 50
 
-function refuse(issues: readonly ValidationIssue[]): void {
+/** @throws {HeddleError} `validation_error` when there are any. */
+export function refuseIssues(issues: readonly ValidationIssue[]): void {
   const [first] = issues
   if (first === undefined) return
   const message = `${first.loc.join(".")}: ${first.msg}`
@@ -69,7 +70,8 @@ const backslash = 0x5c
 /** How refs are written inside the reference server; from outside they would name things of other teams. */
 const internalRef = Buffer.from('"weave-trace-internal:///')
 
-function refuseInternalRefs(bytes: Buffer): void {
+/** @throws {HeddleError} `invalid_external_ref` */
+export function refuseInternalRefs(bytes: Buffer): void {
   for (let at = bytes.indexOf(internalRef); at !== -1; at = bytes.indexOf(internalRef, at + 1)) {
     // An escaped quote is within a text that only speaks of such a ref.
     if (bytes[at - 1] === backslash) continue

@@ -2,11 +2,18 @@
 import type { FastifyReply } from "fastify"
 import type { Readable } from "node:stream"
 import { type Route, route } from "../../http/route.ts"
-import { exportCallsBody, exportedCall, type ExportFormatName } from "../../wire/evaluation/export.ts"
+import {
+  exportCallsBody,
+  exportedCall,
+  exportedFeedback,
+  exportFeedbackBody,
+  type ExportFormatName,
+} from "../../wire/evaluation/export.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { exactRequest } from "../exact-request.ts"
 import { projectForRead } from "../project-access.ts"
 import { exportCalls } from "./export-calls.ts"
+import { exportFeedback } from "./export-feedback.ts"
 
 const fileTypes: Record<ExportFormatName, string> = {
   jsonl: "application/jsonl",
@@ -31,6 +38,19 @@ export function exportRoutes(dependencies: EvaluationDependencies): Route[] {
         const project = await projectForRead(database, context.principal, body.project_id)
         const file = await exportCalls(dependencies, context.principal, project, body)
         sendFile(context.reply, file, "calls", body.format)
+      },
+    }),
+    route({
+      ...shared,
+      path: "/export/feedback",
+      summary: "Feedback as a file of JSON Lines, CSV or Parquet",
+      schemas: { body: exportFeedbackBody },
+      response: exportedFeedback,
+      answerTypes: Object.values(fileTypes),
+      handle: async (context) => {
+        const body = exactRequest(context)
+        const project = await projectForRead(database, context.principal, body.project_id)
+        sendFile(context.reply, await exportFeedback(dependencies, project, body), "feedback", body.format)
       },
     }),
   ]

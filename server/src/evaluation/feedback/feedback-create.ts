@@ -23,6 +23,9 @@ export interface NewFeedback {
   body: FeedbackCreateBody
   /** JSON text of `body.payload` as it came. */
   payload: string
+  /** Of feedback that was made elsewhere: ISO 8601, and who made it. */
+  createdAt?: string
+  userId?: string
 }
 
 /** Checks every item before it writes any, and then writes them at once. Gives the rows in order. */
@@ -72,7 +75,8 @@ async function feedbackRows(
     if (project === undefined) throw new Error("every project was looked up")
     await checkAnnotation(dependencies, project, item.body)
     // A microsecond apart, so that a list in the order of time is in the order of the batch.
-    rows.push(toRow(item, project, isoTimeOf(now + BigInt(index))))
+    const userId = item.userId ?? project.userId
+    rows.push(toRow(item, { ...project, userId }, item.createdAt ?? isoTimeOf(now + BigInt(index))))
   }
   return rows
 }

@@ -1,5 +1,6 @@
 /** Exports: guide/export. */
 import { z } from "zod"
+import { feedbackQueryBody } from "./feedback.ts"
 import { callRecord, callsQueryRequest } from "./call-read.ts"
 
 /** JSON Lines, CSV with a header (RFC 4180) or Parquet. */
@@ -24,6 +25,13 @@ export const exportCallsBody = callsQueryRequest
   })
   .extend(style)
 
+export const exportFeedbackBody = feedbackQueryBody
+  .pick({ project_id: true, query: true, sort_by: true, limit: true, offset: true })
+  .extend(style)
+
+/** One line of a file of feedback. In CSV, payloads, lists and maps are the texts of their JSON. */
+export const exportedFeedback = z.record(z.string(), z.json())
+
 /** One line of a file of calls: what is stored. In CSV and Parquet the payloads are the texts of their JSON. */
 export const exportedCall = callRecord
   .omit({
@@ -36,5 +44,6 @@ export const exportedCall = callRecord
   .extend({ otel_dump: z.json() })
   .partial()
 
+export type ExportFeedbackBody = z.output<typeof exportFeedbackBody>
 export type ExportCallsBody = z.output<typeof exportCallsBody>
 export type ExportFormatName = z.output<typeof exportFormat>

@@ -4,7 +4,7 @@ import { type FeedbackFieldScope, feedbackSelection, feedbackValue } from "./fee
 import { compileCondition } from "../query/query-condition.ts"
 import { compileOrder } from "../query/query-order.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
-import type { TraceStore } from "../store/trace-store.ts"
+import type { TraceParameters, TraceStore } from "../store/trace-store.ts"
 
 export interface FeedbackSelection {
   /** Of the catalog. */
@@ -27,19 +27,29 @@ export interface FeedbackPage {
 export async function selectFeedback(
   traces: TraceStore,
   selection: FeedbackSelection,
-  { fields, sortBy, limit, offset }: FeedbackPage,
+  { fields, ...page }: FeedbackPage,
 ): Promise<unknown[][]> {
+  const { sql, parameters } = feedbackRowsSql(selection, page, (scope) =>
+    fields.map((field, index) => `${feedbackSelection(field, scope)} as c${index}`).join(", "),
+  )
+  const rows = await traces.rows<Record<string, unknown>>(sql, parameters)
+  return rows.map((row) => fields.map((_, index) => row[`c${index}`]))
+}
+
+/** A select of what `shown` says about the rows. @throws {HeddleError} for fields and expressions that mean nothing. */
+export function feedbackRowsSql(
+  selection: FeedbackSelection,
+  { sortBy, limit, offset }: Omit<FeedbackPage, "fields">,
+  shown: (scope: FeedbackFieldScope) => string,
+): { sql: string; parameters: TraceParameters } {
   const parameters = new SqlParameters()
   const scope = { projectName: selection.projectName, parameters }
-  const columns = fields.map((field, index) => `${feedbackSelection(field, scope)} as c${index}`)
+  const columns = shown(scope)
   const where = condition(selection, scope)
   const order = orderTerms(sortBy, scope)
   const range = `limit ${parameters.bind(limit ?? unlimited, "UInt64")} offset ${parameters.bind(offset, "UInt64")}`
-  const rows = await traces.rows<Record<string, unknown>>(
-    `select ${columns.join(", ")} from feedback final where ${where} order by ${order.join(", ")} ${range}`,
-    parameters.values,
-  )
-  return rows.map((row) => fields.map((_, index) => row[`c${index}`]))
+  const sql = `select ${columns} from feedback final where ${where} order by ${order.join(", ")} ${range}`
+  return { sql, parameters: parameters.values }
 }
 
 const unlimited = Number.MAX_SAFE_INTEGER

@@ -1,0 +1,70 @@
+/** Rows of CSV (RFC 4180) whose first line names the columns. */
+import { parse } from "csv-parse"
+import { Readable } from "node:stream"
+import { HeddleError } from "../../errors.ts"
+import { type RowOrError, rowText, RowError } from "./imported-row.ts"
+import { mostRowCharacters } from "./json-lines-rows.ts"
+
+/** What a cell of a column means: its JSON text, or null for none. @throws {RowError} */
+export type CellReader = (column: string, value: string | null) => string | null
+
+/**
+ * An unquoted empty cell is null, a quoted one the empty text.
+ * @throws {HeddleError} 400 no CSV, a column that stands twice.
+ */
+export async function* csvRows(bytes: AsyncIterable<Buffer>, readCell: CellReader): AsyncGenerator<RowOrError> {
+  const parser = Readable.from(bytes).pipe(
+    parse({
+      bom: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+      max_record_size: mostRowCharacters,
+      cast: (value, { quoting }) => (value === "" && !quoting ? null : value),
+    }),
+  )
+  let names: string[] | null = null
+  let number = 0
+  try {
+    for await (const record of parser) {
+      const cells = record as (string | null)[]
+      if (names === null) names = columnNames(cells)
+      else yield readRow(++number, names, cells, readCell)
+    }
+  } catch (error) {
+    throw unreadable(error)
+  }
+}
+
+function columnNames(cells: readonly (string | null)[]): string[] {
+  const names = cells.map((cell) => cell ?? "")
+  const twice = names.find((name, index) => name === "" || names.indexOf(name) !== index)
+  if (twice === undefined) return names
+  const problem = twice === "" ? "a column without a name" : `the column "${twice}" twice`
+  throw new HeddleError("invalid_request", `the first line of the CSV file has ${problem}; it must name every column`)
+}
+
+function readRow(
+  number: number,
+  names: readonly string[],
+  cells: readonly (string | null)[],
+  readCell: CellReader,
+): RowOrError {
+  if (cells.length !== names.length) {
+    return {
+      number,
+      error: new RowError(`has ${cells.length} cells, and the first line names ${names.length} columns`),
+    }
+  }
+  try {
+    return { number, text: rowText(names.map((name, index) => [name, readCell(name, cells[index] ?? null)] as const)) }
+  } catch (error) {
+    if (error instanceof RowError) return { number, error }
+    throw error
+  }
+}
+
+function unreadable(error: unknown): unknown {
+  const { code, message } = error as { code?: string; message: string }
+  if (!code?.startsWith("CSV_")) return error
+  return new HeddleError("invalid_request", `the body is not CSV: ${message}`, { cause: error })
+}

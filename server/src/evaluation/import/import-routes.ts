@@ -1,0 +1,77 @@
+/** `/import/…`: files of calls and feedback, as `/export/…` makes them or anybody else. */
+import type { FastifyRequest } from "fastify"
+import { z } from "zod"
+import { bodyStream } from "../../http/body-stream.ts"
+import type { Principal } from "../../http/principal.ts"
+import { type Route, route } from "../../http/route.ts"
+import { exportedCallColumns } from "../../storage/traces/export/print-calls.ts"
+import { exportedFeedbackColumns } from "../../storage/traces/export/print-feedback.ts"
+import type { Columns } from "../../storage/traces/export/printed-columns.ts"
+import type { ExportFormatName } from "../../wire/evaluation/export.ts"
+import { importQuery, importReport } from "../../wire/evaluation/import.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { projectForWrite } from "../project-access.ts"
+import { csvCells, parquetCells } from "./cells.ts"
+import { csvRows } from "./csv-rows.ts"
+import { importCalls } from "./import-calls.ts"
+import { importFeedback } from "./import-feedback.ts"
+import type { ImportTarget } from "./import-target.ts"
+import type { RowOrError } from "./imported-row.ts"
+import { jsonLinesRows } from "./json-lines-rows.ts"
+import { parquetRows } from "./parquet-rows.ts"
+
+/** Of one file. */
+const mostFileBytes = 64 * 1024 ** 3
+
+const shared = {
+  method: "POST",
+  access: "key",
+  dialect: "reason",
+  tag: "Export",
+  streamsBody: true,
+  bodyDocument: z.file(),
+  schemas: { query: importQuery },
+  response: importReport,
+} as const
+
+export function importRoutes(dependencies: EvaluationDependencies): Route[] {
+  return [
+    route({
+      ...shared,
+      path: "/import/calls",
+      summary: "Store the calls of a file of JSON Lines, CSV or Parquet",
+      handle: async ({ query, principal, request }) => {
+        const target = await targetOf(dependencies, principal, query)
+        const rows = fileRows(request, query.format, exportedCallColumns)
+        return (await importCalls(dependencies, target, rows)).answer()
+      },
+    }),
+    route({
+      ...shared,
+      path: "/import/feedback",
+      summary: "Store the feedback of a file of JSON Lines, CSV or Parquet",
+      handle: async ({ query, principal, request }) => {
+        const target = await targetOf(dependencies, principal, query)
+        const rows = fileRows(request, query.format, exportedFeedbackColumns)
+        return (await importFeedback(dependencies, principal, target, rows)).answer()
+      },
+    }),
+  ]
+}
+
+/** Only an administrator may say that somebody else wrote something. */
+async function targetOf(
+  { database }: EvaluationDependencies,
+  principal: Principal,
+  { project_id, moved_from }: z.output<typeof importQuery>,
+): Promise<ImportTarget> {
+  const project = await projectForWrite(database, principal, project_id)
+  return { project, movedFrom: moved_from ?? null, keepUsers: principal.isAdmin }
+}
+
+function fileRows(request: FastifyRequest, format: ExportFormatName, columns: Columns): AsyncIterable<RowOrError> {
+  const bytes = bodyStream(request.raw, mostFileBytes)
+  if (format === "csv") return csvRows(bytes, csvCells(columns))
+  if (format === "parquet") return parquetRows(bytes, parquetCells(columns))
+  return jsonLinesRows(bytes)
+}

@@ -1,0 +1,26 @@
+/** Where the rows of a file go. */
+import type { ProjectAccess } from "../project-access.ts"
+import { RowError } from "./imported-row.ts"
+
+export interface ImportTarget {
+  project: ProjectAccess
+  /** `entity/project` whose refs become refs into `project`; null: refs stay as they are. */
+  movedFrom: string | null
+  /** Who wrote a row is what the file says, instead of who imports it. */
+  keepUsers: boolean
+}
+
+/**
+ * The object with its refs moved and with the project that it goes to, whatever project it says: of
+ * equal keys the last one counts.
+ * @throws {RowError}
+ */
+export function inProject(text: string, { project, movedFrom }: Pick<ImportTarget, "project" | "movedFrom">): string {
+  if (!text.startsWith("{") || !text.endsWith("}")) throw new RowError("is not a JSON object")
+  const separator = /^\{\s*\}$/.test(text) ? "" : ","
+  return `${moveRefs(text, project, movedFrom).slice(0, -1)}${separator}"project_id":${JSON.stringify(project.name)}}`
+}
+
+export function moveRefs(text: string, project: ProjectAccess, movedFrom: string | null): string {
+  return movedFrom === null ? text : text.replaceAll(`weave:///${movedFrom}/`, `weave:///${project.name}/`)
+}

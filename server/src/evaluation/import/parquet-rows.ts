@@ -1,0 +1,120 @@
+/**
+ * Rows of a Parquet file, which is read from its end: it is stored beside the data first, and then
+ * decoded a row group at a time. What a hostile file may make of memory is bounded by what its
+ * footer and its pages declare, which the reader holds it to.
+ */
+import {
+  type Compressors,
+  type FileMetaData,
+  parquetMetadataAsync,
+  parquetReadObjects,
+  type ParquetParsers,
+} from "hyparquet"
+import { asyncBufferFromFile } from "hyparquet/src/node.js"
+import { createWriteStream } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { pipeline } from "node:stream/promises"
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
+import { HeddleError } from "../../errors.ts"
+import { isoTimeOf } from "../../storage/traces/query/sql-time.ts"
+import { type RowOrError, rowText, RowError } from "./imported-row.ts"
+
+/** Bytes of a row group, decoded, and of one page; writers make 1 MiB pages in groups of 64 MiB or so. */
+const mostGroupBytes = 1024 ** 3
+const mostPageBytes = 128 * 1024 ** 2
+const mostGroupRows = 1_048_576
+/** Decoded at once. */
+const rowsAtOnce = 8192
+
+/** Text that is JSON already. */
+export class JsonText {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** What a cell means: its JSON text, or null for none. @throws {RowError} */
+export type ValueReader = (column: string, value: unknown) => string | null
+
+/** @throws {HeddleError} 400 no Parquet file; 413 one that takes too much memory. */
+export async function* parquetRows(bytes: AsyncIterable<Buffer>, readValue: ValueReader): AsyncGenerator<RowOrError> {
+  const folder = await mkdtemp(path.join(tmpdir(), "heddle-import-"))
+  try {
+    const name = path.join(folder, "file.parquet")
+    await pipeline(bytes, createWriteStream(name))
+    yield* fileRows(name, readValue)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function* fileRows(name: string, readValue: ValueReader): AsyncGenerator<RowOrError> {
+  const file = await asyncBufferFromFile(name)
+  const metadata = await parquetMetadataAsync(file, { parsers, initialFetchSize: 65_536 }).catch(unreadable)
+  checkSize(metadata)
+  const total = Number(metadata.num_rows)
+  for (let from = 0; from < total; from += rowsAtOnce) {
+    const rowEnd = Math.min(total, from + rowsAtOnce)
+    const rows = await parquetReadObjects({ file, metadata, rowStart: from, rowEnd, compressors, parsers }).catch(
+      unreadable,
+    )
+    for (const [index, row] of rows.entries()) yield readRow(from + index + 1, row, readValue)
+  }
+}
+
+function readRow(number: number, row: Record<string, unknown>, readValue: ValueReader): RowOrError {
+  try {
+    return {
+      number,
+      text: rowText(Object.entries(row).map(([name, value]) => [name, readValue(name, value ?? null)] as const)),
+    }
+  } catch (error) {
+    if (error instanceof RowError) return { number, error }
+    throw error
+  }
+}
+
+function checkSize({ row_groups }: FileMetaData): void {
+  for (const [index, { num_rows, total_byte_size }] of row_groups.entries()) {
+    if (num_rows <= mostGroupRows && total_byte_size <= mostGroupBytes) continue
+    throw new HeddleError(
+      "payload_too_large",
+      `row group ${index} of the Parquet file has ${num_rows} rows and ${total_byte_size} bytes; write groups of at most ${mostGroupRows} rows and ${mostGroupBytes} bytes`,
+    )
+  }
+}
+
+const decoder = new TextDecoder("utf8", { fatal: true })
+
+/** Times keep their microseconds, JSON its text. */
+const parsers: Partial<ParquetParsers> = {
+  timestampFromMilliseconds: (value: bigint) => isoTimeOf(value * 1000n),
+  timestampFromMicroseconds: (value: bigint) => isoTimeOf(value),
+  timestampFromNanoseconds: (value: bigint) => isoTimeOf(value / 1000n),
+  stringFromBytes: (bytes: Uint8Array) => bytes && decoder.decode(bytes),
+  jsonFromBytes: (bytes: Uint8Array) => bytes && new JsonText(decoder.decode(bytes)),
+}
+
+function bounded(decompress: (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array) {
+  return (bytes: Uint8Array, length: number): Uint8Array => {
+    if (length > mostPageBytes) throw new Error(`a page declares ${length} bytes; at most ${mostPageBytes} are read`)
+    return decompress(bytes, { maxOutputLength: Math.max(1, length) })
+  }
+}
+
+const compressors: Compressors = {
+  GZIP: bounded(gunzipSync),
+  ZSTD: bounded(zstdDecompressSync),
+  BROTLI: bounded(brotliDecompressSync),
+}
+
+/** Whatever the reader stumbles over is in the file. */
+function unreadable(error: unknown): never {
+  const { message } = error as Error
+  throw new HeddleError("invalid_request", `the body is not a Parquet file that can be read: ${message}`, {
+    cause: error,
+  })
+}

@@ -1,0 +1,275 @@
+/** Exported files go back in: the same rows, in any format, once or twice. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "./support/evaluation-app.ts"
+import { uuid } from "./support/completed-call.ts"
+
+let world: EvaluationApp
+let acme: EvaluationCaller
+beforeAll(async () => {
+  world = await openEvaluationApp()
+  acme = world.acme
+})
+afterAll(() => world.close())
+
+type Format = "jsonl" | "csv" | "parquet"
+type What = "calls" | "feedback"
+
+async function exported(what: What, project: string, format: Format): Promise<Buffer> {
+  const answer = await world.app.server.inject({
+    method: "POST",
+    url: `/export/${what}`,
+    headers: { authorization: `Bearer ${acme.key}` },
+    payload: { project_id: project, format },
+  })
+  expect(answer.statusCode).toBe(200)
+  return answer.rawPayload
+}
+
+async function imported(what: What, project: string, format: Format, file: Buffer | string) {
+  const url = `/import/${what}?project_id=${encodeURIComponent(project)}&format=${format}`
+  const answer = await acme.post(url, file, { "content-type": "application/octet-stream" })
+  return { status: answer.status, body: answer.body }
+}
+
+/** Every column filled, or null, or with what formats like to lose. */
+function oddCalls(project: string): string {
+  const full = `{"project_id":"${project}","id":"${uuid(1)}","trace_id":"${uuid(9)}","parent_id":"${uuid(2)}",
+    "op_name":"weave:///${project}/op/a:v1","display_name":"a, \\"b\\"\\n=c","thread_id":"","turn_id":"${uuid(1)}",
+    "started_at":"2026-01-02T03:04:05.123456Z","ended_at":"2026-01-02T03:04:06.000001Z","exception":"line\\nline",
+    "attributes":{"weave":{"n":1.0}, "a" : [1,2]},"inputs":{"n":12345678901234567890.10,"s":"\\u2028\\ud800\\u0000é😀","":""},
+    "output":"=1+1","summary":{"usage":{}},"otel_dump":{"k":[null]},"wb_run_id":"r","wb_run_step":9007199254740993,"wb_run_step_end":-1}`
+  const bare = `{"project_id":"${project}","id":"${uuid(2)}","trace_id":"${uuid(9)}","op_name":"","started_at":"1999-12-31T23:59:59.999999Z",
+    "ended_at":"2026-01-02T03:04:06Z","attributes":{},"inputs":{},"output":null,"summary":{}}`
+  return `{"batch":[${full},${bare}]}`
+}
+
+async function storedCalls(): Promise<string> {
+  const project = acme.newProject()
+  expect((await acme.post(`/v2/${project}/calls/complete`, oddCalls(project))).status).toBe(200)
+  const running = {
+    project_id: project,
+    id: uuid(3),
+    trace_id: uuid(9),
+    op_name: "r",
+    started_at: "2026-01-02T03:04:05Z",
+  }
+  expect((await acme.post("/call/start", { start: { ...running, attributes: {}, inputs: { a: 1 } } })).status).toBe(200)
+  return project
+}
+
+describe("import: calls", () => {
+  test.each(["jsonl", "csv", "parquet"] as const)("%s goes round without a byte lost, also twice", async (format) => {
+    const source = await storedCalls()
+    const lines = await exported("calls", source, "jsonl")
+    expect(lines.toString().split("\n")).toHaveLength(4)
+    const file = await exported("calls", source, format)
+    const target = acme.newProject()
+    for (const _ of [1, 2]) {
+      expect(await imported("calls", target, format, file)).toEqual({
+        status: 200,
+        body: { imported: 3, failed: 0, errors: [] },
+      })
+      expect((await exported("calls", target, "jsonl")).toString()).toBe(lines.toString())
+    }
+    expect(await exported("calls", target, "csv")).toEqual(await exported("calls", source, "csv"))
+    const query = { project_id: target, columns: ["inputs"], limit: 1 }
+    expect((await acme.post("/calls/stream_query", query)).text).toContain("1999-12-31T23:59:59.999999Z")
+  })
+
+  test("rows that cannot be taken are told by number and column, the others are stored", async () => {
+    const project = acme.newProject()
+    const call = {
+      id: uuid(1),
+      trace_id: uuid(2),
+      op_name: "o",
+      started_at: "2026-01-01T00:00:00Z",
+      inputs: {},
+      attributes: {},
+    }
+    const rows = [
+      JSON.stringify(call),
+      "[1]",
+      "{nonsense}",
+      JSON.stringify({ ...call, id: uuid(3), started_at: "yesterday" }),
+      JSON.stringify({ ...call, id: "seven" }),
+      JSON.stringify({ ...call, id: undefined }),
+      JSON.stringify({ ...call, id: uuid(4), ended_at: "2026-01-01T00:00:01Z", summary: [] }),
+      JSON.stringify({ ...call, id: uuid(5), inputs: { ref: "weave-trace-internal:///x/object/y:z" } }),
+      JSON.stringify({ ...call, id: uuid(6), project_id: "rival/secret" }),
+    ]
+    const { status, body } = await imported("calls", project, "jsonl", rows.join("\r\n"))
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      imported: 2,
+      failed: 7,
+      errors: [
+        { row: 2, column: null, value: null, message: "is not a JSON object" },
+        { row: 3, column: null, value: null, message: expect.stringContaining("is not JSON") },
+        {
+          row: 4,
+          column: "started_at",
+          value: null,
+          message: "Input should be a valid datetime in ISO 8601, from 1900 to 2299",
+        },
+        { row: 5, column: null, value: null, message: expect.stringContaining('id "seven" is neither a UUID') },
+        { row: 6, column: "id", value: null, message: expect.stringMatching(/missing|required/) },
+        { row: 7, column: "summary", value: null, message: "Input should be a valid dictionary" },
+        { row: 8, column: null, value: null, message: expect.stringContaining("is not a ref that clients may use") },
+      ],
+    })
+    const stored = await acme.lines("/calls/stream_query", { project_id: project })
+    expect(stored).toMatchObject([
+      { id: uuid(1), project_id: project },
+      { id: uuid(6), project_id: project },
+    ])
+  })
+
+  test("CSV of another hand: any order of columns, a byte order mark, unknown columns, short rows", async () => {
+    const project = acme.newProject()
+    const head = "inputs,extra,op_name,id,trace_id,started_at,attributes,wb_run_step"
+    const row = (id: number, step: string) => `"{""a"": 1}",x,op,${uuid(id)},${uuid(9)},2026-01-01T00:00:00Z,{},${step}`
+    const file = `\uFEFF${head}\r\n${row(1, "7")}\r\n${row(2, "seven")}\r\nonly,two\r\n`
+    expect((await imported("calls", project, "csv", file)).body).toEqual({
+      imported: 1,
+      failed: 2,
+      errors: [
+        { row: 2, column: "wb_run_step", value: "seven", message: "is not a number" },
+        { row: 3, column: null, value: null, message: "has 2 cells, and the first line names 8 columns" },
+      ],
+    })
+    expect(await acme.lines("/calls/stream_query", { project_id: project })).toMatchObject([
+      { inputs: { a: 1 }, wb_run_step: 7 },
+    ])
+  })
+
+  test.each([
+    ["csv", "a,a\n1,2\n", 400, 'the first line of the CSV file has the column "a" twice; it must name every column'],
+    ["csv", 'a,b\n"1,2', 400, expect.stringContaining("the body is not CSV")],
+    ["parquet", "PAR1 not at all", 400, expect.stringContaining("the body is not a Parquet file that can be read")],
+    ["parquet", "", 400, expect.stringContaining("the body is not a Parquet file that can be read")],
+  ] as const)("a file that is no %s: 400", async (format, file, status, reason) => {
+    const answer = await imported("calls", acme.newProject(), format, file)
+    expect([answer.status, answer.body]).toEqual([status, { reason, error_type: "InvalidRequest" }])
+  })
+
+  test("security 5.3: into another team's project: 403", async () => {
+    expect((await imported("calls", "rival/secret", "jsonl", "")).status).toBe(403)
+  })
+
+  test("only an administrator may say that somebody else made a call", async () => {
+    const row = JSON.stringify({
+      id: uuid(1),
+      trace_id: uuid(2),
+      op_name: "o",
+      started_at: "2026-01-01T00:00:00Z",
+      inputs: {},
+      attributes: {},
+      wb_user_id: "somebody",
+    })
+    const project = acme.newProject()
+    await imported("calls", project, "jsonl", row)
+    const [mine] = (await acme.lines("/calls/stream_query", { project_id: project })) as [{ wb_user_id: string }]
+    expect(mine.wb_user_id).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})
+
+describe("import: feedback", () => {
+  test.each(["jsonl", "csv", "parquet"] as const)(
+    "%s goes round with its times and payloads, also twice",
+    async (format) => {
+      const project = acme.newProject()
+      const ref = `weave:///${project}/call/${uuid(1)}`
+      const note = `{"project_id":"${project}","weave_ref":"${ref}","feedback_type":"note","payload":{"note":"é\\n=1","n":1.0, "big":12345678901234567890}}`
+      expect((await acme.post("/feedback/create", note)).status).toBe(200)
+      const rated = {
+        project_id: project,
+        weave_ref: ref,
+        feedback_type: "wandb.runnable.judge",
+        runnable_ref: `weave:///${project}/object/judge:v1`,
+        payload: { output: [1] },
+        creator: 'A "B"',
+        scorer_tags: ["a,b", "c'"],
+        scorer_ratings: { quality: 0.25 },
+        scorer_rating_reasons: { quality: "so, so" },
+        span_status_code: "OK",
+      }
+      expect((await acme.post("/feedback/create", rated)).status).toBe(200)
+      const lines = (await exported("feedback", project, "jsonl")).toString()
+      expect(lines).toContain('"payload":{"note":"é\\n=1","n":1.0, "big":12345678901234567890}')
+      const file = await exported("feedback", project, format)
+      const target = acme.newProject()
+      for (const _ of [1, 2]) {
+        expect(await imported("feedback", target, format, file)).toEqual({
+          status: 200,
+          body: { imported: 2, failed: 0, errors: [] },
+        })
+        expect((await exported("feedback", target, "jsonl")).toString()).toBe(lines)
+      }
+    },
+  )
+
+  test("moved_from makes the refs of one project name the other", async () => {
+    const [from, to] = [acme.newProject(), acme.newProject()]
+    const spec = {
+      project_id: to,
+      object_id: "score",
+      val: {
+        _type: "AnnotationSpec",
+        _class_name: "AnnotationSpec",
+        _bases: ["BaseObject", "BaseModel"],
+        name: "score",
+        field_schema: { type: "number" },
+      },
+    }
+    const { digest } = (await acme.post("/obj/create", { obj: spec })).body as { digest: string }
+    const row = JSON.stringify({
+      id: uuid(1),
+      weave_ref: `weave:///${from}/call/${uuid(1)}`,
+      feedback_type: "wandb.annotation.score",
+      annotation_ref: `weave:///${from}/object/score:${digest}`,
+      payload: { value: 1, other: `weave:///${from}-2/call/x` },
+    })
+    expect((await imported("feedback", to, "jsonl", row)).body).toMatchObject({ imported: 0, failed: 1 })
+    const moved = await acme.post(`/import/feedback?project_id=${to}&moved_from=${from}`, row)
+    expect(moved.body).toEqual({ imported: 1, failed: 0, errors: [] })
+    const [stored] = (await exported("feedback", to, "jsonl")).toString().split("\n")
+    expect(JSON.parse(stored ?? "")).toMatchObject({
+      weave_ref: `weave:///${to}/call/${uuid(1)}`,
+      annotation_ref: `weave:///${to}/object/score:${digest}`,
+      payload: { value: 1, other: `weave:///${from}-2/call/x` },
+    })
+  })
+
+  test("a row without an id, with a bad ref or time, or with other content than before, is left out", async () => {
+    const project = acme.newProject()
+    const row = {
+      id: uuid(1),
+      weave_ref: `weave:///${project}/call/${uuid(1)}`,
+      feedback_type: "note",
+      payload: { note: "a" },
+    }
+    const rows = [
+      row,
+      { ...row, id: null },
+      { ...row, id: uuid(2), weave_ref: 7 },
+      { ...row, id: uuid(3), created_at: "soon" },
+      { ...row, payload: { note: "b" } },
+    ]
+    const { body } = await imported("feedback", project, "jsonl", rows.map((one) => JSON.stringify(one)).join("\n"))
+    expect(body).toEqual({
+      imported: 1,
+      failed: 4,
+      errors: [
+        { row: 2, column: "id", value: null, message: "is missing: without one, importing twice would store it twice" },
+        { row: 3, column: "weave_ref", value: null, message: expect.stringContaining("expected string") },
+        { row: 4, column: "created_at", value: "soon", message: "is not an ISO 8601 time" },
+        {
+          row: 5,
+          column: null,
+          value: null,
+          message: `feedback ${uuid(1)} exists with other content; leave id out or replace it`,
+        },
+      ],
+    })
+  })
+})
