@@ -29,7 +29,7 @@ export class SpanRows {
     if (fault !== null) throw cannotStore(span, fault)
     const tree = attributeTree(span.attributes)
     const mapped = mapSpan(span, tree)
-    const startedAt = stored(mapped.startedAt, span, "start")
+    const startedAt = storedSpanTime(mapped.startedAt, span, "start")
     const head = headText(span, mapped, startedAt, project)
     const { attributes, inputs, output, summary } = mapped
     const payloads = [attributes, inputs, output, summary, spanText(span, tree, source)]
@@ -57,7 +57,7 @@ function headText(span: Span, mapped: MappedSpan, startedAt: string, project: Pr
     parent_id: parentOf(span) ?? undefined,
     op_name: opNameOf(span),
     started_at: startedAt,
-    ended_at: mapped.endedAt === null ? undefined : stored(mapped.endedAt, span, "end"),
+    ended_at: mapped.endedAt === null ? undefined : storedSpanTime(mapped.endedAt, span, "end"),
     exception: mapped.exception ?? "",
     display_name: mapped.displayName === null ? undefined : displayNameOf(mapped.displayName),
     thread_id: mapped.threadId ?? undefined,
@@ -70,11 +70,11 @@ function headText(span: Span, mapped: MappedSpan, startedAt: string, project: Pr
 }
 
 /** External form: `entity/project/run` (evaluation-store-calls 1.5). */
-function runOf(run: string, { name }: ProjectAccess): string {
+export function runOf(run: string, { name }: ProjectAccess): string {
   return run.includes("/") ? run : `${name}/${run}`
 }
 
-function stored(microseconds: bigint, span: Span, which: "start" | "end"): string {
+export function storedSpanTime(microseconds: bigint, span: Span, which: "start" | "end"): string {
   const time = isWithinDates(microseconds) ? storedTime(isoTimeOf(microseconds)) : null
   if (time === null) throw cannotStore(span, `its ${which} time is not between the years 1900 and 2299`)
   return time
@@ -85,6 +85,6 @@ function isWithinDates(microseconds: bigint): boolean {
   return microseconds > -8_640_000_000_000_000_000n && microseconds < 8_640_000_000_000_000_000n
 }
 
-function cannotStore(span: Span, fault: string): HeddleError {
+export function cannotStore(span: Span, fault: string): HeddleError {
   return new HeddleError("value_error", `the span ${spanName(span)} is not stored: ${fault}`)
 }

@@ -1,4 +1,5 @@
 /** Opens the trace store and brings its tables up to date. */
+import { agentSpanTables } from "./agents/span-table.ts"
 import { queueCallTables } from "./annotation/queue-calls.ts"
 import { callsTables } from "./calls/calls-tables.ts"
 import { ClickHouseTraces } from "./store/clickhouse-traces.ts"
@@ -16,6 +17,7 @@ export interface TracesLocation {
 }
 
 const tables = [
+  ...agentSpanTables,
   ...tableTables,
   ...tokenLedgerTables,
   ...callsTables,

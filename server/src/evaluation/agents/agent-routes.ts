@@ -1,0 +1,158 @@
+/** `/agents/…`: evaluation-store-calls 10. */
+import { type Route, route } from "../../http/route.ts"
+import {
+  conversationChat as conversationChatAnswer,
+  conversationChatBody,
+  conversationSpans as conversationSpansAnswer,
+  conversationSpansBody,
+  traceChat as traceChatAnswer,
+  traceChatBody,
+} from "../../wire/evaluation/agents/agent-chat.ts"
+import {
+  agentsBody,
+  agentSearchAnswer,
+  agentSearchBody,
+  agentsPage,
+  agentVersionsBody,
+  agentVersionsPage,
+} from "../../wire/evaluation/agents/agents.ts"
+import {
+  attributeSchema as attributeSchemaAnswer,
+  attributeSchemaBody,
+  spansPage,
+  spansQueryBody,
+} from "../../wire/evaluation/agents/span-query.ts"
+import { spanStatsAnswer, spanStatsBody } from "../../wire/evaluation/agents/span-stats.ts"
+import { traceAnswer, traceRequest } from "../../wire/evaluation/otel.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { exactRequest } from "../exact-request.ts"
+import { conversationChat, traceChat } from "./conversations/chat.ts"
+import { conversationSpans } from "./conversations/conversation-spans.ts"
+import { searchAgents } from "./search/message-search.ts"
+import { exportAgentSpans } from "./ingest/agent-export.ts"
+import { sendOutcome } from "../otel/otlp-answer.ts"
+import { decodeTraceRequest, encodingOf } from "../otel/otlp-encoding.ts"
+import { ResourceProjects } from "../otel/resource-project.ts"
+import { queryAgents, queryAgentVersions } from "./spans/agent-list.ts"
+import { attributeSchema } from "./spans/attribute-schema.ts"
+import { querySpans } from "./spans/span-query.ts"
+import { spanStats } from "./stats/span-stats.ts"
+
+const shared = { method: "POST", access: "key", dialect: "reason", tag: "Agents" } as const
+
+export function agentRoutes(dependencies: EvaluationDependencies): Route[] {
+  return [
+    exportRoute(dependencies),
+    ...agentListRoutes(dependencies),
+    ...spanRoutes(dependencies),
+    ...conversationRoutes(dependencies),
+  ]
+}
+
+function exportRoute({ database, traces }: EvaluationDependencies): Route {
+  return route({
+    method: "POST",
+    access: "key",
+    dialect: "otlp",
+    tag: "Agents",
+    schemas: {},
+    path: "/agents/otel/v1/traces",
+    summary: "Store spans of agents",
+    rawBody: true,
+    bodyDocument: traceRequest,
+    response: traceAnswer,
+    handle: async ({ body, principal, request: { headers }, reply }) => {
+      const type = headers["content-type"]
+      const projects = new ResourceProjects(database, principal, headers["project_id"])
+      const outcome = await exportAgentSpans(traces, projects, decodeTraceRequest(body, type))
+      await sendOutcome(reply, encodingOf(type, body), outcome, "rejectedSpans")
+    },
+  })
+}
+
+function agentListRoutes(dependencies: EvaluationDependencies): Route[] {
+  return [
+    route({
+      ...shared,
+      path: "/agents/query",
+      summary: "List agents with what they did",
+      schemas: { body: agentsBody },
+      response: agentsPage,
+      handle: async ({ body, principal }) => queryAgents(dependencies, principal, body),
+    }),
+    route({
+      ...shared,
+      path: "/agents/agent-versions/query",
+      summary: "List the versions of an agent",
+      schemas: { body: agentVersionsBody },
+      response: agentVersionsPage,
+      handle: async ({ body, principal }) => queryAgentVersions(dependencies, principal, body),
+    }),
+    route({
+      ...shared,
+      path: "/agents/search",
+      summary: "Search in what agents were told, said and did",
+      schemas: { body: agentSearchBody },
+      response: agentSearchAnswer,
+      handle: async ({ body, principal }) => searchAgents(dependencies, principal, body),
+    }),
+  ]
+}
+
+function spanRoutes(dependencies: EvaluationDependencies): Route[] {
+  return [
+    route({
+      ...shared,
+      path: "/agents/spans/query",
+      summary: "Find spans, or groups of them",
+      schemas: { body: spansQueryBody },
+      response: spansPage,
+      handle: async (context) => querySpans(dependencies, context.principal, exactRequest(context)),
+    }),
+    route({
+      ...shared,
+      path: "/agents/spans/stats",
+      summary: "Measures of spans over time, or by ranges of a number",
+      schemas: { body: spanStatsBody },
+      response: spanStatsAnswer,
+      handle: async (context) => spanStats(dependencies, context.principal, exactRequest(context)),
+    }),
+    route({
+      ...shared,
+      path: "/agents/spans/custom-attrs/schema",
+      summary: "Which attributes spans have, and of what type",
+      schemas: { body: attributeSchemaBody },
+      response: attributeSchemaAnswer,
+      handle: async (context) => attributeSchema(dependencies, context.principal, exactRequest(context)),
+    }),
+  ]
+}
+
+function conversationRoutes(dependencies: EvaluationDependencies): Route[] {
+  return [
+    route({
+      ...shared,
+      path: "/agents/traces/chat",
+      summary: "A turn as messages",
+      schemas: { body: traceChatBody },
+      response: traceChatAnswer,
+      handle: async ({ body, principal }) => traceChat(dependencies, principal, body),
+    }),
+    route({
+      ...shared,
+      path: "/agents/conversations/chat",
+      summary: "The turns of a conversation as messages",
+      schemas: { body: conversationChatBody },
+      response: conversationChatAnswer,
+      handle: async ({ body, principal }) => conversationChat(dependencies, principal, body),
+    }),
+    route({
+      ...shared,
+      path: "/agents/conversations/spans",
+      summary: "The spans of conversations and the feedback on them",
+      schemas: { body: conversationSpansBody },
+      response: conversationSpansAnswer,
+      handle: async ({ body, principal }) => conversationSpans(dependencies, principal, body),
+    }),
+  ]
+}

@@ -1,0 +1,112 @@
+/**
+ * The columns of a span that attributes fill, one by one: evaluation-store-calls 10. Behind the names of
+ * the convention come those of others, by the tables that calls are mapped with.
+ */
+import {
+  columnByAttribute,
+  columnOf,
+  type SpanColumnKind,
+  type SpanColumnName,
+  spanColumnNames,
+} from "../../../storage/traces/agents/span-columns.ts"
+import { jsonOfValue } from "../../otel/any-value.ts"
+import { type AttributePath, type Found, firstFound, integerOf, pathsOf, textOf } from "../../otel/attribute-lookup.ts"
+import { callAttributeNames, threadNames, usageNames } from "../../otel/attribute-names.ts"
+import { type AttributeTree, Leaf } from "../../otel/attribute-tree.ts"
+
+const otherNames: Partial<Record<SpanColumnName, readonly string[]>> = {
+  input_tokens: [...usageNames.input_tokens, ...usageNames.prompt_tokens],
+  output_tokens: [...usageNames.output_tokens, ...usageNames.completion_tokens],
+  reasoning_tokens: ["llm.token_count.completion_details.reasoning", "ai.usage.reasoningTokens"],
+  cache_creation_input_tokens: usageNames.cache_creation_input_tokens,
+  cache_read_input_tokens: usageNames.cache_read_input_tokens,
+  provider_name: [...callAttributeNames.provider, "llm.system"],
+  request_model: callAttributeNames.model.filter((name) => name !== "gen_ai.response.model"),
+  agent_name: ["agent.name"],
+  conversation_id: threadNames,
+  response_id: callAttributeNames.response_id,
+  finish_reasons: callAttributeNames.finish_reasons,
+  tool_name: callAttributeNames.tool_name,
+  tool_call_id: callAttributeNames.tool_call_id,
+  tool_definitions: callAttributeNames.tools,
+}
+
+/** Kinds that one value of an attribute fills; messages and maps are made of more. */
+const simple: Partial<Record<SpanColumnKind, (found: Found) => unknown>> = {
+  text: (found) => textOf(found),
+  word: (found) => textOf(found),
+  count: wholeNumber,
+  integer: wholeNumber,
+  number: finiteNumber,
+  list: texts,
+}
+
+/** Instructions may be parts of a message. */
+const ownMapping: ReadonlySet<SpanColumnName> = new Set([
+  "system_instructions",
+  "tool_call_arguments",
+  "tool_call_result",
+])
+
+interface SimpleColumn {
+  name: SpanColumnName
+  paths: AttributePath[]
+  read: (found: Found) => unknown
+}
+
+const columns: SimpleColumn[] = spanColumnNames.flatMap((name) => {
+  const { kind, attributes = [] } = columnOf(name)
+  const read = simple[kind]
+  if (read === undefined || attributes.length === 0 || ownMapping.has(name)) return []
+  return { name, paths: pathsOf([...attributes, ...(otherNames[name] ?? [])]), read }
+})
+
+/** What the attributes say; columns that they say nothing about are not there. */
+export function attributeColumns(trees: readonly AttributeTree[]): Partial<Record<SpanColumnName, unknown>> {
+  const values = columns.flatMap(({ name, paths, read }) => {
+    const found = firstFound(trees, paths)
+    const value = found === null ? null : read(found)
+    return value === null ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(values)
+}
+
+/** Whether the attribute has a column of its own, and so no place among the others. */
+export function hasColumn(attribute: string): boolean {
+  return columnByAttribute.has(attribute)
+}
+
+/** With all its digits. */
+function wholeNumber(found: Found): unknown {
+  const digits = integerOf(found)
+  return digits === null ? null : JSON.rawJSON(digits)
+}
+
+function finiteNumber({ node }: Found): number | null {
+  const value = node instanceof Leaf ? node.value : null
+  if (typeof value !== "number" && typeof value !== "bigint" && typeof value !== "string") return null
+  const number = value === "" ? Number.NaN : Number(value)
+  return Number.isFinite(number) ? number : null
+}
+
+/** A list, the JSON of one, or one text. */
+export function texts(found: Found): string[] | null {
+  const text = textOf(found)
+  if (text === null || text === "") return null
+  if (found.node instanceof Leaf && Array.isArray(found.node.value)) {
+    return found.node.value
+      .filter((one) => one !== null)
+      .map((one) => (typeof one === "string" ? one : jsonOfValue(one)))
+  }
+  const list = text.startsWith("[") ? listIn(text) : null
+  return list === null ? [text] : list.map((one) => (typeof one === "string" ? one : JSON.stringify(one)))
+}
+
+function listIn(text: string): unknown[] | null {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return Array.isArray(parsed) ? parsed.filter((one) => one !== null) : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,114 @@
+/** Agents and their versions: evaluation-store-calls 10. */
+import type { AgentSort } from "../../../wire/evaluation/agents/span-values.ts"
+import { HeddleError } from "../../../errors.ts"
+import { SqlParameters } from "../query/sql-parameters.ts"
+import type { TraceStore } from "../store/trace-store.ts"
+import { validDurationSql } from "./span-fields.ts"
+import { shownTime } from "./span-measures.ts"
+import { type PriceStep, spanSource } from "./span-source.ts"
+
+export interface AgentTotals {
+  agent_name: string
+  agent_version: string
+  invocation_count: number
+  span_count: number
+  total_input_tokens: number
+  total_output_tokens: number
+  total_duration_ms: number
+  error_count: number
+  first_seen: string
+  last_seen: string
+  total_cost_usd: number | null
+}
+
+const counts = {
+  invocation_count: "countIf(operation_name = 'invoke_agent')",
+  span_count: "count()",
+  total_input_tokens: "sum(input_tokens)",
+  total_output_tokens: "sum(output_tokens)",
+  // The time of an invocation contains that of everything inside of it.
+  total_duration_ms: `if(countIf(operation_name = 'invoke_agent') > 0,
+    sumIf(ifNull(${validDurationSql}, 0), operation_name = 'invoke_agent'), sum(ifNull(${validDurationSql}, 0)))`,
+  error_count: "countIf(status_code = 'ERROR')",
+}
+
+export interface AgentPage {
+  projectId: string
+  /** null: every agent. */
+  agentName: string | null
+  /** A row for each version of an agent. */
+  byVersion: boolean
+  prices: readonly PriceStep[] | null
+  sortBy: AgentSort | null
+  limit: number
+  offset: number
+}
+
+/** Without an order, the last seen first. @throws {HeddleError} `value_error` for a field that agents do not have. */
+export async function listAgents(traces: TraceStore, page: AgentPage): Promise<AgentTotals[]> {
+  const parameters = new SqlParameters()
+  const columns = [
+    ...Object.entries(counts).map(([name, sql]) => `${sql} as ${name}_`),
+    "min(started_at) as first_seen_",
+    "max(started_at) as last_seen_",
+    `${page.prices === null ? "NULL" : "sumOrNull(total_cost_usd)"} as total_cost_usd_`,
+  ]
+  const range = `limit ${parameters.bind(page.limit, "UInt64")} offset ${parameters.bind(page.offset, "UInt64")}`
+  const rows = await traces.rows<Record<string, unknown>>(
+    `select ${keysOf(page)}, ${columns.join(", ")} from ${agentSpans(page, parameters)}
+      group by ${keysOf(page)} order by ${orderOf(page).join(", ")} ${range}`,
+    parameters.values,
+  )
+  return rows.map(toTotals)
+}
+
+export async function countAgents(traces: TraceStore, page: AgentPage): Promise<number> {
+  const parameters = new SqlParameters()
+  const [row] = await traces.rows<{ n: string }>(
+    `select uniqExact(${keysOf(page)}) as n from ${agentSpans({ ...page, prices: null }, parameters)}`,
+    parameters.values,
+  )
+  return Number(row?.n ?? 0)
+}
+
+function keysOf({ byVersion }: AgentPage): string {
+  return byVersion ? "agent_name, agent_version" : "agent_name"
+}
+
+function agentSpans({ projectId, agentName, prices }: AgentPage, parameters: SqlParameters): string {
+  const scope = { projectId, parameters, after: null, before: null }
+  const named = agentName === null ? "" : ` and agent_name = ${parameters.bind(agentName, "String")}`
+  return `${spanSource(scope, { identity: true, prices })} where agent_name != ''${named}`
+}
+
+const sortable = ["agent_name", ...Object.keys(counts), "first_seen", "last_seen"]
+
+function orderOf({ sortBy, byVersion, prices }: AgentPage): string[] {
+  const names = [...sortable, ...(byVersion ? ["agent_version"] : []), ...(prices === null ? [] : ["total_cost_usd"])]
+  const keys = byVersion ? ["agent_name", "agent_version"] : ["agent_name"]
+  const terms = (sortBy ?? []).map(({ field, direction }) => {
+    if (!names.includes(field)) {
+      throw new HeddleError("value_error", `Invalid sort field: "${field}"; use ${names.join(", ")}`)
+    }
+    return `${keys.includes(field) ? field : `${field}_`} ${direction} nulls last`
+  })
+  return [...(terms.length > 0 ? terms : ["last_seen_ desc"]), ...keys]
+}
+
+function toTotals(row: Readonly<Record<string, unknown>>): AgentTotals {
+  const count = (name: keyof typeof counts) => Number(row[`${name}_`])
+  const cost = row["total_cost_usd_"]
+  return {
+    agent_name: String(row["agent_name"]),
+    agent_version: (row["agent_version"] ?? "") as string,
+    invocation_count: count("invocation_count"),
+    span_count: count("span_count"),
+    total_input_tokens: count("total_input_tokens"),
+    total_output_tokens: count("total_output_tokens"),
+    total_duration_ms: count("total_duration_ms"),
+    error_count: count("error_count"),
+    first_seen: shownTime(String(row["first_seen_"])),
+    last_seen: shownTime(String(row["last_seen_"])),
+    total_cost_usd: typeof cost === "number" ? cost : null,
+  }
+}

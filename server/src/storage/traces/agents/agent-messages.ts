@@ -1,0 +1,95 @@
+/** Search in what was said: evaluation-store-calls 10. */
+import type { AgentSearchBody } from "../../../wire/evaluation/agents/agents.ts"
+import { SqlParameters } from "../query/sql-parameters.ts"
+import type { TraceStore } from "../store/trace-store.ts"
+import { shownTime } from "./span-measures.ts"
+import { spanSource } from "./span-source.ts"
+
+export interface MessageSearch extends Pick<
+  AgentSearchBody,
+  "trace_id" | "conversation_id" | "agent_name" | "provider_name" | "request_model" | "limit" | "offset"
+> {
+  projectId: string
+  /** Texts that must all occur. */
+  needles: readonly string[]
+  /** null: any. */
+  roles: readonly string[] | null
+  /** Most characters of a message; null: all. */
+  longest: number | null
+  /** Microseconds since 1970: inclusive, exclusive. */
+  after: bigint | null
+  before: bigint | null
+}
+
+export interface FoundMessage {
+  conversation_id: string
+  conversation_name: string
+  agent_name: string
+  trace_id: string
+  span_id: string
+  role: string
+  content: string
+  content_digest: string
+  started_at: string
+}
+
+/** One text each: what was said, then what the agent was told, then what tools were given and returned. */
+const messages = `arrayConcat(
+  arrayMap(message -> (message.1, message.2), output_messages),
+  arrayMap(message -> (message.1, message.2), input_messages),
+  arrayMap(text -> ('system', text), system_instructions),
+  if(tool_call_arguments = '', [], [('tool_call', tool_call_arguments)]),
+  if(tool_call_result = '', [], [('tool_result', tool_call_result)])
+)`
+
+/**
+ * The newest first. What a conversation repeats, as models are sent all that was said before, is found
+ * once; without a needle every occurrence is.
+ */
+export async function searchMessages(traces: TraceStore, search: MessageSearch): Promise<FoundMessage[]> {
+  const parameters = new SqlParameters()
+  const found = foundMessages(search, parameters)
+  const content = search.longest === null ? "content" : `substringUTF8(content, 1, ${search.longest})`
+  const once =
+    search.needles.length === 0 ? "" : "limit 1 by if(conversation_id = '', trace_id, conversation_id), role, content"
+  const range = `limit ${parameters.bind(search.limit, "UInt64")} offset ${parameters.bind(search.offset, "UInt64")}`
+  const rows = await traces.rows<FoundMessage>(
+    `select conversation_id, conversation_name, agent_name, trace_id, span_id, role,
+        lower(hex(murmurHash3_128(content))) as content_digest, ${content} as shown, started_at
+      from (${found}) order by started_at desc, span_id desc, trace_id, role, content ${once} ${range}`,
+    parameters.values,
+  )
+  return rows.map((row) => {
+    const { shown, ...message } = row as FoundMessage & { shown: string }
+    return { ...message, content: shown, started_at: shownTime(row.started_at) }
+  })
+}
+
+/** Conversations with a match; messages outside of any count as one. */
+export async function countConversations(traces: TraceStore, search: MessageSearch): Promise<number> {
+  const parameters = new SqlParameters()
+  const [row] = await traces.rows<{ n: string }>(
+    `select uniqExact(conversation_id) as n from (${foundMessages(search, parameters)})`,
+    parameters.values,
+  )
+  return Number(row?.n ?? 0)
+}
+
+function foundMessages(search: MessageSearch, parameters: SqlParameters): string {
+  const { projectId, after, before, needles, roles } = search
+  const source = spanSource({ projectId, parameters, after, before }, { identity: true, prices: null })
+  const fields = ["trace_id", "conversation_id", "agent_name", "provider_name", "request_model"] as const
+  const ofSpan = fields.flatMap((field) =>
+    search[field] ? [`${field} = ${parameters.bind(search[field], "String")}`] : [],
+  )
+  const ofMessage = needles.map(
+    (needle) => `positionCaseInsensitiveUTF8(content, ${parameters.bind(needle, "String")}) > 0`,
+  )
+  if (roles !== null) ofMessage.push(`role in ${parameters.bind(roles, "Array(String)")}`)
+  return `select conversation_id, conversation_name, agent_name, trace_id, span_id, started_at,
+      said.1 as role, said.2 as content
+    from (
+      select conversation_id, conversation_name, agent_name, trace_id, span_id, started_at, arrayJoin(${messages}) as said
+      from ${source} where ${ofSpan.join(" and ") || "true"}
+    ) where content != '' and ${ofMessage.join(" and ") || "true"}`
+}

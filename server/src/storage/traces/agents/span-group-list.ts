@@ -1,0 +1,131 @@
+/** Spans in groups, each with the same sums and with the measures that were asked for: evaluation-store-calls 10. */
+import { HeddleError } from "../../../errors.ts"
+import type { AgentSort, Cell, GroupFilter, GroupRef, Measure } from "../../../wire/evaluation/agents/span-values.ts"
+import type { TraceStore } from "../store/trace-store.ts"
+import { validDurationSql } from "./span-fields.ts"
+import { groupCondition, measureSql, shownValue } from "./span-measures.ts"
+import { type AskedSpans, selectSpans } from "./span-selection.ts"
+import { type SpanGroup, spanGroups } from "./span-values.ts"
+
+export interface GroupPage {
+  groupBy: readonly GroupRef[]
+  measures: readonly Measure[]
+  filters: readonly GroupFilter[]
+  sortBy: AgentSort | null
+  limit: number
+  offset: number
+}
+
+export interface StoredGroup {
+  /** By alias; null: the spans of the group have no such value. */
+  keys: Record<string, Cell>
+  /** Of the measures, by alias. */
+  metrics: Record<string, Cell>
+  /** By the names of {@link sums}, {@link lists} and costs, as they are stored. */
+  values: Readonly<Record<string, unknown>>
+}
+
+const sums = {
+  span_count: "count()",
+  invocation_count: "countIf(operation_name = 'invoke_agent')",
+  conversation_count: "uniqExactIf(conversation_id, conversation_id != '')",
+  total_input_tokens: "sum(input_tokens)",
+  total_cache_creation_input_tokens: "sum(cache_creation_input_tokens)",
+  total_cache_read_input_tokens: "sum(cache_read_input_tokens)",
+  total_output_tokens: "sum(output_tokens)",
+  total_reasoning_tokens: "sum(reasoning_tokens)",
+  total_duration_ms: `sum(ifNull(${validDurationSql}, 0))`,
+  error_count: "countIf(status_code = 'ERROR')",
+  first_seen: "min(started_at)",
+  last_seen: "max(started_at)",
+}
+
+const lists = {
+  agent_names: "agent_name",
+  agent_versions: "agent_version",
+  provider_names: "provider_name",
+  request_models: "request_model",
+  conversation_names: "conversation_name",
+}
+
+/** NULL where no span of the group has a price. */
+const costs = {
+  total_cost_usd: "sumOrNull(total_cost_usd)",
+  total_input_cost_usd: "sumOrNull(input_cost_usd)",
+  total_output_cost_usd: "sumOrNull(output_cost_usd)",
+}
+
+/** What each group has, which no measure may be called. */
+export const groupFields: ReadonlySet<string> = new Set([sums, lists, costs].flatMap((one) => Object.keys(one)))
+
+/** Without an order by the first measure, or the last seen first. @throws {HeddleError} for what means nothing. */
+export async function listGroups(traces: TraceStore, asked: AskedSpans, page: GroupPage): Promise<StoredGroup[]> {
+  const { from, parameters } = selectSpans(asked)
+  const groups = spanGroups(page.groupBy, parameters)
+  const measures = page.measures.map((measure) => ({ ...measureSql(measure, parameters), alias: measure.alias }))
+  const having = groupCondition(page.filters, parameters)
+  // Aliases are a client's: inside the statement columns are numbered.
+  const columns = [
+    ...groups.map(({ sql }, index) => `${sql} as g${index}`),
+    ...measures.map(({ sql }, index) => `${sql} as m${index}`),
+    ...Object.entries(sums).map(([name, sql]) => `${sql} as s_${name}`),
+    ...Object.entries(lists).map(([name, sql]) => `arraySort(groupUniqArrayIf(${sql}, ${sql} != '')) as s_${name}`),
+    ...(asked.prices === null ? [] : Object.entries(costs).map(([name, sql]) => `${sql} as s_${name}`)),
+  ]
+  const keys = groups.map((_, index) => `g${index}`)
+  const order = [...orderOf(page, groups, asked.prices !== null), ...keys]
+  const range = `limit ${parameters.bind(page.limit, "UInt64")} offset ${parameters.bind(page.offset, "UInt64")}`
+  const rows = await traces.rows<Record<string, unknown>>(
+    `select ${columns.join(", ")} from ${from} group by ${keys.join(", ")}
+      ${having === null ? "" : `having ${having}`} order by ${order.join(", ")} ${range}`,
+    parameters.values,
+  )
+  return rows.map((row) => ({
+    keys: cells(groups, "g", row),
+    metrics: cells(measures, "m", row),
+    values: Object.fromEntries([...groupFields].map((name) => [name, row[`s_${name}`]])),
+  }))
+}
+
+export async function countGroups(
+  traces: TraceStore,
+  asked: AskedSpans,
+  { groupBy, filters }: Pick<GroupPage, "groupBy" | "filters">,
+): Promise<number> {
+  const { from, parameters } = selectSpans(asked)
+  const keys = spanGroups(groupBy, parameters).map(({ sql }) => sql)
+  const having = groupCondition(filters, parameters)
+  const [row] = await traces.rows<{ n: string }>(
+    `select count() as n from (
+      select 1 from ${from} group by ${keys.join(", ")} ${having === null ? "" : `having ${having}`}
+    )`,
+    parameters.values,
+  )
+  return Number(row?.n ?? 0)
+}
+
+function cells(
+  columns: readonly { alias: string; type: SpanGroup["type"] }[],
+  prefix: string,
+  row: Readonly<Record<string, unknown>>,
+): Record<string, Cell> {
+  return Object.fromEntries(
+    columns.map(({ alias, type }, index) => [alias, shownValue(row[`${prefix}${index}`], type)]),
+  )
+}
+
+function orderOf({ sortBy, measures }: GroupPage, groups: readonly SpanGroup[], hasCosts: boolean): string[] {
+  const names = new Map([
+    ...[...groupFields]
+      .filter((name) => !(name in lists) && (hasCosts || !(name in costs)))
+      .map((name) => [name, `s_${name}`] as const),
+    ...measures.map(({ alias }, index) => [alias, `m${index}`] as const),
+    ...groups.map(({ alias }, index) => [alias, `g${index}`] as const),
+  ])
+  if (!sortBy?.length) return [`${measures.length > 0 ? "m0" : "s_last_seen"} desc nulls last`]
+  return sortBy.map(({ field, direction }) => {
+    const column = names.get(field)
+    if (column !== undefined) return `${column} ${direction} nulls last`
+    throw new HeddleError("value_error", `Invalid sort field: "${field}"; use ${[...names.keys()].join(", ")}`)
+  })
+}

@@ -1,0 +1,70 @@
+/** Spans as rows: evaluation-store-calls 10. */
+import type { AgentSort } from "../../../wire/evaluation/agents/span-values.ts"
+import { compileOrder } from "../query/query-order.ts"
+import type { SqlParameters } from "../query/sql-parameters.ts"
+import { numberValue, type SqlValue } from "../query/sql-value.ts"
+import type { TraceStore } from "../store/trace-store.ts"
+import { type AttributeSource, attributeSources, columnOf, spanColumnNames } from "./span-columns.ts"
+import { sortableField } from "./span-fields.ts"
+import { type AskedSpans, selectSpans } from "./span-selection.ts"
+import { costColumns } from "./span-source.ts"
+
+export interface SpanPage {
+  details: boolean
+  /** Attributes to show when details are not asked for. */
+  attributes: readonly { source: AttributeSource; key: string }[]
+  sortBy: AgentSort | null
+  limit: number
+  offset: number
+}
+
+/** By column; what was not asked for is not there. Whole numbers of 64 bits come as text, times as they are stored. */
+export type StoredSpan = Readonly<Record<string, unknown>>
+
+/** Without an order, the newest first. @throws {HeddleError} for fields and expressions that mean nothing. */
+export async function listSpans(traces: TraceStore, asked: AskedSpans, page: SpanPage): Promise<StoredSpan[]> {
+  const { from, parameters } = selectSpans(asked)
+  const columns = [...shownColumns(page, parameters), ...(asked.prices === null ? [] : costColumns)]
+  const order = orderOf(page.sortBy ?? [], asked.prices !== null, parameters)
+  const range = `limit ${parameters.bind(page.limit, "UInt64")} offset ${parameters.bind(page.offset, "UInt64")}`
+  // The order is found first, so that the large columns are read for one page only.
+  return traces.rows<StoredSpan>(
+    `select ${columns.join(", ")} from ${from} order by ${order.join(", ")} ${range}`,
+    parameters.values,
+  )
+}
+
+export async function countSpans(traces: TraceStore, asked: AskedSpans): Promise<number> {
+  const { from, parameters } = selectSpans(asked)
+  const [row] = await traces.rows<{ n: string }>(`select count() as n from ${from}`, parameters.values)
+  return Number(row?.n ?? 0)
+}
+
+function shownColumns({ details, attributes }: SpanPage, parameters: SqlParameters): string[] {
+  if (details) return spanColumnNames
+  const scalars: string[] = spanColumnNames.filter((name) => columnOf(name).isDetail === undefined)
+  const chosen = Map.groupBy(attributes, ({ source }) => source)
+  const maps = attributeSources.flatMap((source) => {
+    const keys = chosen.get(source)?.map(({ key }) => key)
+    if (keys === undefined) return []
+    // Not under the name of the column, which the sort may mean.
+    return [
+      `mapFilter((key, value) -> has(${parameters.bind(keys, "Array(String)")}, key), ${source}) as shown_${source}`,
+    ]
+  })
+  return [...scalars, ...maps]
+}
+
+function orderOf(sortBy: AgentSort, hasCosts: boolean, parameters: SqlParameters): string[] {
+  const field = (path: string): SqlValue => {
+    if (hasCosts && (costColumns as readonly string[]).includes(path)) return numberValue(path)
+    return sortableField(path, parameters)
+  }
+  const terms = sortBy.length === 0 ? ["started_at desc"] : compileOrder(sortBy, field)
+  return [...terms, "span_id", "trace_id"]
+}
+
+/** The attributes of a row, of whichever way they were asked for. */
+export function shownAttributes(row: StoredSpan, source: AttributeSource): unknown {
+  return row[`shown_${source}`] ?? row[source]
+}

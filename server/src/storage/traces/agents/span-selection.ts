@@ -1,0 +1,68 @@
+/** Which spans a request is about: evaluation-store-calls 10. */
+import type { InsightFilter, SignalFilters } from "../../../wire/evaluation/agents/span-values.ts"
+import type { Operand } from "../../../wire/evaluation/query.ts"
+import { compileCondition } from "../query/query-condition.ts"
+import { SqlParameters } from "../query/sql-parameters.ts"
+import { spanField } from "./span-fields.ts"
+import { type PriceStep, type SpanScope, spanSource } from "./span-source.ts"
+
+export interface AskedSpans {
+  /** Of the catalog. */
+  projectId: string
+  where: Operand | null
+  signals: SignalFilters | null
+  insights: readonly InsightFilter[]
+  /** Microseconds since 1970: inclusive, exclusive. */
+  after: bigint | null
+  before: bigint | null
+  /** null: what spans cost is not needed. */
+  prices: readonly PriceStep[] | null
+}
+
+export interface SpanSelection {
+  /** `<source> where <conditions>`. */
+  from: string
+  parameters: SqlParameters
+}
+
+/** @throws {HeddleError} for fields and expressions that mean nothing. */
+export function selectSpans(asked: AskedSpans): SpanSelection {
+  const parameters = new SqlParameters()
+  const scope: SpanScope = { ...asked, parameters }
+  const source = spanSource(scope, { identity: true, prices: asked.prices })
+  return { from: `${source} where ${spanConditions(asked, parameters)}`, parameters }
+}
+
+export function spanConditions({ projectId, where, signals, insights }: AskedSpans, parameters: SqlParameters): string {
+  const conditions: string[] = []
+  if (where !== null) {
+    const field = (path: string) => spanField(path, parameters)
+    conditions.push(compileCondition(where, { field, parameters }))
+  }
+  if (signals !== null) conditions.push(...signalConditions(projectId, signals, parameters))
+  // No insights are extracted here: no conversation has any.
+  conditions.push(...insights.map(({ exclude }) => (exclude === true ? "true" : "false")))
+  return conditions.length === 0 ? "true" : conditions.join(" and ")
+}
+
+const comparisons = { gte: ">=", gt: ">", lte: "<=", lt: "<", eq: "=" } as const
+
+/** A tag and a rating may be on different pieces of feedback of the conversation. */
+function signalConditions(projectId: string, { tags, ratings }: SignalFilters, parameters: SqlParameters): string[] {
+  const wanted: string[] = []
+  if (tags?.length) wanted.push(`countIf(hasAny(scorer_tags, ${parameters.bind(tags, "Array(String)")})) > 0`)
+  for (const { scorer_key, op, value } of ratings ?? []) {
+    const key = parameters.bind(scorer_key, "String")
+    const matches = `scorer_ratings[${key}] ${comparisons[op]} ${parameters.bind(value, "Float64")}`
+    wanted.push(`countIf(mapContains(scorer_ratings, ${key}) and ${matches}) > 0`)
+  }
+  if (wanted.length === 0) return []
+  return [
+    `conversation_id in (
+      select span_conversation_id from feedback final
+      where project_id = ${parameters.bind(projectId, "UUID")} and span_conversation_id != ''
+        and feedback_type in ('wandb.agent_monitor', 'wandb.agent_user_feedback')
+      group by span_conversation_id having ${wanted.join(" and ")}
+    )`,
+  ]
+}

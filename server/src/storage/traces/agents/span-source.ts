@@ -1,0 +1,135 @@
+/**
+ * What queries of spans read from: the stored spans, on request with the identity that a span has from
+ * its trace, and with what it cost. Each is a select in brackets whose columns are those of the table.
+ */
+import type { SqlParameters } from "../query/sql-parameters.ts"
+
+export interface SpanScope {
+  projectId: string
+  parameters: SqlParameters
+  /** Microseconds since 1970: inclusive, exclusive. */
+  after: bigint | null
+  before: bigint | null
+}
+
+export interface PriceStep {
+  model: string
+  /** Microseconds since 1970 from which it holds, until the next step of the model. */
+  since: bigint
+  prompt: number
+  completion: number
+  cacheRead: number
+  cacheCreation: number
+}
+
+export interface SpanSource {
+  /** The agent and the conversation of a span that names none are those of its trace. */
+  identity: boolean
+  /** null: the columns of {@link costColumns} are not there. */
+  prices: readonly PriceStep[] | null
+}
+
+export const costColumns = [
+  "input_cost_usd",
+  "output_cost_usd",
+  "cache_read_cost_usd",
+  "cache_creation_cost_usd",
+  "total_cost_usd",
+] as const
+
+export function spanSource(scope: SpanScope, { identity, prices }: SpanSource): string {
+  const stored = storedSpans(scope)
+  const identified = identity ? identifiedSpans(scope, stored) : stored
+  return prices === null ? identified : pricedSpans(scope, identified, prices)
+}
+
+/** The conditions of the scope; every select from the table has them. */
+function scopeConditions({ projectId, parameters, after, before }: SpanScope): string {
+  const conditions = [`project_id = ${parameters.bind(projectId, "UUID")}`]
+  const at = (moment: bigint) => `fromUnixTimestamp64Micro(${parameters.bind(moment, "Int64")}, 'UTC')`
+  if (after !== null) conditions.push(`started_at >= ${at(after)}`)
+  if (before !== null) conditions.push(`started_at < ${at(before)}`)
+  return conditions.join(" and ")
+}
+
+function storedSpans(scope: SpanScope): string {
+  return `(select * from agent_spans final where ${scopeConditions(scope)})`
+}
+
+/**
+ * Instrumentations write the agent and the conversation on the span of the invocation only. Name, version
+ * and id come together, from the earliest span of the trace that names an agent, so that no pair arises
+ * that never was; a span that names its own agent keeps all three.
+ */
+function identifiedSpans({ projectId, parameters }: SpanScope, stored: string): string {
+  const own = "own.agent_name != ''"
+  const traces = `select trace_id,
+      argMinIf((agent_name, agent_version, agent_id), (started_at, span_id), agent_name != '') as agent,
+      argMinIf(conversation_id, (started_at, span_id), conversation_id != '') as conversation
+    from agent_spans final where project_id = ${parameters.bind(projectId, "UUID")} group by trace_id`
+  return `(select own.* except (agent_name, agent_version, agent_id, conversation_id),
+      if(${own}, toString(own.agent_name), toString(inherited.agent.1)) as agent_name,
+      if(${own}, toString(own.agent_version), toString(inherited.agent.2)) as agent_version,
+      if(${own}, own.agent_id, inherited.agent.3) as agent_id,
+      if(own.conversation_id != '', own.conversation_id, inherited.conversation) as conversation_id
+    from ${stored} as own left join (${traces}) as inherited on inherited.trace_id = own.trace_id)`
+}
+
+/** As calls are priced: cached tokens at their own rate only, and NULL where no price is known. */
+function pricedSpans({ parameters }: SpanScope, spans: string, prices: readonly PriceStep[]): string {
+  if (prices.length === 0) {
+    const unknown = costColumns.map((column) => `cast(NULL, 'Nullable(Float64)') as ${column}`)
+    return `(select *, ${unknown.join(", ")} from ${spans})`
+  }
+  const models = parameters.bind([...new Set(prices.map(({ model }) => model))], "Array(String)")
+  // The requested model where the provider's own name for it has no price.
+  const model = `if(response_model in ${models}, toString(response_model), toString(request_model))`
+  const uncached = "greatest(0, input_tokens - cache_read_input_tokens - cache_creation_input_tokens)"
+  const [input, output, read, creation] = [
+    `${uncached} * price.prompt`,
+    "output_tokens * price.completion",
+    "cache_read_input_tokens * price.cache_read",
+    "cache_creation_input_tokens * price.cache_creation",
+  ].map((cost) => `if(price.known = 1, ${cost}, NULL)`)
+  return `(select spans.* except (priced_model),
+      ${input} as input_cost_usd, ${output} as output_cost_usd, ${read} as cache_read_cost_usd,
+      ${creation} as cache_creation_cost_usd,
+      input_cost_usd + output_cost_usd + cache_read_cost_usd + cache_creation_cost_usd as total_cost_usd
+    from (select *, ${model} as priced_model from ${spans}) as spans
+    asof left join (${priceTable(parameters, prices)}) as price
+      on price.model = spans.priced_model and price.since <= spans.started_at)`
+}
+
+function priceTable(parameters: SqlParameters, prices: readonly PriceStep[]): string {
+  const list = (values: readonly (string | number | bigint)[], type: string) =>
+    parameters.bind(values, `Array(${type})`)
+  const columns = [
+    list(
+      prices.map((price) => price.model),
+      "String",
+    ),
+    list(
+      prices.map((price) => price.since),
+      "Int64",
+    ),
+    list(
+      prices.map((price) => price.prompt),
+      "Float64",
+    ),
+    list(
+      prices.map((price) => price.completion),
+      "Float64",
+    ),
+    list(
+      prices.map((price) => price.cacheRead),
+      "Float64",
+    ),
+    list(
+      prices.map((price) => price.cacheCreation),
+      "Float64",
+    ),
+  ]
+  return `select step.1 as model, fromUnixTimestamp64Micro(step.2, 'UTC') as since, step.3 as prompt,
+      step.4 as completion, step.5 as cache_read, step.6 as cache_creation, 1 as known
+    from (select arrayJoin(arrayZip(${columns.join(", ")})) as step)`
+}

@@ -1,0 +1,65 @@
+/**
+ * Spans of agents: evaluation-store-calls 10. A span that comes again takes the place of the first one
+ * (`final`), so that an exporter may repeat itself.
+ */
+import type { TraceStore } from "../store/trace-store.ts"
+import { storedJson } from "../stored-json.ts"
+import { columnOf, type SpanColumnKind, type SpanColumnName, spanColumnNames } from "./span-columns.ts"
+
+const types: Record<SpanColumnKind, string> = {
+  text: "String codec(ZSTD)",
+  word: "LowCardinality(String)",
+  time: "Nullable(DateTime64(6, 'UTC')) codec(Delta, ZSTD)",
+  count: "Int64",
+  integer: "Nullable(Int64)",
+  number: "Nullable(Float64)",
+  list: "Array(String) codec(ZSTD)",
+  messages: "Array(Tuple(role String, content String, finish_reason String)) codec(ZSTD)",
+  text_map: "Map(String, String) codec(ZSTD)",
+  integer_map: "Map(String, Int64) codec(ZSTD)",
+  number_map: "Map(String, Float64) codec(ZSTD)",
+  bool_map: "Map(String, Bool) codec(ZSTD)",
+}
+
+/** A span always has a start; ClickHouse orders by it and skips by it. */
+const started = "DateTime64(6, 'UTC') codec(Delta, ZSTD)"
+
+const columns = spanColumnNames.map((name) => `${name} ${name === "started_at" ? started : types[columnOf(name).kind]}`)
+
+export const agentSpanTables = [
+  `create table if not exists agent_spans (
+    project_id UUID,
+    ${columns.join(",\n    ")},
+    version DateTime64(9, 'UTC') default now64(9),
+    index started_at started_at type minmax granularity 1,
+    index conversations conversation_id type bloom_filter granularity 1
+  ) engine = ReplacingMergeTree(version) order by (project_id, trace_id, span_id)
+  settings index_granularity = 1024`,
+]
+
+export interface SpanMessage {
+  role: string
+  /** Text, or the JSON of a list of parts. */
+  content: string
+  finish_reason: string
+}
+
+/** As it is written; what is left out was not said. Times are `YYYY-MM-DD hh:mm:ss.ffffff`, UTC. */
+export interface NewAgentSpan extends Partial<Record<SpanColumnName, unknown>> {
+  trace_id: string
+  span_id: string
+  span_name: string
+  started_at: string
+  input_messages?: SpanMessage[]
+  output_messages?: SpanMessage[]
+}
+
+/** Visible once this resolves. */
+export async function insertAgentSpans(
+  traces: TraceStore,
+  projectId: string,
+  spans: readonly NewAgentSpan[],
+): Promise<void> {
+  const lines = spans.map((span) => storedJson({ project_id: projectId, ...span }))
+  await traces.insert("agent_spans", lines.join("\n"))
+}
