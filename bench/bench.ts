@@ -19,12 +19,14 @@ interface Benchmark {
 }
 
 const benchmarks: Record<string, () => Promise<Benchmark>> = {
+  annotation: () => import("./annotation.ts"),
   "calls-read": () => import("./calls-read.ts"),
   decode: () => import("./decode.ts"),
   ingest: () => import("./ingest.ts"),
   latency: () => import("./latency.ts"),
   loop: () => import("./loop.ts"),
   mismatch: () => import("./mismatch.ts"),
+  otel: () => import("./otel.ts"),
   start: () => import("./start.ts"),
   train: () => import("./train.ts"),
 }

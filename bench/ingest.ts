@@ -4,12 +4,12 @@ import { openTraces } from "../server/src/storage/traces/open-traces.ts"
 import type { CallBatch } from "./harness/call-batches.ts"
 import { CallCorpus, seededRandom } from "./harness/call-corpus.ts"
 import { peerVersions } from "./harness/environments.ts"
-import { residentMebibytes } from "./harness/machine.ts"
-import { median, progress, quantile } from "./harness/measure.ts"
+import { median, quantile } from "./harness/measure.ts"
 import { count, type Options } from "./harness/options.ts"
 import { temporaryFolder } from "./harness/paths.ts"
 import { Poster } from "./harness/post.ts"
 import { atLeast, atMost, type Findings, measurement } from "./harness/result.ts"
+import { type Ingest, ingest, type Load } from "./harness/store-load.ts"
 import { startHeddleStore, startMlflow, startPhoenix, type TraceStoreServer } from "./harness/trace-stores.ts"
 
 export const options = {
@@ -26,22 +26,6 @@ export const options = {
 const requestsPerSecond = 200
 /** Bodies that are made ahead; each is sent many times with new ids. */
 const templates = 50
-const samplingMs = 250
-
-interface Load {
-  calls: number
-  batch: number
-  connections: number
-}
-
-interface Ingest {
-  visiblePerSecond: number
-  acknowledgedPerSecond: number
-  requestMs: number[]
-  residentMebibytes: number[]
-  payloadBytesPerCall: number
-  bodyBytesPerCall: number
-}
 
 export async function run(given: Options): Promise<Findings> {
   const load: Load = {
@@ -73,63 +57,6 @@ export async function run(given: Options): Promise<Findings> {
     }
   }
   return findings(given, load, runs, peers, latency, disk)
-}
-
-/** From the first request until its own API shows every call. */
-async function ingest(server: TraceStoreServer, { calls, batch, connections }: Load): Promise<Ingest> {
-  const corpus = new CallCorpus(seededRandom(1))
-  const batches = Array.from({ length: templates }, () =>
-    server.batchOf(Array.from({ length: batch }, () => corpus.next())),
-  )
-  const total = Math.ceil(calls / batch)
-  const memory: number[] = []
-  const sampler = setInterval(() => memory.push(residentMebibytes(server.pid)), samplingMs)
-  const poster = new Poster(connections)
-  const requestMs: number[] = []
-  let sequence = 0
-  const began = performance.now()
-  const connection = async () => {
-    for (let number = sequence++; number < total; number = sequence++) {
-      const { contentType, fresh } = batches[number % templates] as CallBatch
-      const sent = performance.now()
-      await poster.post(server.url, fresh(number), { ...server.headers, "content-type": contentType })
-      requestMs.push(performance.now() - sent)
-    }
-  }
-  await Promise.all(Array.from({ length: connections }, connection))
-  const acknowledged = (performance.now() - began) / 1000
-  await untilVisible(server, total * batch)
-  const visible = (performance.now() - began) / 1000
-  clearInterval(sampler)
-  poster.close()
-  const bytesPerCall = (size: (one: CallBatch) => number) =>
-    batches.reduce((sum, one) => sum + size(one), 0) / (templates * batch)
-  const result = {
-    visiblePerSecond: (total * batch) / visible,
-    acknowledgedPerSecond: (total * batch) / acknowledged,
-    requestMs,
-    residentMebibytes: memory,
-    payloadBytesPerCall: bytesPerCall((one) => one.payloadBytes),
-    bodyBytesPerCall: bytesPerCall((one) => one.bytes.length),
-  }
-  progress(
-    `${server.name}: ${result.visiblePerSecond.toFixed(0)} calls/s visible (${total * batch} in ${visible.toFixed(1)} s)`,
-  )
-  return result
-}
-
-const visibleTimeoutMs = 300_000
-
-async function untilVisible(server: TraceStoreServer, calls: number): Promise<void> {
-  const deadline = performance.now() + visibleTimeoutMs
-  for (;;) {
-    const visible = await server.visible()
-    if (visible === calls) return
-    if (visible > calls) throw new Error(`${server.name} shows ${visible} calls of ${calls}`)
-    if (performance.now() > deadline)
-      throw new Error(`${server.name} shows ${visible} of ${calls} calls after ${visibleTimeoutMs} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
 }
 
 /** Milliseconds from sending a batch of one call to its answer; that it can be read then is checked on every tenth. */
@@ -184,7 +111,7 @@ async function diskUse(dataDir: string): Promise<{ bytes: number; folderBytes: n
   const traces = await openTraces({ clickhouseUrl: null, folder })
   try {
     const [row] = await traces.rows<{ bytes: string }>(
-      "select sum(bytes_on_disk) as bytes from system.parts where active and table in ('calls', 'call_places')",
+      "select sum(bytes_on_disk) as bytes from system.parts where active and table = 'calls'",
     )
     return { bytes: Number(row?.bytes), folderBytes }
   } finally {

@@ -35,6 +35,18 @@ export async function startHeddleStore(folder: string): Promise<TraceStoreServer
   }
 }
 
+/** Heddle, given spans instead of calls. */
+export async function startHeddleOtlp(folder: string): Promise<TraceStoreServer> {
+  const store = await startHeddleStore(folder)
+  return {
+    ...store,
+    name: "Heddle (OTLP)",
+    url: `${store.origin}/otel/v1/traces`,
+    headers: { ...store.headers, project_id: `${ENTITY}/${PROJECT}` },
+    batchOf: (calls) => otlpBatch(calls, "bench"),
+  }
+}
+
 /** Phoenix on SQLite, its default. */
 export async function startPhoenix(folder: string): Promise<TraceStoreServer> {
   const python = await phoenixPython()
