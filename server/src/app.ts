@@ -14,6 +14,7 @@ import { evaluationRoutes } from "./evaluation/evaluation-routes.ts"
 import { executionRoutes } from "./evaluation/execution/execution-routes.ts"
 import { loadProviderSecrets } from "./evaluation/execution/providers/provider-secrets.ts"
 import { loadPriceList } from "./evaluation/costs/price-list.ts"
+import { FileLinks } from "./evaluation/project/file-links.ts"
 import { registerDocs } from "./http/docs.ts"
 import { TokenLedger } from "./gateway/token-ledger.ts"
 import { registerRoutes } from "./http/register-routes.ts"
@@ -114,7 +115,14 @@ async function compose(
   })
   await scheduler.start()
 
-  const evaluation = { database, traces: stores.traces, writer: new CallWriter(stores.traces), blobs, priceList }
+  const evaluation = {
+    database,
+    traces: stores.traces,
+    writer: new CallWriter(stores.traces),
+    blobs,
+    fileLinks: new FileLinks(secret),
+    priceList,
+  }
   const accounts = { database, invalidate: () => authenticator.invalidate() }
   const maximumBytes = config.maximumBodyBytes
   const routes: Route[] = [

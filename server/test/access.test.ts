@@ -33,6 +33,7 @@ describe("law 5: every route has its access rule", () => {
   test("the public ones are few and known", () => {
     const open = opened.app.routes.filter((route) => route.access === "public").map((route) => route.path)
     expect(open.toSorted()).toEqual([
+      "/files/download/:token",
       "/health",
       "/server_info",
       "/v1/health",

@@ -3,6 +3,7 @@ import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { CallWriter } from "../storage/traces/calls/calls-write.ts"
 import type { TraceStore } from "../storage/traces/store/trace-store.ts"
 import type { PriceList } from "./costs/price-list.ts"
+import type { FileLinks } from "./project/file-links.ts"
 
 export interface EvaluationDependencies {
   database: CatalogDatabase
@@ -10,6 +11,7 @@ export interface EvaluationDependencies {
   /** The one for all: its inserts serve every request that waits. */
   writer: CallWriter
   blobs: BlobStore
+  fileLinks: FileLinks
   /** Of models for which a project has no price of its own. */
   priceList: PriceList
 }

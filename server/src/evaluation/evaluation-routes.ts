@@ -17,9 +17,11 @@ import { feedbackStatsRoutes } from "./feedback/feedback-stats-routes.ts"
 import { objectFamilyRoutes } from "./object-families/family-routes.ts"
 import { importRoutes } from "./import/import-routes.ts"
 import { objectLabelRoutes } from "./objects/object-label-routes.ts"
+import { registryRoutes } from "./objects/registry-routes.ts"
 import { objectRoutes } from "./objects/object-routes.ts"
 import { otelRoutes } from "./otel/otel-routes.ts"
 import { projectRoutes } from "./project/project-routes.ts"
+import { fileLinkRoutes } from "./project/file-link-routes.ts"
 import { projectFileRoutes } from "./project/project-file-routes.ts"
 import { refRoutes } from "./refs/ref-routes.ts"
 import { tableRoutes } from "./tables/table-routes.ts"
@@ -39,11 +41,13 @@ export function evaluationRoutes(dependencies: EvaluationDependencies): Route[] 
     ...costRoutes(dependencies),
     ...objectRoutes(dependencies),
     ...objectLabelRoutes(dependencies),
+    ...registryRoutes(dependencies),
     ...objectFamilyRoutes(dependencies),
     ...datasetSourceRoutes(dependencies),
     ...projectRoutes(dependencies),
     ...tableRoutes(dependencies),
     ...projectFileRoutes(dependencies),
+    ...fileLinkRoutes(dependencies),
     ...refRoutes(dependencies),
     ...otelRoutes(dependencies),
     ...exportRoutes(dependencies),

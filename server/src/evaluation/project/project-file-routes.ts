@@ -1,4 +1,5 @@
 /** `/file/…` and `/files/…`: evaluation-store-calls 7. npm's client has the one spelling, Python's both. */
+import type { FastifyReply } from "fastify"
 import type { IncomingMessage } from "node:http"
 import { HeddleError } from "../../errors.ts"
 import { readUpload } from "../../http/multipart-upload.ts"
@@ -61,7 +62,7 @@ function createRoute(dependencies: EvaluationDependencies, path: string): Route 
   })
 }
 
-function contentRoute({ database, blobs }: EvaluationDependencies, path: string): Route {
+function contentRoute(dependencies: EvaluationDependencies, path: string): Route {
   return route({
     ...shared,
     path,
@@ -69,16 +70,26 @@ function contentRoute({ database, blobs }: EvaluationDependencies, path: string)
     schemas: { body: projectFileContentBody },
     response: projectFileContent,
     handle: async ({ body, principal, reply }) => {
-      const project = await projectForRead(database, principal, body.project_id)
-      const file = await findProjectFile(database, project.id, body.digest)
-      if (file === null) throw new HeddleError("not_found", `File ${body.digest} not found`)
-      return reply
-        .header("content-type", "application/octet-stream")
-        .header("content-length", file.sizeBytes)
-        .header("x-content-type-options", "nosniff")
-        .send(blobs.read(file.sha256))
+      const project = await projectForRead(dependencies.database, principal, body.project_id)
+      return sendProjectFile(dependencies, project.id, body.digest, reply)
     },
   })
+}
+
+/** @throws {HeddleError} `not_found`. */
+export async function sendProjectFile(
+  { database, blobs }: EvaluationDependencies,
+  projectId: string,
+  digest: string,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const file = await findProjectFile(database, projectId, digest)
+  if (file === null) throw new HeddleError("not_found", `File ${digest} not found`)
+  return reply
+    .header("content-type", "application/octet-stream")
+    .header("content-length", file.sizeBytes)
+    .header("x-content-type-options", "nosniff")
+    .send(blobs.read(file.sha256))
 }
 
 async function takeFile(

@@ -19,3 +19,11 @@ export const projectFileContent = z.string().meta({ format: "binary" })
 export const projectFileStatsBody = z.object({ project_id: z.string() })
 
 export const projectFileStats = z.object({ total_size_bytes: z.int() })
+
+/** Digests, or refs of objects that hold a file. */
+export const fileUrlsBody = z.object({ project_id: z.string(), uris: z.array(z.string()) })
+
+/** In the order of the request. */
+export const fileUrls = z.object({ download_urls: z.array(z.string()), expires_at: z.iso.datetime() })
+
+export const downloadParams = z.object({ token: z.string() })

@@ -1,0 +1,11 @@
+/** `/link_to_registry`: what the SDK's `link_prompt_to_registry` sends and reads. */
+import { z } from "zod"
+
+export const registryLinkBody = z.object({
+  /** Of an object version. */
+  ref: z.string(),
+  target: z.object({ portfolio_name: z.string(), entity_name: z.string(), project_name: z.string() }),
+  aliases: z.array(z.string()).default([]),
+})
+
+export const registryLinked = z.object({ version_index: z.int() })
