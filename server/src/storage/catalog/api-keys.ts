@@ -50,6 +50,16 @@ export async function findKeyOwner(
   return row === undefined ? null : { apiKeyId: row.id, userId: row.user_id }
 }
 
+export async function isLiveKey(database: CatalogDatabase, id: string): Promise<boolean> {
+  const row = await database
+    .selectFrom("api_keys")
+    .select("id")
+    .where("id", "=", id)
+    .where("revoked_at", "is", null)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Live keys of one user, or of all when `userId` is null; oldest first. */
 export async function listApiKeys(database: CatalogDatabase, userId: string | null): Promise<ApiKeyRecord[]> {
   const query = liveKeys(database).orderBy("api_keys.created_at").orderBy("api_keys.id")

@@ -10,6 +10,7 @@ import { ensureCatalogFolder } from "./catalog-folder.ts"
 import * as migration0001 from "./migrations/0001-training.ts"
 import * as migration0002 from "./migrations/0002-objects.ts"
 import * as migration0003 from "./migrations/0003-annotation-queues.ts"
+import * as migration0004 from "./migrations/0004-execution-jobs.ts"
 import * as migration0005 from "./migrations/0005-dataset-sources.ts"
 import type { Catalog } from "./schema.ts"
 import { SerialPGliteDialect } from "./serial-pglite.ts"
@@ -20,6 +21,7 @@ const migrations = {
   "0001-training": migration0001,
   "0002-objects": migration0002,
   "0003-annotation-queues": migration0003,
+  "0004-execution-jobs": migration0004,
   "0005-dataset-sources": migration0005,
 }
 

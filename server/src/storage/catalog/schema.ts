@@ -11,6 +11,7 @@ import type {
   AnnotationQueueTable,
 } from "./annotation-schema.ts"
 import type { DatasetSourceTable } from "./dataset-sources-schema.ts"
+import type { ExecutionJobTable } from "./execution-jobs-schema.ts"
 import type { ObjectAliasTable, ObjectTagTable, ObjectVersionTable, ProjectFileTable } from "./objects-schema.ts"
 
 type Timestamp = ColumnType<Date, Date | undefined, Date>
@@ -190,6 +191,7 @@ export interface Catalog {
   object_aliases: ObjectAliasTable
   project_files: ProjectFileTable
   dataset_sources: DatasetSourceTable
+  execution_jobs: ExecutionJobTable
   annotation_queues: AnnotationQueueTable
   annotation_items: AnnotationItemTable
   annotation_progress: AnnotationProgressTable
