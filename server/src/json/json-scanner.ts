@@ -49,6 +49,24 @@ function isPlainWord(word: number): boolean {
   )
 }
 
+/** Fewer digits, with a sign among them, are always less than 2^63, or than the largest double. */
+const digitsOf64Bits = 19
+const digitsOfDouble = 309
+
+/** Which half of a surrogate pair the escape is whose `u` stands there. */
+function surrogateAt(bytes: Buffer, at: number): "high" | "low" | null {
+  if (bytes[at] !== 0x75 || ((bytes[at + 1] ?? 0) | 0x20) !== 0x64) return null
+  const digit = Number.parseInt(String.fromCharCode(bytes[at + 2] ?? 0), 16)
+  return digit >= 0xc ? "low" : digit >= 0x8 ? "high" : null
+}
+
+/** Whether the JSON text holds what makes {@link JsonScanner.sawUnreadable}. @throws {JsonTextError} */
+export function holdsUnreadable(text: string): boolean {
+  const scanner = new JsonScanner(Buffer.from(text))
+  scanner.skip()
+  return scanner.sawUnreadable
+}
+
 export class JsonScanner {
   readonly bytes: Buffer
   /** Of the next byte that is not consumed. */
@@ -58,7 +76,14 @@ export class JsonScanner {
   readonly #firstWord: number
   /** Whether `NaN`, `Infinity` or `-Infinity` was seen so far. */
   sawNotFinite = false
+  /**
+   * Whether something was seen so far that readers with values of fixed size refuse, ClickHouse's among
+   * them: half a surrogate pair, a whole number past 64 bits, a number past a double.
+   */
+  sawUnreadable = false
   #depth = 0
+  /** Where the escape has its `u` that completes the surrogate pair begun last. */
+  #lowHalfAt = -1
 
   constructor(bytes: Buffer) {
     this.bytes = bytes
@@ -216,17 +241,30 @@ export class JsonScanner {
     for (let digit = at + 1; digit <= at + 4; digit++) {
       if (hexadecimal[bytes[digit] ?? 0] !== 1) throw this.#unexpected(digit)
     }
+    this.#lookAtSurrogate(at)
     return at + 5
   }
 
-  #number(first: number): void {
+  /** `at`: of the `u` of an escape whose digits are checked. */
+  #lookAtSurrogate(at: number): void {
     const { bytes } = this
+    const half = surrogateAt(bytes, at)
+    if (half === "low") this.sawUnreadable ||= at !== this.#lowHalfAt
+    else if (half === "high") {
+      this.#lowHalfAt = at + 6
+      this.sawUnreadable ||= bytes[at + 5] !== backslash || surrogateAt(bytes, at + 6) !== "low"
+    }
+  }
+
+  #number(first: number): void {
+    const { bytes, at: start } = this
     if (first === minus) {
       if (bytes[this.at + 1] === 0x49) return this.#word(minusInfinity)
       this.at++
     }
     if (bytes[this.at] === 0x30) this.at++
     else this.#digits()
+    const wholeEnd = this.at
     if (bytes[this.at] === dot) {
       this.at++
       this.#digits()
@@ -236,7 +274,21 @@ export class JsonScanner {
       const sign = bytes[this.at]
       if (sign === 0x2b || sign === minus) this.at++
       this.#digits()
-    }
+      this.#lookAtDouble(start)
+    } else if (this.at > wholeEnd) {
+      if (wholeEnd - start >= digitsOfDouble) this.#lookAtDouble(start)
+    } else if (wholeEnd - start >= digitsOf64Bits) this.#lookAtWhole(start)
+  }
+
+  #lookAtDouble(start: number): void {
+    const isFinite = Number.isFinite(Number(this.bytes.toString("latin1", start, this.at)))
+    this.sawUnreadable ||= !isFinite
+  }
+
+  #lookAtWhole(start: number): void {
+    const value = BigInt(this.bytes.toString("latin1", start, this.at))
+    const wrapped = value < 0n ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value)
+    this.sawUnreadable ||= wrapped !== value
   }
 
   #digits(): void {

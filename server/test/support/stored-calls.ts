@@ -1,6 +1,9 @@
 /** Calls put straight into the trace store, as the write routes store them. */
 import { ensureProject, findProject } from "../../src/storage/catalog/projects.ts"
-import { insertCalls, placeLines } from "../../src/storage/traces/calls/calls-write.ts"
+import { holdsUnreadable } from "../../src/json/json-scanner.ts"
+import { placeLines } from "../../src/storage/traces/calls/call-places.ts"
+import { oddJsonMember } from "../../src/storage/traces/calls/calls-tables.ts"
+import { insertCalls } from "../../src/storage/traces/calls/calls-write.ts"
 import type { App } from "../../src/app.ts"
 
 export interface StoredCall {
@@ -24,12 +27,15 @@ export async function storeCalls(app: App, projectName: string, calls: readonly 
     const members = Object.entries({ project_id: projectId, ...call }).map(
       ([name, value]) => `"${name}":${payloads.has(name) ? `[${value}]` : JSON.stringify(value)}`,
     )
-    return `{${members.join(",")}}`
+    const odd = Object.entries(call).some(([name, value]) => payloads.has(name) && holdsUnreadable(String(value)))
+    return `{${members.join(",")}${odd ? oddJsonMember : ""}}`
   })
   const places = calls.flatMap(({ id, trace_id, started_at }) =>
     started_at === undefined ? [] : placeLines({ project_id: projectId, id, trace_id: trace_id ?? "", started_at }),
   )
-  await insertCalls(app.stores.traces, { rows: Buffer.from(rows.join("\n")), places: Buffer.from(places.join("")) })
+  await insertCalls(app.stores.traces, [
+    { rows: Buffer.from(rows.map((row) => `${row}\n`).join("")), places: Buffer.from(places.join("")) },
+  ])
 }
 
 async function projectIdOf(app: App, projectName: string): Promise<string> {

@@ -18,6 +18,8 @@ export interface CallItem {
   spans: Int32Array
   /** What the fields say that are not payloads; times as they are stored. */
   values: readonly (string | undefined)[]
+  /** Whether it holds what ClickHouse's JSON reader refuses; see `JsonScanner.sawUnreadable`. */
+  unreadable: boolean
 }
 
 const quote = 0x22
@@ -47,8 +49,9 @@ export function readCallItem(
   if (!scanner.isObject()) {
     scanner.skip()
     issues.push(notAnObject(location))
-    return { form, spans, values }
+    return { form, spans, values, unreadable: false }
   }
+  scanner.sawUnreadable = false
   readMembers(scanner, keyTables[form], spans)
   for (const [index, field] of fields.entries()) {
     const start = spans[2 * index] as number
@@ -67,7 +70,7 @@ export function readCallItem(
     }
     values.push(value)
   }
-  return { form, spans, values }
+  return { form, spans, values, unreadable: scanner.sawUnreadable }
 }
 
 /** Fills `spans`, the last of equal keys winning, as in every JSON reader. */

@@ -4,7 +4,9 @@
  */
 import { HeddleError } from "../../errors.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
-import { type CallBatch, placeLines } from "../../storage/traces/calls/calls-write.ts"
+import { placeLines } from "../../storage/traces/calls/call-places.ts"
+import { oddJsonMember } from "../../storage/traces/calls/calls-tables.ts"
+import type { CallBatch } from "../../storage/traces/calls/calls-write.ts"
 import type { CallBody } from "./call-body.ts"
 import { type CallField, callFields, type CallForm, fieldAt } from "./call-fields.ts"
 import { type CallItem, isPayload } from "./call-item.ts"
@@ -77,7 +79,7 @@ export class CallRows {
     const texts = payloads.map(({ index }) => this.#payload(item.spans, index))
     shrink(texts, exceedsLimits, head.length, item.values[fieldAt.id] ?? "(without an id)")
     texts.forEach((text, at) => this.#column((payloads[at] as StoredField).field, text, item.form))
-    this.#text("}\n")
+    this.#text(item.unreadable ? `${oddJsonMember}}\n` : "}\n")
     if (ids !== null) this.#places += placesOf(item, owner, ids)
   }
 

@@ -5,6 +5,7 @@ import { callsTables } from "./calls/calls-tables.ts"
 import { ClickHouseTraces } from "./store/clickhouse-traces.ts"
 import { EmbeddedTraces } from "./store/embedded-traces.ts"
 import { feedbackTables } from "./feedback/feedback-tables.ts"
+import { migrateTraces } from "./migrations/migrate-traces.ts"
 import { tableTables } from "./table-rows.ts"
 import { tokenLedgerTables } from "./token-ledger.ts"
 import { tokenPriceTables } from "./token-prices.ts"
@@ -27,13 +28,19 @@ const tables = [
 ]
 
 /** Close it with `close()`. */
-export async function openTraces({ clickhouseUrl, folder }: TracesLocation): Promise<TraceStore> {
-  const traces = clickhouseUrl === null ? await EmbeddedTraces.open(folder) : await ClickHouseTraces.open(clickhouseUrl)
+export async function openTraces(location: TracesLocation): Promise<TraceStore> {
+  const traces = await connectTraces(location)
   try {
     for (const statement of tables) await traces.command(statement)
+    await migrateTraces(traces)
   } catch (error) {
     await traces.close()
     throw error
   }
   return traces
+}
+
+/** Without a look at its tables. */
+export function connectTraces({ clickhouseUrl, folder }: TracesLocation): Promise<TraceStore> {
+  return clickhouseUrl === null ? EmbeddedTraces.open(folder) : ClickHouseTraces.open(clickhouseUrl)
 }

@@ -1,4 +1,6 @@
 /** The calls right below one. */
+import { traceCandidates } from "./call-places.ts"
+import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import type { CallRow } from "./shown-calls.ts"
 
@@ -8,17 +10,15 @@ export async function findChildIds(
   projectId: string,
   { id, trace_id, started_at }: Pick<CallRow, "id" | "trace_id" | "started_at">,
 ): Promise<string[]> {
+  const parameters = new SqlParameters()
   const since = started_at.replace("Z", "").replace("T", " ")
   const rows = await traces.rows<{ id: string }>(
     `select id from calls final
       where project_id = {projectId:UUID} and started_at is not null and deleted_at is null
-        and id in (
-          select id from call_places where project_id = {projectId:UUID} and trace_id = {traceId:String}
-            and started_at >= {since:DateTime64(6, 'UTC')}
-        )
-        and trace_id = {traceId:String} and parent_id = {id:String}
+        and id in (${traceCandidates(parameters, projectId, [trace_id])})
+        and trace_id = {traceId:String} and parent_id = {id:String} and started_at >= {since:DateTime64(6, 'UTC')}
       order by started_at, id`,
-    { projectId, traceId: trace_id, since, id },
+    { ...parameters.values, projectId, traceId: trace_id, since, id },
   )
   return rows.map((row) => row.id)
 }

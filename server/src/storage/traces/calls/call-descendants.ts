@@ -1,4 +1,6 @@
 /** Calls below others in the tree of their trace. */
+import { traceCandidates } from "./call-places.ts"
+import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 
 interface Place {
@@ -13,14 +15,13 @@ export async function withDescendants(
   projectId: string,
   callIds: readonly string[],
 ): Promise<string[]> {
-  const roots = await existing(traces, "id in {ids:Array(String)}", { projectId, ids: callIds })
+  const byId = new SqlParameters()
+  const roots = await existing(traces, projectId, `id in ${byId.bind(callIds, "Array(String)")}`, byId)
   const traceIds = [...new Set(roots.map(({ trace_id }) => trace_id))]
-  const candidates =
-    "id in (select id from call_places where project_id = {projectId:UUID} and trace_id in {traceIds:Array(String)})"
-  const places = await existing(traces, `${candidates} and trace_id in {traceIds:Array(String)}`, {
-    projectId,
-    traceIds,
-  })
+  const byTrace = new SqlParameters()
+  const candidates = traceCandidates(byTrace, projectId, traceIds)
+  const inTraces = `id in (${candidates}) and trace_id in ${byTrace.bind(traceIds, "Array(String)")}`
+  const places = await existing(traces, projectId, inTraces, byTrace)
   const children = Map.groupBy(places, ({ trace_id, parent_id }) => `${trace_id} ${parent_id}`)
   const found = new Set(roots.map(({ id }) => id))
   const open = [...roots]
@@ -36,12 +37,13 @@ export async function withDescendants(
 
 function existing(
   traces: TraceStore,
+  projectId: string,
   condition: string,
-  parameters: { projectId: string; ids?: readonly string[]; traceIds?: readonly string[] },
+  parameters: SqlParameters,
 ): Promise<Place[]> {
   return traces.rows<Place>(
     `select id, trace_id, parent_id from calls final
       where project_id = {projectId:UUID} and ${condition} and started_at is not null and deleted_at is null`,
-    parameters,
+    { ...parameters.values, projectId },
   )
 }

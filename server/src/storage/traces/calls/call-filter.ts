@@ -1,6 +1,7 @@
 /** `filter` of a calls query as SQL conditions: evaluation-store-calls 3.5. Members are ANDed, values inside one ORed. */
 import { HeddleError } from "../../../errors.ts"
 import type { CallsFilter } from "../../../wire/evaluation/call-read.ts"
+import { traceCandidates } from "./call-places.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 
 const longestList = 1000
@@ -69,12 +70,10 @@ function checkLength(name: string, length: number): void {
   )
 }
 
-/** The candidates come from a table in the order of traces; a call may have moved to another trace since. */
+/** A candidate may have moved to another trace since. */
 function traceCondition(traceIds: readonly string[], projectId: string, parameters: SqlParameters): string {
   const ids = parameters.bind(traceIds, "Array(String)")
-  const project = parameters.bind(projectId, "UUID")
-  const candidates = `select id from call_places where project_id = ${project} and trace_id in ${ids}`
-  return `(id in (${candidates}) and trace_id in ${ids})`
+  return `(id in (${traceCandidates(parameters, projectId, traceIds)}) and trace_id in ${ids})`
 }
 
 function opCondition(names: readonly string[], parameters: SqlParameters): string {

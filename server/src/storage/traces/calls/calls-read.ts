@@ -1,5 +1,6 @@
 /** Reads calls: first which ones and in which order, from narrow columns; then what is shown of them. */
 import { type Expansion, payloadValue } from "./call-ref-field.ts"
+import { timeCandidates } from "./call-places.ts"
 import { type CallsQuery, type CallsSelection, selectCalls } from "./calls-selection.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
@@ -21,7 +22,7 @@ const mostCandidates = 16_384
 const growth = 8
 
 /**
- * A page near one end of time, from the table in the order of time: null when the page is not one,
+ * A page near one end of time, from the places in the order of time: null when the page is not one,
  * or is not full within {@link mostCandidates}. A candidate may be stale (the call was started again
  * at another time), so a call counts only when no call beyond the candidates could come before it.
  */
@@ -29,15 +30,15 @@ async function nearestCallIds(traces: TraceStore, selection: CallsSelection, pag
   if (selection.byTime === null || page.limit === null) return null
   const wanted = page.offset + page.limit
   for (let count = Math.max(firstCandidates, 2 * wanted); count <= mostCandidates; count *= growth) {
-    const candidates = await nearestCandidates(traces, selection, selection.byTime, count)
-    const sure = candidates.at(-1)?.started_at
+    const candidates = await nearestCandidates(traces, selection.projectId, selection.byTime, count)
+    const sure = candidates.at(-1)?.start
     const rows =
       sure === undefined
         ? []
         : await verify(
             traces,
             selection,
-            candidates.map(({ id }) => id),
+            candidates.map(({ call }) => call),
             sure,
             wanted,
           )
@@ -50,21 +51,18 @@ async function nearestCallIds(traces: TraceStore, selection: CallsSelection, pag
 }
 
 interface Candidate {
-  id: string
-  started_at: string
+  call: string
+  start: string
 }
 
 function nearestCandidates(
   traces: TraceStore,
-  { project, parameters }: CallsSelection,
+  projectId: string,
   direction: "asc" | "desc",
   count: number,
 ): Promise<Candidate[]> {
-  return traces.rows<Candidate>(
-    `select id, started_at from call_places where ${project} and trace_id = ''
-      order by project_id ${direction}, trace_id ${direction}, started_at ${direction}, id ${direction} limit ${count}`,
-    parameters,
-  )
+  const parameters = new SqlParameters()
+  return traces.rows<Candidate>(timeCandidates(parameters, projectId, direction, count), parameters.values)
 }
 
 /** Those of the ids that are asked for, in order; `sure` are the ones before the moment `last`. */

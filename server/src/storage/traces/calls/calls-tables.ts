@@ -4,7 +4,8 @@ const rarerMerges = "merge_selector_base = 20"
 /** SQL: ClickHouse's reader of JSON refuses a payload of the call. */
 export const hasOddJson = "isNotNull(odd_json)"
 
-const allPayloads = ["attributes", "inputs", "output", "summary", "otel_dump"]
+/** Ends a row, as JSON, of which a payload holds what makes `JsonScanner.sawUnreadable`. */
+export const oddJsonMember = ',"odd_json":1'
 
 /**
  * Calls: evaluation-store-calls 2 and 3.1.
@@ -15,7 +16,9 @@ const allPayloads = ["attributes", "inputs", "output", "summary", "otel_dump"]
  *
  * Payload columns hold `[<the JSON text as it came>]`: ClickHouse keeps the text of an array, which a
  * bare JSON string would lose. `odd_json` says which calls `query/json-value.ts` must read in its
- * slower way, so that no search need try every payload.
+ * slower way, so that no search need try every payload; whoever makes the row finds out.
+ *
+ * Among the rows are places; see call-places.ts.
  */
 export const callsTables = [
   `create table if not exists calls (
@@ -41,16 +44,7 @@ export const callsTables = [
     wb_run_step_end Nullable(Int64),
     expire_at Nullable(DateTime64(3, 'UTC')),
     deleted_at Nullable(DateTime64(3, 'UTC')),
-    odd_json Nullable(UInt8) materialized if(${allPayloads.map((column) => `isValidJSON(ifNull(${column}, '[]'))`).join(" and ")}, NULL, 1)
+    odd_json Nullable(UInt8)
   ) engine = CoalescingMergeTree order by (project_id, id)
   settings index_granularity = 512, ${rarerMerges}`,
-  // Candidates for the newest calls (without a trace) and for the calls of a trace; what they name is
-  // checked in `calls`. Both in one table, as a part costs 2 to 5 ms however small (2 cores).
-  `create table if not exists call_places (
-    project_id UUID,
-    trace_id String codec(ZSTD),
-    started_at DateTime64(6, 'UTC') codec(Delta, ZSTD),
-    id String codec(ZSTD)
-  ) engine = ReplacingMergeTree order by (project_id, trace_id, started_at, id)
-  settings index_granularity = 1024, ${rarerMerges}`,
 ]

@@ -3,7 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { CallWriter, placeLines } from "./calls-write.ts"
+import { placeLines } from "./call-places.ts"
+import { CallWriter } from "./calls-write.ts"
 import { openTraces } from "../open-traces.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 
@@ -20,7 +21,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** The store itself, whose inserts wait for `release`, and how many rows each insert into `calls` had. */
+/** The store itself, whose inserts wait for `release`, and how many calls each insert had. */
 function heldBack() {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const inserts: number[] = []
@@ -31,8 +32,8 @@ function heldBack() {
     ping: () => traces.ping(),
     close: () => Promise.resolve(),
     insert: async (table, rows) => {
+      inserts.push(rows.toString().split('"started_at"').length - 1)
       await released
-      if (table === "calls") inserts.push(rows.toString().trimEnd().split("\n").length)
       await traces.insert(table, rows)
     },
   }
@@ -53,32 +54,35 @@ async function stored(prefix: string): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-test("what comes while an insert runs shares the next one", async () => {
+test("two inserts run at once; what comes meanwhile shares the next one", async () => {
   const { store, release, inserts } = heldBack()
   const writer = new CallWriter(store)
-  const first = writer.add(batchOf("share-0"))
-  await new Promise((resolve) => setTimeout(resolve, 20))
-  const others = [1, 2, 3].map((number) => writer.add(batchOf(`share-${number}`)))
+  const sent: Promise<void>[] = []
+  for (const number of [0, 1, 2, 3, 4]) {
+    sent.push(writer.add(batchOf(`share-${number}`)))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  expect(inserts).toEqual([1, 1])
   release()
-  await Promise.all([first, ...others])
-  expect(inserts).toEqual([1, 3])
-  expect(await stored("share-")).toEqual(["share-0", "share-1", "share-2", "share-3"])
+  await Promise.all(sent)
+  expect(inserts).toEqual([1, 1, 3])
+  expect(await stored("share-")).toEqual(["share-0", "share-1", "share-2", "share-3", "share-4"])
 })
 
-test("whom a large insert has answered may join the next one; it does not wait long for those who do not", async () => {
+test("of those whom large inserts answer each insert takes its half; it does not wait long for them", async () => {
   const { store, release, inserts } = heldBack()
   release()
   const writer = new CallWriter(store)
   const large = JSON.stringify({ text: "x".repeat(100 * 1024) })
   const together = (round: string, count: number) =>
     Promise.all(Array.from({ length: count }, (_, number) => writer.add(batchOf(`gather-${round}${number}`, large))))
-  await together("a", 3)
+  await together("a", 6)
   const first = together("b", 1)
   await new Promise((resolve) => setTimeout(resolve, 2))
   await Promise.all([first, together("c", 2)])
-  expect(inserts).toEqual([3, 3])
+  expect(inserts).toEqual([6, 3])
   await together("d", 1)
-  expect(inserts).toEqual([3, 3, 1])
+  expect(inserts).toEqual([6, 3, 1])
 })
 
 test("a batch that cannot be stored fails alone", async () => {

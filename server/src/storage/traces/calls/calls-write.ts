@@ -12,17 +12,18 @@ const maximumInsertBytes = 32 * 1024 * 1024
 /** Bytes that may wait; what comes then is refused, so that memory stays bounded. */
 const maximumWaitingBytes = 128 * 1024 * 1024
 const retryAfterMs = 1_000
+/** While one insert runs, the requests for the next are read and gathered, and it may start: two keep two cores busy. */
+const insertsAtOnce = 2
 /**
- * Whoever waited for a large insert sends its next batch at once. A wait for all of them makes larger
- * parts, of which fewer are written and merged: a sixth less processor time for each call.
+ * Whoever waited for a large insert sends its next batch at once. A wait for its share of them makes
+ * larger parts, of which fewer are written and merged.
  */
 const gathering = { insertBytes: 128 * 1024, milliseconds: 20 }
 
-/** JSON Lines. */
+/** JSON Lines for the table `calls`. */
 export interface CallBatch {
-  /** Of the table `calls`. */
   rows: Buffer
-  /** Of each start among them; see {@link placeLines}. */
+  /** Of each start among them; see `placeLines`. */
   places: Buffer
 }
 
@@ -36,7 +37,10 @@ export class CallWriter {
   readonly #traces: TraceStore
   #waiting: Waiter[] = []
   #waitingBytes = 0
-  #busy = false
+  /** Requests of the inserts that run. */
+  #storing = 0
+  #inserts = 0
+  #isGathering = false
   /** How many requests make the next insert worth starting. */
   #expected = 1
   #gathered: (() => void) | null = null
@@ -57,31 +61,45 @@ export class CallWriter {
       this.#waiting.push({ batch, resolve, reject })
       this.#waitingBytes += bytes
       if (this.#waiting.length >= this.#expected) this.#gathered?.()
-      if (!this.#busy) void this.#drain()
+      this.#startNext()
     })
   }
 
-  async #drain(): Promise<void> {
-    this.#busy = true
-    while (this.#waiting.length > 0) {
-      await this.#gather()
-      const group = this.#next()
-      await this.#store(group)
-      const bytes = group.reduce((sum, { batch }) => sum + sizeOf(batch), 0)
-      this.#waitingBytes -= bytes
-      this.#expected = bytes >= gathering.insertBytes ? group.length : 1
-    }
-    this.#busy = false
+  #startNext(): void {
+    if (this.#waiting.length > 0 && !this.#isGathering && this.#inserts < insertsAtOnce) void this.#insertNext()
+  }
+
+  async #insertNext(): Promise<void> {
+    this.#inserts += 1
+    await this.#gather()
+    const group = this.#next()
+    this.#storing += group.length
+    this.#startNext()
+    await this.#store(group)
+    const bytes = group.reduce((sum, { batch }) => sum + sizeOf(batch), 0)
+    this.#waitingBytes -= bytes
+    this.#expected = bytes >= gathering.insertBytes ? this.#share() : 1
+    this.#storing -= group.length
+    this.#inserts -= 1
+    this.#startNext()
+  }
+
+  /** Of all who send now, how many make one of the inserts. */
+  #share(): number {
+    return Math.ceil((this.#storing + this.#waiting.length) / insertsAtOnce)
   }
 
   async #gather(): Promise<void> {
+    this.#isGathering = true
     // Requests that came in the same turn of the event loop share an insert.
     await setImmediate()
-    if (this.#waiting.length >= this.#expected) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#gathered = resolve
-    await Promise.race([promise, setTimeout(gathering.milliseconds)])
-    this.#gathered = null
+    if (this.#waiting.length < this.#expected) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#gathered = resolve
+      await Promise.race([promise, setTimeout(gathering.milliseconds)])
+      this.#gathered = null
+    }
+    this.#isGathering = false
   }
 
   #next(): Waiter[] {
@@ -94,7 +112,10 @@ export class CallWriter {
 
   async #store(group: readonly Waiter[]): Promise<void> {
     try {
-      await insertCalls(this.#traces, joined(group.map(({ batch }) => batch)))
+      await insertCalls(
+        this.#traces,
+        group.map(({ batch }) => batch),
+      )
       for (const { resolve } of group) resolve()
     } catch (error) {
       if (group.length === 1) return group[0]?.reject(error)
@@ -104,31 +125,11 @@ export class CallWriter {
   }
 }
 
-/**
- * Rows of `call_places`: of all calls by time, and of those of its trace.
- * @param start none of its values holds anything that JSON escapes.
- */
-export function placeLines(start: { project_id: string; trace_id: string; started_at: string; id: string }): string {
-  const place = `"project_id":"${start.project_id}","started_at":"${start.started_at}","id":"${start.id}"}\n`
-  return `{${place}{"trace_id":"${start.trace_id}",${place}`
-}
-
-/** The places come first: one that names nothing does no harm, a call without one would not be found. */
-export async function insertCalls(traces: TraceStore, { rows, places }: CallBatch): Promise<void> {
-  await traces.insert("call_places", places)
-  await traces.insert("calls", rows)
+export async function insertCalls(traces: TraceStore, batches: readonly CallBatch[]): Promise<void> {
+  await traces.insert("calls", Buffer.concat(batches.flatMap(({ rows, places }) => [rows, places])))
 }
 
 const sizeOf = ({ rows, places }: CallBatch): number => rows.length + places.length
-
-function joined(batches: readonly CallBatch[]): CallBatch {
-  const [only] = batches
-  if (only !== undefined && batches.length === 1) return only
-  return {
-    rows: Buffer.concat(batches.map(({ rows }) => rows)),
-    places: Buffer.concat(batches.map(({ places }) => places)),
-  }
-}
 
 function overloaded(): HeddleError {
   const message = "too many calls wait to be stored; none of these were. Send them again a little later"

@@ -1,6 +1,8 @@
 /** What is shown of calls, by id: payloads as the text they came as. */
+import { traceCandidates } from "./call-places.ts"
 import { storageSizeSql } from "./calls-read.ts"
 import type { CallsSelection } from "./calls-selection.ts"
+import { SqlParameters } from "../query/sql-parameters.ts"
 import { type TraceStore, TraceStoreError, traceErrorCodes } from "../store/trace-store.ts"
 
 /** Times are ISO 8601 in UTC, to the microsecond. The first five are always read. */
@@ -101,13 +103,14 @@ export async function readTraceBytes(
   projectId: string,
   traceIds: readonly string[],
 ): Promise<Map<string, string>> {
+  const parameters = new SqlParameters()
+  const candidates = traceCandidates(parameters, projectId, traceIds)
   const rows = await traces.rows<{ trace: string; bytes: string }>(
     `select trace_id as trace, sum(${storageSizeSql}) as bytes from calls final
       where project_id = {projectId:UUID} and started_at is not null and deleted_at is null
-        and id in (select id from call_places where project_id = {projectId:UUID} and trace_id in {traceIds:Array(String)})
-        and trace_id in {traceIds:Array(String)}
+        and id in (${candidates}) and trace_id in {traceIds:Array(String)}
       group by trace_id`,
-    { projectId, traceIds },
+    { ...parameters.values, projectId, traceIds },
   )
   return new Map(rows.map(({ trace, bytes }) => [trace, bytes]))
 }

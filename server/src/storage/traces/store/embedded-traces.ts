@@ -16,7 +16,7 @@ import {
 
 /** A connection runs one query at a time, so a long read holds up only its own. */
 const readers = 4
-/** Inserts into one table follow each other, as the newest row counts; those of several tables run at once. */
+/** Of inserts that run at once either may count as the newer; one that was awaited is older than the next. */
 const writers = 3
 /** Statements carry lists of ids: ClickHouse's own limit is 256 KiB. */
 const connectionArguments = [
@@ -30,7 +30,6 @@ export class EmbeddedTraces implements TraceStore {
   readonly #readers: Lane[]
   /** Of prints, which may take minutes: one at a time. */
   readonly #printer: Lane
-  readonly #writerOf = new Map<string, Lane>()
   readonly #spool: PrintSpool
 
   private constructor(open: () => Session, spool: PrintSpool) {
@@ -65,7 +64,7 @@ export class EmbeddedTraces implements TraceStore {
   async insert(table: string, rows: Buffer | string): Promise<void> {
     if (rows.length === 0) return
     const values = typeof rows === "string" ? Buffer.from(rows) : rows
-    await this.#writer(table).run((session) => session.insert({ table, values, format: "JSONEachRow" }))
+    await freest(this.#writers).run((session) => session.insert({ table, values, format: "JSONEachRow" }))
   }
 
   async command(sql: string, parameters: TraceParameters = {}): Promise<void> {
@@ -78,13 +77,6 @@ export class EmbeddedTraces implements TraceStore {
 
   async close(): Promise<void> {
     await Promise.all([...this.#writers, ...this.#readers, this.#printer].map((lane) => lane.close()))
-  }
-
-  /** Always the same for a table. */
-  #writer(table: string): Lane {
-    const lane = this.#writerOf.get(table) ?? this.#writers.at(this.#writerOf.size % writers) ?? freest(this.#writers)
-    this.#writerOf.set(table, lane)
-    return lane
   }
 }
 
