@@ -100,8 +100,6 @@ export const evalResults = z.object({
 })
 
 export type EvalResultsBody = z.output<typeof evalResultsBody>
-export type EvalResultsFilter = z.output<typeof evalResultsFilter>
 export type ScorerStat = z.output<typeof scorerStat>
 export type EvaluationSummary = z.output<typeof evaluationSummary>
 export type EvalResultsSummary = NonNullable<z.output<typeof evalResults>["summary"]>
-export type Trial = z.output<typeof trial>
