@@ -273,3 +273,94 @@ describe("import: feedback", () => {
     })
   })
 })
+
+describe("import: datasets", () => {
+  const rows = [
+    '{"q":"90210","n":1,"f":0.5,"flag":true,"any":[1, 2.0],"\\u00e9 key":null}',
+    '{"q":"","n":-3,"f":2,"flag":false,"any":"{\\"a\\":1}"}',
+    '{"q":"=1+1, \\"quoted\\"\\nline","any":12345678901234567890}',
+    '{"q":" spaced ","n":9007199254740991,"any":"\\ud800"}',
+    '{"q":"NaN","any":1.0}',
+    "{}",
+  ]
+
+  async function storedTable(project: string): Promise<string> {
+    const body = `{"table":{"project_id":"${project}","rows":[${rows.join(",")}]}}`
+    return ((await acme.post("/table/create", body)).body as { digest: string }).digest
+  }
+
+  async function file(body: object): Promise<Buffer> {
+    const answer = await world.app.server.inject({
+      method: "POST",
+      url: "/export/dataset",
+      headers: { authorization: `Bearer ${acme.key}` },
+      payload: body,
+    })
+    expect(answer.statusCode).toBe(200)
+    return answer.rawPayload
+  }
+
+  test.each(["jsonl", "csv", "parquet"] as const)("%s goes round: the table has the same digest", async (format) => {
+    const source = acme.newProject()
+    const table_digest = await storedTable(source)
+    const bytes = await file({ project_id: source, table_digest, format })
+    if (format === "jsonl") expect(bytes.toString()).toBe(`${rows.join("\n")}\n`)
+    const target = acme.newProject()
+    for (const version of [0, 0]) {
+      const answer = await acme.post(`/import/dataset?project_id=${target}&format=${format}&name=Zip codes`, bytes)
+      expect(answer.body).toMatchObject({
+        imported: 6,
+        failed: 0,
+        errors: [],
+        table_digest,
+        object_id: "zip_codes",
+        version_index: version,
+      })
+    }
+    const again = await file({ project_id: target, object_id: "zip_codes", format: "jsonl" })
+    expect(
+      again
+        .toString()
+        .split("\n")
+        .map((row) => (row === "" ? row : (JSON.parse(row) as unknown))),
+    ).toEqual([...rows.map((row) => JSON.parse(row) as unknown), ""])
+  })
+
+  test("CSV of another hand: what is JSON is taken as such, the rest as text", async () => {
+    const project = acme.newProject()
+    const csv = 'id,zip,score,tags,note\n1,01234,0.50,"[""a""]",hello world\n2,"","null",,"say ""hi"""\n'
+    const { body } = await acme.post(`/import/dataset?project_id=${project}&format=csv`, csv)
+    const { table_digest } = body as { table_digest: string }
+    expect((await file({ project_id: project, table_digest })).toString().split("\n")).toEqual([
+      '{"id":1,"zip":"01234","score":0.50,"tags":["a"],"note":"hello world"}',
+      '{"id":2,"zip":"","score":null,"note":"say \\"hi\\""}',
+      "",
+    ])
+  })
+
+  test("a row with an error: nothing is stored, and the report names it", async () => {
+    const project = acme.newProject()
+    const { body } = await acme.post(`/import/dataset?project_id=${project}&name=d`, '{"a":1}\n7\n')
+    expect(body).toEqual({
+      imported: 0,
+      failed: 1,
+      errors: [{ row: 2, column: null, value: null, message: "Input should be a valid dictionary" }],
+      table_digest: null,
+      object_id: null,
+      digest: null,
+      version_index: null,
+    })
+    expect((await acme.post("/obj/read", { project_id: project, object_id: "d", digest: "latest" })).status).toBe(404)
+  })
+
+  test.each([
+    [{}, 400, "name a dataset by object_id, or a table by table_digest"],
+    [{ table_digest: "0".repeat(64) }, 404, `Table ${"0".repeat(64)} not found`],
+    [{ object_id: "nothing" }, 404, "Obj nothing:latest not found"],
+  ])("what cannot be exported: %j", async (fields, status, reason) => {
+    const project = acme.newProject()
+    await storedTable(project)
+    const answer = await acme.post("/export/dataset", { project_id: project, ...fields })
+    expect([answer.status, answer.body]).toEqual([status, expect.objectContaining({ reason })])
+  })
+})

@@ -4,6 +4,8 @@ import type { Readable } from "node:stream"
 import { type Route, route } from "../../http/route.ts"
 import {
   exportCallsBody,
+  exportDatasetBody,
+  exportedRow,
   exportedCall,
   exportedFeedback,
   exportFeedbackBody,
@@ -13,6 +15,7 @@ import type { EvaluationDependencies } from "../dependencies.ts"
 import { exactRequest } from "../exact-request.ts"
 import { projectForRead } from "../project-access.ts"
 import { exportCalls } from "./export-calls.ts"
+import { exportDataset } from "./export-dataset.ts"
 import { exportFeedback } from "./export-feedback.ts"
 
 const fileTypes: Record<ExportFormatName, string> = {
@@ -51,6 +54,18 @@ export function exportRoutes(dependencies: EvaluationDependencies): Route[] {
         const body = exactRequest(context)
         const project = await projectForRead(database, context.principal, body.project_id)
         sendFile(context.reply, await exportFeedback(dependencies, project, body), "feedback", body.format)
+      },
+    }),
+    route({
+      ...shared,
+      path: "/export/dataset",
+      summary: "The rows of a dataset or table as a file of JSON Lines, CSV or Parquet",
+      schemas: { body: exportDatasetBody },
+      response: exportedRow,
+      answerTypes: Object.values(fileTypes),
+      handle: async ({ body, principal, reply }) => {
+        const project = await projectForRead(database, principal, body.project_id)
+        sendFile(reply, await exportDataset(dependencies, project, body), "dataset", body.format)
       },
     }),
   ]

@@ -17,7 +17,6 @@ export async function* csvRows(bytes: AsyncIterable<Buffer>, readCell: CellReade
     parse({
       bom: true,
       relax_column_count: true,
-      skip_empty_lines: true,
       max_record_size: mostRowCharacters,
       cast: (value, { quoting }) => (value === "" && !quoting ? null : value),
     }),
@@ -28,12 +27,15 @@ export async function* csvRows(bytes: AsyncIterable<Buffer>, readCell: CellReade
     for await (const record of parser) {
       const cells = record as (string | null)[]
       if (names === null) names = columnNames(cells)
-      else yield readRow(++number, names, cells, readCell)
+      else if (!isEmptyLine(cells) || names.length === 1) yield readRow(++number, names, cells, readCell)
     }
   } catch (error) {
     throw unreadable(error)
   }
 }
+
+/** Of several columns none; of one, a row without it. */
+const isEmptyLine = (cells: readonly (string | null)[]) => cells.length === 1 && cells[0] === null
 
 function columnNames(cells: readonly (string | null)[]): string[] {
   const names = cells.map((cell) => cell ?? "")

@@ -8,12 +8,16 @@ import { exportedCallColumns } from "../../storage/traces/export/print-calls.ts"
 import { exportedFeedbackColumns } from "../../storage/traces/export/print-feedback.ts"
 import type { Columns } from "../../storage/traces/export/printed-columns.ts"
 import type { ExportFormatName } from "../../wire/evaluation/export.ts"
-import { importQuery, importReport } from "../../wire/evaluation/import.ts"
+import { importDatasetQuery, importDatasetReport, importQuery, importReport } from "../../wire/evaluation/import.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
+import { datasetIdOf } from "../object-families/datasets.ts"
+import { checkObjectId } from "../objects/object-classes.ts"
 import { projectForWrite } from "../project-access.ts"
-import { csvCells, parquetCells } from "./cells.ts"
+import { cellJson } from "../export/dataset-cells.ts"
+import { csvCells, parquetCells, valueText } from "./cells.ts"
 import { csvRows } from "./csv-rows.ts"
 import { importCalls } from "./import-calls.ts"
+import { importDataset } from "./import-dataset.ts"
 import { importFeedback } from "./import-feedback.ts"
 import type { ImportTarget } from "./import-target.ts"
 import type { RowOrError } from "./imported-row.ts"
@@ -56,6 +60,18 @@ export function importRoutes(dependencies: EvaluationDependencies): Route[] {
         return (await importFeedback(dependencies, principal, target, rows)).answer()
       },
     }),
+    route({
+      ...shared,
+      path: "/import/dataset",
+      summary: "Store the rows of a file of JSON Lines, CSV or Parquet as a table, and as a dataset when it has a name",
+      schemas: { query: importDatasetQuery },
+      response: importDatasetReport,
+      handle: async ({ query, principal, request }) => {
+        checkObjectId(datasetIdOf(query.name))
+        const target = await targetOf(dependencies, principal, query)
+        return importDataset(dependencies, principal, target, query, datasetRows(request, query.format))
+      },
+    }),
   ]
 }
 
@@ -67,6 +83,13 @@ async function targetOf(
 ): Promise<ImportTarget> {
   const project = await projectForWrite(database, principal, project_id)
   return { project, movedFrom: moved_from ?? null, keepUsers: principal.isAdmin }
+}
+
+function datasetRows(request: FastifyRequest, format: ExportFormatName): AsyncIterable<RowOrError> {
+  const bytes = bodyStream(request.raw, mostFileBytes)
+  if (format === "csv") return csvRows(bytes, (_, value) => (value === null ? null : cellJson(value)))
+  if (format === "parquet") return parquetRows(bytes, (_, value) => (value === null ? null : valueText(value)))
+  return jsonLinesRows(bytes)
 }
 
 function fileRows(request: FastifyRequest, format: ExportFormatName, columns: Columns): AsyncIterable<RowOrError> {

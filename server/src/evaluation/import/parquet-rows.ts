@@ -55,6 +55,8 @@ async function* fileRows(name: string, readValue: ValueReader): AsyncGenerator<R
   const file = await asyncBufferFromFile(name)
   const metadata = await parquetMetadataAsync(file, { parsers, initialFetchSize: 65_536 }).catch(unreadable)
   checkSize(metadata)
+  // The reader knows JSON by the older of its two names only.
+  for (const element of metadata.schema) if (element.logical_type?.type === "JSON") element.converted_type = "JSON"
   const total = Number(metadata.num_rows)
   for (let from = 0; from < total; from += rowsAtOnce) {
     const rowEnd = Math.min(total, from + rowsAtOnce)

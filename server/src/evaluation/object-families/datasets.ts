@@ -38,11 +38,30 @@ export async function createDataset(
     reader: TableRowReader
   },
 ): Promise<PublishedVersion> {
-  const objectId = name == null ? "Dataset" : objectIdOf(name)
-  checkObjectId(objectId)
+  checkObjectId(datasetIdOf(name))
   const project = await projectForWrite(dependencies.database, principal, projectName)
   await reader.finish(rows)
   const table = await storeTable(dependencies.traces, project.id, rows)
+  return publishDataset(dependencies, principal, projectName, { name, description, table })
+}
+
+/** The object's name of a dataset that a person called so. */
+export function datasetIdOf(name: string | null | undefined): string {
+  return name == null ? "Dataset" : objectIdOf(name)
+}
+
+/** `table`: the digest of its rows' table, which is stored. */
+export async function publishDataset(
+  dependencies: EvaluationDependencies,
+  principal: Principal,
+  projectName: string,
+  {
+    name,
+    description,
+    table,
+  }: { name: string | null | undefined; description: string | null | undefined; table: string },
+): Promise<PublishedVersion> {
+  const objectId = datasetIdOf(name)
   const val = {
     _type: "Dataset",
     name: name ?? "Dataset",

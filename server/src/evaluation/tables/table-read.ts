@@ -44,8 +44,27 @@ export async function queryTable(
     rowDigests === null && sortBy.length === 0
       ? (at) => rowsInOrder(traces, project, body.digest, at)
       : (at) => selectedRows(traces, project, { tableDigest: body.digest, rowDigests, sortBy }, at)
-  return rowBatches(source, range)
+  return rowBatches(source, range, shownRow)
 }
+
+/** The rows of a whole table as they are stored, in batches. @throws {HeddleError} `not_found` */
+export async function tableTexts(
+  traces: Traces,
+  project: ProjectAccess,
+  digest: string,
+): Promise<AsyncGenerator<string[]>> {
+  if (!(await tableCounts(traces, project.id, [digest])).has(digest)) throw tableNotFound(digest)
+  return rowBatches(
+    (at) => rowsInOrder(traces, project, digest, at),
+    { limit: null, offset: 0 },
+    (_, text) => text,
+  )
+}
+
+type PrintRow = (place: PlacedDigest, text: string) => string
+
+const shownRow: PrintRow = ({ digest, position }, text) =>
+  `{"digest":${JSON.stringify(digest)},"val":${text},"original_index":${position}}`
 
 function checkSortField(field: string): void {
   if (field.trim() !== "" && !/^\.|\.\.|(?<!\\)\.$/.test(field)) return
@@ -84,6 +103,7 @@ async function selectedRows(traces: Traces, project: ProjectAccess, selection: T
 async function* rowBatches(
   source: RowSource,
   range: { limit: number | null; offset: number },
+  print: PrintRow,
 ): AsyncGenerator<string[]> {
   let { offset } = range
   let left = range.limit ?? Infinity
@@ -91,11 +111,9 @@ async function* rowBatches(
   while (left > 0) {
     const limit = Math.min(left, count)
     const { placed, texts } = await source({ limit, offset })
-    const rows = placed.flatMap(({ digest, position }) => {
-      const text = texts.get(digest)
-      return text === undefined
-        ? []
-        : [`{"digest":${JSON.stringify(digest)},"val":${text},"original_index":${position}}`]
+    const rows = placed.flatMap((place) => {
+      const text = texts.get(place.digest)
+      return text === undefined ? [] : [print(place, text)]
     })
     yield rows
     if (placed.length < limit) return

@@ -32,6 +32,19 @@ export const exportFeedbackBody = feedbackQueryBody
 /** One line of a file of feedback. In CSV, payloads, lists and maps are the texts of their JSON. */
 export const exportedFeedback = z.record(z.string(), z.json())
 
+/** A version of a dataset, or a table by its digest. */
+export const exportDatasetBody = z.looseObject({
+  project_id: z.string(),
+  object_id: z.string().nullish(),
+  /** Version of the object: its digest, `v<index>`, an alias, or `latest`, which it is when absent. */
+  digest: z.string().nullish(),
+  table_digest: z.string().nullish(),
+  ...style,
+})
+
+/** One line of a file of a dataset. */
+export const exportedRow = z.record(z.string(), z.json())
+
 /** One line of a file of calls: what is stored. In CSV and Parquet the payloads are the texts of their JSON. */
 export const exportedCall = callRecord
   .omit({
@@ -45,5 +58,6 @@ export const exportedCall = callRecord
   .partial()
 
 export type ExportFeedbackBody = z.output<typeof exportFeedbackBody>
+export type ExportDatasetBody = z.output<typeof exportDatasetBody>
 export type ExportCallsBody = z.output<typeof exportCallsBody>
 export type ExportFormatName = z.output<typeof exportFormat>

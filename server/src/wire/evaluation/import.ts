@@ -25,4 +25,18 @@ export const importReport = z.object({
   ),
 })
 
+export const importDatasetQuery = importQuery.extend({
+  /** A dataset of this name gets a new version; without one there is only the table. */
+  name: z.string().optional(),
+  description: z.string().optional(),
+})
+
+/** One row with an error, and nothing is stored: the digests are null. */
+export const importDatasetReport = importReport.extend({
+  table_digest: z.string().nullable(),
+  object_id: z.string().nullable(),
+  digest: z.string().nullable(),
+  version_index: z.int().nullable(),
+})
+
 export type ImportReport = z.output<typeof importReport>

@@ -1,0 +1,34 @@
+/** The columns of a dataset and what each of them holds, found by reading all of it once. */
+import { stringOf } from "../../json/json-cursor.ts"
+import { membersOf } from "../../json/json-object.ts"
+
+/** `json`: anything, or values of several kinds. */
+export type DatasetKind = "text" | "integer" | "number" | "boolean" | "json"
+
+/** In the order in which the rows name them first. */
+export type DatasetColumns = ReadonlyMap<string, DatasetKind>
+
+export async function datasetColumns(batches: AsyncIterable<readonly string[]>): Promise<DatasetColumns> {
+  const columns = new Map<string, DatasetKind>()
+  for await (const rows of batches) {
+    for (const row of rows) {
+      for (const { name, value } of membersOf(row)) columns.set(name, merged(columns.get(name), kindOf(value)))
+    }
+  }
+  return columns
+}
+
+function merged(known: DatasetKind | undefined, kind: DatasetKind): DatasetKind {
+  if (known === undefined || known === kind) return kind
+  const areNumbers = [known, kind].every((one) => one === "integer" || one === "number")
+  return areNumbers ? "number" : "json"
+}
+
+/** A number that a double, printed again, would not give back is JSON. */
+function kindOf(json: string): DatasetKind {
+  if (json.startsWith('"')) return stringOf(json).isWellFormed() ? "text" : "json"
+  if (json === "true" || json === "false") return "boolean"
+  const number = Number(json)
+  if (JSON.stringify(number) !== json || json === "null") return "json"
+  return Number.isSafeInteger(number) ? "integer" : "number"
+}
