@@ -5,7 +5,7 @@ import { type CallRow, readCallRows } from "../../storage/traces/calls/shown-cal
 import { queryFailure } from "../../storage/traces/query-failure.ts"
 import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { recordCalls } from "../execution/recorded-call.ts"
+import { recordCalls } from "../calls/recorded-call.ts"
 import { type ProjectAccess, projectForRead } from "../project-access.ts"
 import { tryParseRef } from "../refs/refs.ts"
 import { findPrediction } from "./predictions.ts"

@@ -11,7 +11,7 @@ import { ChunkCollector } from "./chunk-collector.ts"
 import { completionMessages } from "./completion-prompt.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
 import { admitModel } from "./model-target.ts"
-import { type CallRecord, recordCalls, usageSummary } from "./recorded-call.ts"
+import { type CallRecord, recordCalls, usageSummary } from "../calls/recorded-call.ts"
 import type { TemplateVariables } from "./template.ts"
 
 const opName = "weave.completions_create"

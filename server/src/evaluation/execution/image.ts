@@ -9,7 +9,7 @@ import type { ExecutionDependencies } from "./dependencies.ts"
 import { findProviderModel, isProviderModelName } from "./providers/provider.ts"
 import { timeoutMs } from "./providers/provider-chat.ts"
 import { askProvider } from "./providers/provider-request.ts"
-import { recordCalls, usageSummary } from "./recorded-call.ts"
+import { recordCalls, usageSummary } from "../calls/recorded-call.ts"
 
 const opName = "weave.image_generation_create"
 

@@ -1,7 +1,7 @@
 /** Calls that the server itself makes, stored as those of clients are (law 1). Payloads are JSON texts. */
 import type { Principal } from "../../http/principal.ts"
-import { readUpsertBatch } from "../calls/call-body.ts"
-import { writeCalls } from "../calls/call-write.ts"
+import { readUpsertBatch } from "./call-body.ts"
+import { writeCalls } from "./call-write.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 
 export interface CallStart {
