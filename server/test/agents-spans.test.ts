@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { agentsPage, agentVersionsPage } from "../src/wire/evaluation/agents/agents.ts"
 import { attributeSchema, spansPage } from "../src/wire/evaluation/agents/span-query.ts"
-import { sendWorld, spanId, traceId } from "./support/agent-spans.ts"
+import { agent, model, sendSpans, sendWorld, spanId, traceId } from "./support/agent-spans.ts"
 import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
 
 const project = "acme/agents"
@@ -146,8 +146,12 @@ describe("calls 10: agents/spans/query", () => {
       { source: "custom_attrs_int", key: "absent" },
     ]
     const asked = { custom_attr_columns: columns, sort_by: [{ field: "custom_attrs_string.tier" }], limit: 1 }
-    expect((await query(asked)).spans).toMatchObject([
-      { span_id: spanId("f3"), custom_attrs_string: { tier: "gold" }, custom_attrs_int: {}, custom_attrs_bool: {} },
+    const [shown] = (await query(asked)).spans
+    expect(shown?.span_id).toBe(spanId("f3"))
+    expect([shown?.custom_attrs_string, shown?.custom_attrs_int, shown?.custom_attrs_bool]).toEqual([
+      { tier: "gold" },
+      {},
+      {},
     ])
   })
 
@@ -320,7 +324,6 @@ describe("calls 10: groups of spans", () => {
 
   test("distributions of attributes", async () => {
     const spread = opened.acme.newProject()
-    const { sendSpans, model } = await import("./support/agent-spans.ts")
     const values = [0, 1, 2, 3, 10]
     await sendSpans(
       opened.acme,
@@ -460,7 +463,6 @@ describe("security 5.3: another tenant's agents do not exist", () => {
 
   test("spans of one project are not in another of the same tenant", async () => {
     const other = opened.acme.newProject()
-    const { sendSpans, agent } = await import("./support/agent-spans.ts")
     await sendSpans(opened.acme, other, { trace: "1", id: "a1", at: 0, attributes: agent("mine", "1") })
     const answer = await opened.acme.post("/agents/spans/query", { project_id: other })
     expect(answer.body).toMatchObject({ spans: [{ agent_name: "mine" }], total_count: 1 })
