@@ -22,6 +22,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   annotation: () => import("./annotation.ts"),
   "calls-read": () => import("./calls-read.ts"),
   decode: () => import("./decode.ts"),
+  export: () => import("./export.ts"),
   ingest: () => import("./ingest.ts"),
   latency: () => import("./latency.ts"),
   loop: () => import("./loop.ts"),

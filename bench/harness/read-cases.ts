@@ -23,6 +23,9 @@ const callId = (index: number) => idOf(index, "00a")
 const rootOf = (index: number) => (index < longTrace ? 0 : index - (index % callsPerTrace))
 const traceId = (index: number) => idOf(rootOf(index), "00b")
 
+/** The ids of the first calls. */
+export const callsIn = (count: number) => Array.from({ length: count }, (_, index) => callId(index))
+
 /** A body of `/calls/complete`: calls `from` to `from + count`, their payloads taken in turn. */
 export function callsBody(payloads: readonly BenchCall[], from: number, count: number): Buffer {
   const batch = Array.from({ length: count }, (_, offset) => {

@@ -3,7 +3,7 @@
  * is in two hands, no item gets more annotators than required, and every item comes to an end.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { filledQueue, QueueUser } from "./support/annotation-queues.ts"
+import { filledQueue, type QueueUser } from "./support/annotation-queues.ts"
 import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "./support/evaluation-app.ts"
 
 const itemCount = 12

@@ -263,7 +263,8 @@ describe("required_annotators", () => {
     const user = await filledQueue(opened.acme, 1, { required_annotators: 1 })
     const [item = ""] = await user.itemIds()
     const answers = await Promise.all([ann, ben, cem].map((each) => user.as(each).progress(item, "completed")))
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409])
+    expect(answers.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(1)
+    for (const answer of answers) expect([200, 409]).toContain(answer.status)
     const stats = await opened.acme.post("/annotation_queues/stats", {
       project_id: user.project,
       queue_ids: [user.queue],

@@ -28,7 +28,9 @@ describe("the state table of an annotator's work", () => {
 
   test("invariant 2: a finished state is left by undo alone, and then for in_progress", () => {
     for (const state of ["completed", "skipped"] as const) {
-      const leaving = annotationEvents.filter((event) => !["same", "refused"].includes(annotationTransitions[state][event]))
+      const leaving = annotationEvents.filter(
+        (event) => !["same", "refused"].includes(annotationTransitions[state][event]),
+      )
       expect(leaving).toEqual(["undo"])
       expect(annotationTransitions[state].undo).toBe("in_progress")
     }

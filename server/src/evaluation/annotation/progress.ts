@@ -4,7 +4,6 @@
  */
 import { HeddleError } from "../../errors.ts"
 import { claimNext, countLeases, type Lease, putLease, releaseLease } from "../../storage/catalog/annotation-claims.ts"
-import { findItem } from "../../storage/catalog/annotation-items.ts"
 import { type LockedQueue, withLockedQueue } from "../../storage/catalog/annotation-lock.ts"
 import { findOwnItem, moveProgress, type OwnItem } from "../../storage/catalog/annotation-progress.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
@@ -15,18 +14,12 @@ import { type QueueAccess, queueNotFound } from "./queues.ts"
 
 type Transaction = Parameters<Parameters<typeof withLockedQueue>[2]>[0]
 
-interface ShownLease {
-  expires_at: string
-}
-
 /** What the caller holds already, else the next item for them. @throws {HeddleError} `not_found`. */
 export async function handOutNext(database: CatalogDatabase, access: QueueAccess, leaseSeconds: number | null) {
   return onQueue(database, access, async (transaction, queue) => {
-    const lease = await claimNext(transaction, queue, access.project.userId, leaseSeconds ?? queue.leaseSeconds)
-    if (lease === null) return { item: null, lease: null, leased_by_others: await countLeases(transaction, queue) }
-    const item = await findItem(transaction, queue.id, lease.item_id)
-    if (item === null) throw new Error(`a lease is on item ${lease.item_id}, which queue ${queue.id} does not have`)
-    return { item: shownItem(access, item), lease: shownLease(lease), leased_by_others: 0 }
+    const claimed = await claimNext(transaction, queue, access.project.userId, leaseSeconds ?? queue.leaseSeconds)
+    if (claimed === null) return { item: null, lease: null, leased_by_others: await countLeases(transaction, queue) }
+    return { item: shownItem(access, claimed.item), lease: claimed.lease, leased_by_others: 0 }
   })
 }
 
@@ -36,7 +29,7 @@ export async function holdItem(
   access: QueueAccess,
   itemId: string,
   leaseSeconds: number | null,
-): Promise<{ item: AnnotationItem; lease: ShownLease }> {
+): Promise<{ item: AnnotationItem; lease: Lease }> {
   return onItem(database, access, itemId, async (transaction, queue, own) => {
     if (own.ownState === "completed" || own.ownState === "skipped") {
       throw new HeddleError("conflict", `you have ${own.ownState} item ${itemId}; take that back to work on it again`)
@@ -44,7 +37,7 @@ export async function holdItem(
     if (!own.isLeased && own.freePlaces <= 0) throw isFull(itemId, queue)
     const holder = { itemId, userId: access.project.userId, isNew: !own.isLeased }
     const lease = await putLease(transaction, queue, holder, leaseSeconds ?? queue.leaseSeconds)
-    return { item: shownItem(access, own.item), lease: shownLease(lease) }
+    return { item: shownItem(access, own.item), lease }
   })
 }
 
@@ -111,7 +104,7 @@ async function move(
     ? await putLease(transaction, queue, { itemId: item.id, userId, isNew }, queue.leaseSeconds)
     : null
   const moved = await moveProgress(transaction, { ...record, placesTaken: 0, endsLease: false })
-  return { item: moved, lease: lease === null ? null : shownLease(lease) }
+  return { item: moved, lease }
 }
 
 function refusal(itemId: string, event: AnnotationEvent, state: string): HeddleError {
@@ -125,10 +118,6 @@ function refusal(itemId: string, event: AnnotationEvent, state: string): HeddleE
 function isFull(itemId: string, { places }: LockedQueue): HeddleError {
   const annotators = places === 1 ? "its one annotator" : `all of its ${places} annotators`
   return new HeddleError("conflict", `item ${itemId} has ${annotators}; ask for the next item`)
-}
-
-function shownLease({ expires_at }: Lease): ShownLease {
-  return { expires_at }
 }
 
 async function onItem<T>(

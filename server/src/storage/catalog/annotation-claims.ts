@@ -7,24 +7,29 @@
  * place that becomes free again puts its item at the end of the queue.
  */
 import { type Kysely, sql } from "kysely"
+import { type AnnotationItemRecord, itemColumns, type StoredItem, toItemRecord } from "./annotation-items.ts"
 import { freePlaces, type LockedQueue } from "./annotation-lock.ts"
 import { isoText } from "./iso-time.ts"
 import type { Catalog } from "./schema.ts"
 
 export interface Lease {
-  item_id: string
   /** ISO 8601, UTC. */
   expires_at: string
 }
 
-/** The live lease that the annotator has, prolonged, else one on the next item for them; null: none is left for now. */
+export interface ClaimedItem {
+  item: AnnotationItemRecord
+  lease: Lease
+}
+
+/** The item that the annotator holds, its lease prolonged, else the next one for them; null: none is left for now. */
 export async function claimNext(
   transaction: Kysely<Catalog>,
   { id: queueId, lastPlace }: LockedQueue,
   userId: string,
   leaseSeconds: number,
-): Promise<Lease | null> {
-  const { rows } = await sql<Lease>`
+): Promise<ClaimedItem | null> {
+  const { rows } = await sql<StoredItem & { expires_at: string }>`
     with own as (
       select item_id from annotation_leases
       where queue_id = ${queueId} and user_id = ${userId} order by leased_at, item_id limit 1),
@@ -43,12 +48,19 @@ export async function claimNext(
       insert into annotation_cursors (queue_id, user_id, place)
       select ${queueId}, ${userId}, coalesce((select place from found), ${lastPlace}::bigint)
       where not exists (select 1 from own)
-      on conflict (queue_id, user_id) do update set place = excluded.place)
-    insert into annotation_leases (item_id, user_id, queue_id, expires_at)
-    select id, ${userId}, ${queueId}, ${leaseEnd(leaseSeconds)} from (select item_id as id from own union all select id from found) as one
-    on conflict (item_id, user_id) do update set expires_at = excluded.expires_at
-    returning item_id, ${isoText<string>("annotation_leases.expires_at")} as expires_at`.execute(transaction)
-  return rows[0] ?? null
+      on conflict (queue_id, user_id) do update set place = excluded.place),
+    lease as (
+      insert into annotation_leases (item_id, user_id, queue_id, expires_at)
+      select id, ${userId}, ${queueId}, ${leaseEnd(leaseSeconds)}
+      from (select item_id as id from own union all select id from found) as one
+      on conflict (item_id, user_id) do update set expires_at = excluded.expires_at
+      returning item_id, expires_at)
+    select ${itemColumns}, null::integer as position_in_queue, ${isoText<string>("lease.expires_at")} as expires_at
+    from lease join annotation_items i on i.id = lease.item_id`.execute(transaction)
+  const [row] = rows
+  if (row === undefined) return null
+  const { expires_at, ...item } = row
+  return { item: toItemRecord(item), lease: { expires_at } }
 }
 
 /** A lease on this item, new or prolonged. Whether a new one finds a free place is the caller's to know. */
@@ -64,7 +76,7 @@ export async function putLease(
     insert into annotation_leases (item_id, user_id, queue_id, expires_at)
     values (${itemId}, ${userId}, ${queueId}, ${leaseEnd(leaseSeconds)})
     on conflict (item_id, user_id) do update set expires_at = excluded.expires_at
-    returning item_id, ${isoText<string>("annotation_leases.expires_at")} as expires_at`.execute(transaction)
+    returning ${isoText<string>("annotation_leases.expires_at")} as expires_at`.execute(transaction)
   const [lease] = rows
   if (lease === undefined) throw new Error("an upsert returns its row")
   return lease

@@ -128,9 +128,17 @@ export async function findItem(
   if (!isUuid(itemId)) return null
   const { rows } = await sql<StoredItem>`
     select ${itemColumns}, null::integer as position_in_queue from annotation_items i
-    where i.queue_id = ${queueId} and i.id = ${itemId} and i.deleted_at is null`.execute(database)
-  const [row] = rows
-  return row === undefined ? null : toItemRecord(row)
+    where i.id = ${itemId}`.execute(database)
+  return rows.filter((row) => isLiveIn(queueId, row)).map(toItemRecord)[0] ?? null
+}
+
+/**
+ * Not a condition of the statement: where nothing analyzes tables, as in the embedded catalog, the
+ * planner would take any index that begins with the queue for as good as the primary key, and read
+ * the whole queue.
+ */
+export function isLiveIn(queueId: string, { queue_id, deleted_at }: Pick<StoredItem, "queue_id" | "deleted_at">) {
+  return queue_id === queueId.toLowerCase() && deleted_at === null
 }
 
 /** Live items in the order in which they were added, from after one of them on. */
@@ -163,7 +171,8 @@ export async function removeItem(
   return rows.map(toItemRecord)[0] ?? null
 }
 
-type StoredItem = Omit<AnnotationItemRecord, "display_fields"> & { display_fields: string }
+/** As it is read: lists are JSON texts. */
+export type StoredItem = Omit<AnnotationItemRecord, "display_fields"> & { display_fields: string }
 
 /** Of the table under the name `i`, sorted by what is read here. */
 export const itemColumns = sql.join([

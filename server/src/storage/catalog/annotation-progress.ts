@@ -1,6 +1,6 @@
 /** What each annotator has done with each item: evaluation-store-objects 2.5. On a locked queue. */
 import { type Kysely, sql } from "kysely"
-import { type AnnotationItemRecord, itemColumns, toItemRecord } from "./annotation-items.ts"
+import { type AnnotationItemRecord, isLiveIn, itemColumns, type StoredItem, toItemRecord } from "./annotation-items.ts"
 import type { LockedQueue } from "./annotation-lock.ts"
 import type { OwnState } from "./annotation-schema.ts"
 import { isUuid } from "./identifiers.ts"
@@ -23,15 +23,15 @@ export async function findOwnItem(
   userId: string,
 ): Promise<OwnItem | null> {
   if (!isUuid(itemId)) return null
-  const { rows } = await sql<Parameters<typeof toItemRecord>[0] & Omit<OwnItem, "item">>`
+  const { rows } = await sql<StoredItem & Omit<OwnItem, "item">>`
     select ${itemColumns}, null::integer as position_in_queue, i.free_places as "freePlaces",
       coalesce(p.state, 'unstarted') as "ownState", l.item_id is not null as "isLeased"
     from annotation_items i
     left join annotation_progress p on p.item_id = i.id and p.user_id = ${userId}
     left join annotation_leases l on l.item_id = i.id and l.user_id = ${userId}
-    where i.id = ${itemId} and i.queue_id = ${queueId} and i.deleted_at is null`.execute(transaction)
+    where i.id = ${itemId}`.execute(transaction)
   const [row] = rows
-  if (row === undefined) return null
+  if (row === undefined || !isLiveIn(queueId, row)) return null
   const { ownState, isLeased, freePlaces, ...item } = row
   return { item: toItemRecord(item), ownState, isLeased, freePlaces }
 }
@@ -56,7 +56,7 @@ export async function moveProgress(
   { itemId, userId, event, from, to, placesTaken, endsLease }: ProgressMove,
 ): Promise<AnnotationItemRecord> {
   const finishedMore = Number(finished.has(to)) - Number(finished.has(from))
-  const { rows } = await sql<Parameters<typeof toItemRecord>[0]>`
+  const { rows } = await sql<StoredItem>`
     with recorded as (
       insert into annotation_progress (item_id, user_id, state) values (${itemId}, ${userId}, ${to})
       on conflict (item_id, user_id) do update set state = excluded.state, updated_at = statement_timestamp()),

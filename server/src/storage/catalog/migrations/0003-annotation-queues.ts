@@ -41,7 +41,8 @@ const statements = [
     deleted_at timestamptz
   )`,
   `create unique index annotation_items_call on annotation_items (queue_id, call_id) where deleted_at is null`,
-  `create index annotation_items_created on annotation_items (queue_id, created_at, id) where deleted_at is null`,
+  // Not with the id: the planner would look one item up in here, page by page, instead of in the primary key.
+  `create index annotation_items_created on annotation_items (queue_id, created_at) where deleted_at is null`,
   `create index annotation_items_free on annotation_items (queue_id, place) where free_places > 0 and deleted_at is null`,
   `create table annotation_progress (
     item_id uuid not null references annotation_items (id),

@@ -1,0 +1,118 @@
+/** Handing out the items of a long annotation queue to many annotators at once, over HTTP. */
+import { type Annotator, newAnnotators } from "./harness/annotators.ts"
+import { CallCorpus, seededRandom } from "./harness/call-corpus.ts"
+import { startHeddle, type HeddleServer } from "./harness/heddle-server.ts"
+import { progress, quantile } from "./harness/measure.ts"
+import { count, type Options } from "./harness/options.ts"
+import { temporaryFolder } from "./harness/paths.ts"
+import { Poster } from "./harness/post.ts"
+import { callsBody, callsIn, PROJECT_ID } from "./harness/read-cases.ts"
+import { atMost, type Findings, measurement } from "./harness/result.ts"
+
+export const options = {
+  items: { type: "string", default: "100000" },
+  annotators: { type: "string", default: "20" },
+  /** Items that are worked on; the whole queue by default. */
+  finished: { type: "string", default: "0" },
+} as const
+
+const callsAtOnce = 1000
+const templates = 5000
+
+export async function run(given: Options): Promise<Findings> {
+  const [items, annotators] = [count(given, "items"), count(given, "annotators")]
+  const finished = Number(given["finished"]) || items
+  using folder = temporaryFolder()
+  await using server = await startHeddle(folder.path, { engine: "none" })
+  await storeCalls(server, items)
+  const { id } = await server.post<{ id: string }>("/annotation_queues", {
+    project_id: PROJECT_ID,
+    name: "bench",
+    scorer_refs: [],
+    required_annotators: 1,
+  })
+  const began = performance.now()
+  const body = { project_id: PROJECT_ID, call_ids: callsIn(items), display_fields: ["inputs"] }
+  const { added_count: added } = await server.post<{ added_count: number }>(`/annotation_queues/${id}/items`, body)
+  if (added !== items) throw new Error(`${added} of ${items} calls were added`)
+  const addingSeconds = (performance.now() - began) / 1000
+  progress(`${items} calls added in ${addingSeconds.toFixed(1)} s`)
+  const people = await newAnnotators(server, annotators)
+  const work = await label(people, id, finished)
+  for (const person of people) person.close()
+  const deciles = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((decile) => p99(slice(work.nextMs, decile, 10)))
+  return {
+    method: [
+      `A queue of ${items} items, one annotator to an item. ${annotators} annotators, each with a connection of their own, ask for the next item and complete it, again and again without a pause, until ${finished} are done.`,
+      "Each figure: from sending the request to the last byte of its answer.",
+      "Every item that is handed out is noted: the run fails when one is handed out twice.",
+    ],
+    versions: {},
+    settings: { items, annotators, finished },
+    measurements: [
+      measurement("adding calls", "items/s", [items / addingSeconds]),
+      measurement("next and complete", "items/s", [finished / work.seconds]),
+      measurement("next item, median", "ms", [quantile(work.nextMs, 0.5)]),
+      measurement("next item, p99 of each tenth of the run", "ms", deciles),
+      measurement("complete, median", "ms", [quantile(work.completeMs, 0.5)]),
+      measurement("complete, p99", "ms", [p99(work.completeMs)]),
+    ],
+    bars: [
+      atMost("p99 of the next item", 30, p99(work.nextMs), "ms"),
+      atMost("items handed out twice", 0, work.twice, "items"),
+    ],
+    caveats: [],
+  }
+}
+
+async function storeCalls(server: HeddleServer, calls: number): Promise<void> {
+  const corpus = new CallCorpus(seededRandom(1))
+  const payloads = Array.from({ length: Math.min(templates, calls) }, () => corpus.next())
+  const poster = new Poster(1)
+  const headers = { ...server.headers, "content-type": "application/json" }
+  for (let from = 0; from < calls; from += callsAtOnce) {
+    const batch = callsBody(payloads, from, Math.min(callsAtOnce, calls - from))
+    await poster.post(`${server.url}/v2/${PROJECT_ID}/calls/complete`, batch, headers)
+  }
+  poster.close()
+}
+
+interface Work {
+  seconds: number
+  nextMs: number[]
+  completeMs: number[]
+  /** Items that came into a second hand. */
+  twice: number
+}
+
+async function label(people: readonly Annotator[], queueId: string, finished: number): Promise<Work> {
+  const work: Work = { seconds: 0, nextMs: [], completeMs: [], twice: 0 }
+  const seen = new Set<string>()
+  const url = `/annotation_queues/${queueId}/items`
+  let begun = 0
+  const annotate = async (person: Annotator) => {
+    while (begun++ < finished) {
+      const asked = performance.now()
+      const { item } = await person.post<{ item: { id: string } | null }>(`${url}/next`, { project_id: PROJECT_ID })
+      work.nextMs.push(performance.now() - asked)
+      if (item === null) throw new Error(`nothing was handed out after ${seen.size} items`)
+      if (seen.has(item.id)) work.twice++
+      seen.add(item.id)
+      const done = performance.now()
+      const body = { project_id: PROJECT_ID, annotation_state: "completed" }
+      await person.post(`${url}/${item.id}/progress`, body)
+      work.completeMs.push(performance.now() - done)
+      if (seen.size % 10_000 === 0) progress(`${seen.size} of ${finished} items done`)
+    }
+  }
+  const began = performance.now()
+  await Promise.all(people.map(annotate))
+  work.seconds = (performance.now() - began) / 1000
+  return work
+}
+
+function slice(values: number[], part: number, parts: number): number[] {
+  return values.slice(Math.floor((part * values.length) / parts), Math.floor(((part + 1) * values.length) / parts))
+}
+
+const p99 = (values: number[]) => quantile(values, 0.99)
