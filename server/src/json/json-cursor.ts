@@ -41,12 +41,10 @@ export class JsonCursor {
   /** Of the next character that is not consumed. */
   at: number
   #depth = 0
-  readonly #maximumDepth: number
 
-  constructor(text: string, at = 0, maximumDepth = maximumJsonDepth) {
+  constructor(text: string, at = 0) {
     this.text = text
     this.at = at
-    this.#maximumDepth = maximumDepth
   }
 
   /** What stands here; spaces before it are consumed. */
@@ -147,8 +145,8 @@ export class JsonCursor {
   }
 
   #enter(close: number): boolean {
-    if (++this.#depth > this.#maximumDepth) {
-      throw new JsonTextError("too_deep", `values are nested in more than ${this.#maximumDepth} levels`)
+    if (++this.#depth > maximumJsonDepth) {
+      throw new JsonTextError("too_deep", `values are nested in more than ${maximumJsonDepth} levels`)
     }
     this.at++
     if (this.#code() !== close) return true

@@ -85,8 +85,11 @@ export class JsonScanner {
   /** Where the escape has its `u` that completes the surrogate pair begun last. */
   #lowHalfAt = -1
 
-  constructor(bytes: Buffer) {
+  readonly #maximumDepth: number
+
+  constructor(bytes: Buffer, maximumDepth = maximumJsonDepth) {
     this.bytes = bytes
+    this.#maximumDepth = maximumDepth
     this.#firstWord = -bytes.byteOffset & 3
     const start = bytes.byteOffset + this.#firstWord
     this.#words = new Int32Array(bytes.buffer, start, Math.max(0, (bytes.length - this.#firstWord) >> 2))
@@ -178,8 +181,8 @@ export class JsonScanner {
 
   #enter(open: number, close: number): boolean {
     if (this.peek() !== open) throw this.#unexpected()
-    if (++this.#depth > maximumJsonDepth) {
-      throw new JsonTextError("too_deep", `values are nested in more than ${maximumJsonDepth} levels`)
+    if (++this.#depth > this.#maximumDepth) {
+      throw new JsonTextError("too_deep", `values are nested in more than ${this.#maximumDepth} levels`)
     }
     this.at++
     if (this.peek() !== close) return true

@@ -10,6 +10,7 @@ import type { CallBatch } from "../../storage/traces/calls/calls-write.ts"
 import type { CallBody } from "./call-body.ts"
 import { type CallField, callFields, type CallForm, fieldAt } from "./call-fields.ts"
 import { type CallItem, isPayload } from "./call-item.ts"
+import { RowBuffer } from "./row-buffer.ts"
 
 /** Of a call that starts: those it came with, or made by the server. */
 export interface CallIds {
@@ -28,7 +29,7 @@ export interface CallOwner {
 const maximumRowBytes = 3.5 * 1024 * 1024
 const exceedsLimits = Buffer.from('{"_weave":{"error":"<EXCEEDS_LIMITS>"}}')
 const jsonNull = Buffer.from("null")
-/** Room for the plain values of a row; the buffer grows when they need more. */
+/** Room for the plain values of a row. */
 const headBytes = 1024
 
 interface StoredField {
@@ -56,13 +57,12 @@ function layoutOf(form: CallForm): { plain: StoredField[]; payloads: StoredField
 
 export class CallRows {
   readonly #body: CallBody
-  #buffer: Buffer
-  #used = 0
+  readonly #rows: RowBuffer
   #places = ""
 
   constructor(body: CallBody) {
     this.#body = body
-    this.#buffer = Buffer.allocUnsafe(body.bytes.length + headBytes * (body.items.length + 1))
+    this.#rows = new RowBuffer(body.bytes.length + headBytes * (body.items.length + 1))
   }
 
   /** `ids`: of a start, null for an end. @throws {HeddleError} `insert_too_large`. */
@@ -75,25 +75,25 @@ export class CallRows {
       // An end replaces all that an earlier end said.
       else if (field.name === "exception") head += ',"exception":""'
     }
-    this.#text(head)
+    this.#rows.text(head)
     const texts = payloads.map(({ index }) => this.#payload(item.spans, index))
     shrink(texts, exceedsLimits, head.length, item.values[fieldAt.id] ?? "(without an id)")
     texts.forEach((text, at) => this.#column((payloads[at] as StoredField).field, text, item.form))
-    this.#text(item.unreadable ? `${oddJsonMember}}\n` : "}\n")
+    this.#rows.text(item.unreadable ? `${oddJsonMember}}\n` : "}\n")
     if (ids !== null) this.#places += placesOf(item, owner, ids)
   }
 
   /** What was added, to be stored together. */
   batch(): CallBatch {
-    return { rows: this.#buffer.subarray(0, this.#used), places: Buffer.from(this.#places) }
+    return { rows: this.#rows.bytes(), places: Buffer.from(this.#places) }
   }
 
   #column({ name, kind }: CallField, text: Buffer | null, form: CallForm): void {
     if (text === null && (kind !== "payload" || form === "start")) return
     // The array keeps ClickHouse from reading the text; see calls-tables.ts.
-    this.#text(`,"${name}":[`)
-    this.#copy(text ?? jsonNull)
-    this.#text("]")
+    this.#rows.text(`,"${name}":[`)
+    this.#rows.copy(text ?? jsonNull)
+    this.#rows.text("]")
   }
 
   #payload(spans: Int32Array, index: number): Buffer | null {
@@ -102,24 +102,6 @@ export class CallRows {
     const bytes = this.#body.bytes.subarray(spans[2 * index], end)
     // JSON has no such tokens, and neither ClickHouse nor a JavaScript client reads them.
     return this.#body.holdsNotFinite ? Buffer.from(withoutNotFinite(bytes.toString("utf8"))) : bytes
-  }
-
-  #text(text: string): void {
-    // Three bytes at most for each UTF-16 unit.
-    this.#reserve(text.length * 3)
-    this.#used += this.#buffer.write(text, this.#used, "utf8")
-  }
-
-  #copy(bytes: Buffer): void {
-    this.#reserve(bytes.length)
-    this.#used += bytes.copy(this.#buffer, this.#used)
-  }
-
-  #reserve(bytes: number): void {
-    if (this.#used + bytes <= this.#buffer.length) return
-    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#used + bytes))
-    this.#buffer.copy(larger, 0, 0, this.#used)
-    this.#buffer = larger
   }
 }
 
@@ -144,6 +126,8 @@ export function shrink<T extends Buffer | string>(
   plainBytes: number,
   id: string,
 ): void {
+  // Three bytes at most for each UTF-16 unit: nearly every row needs no more counting than this.
+  if (texts.reduce((sum, text) => sum + 3 * (text?.length ?? 0), plainBytes) <= maximumRowBytes) return
   const lengths = texts.map((text) => (text === null ? 0 : Buffer.byteLength(text)))
   let total = lengths.reduce((sum, length) => sum + length, plainBytes)
   while (total > maximumRowBytes) {

@@ -4,8 +4,9 @@
  * like any other, and a number in a name is no size. A name that is also the beginning of another one
  * keeps its value, and the longer one stands beside it, whole from there on: `{a: 1, "a.b": 2}`.
  */
-import { JsonCursor, JsonTextError } from "../../json/json-cursor.ts"
+import { JsonTextError } from "../../json/json-cursor.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
+import { JsonScanner } from "../../json/json-scanner.ts"
 import { type AnyValue, jsonOfMembers, jsonOfValue, type KeyValue, KeyValueList } from "./any-value.ts"
 
 const openBrace = 0x7b
@@ -65,6 +66,8 @@ export interface TreeForm {
   arrays: boolean
   /** Strings that hold a JSON object or array are told as what they hold. */
   parsed: boolean
+  /** Called when what a string holds has something that makes `JsonScanner.sawUnreadable`. */
+  onUnreadable?: () => void
 }
 
 /** As it came, but for the nesting. */
@@ -73,7 +76,7 @@ export const rawForm: TreeForm = { arrays: false, parsed: false }
 export const readForm: TreeForm = { arrays: true, parsed: true }
 
 export function jsonOfNode(node: AttributeNode, form: TreeForm): string {
-  if (node instanceof Leaf) return form.parsed ? jsonOfRead(node.value) : jsonOfValue(node.value)
+  if (node instanceof Leaf) return form.parsed ? jsonOfRead(node.value, form) : jsonOfValue(node.value)
   if (form.arrays && node.size > 0 && [...node.keys()].every(isIndex)) {
     const elements = [...node].toSorted(([a], [b]) => Number(a) - Number(b))
     return `[${elements.map(([, child]) => jsonOfNode(child, form)).join(",")}]`
@@ -89,10 +92,10 @@ function isIndex(name: string): boolean {
 }
 
 /** {@link jsonOfValue}, with the JSON that strings hold. */
-export function jsonOfRead(value: AnyValue): string {
-  if (typeof value === "string") return heldJson(value) ?? JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(jsonOfRead).join(",")}]`
-  if (value instanceof KeyValueList) return jsonOfMembers(value.entries, jsonOfRead)
+function jsonOfRead(value: AnyValue, form: TreeForm): string {
+  if (typeof value === "string") return heldJson(value, form) ?? JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map((element) => jsonOfRead(element as AnyValue, form)).join(",")}]`
+  if (value instanceof KeyValueList) return jsonOfMembers(value.entries, (inner) => jsonOfRead(inner, form))
   return jsonOfValue(value)
 }
 
@@ -100,14 +103,15 @@ export function jsonOfRead(value: AnyValue): string {
 const maximumHeldDepth = 100
 
 /** The object or array that the text is JSON of, as it is spelled (law 3); null: it is no such text. */
-export function heldJson(text: string): string | null {
+function heldJson(text: string, { onUnreadable }: TreeForm): string | null {
   const first = text.charCodeAt(0)
   if (first !== openBrace && first !== openBracket) return null
   try {
-    const cursor = new JsonCursor(text, 0, maximumHeldDepth)
-    const value = cursor.value()
-    cursor.end()
-    return withoutNotFinite(value)
+    const scanner = new JsonScanner(Buffer.from(text), maximumHeldDepth)
+    scanner.skip()
+    scanner.end()
+    if (scanner.sawUnreadable) onUnreadable?.()
+    return scanner.sawNotFinite ? withoutNotFinite(text) : text
   } catch (error) {
     if (error instanceof JsonTextError) return null
     throw error

@@ -6,7 +6,7 @@ import { HeddleError } from "../../errors.ts"
 import { type AttributePath, firstFound, pathsOf, textOf } from "./attribute-lookup.ts"
 import { attributeTree, type AttributeTree, jsonOfNode, Leaf, rawForm } from "./attribute-tree.ts"
 import type { LogRecord } from "./log-record.ts"
-import { nanosecondTime } from "./span-dump.ts"
+import { nanosecondTime } from "./span-times.ts"
 
 const eventName = "gen_ai.evaluation.result"
 

@@ -14,6 +14,7 @@ import {
   type SpanLink,
   statusCodes,
 } from "./trace-request.ts"
+import { nanosecondTime } from "./span-times.ts"
 
 /** The part that all spans of a scope share: members of the object, made once. */
 export function sourceText(resource: Resource, scope: Scope): string {
@@ -55,11 +56,4 @@ function attributesText(attributes: readonly KeyValue[]): string {
 /** The member that says how many the client left out; nothing when it is none. */
 function dropped(what: string, count: number): string {
   return count === 0 ? "" : `,"dropped_${what}_count":${count}`
-}
-
-/** `2026-01-02T03:04:05.123456789Z`; the microseconds of the columns are not all that a span has. */
-export function nanosecondTime(nanoseconds: bigint): string {
-  const milliseconds = nanoseconds / 1_000_000n
-  const rest = String(nanoseconds - milliseconds * 1_000_000n).padStart(6, "0")
-  return `${new Date(Number(milliseconds)).toISOString().slice(0, -1)}${rest}Z`
 }

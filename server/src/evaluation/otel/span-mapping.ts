@@ -27,7 +27,7 @@ import {
   turnNames,
   usageNames,
 } from "./attribute-names.ts"
-import { type AttributeTree, attributeTree, jsonOfNode, Leaf, readForm } from "./attribute-tree.ts"
+import { type AttributeTree, attributeTree, jsonOfNode, Leaf, readForm, type TreeForm } from "./attribute-tree.ts"
 import { type Span, statusError } from "./trace-request.ts"
 
 /** Payloads are JSON texts, times microseconds since 1970. */
@@ -49,11 +49,13 @@ export interface MappedSpan {
   inputs: string
   output: string
   summary: string
+  /** Whether one of them holds what makes `JsonScanner.sawUnreadable`. */
+  holdsUnreadable: boolean
 }
 
 const paths = {
-  inputs: pathsOf(inputNames),
-  output: pathsOf(outputNames),
+  inputs: payloadPaths(inputNames),
+  output: payloadPaths(outputNames),
   usage: namedPaths(usageNames),
   attributes: namedPaths(callAttributeNames),
   custom: pathsOf(customAttributeNames),
@@ -62,6 +64,18 @@ const paths = {
   turn: pathsOf(turnNames),
   run: namedPaths(runNames),
   time: namedPaths(timeNames),
+}
+
+interface PayloadPaths {
+  before: readonly AttributePath[]
+  /** Of the events that are messages, among the others. */
+  events: string
+  after: readonly AttributePath[]
+}
+
+function payloadPaths(names: readonly string[]): PayloadPaths {
+  const at = names.findIndex((name) => name.startsWith(eventPrefix))
+  return { before: pathsOf(names.slice(0, at)), events: names[at] as string, after: pathsOf(names.slice(at + 1)) }
 }
 
 function namedPaths<K extends string>(names: Readonly<Record<K, readonly string[]>>) {
@@ -75,10 +89,12 @@ function namedPaths<K extends string>(names: Readonly<Record<K, readonly string[
 export function mapSpan(span: Span, tree: AttributeTree): MappedSpan {
   const trees = [tree, ...detailTrees(span)]
   const find = (wanted: readonly AttributePath[]) => firstFound(trees, wanted)
-  const inputs = payloadOf(span, find, paths.inputs)
-  const output = payloadOf(span, find, paths.output)
+  let holdsUnreadable = false
+  const form: TreeForm = { ...readForm, onUnreadable: () => (holdsUnreadable = true) }
+  const inputs = payloadOf(span, find, paths.inputs, form)
+  const output = payloadOf(span, find, paths.output, form)
   const usage = usageOf(find)
-  const attributes = attributesOf(find)
+  const attributes = attributesOf(find, form)
   const model = modelOf(find, attributes)
   const nothing = inputs === null && output === null && usage.length === 0 && attributes.length === 0
   const [start, end] = paths.time.map((one) => timeOf(find(one.paths)))
@@ -94,10 +110,11 @@ export function mapSpan(span: Span, tree: AttributeTree): MappedSpan {
     runId: textOf(runId ?? null),
     runStep: integerOf(runStep ?? null),
     runStepEnd: integerOf(runStepEnd ?? null),
-    attributes: withCustom(nothing ? jsonOfNode(tree, readForm) : objectOf(attributes), find(paths.custom)),
+    attributes: withCustom(nothing ? jsonOfNode(tree, form) : objectOf(attributes), find(paths.custom), form),
     inputs: inputs === null ? "{}" : inputsText(inputs),
     output: output === null ? "null" : outputText(output),
     summary: usage.length === 0 ? "{}" : `{"usage":{${JSON.stringify(model ?? "usage")}:${objectOf(usage)}}}`,
+    holdsUnreadable,
   }
 }
 
@@ -109,27 +126,25 @@ function detailTrees({ events }: Span): AttributeTree[] {
 }
 
 /** A name and its JSON. */
-function payloadOf(span: Span, find: Find, wanted: readonly AttributePath[]): Member | null {
-  const at = wanted.findIndex(({ name }) => name.startsWith(eventPrefix))
-  const found = find(wanted.slice(0, at))
-  if (found !== null) return memberOf(found)
-  const name = wanted[at]?.name as string
-  const messages = messagesOf(span, name)
-  if (messages !== null) return [name, messages]
-  const later = find(wanted.slice(at + 1))
-  return later === null ? null : memberOf(later)
+function payloadOf(span: Span, find: Find, { before, events, after }: PayloadPaths, form: TreeForm): Member | null {
+  const found = find(before)
+  if (found !== null) return memberOf(found, form)
+  const messages = messagesOf(span, events, form)
+  if (messages !== null) return [events, messages]
+  const later = find(after)
+  return later === null ? null : memberOf(later, form)
 }
 
-const memberOf = ({ name, node }: Found): Member => [name, jsonOfNode(node, readForm)]
+const memberOf = ({ name, node }: Found, form: TreeForm): Member => [name, jsonOfNode(node, form)]
 
 /** The events that are messages, in order; null: there are none. */
-function messagesOf({ events }: Span, name: string): string | null {
+function messagesOf({ events }: Span, name: string, form: TreeForm): string | null {
   const roles = eventMessages[name] as ReadonlyMap<string, string>
   const messages = events.flatMap((event) => {
     const role = roles.get(event.name)
     if (role === undefined) return []
     const tree = attributeTree(event.attributes)
-    return jsonOfNode(tree.has("role") ? tree : new Map([["role", new Leaf(role)], ...tree]), readForm)
+    return jsonOfNode(tree.has("role") ? tree : new Map([["role", new Leaf(role)], ...tree]), form)
   })
   return messages.length === 0 ? null : `[${messages.join(",")}]`
 }
@@ -147,7 +162,7 @@ function usageOf(find: Find): Member[] {
   const usage = new Map<string, string>()
   for (const { name, paths: wanted } of paths.usage) {
     const count = integerOf(find(wanted))
-    if (count !== null) usage.set(name, count)
+    if (count !== null && !count.startsWith("-")) usage.set(name, count)
   }
   const sum = (a: string, b: string) =>
     usage.has(a) && usage.has(b) ? String(BigInt(usage.get(a) as string) + BigInt(usage.get(b) as string)) : null
@@ -156,10 +171,10 @@ function usageOf(find: Find): Member[] {
   return [...usage]
 }
 
-function attributesOf(find: Find): Member[] {
+function attributesOf(find: Find, form: TreeForm): Member[] {
   return paths.attributes.flatMap(({ name, paths: wanted }): Member[] => {
     const found = find(wanted)
-    return found === null ? [] : [[name, jsonOfNode(found.node, readForm)]]
+    return found === null ? [] : [[name, jsonOfNode(found.node, form)]]
   })
 }
 
@@ -174,9 +189,9 @@ function modelOf(find: Find, attributes: readonly Member[]): string | null {
 }
 
 /** In place of those of the same name. */
-function withCustom(attributes: string, custom: Found | null): string {
+function withCustom(attributes: string, custom: Found | null, form: TreeForm): string {
   if (custom === null) return attributes
-  const text = jsonOfNode(custom.node, readForm)
+  const text = jsonOfNode(custom.node, form)
   if (!isObjectText(text)) return attributes
   return withMembers(attributes, Object.fromEntries(membersOf(text).map(({ name, value }) => [name, value])))
 }

@@ -1,24 +1,29 @@
 /** Stored rows of spans: every span is a call that starts and ends in one row (evaluation-store-calls 8). */
 import { HeddleError } from "../../errors.ts"
-import { isoTimeOf } from "../../storage/traces/query/sql-time.ts"
-import { storedTime } from "../../storage/traces/stored-time.ts"
-import { holdsUnreadable } from "../../json/json-scanner.ts"
 import { placeLines } from "../../storage/traces/calls/call-places.ts"
 import { oddJsonMember } from "../../storage/traces/calls/calls-tables.ts"
 import type { CallBatch } from "../../storage/traces/calls/calls-write.ts"
 import { shrink } from "../calls/call-rows.ts"
+import { RowBuffer } from "../calls/row-buffer.ts"
 import type { ProjectAccess } from "../project-access.ts"
 import { attributeTree } from "./attribute-tree.ts"
 import { spanText } from "./span-dump.ts"
 import { type MappedSpan, mapSpan } from "./span-mapping.ts"
 import { displayNameOf, findFault, opNameOf, parentOf, spanName } from "./span-rules.ts"
+import { storedMicroseconds } from "./span-times.ts"
 import type { Span } from "./trace-request.ts"
 
+/** Of a row; a span's attributes stand in it twice. */
+const expectedBytes = 4096
 const exceedsLimits = '{"_weave":{"error":"<EXCEEDS_LIMITS>"}}'
 
 export class SpanRows {
-  readonly #rows: string[] = []
-  readonly #places: string[] = []
+  readonly #rows: RowBuffer
+  #places = ""
+
+  constructor(spans: number) {
+    this.#rows = new RowBuffer(spans * expectedBytes)
+  }
 
   /**
    * @param source of the span's resource and scope; see `sourceText`.
@@ -35,15 +40,14 @@ export class SpanRows {
     const payloads = [attributes, inputs, output, summary, spanText(span, tree, source)]
     shrink(payloads, exceedsLimits, Buffer.byteLength(head), span.spanId)
     const columns = payloadColumns.map((name, index) => `,"${name}":[${payloads[index]}]`)
-    const odd = payloads.some(holdsUnreadable) ? oddJsonMember : ""
-    this.#rows.push(`${head}${columns.join("")}${odd}}\n`)
+    this.#rows.text(`${head}${columns.join("")}${mapped.holdsUnreadable ? oddJsonMember : ""}}\n`)
     const { id: project_id } = project
-    this.#places.push(placeLines({ project_id, trace_id: span.traceId, started_at: startedAt, id: span.spanId }))
+    this.#places += placeLines({ project_id, trace_id: span.traceId, started_at: startedAt, id: span.spanId })
   }
 
   /** What was added, to be stored together. */
   batch(): CallBatch {
-    return { rows: Buffer.from(this.#rows.join("")), places: Buffer.from(this.#places.join("")) }
+    return { rows: this.#rows.bytes(), places: Buffer.from(this.#places) }
   }
 }
 
@@ -75,14 +79,9 @@ export function runOf(run: string, { name }: ProjectAccess): string {
 }
 
 export function storedSpanTime(microseconds: bigint, span: Span, which: "start" | "end"): string {
-  const time = isWithinDates(microseconds) ? storedTime(isoTimeOf(microseconds)) : null
+  const time = storedMicroseconds(microseconds)
   if (time === null) throw cannotStore(span, `its ${which} time is not between the years 1900 and 2299`)
   return time
-}
-
-/** What a JavaScript date can hold. */
-function isWithinDates(microseconds: bigint): boolean {
-  return microseconds > -8_640_000_000_000_000_000n && microseconds < 8_640_000_000_000_000_000n
 }
 
 export function cannotStore(span: Span, fault: string): HeddleError {

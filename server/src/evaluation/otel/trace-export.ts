@@ -16,7 +16,7 @@ export async function exportSpans(
   all: readonly ResourceSpans[],
 ): Promise<ExportOutcome> {
   const outcome = new ExportOutcome()
-  const rows = new SpanRows()
+  const rows = new SpanRows(all.reduce((sum, one) => sum + countOf(one), 0))
   for (const one of all) await addRows(rows, projects, one, outcome)
   outcome.assertAnyAccepted()
   await writer.add(rows.batch())
@@ -26,10 +26,11 @@ export async function exportSpans(
 async function addRows(
   rows: SpanRows,
   projects: ResourceProjects,
-  { resource, scopeSpans }: ResourceSpans,
+  one: ResourceSpans,
   outcome: ExportOutcome,
 ): Promise<void> {
-  const spans = scopeSpans.reduce((sum, one) => sum + one.spans.length, 0)
+  const { resource, scopeSpans } = one
+  const spans = countOf(one)
   const project = spans === 0 ? null : await outcome.needed(spans, () => projects.of(resource))
   if (project === null) return
   for (const { scope, spans: ofScope } of scopeSpans) {
@@ -43,4 +44,8 @@ async function addRows(
       }
     }
   }
+}
+
+function countOf({ scopeSpans }: ResourceSpans): number {
+  return scopeSpans.reduce((sum, { spans }) => sum + spans.length, 0)
 }
