@@ -1,6 +1,7 @@
 /** Where the rows of datasets came from: evaluation-store-objects 10. */
 import { randomUUID } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { insertAgentSpans } from "../src/storage/traces/agents/span-table.ts"
 import { datasetSources, sourceDatasets } from "../src/wire/evaluation/dataset-source.ts"
 import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "./support/evaluation-app.ts"
 
@@ -116,6 +117,37 @@ describe("objects 10: linking", () => {
     expect(Date.parse(after[0]?.updated_at ?? "")).toBeGreaterThanOrEqual(Date.parse(before?.updated_at ?? "x"))
     const elsewhere = await linked(project, links, { dataset_object_id: "other" })
     expect(elsewhere[0]?.link_id).not.toBe(first[0]?.link_id)
+  })
+
+  test("a span is known by its trace and its own id", async () => {
+    const project = acme.newProject()
+    await call(project)
+    const info = await acme.post("/service/projects_info", { project_ids: [project] })
+    const [{ internal_project_id = "" } = {}] = info.body as { internal_project_id?: string }[]
+    const projectId = Buffer.from(internal_project_id, "base64").toString().replace(/^\w+:/, "")
+    const spans = ["t1", "t2"].map((trace_id) => ({
+      trace_id,
+      span_id: "s",
+      span_name: `in ${trace_id}`,
+      started_at: "2026-01-02 03:04:05.123456",
+    }))
+    await insertAgentSpans(opened.app.stores.traces, projectId, spans)
+    const span = (trace: string, id = "s") => ({ source_kind: "span", source_id: id, source_trace_id: trace })
+    const entries = await linked(project, [{ row_digest: "a", sources: [span("t1"), span("t2")] }])
+    expect(entries[0]?.link_id).not.toBe(entries[1]?.link_id)
+    expect((await sources(project)).map((one) => [one.source_trace_id, one.source_display_name])).toEqual([
+      ["t1", "in t1"],
+      ["t2", "in t2"],
+    ])
+    expect((await sources(project))[0]).toMatchObject({ source_started_at: "2026-01-02T03:04:05.123456Z" })
+    for (const bad of [span("t3"), span("t1", "other")]) {
+      const answer = await link(project, [{ row_digest: "b", sources: [span("t1"), bad] }])
+      expect([answer.status, answer.body]).toMatchObject([
+        400,
+        { reason: expect.stringContaining(`span ${bad.source_id}`), error_type: "InvalidRequest" },
+      ])
+    }
+    expect(await memberships(project, [span("t2")])).toMatchObject([{ row_digests: ["a"], source_trace_id: "t2" }])
   })
 
   test("1000 links at once, 1001 are 413 and none is made", async () => {

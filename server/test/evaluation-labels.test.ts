@@ -124,6 +124,24 @@ describe("objects 2.7: tags", () => {
     expect((await labels(project, "m", digest)).tags).toEqual(["tag 00000"])
   })
 
+  test("lists of any length are filters", async () => {
+    const project = acme.newProject()
+    const digest = await publish(project, "m", 1)
+    await addTags(project, "m", digest, ["wanted"])
+    await setAliases(project, "m", digest, ["named"])
+    const names = (last: string) => [...Array.from({ length: 70_000 }, (_, index) => `n${index}`), last]
+    for (const filter of [
+      { tags: names("wanted") },
+      { aliases: names("named") },
+      { object_ids: names("m") },
+      { exclude_base_object_classes: names("x") },
+    ]) {
+      expect((await listed(project, filter)).map((one) => one.digest)).toEqual([digest])
+    }
+    expect(await listed(project, { base_object_classes: names("x") })).toEqual([])
+    expect(await listed(project, { leaf_object_classes: names("x") })).toEqual([])
+  })
+
   test("a version that comes back after its deletion has none of its labels", async () => {
     const project = acme.newProject()
     const digest = await publish(project, "m", 1)

@@ -2,6 +2,7 @@
 import { sql } from "kysely"
 import type { DatasetSourceTable, SourceKind } from "./dataset-sources-schema.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
+import { listOf } from "./text-lists.ts"
 
 export type DatasetSourceLink = Omit<DatasetSourceTable, "project_id">
 export type NewDatasetSourceLink = Omit<DatasetSourceLink, "created_at" | "updated_at" | "deleted_at">
@@ -92,7 +93,7 @@ export async function findLinks(
     .orderBy("source_id")
     .orderBy("source_trace_id")
     .offset(offset)
-  if (rowDigests !== null) query = query.where("row_digest", "in", rowDigests)
+  if (rowDigests !== null) query = query.where("row_digest", "in", listOf(rowDigests))
   if (sourceKinds !== null) query = query.where("source_kind", "in", sourceKinds)
   if (!withDeleted) query = query.where("deleted_at", "is", null)
   return (limit === null ? query : query.limit(limit)).execute()

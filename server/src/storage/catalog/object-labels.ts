@@ -3,6 +3,7 @@ import { type Kysely, sql } from "kysely"
 import type { CatalogDatabase } from "./open-catalog.ts"
 import { lockObjects } from "./objects.ts"
 import type { Catalog } from "./schema.ts"
+import { listOf, rowsOf } from "./text-lists.ts"
 
 /** A version by its content digest. */
 export interface VersionKey {
@@ -21,7 +22,7 @@ export async function addTags(
     await sql`
       insert into object_tags (project_id, object_id, digest, tag)
       select ${projectId}, ${version.objectId}, ${version.digest}, tag
-      from ${listed(tags)} as tag
+      from ${rowsOf(tags)} as tag
       on conflict do nothing`.execute(transaction)
   })
 }
@@ -32,12 +33,13 @@ export async function removeTags(
   { objectId, digest }: VersionKey,
   tags: readonly string[],
 ): Promise<void> {
+  if (tags.length === 0) return
   await database
     .deleteFrom("object_tags")
     .where("project_id", "=", projectId)
     .where("object_id", "=", objectId)
     .where("digest", "=", digest)
-    .where(sql<boolean>`tag in (select * from ${listed(tags)})`)
+    .where("tag", "in", listOf(tags))
     .execute()
 }
 
@@ -52,7 +54,7 @@ export async function setAliases(
     await sql`
       insert into object_aliases (project_id, object_id, alias, digest)
       select ${projectId}, ${version.objectId}, alias, ${version.digest}
-      from ${listed(aliases)} as alias
+      from ${rowsOf(aliases)} as alias
       on conflict (project_id, object_id, alias) do update set digest = excluded.digest`.execute(transaction)
   })
 }
@@ -63,11 +65,12 @@ export async function removeAliases(
   objectId: string,
   aliases: readonly string[],
 ): Promise<void> {
+  if (aliases.length === 0) return
   await database
     .deleteFrom("object_aliases")
     .where("project_id", "=", projectId)
     .where("object_id", "=", objectId)
-    .where(sql<boolean>`alias in (select * from ${listed(aliases)})`)
+    .where("alias", "in", listOf(aliases))
     .execute()
 }
 
@@ -116,9 +119,4 @@ async function withLiveVersion(
     await write(transaction)
     return true
   })
-}
-
-/** One parameter however many there are; a statement has at most 65,535. */
-function listed(texts: readonly string[]) {
-  return sql`json_array_elements_text(${JSON.stringify(texts)}::json)`
 }

@@ -4,6 +4,7 @@ import { isContentDigest } from "../../json/digests.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 import type { ObjectKind } from "./objects-schema.ts"
 import type { Catalog } from "./schema.ts"
+import { listOf } from "./text-lists.ts"
 
 export interface ObjectVersionRecord {
   object_id: string
@@ -160,17 +161,17 @@ export async function listVersions(
 function conditions(builder: ExpressionBuilder<Catalog, "object_versions">, projectId: string, filter: ObjectFilter) {
   const all = []
   const { baseObjectClasses, excludeBaseObjectClasses, leafObjectClasses, objectIds, isOp, latestOnly } = filter
-  if (baseObjectClasses.length > 0) all.push(builder("base_object_class", "in", baseObjectClasses))
+  if (baseObjectClasses.length > 0) all.push(builder("base_object_class", "in", listOf(baseObjectClasses)))
   if (excludeBaseObjectClasses.length > 0) {
     all.push(
       builder.or([
         builder("base_object_class", "is", null),
-        builder("base_object_class", "not in", excludeBaseObjectClasses),
+        builder("base_object_class", "not in", listOf(excludeBaseObjectClasses)),
       ]),
     )
   }
-  if (leafObjectClasses.length > 0) all.push(builder("leaf_object_class", "in", leafObjectClasses))
-  if (objectIds.length > 0) all.push(builder("object_id", "in", objectIds))
+  if (leafObjectClasses.length > 0) all.push(builder("leaf_object_class", "in", listOf(leafObjectClasses)))
+  if (objectIds.length > 0) all.push(builder("object_id", "in", listOf(objectIds)))
   if (isOp !== null) all.push(builder("kind", "=", isOp ? "op" : "object"))
   if (latestOnly) all.push(builder("is_latest", "=", true))
   if (filter.tags.length > 0) all.push(hasLabel(builder, projectId, "tag", filter.tags))
@@ -189,10 +190,13 @@ function hasLabel(
 ) {
   const version = builder.refTuple("object_id", "digest")
   if (label === "tag") {
-    const tagged = builder.selectFrom("object_tags").select(["object_id", "digest"]).where("tag", "in", values)
+    const tagged = builder.selectFrom("object_tags").select(["object_id", "digest"]).where("tag", "in", listOf(values))
     return builder(version, "in", tagged.where("project_id", "=", projectId).$asTuple("object_id", "digest"))
   }
-  const aliased = builder.selectFrom("object_aliases").select(["object_id", "digest"]).where("alias", "in", values)
+  const aliased = builder
+    .selectFrom("object_aliases")
+    .select(["object_id", "digest"])
+    .where("alias", "in", listOf(values))
   return builder(version, "in", aliased.where("project_id", "=", projectId).$asTuple("object_id", "digest"))
 }
 
@@ -219,14 +223,14 @@ export async function labelsOf(
     .selectFrom("object_tags")
     .select(["object_id", "digest", "tag"])
     .where("project_id", "=", projectId)
-    .where("object_id", "in", objectIds)
+    .where("object_id", "in", listOf(objectIds))
     .orderBy("tag")
     .execute()
   const aliases = await database
     .selectFrom("object_aliases")
     .select(["object_id", "digest", "alias"])
     .where("project_id", "=", projectId)
-    .where("object_id", "in", objectIds)
+    .where("object_id", "in", listOf(objectIds))
     .orderBy("alias")
     .execute()
   for (const row of tags) of(row).tags.push(row.tag)

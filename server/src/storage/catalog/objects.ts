@@ -3,6 +3,7 @@ import { type Kysely, sql } from "kysely"
 import type { CatalogDatabase } from "./open-catalog.ts"
 import type { ObjectKind } from "./objects-schema.ts"
 import type { Catalog } from "./schema.ts"
+import { listOf } from "./text-lists.ts"
 
 export interface NewObjectVersion {
   objectId: string
@@ -142,7 +143,7 @@ export async function deleteVersions(
       .set({ deleted_at: new Date(), is_latest: false })
       .where("project_id", "=", projectId)
       .where("object_id", "=", objectId)
-      .where("digest", "in", digests)
+      .where("digest", "in", listOf(digests))
       .where("deleted_at", "is", null)
       .returning(["digest", "base_object_class", "leaf_object_class"])
       .execute()
@@ -151,7 +152,7 @@ export async function deleteVersions(
         .deleteFrom(table)
         .where("project_id", "=", projectId)
         .where("object_id", "=", objectId)
-        .where("digest", "in", digests)
+        .where("digest", "in", listOf(digests))
         .execute()
     }
     await promoteNewest(transaction, projectId, objectId)
