@@ -5,6 +5,7 @@
  *        node scripts/heddle.mjs demo  [--once --json …]
  *        node scripts/heddle.mjs test  [suite …]
  *        node scripts/heddle.mjs bench NAME [--json …]
+ *        node scripts/heddle.mjs export | import --project TEAM/PROJECT …   (scripts/transfer.mjs)
  * Changes: node_modules, engine/.venv and .heddle in the repository folder, nothing elsewhere.
  *
  * Plain JavaScript for Node 20, because it runs before anything is installed.
@@ -21,6 +22,8 @@ const commands = {
   demo: async (args) => (await import("./demo.mjs")).main(args),
   test: async (args) => (await import("./test.mjs")).main(args),
   bench: (args) => runTypeScript("bench/bench.ts", args),
+  export: async (args) => (await import("./transfer.mjs")).exportFile(args),
+  import: async (args) => (await import("./transfer.mjs")).importFile(args),
 }
 
 async function runTypeScript(file, args) {
@@ -41,7 +44,8 @@ try {
     throw new SetupError(`unknown command ${name ?? "(none)"}: choose one of ${Object.keys(commands).join(", ")}`)
   await command(args)
 } catch (error) {
-  if (!(error instanceof SetupError)) throw error
+  const isUsage = error instanceof SetupError || error.code?.startsWith("ERR_PARSE_ARGS_")
+  if (!isUsage) throw error
   say(error.message)
   process.exitCode = 1
 }

@@ -152,6 +152,14 @@ describe("import: calls", () => {
     expect([answer.status, answer.body]).toEqual([status, { reason, error_type: "InvalidRequest" }])
   })
 
+  test("a call that was deleted stays so", async () => {
+    const project = await storedCalls()
+    const file = await exported("calls", project, "jsonl")
+    await acme.post("/calls/delete", { project_id: project, call_ids: [uuid(2), uuid(3)] })
+    expect((await imported("calls", project, "jsonl", file)).body).toMatchObject({ imported: 3, failed: 0 })
+    expect(await acme.lines("/calls/stream_query", { project_id: project })).toMatchObject([{ id: uuid(1) }])
+  })
+
   test("security 5.3: into another team's project: 403", async () => {
     expect((await imported("calls", "rival/secret", "jsonl", "")).status).toBe(403)
   })

@@ -1,0 +1,121 @@
+/**
+ * Calls, feedback and datasets of a running server as files, and back. A thin client of `/export/…`
+ * and `/import/…` (docs/guide/export.md): it needs the server's address and a key, no data folder.
+ *
+ * Usage: npm run export -- --project TEAM/PROJECT --what calls --out FILE.parquet
+ *        npm run import -- --project TEAM/PROJECT --what calls --in FILE.parquet
+ * --what     calls, feedback or dataset
+ * --format   jsonl, csv or parquet; by default the ending of the file
+ * --url      default HEDDLE_URL, else http://127.0.0.1:8080
+ * --key      default HEDDLE_API_KEY, else WANDB_API_KEY
+ * --request  export: more fields of the request as JSON, such as '{"filter":{"trace_roots_only":true}}'
+ * --name     import of a dataset: its name
+ * --moved-from TEAM/PROJECT   import: refs into that project become refs into this one
+ *
+ * Changes: FILE (export); it is there whole or not at all.
+ */
+import { createReadStream, createWriteStream } from "node:fs"
+import { rename, rm, stat } from "node:fs/promises"
+import { request as requestHttp } from "node:http"
+import { request as requestHttps } from "node:https"
+import { extname } from "node:path"
+import { pipeline } from "node:stream/promises"
+import { text } from "node:stream/consumers"
+import { parseArgs } from "node:util"
+import { SetupError } from "./setup/progress.mjs"
+
+const nouns = ["calls", "feedback", "dataset"]
+const formats = ["jsonl", "csv", "parquet"]
+
+export async function exportFile(args) {
+  const { project, what, format, file, url, key, more } = readOptions(args, "out")
+  const body = JSON.stringify({ ...readJson(more), project_id: project, format })
+  const answer = await send(new URL(`/export/${what}`, url), key, { "content-type": "application/json" }, (out) =>
+    out.end(body),
+  )
+  const unfinished = `${file}.part`
+  try {
+    await pipeline(answer, createWriteStream(unfinished))
+    await rename(unfinished, file)
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw new SetupError(`the export broke off: ${error.message}`)
+  }
+  console.log(`${file}: ${(await stat(file)).size} bytes`)
+}
+
+export async function importFile(args) {
+  const { project, what, format, file, url, key, name, movedFrom } = readOptions(args, "in")
+  const { size } = await stat(file).catch((error) => {
+    throw new SetupError(error.message)
+  })
+  const target = new URL(`/import/${what}`, url)
+  const fields = { project_id: project, format, name, moved_from: movedFrom }
+  for (const [field, value] of Object.entries(fields)) if (value !== undefined) target.searchParams.set(field, value)
+  const headers = { "content-type": "application/octet-stream", "content-length": size }
+  // A server that has heard enough answers before it has heard all.
+  const answer = await send(target, key, headers, (out) => void pipeline(createReadStream(file), out).catch(() => {}))
+  const report = JSON.parse(await text(answer))
+  console.log(`${report.imported} rows imported, ${report.failed} left out`)
+  for (const { row, column, value, message } of report.errors) {
+    console.log(`row ${row}${column === null ? "" : `, ${column}`}: ${message}${value === null ? "" : ` (${value})`}`)
+  }
+  if (report.failed > 0) process.exitCode = 1
+}
+
+/** Without the time limits of `fetch`: a large export says nothing for minutes. */
+function send(url, key, headers, write) {
+  const request = url.protocol === "https:" ? requestHttps : requestHttp
+  return new Promise((resolve, reject) => {
+    const out = request(url, { method: "POST", headers: { ...headers, authorization: `Bearer ${key}` } }, (answer) => {
+      if (answer.statusCode === 200) return resolve(answer)
+      text(answer).then((body) => reject(new SetupError(`${url.pathname}: ${answer.statusCode} ${body}`)), reject)
+    })
+    out.on("error", (error) => reject(new SetupError(`${url.origin} cannot be reached: ${error.message}`)))
+    write(out)
+  })
+}
+
+function readOptions(args, fileOption) {
+  const string = { type: "string" }
+  const { values } = parseArgs({
+    args,
+    options: {
+      project: string,
+      what: { type: "string", default: "calls" },
+      format: string,
+      [fileOption]: string,
+      url: { type: "string", default: process.env.HEDDLE_URL ?? "http://127.0.0.1:8080" },
+      key: { type: "string", default: process.env.HEDDLE_API_KEY ?? process.env.WANDB_API_KEY },
+      ...(fileOption === "out" ? { request: string } : { name: string, "moved-from": string }),
+    },
+  })
+  const file = values[fileOption]
+  for (const [name, value] of Object.entries({ project: values.project, [fileOption]: file, key: values.key })) {
+    if (value === undefined) throw new SetupError(`--${name} is missing`)
+  }
+  return {
+    project: values.project,
+    what: oneOf("what", values.what, nouns),
+    format: oneOf("format", values.format ?? extname(file).slice(1), formats),
+    file,
+    url: values.url,
+    key: values.key,
+    more: values.request,
+    name: values.name,
+    movedFrom: values["moved-from"],
+  }
+}
+
+function oneOf(name, value, known) {
+  if (known.includes(value)) return value
+  throw new SetupError(`--${name} is "${value}": choose one of ${known.join(", ")}`)
+}
+
+function readJson(given) {
+  try {
+    return given === undefined ? {} : JSON.parse(given)
+  } catch (error) {
+    throw new SetupError(`--request is not JSON: ${error.message}`)
+  }
+}
