@@ -2,6 +2,7 @@
 import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
+import { liveQueueIds } from "../../storage/catalog/annotation-queues.ts"
 import {
   contentDigest,
   type FeedbackRow,
@@ -68,6 +69,7 @@ async function feedbackRows(
   for (const name of new Set(items.map(({ body }) => body.project_id))) {
     projects.set(name, await projectForWrite(dependencies.database, principal, name))
   }
+  await checkQueues(dependencies, projects, items)
   const now = BigInt(Date.now()) * 1000n
   const rows: FeedbackRow[] = []
   for (const [index, item] of items.entries()) {
@@ -81,6 +83,21 @@ async function feedbackRows(
   return rows
 }
 
+/** @throws {HeddleError} `invalid_request` for a queue that the item's project does not have, or has no more. */
+async function checkQueues(
+  { database }: EvaluationDependencies,
+  projects: ReadonlyMap<string, ProjectAccess>,
+  items: readonly NewFeedback[],
+): Promise<void> {
+  for (const [name, project] of projects) {
+    const named = items.flatMap(({ body }) => (body.project_id === name && body.queue_id ? [body.queue_id] : []))
+    const live = await liveQueueIds(database, project.id, named)
+    const missing = named.find((id) => !live.has(id))
+    if (missing === undefined) continue
+    throw new HeddleError("invalid_request", `Queue ${missing} not found or has been deleted`)
+  }
+}
+
 async function checkAnnotation(
   { database }: EvaluationDependencies,
   project: ProjectAccess,
@@ -91,10 +108,6 @@ async function checkAnnotation(
 }
 
 function toRow({ body, payload }: NewFeedback, project: ProjectAccess, createdAt: string): FeedbackRow {
-  // The queues of the contract come with annotation; no project has one yet.
-  if (body.queue_id) {
-    throw new HeddleError("invalid_request", `Queue ${body.queue_id} not found or has been deleted`)
-  }
   return {
     project_id: project.id,
     id: body.id || randomUUIDv7(),
@@ -108,7 +121,7 @@ function toRow({ body, payload }: NewFeedback, project: ProjectAccess, createdAt
     runnable_ref: body.runnable_ref || null,
     call_ref: body.call_ref || null,
     trigger_ref: body.trigger_ref || null,
-    queue_id: null,
+    queue_id: body.queue_id || null,
     scorer_tags: body.scorer_tags ?? [],
     scorer_tag_reasons: body.scorer_tag_reasons ?? {},
     scorer_tag_confidences: body.scorer_tag_confidences ?? {},

@@ -1,5 +1,6 @@
 /** The fields of a call that a query or a sort may name: evaluation-store-calls 3.6. Nothing else reaches a column. */
 import { HeddleError } from "../../../errors.ts"
+import { queuesOfCall } from "../annotation/queue-calls.ts"
 import { callFeedbackValue } from "./call-feedback-field.ts"
 import { type Expansion, payloadValue } from "./call-ref-field.ts"
 import { hasOddJson } from "./calls-tables.ts"
@@ -59,8 +60,7 @@ export function callField(path: string, scope: CallFieldScope): SqlValue {
   if (head === "project_id") return textValue(parameters.bind(projectName, "String"))
   if (head === "input_refs") return listValue(refsOf("inputs"))
   if (head === "output_refs") return listValue(refsOf("output"))
-  // No call is in a queue: this server has none.
-  if (head === "annotation_queue_items") return textValue("cast(NULL, 'Nullable(String)')")
+  if (head === "annotation_queue_items" && rest.length > 0) return listValue(queuesOfCall(scope))
   throw unknownField(path)
 }
 
