@@ -15,10 +15,12 @@ export async function putLinks(
 ): Promise<Set<string>> {
   if (links.length === 0) return new Set()
   const now = new Date()
+  // In one order always: two requests with the same links wait for each other, and not for ever.
+  const ordered = links.toSorted((one, other) => (one.id < other.id ? -1 : 1))
   const rows = await database
     .insertInto("dataset_sources")
     .values(
-      links.map((link) => ({ ...link, project_id: projectId, created_at: now, updated_at: now, deleted_at: null })),
+      ordered.map((link) => ({ ...link, project_id: projectId, created_at: now, updated_at: now, deleted_at: null })),
     )
     .onConflict((on) =>
       on.columns(["project_id", "id"]).doUpdateSet(({ ref }) => ({
