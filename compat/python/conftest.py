@@ -28,12 +28,13 @@ from started_server import Server, started_server
 
 IGNORED = {
     # Plain HTTP and SFT are the same in every environment: the one without ART checks them for all.
-    "art": ["test_wire.py", "test_sft.py", "test_weave_*.py"],
-    "weave": ["test_wire.py", "test_sft.py", "test_art_*.py", "test_openai_*.py"],
-    "openai": ["test_art_*.py", "test_weave_*.py"],
+    "art": ["test_wire.py", "test_sft.py", "test_weave_*.py", "test_otel_*.py"],
+    "weave": ["test_wire.py", "test_sft.py", "test_art_*.py", "test_openai_*.py", "test_otel_*.py"],
+    "openinference": ["test_wire.py", "test_sft.py", "test_art_*.py", "test_openai_*.py", "test_weave_*.py"],
+    "openai": ["test_art_*.py", "test_weave_*.py", "test_otel_*.py"],
 }
 # ART brings weave along: its environment is known by ART.
-CLIENT = next(name for name in ("art", "weave", "openai") if find_spec(name))
+CLIENT = next(name for name in ("art", "weave", "openinference", "openai") if find_spec(name))
 collect_ignore_glob = IGNORED[CLIENT]
 if CLIENT == "weave" and not find_spec("weave.vendor"):
     # The generated client came with 0.54.
@@ -69,8 +70,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """The weave client needs no engine, and its tests none to wait for."""
-    with started_server(HEDDLE_ENGINE="none" if CLIENT == "weave" else "process") as started:
+    """The clients of traces need no engine, and their tests none to wait for."""
+    with started_server(HEDDLE_ENGINE="none" if CLIENT in ("weave", "openinference") else "process") as started:
         yield started
 
 
