@@ -394,9 +394,8 @@ describe("calls 10: search", () => {
 
   test.each<[object, unknown[][]]>([
     [{ query: "MY ORDER" }, [["c1", "user", "d2"]]],
-    [{ query: "order where" }, [["c1", "user", "d2"]]],
-    [{ query: '"order where"' }, []],
-    [{ query: '"my order"' }, [["c1", "user", "d2"]]],
+    [{ query: "order where" }, []],
+    [{ query: '{"id":1}', roles: ["tool_call"] }, [["c1", "tool_call", "c1"]]],
     [{ query: "100%" }, []],
     [{ query: "shipped", roles: ["tool_result"] }, [["c1", "tool_result", "c1"]]],
     [{ query: "id", roles: ["tool_call"] }, [["c1", "tool_call", "c1"]]],
@@ -424,6 +423,14 @@ describe("calls 10: search", () => {
     const all = await found({ conversation_id: "c1", roles: ["user"], limit: 100 })
     expect(all).toHaveLength(5)
     expect(await found({ conversation_id: "c1", roles: ["user"], limit: 2, offset: 1 })).toEqual(all.slice(1, 3))
+    const quoted = opened.acme.newProject()
+    await sendSpans(opened.acme, quoted, {
+      trace: "1",
+      id: "1",
+      at: 0,
+      attributes: model([1n, 1n], [said("user", 'Say "é\n"')], []),
+    })
+    expect(await found({ project_id: quoted, query: 'say "É\n"' })).toHaveLength(1)
     const own = opened.acme.newProject()
     const long = "é".repeat(600)
     await sendSpans(opened.acme, own, {

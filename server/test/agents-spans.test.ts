@@ -35,7 +35,7 @@ describe("calls 10: agents/query", () => {
   test("sums what an agent and the spans inside of it did, the last seen first", async () => {
     const { agents: found, total_count } = await agents({ include_costs: true })
     expect(total_count).toBe(3)
-    expect(found.map((agent) => agent.agent_name)).toEqual(["writer", "helper", "researcher"])
+    expect(found.map(({ agent_name }) => agent_name)).toEqual(["writer", "helper", "researcher"])
     // b1, d1, b2 and d2 name no agent: they are of the first one that their trace names.
     expect(found[1]).toEqual({
       project_id: project,

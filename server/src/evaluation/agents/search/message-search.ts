@@ -21,7 +21,6 @@ export async function searchAgents(
       ...body,
       ...window,
       projectId: id,
-      needles: needlesOf(body.query),
       roles: body.roles?.length ? rolesOf(body.roles) : null,
       longest: body.truncate_content ? longestPreview : null,
     }
@@ -31,12 +30,6 @@ export async function searchAgents(
     ])
     return { results: byConversation(messages), total_conversations: total }
   })
-}
-
-/** `warm "acoustic guitar"` → `warm`, `acoustic guitar`. */
-export function needlesOf(query: string): string[] {
-  const needles = [...query.matchAll(/"([^"]+)"|([^\s"]+)/g)].map(([, quoted, word]) => quoted ?? word ?? "")
-  return [...new Set(needles.filter((needle) => needle.trim() !== ""))]
 }
 
 function rolesOf(roles: readonly string[]): string[] {

@@ -10,8 +10,8 @@ export interface MessageSearch extends Pick<
   "trace_id" | "conversation_id" | "agent_name" | "provider_name" | "request_model" | "limit" | "offset"
 > {
   projectId: string
-  /** Texts that must all occur. */
-  needles: readonly string[]
+  /** A text that must occur; empty: any message. */
+  query: string
   /** null: any. */
   roles: readonly string[] | null
   /** Most characters of a message; null: all. */
@@ -44,14 +44,14 @@ const messages = `arrayConcat(
 
 /**
  * The newest first. What a conversation repeats, as models are sent all that was said before, is found
- * once; without a needle every occurrence is.
+ * once; without a text every occurrence is.
  */
 export async function searchMessages(traces: TraceStore, search: MessageSearch): Promise<FoundMessage[]> {
   const parameters = new SqlParameters()
   const found = foundMessages(search, parameters)
   const content = search.longest === null ? "content" : `substringUTF8(content, 1, ${search.longest})`
   const once =
-    search.needles.length === 0 ? "" : "limit 1 by if(conversation_id = '', trace_id, conversation_id), role, content"
+    search.query === "" ? "" : "limit 1 by if(conversation_id = '', trace_id, conversation_id), role, content"
   const range = `limit ${parameters.bind(search.limit, "UInt64")} offset ${parameters.bind(search.offset, "UInt64")}`
   const rows = await traces.rows<FoundMessage>(
     `select conversation_id, conversation_name, agent_name, trace_id, span_id, role,
@@ -76,15 +76,13 @@ export async function countConversations(traces: TraceStore, search: MessageSear
 }
 
 function foundMessages(search: MessageSearch, parameters: SqlParameters): string {
-  const { projectId, after, before, needles, roles } = search
+  const { projectId, after, before, query, roles } = search
   const source = spanSource({ projectId, parameters, after, before }, { identity: true, prices: null })
   const fields = ["trace_id", "conversation_id", "agent_name", "provider_name", "request_model"] as const
   const ofSpan = fields.flatMap((field) =>
     search[field] ? [`${field} = ${parameters.bind(search[field], "String")}`] : [],
   )
-  const ofMessage = needles.map(
-    (needle) => `positionCaseInsensitiveUTF8(content, ${parameters.bind(needle, "String")}) > 0`,
-  )
+  const ofMessage = query === "" ? [] : [occurs(query, parameters)]
   if (roles !== null) ofMessage.push(`role in ${parameters.bind(roles, "Array(String)")}`)
   return `select conversation_id, conversation_name, agent_name, trace_id, span_id, started_at,
       said.1 as role, said.2 as content
@@ -92,4 +90,11 @@ function foundMessages(search: MessageSearch, parameters: SqlParameters): string
       select conversation_id, conversation_name, agent_name, trace_id, span_id, started_at, arrayJoin(${messages}) as said
       from ${source} where ${ofSpan.join(" and ") || "true"}
     ) where content != '' and ${ofMessage.join(" and ") || "true"}`
+}
+
+/** Whatever the case of its letters; parts of messages are JSON, in which some characters are written otherwise. */
+function occurs(text: string, parameters: SqlParameters): string {
+  const spellings = [...new Set([text, JSON.stringify(text).slice(1, -1)])]
+  const found = spellings.map((one) => `positionCaseInsensitiveUTF8(content, ${parameters.bind(one, "String")}) > 0`)
+  return `(${found.join(" or ")})`
 }

@@ -62,10 +62,12 @@ function storedSpans(scope: SpanScope): string {
  * that never was; a span that names its own agent keeps all three.
  */
 function identifiedSpans({ projectId, parameters }: SpanScope, stored: string): string {
+  // Of spans that began at once, the one around the others.
+  const place = "(started_at, parent_span_id != '', -toUnixTimestamp64Micro(ifNull(ended_at, started_at)), span_id)"
   const own = "own.agent_name != ''"
   const traces = `select trace_id,
-      argMinIf((agent_name, agent_version, agent_id), (started_at, span_id), agent_name != '') as agent,
-      argMinIf(conversation_id, (started_at, span_id), conversation_id != '') as conversation
+      argMinIf((agent_name, agent_version, agent_id), ${place}, agent_name != '') as agent,
+      argMinIf(conversation_id, ${place}, conversation_id != '') as conversation
     from agent_spans final where project_id = ${parameters.bind(projectId, "UUID")} group by trace_id`
   return `(select own.* except (agent_name, agent_version, agent_id, conversation_id),
       if(${own}, toString(own.agent_name), toString(inherited.agent.1)) as agent_name,

@@ -38,7 +38,7 @@ const role = z.enum(["", "user", "assistant", "system", "tool", "tool_call", "to
 
 export const agentSearchBody = z.looseObject({
   project_id: z.string(),
-  /** Words, each of which must occur, and "quoted texts"; the case of letters does not matter. Empty: everything. */
+  /** Occurs in the message, whatever the case of its letters. Empty: every message. */
   query: z.string().default(""),
   trace_id: z.string().nullish(),
   /** `tool` means what tools were given and what they returned. */
