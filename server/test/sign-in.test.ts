@@ -20,7 +20,7 @@ const upsert = `mutation UpsertModel($name: String!, $id: String, $entity: Strin
 const ask = (query: string, variables: object = {}, caller = opened.acme) =>
   caller.post("/graphql", { query, variables })
 
-test("objects 15.1: /health and /server_info are open", async () => {
+test("objects 15.1, calls 1.2: /health and /server_info are open", async () => {
   for (const url of ["/health", "/traces/health"]) {
     const answer = await opened.app.server.inject({ method: "GET", url })
     expect([answer.statusCode, answer.json()]).toEqual([200, { status: "ok" }])
