@@ -2,6 +2,7 @@
 import type { Route } from "../http/route.ts"
 import { agentRoutes } from "./agents/agent-routes.ts"
 import { annotationItemRoutes } from "./annotation/item-routes.ts"
+import { annotationLabelRoutes } from "./annotation/label-routes.ts"
 import { annotationQueueRoutes } from "./annotation/queue-routes.ts"
 import { callReadRoutes } from "./calls/call-read-routes.ts"
 import { callUsageRoutes } from "./calls/call-usage-routes.ts"
@@ -32,6 +33,7 @@ export function evaluationRoutes(dependencies: EvaluationDependencies): Route[] 
     ...agentRoutes(dependencies),
     ...annotationQueueRoutes(dependencies),
     ...annotationItemRoutes(dependencies),
+    ...annotationLabelRoutes(dependencies),
     ...callWriteRoutes(dependencies),
     ...callReadRoutes(dependencies),
     ...threadRoutes(dependencies),
