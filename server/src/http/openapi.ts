@@ -39,7 +39,7 @@ function operation(route: Route): object {
     parameters: [...parameters(route.schemas.params, "path"), ...parameters(route.schemas.query, "query")],
     ...(body === undefined
       ? {}
-      : { requestBody: { required: true, content: { [bodyType(body)]: { schema: input(body) } } } }),
+      : { requestBody: { required: true, content: { [route.bodyType ?? bodyType(body)]: { schema: input(body) } } } }),
     responses: {
       "200": { description: "Success", content: content(route.response, route.answerTypes) },
       ...errorResponses(route),

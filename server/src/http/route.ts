@@ -65,6 +65,8 @@ export interface Route<S extends RouteSchemas = RouteSchemas> {
   rawBody?: boolean
   /** With `streamsBody` and `rawBody`: what the body must be, for the document. */
   bodyDocument?: z.ZodType
+  /** Content type of the body, for the document; by default JSON, or a form when a field holds bytes. */
+  bodyType?: string
   /** Each line must leave as soon as it is made: the answer is not compressed, which would hold it back. */
   streamsLive?: boolean
   /** Returns the 200 body, or answers through `reply` and returns undefined. */

@@ -34,6 +34,7 @@ const shared = {
   tag: "Export",
   streamsBody: true,
   bodyDocument: z.file(),
+  bodyType: "application/octet-stream",
   schemas: { query: importQuery },
   response: importReport,
 } as const
