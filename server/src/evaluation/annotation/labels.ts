@@ -1,0 +1,181 @@
+/**
+ * The labels of a queue's items: annotation feedback with the queue's id. A label counts once its
+ * annotator has completed the item, and of several by one annotator the newest.
+ */
+import { parseExact } from "../../json/exact-json.ts"
+import { textAt } from "../../json/json-object.ts"
+import { findFinalLabels, type FinalLabelRecord } from "../../storage/catalog/annotation-final-labels.ts"
+import { type AnnotationItemRecord, findItem, findItemsAfter } from "../../storage/catalog/annotation-items.ts"
+import { findCompleters } from "../../storage/catalog/annotation-progress.ts"
+import { findQueue } from "../../storage/catalog/annotation-queues.ts"
+import { type LabelRow, readLabels } from "../../storage/traces/annotation/queue-labels.ts"
+import type { LabelledItem, LabelsQueryBody, QueueAgreement } from "../../wire/evaluation/annotation-label.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { refPrefix } from "../refs/refs.ts"
+import { AgreementTally, isDisputed, type Unit } from "./agreement.ts"
+import { itemNotFound, shownItem } from "./items.ts"
+import { type QueueAccess, queueNotFound } from "./queues.ts"
+
+export interface Label {
+  field: string
+  /** JSON text. */
+  valueText: string
+  annotationRef: string | null
+  annotatorId: string
+  feedbackId: string
+  createdAt: string
+}
+
+export interface ItemLabels {
+  item: AnnotationItemRecord
+  labels: Label[]
+}
+
+const itemsAtOnce = 2000
+const annotationType = "wandb.annotation."
+
+/** Labels of these items, in their order. */
+export async function labelsOf(
+  { database, traces }: EvaluationDependencies,
+  access: QueueAccess,
+  items: readonly AnnotationItemRecord[],
+): Promise<ItemLabels[]> {
+  const completers = await findCompleters(
+    database,
+    items.map(({ id }) => id),
+  )
+  const done = items.filter(({ id }) => completers.has(id))
+  const refOf = ({ call_id }: AnnotationItemRecord) => `${refPrefix}${access.project.name}/call/${call_id}`
+  const rows = done.length === 0 ? [] : await readLabels(traces, access, done.map(refOf))
+  const byRef = Map.groupBy(rows, ({ weave_ref }) => weave_ref)
+  return items.map((item) => {
+    const users = completers.get(item.id) ?? new Set()
+    const given = (byRef.get(refOf(item)) ?? []).filter(({ wb_user_id }) => users.has(wb_user_id))
+    const newest = new Map(given.map((row) => [`${row.feedback_type}/${row.wb_user_id}`, toLabel(row)]))
+    return { item, labels: [...newest.values()] }
+  })
+}
+
+function toLabel(row: LabelRow): Label {
+  return {
+    field: row.feedback_type.slice(annotationType.length),
+    valueText: textAt(row.payload, ["value"]) ?? "null",
+    annotationRef: row.annotation_ref,
+    annotatorId: row.wb_user_id,
+    feedbackId: row.feedback_id,
+    createdAt: row.created_at,
+  }
+}
+
+/** What each annotator says, by field. */
+function unitsOf(labels: readonly Label[]): Map<string, Unit> {
+  const byField = Map.groupBy(labels, ({ field }) => field)
+  return new Map(
+    [...byField].map(([field, given]) => [
+      field,
+      new Map(given.map(({ annotatorId, valueText }) => [annotatorId, JSON.parse(valueText) as unknown])),
+    ]),
+  )
+}
+
+/** @throws {HeddleError} `not_found`. */
+export async function measureAgreement(
+  dependencies: EvaluationDependencies,
+  access: QueueAccess,
+): Promise<QueueAgreement> {
+  await requireQueue(dependencies, access)
+  const tallies = new Map<string, AgreementTally>()
+  for await (const chunk of itemChunks(dependencies, access, null)) {
+    for (const { labels } of await labelsOf(dependencies, access, chunk)) {
+      for (const [field, unit] of unitsOf(labels)) {
+        const tally = tallies.get(field) ?? new AgreementTally()
+        tallies.set(field, tally)
+        tally.add(unit)
+      }
+    }
+  }
+  const fields = [...tallies]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([field, tally]) => ({ field, ...tally.result() }))
+  const shares = fields.flatMap(({ percent_agreement: share }) => (share === null ? [] : [share]))
+  const mean = shares.length === 0 ? null : shares.reduce((total, share) => total + share, 0) / shares.length
+  return { queue_id: access.queueId, percent_agreement: mean, fields }
+}
+
+const defaultPage = 100
+
+/** A page of items with their labels. @throws {HeddleError} `not_found`. */
+export async function queryLabels(
+  dependencies: EvaluationDependencies,
+  access: QueueAccess,
+  body: LabelsQueryBody,
+): Promise<{ items: LabelledItem[]; next_after: string | null }> {
+  await requireQueue(dependencies, access)
+  const limit = body.limit ?? defaultPage
+  const found: LabelledItem[] = []
+  for await (const chunk of itemChunks(dependencies, access, body.after ?? null)) {
+    for (const one of await withDecisions(dependencies, access, chunk)) {
+      if (!isWanted(one, body)) continue
+      if (found.length === limit) return { items: found, next_after: found.at(-1)?.item.id ?? null }
+      found.push(one)
+    }
+  }
+  return { items: found, next_after: null }
+}
+
+function isWanted({ disputed_fields, labels, final_labels }: LabelledItem, { disputed, adjudicated }: LabelsQueryBody) {
+  if (disputed != null && disputed !== disputed_fields.length > 0) return false
+  if (adjudicated == null) return true
+  const decided = new Set(final_labels.map(({ field }) => field))
+  const isDecided = labels.length > 0 && labels.every(({ field }) => decided.has(field))
+  return adjudicated === isDecided
+}
+
+async function withDecisions(
+  dependencies: EvaluationDependencies,
+  access: QueueAccess,
+  items: readonly AnnotationItemRecord[],
+): Promise<LabelledItem[]> {
+  const finals = await findFinalLabels(
+    dependencies.database,
+    items.map(({ id }) => id),
+  )
+  const finalsOf = Map.groupBy(finals, ({ item_id }) => item_id)
+  const labelled = await labelsOf(dependencies, access, items)
+  return labelled.map(({ item, labels }) => ({
+    item: shownItem(access, item),
+    labels: labels.map((label) => ({
+      field: label.field,
+      value: parseExact(label.valueText),
+      annotator_user_id: label.annotatorId,
+      feedback_id: label.feedbackId,
+      created_at: label.createdAt,
+    })),
+    disputed_fields: [...unitsOf(labels)].flatMap(([field, unit]) => (isDisputed(unit) ? [field] : [])),
+    final_labels: (finalsOf.get(item.id) ?? []).map(shownFinalLabel),
+  }))
+}
+
+export function shownFinalLabel({ item_id: _item, value, ...label }: FinalLabelRecord) {
+  return { ...label, value: parseExact(value) }
+}
+
+/** Live items in the order in which they were added. @throws {HeddleError} `not_found` for an unknown `after`. */
+async function* itemChunks(
+  { database }: EvaluationDependencies,
+  access: QueueAccess,
+  after: string | null,
+): AsyncGenerator<AnnotationItemRecord[]> {
+  let last = after === null ? null : await findItem(database, access.queueId, after)
+  if (after !== null && last === null) throw itemNotFound(access, after)
+  for (;;) {
+    const chunk = await findItemsAfter(database, access.queueId, last, itemsAtOnce)
+    if (chunk.length > 0) yield chunk
+    if (chunk.length < itemsAtOnce) return
+    last = chunk.at(-1) ?? null
+  }
+}
+
+async function requireQueue({ database }: EvaluationDependencies, access: QueueAccess): Promise<void> {
+  if ((await findQueue(database, access)) === null) throw queueNotFound(access.queueId)
+}
