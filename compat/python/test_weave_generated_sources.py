@@ -55,4 +55,4 @@ def test_files_get_addresses_that_need_no_key(api: WeaveTrace, project: str) -> 
     assert httpx.get(url).content == data
     assert resolved.expires_at is not None
     assert datetime.fromisoformat(resolved.expires_at) > datetime.now(UTC)
-    assert httpx.get(url[:-1]).status_code == 403
+    assert httpx.get(url[:-1]).status_code == 404

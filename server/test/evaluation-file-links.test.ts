@@ -112,12 +112,12 @@ describe("files.resolve_url of weave 0.54.0", () => {
       url.replace(/\.[^.]*$/, ""),
     ]) {
       const refused = await fetchUrl(forged)
-      expect([refused.statusCode, refused.json()]).toMatchObject([403, { reason: expect.stringContaining("resolve") }])
+      expect([refused.statusCode, refused.json()]).toMatchObject([404, { reason: expect.stringContaining("resolve") }])
     }
     vi.setSystemTime(new Date("2026-05-01T12:15:00Z"))
     const ended = await fetchUrl(url)
     expect([ended.statusCode, ended.json()]).toMatchObject([
-      403,
+      404,
       { reason: expect.stringContaining("ended at 2026-05") },
     ])
   })

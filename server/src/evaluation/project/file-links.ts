@@ -30,18 +30,18 @@ export class FileLinks {
     return `${text}.${this.#sign(text).toString("base64url")}`
   }
 
-  /** @throws {HeddleError} `forbidden` for a token that this server did not make, or that has ended. */
+  /** @throws {HeddleError} `not_found` for a token that this server did not make, or that has ended. */
   fileOf(token: string, now: number): LinkedFile {
     const [text = "", signature = ""] = token.split(".")
     const expected = this.#sign(text)
     const given = Buffer.from(signature, "base64url")
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-      throw new HeddleError("forbidden", "this address was not made by this server; resolve the file again")
+      throw new HeddleError("not_found", "this address was not made by this server; resolve the file again")
     }
     const [projectId, digest, endsAt] = JSON.parse(Buffer.from(text, "base64url").toString("utf8")) as Content
     if (endsAt > now) return { projectId, digest }
     throw new HeddleError(
-      "forbidden",
+      "not_found",
       `this address ended at ${new Date(endsAt).toISOString()}; resolve the file again`,
     )
   }

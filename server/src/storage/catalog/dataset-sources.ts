@@ -7,6 +7,22 @@ import { listOf } from "./text-lists.ts"
 export type DatasetSourceLink = Omit<DatasetSourceTable, "project_id">
 export type NewDatasetSourceLink = Omit<DatasetSourceLink, "created_at" | "updated_at" | "deleted_at">
 
+const columns = [
+  "id",
+  "dataset_object_id",
+  "row_digest",
+  "source_kind",
+  "source_id",
+  "source_trace_id",
+  "source_display_name",
+  "source_started_at",
+  "link_metadata",
+  "added_by",
+  "created_at",
+  "updated_at",
+  "deleted_at",
+] as const
+
 /** Makes links, or brings them up to date and back. Ids are different. Returns those that were not there before. */
 export async function putLinks(
   database: CatalogDatabase,
@@ -87,7 +103,7 @@ export async function findLinks(
   if (rowDigests?.length === 0 || sourceKinds?.length === 0) return []
   let query = database
     .selectFrom("dataset_sources")
-    .selectAll()
+    .select(columns)
     .where("project_id", "=", projectId)
     .where("dataset_object_id", "=", datasetObjectId)
     .orderBy("row_digest")
