@@ -11,7 +11,7 @@ import { HeddleError } from "./errors.ts"
 import { loadServerSecret } from "./gateway/cache-salt.ts"
 import { Gateway } from "./gateway/gateway.ts"
 import { evaluationRoutes } from "./evaluation/evaluation-routes.ts"
-import { executionRoutes } from "./evaluation/execution/execution-routes.ts"
+import { executionJobs, executionRoutes } from "./evaluation/execution/execution-routes.ts"
 import { loadProviderSecrets } from "./evaluation/execution/providers/provider-secrets.ts"
 import { loadPriceList } from "./evaluation/costs/price-list.ts"
 import { FileLinks } from "./evaluation/project/file-links.ts"
@@ -123,6 +123,9 @@ async function compose(
     fileLinks: new FileLinks(secret),
     priceList,
   }
+  const execution = { ...evaluation, chatModels: new ChatService(gateway), secrets, fetchPolicy }
+  const executions = executionJobs(execution, { log: server.log, exclusive })
+  await executions.start()
   const accounts = { database, invalidate: () => authenticator.invalidate() }
   const maximumBytes = config.maximumBodyBytes
   const routes: Route[] = [
@@ -143,7 +146,7 @@ async function compose(
     }),
     ...inferenceRoutes({ database, gateway }),
     ...evaluationRoutes(evaluation),
-    ...executionRoutes({ ...evaluation, chatModels: new ChatService(gateway), secrets, fetchPolicy }),
+    ...executionRoutes(execution, executions),
     ...fileRoutes({ database, blobs, maximumFileBytes: maximumBytes }),
     ...serviceRoutes(database),
     ...graphqlRoutes(database),
@@ -154,7 +157,7 @@ async function compose(
   await registerDocs(server, routes)
   const close = async () => {
     await server.close()
-    await Promise.all([scheduler.close(), collector.close()])
+    await Promise.all([scheduler.close(), executions.close(), collector.close()])
     await Promise.all([trajectories.close(), engine.close(), ledger.flush()])
     await stores.close()
   }

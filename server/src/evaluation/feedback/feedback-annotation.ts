@@ -8,7 +8,7 @@ import { HeddleError } from "../../errors.ts"
 /** `specText`: the JSON of the object that `annotation_ref` names. @throws {HeddleError} `invalid_request`. */
 export function checkAnnotationValue(specText: string, annotationRef: string, value: unknown): void {
   const schema = fieldSchema(specText, annotationRef)
-  const problem = problemOf(schema, value, annotationRef)
+  const problem = schemaProblem(schema, value, annotationRef)
   if (problem === null) return
   throw new HeddleError(
     "invalid_request",
@@ -25,7 +25,8 @@ function fieldSchema(specText: string, annotationRef: string): object | boolean 
   return typeof schema === "boolean" ? schema : (schema as object)
 }
 
-function problemOf(schema: object | boolean, value: unknown, annotationRef: string): string | null {
+/** What is wrong with the value, in words; null: nothing. @throws {HeddleError} `invalid_request`: no usable schema. */
+export function schemaProblem(schema: object | boolean, value: unknown, annotationRef: string): string | null {
   const validator = validatorOf(schema)
   try {
     const validate = validator.compile(schema)

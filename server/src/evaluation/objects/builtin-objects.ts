@@ -96,6 +96,24 @@ const completionParameters: BuiltinClass = {
   },
 }
 
+/** Of weave 0.52.41; what 0.54.0 brings has no actions, and its server still runs them. */
+const judgeAction: BuiltinClass = {
+  name: "LlmJudgeActionConfig",
+  bases: modelBases,
+  fields: {
+    action_type: required(oneOf("llm_judge")),
+    model: required(text),
+    prompt: required(text),
+    response_schema: required(map),
+  },
+  check: ({ response_schema }, path) => checkFieldSchema(response_schema, `${path}.response_schema`),
+}
+const wordsAction: BuiltinClass = {
+  name: "ContainsWordsActionConfig",
+  bases: modelBases,
+  fields: { action_type: required(oneOf("contains_words")), target_words: required(listOf(text)) },
+}
+
 const comparison: BuiltinClass = {
   name: "ComparisonViewDefinition",
   bases: modelBases,
@@ -124,6 +142,15 @@ const classes: readonly BuiltinClass[] = [
     },
     { check: ({ field_schema }, path) => checkFieldSchema(field_schema, `${path}.field_schema`) },
   ),
+  baseObject("ActionSpec", {
+    name: required(text),
+    config: required(
+      either(
+        instanceOf(() => judgeAction),
+        instanceOf(() => wordsAction),
+      ),
+    ),
+  }),
   baseObject("Leaderboard", { columns: required(listOf(instanceOf(() => leaderboardColumn))) }),
   baseObject("AlertSpec", {
     op_scope: optional(listOf(text)),

@@ -1,5 +1,6 @@
 /** The queue of work that requests leave to the server: claimed under a lease, ended once. */
 import { sql } from "kysely"
+import { isUuid } from "./identifiers.ts"
 import type { ExecutionJobKind, ExecutionJobStatus } from "./execution-jobs-schema.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 
@@ -123,6 +124,7 @@ export async function findExecutionJob(
   projectId: string,
   id: string,
 ): Promise<ExecutionJobStanding | null> {
+  if (!isUuid(id)) return null
   const row = await database
     .selectFrom("execution_jobs")
     .select(["status", "total_items as totalItems", "error_message as error"])

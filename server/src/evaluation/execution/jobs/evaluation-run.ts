@@ -1,0 +1,96 @@
+/** The calls of an evaluation that the server runs, as the SDK and the evaluation-run endpoints write them (evaluation-store-objects 7). */
+import { randomUUIDv7 } from "node:crypto"
+import type { Principal } from "../../../http/principal.ts"
+import { readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
+import { recordCalls } from "../../calls/recorded-call.ts"
+import type { RunMarkers } from "../../evaluation-runs/run-names.ts"
+import { runOpRef } from "../../evaluation-runs/run-ops.ts"
+import type { ProjectAccess } from "../../project-access.ts"
+import type { ExecutionDependencies } from "../dependencies.ts"
+import { applyScorer, type ScoringTarget } from "../scored-call.ts"
+import type { Scorer } from "../scorer.ts"
+import type { JobContext } from "./job-runner.ts"
+
+export interface RunRefs {
+  evaluation: string
+  model: string
+  source_evaluation_run_id?: string
+}
+
+export const evalMeta = { evaluate_model_worker: true, declarative: true }
+
+/** The root call; its id, which is also that of its trace and of the job. */
+export async function startRun(
+  dependencies: ExecutionDependencies,
+  principal: Principal,
+  project: ProjectAccess,
+  refs: RunRefs,
+): Promise<string> {
+  const id = randomUUIDv7()
+  const markers: RunMarkers = { evaluation_run: "true", ...refs }
+  const start = {
+    id,
+    traceId: id,
+    parentId: null,
+    opName: await runOpRef(dependencies, principal, project, {
+      owner: "Evaluation",
+      method: "evaluate",
+      otherwise: "Evaluation",
+    }),
+    startedAt: new Date(),
+    attributes: attributesOf(markers),
+    inputs: JSON.stringify({ self: refs.evaluation, model: refs.model }),
+  }
+  await recordCalls(dependencies, principal, project.name, [{ start }])
+  return id
+}
+
+export function attributesOf(markers: RunMarkers): string {
+  return JSON.stringify({ weave: markers, _weave_eval_meta: evalMeta })
+}
+
+/** Ends the root call with `reason`; it had to be begun. */
+export async function failRun(
+  dependencies: ExecutionDependencies,
+  { jobId, principal, project }: JobContext,
+  reason: string,
+): Promise<void> {
+  const end = { id: jobId, endedAt: new Date(), output: "null", summary: "{}", exception: reason }
+  await recordCalls(dependencies, principal, project.name, [{ end }])
+}
+
+/** JSON text of the scores by the scorers' names; one that failed gives `{}`, as in the SDK. */
+export async function scoreTrial(
+  dependencies: ExecutionDependencies,
+  context: JobContext,
+  scorers: readonly Scorer[],
+  predictionId: string,
+  target: ScoringTarget,
+): Promise<string> {
+  const scores = await Promise.all(
+    scorers.map(async (scorer) => {
+      const markers: RunMarkers = {
+        score: "true",
+        prediction_id: predictionId,
+        scorer: scorer.ref,
+        evaluation_run_id: context.jobId,
+      }
+      const { output } = await applyScorer(dependencies, context, scorer, {
+        ...target,
+        attributes: attributesOf(markers),
+      })
+      return `${JSON.stringify(scorer.name)}:${output ?? "{}"}`
+    }),
+  )
+  return `{${scores.join(",")}}`
+}
+
+/** Which of the calls have ended. */
+export async function endedIds(
+  { traces }: ExecutionDependencies,
+  project: ProjectAccess,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const rows = await readCallRows(traces, project.id, ids, ["ended_at"])
+  return new Set(rows.flatMap(({ id, ended_at }) => (ended_at == null ? [] : [id])))
+}

@@ -1,0 +1,196 @@
+/**
+ * Does the work that requests left to the server, and sees each job to its end (law 7): servers share
+ * the queue through leases, one that stops gives its jobs back, and a job that a crash cut goes on
+ * where it was. What a job has done already it tells by the ids of what it stored.
+ */
+import { randomUUID } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
+import { HeddleError } from "../../../errors.ts"
+import type { Principal } from "../../../http/principal.ts"
+import { findAccount } from "../../../storage/catalog/accounts.ts"
+import { isLiveKey } from "../../../storage/catalog/api-keys.ts"
+import {
+  claimExecutionJob,
+  type ClaimedExecutionJob,
+  endExecutionJob,
+  reclaimExecutionJobs,
+  releaseExecutionJob,
+  renewExecutionLeases,
+  storeExecutionJob,
+} from "../../../storage/catalog/execution-jobs.ts"
+import type { ExecutionJobKind } from "../../../storage/catalog/execution-jobs-schema.ts"
+import type { CatalogDatabase } from "../../../storage/catalog/open-catalog.ts"
+import { type ProjectAccess, projectForRead } from "../../project-access.ts"
+
+export interface JobContext {
+  jobId: string
+  principal: Principal
+  project: ProjectAccess
+  /** JSON. */
+  request: string
+  signal: AbortSignal
+}
+
+export interface JobKind {
+  /** Does what is left of it. What it throws ends the job, unless the server stops. */
+  run: (context: JobContext) => Promise<void>
+  /** Records that the job ended in failure; must be repeatable. */
+  fail?: (context: JobContext, reason: string) => Promise<void>
+}
+
+interface JobLog {
+  info(object: object, message: string): void
+  error(object: object, message: string): void
+}
+
+export interface JobRunnerOptions {
+  database: CatalogDatabase
+  kinds: Readonly<Record<ExecutionJobKind, JobKind>>
+  log: JobLog
+  /** true: no other server shares the catalog, so leases found at start belong to the dead. */
+  exclusive: boolean
+}
+
+const concurrency = 2
+const maximumAttempts = 3
+const leaseSeconds = 60
+const tickMs = 2_000
+const closeWaitMs = 5_000
+
+export class JobRunner {
+  readonly #options: JobRunnerOptions
+  readonly #owner = randomUUID()
+  readonly #running = new Map<string, { controller: AbortController; done: Promise<void> }>()
+  /** Resolved when the job has ended here. */
+  readonly #ends = new Map<string, () => void>()
+  #closed = false
+  #wake: () => void = () => undefined
+  #loop: Promise<void> = Promise.resolve()
+
+  constructor(options: JobRunnerOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    await reclaimExecutionJobs(this.#options.database, this.#options.exclusive)
+    this.#loop = this.#run()
+  }
+
+  /** Stored when it resolves. */
+  async add(
+    kind: ExecutionJobKind,
+    id: string,
+    principal: Principal,
+    project: ProjectAccess,
+    request: object,
+  ): Promise<void> {
+    const { userId, apiKeyId } = principal
+    const job = { id, kind, projectId: project.id, userId, apiKeyId, request: JSON.stringify(request) }
+    await storeExecutionJob(this.#options.database, job)
+    this.#wake()
+  }
+
+  /** Resolves when the job has ended on this server, or after `ms`. */
+  async ended(id: string, ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#ends.set(id, resolve)
+    await Promise.race([promise, sleep(ms, undefined, { ref: false })])
+    this.#ends.delete(id)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#wake()
+    await this.#loop
+    for (const { controller } of this.#running.values()) controller.abort()
+    const parked = Promise.all(Array.from(this.#running.values(), ({ done }) => done))
+    await Promise.race([parked, sleep(closeWaitMs, undefined, { ref: false })])
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closed) {
+      const woken = new Promise<void>((resolve) => (this.#wake = resolve))
+      try {
+        await this.#look()
+      } catch (error) {
+        this.#options.log.error({ err: error }, "the queue of executions could not be read; trying again")
+      }
+      const tick = new AbortController()
+      await Promise.race([woken, sleep(tickMs, undefined, { ref: false, signal: tick.signal }).catch(() => undefined)])
+      tick.abort()
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { database, exclusive } = this.#options
+    if (this.#running.size > 0) {
+      const held = new Set(await renewExecutionLeases(database, this.#owner, leaseSeconds))
+      for (const [id, { controller }] of this.#running) if (!held.has(id)) controller.abort()
+    }
+    if (!exclusive) await reclaimExecutionJobs(database, false)
+    while (!this.#closed && this.#running.size < concurrency) {
+      const job = await claimExecutionJob(database, this.#owner, leaseSeconds)
+      if (job === null) return
+      this.#begin(job)
+    }
+  }
+
+  #begin(job: ClaimedExecutionJob): void {
+    const controller = new AbortController()
+    const done = this.#see(job, controller.signal).finally(() => {
+      this.#running.delete(job.id)
+      this.#ends.get(job.id)?.()
+      this.#wake()
+    })
+    this.#running.set(job.id, { controller, done })
+  }
+
+  async #see(job: ClaimedExecutionJob, signal: AbortSignal): Promise<void> {
+    const { database, log } = this.#options
+    try {
+      const reason = await this.#outcome(job, signal)
+      if (signal.aborted) await releaseExecutionJob(database, job.id, this.#owner)
+      else await endExecutionJob(database, job.id, this.#owner, reason)
+    } catch (error) {
+      log.error({ err: error, job: job.id }, "the end of an execution could not be recorded; it will be begun again")
+    }
+  }
+
+  /** null: all is done; else why it failed. */
+  async #outcome(job: ClaimedExecutionJob, signal: AbortSignal): Promise<string | null> {
+    const { kinds, log } = this.#options
+    const kind = kinds[job.kind]
+    let context: JobContext | null = null
+    try {
+      context = await this.#contextOf(job, signal)
+      if (!(await isLiveKey(this.#options.database, job.apiKeyId))) throw revoked()
+      if (job.attempts > maximumAttempts)
+        throw new HeddleError("internal_error", `the server stopped ${maximumAttempts} times while it did this`)
+      await kind.run(context)
+      return null
+    } catch (error) {
+      if (signal.aborted) return null
+      const known = error instanceof HeddleError
+      if (!known) log.error({ err: error, job: job.id }, "an execution failed")
+      const reason = known ? error.message : "an unexpected error; the server's log has it under this job's id"
+      if (context !== null) await kind.fail?.(context, reason)
+      return reason
+    }
+  }
+
+  async #contextOf(
+    { id, userId, apiKeyId, projectName, request }: ClaimedExecutionJob,
+    signal: AbortSignal,
+  ): Promise<JobContext> {
+    const { database } = this.#options
+    const account = await findAccount(database, userId)
+    if (account === null) throw revoked()
+    const principal = { ...account, apiKeyId }
+    const project = await projectForRead(database, principal, projectName)
+    return { jobId: id, principal, project, request, signal }
+  }
+}
+
+function revoked(): HeddleError {
+  return new HeddleError("forbidden", "the key that asked for this was revoked")
+}

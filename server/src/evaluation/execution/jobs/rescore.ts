@@ -1,0 +1,171 @@
+/** `/evaluations/rescore`: other scorers over the predictions of a run, as a run of its own (evaluation-store-calls 9). */
+import type { Principal } from "../../../http/principal.ts"
+import { memberText } from "../../../json/json-parts.ts"
+import { setExecutionJobTotal } from "../../../storage/catalog/execution-jobs.ts"
+import { findChildIds } from "../../../storage/traces/calls/call-children.ts"
+import { type CallRow, readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
+import { rowTexts } from "../../../storage/traces/table-rows.ts"
+import type { RescoreBody } from "../../../wire/evaluation/execution.ts"
+import { derivedId } from "../../calls/derived-id.ts"
+import { recordCalls } from "../../calls/recorded-call.ts"
+import { finishRun } from "../../evaluation-runs/finish-run.ts"
+import { markersOf, stringAt, textOr } from "../../evaluation-runs/run-calls.ts"
+import { isPredictAndScoreOp, type RunMarkers } from "../../evaluation-runs/run-names.ts"
+import { runOpRef } from "../../evaluation-runs/run-ops.ts"
+import { evaluationOf, findRun } from "../../evaluation-runs/runs.ts"
+import { projectForRead } from "../../project-access.ts"
+import { tryParseRef } from "../../refs/refs.ts"
+import type { ExecutionDependencies } from "../dependencies.ts"
+import { readScorer, type Scorer } from "../scorer.ts"
+import { attributesOf, endedIds, failRun, scoreTrial, startRun } from "./evaluation-run.ts"
+import type { JobContext, JobKind, JobRunner } from "./job-runner.ts"
+import { forEachParallel } from "./parallel.ts"
+
+interface RescoreRequest {
+  sourceRunId: string
+  /** Pinned. */
+  scorerRefs: string[]
+  model: string
+  evaluation: string
+}
+
+const trialsAtOnce = 256
+
+/** The id of the new run, which is begun. @throws {HeddleError} 400, 403, 404: nothing was stored. */
+export async function rescore(
+  dependencies: ExecutionDependencies,
+  jobs: JobRunner,
+  principal: Principal,
+  body: RescoreBody,
+): Promise<string> {
+  const project = await projectForRead(dependencies.database, principal, body.project_id)
+  const source = await findRun(dependencies, project, body.source_evaluation_run_id)
+  const scorers = []
+  for (const ref of new Set(body.scorer_refs)) scorers.push(await readScorer(dependencies, principal, ref))
+  const markers = markersOf(source)
+  const evaluation = textOr(markers.evaluation, null) ?? evaluationOf(source) ?? ""
+  const model = textOr(markers.model, null) ?? stringAt(source.inputs, "model") ?? ""
+  const id = await startRun(dependencies, principal, project, {
+    evaluation,
+    model,
+    source_evaluation_run_id: source.id,
+  })
+  const request: RescoreRequest = {
+    sourceRunId: source.id,
+    scorerRefs: scorers.map(({ pinnedRef }) => pinnedRef),
+    model,
+    evaluation,
+  }
+  await jobs.add("rescore", id, principal, project, request)
+  return id
+}
+
+export function rescoreJob(dependencies: ExecutionDependencies): JobKind {
+  return {
+    run: async (context) => {
+      const { principal, project, jobId, signal } = context
+      const request = JSON.parse(context.request) as RescoreRequest
+      const scorers = await Promise.all(request.scorerRefs.map((ref) => readScorer(dependencies, principal, ref)))
+      const source = await findRun(dependencies, project, request.sourceRunId)
+      const children = await findChildIds(dependencies.traces, project.id, source)
+      await setExecutionJobTotal(dependencies.database, jobId, children.length)
+      for (let from = 0; from < children.length; from += trialsAtOnce) {
+        const some = children.slice(from, from + trialsAtOnce)
+        const done = await endedIds(
+          dependencies,
+          project,
+          some.map((id) => derivedId(jobId, id)),
+        )
+        const rows = await readCallRows(dependencies.traces, project.id, some, ["inputs", "output", "ended_at"])
+        const left = rows.filter(
+          (row) => isPredictAndScoreOp(row.op_name) && row.ended_at != null && !done.has(derivedId(jobId, row.id)),
+        )
+        const examples = await examplesOf(dependencies, principal, left)
+        await forEachParallel(left, signal, (row) =>
+          runTrial(dependencies, context, { request, scorers }, row, examples.get(row.id) ?? "{}"),
+        )
+      }
+      await finishRun(dependencies, principal, project.name, jobId, null)
+    },
+    fail: (context, reason) => failRun(dependencies, context, reason),
+  }
+}
+
+/** JSON texts of the rows that the trials were made for: what they name, or hold themselves. */
+async function examplesOf(
+  { database, traces }: ExecutionDependencies,
+  principal: Principal,
+  trials: readonly CallRow[],
+): Promise<Map<string, string>> {
+  const examples = new Map<string, string>()
+  for (const { id, inputs } of trials) {
+    const example = memberText(inputs ?? "{}", "example") ?? "{}"
+    const ref = example.startsWith('"') ? tryParseRef(JSON.parse(example) as string) : null
+    const digest = ref?.steps.findLast(({ edge }) => edge === "id")?.value
+    if (ref === null || digest === undefined) {
+      if (example.startsWith("{")) examples.set(id, example)
+      continue
+    }
+    const project = await projectForRead(database, principal, ref.project)
+    examples.set(id, (await rowTexts(traces, project.id, [digest])).get(digest) ?? "{}")
+  }
+  return examples
+}
+
+interface Rescoring {
+  request: RescoreRequest
+  scorers: readonly Scorer[]
+}
+
+/** The prediction of the source, stored again below this run, so that the run is read like any other. */
+async function runTrial(
+  dependencies: ExecutionDependencies,
+  context: JobContext,
+  { request, scorers }: Rescoring,
+  source: CallRow,
+  example: string,
+): Promise<void> {
+  const { jobId, principal, project, signal } = context
+  const { model } = request
+  const id = derivedId(jobId, source.id)
+  const predictionId = derivedId(id, "predict")
+  const now = new Date()
+  const output = memberText(source.output ?? "{}", "output") ?? "null"
+  const latency = memberText(source.output ?? "{}", "model_latency") ?? "null"
+  const modelName = tryParseRef(model)?.name ?? "Model"
+  const trial = {
+    id,
+    traceId: jobId,
+    parentId: jobId,
+    opName: await runOpRef(dependencies, principal, project, {
+      owner: "Evaluation",
+      method: "predict_and_score",
+      otherwise: "Evaluation",
+    }),
+    startedAt: now,
+    attributes: attributesOf({ predict_call_id: predictionId }),
+    inputs: source.inputs ?? "{}",
+  }
+  const markers: RunMarkers = { prediction: "true", model, evaluation_run_id: jobId }
+  const prediction = {
+    id: predictionId,
+    traceId: jobId,
+    parentId: id,
+    opName: await runOpRef(dependencies, principal, project, {
+      owner: modelName,
+      method: "predict",
+      otherwise: "Model",
+    }),
+    startedAt: now,
+    attributes: attributesOf(markers),
+    inputs: `{"self":${JSON.stringify(model)},"inputs":${example}}`,
+  }
+  const ended = { id: predictionId, endedAt: now, output, summary: "{}", exception: null }
+  await recordCalls(dependencies, principal, project.name, [{ start: trial }, { start: prediction, end: ended }])
+  const target = { callId: predictionId, inputs: example, output, parent: { id, traceId: jobId }, attributes: "{}" }
+  const scores = await scoreTrial(dependencies, context, scorers, predictionId, target)
+  signal.throwIfAborted()
+  const result = `{"output":${output},"scores":${scores},"model_latency":${latency}}`
+  const end = { id, endedAt: new Date(), output: result, summary: "{}", exception: null }
+  await recordCalls(dependencies, principal, project.name, [{ end }])
+}

@@ -1,0 +1,25 @@
+/** The JSON in a model's answer: alone, in a fence, or after some words. */
+import { JsonCursor, JsonTextError } from "../../json/json-cursor.ts"
+import { ModelFailure } from "./chat-models.ts"
+
+const shownCharacters = 200
+
+/** The text of the first JSON object of `answer`. @throws {ModelFailure} when there is none; no value is made up. */
+export function jsonAnswer(answer: string): string {
+  for (let at = answer.indexOf("{"); at !== -1; at = answer.indexOf("{", at + 1)) {
+    const found = objectAt(answer.slice(at))
+    if (found !== null) return found
+  }
+  throw new ModelFailure(`the model's answer holds no JSON object: ${JSON.stringify(answer.slice(0, shownCharacters))}`)
+}
+
+function objectAt(text: string): string | null {
+  try {
+    const value = new JsonCursor(text).value()
+    JSON.parse(value)
+    return value
+  } catch (error) {
+    if (error instanceof JsonTextError || error instanceof SyntaxError) return null
+    throw error
+  }
+}
