@@ -1,6 +1,7 @@
 /** Opens the trace store and brings its tables up to date. */
 import { agentSpanTables } from "./agents/span-table.ts"
 import { queueCallTables } from "./annotation/queue-calls.ts"
+import { addMissingPlaces } from "./calls/call-places.ts"
 import { callsTables } from "./calls/calls-tables.ts"
 import { ClickHouseTraces } from "./store/clickhouse-traces.ts"
 import { EmbeddedTraces } from "./store/embedded-traces.ts"
@@ -33,6 +34,7 @@ export async function openTraces(location: TracesLocation): Promise<TraceStore> 
   try {
     for (const statement of tables) await traces.command(statement)
     await migrateTraces(traces)
+    await addMissingPlaces(traces)
   } catch (error) {
     await traces.close()
     throw error

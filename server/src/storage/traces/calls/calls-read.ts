@@ -31,14 +31,14 @@ async function nearestCallIds(traces: TraceStore, selection: CallsSelection, pag
   const wanted = page.offset + page.limit
   for (let count = Math.max(firstCandidates, 2 * wanted); count <= mostCandidates; count *= growth) {
     const candidates = await nearestCandidates(traces, selection.projectId, selection.byTime, count)
-    const sure = candidates.at(-1)?.start
+    const sure = candidates.at(-1)?.started_at
     const rows =
       sure === undefined
         ? []
         : await verify(
             traces,
             selection,
-            candidates.map(({ call }) => call),
+            candidates.map(({ id }) => id),
             sure,
             wanted,
           )
@@ -51,8 +51,8 @@ async function nearestCallIds(traces: TraceStore, selection: CallsSelection, pag
 }
 
 interface Candidate {
-  call: string
-  start: string
+  id: string
+  started_at: string
 }
 
 function nearestCandidates(

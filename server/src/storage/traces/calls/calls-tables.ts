@@ -18,7 +18,7 @@ export const oddJsonMember = ',"odd_json":1'
  * bare JSON string would lose. `odd_json` says which calls `query/json-value.ts` must read in its
  * slower way, so that no search need try every payload; whoever makes the row finds out.
  *
- * Among the rows are places; see call-places.ts.
+ * `call_places`: see call-places.ts.
  */
 export const callsTables = [
   `create table if not exists calls (
@@ -47,4 +47,11 @@ export const callsTables = [
     odd_json Nullable(UInt8)
   ) engine = CoalescingMergeTree order by (project_id, id)
   settings index_granularity = 512, ${rarerMerges}`,
+  `create table if not exists call_places (
+    project_id UUID,
+    trace_id String codec(ZSTD),
+    started_at DateTime64(6, 'UTC') codec(Delta, ZSTD),
+    id String codec(ZSTD)
+  ) engine = ReplacingMergeTree order by (project_id, trace_id, started_at, id)
+  settings index_granularity = 1024, ${rarerMerges}`,
 ]

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { placeLines } from "./call-places.ts"
-import { CallWriter } from "./calls-write.ts"
+import { addMissingPlaces, placeLines } from "./call-places.ts"
+import { CallWriter, insertCalls } from "./calls-write.ts"
 import { openTraces } from "../open-traces.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 
@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** The store itself, whose inserts wait for `release`, and how many calls each insert had. */
+/** The store itself, whose inserts wait for `release`, and how many rows each insert into `calls` had. */
 function heldBack() {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const inserts: number[] = []
@@ -32,7 +32,7 @@ function heldBack() {
     ping: () => traces.ping(),
     close: () => Promise.resolve(),
     insert: async (table, rows) => {
-      inserts.push(rows.toString().split('"started_at"').length - 1)
+      if (table === "calls") inserts.push(rows.toString().trimEnd().split("\n").length)
       await released
       await traces.insert(table, rows)
     },
@@ -54,19 +54,36 @@ async function stored(prefix: string): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-test("two inserts run at once; what comes meanwhile shares the next one", async () => {
+const pause = () => new Promise((resolve) => setTimeout(resolve, 20))
+
+test("what comes while a small insert runs shares the next one", async () => {
   const { store, release, inserts } = heldBack()
   const writer = new CallWriter(store)
+  const first = writer.add(batchOf("share-0"))
+  await pause()
+  const others = [1, 2, 3].map((number) => writer.add(batchOf(`share-${number}`)))
+  await pause()
+  expect(inserts).toEqual([1])
+  release()
+  await Promise.all([first, ...others])
+  expect(inserts).toEqual([1, 3])
+  expect(await stored("share-")).toEqual(["share-0", "share-1", "share-2", "share-3"])
+})
+
+test("two large inserts run at once, and no third", async () => {
+  const { store, release, inserts } = heldBack()
+  const writer = new CallWriter(store)
+  const large = JSON.stringify({ text: "x".repeat(200 * 1024) })
   const sent: Promise<void>[] = []
-  for (const number of [0, 1, 2, 3, 4]) {
-    sent.push(writer.add(batchOf(`share-${number}`)))
-    await new Promise((resolve) => setTimeout(resolve, 20))
+  for (const number of [0, 1, 2, 3]) {
+    sent.push(writer.add(batchOf(`pair-${number}`, large)))
+    await pause()
   }
   expect(inserts).toEqual([1, 1])
   release()
   await Promise.all(sent)
-  expect(inserts).toEqual([1, 1, 3])
-  expect(await stored("share-")).toEqual(["share-0", "share-1", "share-2", "share-3", "share-4"])
+  expect(inserts).toEqual([1, 1, 2])
+  expect(await stored("pair-")).toEqual(["pair-0", "pair-1", "pair-2", "pair-3"])
 })
 
 test("of those whom large inserts answer each insert takes its half; it does not wait long for them", async () => {
@@ -109,4 +126,17 @@ test("beyond 128 MiB that wait, more is refused with a time to come again, and w
   expect(await stored("full-")).toEqual(["full-0", "full-1", "full-2", "full-3"])
   await writer.add(batchOf("full-4"))
   expect(await stored("full-4")).toEqual(["full-4"])
+})
+
+test("calls whose places a crash has cut off are found again after the next start", async () => {
+  const [{ rows }, other] = [batchOf("torn-0"), batchOf("torn-1")]
+  await traces.insert("calls", rows)
+  await insertCalls(traces, [other])
+  const places = async () => {
+    const sql = "select id, trace_id from call_places final where startsWith(id, 'torn-') order by id, trace_id"
+    return (await traces.rows<{ id: string; trace_id: string }>(sql)).map((row) => `${row.id} ${row.trace_id}`)
+  }
+  expect(await places()).toEqual(["torn-1 ", "torn-1 t"])
+  await addMissingPlaces(traces)
+  expect(await places()).toEqual(["torn-0 ", "torn-0 t", "torn-1 ", "torn-1 t"])
 })

@@ -12,7 +12,11 @@ const maximumInsertBytes = 32 * 1024 * 1024
 /** Bytes that may wait; what comes then is refused, so that memory stays bounded. */
 const maximumWaitingBytes = 128 * 1024 * 1024
 const retryAfterMs = 1_000
-/** While one insert runs, the requests for the next are read and gathered, and it may start: two keep two cores busy. */
+/**
+ * A large insert uses one core while the other one reads the requests for the next, so two may run; what
+ * is small then need not wait for what is large. What comes during a small one shares the next, as many
+ * small parts would take longer.
+ */
 const insertsAtOnce = 2
 /**
  * Whoever waited for a large insert sends its next batch at once. A wait for its share of them makes
@@ -20,8 +24,9 @@ const insertsAtOnce = 2
  */
 const gathering = { insertBytes: 128 * 1024, milliseconds: 20 }
 
-/** JSON Lines for the table `calls`. */
+/** JSON Lines. */
 export interface CallBatch {
+  /** Of the table `calls`. */
   rows: Buffer
   /** Of each start among them; see `placeLines`. */
   places: Buffer
@@ -36,6 +41,7 @@ interface Waiter {
 export class CallWriter {
   readonly #traces: TraceStore
   #waiting: Waiter[] = []
+  /** Of what waits and of what is being stored. */
   #waitingBytes = 0
   /** Requests of the inserts that run. */
   #storing = 0
@@ -66,7 +72,8 @@ export class CallWriter {
   }
 
   #startNext(): void {
-    if (this.#waiting.length > 0 && !this.#isGathering && this.#inserts < insertsAtOnce) void this.#insertNext()
+    if (this.#waiting.length === 0 || this.#isGathering || this.#inserts === insertsAtOnce) return
+    if (this.#inserts === 0 || this.#waitingBytes >= gathering.insertBytes) void this.#insertNext()
   }
 
   async #insertNext(): Promise<void> {
@@ -126,7 +133,9 @@ export class CallWriter {
 }
 
 export async function insertCalls(traces: TraceStore, batches: readonly CallBatch[]): Promise<void> {
-  await traces.insert("calls", Buffer.concat(batches.flatMap(({ rows, places }) => [rows, places])))
+  const places = Buffer.concat(batches.map((batch) => batch.places))
+  const rows = Buffer.concat(batches.map((batch) => batch.rows))
+  await Promise.all([traces.insert("call_places", places), traces.insert("calls", rows)])
 }
 
 const sizeOf = ({ rows, places }: CallBatch): number => rows.length + places.length

@@ -8,7 +8,7 @@
  */
 import { setTimeout } from "node:timers/promises"
 import type { TraceStore } from "../store/trace-store.ts"
-import { placesAmongCalls } from "./0001-places-among-calls.ts"
+import { plainOddJson } from "./0001-plain-odd-json.ts"
 
 export interface TraceMigration {
   name: string
@@ -17,7 +17,7 @@ export interface TraceMigration {
 }
 
 /** In order; the version of a store is how many of them it has had. */
-const migrations: readonly TraceMigration[] = [placesAmongCalls]
+const migrations: readonly TraceMigration[] = [plainOddJson]
 
 const versionTable = `create table if not exists trace_schema (
     version UInt32,

@@ -17,7 +17,7 @@ import {
 /** A connection runs one query at a time, so a long read holds up only its own. */
 const readers = 4
 /** Of inserts that run at once either may count as the newer; one that was awaited is older than the next. */
-const writers = 3
+const writers = 4
 /** Statements carry lists of ids: ClickHouse's own limit is 256 KiB. */
 const connectionArguments = [
   "--max_query_size=67108864",
