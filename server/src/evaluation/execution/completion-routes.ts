@@ -7,7 +7,7 @@ import {
   imageAnswer,
   imageBody,
 } from "../../wire/evaluation/completion.ts"
-import { linesType, sendStream } from "../json-stream.ts"
+import { lineTypes, linesType, sendStream } from "../json-stream.ts"
 import { createCompletion, streamCompletion } from "./completion.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
 import { createImage } from "./image.ts"
@@ -33,6 +33,7 @@ export function completionRoutes(dependencies: ExecutionDependencies): Route[] {
       summary: "The chunks of a chat completion as JSON Lines, recorded as a call",
       schemas: { body: completionBody },
       response: completionLine,
+      answerTypes: lineTypes,
       streamsLive: true,
       handle: async (context) => {
         const lines = await streamCompletion(dependencies, context, context.body, context.exactBody())
