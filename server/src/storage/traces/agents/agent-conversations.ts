@@ -61,13 +61,13 @@ export async function chatSpans(
   prices: readonly PriceStep[],
 ): Promise<StoredSpan[]> {
   const parameters = new SqlParameters()
-  const scope = { projectId, parameters, after: null, before: null }
+  const scope = { projectId, parameters, after: null, before: null, traceIds }
   const source = spanSource(scope, { identity: false, prices })
   const ofConversation =
-    conversationId === null ? "" : `and conversation_id in ('', ${parameters.bind(conversationId, "String")})`
+    conversationId === null ? "true" : `conversation_id in ('', ${parameters.bind(conversationId, "String")})`
   return traces.rows<StoredSpan>(
     `select ${chatColumns.join(", ")} from ${source}
-      where trace_id in ${parameters.bind(traceIds, "Array(String)")} ${ofConversation}
+      where ${ofConversation}
       order by started_at, span_id limit ${mostChatSpans}`,
     parameters.values,
   )
@@ -116,7 +116,7 @@ export async function conversationSpans(
   { after, before }: Window,
 ): Promise<ConversationSpan[]> {
   const parameters = new SqlParameters()
-  const source = spanSource({ projectId, parameters, after, before }, { identity: true, prices: null })
+  const source = spanSource({ projectId, parameters, after, before, traceIds: null }, { identity: true, prices: null })
   const rows = await traces.rows<ConversationSpan>(
     `select conversation_id, operation_name, trace_id, span_id, status_code as status,
         ifNull(${validDurationSql}, 0) as duration_ms
@@ -141,7 +141,7 @@ export async function conversationEnds(
   { after, before }: Window,
 ): Promise<ConversationEnds[]> {
   const parameters = new SqlParameters()
-  const source = spanSource({ projectId, parameters, after, before }, { identity: true, prices: null })
+  const source = spanSource({ projectId, parameters, after, before, traceIds: null }, { identity: true, prices: null })
   return traces.rows<ConversationEnds>(
     `select conversation_id,
         argMinIf(input_messages, (started_at, span_id), notEmpty(input_messages)) as first,

@@ -76,7 +76,7 @@ function keysOf({ byVersion }: AgentPage): string {
 }
 
 function agentSpans({ projectId, agentName, prices }: AgentPage, parameters: SqlParameters): string {
-  const scope = { projectId, parameters, after: null, before: null }
+  const scope = { projectId, parameters, after: null, before: null, traceIds: null }
   const named = agentName === null ? "" : ` and agent_name = ${parameters.bind(agentName, "String")}`
   return `${spanSource(scope, { identity: true, prices })} where agent_name != ''${named}`
 }

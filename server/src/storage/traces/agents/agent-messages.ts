@@ -77,7 +77,7 @@ export async function countConversations(traces: TraceStore, search: MessageSear
 
 function foundMessages(search: MessageSearch, parameters: SqlParameters): string {
   const { projectId, after, before, query, roles } = search
-  const source = spanSource({ projectId, parameters, after, before }, { identity: true, prices: null })
+  const source = spanSource({ projectId, parameters, after, before, traceIds: null }, { identity: true, prices: null })
   const fields = ["trace_id", "conversation_id", "agent_name", "provider_name", "request_model"] as const
   const ofSpan = fields.flatMap((field) =>
     search[field] ? [`${field} = ${parameters.bind(search[field], "String")}`] : [],

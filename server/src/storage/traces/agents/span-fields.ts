@@ -77,7 +77,7 @@ function columnValue(column: SpanColumnName): SqlValue {
 
 /** '' compares like any text, and does not exist. */
 function writtenText(sql: string): SqlValue {
-  return { ...textValue(`toString(${sql})`), exists: `notEmpty(${sql})` }
+  return { ...textValue(sql), exists: `notEmpty(${sql})` }
 }
 
 /** SQL: the value of a key, NULL where the key is not there. */

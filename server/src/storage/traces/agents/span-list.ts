@@ -1,13 +1,13 @@
 /** Spans as rows: evaluation-store-calls 10. */
 import type { AgentSort } from "../../../wire/evaluation/agents/span-values.ts"
 import { compileOrder } from "../query/query-order.ts"
-import type { SqlParameters } from "../query/sql-parameters.ts"
+import { SqlParameters } from "../query/sql-parameters.ts"
 import { numberValue, type SqlValue } from "../query/sql-value.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { type AttributeSource, attributeSources, columnOf, spanColumnNames } from "./span-columns.ts"
 import { sortableField } from "./span-fields.ts"
-import { type AskedSpans, selectSpans } from "./span-selection.ts"
-import { costColumns } from "./span-source.ts"
+import { type AskedSpans, isIdentity, selectSpans } from "./span-selection.ts"
+import { costColumns, spanSource } from "./span-source.ts"
 
 export interface SpanPage {
   details: boolean
@@ -23,19 +23,57 @@ export type StoredSpan = Readonly<Record<string, unknown>>
 
 /** Without an order, the newest first. @throws {HeddleError} for fields and expressions that mean nothing. */
 export async function listSpans(traces: TraceStore, asked: AskedSpans, page: SpanPage): Promise<StoredSpan[]> {
-  const { from, parameters } = selectSpans(asked)
+  // Large columns are read of the spans of the page only.
+  const ids = await listIds(traces, asked, page)
+  if (ids.length === 0) return []
+  const parameters = new SqlParameters()
+  const traceIds = [...new Set(ids.map(({ trace_id }) => trace_id))]
+  const scope = { projectId: asked.projectId, parameters, after: null, before: null, traceIds }
+  const source = spanSource(scope, { identity: true, prices: asked.prices })
   const columns = [...shownColumns(page, parameters), ...(asked.prices === null ? [] : costColumns)]
-  const order = orderOf(page.sortBy ?? [], asked.prices !== null, parameters)
+  const spanIds = parameters.bind([...new Set(ids.map(({ span_id }) => span_id))], "Array(String)")
+  const rows = await traces.rows<StoredSpan>(
+    `select ${columns.join(", ")} from ${source} where span_id in ${spanIds}`,
+    parameters.values,
+  )
+  const byId = new Map(rows.map((row) => [keyOf(row as unknown as SpanId), row]))
+  return ids.flatMap((id): StoredSpan[] => {
+    const row = byId.get(keyOf(id))
+    return row === undefined ? [] : [row]
+  })
+}
+
+interface SpanId {
+  trace_id: string
+  span_id: string
+}
+
+function keyOf({ trace_id, span_id }: SpanId): string {
+  return `${trace_id} ${span_id}`
+}
+
+async function listIds(traces: TraceStore, asked: AskedSpans, page: SpanPage): Promise<SpanId[]> {
+  const sortBy = page.sortBy ?? []
+  const byCost = asked.prices !== null && sortBy.some(({ field }) => isCost(field))
+  const priced = byCost ? asked : { ...asked, prices: null }
+  const { from, parameters } = selectSpans(
+    priced,
+    sortBy.some(({ field }) => isIdentity(field)),
+  )
+  const order = orderOf(sortBy, asked.prices !== null, parameters)
   const range = `limit ${parameters.bind(page.limit, "UInt64")} offset ${parameters.bind(page.offset, "UInt64")}`
-  // The order is found first, so that the large columns are read for one page only.
-  return traces.rows<StoredSpan>(
-    `select ${columns.join(", ")} from ${from} order by ${order.join(", ")} ${range}`,
+  return traces.rows<SpanId>(
+    `select trace_id, span_id from ${from} order by ${order.join(", ")} ${range}`,
     parameters.values,
   )
 }
 
+function isCost(field: string): boolean {
+  return (costColumns as readonly string[]).includes(field)
+}
+
 export async function countSpans(traces: TraceStore, asked: AskedSpans): Promise<number> {
-  const { from, parameters } = selectSpans(asked)
+  const { from, parameters } = selectSpans(asked, false)
   const [row] = await traces.rows<{ n: string }>(`select count() as n from ${from}`, parameters.values)
   return Number(row?.n ?? 0)
 }
@@ -47,7 +85,7 @@ function shownColumns({ details, attributes }: SpanPage, parameters: SqlParamete
   const maps = attributeSources.flatMap((source) => {
     const keys = chosen.get(source)?.map(({ key }) => key)
     if (keys === undefined) return []
-    // Not under the name of the column, which the sort may mean.
+    // Not under the name of the column that it is made of.
     return [
       `mapFilter((key, value) -> has(${parameters.bind(keys, "Array(String)")}, key), ${source}) as shown_${source}`,
     ]
@@ -57,7 +95,7 @@ function shownColumns({ details, attributes }: SpanPage, parameters: SqlParamete
 
 function orderOf(sortBy: AgentSort, hasCosts: boolean, parameters: SqlParameters): string[] {
   const field = (path: string): SqlValue => {
-    if (hasCosts && (costColumns as readonly string[]).includes(path)) return numberValue(path)
+    if (hasCosts && isCost(path)) return numberValue(path)
     return sortableField(path, parameters)
   }
   const terms = sortBy.length === 0 ? ["started_at desc"] : compileOrder(sortBy, field)

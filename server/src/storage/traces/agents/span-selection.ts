@@ -3,8 +3,9 @@ import type { InsightFilter, SignalFilters } from "../../../wire/evaluation/agen
 import type { Operand } from "../../../wire/evaluation/query.ts"
 import { compileCondition } from "../query/query-condition.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
+import { findSpanColumn } from "./span-columns.ts"
 import { spanField } from "./span-fields.ts"
-import { type PriceStep, type SpanScope, spanSource } from "./span-source.ts"
+import { identityColumns, type PriceStep, type SpanScope, spanSource } from "./span-source.ts"
 
 export interface AskedSpans {
   /** Of the catalog. */
@@ -25,15 +26,32 @@ export interface SpanSelection {
   parameters: SqlParameters
 }
 
-/** @throws {HeddleError} for fields and expressions that mean nothing. */
-export function selectSpans(asked: AskedSpans): SpanSelection {
+/**
+ * `identity`: whether what is done with the spans depends on it; that the query depends on it is seen here.
+ * @throws {HeddleError} for fields and expressions that mean nothing.
+ */
+export function selectSpans(asked: AskedSpans, identity = true): SpanSelection {
   const parameters = new SqlParameters()
-  const scope: SpanScope = { ...asked, parameters }
-  const source = spanSource(scope, { identity: true, prices: asked.prices })
+  const scope: SpanScope = { ...asked, parameters, traceIds: null }
+  const named = asked.signals !== null || (asked.where !== null && fieldsOf(asked.where).some(isIdentity))
+  const source = spanSource(scope, { identity: identity || named, prices: asked.prices })
   return { from: `${source} where ${spanConditions(asked, parameters)}`, parameters }
 }
 
-export function spanConditions({ projectId, where, signals, insights }: AskedSpans, parameters: SqlParameters): string {
+/** Whether spans have the field from their trace. */
+export function isIdentity(field: string): boolean {
+  const column = findSpanColumn(field)
+  return column !== null && identityColumns.has(column)
+}
+
+function fieldsOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(fieldsOf)
+  if (typeof value !== "object" || value === null || JSON.isRawJSON(value)) return []
+  const { $getField, $literal: _literal, ...inner } = value as Operand
+  return [...($getField === undefined ? [] : [$getField]), ...Object.values(inner).flatMap(fieldsOf)]
+}
+
+function spanConditions({ projectId, where, signals, insights }: AskedSpans, parameters: SqlParameters): string {
   const conditions: string[] = []
   if (where !== null) {
     const field = (path: string) => spanField(path, parameters)

@@ -3,6 +3,7 @@
  * its trace, and with what it cost. Each is a select in brackets whose columns are those of the table.
  */
 import type { SqlParameters } from "../query/sql-parameters.ts"
+import type { SpanColumnName } from "./span-columns.ts"
 
 export interface SpanScope {
   projectId: string
@@ -10,6 +11,8 @@ export interface SpanScope {
   /** Microseconds since 1970: inclusive, exclusive. */
   after: bigint | null
   before: bigint | null
+  /** null: of every trace. */
+  traceIds: readonly string[] | null
 }
 
 export interface PriceStep {
@@ -43,33 +46,45 @@ export function spanSource(scope: SpanScope, { identity, prices }: SpanSource): 
   return prices === null ? identified : pricedSpans(scope, identified, prices)
 }
 
-/** The conditions of the scope; every select from the table has them. */
-function scopeConditions({ projectId, parameters, after, before }: SpanScope): string {
-  const conditions = [`project_id = ${parameters.bind(projectId, "UUID")}`]
+function scopeConditions(scope: SpanScope): string {
+  const { parameters, after, before } = scope
+  const conditions = [tracesOf(scope)]
   const at = (moment: bigint) => `fromUnixTimestamp64Micro(${parameters.bind(moment, "Int64")}, 'UTC')`
   if (after !== null) conditions.push(`started_at >= ${at(after)}`)
   if (before !== null) conditions.push(`started_at < ${at(before)}`)
   return conditions.join(" and ")
 }
 
+function tracesOf({ projectId, parameters, traceIds }: SpanScope): string {
+  const ofProject = `project_id = ${parameters.bind(projectId, "UUID")}`
+  return traceIds === null ? ofProject : `${ofProject} and trace_id in ${parameters.bind(traceIds, "Array(String)")}`
+}
+
 function storedSpans(scope: SpanScope): string {
   return `(select * from agent_spans final where ${scopeConditions(scope)})`
 }
+
+export const identityColumns: ReadonlySet<SpanColumnName> = new Set([
+  "agent_name",
+  "agent_version",
+  "agent_id",
+  "conversation_id",
+])
 
 /**
  * Instrumentations write the agent and the conversation on the span of the invocation only. Name, version
  * and id come together, from the earliest span of the trace that names an agent, so that no pair arises
  * that never was; a span that names its own agent keeps all three.
  */
-function identifiedSpans({ projectId, parameters }: SpanScope, stored: string): string {
+function identifiedSpans(scope: SpanScope, stored: string): string {
   // Of spans that began at once, the one around the others.
   const place = "(started_at, parent_span_id != '', -toUnixTimestamp64Micro(ifNull(ended_at, started_at)), span_id)"
   const own = "own.agent_name != ''"
   const traces = `select trace_id,
       argMinIf((agent_name, agent_version, agent_id), ${place}, agent_name != '') as agent,
       argMinIf(conversation_id, ${place}, conversation_id != '') as conversation
-    from agent_spans final where project_id = ${parameters.bind(projectId, "UUID")} group by trace_id`
-  return `(select own.* except (agent_name, agent_version, agent_id, conversation_id),
+    from agent_spans final where ${tracesOf(scope)} group by trace_id`
+  return `(select own.* except (${[...identityColumns].join(", ")}),
       if(${own}, toString(own.agent_name), toString(inherited.agent.1)) as agent_name,
       if(${own}, toString(own.agent_version), toString(inherited.agent.2)) as agent_version,
       if(${own}, own.agent_id, inherited.agent.3) as agent_id,
