@@ -1,8 +1,9 @@
 /** `summary` of evaluation results: statistics of each evaluation over all its trials (evaluation-store-objects 7). */
 import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
-import { countResultRows } from "../../storage/traces/eval-results/result-rows.ts"
+import { countResultRows, findResultRows } from "../../storage/traces/eval-results/result-rows.ts"
 import { readPredictUsage, readTrialUsage, type TrialUsage } from "../../storage/traces/eval-results/trial-children.ts"
-import { readTrialScores } from "../../storage/traces/eval-results/trial-scores.ts"
+import { readScoresOf, readTrialScores, type TrialScores } from "../../storage/traces/eval-results/trial-scores.ts"
+import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type { TrialScope } from "../../storage/traces/eval-results/trials.ts"
 import type { EvalResultsSummary, EvaluationSummary } from "../../wire/evaluation/eval-results.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
@@ -30,17 +31,12 @@ export async function summarizeResults(
 ): Promise<EvalResultsSummary> {
   const { scope, roots, inAll } = request
   const { traces } = dependencies
-  const counts = new Map<string, { trials: number; statistics: ScoreStatistics }>()
-  for (const { id } of roots) counts.set(id, { trials: 0, statistics: new ScoreStatistics() })
-  for await (const trials of readTrialScores(traces, scope, inAll)) {
-    for (const { evaluation, scores } of trials) {
-      const count = counts.get(evaluation)
-      if (count === undefined) continue
-      count.trials++
-      if (scores?.startsWith("{") === true) count.statistics.add(JSON.parse(scores))
-    }
-  }
-  const usage = await usageTotals(dependencies, project, request)
+  const chosen = inAll ? await sharedRows(traces, scope) : allRows(traces, scope)
+  const [counts, usage, row_count] = await Promise.all([
+    countTrials(chosen.scores),
+    usageTotals(dependencies, project, request),
+    chosen.count(),
+  ])
   const evaluations = roots.map((root): EvaluationSummary => {
     const count = counts.get(root.id)
     return {
@@ -56,7 +52,51 @@ export async function summarizeResults(
       started_at: root.started_at,
     }
   })
-  return { row_count: await countResultRows(traces, scope, inAll), evaluations }
+  return { row_count, evaluations }
+}
+
+interface ChosenRows {
+  count: () => Promise<number>
+  scores: AsyncGenerator<TrialScores[]>
+}
+
+function allRows(traces: TraceStore, scope: TrialScope): ChosenRows {
+  return { count: () => countResultRows(traces, scope), scores: readTrialScores(traces, scope) }
+}
+
+/** Of the rows that every evaluation has. */
+async function sharedRows(traces: TraceStore, scope: TrialScope): Promise<ChosenRows> {
+  const { rows, total } = await findResultRows(traces, {
+    scope,
+    inAll: true,
+    filters: [],
+    join: "and",
+    sortBy: [],
+    withDatasetRows: false,
+    limit: null,
+    offset: 0,
+  })
+  const trialIds = rows.flatMap(({ trials }) => trials)
+  return { count: () => Promise.resolve(total), scores: readScoresOf(traces, scope.projectId, trialIds) }
+}
+
+interface TrialCount {
+  trials: number
+  statistics: ScoreStatistics
+}
+
+/** By evaluation. */
+async function countTrials(batches: AsyncGenerator<TrialScores[]>): Promise<Map<string, TrialCount>> {
+  const counts = new Map<string, TrialCount>()
+  for await (const trials of batches) {
+    for (const { evaluation, scores } of trials) {
+      const count = counts.get(evaluation) ?? { trials: 0, statistics: new ScoreStatistics() }
+      counts.set(evaluation, count)
+      count.trials++
+      if (scores?.startsWith("{") === true) count.statistics.add(JSON.parse(scores))
+    }
+  }
+  return counts
 }
 
 interface UsageTotal {

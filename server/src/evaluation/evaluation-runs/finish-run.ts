@@ -1,9 +1,9 @@
 /** Finishing an evaluation run: its output is the means of what its trials gave (evaluation-store-objects 7). */
-import { createHash } from "node:crypto"
 import type { Principal } from "../../http/principal.ts"
 import { readTrialScores } from "../../storage/traces/eval-results/trial-scores.ts"
 import { queryFailure } from "../../storage/traces/query-failure.ts"
 import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
+import { derivedId } from "../calls/derived-id.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { ScoreStatistics } from "./score-statistics.ts"
 import { recordCalls } from "../calls/recorded-call.ts"
@@ -27,7 +27,8 @@ export async function finishRun(
   const output = JSON.stringify(await meansOf(dependencies, project, run))
   const now = new Date()
   const endedAt = run.ended_at == null ? now : new Date(run.ended_at)
-  const summarize = summarizeCallId(id)
+  // The same for each finish of a run.
+  const summarize = derivedId(summarizeOp, id)
   const start = {
     id: summarize,
     traceId: run.trace_id,
@@ -52,7 +53,7 @@ async function meansOf(
   const statistics = new ScoreStatistics()
   const outputs = { count: 0, sum: 0 }
   try {
-    for await (const trials of readTrialScores(traces, scope, false)) {
+    for await (const trials of readTrialScores(traces, scope)) {
       for (const { scores, numeric_output } of trials) {
         if (scores?.startsWith("{") === true) statistics.add(JSON.parse(scores))
         if (numeric_output === null) continue
@@ -64,10 +65,4 @@ async function meansOf(
     throw queryFailure(error)
   }
   return { ...statistics.means(), ...(outputs.count === 0 ? {} : { output: { mean: outputs.sum / outputs.count } }) }
-}
-
-/** One for each run, so that a run which is finished twice has one `summarize` call: a UUID of version 8. */
-function summarizeCallId(runId: string): string {
-  const hex = createHash("sha256").update(`${summarizeOp} ${runId}`).digest("hex")
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

@@ -79,10 +79,6 @@ export function stringAt(payload: string | null | undefined, ...path: readonly s
   return text?.trimStart().startsWith('"') === true ? (JSON.parse(text) as string) : null
 }
 
-export function textOr(value: unknown, otherwise: string | null): string | null {
-  return typeof value === "string" ? value : otherwise
-}
-
 export function notFound(kind: string, id: string): HeddleError {
   return new HeddleError("not_found", `${kind} ${id} not found`)
 }

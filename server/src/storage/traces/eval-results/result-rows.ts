@@ -116,14 +116,10 @@ function spreadSql(value: SqlValue): string {
 }
 
 /** How many different rows there are, of all trials. */
-export async function countResultRows(traces: TraceStore, scope: TrialScope, inAll: boolean): Promise<number> {
+export async function countResultRows(traces: TraceStore, scope: TrialScope): Promise<number> {
   const parameters = new SqlParameters()
-  const chosen = inAll ? `having uniqExact(parent_id) = ${scope.evaluationIds.length}` : ""
   const [row] = await traces.rows<{ total: string }>(
-    `select count() as total from (
-      select ${rowDigestSql(parameters)} as row_digest from calls final where ${isTrial(scope, parameters)}
-      group by row_digest ${chosen}
-    )`,
+    `select uniqExact(${rowDigestSql(parameters)}) as total from calls final where ${isTrial(scope, parameters)}`,
     parameters.values,
   )
   return Number(row?.total ?? 0)
