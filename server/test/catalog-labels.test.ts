@@ -43,7 +43,11 @@ test("2.8: aliases that many move at once, in any order, name one version each",
     )
   })
   expect(await Promise.all(moves)).toEqual(moves.map(() => true))
-  const labels = await labelsOf(catalog.database, project, ["x"])
+  const labels = await labelsOf(
+    catalog.database,
+    project,
+    digests.map((digest) => ({ object_id: "x", digest })),
+  )
   const given = digests.flatMap((digest) => labels({ object_id: "x", digest }).aliases)
   expect(given.toSorted()).toEqual(["a", "b", "c"])
   const named = await findVersion(catalog.database, project, { objectId: "x", version: "a" }, false)

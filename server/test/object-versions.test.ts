@@ -74,7 +74,8 @@ test("a deleted version leaves its number, tags and aliases; it comes back under
     .execute()
   const found = (name: string) => findVersion(database, project, { objectId: "x", version: name }, true)
   expect(await found("prod")).toMatchObject({ digest: "b", val: '"b"' })
-  expect((await labelsOf(database, project, ["x"]))({ object_id: "x", digest: "b" })).toEqual({
+  const labelled = { object_id: "x", digest: "b" }
+  expect((await labelsOf(database, project, [labelled]))(labelled)).toEqual({
     tags: ["t", "z"],
     aliases: ["best", "prod"],
   })

@@ -6,7 +6,7 @@ import type { ListRange } from "../list-range.ts"
 import { isMap } from "../objects/object-classes.ts"
 import { filterOf, isAmong, liveVersion, selected, versionNotFound } from "../objects/object-read.ts"
 import { projectForRead } from "../project-access.ts"
-import { readSource } from "../project/source-files.ts"
+import { sourceReader } from "../project/source-files.ts"
 import { type FamilyMember, type ObjectFamily, sourceFileName } from "./family.ts"
 
 /** Values that are read at once. */
@@ -22,9 +22,9 @@ export async function readMember(
   const project = await projectForRead(dependencies.database, principal, projectName)
   const name = { objectId, version, kind: family.selection.kind }
   const record = await liveVersion(dependencies.database, project.id, name, true)
-  const member = isAmong(record, family.selection) ? await memberOf(dependencies, project.id, family, record) : null
-  if (member === null) throw versionNotFound(name)
-  return family.show(member)
+  if (!isAmong(record, family.selection)) throw versionNotFound(name)
+  for await (const [text] of textsOf(dependencies, project.id, family, [record])) return text
+  throw versionNotFound(name)
 }
 
 /** JSON texts in batches: of the versions that live when the list begins, those that still do when it comes to them. */
@@ -57,27 +57,35 @@ async function* memberTexts(
     const names = listed
       .slice(at, at + batchSize)
       .map(({ object_id, digest }) => ({ objectId: object_id, version: digest }))
-    const texts: string[] = []
-    for (const record of await findVersions(dependencies.database, projectId, names)) {
-      if (record === null || record.deleted_at !== null) continue
-      const member = await memberOf(dependencies, projectId, family, record)
-      if (member !== null) texts.push(family.show(member))
-    }
-    yield texts
+    const found = await findVersions(dependencies.database, projectId, names)
+    const live = found.flatMap((record) => (record === null || record.deleted_at !== null ? [] : [record]))
+    yield* textsOf(dependencies, projectId, family, live)
   }
 }
 
-/** null: the value has no fields. */
-async function memberOf(
+/** One after another, since source code may be megabytes. Values without fields are left out. */
+async function* textsOf(
   dependencies: EvaluationDependencies,
   projectId: string,
   family: ObjectFamily,
-  record: ObjectVersionRecord,
-): Promise<FamilyMember | null> {
+  records: readonly ObjectVersionRecord[],
+): AsyncGenerator<[string]> {
+  const members = records.flatMap((record) => memberOf(record) ?? [])
+  const digests = family.hasSource ? members.flatMap((member) => sourceDigest(member) ?? []) : []
+  const sourceOf = await sourceReader(dependencies, projectId, digests)
+  for (const member of members) {
+    const source = await sourceOf(sourceDigest(member) ?? "")
+    yield [family.show(member, source ?? "")]
+  }
+}
+
+function memberOf(record: ObjectVersionRecord): FamilyMember | null {
   const text = record.val ?? "null"
   const val: unknown = JSON.parse(text)
-  if (!isMap(val)) return null
-  const file = family.hasSource && isMap(val["files"]) ? val["files"][sourceFileName] : null
-  const source = typeof file === "string" ? await readSource(dependencies, projectId, file) : null
-  return { record, val, text, source: source ?? "" }
+  return isMap(val) ? { record, val, text } : null
+}
+
+function sourceDigest({ val }: FamilyMember): string | null {
+  const file = isMap(val["files"]) ? val["files"][sourceFileName] : null
+  return typeof file === "string" ? file : null
 }

@@ -16,8 +16,6 @@ export interface FamilyMember {
   val: Record<string, unknown>
   /** The JSON of `val` as it came. */
   text: string
-  /** What the file `obj.py` holds; empty without one. */
-  source: string
 }
 
 export interface ObjectFamily {
@@ -32,8 +30,8 @@ export interface ObjectFamily {
   /** Of a list, when only a part of it is asked for. */
   pagedOrder: readonly { field: "object_id" | "created_at"; direction: "asc" | "desc" }[]
   shown: z.ZodType
-  /** The JSON that a read or list answers. */
-  show: (member: FamilyMember) => string
+  /** The JSON that a read or list answers. `source`: what the file `obj.py` holds; empty without one. */
+  show: (member: FamilyMember, source: string) => string
 }
 
 /** `entity/project` of a path. */

@@ -33,8 +33,8 @@ export const models: ObjectFamily = {
 const fieldNames = new Set(["_type", "_class_name", "_bases", "name", "description", "files"])
 
 /** Attributes come back as they were spelled. */
-function showModel(member: FamilyMember): string {
-  const fields = JSON.stringify({ ...describedFields(member), source_code: member.source })
+function showModel(member: FamilyMember, source: string): string {
+  const fields = JSON.stringify({ ...describedFields(member), source_code: source })
   const attributes = membersOf(member.text).filter(({ name }) => !fieldNames.has(name))
   const text = attributes.map(({ name, value }) => `${JSON.stringify(name)}:${value}`).join(",")
   return `${fields.slice(0, -1)},"attributes":${attributes.length === 0 ? "null" : `{${text}}`}}`

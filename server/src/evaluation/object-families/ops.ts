@@ -20,7 +20,7 @@ export const ops: ObjectFamily = {
     { field: "created_at", direction: "desc" },
   ],
   shown: op,
-  show: ({ record, source }) => JSON.stringify({ ...versionFields(record), code: source }),
+  show: ({ record }, source) => JSON.stringify({ ...versionFields(record), code: source }),
 }
 
 /** Of an op whose code nobody sent. */

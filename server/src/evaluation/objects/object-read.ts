@@ -29,8 +29,7 @@ export async function readObject(
   const project = await projectForRead(database, principal, body.project_id)
   const name = { objectId: body.object_id, version: body.digest }
   const record = await liveVersion(database, project.id, name, body.metadata_only !== true)
-  const labels =
-    body.include_tags_and_aliases === true ? await labelsOf(database, project.id, [record.object_id]) : null
+  const labels = body.include_tags_and_aliases === true ? await labelsOf(database, project.id, [record]) : null
   return `{"obj":${objectText(record, { project: project.name, labels: labels?.(record) ?? null, withSize: false })}}`
 }
 
@@ -73,8 +72,7 @@ export async function queryObjects(
     ...range,
     withVal: body.metadata_only !== true,
   })
-  const objectIds = [...new Set(records.map((record) => record.object_id))]
-  const labels = body.include_tags_and_aliases === true ? await labelsOf(database, project.id, objectIds) : null
+  const labels = body.include_tags_and_aliases === true ? await labelsOf(database, project.id, records) : null
   const withSize = body.include_storage_size === true
   const texts = records.map((record) =>
     objectText(record, { project: project.name, labels: labels?.(record) ?? null, withSize }),

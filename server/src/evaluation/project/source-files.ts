@@ -1,7 +1,8 @@
 /** Source code kept as a file of a project, as the SDK keeps it. */
+import { readFile } from "node:fs/promises"
 import { contentDigest } from "../../json/digests.ts"
 import { isBlobReferenced } from "../../storage/catalog/blob-references.ts"
-import { addProjectFile, findProjectFile } from "../../storage/catalog/project-files.ts"
+import { addProjectFile, findProjectFile, findProjectFiles } from "../../storage/catalog/project-files.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 
 type Dependencies = Pick<EvaluationDependencies, "database" | "blobs">
@@ -29,17 +30,18 @@ export async function storeSource(
   return digest
 }
 
-/** null: no such file, or one that is no source code. */
-export async function readSource(
+/** Reads source code of files, of which `digests` are all that will be asked for; null: no such file, or no source code. */
+export async function sourceReader(
   { database, blobs }: Dependencies,
   projectId: string,
-  digest: string,
-): Promise<string | null> {
-  const file = await findProjectFile(database, projectId, digest)
-  if (file === null || file.sizeBytes > maximumSourceBytes) return null
-  const chunks: Buffer[] = []
-  for await (const chunk of blobs.read(file.sha256)) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString("utf8")
+  digests: readonly string[],
+): Promise<(digest: string) => Promise<string | null>> {
+  const files = await findProjectFiles(database, projectId, digests)
+  return async (digest) => {
+    const file = files.get(digest)
+    if (file === undefined || file.sizeBytes > maximumSourceBytes) return null
+    return readFile(blobs.absolutePathOf(file.sha256), "utf8")
+  }
 }
 
 /** Lets go of a held blob, and removes it when no row names it. */

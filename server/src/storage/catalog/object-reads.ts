@@ -205,11 +205,11 @@ export interface VersionLabels {
   aliases: string[]
 }
 
-/** Tags and aliases of versions, each sorted, by `object_id:digest`. */
+/** Tags and aliases of the versions, each sorted. */
 export async function labelsOf(
   database: CatalogDatabase,
   projectId: string,
-  objectIds: readonly string[],
+  versions: readonly { object_id: string; digest: string }[],
 ): Promise<(version: { object_id: string; digest: string }) => VersionLabels> {
   const labels = new Map<string, VersionLabels>()
   const of = ({ object_id, digest }: { object_id: string; digest: string }) => {
@@ -218,19 +218,23 @@ export async function labelsOf(
     labels.set(key, known)
     return known
   }
-  if (objectIds.length === 0) return of
+  if (versions.length === 0) return of
+  const objectIds = listOf([...new Set(versions.map((version) => version.object_id))])
+  const digests = listOf([...new Set(versions.map((version) => version.digest))])
   const tags = await database
     .selectFrom("object_tags")
     .select(["object_id", "digest", "tag"])
     .where("project_id", "=", projectId)
-    .where("object_id", "in", listOf(objectIds))
+    .where("object_id", "in", objectIds)
+    .where("digest", "in", digests)
     .orderBy("tag")
     .execute()
   const aliases = await database
     .selectFrom("object_aliases")
     .select(["object_id", "digest", "alias"])
     .where("project_id", "=", projectId)
-    .where("object_id", "in", listOf(objectIds))
+    .where("object_id", "in", objectIds)
+    .where("digest", "in", digests)
     .orderBy("alias")
     .execute()
   for (const row of tags) of(row).tags.push(row.tag)

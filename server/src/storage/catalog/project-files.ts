@@ -1,6 +1,7 @@
 /** Files of the evaluation store: which content a project has (evaluation-store-calls 7). */
 import { sql } from "kysely"
 import type { CatalogDatabase } from "./open-catalog.ts"
+import { listOf } from "./text-lists.ts"
 
 export interface ProjectFile {
   digest: string
@@ -26,13 +27,23 @@ export async function findProjectFile(
   projectId: string,
   digest: string,
 ): Promise<ProjectFile | null> {
-  const row = await database
+  return (await findProjectFiles(database, projectId, [digest])).get(digest) ?? null
+}
+
+/** By digest. */
+export async function findProjectFiles(
+  database: CatalogDatabase,
+  projectId: string,
+  digests: readonly string[],
+): Promise<Map<string, ProjectFile>> {
+  if (digests.length === 0) return new Map()
+  const rows = await database
     .selectFrom("project_files")
     .select(["digest", "sha256", "size_bytes as sizeBytes"])
     .where("project_id", "=", projectId)
-    .where("digest", "=", digest)
-    .executeTakeFirst()
-  return row ?? null
+    .where("digest", "in", listOf(digests))
+    .execute()
+  return new Map(rows.map((row) => [row.digest, row]))
 }
 
 export async function projectFileBytes(database: CatalogDatabase, projectId: string): Promise<number> {
