@@ -49,3 +49,14 @@ const eventOfState: Partial<Record<string, AnnotationEvent>> = {
 export function eventFor(state: string): AnnotationEvent | null {
   return Object.hasOwn(eventOfState, state) ? (eventOfState[state] ?? null) : null
 }
+
+/** Where an event leads from each state. */
+export function targetsOf(event: AnnotationEvent): Record<OwnState, AnnotationOutcome> {
+  const { unstarted, in_progress, completed, skipped } = annotationTransitions
+  return {
+    unstarted: unstarted[event],
+    in_progress: in_progress[event],
+    completed: completed[event],
+    skipped: skipped[event],
+  }
+}

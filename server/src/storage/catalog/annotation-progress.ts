@@ -1,12 +1,53 @@
-/** What each annotator has done with each item: evaluation-store-objects 2.5. On a locked queue. */
+/** What each annotator has done with each item: evaluation-store-objects 2.5. */
 import { type Kysely, sql } from "kysely"
 import { type AnnotationItemRecord, isLiveIn, itemColumns, type StoredItem, toItemRecord } from "./annotation-items.ts"
 import type { LockedQueue } from "./annotation-lock.ts"
+import type { QueueKey } from "./annotation-queues.ts"
 import type { OwnState } from "./annotation-schema.ts"
 import { isUuid } from "./identifiers.ts"
 import { isoText } from "./iso-time.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 import type { Catalog } from "./schema.ts"
+
+export interface ProgressEvent {
+  itemId: string
+  userId: string
+  event: string
+  /** Where it leads from each state of the annotator's own. */
+  targets: Record<OwnState, string>
+}
+
+export type ProgressResult =
+  /** The event has no effect, may have none, or finds no place. */
+  | { outcome: "same" | "refused" | "full"; item: AnnotationItemRecord; ownState: OwnState; expiresAt: null }
+  | { outcome: OwnState; item: AnnotationItemRecord; ownState: OwnState; expiresAt: string | null }
+  | { outcome: "missing" }
+
+/**
+ * Stores what the event makes of the annotator's state, with the item's places and its history.
+ * `expiresAt`: of the lease that work began with. null: there is no such queue.
+ */
+export async function applyProgress(
+  database: CatalogDatabase,
+  { projectId, queueId }: QueueKey,
+  { itemId, userId, event, targets }: ProgressEvent,
+): Promise<ProgressResult | null> {
+  if (!isUuid(queueId)) return null
+  const known = isUuid(itemId) ? itemId : noItem
+  const { rows } = await sql<StoredItem & { outcome: string; ownState: OwnState; expiresAt: string | null }>`
+    select ${itemColumns}, null::integer as position_in_queue, e.outcome, e.own_state as "ownState",
+      ${isoText<string | null>("e.expires_at")} as "expiresAt"
+    from annotation_event(${projectId}, ${queueId}, ${known}, ${userId}, ${event}, ${JSON.stringify(targets)}) as e,
+      lateral (select (e.item).*) as i`.execute(database)
+  const [row] = rows
+  if (row === undefined) return null
+  const { outcome, ownState, expiresAt, ...item } = row
+  if (outcome === "missing") return { outcome }
+  return { outcome, ownState, expiresAt, item: toItemRecord(item) } as ProgressResult
+}
+
+/** Is nobody's. */
+const noItem = "00000000-0000-0000-0000-000000000000"
 
 export interface OwnItem {
   item: AnnotationItemRecord
@@ -34,44 +75,6 @@ export async function findOwnItem(
   if (row === undefined || !isLiveIn(queueId, row)) return null
   const { ownState, isLeased, freePlaces, ...item } = row
   return { item: toItemRecord(item), ownState, isLeased, freePlaces }
-}
-
-export interface ProgressMove {
-  itemId: string
-  userId: string
-  event: string
-  from: OwnState
-  to: OwnState
-  /** What the move takes from the item's free places; may be negative. */
-  placesTaken: number
-  /** The lease that ends with the move, or stays. */
-  endsLease: boolean
-}
-
-const finished = new Set<OwnState>(["completed", "skipped"])
-
-/** Stores the annotator's new state, that of the item, and the history. The item as it is then. */
-export async function moveProgress(
-  transaction: Kysely<Catalog>,
-  { itemId, userId, event, from, to, placesTaken, endsLease }: ProgressMove,
-): Promise<AnnotationItemRecord> {
-  const finishedMore = Number(finished.has(to)) - Number(finished.has(from))
-  const { rows } = await sql<StoredItem>`
-    with recorded as (
-      insert into annotation_progress (item_id, user_id, state) values (${itemId}, ${userId}, ${to})
-      on conflict (item_id, user_id) do update set state = excluded.state, updated_at = statement_timestamp()),
-    told as (
-      insert into annotation_history (item_id, user_id, event, state_before, state_after)
-      values (${itemId}, ${userId}, ${event}, ${from}, ${to})),
-    ended as (
-      delete from annotation_leases where item_id = ${itemId} and user_id = ${userId} and ${endsLease})
-    update annotation_items i set annotation_state = ${to}, annotator_user_id = ${userId},
-      free_places = free_places - ${placesTaken}, finished_count = finished_count + ${finishedMore}
-    where i.id = ${itemId}
-    returning ${itemColumns}, null::integer as position_in_queue`.execute(transaction)
-  const [row] = rows
-  if (row === undefined) throw new Error("the item was there when its queue was locked")
-  return toItemRecord(row)
 }
 
 export interface HistoryEntry {
