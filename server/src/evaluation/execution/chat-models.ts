@@ -14,17 +14,12 @@ export interface ChatRequest {
 
 /** A chat that was admitted; it runs when one of the two is begun. */
 export interface AdmittedChat {
-  /** A chat completion as JSON text. @throws {HeddleError} {@link ModelFailure} */
+  /** A chat completion as JSON text. @throws {HeddleError} `ModelFailure` */
   complete: (signal: AbortSignal) => Promise<string>
-  /** Chunks of it as JSON texts, a batch at a time; one of the last has the usage. @throws {HeddleError} {@link ModelFailure} */
+  /** Chunks of it as JSON texts, a batch at a time; one of the last has the usage. @throws {HeddleError} `ModelFailure` */
   stream: (signal: AbortSignal) => AsyncGenerator<string[]>
   /** Needed only when neither is begun. Repeatable. */
   release: () => void
-}
-
-/** A model did not answer; the message may be shown to whoever asked it. */
-export class ModelFailure extends Error {
-  override readonly name = "ModelFailure"
 }
 
 export interface ChatModels {

@@ -6,10 +6,11 @@ import { jsonLine } from "../../json/json-lines.ts"
 import { memberText } from "../../json/json-parts.ts"
 import type { CompletionBody } from "../../wire/evaluation/completion.ts"
 import { type ProjectAccess, projectForWrite } from "../project-access.ts"
-import { type AdmittedChat, ModelFailure } from "./chat-models.ts"
+import type { AdmittedChat } from "./chat-models.ts"
 import { ChunkCollector } from "./chunk-collector.ts"
 import { completionMessages } from "./completion-prompt.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
+import { failureText } from "./model-failure.ts"
 import { admitModel } from "./model-target.ts"
 import { type CallRecord, recordCalls, usageSummary } from "../calls/recorded-call.ts"
 import type { TemplateVariables } from "./template.ts"
@@ -148,11 +149,6 @@ function routeRefused(): HeddleError {
     "invalid_request",
     "inference_route is not taken from requests: apply a runtime (PUT /v2/{entity}/{project}/runtimes/{name}) and name its model custom::<runtime>::<id>",
   )
-}
-
-export function failureText(error: unknown): string {
-  const isKnown = error instanceof HeddleError || error instanceof ModelFailure
-  return isKnown ? error.message : "an unexpected error while the model was asked"
 }
 
 /** The call that a completion is recorded as; one that is not to be recorded has no id. */

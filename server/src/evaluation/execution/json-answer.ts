@@ -1,6 +1,6 @@
 /** The JSON in a model's answer: alone, in a fence, or after some words. */
 import { JsonCursor, JsonTextError } from "../../json/json-cursor.ts"
-import { ModelFailure } from "./chat-models.ts"
+import { ModelFailure } from "./model-failure.ts"
 
 const shownCharacters = 200
 

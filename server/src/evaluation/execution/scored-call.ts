@@ -9,8 +9,9 @@ import { createFeedback } from "../feedback/feedback-create.ts"
 import { isMap } from "../objects/object-classes.ts"
 import type { ProjectAccess } from "../project-access.ts"
 import { refPrefix } from "../refs/refs.ts"
-import { failureText } from "./completion.ts"
+import { failureText } from "./model-failure.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
+import { patiently } from "./jobs/patience.ts"
 import { type Scorer, score } from "./scorer.ts"
 import type { TemplateVariables } from "./template.ts"
 
@@ -65,14 +66,8 @@ export async function applyScorer(
   async function scoreAnew(): Promise<string | null> {
     const startedAt = new Date()
     const inputs = inputsOf(target)
-    const result = await score(
-      dependencies,
-      principal,
-      project,
-      scorer,
-      { requestId: id, inputs, output: parseExact(target.output) },
-      signal,
-    ).then(
+    const thing = { requestId: id, inputs, output: parseExact(target.output) }
+    const result = await patiently(signal, () => score(dependencies, principal, project, scorer, thing, signal)).then(
       (prediction) => ({ ...prediction, exception: null }),
       (error: unknown) => ({ output: null, usage: null, usageModel: "", exception: failureText(error) }),
     )

@@ -10,7 +10,7 @@ import { finishRun } from "../../evaluation-runs/finish-run.ts"
 import type { RunMarkers } from "../../evaluation-runs/run-names.ts"
 import { runOpRef } from "../../evaluation-runs/run-ops.ts"
 import { projectForWrite } from "../../project-access.ts"
-import { failureText } from "../completion.ts"
+import { failureText } from "../model-failure.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { type Evaluation, isDatasetRow, readEvaluation, rowRef } from "../evaluation.ts"
 import { endedCall } from "../scored-call.ts"
@@ -18,6 +18,7 @@ import { naming, predict, readStructuredModel, type StructuredModel } from "../s
 import { attributesOf, endedIds, failRun, scoreTrial, startRun } from "./evaluation-run.ts"
 import type { JobContext, JobKind, JobRunner } from "./job-runner.ts"
 import { forEachParallel } from "./parallel.ts"
+import { patiently } from "./patience.ts"
 
 interface EvaluateModelRequest {
   /** Pinned. */
@@ -158,7 +159,7 @@ async function predictRow(
   const values = parseExact(row)
   const variables = isDatasetRow(values) ? values : {}
   const asked = { requestId: id, messages: userInput(variables["user_input"]), variables }
-  const result = await predict(dependencies, principal, project, model, asked, signal).then(
+  const result = await patiently(signal, () => predict(dependencies, principal, project, model, asked, signal)).then(
     (prediction) => ({ ...prediction, exception: null }),
     (error: unknown) => ({ output: null, usage: null, usageModel: "", exception: failureText(error) }),
   )

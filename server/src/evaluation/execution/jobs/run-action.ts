@@ -15,13 +15,13 @@ import { schemaProblem } from "../../feedback/feedback-annotation.ts"
 import { isMap } from "../../objects/object-classes.ts"
 import { projectForRead } from "../../project-access.ts"
 import { refPrefix } from "../../refs/refs.ts"
-import { ModelFailure } from "../chat-models.ts"
-import { failureText } from "../completion.ts"
+import { failureText, ModelFailure } from "../model-failure.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { readPublished } from "../published-object.ts"
 import { naming, notRunnable, predict } from "../structured-model.ts"
 import type { JobContext, JobKind, JobRunner } from "./job-runner.ts"
 import { forEachParallel } from "./parallel.ts"
+import { patiently } from "./patience.ts"
 import { requireCalls } from "./score-calls.ts"
 
 interface RunActionRequest {
@@ -156,7 +156,8 @@ async function judge(
     { role: "user", content: question },
   ]
   const request = { requestId: derivedId(jobId, row.id), messages, variables: {} }
-  const { output } = await predict(dependencies, principal, project, structured, request, signal)
+  const ask = () => predict(dependencies, principal, project, structured, request, signal)
+  const { output } = await patiently(signal, ask)
   const value: unknown = JSON.parse(output)
   const problem = schemaProblem(JSON.parse(JSON.stringify(whole)) as object, value, "the action's response_schema")
   if (problem !== null)

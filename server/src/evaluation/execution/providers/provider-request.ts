@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http"
 import { FetchError, guardedRequest } from "../../../outbound/guarded-request.ts"
 import type { FetchPolicy } from "../../../outbound/public-address.ts"
-import { ModelFailure } from "../chat-models.ts"
+import { ModelFailure } from "../model-failure.ts"
 import { isMap } from "../../objects/object-classes.ts"
 import type { ProviderModel } from "./provider.ts"
 
