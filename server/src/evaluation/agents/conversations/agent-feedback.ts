@@ -31,7 +31,7 @@ export type AgentTarget = "agent_span" | "agent_turn" | "agent_conversation"
 
 /** How a client names it; ids of conversations are a client's, and escaped. */
 export function targetRef({ name }: ProjectAccess, kind: AgentTarget, id: string): string {
-  return `${refPrefix}${name}/${kind}/${kind === "agent_conversation" ? encodeURIComponent(id) : id}`
+  return `${refPrefix}${name}/${kind}/${kind === "agent_conversation" ? encodeURIComponent(id.toWellFormed()) : id}`
 }
 
 /** By the ref that it is on, the oldest first. */

@@ -21,7 +21,6 @@ import {
   type SpanColumnName,
 } from "./span-columns.ts"
 
-export const durationSql = "(toUnixTimestamp64Micro(ended_at) - toUnixTimestamp64Micro(started_at)) / 1000"
 /** null: not ended, or before it began. */
 export const validDurationSql = `if(ended_at >= started_at, toFloat64(intDiv(toUnixTimestamp64Micro(ended_at) - toUnixTimestamp64Micro(started_at), 1000)), NULL)`
 /** Some SDKs report a total; it may count what the parts leave out. */
