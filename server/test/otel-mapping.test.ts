@@ -432,3 +432,27 @@ test("calls 8: mapped fields are searched, sorted and priced like those of any c
   const { usage_buckets } = stats.body as { usage_buckets: { model: string; sum_input_tokens: number }[] }
   expect(usage_buckets.filter((one) => one.sum_input_tokens > 0)).toMatchObject([{ model: "m-1", sum_input_tokens: 6 }])
 })
+
+test("calls 8: stored spans are mapped again to the same, and what they meant before is written over", async () => {
+  const own = acme.newProject()
+  const ids = generations.map(() => randomBytes(8).toString("hex"))
+  const events = [{ name: "gen_ai.user.message", attributes: jsonAttributes({ content: "hi" }) }]
+  const spans = generations.map(([, attributes], index) =>
+    jsonSpan(randomBytes(16).toString("hex"), ids[index] as string, attributes, { events }),
+  )
+  await acme.post("/otel/v1/traces", jsonTraces(...spans), { project_id: own })
+  const read = () => acme.post("/calls/stream_query", { project_id: own, sort_by: [{ field: "id", direction: "asc" }] })
+  const before = await read()
+  // As a server would have stored it that knew none of the names.
+  const { text } = await acme.post("/call/read", { project_id: own, id: ids[0] })
+  const { traces } = app.app.stores
+  const [row] = await traces.rows<{ project_id: string }>("select project_id from calls where id = {id:String}", {
+    id: ids[0] ?? "",
+  })
+  await traces.insert("calls", JSON.stringify({ ...row, id: ids[0], inputs: [{}], summary: [{}] }))
+  expect((await acme.post("/call/read", { project_id: own, id: ids[0] })).text).not.toBe(text)
+  const answer = await acme.post("/otel/remap", { project_id: own })
+  expect(answer).toMatchObject({ status: 200, body: { remapped: generations.length } })
+  expect((await read()).text).toBe(before.text)
+  expect((await app.rival.post("/otel/remap", { project_id: own })).status).toBe(403)
+})

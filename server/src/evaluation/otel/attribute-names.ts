@@ -3,8 +3,7 @@
  * first and in its order; behind them names of conventions that it does not list. A name also stands
  * for all attributes below it: `gen_ai.prompt` for `gen_ai.prompt.0.role`.
  *
- * A new generation of names is a new entry here. What was stored before keeps its raw span, from
- * which it can be mapped again.
+ * A new generation of names is a new entry here; `remap.ts` maps what was stored before.
  */
 
 /** Names that begin so are of events of the span, told by {@link eventMessages}. */

@@ -1,10 +1,11 @@
 /** OTLP over HTTP: evaluation-store-calls 8, under its paths and under those that exporters use by themselves. */
 import { type Route, route } from "../../http/route.ts"
-import { logsAnswer, logsRequest, traceAnswer, traceRequest } from "../../wire/evaluation/otel.ts"
+import { logsAnswer, logsRequest, remapBody, remapped, traceAnswer, traceRequest } from "../../wire/evaluation/otel.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { sendOutcome } from "./otlp-answer.ts"
 import { exportLogs } from "./logs-export.ts"
 import { decodeLogsRequest, decodeTraceRequest, encodingOf } from "./otlp-encoding.ts"
+import { remapSpans } from "./remap.ts"
 import { ResourceProjects } from "./resource-project.ts"
 import { exportSpans } from "./trace-export.ts"
 
@@ -12,10 +13,23 @@ const shared = { method: "POST", access: "key", dialect: "otlp", tag: "OpenTelem
 const prefixes = ["/otel", ""] as const
 
 export function otelRoutes(dependencies: EvaluationDependencies): Route[] {
-  return prefixes.flatMap((prefix) => [
-    traceRoute(dependencies, `${prefix}/v1/traces`),
-    logsRoute(dependencies, `${prefix}/v1/logs`),
-  ])
+  return [
+    ...prefixes.flatMap((prefix) => [
+      traceRoute(dependencies, `${prefix}/v1/traces`),
+      logsRoute(dependencies, `${prefix}/v1/logs`),
+    ]),
+    route({
+      ...shared,
+      dialect: "reason",
+      path: "/otel/remap",
+      summary: "Map the stored spans of a project again, with the names of attributes that are known now",
+      schemas: { body: remapBody },
+      response: remapped,
+      handle: async ({ body, principal }) => ({
+        remapped: await remapSpans(dependencies, principal, body.project_id),
+      }),
+    }),
+  ]
 }
 
 function traceRoute({ database, writer }: EvaluationDependencies, path: string): Route {

@@ -36,13 +36,23 @@ export class SpanRows {
     const mapped = mapSpan(span, tree)
     const startedAt = storedSpanTime(mapped.startedAt, span, "start")
     const head = headText(span, mapped, startedAt, project)
-    const { attributes, inputs, output, summary } = mapped
-    const payloads = [attributes, inputs, output, summary, spanText(span, tree, source)]
-    shrink(payloads, exceedsLimits, Buffer.byteLength(head), span.spanId)
-    const columns = payloadColumns.map((name, index) => `,"${name}":[${payloads[index]}]`)
-    this.#rows.text(`${head}${columns.join("")}${mapped.holdsUnreadable ? oddJsonMember : ""}}\n`)
+    this.#write(head, [...payloadsOf(mapped), spanText(span, tree, source)], mapped, span)
     const { id: project_id } = project
     this.#places += placeLines({ project_id, trace_id: span.traceId, started_at: startedAt, id: span.spanId })
+  }
+
+  /** Only what is mapped from attributes, of a span that is stored; its name may have been changed since. */
+  addMapping(span: Span, project: ProjectAccess): void {
+    const mapped = mapSpan(span, attributeTree(span.attributes))
+    const thread = JSON.stringify(threadOf(mapped, span)).slice(1, -1)
+    const head = `{"project_id":"${project.id}","id":"${span.spanId}"${thread === "" ? "" : `,${thread}`}`
+    this.#write(head, payloadsOf(mapped), mapped, span)
+  }
+
+  #write(head: string, payloads: string[], { holdsUnreadable }: MappedSpan, { spanId }: Span): void {
+    shrink(payloads, exceedsLimits, Buffer.byteLength(head), spanId)
+    const columns = payloads.map((text, index) => `,"${payloadColumns[index]}":[${text}]`)
+    this.#rows.text(`${head}${columns.join("")}${holdsUnreadable ? oddJsonMember : ""}}\n`)
   }
 
   /** What was added, to be stored together. */
@@ -51,7 +61,17 @@ export class SpanRows {
   }
 }
 
+/** The raw span comes behind {@link payloadsOf}. */
 const payloadColumns = ["attributes", "inputs", "output", "summary", "otel_dump"] as const
+
+function payloadsOf({ attributes, inputs, output, summary }: MappedSpan): string[] {
+  return [attributes, inputs, output, summary]
+}
+
+function threadOf({ threadId, isTurn }: MappedSpan, { spanId }: Span): { thread_id?: string; turn_id?: string } {
+  if (threadId === null) return {}
+  return { thread_id: threadId, ...(isTurn ? { turn_id: spanId } : {}) }
+}
 
 /** The ids have been checked: they hold nothing that JSON escapes. What is null clears what an earlier export said. */
 function headText(span: Span, mapped: MappedSpan, startedAt: string, project: ProjectAccess): string {
@@ -64,8 +84,7 @@ function headText(span: Span, mapped: MappedSpan, startedAt: string, project: Pr
     ended_at: mapped.endedAt === null ? undefined : storedSpanTime(mapped.endedAt, span, "end"),
     exception: mapped.exception ?? "",
     display_name: mapped.displayName === null ? undefined : displayNameOf(mapped.displayName),
-    thread_id: mapped.threadId ?? undefined,
-    turn_id: mapped.threadId !== null && mapped.isTurn ? span.spanId : undefined,
+    ...threadOf(mapped, span),
     wb_run_id: mapped.runId === null ? undefined : runOf(mapped.runId, project),
   }
   const step = mapped.runStep === null ? "" : `,"wb_run_step":${mapped.runStep}`

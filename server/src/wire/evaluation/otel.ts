@@ -6,6 +6,9 @@ const resourceParts = z.array(z.looseObject({ resource: z.looseObject({}).nullis
 export const traceRequest = z.looseObject({ resourceSpans: resourceParts })
 export const logsRequest = z.looseObject({ resourceLogs: resourceParts })
 
+export const remapBody = z.looseObject({ project_id: z.string() })
+export const remapped = z.object({ remapped: z.int().min(0) })
+
 /** Empty when everything was stored. */
 export const traceAnswer = z.object({
   partialSuccess: z.object({ rejectedSpans: z.string(), errorMessage: z.string() }).optional(),
