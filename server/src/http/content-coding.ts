@@ -6,7 +6,7 @@ import { HeddleError } from "../errors.ts"
 
 interface Coding {
   stream: () => Transform
-  whole: (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+  whole: (bytes: Buffer, options: { maxOutputLength: number; chunkSize: number }) => Promise<Buffer>
 }
 
 const gzip: Coding = { stream: zlib.createGunzip, whole: promisify(zlib.gunzip) }

@@ -4,6 +4,9 @@ import { HeddleError } from "../errors.ts"
 import { readParts } from "../json/json-parts.ts"
 import { bodyTooLarge, codingOf, decodingError } from "./content-coding.ts"
 
+/** Each chunk is a journey to another thread and back: with 16 KiB, zlib's own, they take a third of the time. */
+const decodedChunkBytes = 128 * 1024
+
 /**
  * The decoded bytes. A body that is too large is read to its end and thrown away, so that the
  * client gets to read the answer.
@@ -16,7 +19,7 @@ export async function wholeBody(request: IncomingMessage, maximumBytes: number):
   if (coding === null) return bytes
   try {
     // The limit holds for what comes out: a few kilobytes can decode to gigabytes.
-    return await coding.whole(bytes, { maxOutputLength: maximumBytes })
+    return await coding.whole(bytes, { maxOutputLength: maximumBytes, chunkSize: decodedChunkBytes })
   } catch (error) {
     throw decodingError(error, encoding, maximumBytes)
   }
