@@ -19,6 +19,7 @@ export function chatRoutes({ gateway }: InferenceDependencies): Route[] {
       tag: "Chat",
       schemas: { body: chatRequest },
       response: chatCompletion,
+      answerTypes: ["application/json", "text/event-stream"],
       handle: async (context) => {
         const { body, reply, signal } = context
         const call = toChatCall(withExactFields(body, context.exactBody, opaqueFields))

@@ -28,6 +28,7 @@ export function textCompletionRoutes({ gateway }: InferenceDependencies): Route[
       tag: "Chat",
       schemas: { body: textCompletionRequest },
       response: textCompletion,
+      answerTypes: ["application/json", "text/event-stream"],
       handle: async (context) => {
         const { body, signal, reply } = context
         const calls = toCalls(withExactFields(body, context.exactBody, ["seed"]))

@@ -62,7 +62,8 @@ export function fileRoutes(dependencies: FileDependencies): Route[] {
       path: "/v1/files/:file_id/content",
       summary: "Download a file",
       schemas: { params: fileParams },
-      response: file.or(createFileBody.shape.file),
+      response: createFileBody.shape.file,
+      answerTypes: ["application/octet-stream"],
       handle: async ({ params, principal, reply }) => {
         const upload = await fileOf(database, principal, params.file_id)
         // As an attachment: a browser must never show what somebody uploaded as a page of ours.

@@ -13,7 +13,7 @@ import {
   queueUpdateBody,
 } from "../../wire/evaluation/annotation-queue.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { jsonLines, linesType, sendStream } from "../json-stream.ts"
+import { jsonLines, lineTypes, linesType, sendStream } from "../json-stream.ts"
 import { projectForRead } from "../project-access.ts"
 import { changeQueue, countQueueItems, listQueues, makeQueue, queueFor, readQueue, removeQueue } from "./queues.ts"
 
@@ -37,6 +37,7 @@ export function annotationQueueRoutes({ database }: EvaluationDependencies): Rou
       summary: "Queues as JSON Lines, by name, sort and page",
       schemas: { body: queuesQueryBody },
       response: annotationQueue,
+      answerTypes: lineTypes,
       handle: async ({ body, principal, reply, request }) => {
         const queues = await listQueues(database, principal, body)
         const lines = async function* () {

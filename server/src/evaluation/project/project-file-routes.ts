@@ -69,6 +69,7 @@ function contentRoute(dependencies: EvaluationDependencies, path: string): Route
     summary: "Read a file by its digest",
     schemas: { body: projectFileContentBody },
     response: projectFileContent,
+    answerTypes: ["application/octet-stream"],
     handle: async ({ body, principal, reply }) => {
       const project = await projectForRead(dependencies.database, principal, body.project_id)
       return sendProjectFile(dependencies, project.id, body.digest, reply)

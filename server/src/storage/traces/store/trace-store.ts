@@ -81,13 +81,17 @@ export function withPrintSettings(sql: string): string {
     max_execution_time: longestPrintSeconds,
     max_memory_usage: 2048 * mebibyte,
     max_bytes_before_external_sort: 256 * mebibyte,
+    // Memory holds some blocks of each thread; rows may be large.
+    max_block_size: 4096,
+    max_threads: 4,
     // An expression may have the name of the column that it shows.
     prefer_column_name_to_alias: 1,
     // A text is between quotes, also an empty one; null is nothing.
     format_csv_null_representation: "''",
     output_format_json_escape_forward_slashes: 0,
-    // Bloom filters and a higher level halve the speed; readers of whole files have no use for them.
+    // Bloom filters, page indexes and a higher level halve the speed; readers of whole files have no use for them.
     output_format_parquet_write_bloom_filter: 0,
+    output_format_parquet_write_page_index: 0,
     output_format_compression_level: 1,
     output_format_parquet_row_group_size: 65_536,
     output_format_parquet_row_group_size_bytes: 32 * mebibyte,
