@@ -20,20 +20,18 @@ export async function exportAgentSpans(
   all: readonly ResourceSpans[],
 ): Promise<ExportOutcome> {
   const outcome = new ExportOutcome()
-  const byProject = new Map<string, NewAgentSpan[]>()
+  const rows: NewAgentSpan[] = []
   for (const { resource, scopeSpans } of all) {
     const count = scopeSpans.reduce((sum, { spans }) => sum + spans.length, 0)
     const project = count === 0 ? null : await outcome.needed(count, () => projects.of(resource))
     if (project === null) continue
-    const rows = byProject.get(project.id) ?? []
-    byProject.set(project.id, rows)
     for (const { scope, spans } of scopeSpans) {
       const source = sourceText(resource, scope)
       for (const span of spans) rows.push(...mapped(span, source, project, outcome))
     }
   }
   outcome.assertAnyAccepted()
-  for (const [projectId, rows] of byProject) await insertAgentSpans(traces, projectId, rows)
+  await insertAgentSpans(traces, rows)
   return outcome
 }
 

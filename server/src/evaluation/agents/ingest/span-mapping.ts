@@ -97,6 +97,7 @@ export function mapAgentSpan(span: Span, source: string, project: ProjectAccess)
   const consumed = [...input.names, ...output.names]
   return {
     ...columns,
+    project_id: project.id,
     ...identity(span, operation, columns),
     ...outcome(span, columns),
     ...tools(trees, operation),

@@ -46,6 +46,7 @@ export interface SpanMessage {
 
 /** As it is written; what is left out was not said. Times are `YYYY-MM-DD hh:mm:ss.ffffff`, UTC. */
 export interface NewAgentSpan extends Partial<Record<SpanColumnName, unknown>> {
+  project_id: string
   trace_id: string
   span_id: string
   span_name: string
@@ -54,12 +55,7 @@ export interface NewAgentSpan extends Partial<Record<SpanColumnName, unknown>> {
   output_messages?: SpanMessage[]
 }
 
-/** Visible once this resolves. */
-export async function insertAgentSpans(
-  traces: TraceStore,
-  projectId: string,
-  spans: readonly NewAgentSpan[],
-): Promise<void> {
-  const lines = spans.map((span) => storedJson({ project_id: projectId, ...span }))
-  await traces.insert("agent_spans", lines.join("\n"))
+/** All of them or none; visible once this resolves. */
+export async function insertAgentSpans(traces: TraceStore, spans: readonly NewAgentSpan[]): Promise<void> {
+  await traces.insert("agent_spans", spans.map(storedJson).join("\n"))
 }

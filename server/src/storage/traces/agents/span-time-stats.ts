@@ -45,15 +45,13 @@ function topGroups(measured: string, keys: readonly string[], limit: string): st
   )`
 }
 
-/** Each filter looks at what the one before it left. */
 function filteredSpans(spans: string, filters: readonly GroupFilter[], parameters: SqlParameters): string {
-  return filters.reduce((left, filter) => {
+  const conditions = filters.flatMap((filter) => {
     const condition = groupCondition([filter], parameters)
     const groups = spanGroups(filter.group_by ?? [], parameters).map(({ sql }) => sql)
-    if (condition === null || groups.length === 0) return left
+    if (condition === null || groups.length === 0) return []
     const key = `toJSONString(tuple(${groups.join(", ")}))`
-    return `select * from (${left}) where ${key} in (
-      select ${key} from (${left}) group by ${groups.join(", ")} having ${condition}
-    )`
-  }, spans)
+    return [`${key} in (select ${key} from (${spans}) group by ${groups.join(", ")} having ${condition})`]
+  })
+  return conditions.length === 0 ? spans : `select * from (${spans}) where ${conditions.join(" and ")}`
 }

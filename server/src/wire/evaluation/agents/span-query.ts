@@ -37,8 +37,8 @@ export const spansQueryBody = z.looseObject({
   ...timeWindow,
   /** Empty: the spans themselves. */
   group_by: list(groupRef, 20),
-  measures: list(measure, 100),
-  group_filters: list(groupFilter, 100),
+  measures: list(measure, 50),
+  group_filters: list(groupFilter, 20),
   /** Of the values of attributes within each group. */
   group_distributions: list(
     z.looseObject({

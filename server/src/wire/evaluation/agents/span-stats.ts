@@ -41,11 +41,11 @@ export const spanStatsBody = z.looseObject({
   ...timeRange,
   ...filters,
   group_by: z.array(groupRef).max(20).nullish(),
-  metrics: z.array(metric).max(100).nullish(),
+  metrics: z.array(metric).max(50).nullish(),
   /** The groups with the most spans. */
   group_limit: z.int().min(1).max(1000).default(50),
   bucket_by: z.union([numberBuckets, z.looseObject({ type: z.literal("time").default("time") })]).nullish(),
-  group_filters: z.array(groupFilter).max(100).nullish(),
+  group_filters: z.array(groupFilter).max(20).nullish(),
 })
 
 export const spanStatsAnswer = z.object({
