@@ -1,4 +1,5 @@
 /** Handing out the items of a long annotation queue to many annotators at once, over HTTP. */
+import { setTimeout } from "node:timers/promises"
 import { type Annotator, newAnnotators } from "./harness/annotators.ts"
 import { CallCorpus, seededRandom } from "./harness/call-corpus.ts"
 import { startHeddle, type HeddleServer } from "./harness/heddle-server.ts"
@@ -12,8 +13,10 @@ import { atMost, type Findings, measurement } from "./harness/result.ts"
 export const options = {
   items: { type: "string", default: "100000" },
   annotators: { type: "string", default: "20" },
-  /** Items that are worked on; the whole queue by default. */
-  finished: { type: "string", default: "0" },
+  /** Items that are worked on. */
+  finished: { type: "string", default: "5000" },
+  /** Milliseconds that an annotator looks at an item; 0: as fast as the server answers. */
+  pause: { type: "string", default: "100" },
 } as const
 
 const callsAtOnce = 1000
@@ -21,7 +24,7 @@ const templates = 5000
 
 export async function run(given: Options): Promise<Findings> {
   const [items, annotators] = [count(given, "items"), count(given, "annotators")]
-  const finished = Number(given["finished"]) || items
+  const [finished, pause] = [count(given, "finished"), Number(given["pause"])]
   using folder = temporaryFolder()
   await using server = await startHeddle(folder.path, { engine: "none" })
   await storeCalls(server, items)
@@ -38,17 +41,17 @@ export async function run(given: Options): Promise<Findings> {
   const addingSeconds = (performance.now() - began) / 1000
   progress(`${items} calls added in ${addingSeconds.toFixed(1)} s`)
   const people = await newAnnotators(server, annotators)
-  const work = await label(people, id, finished)
+  const work = await label(people, id, { finished, pause })
   for (const person of people) person.close()
   const deciles = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((decile) => p99(slice(work.nextMs, decile, 10)))
   return {
     method: [
-      `A queue of ${items} items, one annotator to an item. ${annotators} annotators, each with a connection of their own, ask for the next item and complete it, again and again without a pause, until ${finished} are done.`,
+      `A queue of ${items} items, one annotator to an item. ${annotators} annotators, each with a connection of their own, ask for the next item, look at it for ${pause} ms and complete it, again and again, until ${finished} are done.`,
       "Each figure: from sending the request to the last byte of its answer.",
       "Every item that is handed out is noted: the run fails when one is handed out twice.",
     ],
     versions: {},
-    settings: { items, annotators, finished },
+    settings: { items, annotators, finished, pause },
     measurements: [
       measurement("adding calls", "items/s", [items / addingSeconds]),
       measurement("next and complete", "items/s", [finished / work.seconds]),
@@ -85,7 +88,11 @@ interface Work {
   twice: number
 }
 
-async function label(people: readonly Annotator[], queueId: string, finished: number): Promise<Work> {
+async function label(
+  people: readonly Annotator[],
+  queueId: string,
+  { finished, pause }: { finished: number; pause: number },
+): Promise<Work> {
   const work: Work = { seconds: 0, nextMs: [], completeMs: [], twice: 0 }
   const seen = new Set<string>()
   const url = `/annotation_queues/${queueId}/items`
@@ -98,6 +105,7 @@ async function label(people: readonly Annotator[], queueId: string, finished: nu
       if (item === null) throw new Error(`nothing was handed out after ${seen.size} items`)
       if (seen.has(item.id)) work.twice++
       seen.add(item.id)
+      if (pause > 0) await setTimeout(pause)
       const done = performance.now()
       const body = { project_id: PROJECT_ID, annotation_state: "completed" }
       await person.post(`${url}/${item.id}/progress`, body)

@@ -95,6 +95,5 @@ export const queueAgreement = z.object({
 })
 
 export type LabelsQueryBody = z.output<typeof labelsQueryBody>
-export type FinalLabelBody = z.output<typeof finalLabelBody>
 export type LabelledItem = z.output<typeof labelledItem>
 export type QueueAgreement = z.output<typeof queueAgreement>
