@@ -2,7 +2,13 @@
 import { HeddleError } from "../../errors.ts"
 import { countCalls, findCallIds, type Page, traceBytes } from "../../storage/traces/calls/calls-read.ts"
 import { type CallsSelection, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
-import { type CallColumn, type CallRow, readAllCallRows, readCallRows } from "../../storage/traces/calls/shown-calls.ts"
+import {
+  type CallColumn,
+  type CallRow,
+  readAllCallRows,
+  readCallRows,
+  readFirstRows,
+} from "../../storage/traces/calls/shown-calls.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import { queryFailure } from "../../storage/traces/query-failure.ts"
 import type { CallReadRequest, CallsQueryRequest, CallsQueryStatsRequest } from "../../wire/evaluation/call-read.ts"
@@ -65,6 +71,8 @@ async function* readBatches(
       yield rows?.slice(from, from + linesAtOnce) ?? []
     if (rows !== null) return
   }
+  const first = await readFirstRows(traces, selection, page, columns).catch(fail)
+  if (first !== null) return yield first
   const ids = await findCallIds(traces, selection, page).catch(fail)
   let count = firstRows
   for (let from = 0; from < ids.length;) {

@@ -46,6 +46,8 @@ async function nearestCallIds(traces: TraceStore, selection: CallsSelection, pag
     if (isEverything || rows.filter((row) => row.sure).length >= wanted) {
       return rows.slice(page.offset).map(({ id }) => id)
     }
+    // Too few to hope for: at this rate the most candidates hold no full page.
+    if (count > firstCandidates && rows.length * mostCandidates < wanted * count) return null
   }
   return null
 }
@@ -62,7 +64,9 @@ function nearestCandidates(
   count: number,
 ): Promise<Candidate[]> {
   const parameters = new SqlParameters()
-  return traces.rows<Candidate>(timeCandidates(parameters, projectId, direction, count), parameters.values)
+  return traces.rows<Candidate>(timeCandidates(parameters, projectId, direction, count), parameters.values, {
+    threads: 1,
+  })
 }
 
 /** Those of the ids that are asked for, in order; `sure` are the ones before the moment `last`. */

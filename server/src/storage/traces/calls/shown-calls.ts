@@ -1,6 +1,6 @@
 /** What is shown of calls, by id: payloads as the text they came as. */
-import { traceCandidates } from "./call-places.ts"
-import { storageSizeSql } from "./calls-read.ts"
+import { timeCandidates, traceCandidates } from "./call-places.ts"
+import { type Page, storageSizeSql } from "./calls-read.ts"
 import type { CallsSelection } from "./calls-selection.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import { type TraceStore, TraceStoreError, traceErrorCodes } from "../store/trace-store.ts"
@@ -41,8 +41,8 @@ const clearable = ["display_name", "exception"] as const
 
 /** The most memory that one reading of rows may take before it is cut in two. */
 const readingLimits = { bytes: 768 * 1024 ** 2 }
-/** For one row, to divide the work takes longer than the work. */
-const singleRowLimits = { ...readingLimits, threads: 1 }
+/** For a few rows, to divide the work takes longer than the work. */
+const fewRowsLimits = { ...readingLimits, threads: 1 }
 
 /** Bare columns: what is computed of them in the statement would take ClickHouse longer to plan than to read. */
 function showSql(columns: readonly CallColumn[], calls: string): string {
@@ -73,7 +73,7 @@ export async function readCallRows(
     "where project_id = {projectId:UUID} and id in {ids:Array(String)} and started_at is not null and deleted_at is null",
   )
   try {
-    const rows = await traces.rows<CallRow>(sql, { projectId, ids }, ids.length === 1 ? singleRowLimits : readingLimits)
+    const rows = await traces.rows<CallRow>(sql, { projectId, ids }, ids.length === 1 ? fewRowsLimits : readingLimits)
     const byId = new Map(rows.map((row) => [row.id, toCallRow(row)]))
     return ids.flatMap((id) => byId.get(id) ?? [])
   } catch (error) {
@@ -83,6 +83,46 @@ export async function readCallRows(
     const first = await readCallRows(traces, projectId, ids.slice(0, half), columns)
     return [...first, ...(await readCallRows(traces, projectId, ids.slice(half), columns))]
   }
+}
+
+/** More candidates than calls are wanted, as some may be deleted. */
+const spareCandidates = 14
+/** Of the page that is read at once. */
+const mostFirstRows = 50
+
+/**
+ * A short page at one end of time, of calls under no other condition: two statements, where to find the
+ * ids, check them and read the calls takes three. null: not such a page, or the candidates do not settle it.
+ */
+export async function readFirstRows(
+  traces: TraceStore,
+  { projectId, live, asked, order, byTime, parameters }: CallsSelection,
+  { limit, offset }: Page,
+  columns: readonly CallColumn[],
+): Promise<CallRow[] | null> {
+  const wanted = (limit ?? Number.POSITIVE_INFINITY) + offset
+  if (byTime === null || asked !== "true" || wanted > mostFirstRows) return null
+  const count = wanted + spareCandidates
+  const places = new SqlParameters("c")
+  const candidates = await traces.rows<{ id: string; started_at: string }>(
+    timeCandidates(places, projectId, byTime, count),
+    places.values,
+    fewRowsLimits,
+  )
+  const ids = candidates.map(({ id }) => id)
+  const sql = showSql(columns, `where ${live} and id in {ids:Array(String)} order by ${order} limit ${wanted}`)
+  const rows = await traces.rows<CallRow>(sql, { ...parameters, ids }, fewRowsLimits).catch(nullWhenTooLarge)
+  if (rows === null) return null
+  // A call that is not among the candidates could come before one that is no earlier than the last of them.
+  const last = candidates.at(-1)?.started_at ?? ""
+  const sure = rows.filter((row) => (byTime === "asc" ? row.started_at < last : row.started_at > last))
+  if (candidates.length === count && sure.length < wanted) return null
+  return rows.slice(offset).map(toCallRow)
+}
+
+function nullWhenTooLarge(error: unknown): null {
+  if (error instanceof TraceStoreError && error.code === traceErrorCodes.memory) return null
+  throw error
 }
 
 /** All calls of a selection at once, in order; null: there are more than `most`. Without payloads this is the quickest. */
