@@ -8,15 +8,15 @@ import { derivedId } from "../../calls/derived-id.ts"
 import { recordCalls, usageSummary } from "../../calls/recorded-call.ts"
 import { finishRun } from "../../evaluation-runs/finish-run.ts"
 import type { RunMarkers } from "../../evaluation-runs/run-names.ts"
-import { runOpRef } from "../../evaluation-runs/run-ops.ts"
 import { projectForWrite } from "../../project-access.ts"
 import { failureText } from "../model-failure.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { type Evaluation, isDatasetRow, readEvaluation, rowRef } from "../evaluation.ts"
-import { endedCall } from "../scored-call.ts"
+import { endedCall, outputOf } from "./scored-call.ts"
 import { naming, predict, readStructuredModel, type StructuredModel } from "../structured-model.ts"
-import { attributesOf, endedIds, failRun, scoreTrial, startRun } from "./evaluation-run.ts"
+import { attributesOf, endedIds, failRun, scoreTrial, startRun, trialOp } from "./evaluation-run.ts"
 import type { JobContext, JobKind, JobRunner } from "./job-runner.ts"
+import { jobOpRef } from "./op-refs.ts"
 import { forEachParallel } from "./parallel.ts"
 import { patiently } from "./patience.ts"
 
@@ -115,11 +115,7 @@ async function runTrial(
     id: trial.id,
     traceId: jobId,
     parentId: jobId,
-    opName: await runOpRef(dependencies, principal, project, {
-      owner: "Evaluation",
-      method: "predict_and_score",
-      otherwise: "Evaluation",
-    }),
+    opName: await jobOpRef(dependencies, context, trialOp),
     startedAt,
     attributes: attributesOf(markers),
     inputs: JSON.stringify({
@@ -149,12 +145,13 @@ async function runTrial(
 /** The output as JSON text; null: the model failed. */
 async function predictRow(
   dependencies: ExecutionDependencies,
-  { jobId, principal, project, signal }: JobContext,
+  context: JobContext,
   { model, modelRef, modelName }: Run,
   { id, trialId, row }: { id: string; trialId: string; row: string },
 ): Promise<string | null> {
+  const { jobId, principal, project, signal } = context
   const before = await endedCall(dependencies, project, id)
-  if (before !== null) return before.exception == null ? (before.output ?? "null") : null
+  if (before !== null) return outputOf(before)
   const startedAt = new Date()
   const values = parseExact(row)
   const variables = isDatasetRow(values) ? values : {}
@@ -169,11 +166,7 @@ async function predictRow(
     id,
     traceId: jobId,
     parentId: trialId,
-    opName: await runOpRef(dependencies, principal, project, {
-      owner: modelName,
-      method: "predict",
-      otherwise: "Model",
-    }),
+    opName: await jobOpRef(dependencies, context, { owner: modelName, method: "predict", otherwise: "Model" }),
     startedAt,
     attributes: attributesOf(markers),
     inputs: `{"self":${JSON.stringify(modelRef)},"inputs":${row}}`,

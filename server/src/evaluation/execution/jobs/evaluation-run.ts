@@ -7,7 +7,7 @@ import type { RunMarkers } from "../../evaluation-runs/run-names.ts"
 import { runOpRef } from "../../evaluation-runs/run-ops.ts"
 import type { ProjectAccess } from "../../project-access.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
-import { applyScorer, type ScoringTarget } from "../scored-call.ts"
+import { applyScorer, type ScoringTarget } from "./scored-call.ts"
 import type { Scorer } from "../scorer.ts"
 import type { JobContext } from "./job-runner.ts"
 
@@ -17,7 +17,9 @@ export interface RunRefs {
   source_evaluation_run_id?: string
 }
 
-export const evalMeta = { evaluate_model_worker: true, declarative: true }
+export const trialOp = { owner: "Evaluation", method: "predict_and_score", otherwise: "Evaluation" }
+
+const evalMeta = { evaluate_model_worker: true, declarative: true }
 
 /** The root call; its id, which is also that of its trace and of the job. */
 export async function startRun(
@@ -75,7 +77,7 @@ export async function scoreTrial(
         scorer: scorer.ref,
         evaluation_run_id: context.jobId,
       }
-      const { output } = await applyScorer(dependencies, context, scorer, {
+      const output = await applyScorer(dependencies, context, scorer, {
         ...target,
         attributes: attributesOf(markers),
       })

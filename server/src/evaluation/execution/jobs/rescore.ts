@@ -11,15 +11,15 @@ import { recordCalls } from "../../calls/recorded-call.ts"
 import { finishRun } from "../../evaluation-runs/finish-run.ts"
 import { markersOf, stringAt } from "../../evaluation-runs/run-calls.ts"
 import { isPredictAndScoreOp, type RunMarkers } from "../../evaluation-runs/run-names.ts"
-import { runOpRef } from "../../evaluation-runs/run-ops.ts"
 import { evaluationOf, findRun } from "../../evaluation-runs/runs.ts"
 import { textOr } from "../../object-families/family.ts"
 import { projectForRead } from "../../project-access.ts"
 import { tryParseRef } from "../../refs/refs.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { readScorer, type Scorer } from "../scorer.ts"
-import { attributesOf, endedIds, failRun, scoreTrial, startRun } from "./evaluation-run.ts"
+import { attributesOf, endedIds, failRun, scoreTrial, startRun, trialOp } from "./evaluation-run.ts"
 import type { JobContext, JobKind, JobRunner } from "./job-runner.ts"
+import { jobOpRef } from "./op-refs.ts"
 import { forEachParallel } from "./parallel.ts"
 
 interface RescoreRequest {
@@ -138,11 +138,7 @@ async function runTrial(
     id,
     traceId: jobId,
     parentId: jobId,
-    opName: await runOpRef(dependencies, principal, project, {
-      owner: "Evaluation",
-      method: "predict_and_score",
-      otherwise: "Evaluation",
-    }),
+    opName: await jobOpRef(dependencies, context, trialOp),
     startedAt: now,
     attributes: attributesOf({ predict_call_id: predictionId }),
     inputs: source.inputs ?? "{}",
@@ -152,11 +148,7 @@ async function runTrial(
     id: predictionId,
     traceId: jobId,
     parentId: id,
-    opName: await runOpRef(dependencies, principal, project, {
-      owner: modelName,
-      method: "predict",
-      otherwise: "Model",
-    }),
+    opName: await jobOpRef(dependencies, context, { owner: modelName, method: "predict", otherwise: "Model" }),
     startedAt: now,
     attributes: attributesOf(markers),
     inputs: `{"self":${JSON.stringify(model)},"inputs":${example}}`,
