@@ -6,7 +6,10 @@ import { listRangeQuery, nameList } from "./list-query.ts"
 const text = z.string().nullable()
 const free = z.record(z.string(), z.json())
 const given = z.string().nullish()
-const names = z.array(z.string()).nullish()
+
+/** Ids to delete come in the query or in the body, under the name of the family's ids. */
+export const idsQuery = (name: string) => z.object({ [name]: nameList })
+export const idsBody = (name: string) => z.object({ [name]: z.array(z.string()).nullish() }).nullish()
 
 export const finished = z.object({ success: z.literal(true) })
 /** Calls that are gone now: those named and all below them. */
@@ -39,9 +42,6 @@ export const evaluationRunListQuery = listRangeQuery.extend({
   evaluation_refs: nameList,
   model_refs: nameList,
 })
-/** Ids to delete come in the query, or in the body. */
-export const evaluationRunDeleteQuery = z.object({ evaluation_run_ids: nameList })
-export const evaluationRunDeleteBody = z.object({ evaluation_run_ids: names }).nullish()
 
 /** A span of `/agents/spans/query` that the prediction produced. */
 export const spanRef = z.object({ trace_id: z.string(), span_id: z.string() })
@@ -64,8 +64,6 @@ export const prediction = z.object({
   evaluation_run_id: text,
   wb_user_id: text,
 })
-export const predictionDeleteQuery = z.object({ prediction_ids: nameList })
-export const predictionDeleteBody = z.object({ prediction_ids: names }).nullish()
 
 /** Of predictions and of scores. */
 export const ofRunListQuery = listRangeQuery.extend({ evaluation_run_id: z.string().optional() })
@@ -79,7 +77,6 @@ export const scoreCreateBody = z.object({
   evaluation_run_id: given,
 })
 export const scoreCreated = z.object({ score_id: z.string() })
-export const scoreParams = projectParams.extend({ score_id: z.string() })
 export const score = z.object({
   score_id: z.string(),
   scorer: z.string(),
@@ -87,8 +84,6 @@ export const score = z.object({
   evaluation_run_id: text,
   wb_user_id: text,
 })
-export const scoreDeleteQuery = z.object({ score_ids: nameList })
-export const scoreDeleteBody = z.object({ score_ids: names }).nullish()
 
 export type EvaluationRunCreate = z.output<typeof evaluationRunCreateBody>
 export type EvaluationRunList = z.output<typeof evaluationRunListQuery>
