@@ -14,12 +14,15 @@ CALL_IDS = [f"00000000-0000-4000-8000-{index:012d}" for index in range(3)]
 
 def store_everything(server: Server) -> dict[str, Any]:
     """Returns values by field name; a list for a field that takes several."""
-    post = _poster(server)
+    post, put = _sender(server, "POST"), _sender(server, "PUT")
     post(f"/v2/{PROJECT_ID}/calls/complete", {"batch": [_call(index) for index in range(3)]})
     table = post("/table/create", {"table": {"project_id": PROJECT_ID, "rows": [{"a": 1}, {"a": "two", "b": None}]}})
     made = {"project_id": PROJECT_ID, "object_id": "thing", "val": {"rows": "text", "n": 1.5}}
     digest = post("/obj/create", {"obj": made})["digest"]
     object_ref = f"weave:///{PROJECT_ID}/object/thing:{digest}"
+    put(f"/objs/thing/versions/{digest}/tags", {"project_id": PROJECT_ID, "tags": ["a tag"]})
+    model = post(f"/v2/{PROJECT_ID}/models", {"name": "model", "source_code": "pass"})
+    put("/objs/thing/aliases", {"project_id": PROJECT_ID, "digest": digest, "aliases": ["an alias"]})
     call_ref = f"weave:///{PROJECT_ID}/call/{CALL_IDS[0]}"
     feedback = {"project_id": PROJECT_ID, "weave_ref": call_ref, "feedback_type": "note", "payload": {"note": "good"}}
     feedback_id = post("/feedback/create", feedback)["id"]
@@ -36,6 +39,9 @@ def store_everything(server: Server) -> dict[str, Any]:
         "parent_id": CALL_IDS[0],
         "object_id": "thing",
         "object_ids": ["thing"],
+        "tags": ["a tag"],
+        "aliases": ["an alias"],
+        "uris": [model["model_ref"]],
         "digest": digest,
         "base_digest": table["digest"],
         "digests": [table["digest"]],
@@ -67,10 +73,10 @@ def _call(index: int) -> dict[str, Any]:
     }
 
 
-def _poster(server: Server):
-    def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
+def _sender(server: Server, method: str):
+    def send(path: str, body: dict[str, Any]) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {server.key}", "Content-Type": "application/json"}
-        with urlopen(Request(server.url + path, json.dumps(body).encode(), headers)) as answer:
+        with urlopen(Request(server.url + path, json.dumps(body).encode(), headers, method=method)) as answer:
             return json.load(answer)
 
-    return post
+    return send
