@@ -155,9 +155,10 @@ describe("import: calls", () => {
   test("a call that was deleted stays so", async () => {
     const project = await storedCalls()
     const file = await exported("calls", project, "jsonl")
-    await acme.post("/calls/delete", { project_id: project, call_ids: [uuid(2), uuid(3)] })
+    await acme.post("/calls/delete", { project_id: project, call_ids: [uuid(3)] })
     expect((await imported("calls", project, "jsonl", file)).body).toMatchObject({ imported: 3, failed: 0 })
-    expect(await acme.lines("/calls/stream_query", { project_id: project })).toMatchObject([{ id: uuid(1) }])
+    const left = await acme.lines("/calls/stream_query", { project_id: project })
+    expect(left).toMatchObject([{ id: uuid(2) }, { id: uuid(1) }])
   })
 
   test("security 5.3: into another team's project: 403", async () => {
