@@ -456,3 +456,18 @@ test("calls 8: stored spans are mapped again to the same, and what they meant be
   expect((await read()).text).toBe(before.text)
   expect((await app.rival.post("/otel/remap", { project_id: own })).status).toBe(403)
 })
+
+test("calls 8: JSON over several lines, and JSON that ClickHouse's reader refuses, is stored and searched", async () => {
+  const own = acme.newProject()
+  const id = randomBytes(8).toString("hex")
+  const span = jsonSpan(randomBytes(16).toString("hex"), id, {
+    "input.value": '{\n  "a": 1,\n  "large": 99999999999999999999,\n  "half": "\\ud800"\n}',
+  })
+  expect((await acme.post("/v1/traces", jsonTraces(span), { project_id: own })).status).toBe(200)
+  const answer = await acme.post("/calls/stream_query", {
+    project_id: own,
+    query: { $expr: { $eq: [{ $getField: "inputs.input\\.value.a" }, { $literal: 1 }] } },
+  })
+  expect(answer.text).toContain('"large": 99999999999999999999')
+  expect(answer.text).toContain('"half": "\\ud800"')
+})
