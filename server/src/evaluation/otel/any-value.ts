@@ -35,7 +35,7 @@ export function jsonOfValue(value: AnyValue): string {
   if (typeof value === "number") return jsonOfDouble(value)
   if (Buffer.isBuffer(value)) return JSON.stringify(value.toString("base64"))
   if (value instanceof KeyValueList) return jsonOfEntries(value.entries)
-  return `[${(value as readonly AnyValue[]).map(jsonOfValue).join(",")}]`
+  return `[${value.map(jsonOfValue).join(",")}]`
 }
 
 /** As an object; of equal keys the last one counts. */
