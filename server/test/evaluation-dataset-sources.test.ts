@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
-import { insertAgentSpans } from "../src/storage/traces/agents/span-table.ts"
 import { datasetSources, sourceDatasets } from "../src/wire/evaluation/dataset-source.ts"
+import { sendSpans, spanId, traceId } from "./support/agent-spans.ts"
 import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "./support/evaluation-app.ts"
 
 let opened: EvaluationApp
@@ -122,33 +122,30 @@ describe("objects 10: linking", () => {
 
   test("a span is known by its trace and its own id", async () => {
     const project = acme.newProject()
-    await call(project)
-    const info = await acme.post("/service/projects_info", { project_ids: [project] })
-    const [{ internal_project_id = "" } = {}] = info.body as { internal_project_id?: string }[]
-    const projectId = Buffer.from(internal_project_id, "base64").toString().replace(/^\w+:/, "")
-    const spans = ["t1", "t2"].map((trace_id) => ({
-      trace_id,
-      span_id: "s",
-      span_name: `in ${trace_id}`,
-      started_at: "2026-01-02 03:04:05.123456",
-    }))
-    await insertAgentSpans(opened.app.stores.traces, projectId, spans)
-    const span = (trace: string, id = "s") => ({ source_kind: "span", source_id: id, source_trace_id: trace })
-    const entries = await linked(project, [{ row_digest: "a", sources: [span("t1"), span("t2")] }])
+    const seen = { id: "1", at: 0.123456, attributes: { "gen_ai.operation.name": "chat" } }
+    await sendSpans(acme, project, { ...seen, trace: "a1", name: "in a1" }, { ...seen, trace: "a2", name: "in a2" })
+    const span = (trace: string, id = "1") => ({
+      source_kind: "span",
+      source_id: spanId(id),
+      source_trace_id: traceId(trace),
+    })
+    const entries = await linked(project, [{ row_digest: "a", sources: [span("a1"), span("a2")] }])
     expect(entries[0]?.link_id).not.toBe(entries[1]?.link_id)
     expect((await sources(project)).map((one) => [one.source_trace_id, one.source_display_name])).toEqual([
-      ["t1", "in t1"],
-      ["t2", "in t2"],
+      [traceId("a1"), "in a1"],
+      [traceId("a2"), "in a2"],
     ])
-    expect((await sources(project))[0]).toMatchObject({ source_started_at: "2026-01-02T03:04:05.123456Z" })
-    for (const bad of [span("t3"), span("t1", "other")]) {
-      const answer = await link(project, [{ row_digest: "b", sources: [span("t1"), bad] }])
+    expect((await sources(project))[0]).toMatchObject({ source_started_at: "2026-03-01T10:00:00.123456Z" })
+    for (const bad of [span("a3"), span("a1", "2")]) {
+      const answer = await link(project, [{ row_digest: "b", sources: [span("a1"), bad] }])
       expect([answer.status, answer.body]).toMatchObject([
         400,
         { reason: expect.stringContaining(`span ${bad.source_id}`), error_type: "InvalidRequest" },
       ])
     }
-    expect(await memberships(project, [span("t2")])).toMatchObject([{ row_digests: ["a"], source_trace_id: "t2" }])
+    expect(await memberships(project, [span("a2")])).toMatchObject([
+      { row_digests: ["a"], source_trace_id: traceId("a2") },
+    ])
   })
 
   test("1000 links at once, 1001 are 413 and none is made", async () => {
