@@ -354,3 +354,46 @@ describe("calls 9: evaluations/rescore", () => {
     expect((await opened.rival.post("/evaluations/rescore", body)).status).toBe(403)
   })
 })
+
+test("law 7: a server that stopped between the job and its run begins the run at its next start", async () => {
+  const here = await world()
+  await finished(here.project, await evaluated(here))
+  const stored = opened.app.stores.catalog.selectFrom("execution_jobs").selectAll().orderBy("sequence", "desc").limit(1)
+  const { sequence: _sequence, ...job } = await stored.executeTakeFirstOrThrow()
+  const id = "0198c5a0-0000-7000-8000-00000000000d"
+  const again = {
+    ...job,
+    id,
+    status: "running" as const,
+    attempts: 1,
+    lease_owner: "a server that is gone",
+    ended_at: null,
+  }
+  await opened.app.stores.catalog.insertInto("execution_jobs").values(again).execute()
+  await opened.restart()
+  await expect.poll(async () => (await statusOf(here.project, id)).code, { timeout: 20_000 }).toBe("complete")
+})
+
+test("law 7: work that stopped the server three times fails and says so", async () => {
+  const here = await world()
+  const first = await evaluated(here)
+  await finished(here.project, first)
+  const jobs = opened.app.stores.catalog
+  const run = {
+    project_id: here.project,
+    id: "0198c5a0-0000-7000-8000-00000000000e",
+    op_name: "Evaluation.evaluate",
+    attributes: {},
+    inputs: {},
+  }
+  await acme.post("/call/start", { start: { ...run, started_at: "2026-03-01T00:00:00Z" } })
+  const stored = jobs.selectFrom("execution_jobs").selectAll().where("id", "=", first)
+  const { sequence: _sequence, ...job } = await stored.executeTakeFirstOrThrow()
+  const cut = { ...job, id: run.id, status: "running" as const, attempts: 3, lease_owner: "gone", ended_at: null }
+  await jobs.insertInto("execution_jobs").values(cut).execute()
+  await opened.restart()
+  expect(await finished(here.project, run.id)).toEqual({ code: "failed", error: expect.stringContaining("3 times") })
+  expect(await callsOf(acme, here.project, { filter: { call_ids: [run.id] } })).toMatchObject([
+    { exception: expect.stringContaining("3 times"), ended_at: expect.any(String) },
+  ])
+})

@@ -1,4 +1,5 @@
 /** `/evaluations/evaluate_model`: a model over the dataset of an evaluation, each prediction scored (evaluation-store-calls 9). */
+import { randomUUIDv7 } from "node:crypto"
 import type { Principal } from "../../../http/principal.ts"
 import { parseExact } from "../../../json/exact-json.ts"
 import { setExecutionJobTotal } from "../../../storage/catalog/execution-jobs.ts"
@@ -14,7 +15,7 @@ import type { ExecutionDependencies } from "../dependencies.ts"
 import { type Evaluation, isDatasetRow, readEvaluation, rowRef } from "../evaluation.ts"
 import { endedCall, outputOf } from "./scored-call.ts"
 import { naming, predict, readStructuredModel, type StructuredModel } from "../structured-model.ts"
-import { attributesOf, endedIds, failRun, scoreTrial, startRun, trialOp } from "./evaluation-run.ts"
+import { attributesOf, endedIds, ensureRun, failRun, scoreTrial, startRun, trialOp } from "./evaluation-run.ts"
 import type { JobContext, JobKind, JobRunner } from "./job-runner.ts"
 import { jobOpRef } from "./op-refs.ts"
 import { forEachParallel } from "./parallel.ts"
@@ -39,8 +40,9 @@ export async function evaluateModel(
   const evaluation = await readEvaluation(dependencies, principal, body.evaluation_ref)
   const { object } = await naming(body.model_ref, () => readStructuredModel(dependencies, principal, body.model_ref))
   const request: EvaluateModelRequest = { evaluation: evaluation.pinnedRef, model: object.ref }
-  const id = await startRun(dependencies, principal, project, request)
+  const id = randomUUIDv7()
   await jobs.add("evaluate_model", id, principal, project, request)
+  await startRun(dependencies, principal, project, id, request)
   return id
 }
 
@@ -66,6 +68,7 @@ export function evaluateModelJob(dependencies: ExecutionDependencies): JobKind {
       const { object, model } = await readStructuredModel(dependencies, principal, request.model)
       const run: Run = { evaluation, modelRef: object.ref, modelName: object.name, model }
       const trials = trialsOf(jobId, evaluation)
+      await ensureRun(dependencies, context, request)
       await setExecutionJobTotal(dependencies.database, jobId, trials.length)
       for (let from = 0; from < trials.length; from += trialsAtOnce) {
         const some = trials.slice(from, from + trialsAtOnce)

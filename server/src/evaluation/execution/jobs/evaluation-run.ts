@@ -1,8 +1,8 @@
 /** The calls of an evaluation that the server runs, as the SDK and the evaluation-run endpoints write them (evaluation-store-objects 7). */
-import { randomUUIDv7 } from "node:crypto"
 import type { Principal } from "../../../http/principal.ts"
 import { readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
 import { recordCalls } from "../../calls/recorded-call.ts"
+import { findCall } from "../../evaluation-runs/run-calls.ts"
 import type { RunMarkers } from "../../evaluation-runs/run-names.ts"
 import { runOpRef } from "../../evaluation-runs/run-ops.ts"
 import type { ProjectAccess } from "../../project-access.ts"
@@ -21,14 +21,14 @@ export const trialOp = { owner: "Evaluation", method: "predict_and_score", other
 
 const evalMeta = { evaluate_model_worker: true, declarative: true }
 
-/** The root call; its id, which is also that of its trace and of the job. */
+/** The root call; `id` is also that of its trace and of the job. Begun again, it is the same. */
 export async function startRun(
   dependencies: ExecutionDependencies,
   principal: Principal,
   project: ProjectAccess,
+  id: string,
   refs: RunRefs,
-): Promise<string> {
-  const id = randomUUIDv7()
+): Promise<void> {
   const markers: RunMarkers = { evaluation_run: "true", ...refs }
   const start = {
     id,
@@ -44,7 +44,17 @@ export async function startRun(
     inputs: JSON.stringify({ self: refs.evaluation, model: refs.model }),
   }
   await recordCalls(dependencies, principal, project.name, [{ start }])
-  return id
+}
+
+/** A server that stopped after it had stored the job may not have begun the run. */
+export async function ensureRun(
+  dependencies: ExecutionDependencies,
+  context: JobContext,
+  refs: RunRefs,
+): Promise<void> {
+  const { jobId, principal, project } = context
+  if ((await findCall(dependencies, project, jobId)) === null)
+    await startRun(dependencies, principal, project, jobId, refs)
 }
 
 export function attributesOf(markers: RunMarkers): string {

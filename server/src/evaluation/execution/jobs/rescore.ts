@@ -1,4 +1,5 @@
 /** `/evaluations/rescore`: other scorers over the predictions of a run, as a run of its own (evaluation-store-calls 9). */
+import { randomUUIDv7 } from "node:crypto"
 import type { Principal } from "../../../http/principal.ts"
 import { memberText } from "../../../json/json-parts.ts"
 import { setExecutionJobTotal } from "../../../storage/catalog/execution-jobs.ts"
@@ -17,17 +18,24 @@ import { projectForRead } from "../../project-access.ts"
 import { tryParseRef } from "../../refs/refs.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { readScorer, type Scorer } from "../scorer.ts"
-import { attributesOf, endedIds, failRun, scoreTrial, startRun, trialOp } from "./evaluation-run.ts"
+import {
+  attributesOf,
+  endedIds,
+  ensureRun,
+  failRun,
+  type RunRefs,
+  scoreTrial,
+  startRun,
+  trialOp,
+} from "./evaluation-run.ts"
 import type { JobContext, JobKind, JobRunner } from "./job-runner.ts"
 import { jobOpRef } from "./op-refs.ts"
 import { forEachParallel } from "./parallel.ts"
 
 interface RescoreRequest {
-  sourceRunId: string
   /** Pinned. */
   scorerRefs: string[]
-  model: string
-  evaluation: string
+  refs: RunRefs & { source_evaluation_run_id: string }
 }
 
 const trialsAtOnce = 256
@@ -46,18 +54,11 @@ export async function rescore(
   const markers = markersOf(source)
   const evaluation = textOr(markers.evaluation, null) ?? evaluationOf(source) ?? ""
   const model = textOr(markers.model, null) ?? stringAt(source.inputs, "model") ?? ""
-  const id = await startRun(dependencies, principal, project, {
-    evaluation,
-    model,
-    source_evaluation_run_id: source.id,
-  })
-  const request: RescoreRequest = {
-    sourceRunId: source.id,
-    scorerRefs: scorers.map(({ pinnedRef }) => pinnedRef),
-    model,
-    evaluation,
-  }
+  const refs = { evaluation, model, source_evaluation_run_id: source.id }
+  const request: RescoreRequest = { scorerRefs: scorers.map(({ pinnedRef }) => pinnedRef), refs }
+  const id = randomUUIDv7()
   await jobs.add("rescore", id, principal, project, request)
+  await startRun(dependencies, principal, project, id, refs)
   return id
 }
 
@@ -67,7 +68,8 @@ export function rescoreJob(dependencies: ExecutionDependencies): JobKind {
       const { principal, project, jobId, signal } = context
       const request = JSON.parse(context.request) as RescoreRequest
       const scorers = await Promise.all(request.scorerRefs.map((ref) => readScorer(dependencies, principal, ref)))
-      const source = await findRun(dependencies, project, request.sourceRunId)
+      const source = await findRun(dependencies, project, request.refs.source_evaluation_run_id)
+      await ensureRun(dependencies, context, request.refs)
       const children = await findChildIds(dependencies.traces, project.id, source)
       await setExecutionJobTotal(dependencies.database, jobId, children.length)
       for (let from = 0; from < children.length; from += trialsAtOnce) {
@@ -127,7 +129,7 @@ async function runTrial(
   example: string,
 ): Promise<void> {
   const { jobId, principal, project, signal } = context
-  const { model } = request
+  const { model } = request.refs
   const id = derivedId(jobId, source.id)
   const predictionId = derivedId(id, "predict")
   const now = new Date()
