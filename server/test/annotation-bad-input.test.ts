@@ -34,7 +34,7 @@ test("odd texts and numbers in every place: no 5xx, and the queue is as it was",
     await send(user.post("/labels/query", { after: odd, limit: odd }))
     await send(opened.acme.post("/annotation_queues/stats", { project_id: user.project, queue_ids: [odd] }))
     await send(opened.acme.post("/annotation_queues/query", { project_id: user.project, name: odd, limit: odd }))
-    const path = encodeURIComponent(String(odd).slice(0, 500).toWellFormed())
+    const path = encodeURIComponent((typeof odd === "string" ? odd : JSON.stringify(odd)).slice(0, 500).toWellFormed())
     await send(opened.acme.get(`/annotation_queues/${path}${user.inProject}`))
     await send(user.post(`/items/${path}/progress`, { annotation_state: "completed" }))
     await send(opened.acme.put(`${user.url}/items/${path}/lease`, { project_id: user.project }))
