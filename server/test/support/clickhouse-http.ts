@@ -41,7 +41,7 @@ class Databases {
     this.#folder = folder
   }
 
-  run(query: Query): Promise<string> {
+  run(query: Query): Promise<Uint8Array | string> {
     const lanes = this.#lanes.get(query.database) ?? []
     this.#lanes.set(query.database, lanes)
     const idle = lanes.find((lane) => lane.waiting === 0)
@@ -67,7 +67,7 @@ class Lane {
     this.#session = session
   }
 
-  run(query: Query): Promise<string> {
+  run(query: Query): Promise<Uint8Array | string> {
     this.waiting += 1
     const result = this.#last.then(() => this.#answer(query))
     this.#last = result.catch(() => undefined).finally(() => (this.waiting -= 1))
@@ -79,7 +79,7 @@ class Lane {
     this.#session.close()
   }
 
-  async #answer({ database, sql, data, parameters, settings }: Query): Promise<string> {
+  async #answer({ database, sql, data, parameters, settings }: Query): Promise<Uint8Array | string> {
     await this.#session.queryAsync(`use \`${database}\``)
     const assignments = [
       ...settings.map(([name, value]) => `${name} = ${literal(value)}`),
@@ -87,7 +87,7 @@ class Lane {
     ]
     if (assignments.length > 0) await this.#session.queryAsync(`set ${assignments.join(", ")}`)
     const insert = /^\s*insert\s+into\s+(?<table>\S+)\s+format\s+JSONEachRow\s*$/i.exec(sql)
-    if (insert?.groups?.["table"] === undefined) return (await this.#session.queryAsync(sql)).text()
+    if (insert?.groups?.["table"] === undefined) return (await this.#session.queryAsync(sql)).bytes()
     await this.#session.insert({ table: insert.groups["table"], values: data, format: "JSONEachRow" })
     return ""
   }
