@@ -91,7 +91,7 @@ const nothing = {
 /** The same calls as OpenTelemetry spans with OpenInference's attributes, in protobuf. */
 export function otlpBatch(calls: readonly BenchCall[], serviceName: string): CallBatch {
   const spans = calls.map((call, index) => ({
-    traceId: otlpId("@trace\0\0\0\0\0\0", traceOf(index)),
+    traceId: otlpTraceId(traceOf(index)),
     spanId: otlpSpanId(call.place, traceOf(index)),
     parentSpanId: call.place === 0 ? null : otlpSpanId(0, traceOf(index)),
     name: "answer_question",
@@ -125,7 +125,10 @@ export function otlpBatch(calls: readonly BenchCall[], serviceName: string): Cal
   }
 }
 
-const otlpSpanId = (place: number, trace: number) => otlpId(`@sp${String.fromCharCode(place + 1)}`, trace)
+/** Of a body of {@link CallBatch.fresh}, whose traces are counted from 1. */
+export const otlpTraceId = (trace: number) => otlpId(traceMarker, trace)
+export const otlpSpanId = (place: number, trace: number) => otlpId(`@sp${String.fromCharCode(place + 1)}`, trace)
+const traceMarker = "@trace\0\0\0\0\0\0"
 
 function otlpId(head: string, trace: number): Buffer {
   const number = Buffer.alloc(4)

@@ -5,6 +5,7 @@ import { ENTITY, PROJECT } from "./heddle-server.ts"
 export const PROJECT_ID = `${ENTITY}/${PROJECT}`
 /** Stands in one call. */
 export const needle = "xylographer"
+const needleAt = 7
 
 /** The first calls are one trace: a root and its children. */
 const longTrace = 50_000
@@ -33,7 +34,7 @@ export function callsBody(payloads: readonly BenchCall[], from: number, count: n
     const { attributes, inputs, output, summary, seconds } = payloads[index % payloads.length] as BenchCall
     const start = firstStart + index * millisecondsApart
     const score = ((index * 7919) % 100_000) / 1000
-    const word = index === longTrace + 7 ? { note: needle } : {}
+    const word = index === needleAt ? { note: needle } : {}
     return {
       project_id: PROJECT_ID,
       id: callId(index),
