@@ -1,4 +1,6 @@
 /** Exported files go back in: the same rows, in any format, once or twice. */
+import { parquetWriteBuffer } from "hyparquet-writer"
+import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "./support/evaluation-app.ts"
 import { uuid } from "./support/completed-call.ts"
@@ -150,6 +152,30 @@ describe("import: calls", () => {
   ] as const)("a file that is no %s: 400", async (format, file, status, reason) => {
     const answer = await imported("calls", acme.newProject(), format, file)
     expect([answer.status, answer.body]).toEqual([status, { reason, error_type: "InvalidRequest" }])
+  })
+
+  test("Parquet of another hand: Snappy and gzip, times in milliseconds, a step as a double", async () => {
+    for (const codec of ["SNAPPY", "GZIP"] as const) {
+      const project = acme.newProject()
+      const file = parquetWriteBuffer({
+        codec,
+        compressors: { GZIP: gzipSync },
+        columnData: [
+          { name: "id", data: [uuid(1)] },
+          { name: "trace_id", data: [uuid(2)] },
+          { name: "op_name", data: ["op"] },
+          { name: "started_at", data: [new Date("2026-01-02T03:04:05.678Z")] },
+          { name: "inputs", data: [{ a: [1, null] }], type: "JSON" },
+          { name: "attributes", data: ["{}"] },
+          { name: "wb_run_step", data: [7], type: "DOUBLE" },
+        ],
+      })
+      const answer = await imported("calls", project, "parquet", Buffer.from(file))
+      expect(answer.body).toEqual({ imported: 1, failed: 0, errors: [] })
+      expect(await acme.lines("/calls/stream_query", { project_id: project })).toMatchObject([
+        { started_at: "2026-01-02T03:04:05.678000Z", inputs: { a: [1, null] }, wb_run_step: 7 },
+      ])
+    }
   })
 
   test("a call that was deleted stays so", async () => {

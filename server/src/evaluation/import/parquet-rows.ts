@@ -8,6 +8,7 @@ import {
   type FileMetaData,
   parquetMetadataAsync,
   parquetReadObjects,
+  snappyUncompress,
   type ParquetParsers,
 } from "hyparquet"
 import { asyncBufferFromFile } from "hyparquet/src/node.js"
@@ -25,6 +26,8 @@ import { type RowOrError, rowText, RowError } from "./imported-row.ts"
 const mostGroupBytes = 1024 ** 3
 const mostPageBytes = 128 * 1024 ** 2
 const mostGroupRows = 1_048_576
+/** Rows that are the same throughout take few bytes, but not none. */
+const mostRowsOfByte = 1000
 /** Decoded at once. */
 const rowsAtOnce = 8192
 
@@ -54,10 +57,10 @@ export async function* parquetRows(bytes: AsyncIterable<Buffer>, readValue: Valu
 async function* fileRows(name: string, readValue: ValueReader): AsyncGenerator<RowOrError> {
   const file = await asyncBufferFromFile(name)
   const metadata = await parquetMetadataAsync(file, { parsers, initialFetchSize: 65_536 }).catch(unreadable)
-  checkSize(metadata)
+  checkSize(metadata, file.byteLength)
   // The reader knows JSON by the older of its two names only.
   for (const element of metadata.schema) if (element.logical_type?.type === "JSON") element.converted_type = "JSON"
-  const total = Number(metadata.num_rows)
+  const total = rowsOf(metadata)
   for (let from = 0; from < total; from += rowsAtOnce) {
     const rowEnd = Math.min(total, from + rowsAtOnce)
     const rows = await parquetReadObjects({ file, metadata, rowStart: from, rowEnd, compressors, parsers }).catch(
@@ -79,7 +82,16 @@ function readRow(number: number, row: Record<string, unknown>, readValue: ValueR
   }
 }
 
-function checkSize({ row_groups }: FileMetaData): void {
+const rowsOf = ({ row_groups }: FileMetaData) => row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0)
+
+function checkSize(metadata: FileMetaData, bytes: number): void {
+  const { row_groups } = metadata
+  if (rowsOf(metadata) > bytes * mostRowsOfByte) {
+    throw new HeddleError(
+      "payload_too_large",
+      `the Parquet file of ${bytes} bytes says that it has ${rowsOf(metadata)} rows`,
+    )
+  }
   for (const [index, { num_rows, total_byte_size }] of row_groups.entries()) {
     if (num_rows <= mostGroupRows && total_byte_size <= mostGroupBytes) continue
     throw new HeddleError(
@@ -100,17 +112,24 @@ const parsers: Partial<ParquetParsers> = {
   jsonFromBytes: (bytes: Uint8Array) => bytes && new JsonText(decoder.decode(bytes)),
 }
 
-function bounded(decompress: (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array) {
-  return (bytes: Uint8Array, length: number): Uint8Array => {
+type Decompress = (bytes: Uint8Array, length: number) => Uint8Array
+
+function bounded(decompress: Decompress): Decompress {
+  return (bytes, length) => {
     if (length > mostPageBytes) throw new Error(`a page declares ${length} bytes; at most ${mostPageBytes} are read`)
-    return decompress(bytes, { maxOutputLength: Math.max(1, length) })
+    return length === 0 ? new Uint8Array() : decompress(bytes, length)
   }
 }
 
 const compressors: Compressors = {
-  GZIP: bounded(gunzipSync),
-  ZSTD: bounded(zstdDecompressSync),
-  BROTLI: bounded(brotliDecompressSync),
+  SNAPPY: bounded((bytes, length) => {
+    const page = new Uint8Array(length)
+    snappyUncompress(bytes, page)
+    return page
+  }),
+  GZIP: bounded((bytes, maxOutputLength) => gunzipSync(bytes, { maxOutputLength })),
+  ZSTD: bounded((bytes, maxOutputLength) => zstdDecompressSync(bytes, { maxOutputLength })),
+  BROTLI: bounded((bytes, maxOutputLength) => brotliDecompressSync(bytes, { maxOutputLength })),
 }
 
 /** Whatever the reader stumbles over is in the file. */
