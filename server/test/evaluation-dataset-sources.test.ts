@@ -160,6 +160,16 @@ describe("objects 10: linking", () => {
     expect(await sources(project, { limit: 5000 })).toHaveLength(1000)
   })
 
+  test("each source of a link keeps a copy of the metadata: too much of it is 413 and none is made", async () => {
+    const project = acme.newProject()
+    const link_metadata = { note: "x".repeat(1024 * 1024) }
+    const talks = (count: number) => Array.from({ length: count }, (_, n) => conversation(`talk ${n}`))
+    const answer = await link(project, [{ row_digest: "a", sources: talks(32), link_metadata }])
+    expect([answer.status, answer.body]).toMatchObject([413, { reason: expect.stringContaining("link_metadata") }])
+    expect((await acme.post("/project/stats", { project_id: project })).status).toBe(403)
+    expect(await linked(project, [{ row_digest: "a", sources: talks(2), link_metadata }])).toHaveLength(2)
+  })
+
   test("a call that is not there, deleted or of another project is 400, and nothing is linked", async () => {
     const project = acme.newProject()
     const there = await call(project)

@@ -71,6 +71,7 @@ describe("files.resolve_url of weave 0.54.0", () => {
       "content-disposition": "attachment",
       "content-security-policy": "sandbox",
       "x-content-type-options": "nosniff",
+      "cache-control": "private, no-store",
     })
     expect(await urls(project, [])).toEqual([])
   })
@@ -85,7 +86,7 @@ describe("files.resolve_url of weave 0.54.0", () => {
         authorization: `Bearer ${acme.key}`,
         "content-type": "application/json",
         host: "heddle.example:8443",
-        "x-forwarded-proto": "https",
+        "x-forwarded-proto": "https, http",
       },
       payload: JSON.stringify({ project_id: project, uris: [digest] }),
     })
@@ -108,6 +109,8 @@ describe("files.resolve_url of weave 0.54.0", () => {
     for (const forged of [
       `${url.slice(0, -43)}${signature}`,
       `${url}x`,
+      `${url}.x`,
+      `${url}~`,
       url.slice(0, -1),
       url.replace(/\.[^.]*$/, ""),
     ]) {

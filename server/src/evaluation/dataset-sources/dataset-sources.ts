@@ -29,6 +29,8 @@ import { type AskedSource, findSources, type FoundSource } from "./source-lookup
 
 const mostLinks = 1000
 const mostRowDigests = 100
+/** Of the metadata that one request stores: each source of a link keeps a copy. */
+const mostMetadataBytes = 32 * 1024 * 1024
 
 type LinkBody = z.output<typeof datasetSourceLinkBody>
 
@@ -49,16 +51,14 @@ export async function linkSources(
   principal: Principal,
   body: LinkRequest,
 ): Promise<z.output<typeof datasetSourcesLinked>> {
-  const asked = body.links.flatMap(({ row_digest, sources, link_metadata }) =>
-    sources.map((source) => ({
-      rowDigest: row_digest,
-      source,
-      metadata: link_metadata == null ? null : withoutNotFinite(link_metadata),
-    })),
-  )
+  const asked = body.links.flatMap(({ row_digest, sources, link_metadata }) => {
+    const metadata = link_metadata == null ? null : withoutNotFinite(link_metadata)
+    return sources.map((source) => ({ rowDigest: row_digest, source, metadata }))
+  })
   if (asked.length > mostLinks) {
     throw new HeddleError("payload_too_large", `${asked.length} links in one request; send at most ${mostLinks}`)
   }
+  checkMetadata(asked)
   for (const { source } of asked) checkSource(source)
   const project = await projectForWrite(dependencies.database, principal, body.project_id)
   const found = await findSources(
@@ -71,6 +71,15 @@ export async function linkSources(
   const created = await putLinks(dependencies.database, project.id, [...byId.values()])
   const isTold = body.include_created_status === true
   return { entries: links.map(({ id }) => ({ link_id: id, created: isTold ? created.has(id) : null })) }
+}
+
+function checkMetadata(links: readonly AskedLink[]): void {
+  const bytes = links.reduce((sum, { metadata }) => sum + (metadata === null ? 0 : Buffer.byteLength(metadata)), 0)
+  if (bytes <= mostMetadataBytes) return
+  throw new HeddleError(
+    "payload_too_large",
+    `the links of the request keep ${bytes} bytes of link_metadata, one copy for each source; at most ${mostMetadataBytes}`,
+  )
 }
 
 /** A span's id is one within its trace; a conversation has many traces. */

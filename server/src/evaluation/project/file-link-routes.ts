@@ -4,7 +4,8 @@ import { HeddleError } from "../../errors.ts"
 import { type Route, route } from "../../http/route.ts"
 import type { Principal } from "../../http/principal.ts"
 import { isContentDigest } from "../../json/digests.ts"
-import { findProjectFile } from "../../storage/catalog/project-files.ts"
+import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
+import { findProjectFiles } from "../../storage/catalog/project-files.ts"
 import { downloadParams, fileUrls, fileUrlsBody, projectFileContent } from "../../wire/evaluation/project-file.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { isMap } from "../objects/object-classes.ts"
@@ -16,6 +17,8 @@ import { sendProjectFile } from "./project-file-routes.ts"
 
 const shared = { dialect: "reason", tag: "Project files" } as const
 const mostUris = 1000
+/** Objects that are read at once: each may be megabytes. */
+const objectsAtOnce = 16
 const downloadPath = "/files/download"
 
 export function fileLinkRoutes(dependencies: EvaluationDependencies): Route[] {
@@ -54,8 +57,12 @@ export function fileLinkRoutes(dependencies: EvaluationDependencies): Route[] {
       answerTypes: ["application/octet-stream"],
       handle: async ({ params, reply }) => {
         const { projectId, digest } = fileLinks.fileOf(params.token, Date.now())
-        // No browser may take a file for a page of this server.
-        reply.header("content-disposition", "attachment").header("content-security-policy", "sandbox")
+        reply
+          // No browser may take a file for a page of this server.
+          .header("content-disposition", "attachment")
+          .header("content-security-policy", "sandbox")
+          // A cache between would answer after the address has ended.
+          .header("cache-control", "private, no-store")
         return sendProjectFile(dependencies, projectId, digest, reply)
       },
     }),
@@ -64,14 +71,30 @@ export function fileLinkRoutes(dependencies: EvaluationDependencies): Route[] {
 
 /** As the client reached the server. Whoever lies about that gets useless addresses, and nobody else sees them. */
 function baseOf(request: FastifyRequest): string {
-  const forwarded = request.headers["x-forwarded-proto"]
-  const scheme = forwarded === "https" ? "https" : request.protocol
+  // The first of a chain of proxies is the one that the client reached.
+  const [outermost = ""] = String(request.headers["x-forwarded-proto"] ?? "").split(",")
+  const scheme = outermost.trim().toLowerCase() === "https" ? "https" : request.protocol
   const prefix = request.originalUrl.split("?", 1)[0]?.replace(/\/files\/resolve_url\/?$/, "") ?? ""
   return `${scheme}://${request.host}${prefix}`
 }
 
-/** A file is named by its digest, or by the ref of an object that holds it, such as the SDK's `Content`. */
+/** In the order of `uris`. @throws {HeddleError} `not_found` when the content of one was never stored. */
 async function filesOf(
+  dependencies: EvaluationDependencies,
+  principal: Principal,
+  projectId: string,
+  uris: readonly string[],
+): Promise<LinkedFile[]> {
+  const files: LinkedFile[] = []
+  for (let at = 0; at < uris.length; at += objectsAtOnce) {
+    files.push(...(await namedFiles(dependencies, principal, projectId, uris.slice(at, at + objectsAtOnce))))
+  }
+  await checkStored(dependencies.database, files, uris)
+  return files
+}
+
+/** A file is named by its digest, or by the ref of an object that holds it, such as the SDK's `Content`. */
+async function namedFiles(
   dependencies: EvaluationDependencies,
   principal: Principal,
   projectId: string,
@@ -83,17 +106,25 @@ async function filesOf(
   const valueOf = new Map(refs.map((ref, index) => [ref, values[index] ?? null]))
   return Promise.all(
     named.map(async ({ uri, ref }) => {
-      const file =
-        ref === null
-          ? { projectId, digest: uri }
-          : {
-              projectId: (await projectForRead(dependencies.database, principal, ref.project)).id,
-              digest: digestIn(uri, valueOf.get(ref) ?? null),
-            }
-      if ((await findProjectFile(dependencies.database, file.projectId, file.digest)) !== null) return file
-      throw new HeddleError("not_found", `File ${uri} not found`)
+      if (ref === null) return { projectId, digest: uri }
+      const { id } = await projectForRead(dependencies.database, principal, ref.project)
+      return { projectId: id, digest: digestIn(uri, valueOf.get(ref) ?? null) }
     }),
   )
+}
+
+async function checkStored(
+  database: CatalogDatabase,
+  files: readonly LinkedFile[],
+  uris: readonly string[],
+): Promise<void> {
+  const stored = new Map<string, ReadonlyMap<string, unknown>>()
+  for (const [projectId, ofProject] of Map.groupBy(files, (file) => file.projectId)) {
+    const digests = [...new Set(ofProject.map(({ digest }) => digest))]
+    stored.set(projectId, await findProjectFiles(database, projectId, digests))
+  }
+  const missing = files.findIndex(({ projectId, digest }) => stored.get(projectId)?.has(digest) !== true)
+  if (missing >= 0) throw new HeddleError("not_found", `File ${uris[missing]} not found`)
 }
 
 function objectRef(uri: string): Ref {

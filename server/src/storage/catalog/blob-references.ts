@@ -13,7 +13,6 @@ export async function isBlobReferenced(database: CatalogDatabase, sha256: string
     eb.exists(eb.selectFrom("uploads").select("id").where("sha256", "=", sha256)),
     eb.exists(eb.selectFrom("project_files").select("digest").where("sha256", "=", sha256)),
     eb.exists(eb.selectFrom("trajectory_logs").select("id").where("data_sha256", "=", sha256)),
-    eb.exists(eb.selectFrom("project_files").select("digest").where("sha256", "=", sha256)),
   ])
 }
 
@@ -24,7 +23,6 @@ export async function isBlobReferenced(database: CatalogDatabase, sha256: string
 export async function isBlobNeeded(database: CatalogDatabase, sha256: string, before: Date): Promise<boolean> {
   return exists(database, (eb) => [
     eb.exists(eb.selectFrom("uploads").select("id").where("sha256", "=", sha256)),
-    eb.exists(eb.selectFrom("project_files").select("digest").where("sha256", "=", sha256)),
     eb.exists(eb.selectFrom("project_files").select("digest").where("sha256", "=", sha256)),
     eb.exists(
       eb
