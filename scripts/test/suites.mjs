@@ -93,7 +93,10 @@ const server = [
 ]
 
 /** What comes near the trace store; it starts no engine. */
-const traceTests = ["server/src/storage/traces/", "server/test/evaluation-"]
+const traceTests = [
+  "server/src/storage/traces/",
+  ...["agents", "annotation", "evaluation", "execution", "otel"].map((area) => `server/test/${area}-`),
+]
 
 async function serverTests(name, env) {
   return vitest(name, ["server/"], { HEDDLE_PYTHON: await ensureEngine(), ...env })
