@@ -194,6 +194,22 @@ describe("objects 2.2, 7: models", () => {
     ])
   })
 
+  test("law 4: what is refused leaves no ops of its own behind", async () => {
+    const project = acme.newProject()
+    const dataset = `weave:///${project}/object/taken:v0`
+    await made(project, "datasets", { name: "taken", rows: [] })
+    const large = { a: "x".repeat(3.5 * 1024 * 1024) }
+    const internal = "weave-trace-internal:///nobody/object/d:v0"
+    const answers = [
+      await create(project, "evaluations", { name: "Taken", dataset }),
+      await create(project, "evaluations", { name: "large", dataset, eval_attributes: large }),
+      await create(project, "evaluations", { name: "foreign", dataset: internal }),
+      await create(project, "scorers", { name: "Taken", op_source_code: "x = 1" }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([400, 413, 400, 400])
+    expect(await list(project, "ops")).toEqual([])
+  })
+
   test.each([
     [{ name: "m" }, "source_code"],
     [{ source_code: "x" }, "name"],

@@ -4,7 +4,7 @@ import type { Principal } from "../../http/principal.ts"
 import { evaluation, type evaluationCreateBody } from "../../wire/evaluation/object-families.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkObjectId } from "../objects/object-classes.ts"
-import { type PublishedVersion, publishValue } from "../objects/object-create.ts"
+import { checkPublishable, type PublishedVersion, publishValue } from "../objects/object-create.ts"
 import {
   checkAttributes,
   describedFields,
@@ -74,13 +74,15 @@ export async function createEvaluation(
   for (const one of [objectId, ...opIds]) checkObjectId(one)
   const attributes = made.eval_attributes
   checkAttributes(fieldNames, { name: "eval_attributes", text: attributes })
+  const evaluationId = { project_id: projectName, object_id: objectId }
+  await checkPublishable(dependencies, principal, evaluationId, withAttributes(fieldsOf(made), attributes))
   const refs: Record<string, string> = {}
   for (const [method, source] of Object.entries(methods)) {
     const version = await publishOp(dependencies, principal, projectName, { objectId: `${objectId}.${method}`, source })
     refs[method] = refOf("op", projectName, version)
   }
   const text = withAttributes({ ...fieldsOf(made), ...refs }, attributes)
-  return publishValue(dependencies, principal, { project_id: projectName, object_id: objectId }, text)
+  return publishValue(dependencies, principal, evaluationId, text)
 }
 
 function fieldsOf({ name, description, dataset, scorers, trials, evaluation_name }: NewEvaluation) {

@@ -4,7 +4,7 @@ import type { Principal } from "../../http/principal.ts"
 import { scorer, type scorerCreateBody } from "../../wire/evaluation/object-families.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkObjectId } from "../objects/object-classes.ts"
-import { type PublishedVersion, publishValue } from "../objects/object-create.ts"
+import { checkPublishable, type PublishedVersion, publishValue } from "../objects/object-create.ts"
 import { checkSource, describedFields, type ObjectFamily, objectIdOf, refOf, textOr } from "./family.ts"
 import { publishOp } from "./ops.ts"
 
@@ -39,17 +39,21 @@ export async function createScorer(
   const parts = { score: `${objectId}_score`, summarize: `${objectId}_summarize` }
   for (const one of [objectId, ...Object.values(parts)]) checkObjectId(one)
   checkSource("op_source_code", op_source_code)
-  const score = { objectId: parts.score, source: op_source_code }
-  const summarize = { objectId: parts.summarize, source: summarizeSource }
-  const val = {
+  const fields = {
     _type: "Scorer",
     name,
     description: description ?? null,
     column_map: null,
-    score: refOf("op", projectName, await publishOp(dependencies, principal, projectName, score)),
-    summarize: refOf("op", projectName, await publishOp(dependencies, principal, projectName, summarize)),
     _class_name: "Scorer",
     _bases: ["Object", "BaseModel"],
   }
-  return publishValue(dependencies, principal, { project_id: projectName, object_id: objectId }, JSON.stringify(val))
+  const scorerId = { project_id: projectName, object_id: objectId }
+  await checkPublishable(dependencies, principal, scorerId, JSON.stringify(fields))
+  const score = { objectId: parts.score, source: op_source_code }
+  const summarize = { objectId: parts.summarize, source: summarizeSource }
+  const refs = {
+    score: refOf("op", projectName, await publishOp(dependencies, principal, projectName, score)),
+    summarize: refOf("op", projectName, await publishOp(dependencies, principal, projectName, summarize)),
+  }
+  return publishValue(dependencies, principal, scorerId, JSON.stringify({ ...fields, ...refs }))
 }

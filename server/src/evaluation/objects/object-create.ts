@@ -4,7 +4,7 @@ import { HeddleError, invalid } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { contentDigest } from "../../json/digests.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
-import { publishObject } from "../../storage/catalog/objects.ts"
+import { publishObject, otherClasses } from "../../storage/catalog/objects.ts"
 import type { objectCreateBody, objectCreated } from "../../wire/evaluation/object.ts"
 import { builtinObject } from "./builtin-objects.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
@@ -41,22 +41,44 @@ export async function publishValue(
   obj: Omit<NewObject, "val">,
   text: string,
 ): Promise<PublishedVersion> {
+  const { project, publication } = await prepare(database, principal, obj, text)
+  const versionIndex = await publish(database, project, publication)
+  return { objectId: obj.object_id, digest: publication.digest, versionIndex }
+}
+
+/**
+ * For a value that is published after others of its request, which would stay when it is refused.
+ * @throws {HeddleError} as {@link publishValue}.
+ */
+export async function checkPublishable(
+  { database }: Pick<EvaluationDependencies, "database">,
+  principal: Principal,
+  obj: Omit<NewObject, "val">,
+  text: string,
+): Promise<void> {
+  const { project, publication } = await prepare(database, principal, obj, text)
+  const { objectId, value, classes } = publication
+  const named = { objectId, kind: kindOf(value), baseObjectClass: classes?.base ?? null }
+  const existing = await otherClasses(database, project.id, named)
+  if (existing.length > 0) throw typeCollision(publication, existing)
+}
+
+async function prepare(
+  database: EvaluationDependencies["database"],
+  principal: Principal,
+  obj: Omit<NewObject, "val">,
+  text: string,
+): Promise<{ project: ProjectAccess; publication: Publication }> {
   checkObjectId(obj.object_id)
   const processed = processValue(text, obj.builtin_object_class ?? obj.set_base_object_class ?? null)
   const project = await projectForWrite(database, principal, obj.project_id)
   const projects = new RefProjects(database, principal)
   const digest = contentDigest(await projects.canonical(processed.text))
   checkDigest(`object "${obj.object_id}"`, obj.expected_digest, digest)
-  const stored = withoutNotFinite(projects.external(processed.text))
-  checkRowSize(`object "${obj.object_id}"`, stored)
-  const versionIndex = await publish(database, project, {
-    objectId: obj.object_id,
-    digest,
-    val: stored,
-    value: processed.value,
-    classes: processed.classes,
-  })
-  return { objectId: obj.object_id, digest, versionIndex }
+  const val = withoutNotFinite(projects.external(processed.text))
+  checkRowSize(`object "${obj.object_id}"`, val)
+  const { value, classes } = processed
+  return { project, publication: { objectId: obj.object_id, digest, val, value, classes } }
 }
 
 interface ProcessedValue {
@@ -123,15 +145,22 @@ async function publish(
   const version = { objectId, digest, kind, baseObjectClass, leafObjectClass, val, userId: project.userId }
   const result = await publishObject(database, project.id, version)
   if (result.published) return result.versionIndex
-  const { existingBaseObjectClasses: existing } = result
-  throw new HeddleError(
+  throw typeCollision({ objectId, value, classes }, result.existingBaseObjectClasses)
+}
+
+function typeCollision(
+  { objectId, value, classes }: Pick<Publication, "objectId" | "value" | "classes">,
+  existing: readonly (string | null)[],
+): HeddleError {
+  const baseObjectClass = classes?.base ?? null
+  return new HeddleError(
     "object_type_collision",
     `Cannot publish "${objectId}" as ${described(baseObjectClass)}: that name is already used by ` +
       `${existing.map(described).join(" or ")} in this project. Publish it under a different name`,
     {
       extras: {
         object_id: objectId,
-        kind,
+        kind: kindOf(value),
         new_base_object_class: baseObjectClass,
         existing_base_object_classes: existing,
         object_name: classes !== null && isMap(value) && typeof value["name"] === "string" ? value["name"] : null,

@@ -143,14 +143,16 @@ export async function deleteObject(
   }
   const project = await projectForRead(database, principal, project_id)
   const found = await liveDigests(database, project.id, { objectId, names, among })
-  if (found.length === 0 || found.length < names.length) {
-    throw new HeddleError(
-      "not_found",
-      `Object ${objectId}: ${names.length === 0 ? "no versions" : `${found.length} of ${names.length} versions`} found to delete; nothing was deleted`,
-    )
-  }
+  if (found.length === 0 || found.length < names.length) throw nothingDeleted(objectId, names.length, found.length)
   const deleted = await deleteVersions(database, project.id, objectId, found)
+  // Another request deleted them in between.
+  if (deleted.length === 0) throw nothingDeleted(objectId, names.length, 0)
   return { num_deleted: deleted.length, deleted_versions: deleted }
+}
+
+function nothingDeleted(objectId: string, asked: number, found: number): HeddleError {
+  const what = asked === 0 ? "no versions" : `${found} of ${asked} versions`
+  return new HeddleError("not_found", `Object ${objectId}: ${what} found to delete; nothing was deleted`)
 }
 
 interface NamedVersions {

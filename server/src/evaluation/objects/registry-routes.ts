@@ -12,7 +12,7 @@ import { projectForRead, projectForWrite } from "../project-access.ts"
 import { parseRef } from "../refs/refs.ts"
 import { checkAliases } from "./label-names.ts"
 import { publishValue } from "./object-create.ts"
-import { liveVersion } from "./object-read.ts"
+import { liveVersion, versionNotFound } from "./object-read.ts"
 
 export function registryRoutes(dependencies: EvaluationDependencies): Route[] {
   const { database } = dependencies
@@ -33,7 +33,9 @@ export function registryRoutes(dependencies: EvaluationDependencies): Route[] {
         const collection = { project_id: registry, object_id: target.portfolio_name }
         const version = await publishValue(dependencies, principal, collection, text)
         const { id } = await projectForWrite(database, principal, registry)
-        await setAliases(database, id, version, names)
+        if (!(await setAliases(database, id, version, names))) {
+          throw versionNotFound({ objectId: version.objectId, version: version.digest })
+        }
         return { version_index: version.versionIndex }
       },
     }),

@@ -64,8 +64,13 @@ async function isLive(transaction: Kysely<Catalog>, projectId: string, version: 
   return row?.deleted_at === null
 }
 
-async function otherClasses(transaction: Kysely<Catalog>, projectId: string, version: NewObjectVersion) {
-  const rows = await transaction
+/** The base classes that live versions of the same name and kind have, when they are others. */
+export async function otherClasses(
+  database: Kysely<Catalog>,
+  projectId: string,
+  version: Pick<NewObjectVersion, "objectId" | "kind" | "baseObjectClass">,
+): Promise<(string | null)[]> {
+  const rows = await database
     .selectFrom("object_versions")
     .select("base_object_class")
     .distinct()
