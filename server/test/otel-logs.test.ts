@@ -154,3 +154,43 @@ test("calls 8: other log records are told to be left out; events that say too li
   expect(await send(nameless)).toMatchObject({ status: 400, body: { code: 3 } })
   expect(await acme.post("/v1/logs", jsonLogs(good), { project_id: "rival/x" })).toMatchObject({ status: 403 })
 })
+
+test("calls 8: an event sent again is the same score, also after its scorer got a newer version", async () => {
+  const project = acme.newProject()
+  const event = record(newSpan(), { "gen_ai.evaluation.name": "tone", "gen_ai.evaluation.score.value": 1 })
+  const send = () => acme.post("/v1/logs", jsonLogs(event), { project_id: project })
+  expect((await send()).status).toBe(200)
+  const [before] = await feedbackOf(project)
+  const newer = { _type: "Scorer", _class_name: "Scorer", _bases: ["Object", "BaseModel"], name: "tone", of: "all" }
+  const made = await acme.post("/obj/create", { obj: { project_id: project, object_id: "tone", val: newer } })
+  expect(made.status, made.text).toBe(200)
+  expect(await send()).toMatchObject({ status: 200, body: {} })
+  expect(await feedbackOf(project)).toEqual([before])
+})
+
+test("calls 8: an event that is too large for feedback does not keep the others from being stored", async () => {
+  const project = acme.newProject()
+  const named = (name: string, more: Attributes) => record(newSpan(), { "gen_ai.evaluation.name": name, ...more })
+  const large = named("large", { "gen_ai.evaluation.explanation": "y".repeat(600_000) })
+  const answer = await acme.post("/v1/logs", jsonLogs(large, named("small", {})), { project_id: project })
+  expect(answer.body).toMatchObject({
+    partialSuccess: {
+      rejectedLogRecords: "1",
+      errorMessage: expect.stringMatching(/^Feedback payload too large: 1200\d+ characters, at most 1048576$/),
+    },
+  })
+  expect(await feedbackOf(project)).toMatchObject([{ feedback_type: "wandb.runnable.small" }])
+})
+
+test("calls 8: the trace id of an event is text, whatever it holds", async () => {
+  const project = acme.newProject()
+  for (const traceId of ['"', '","time":"']) {
+    const event = record(newSpan(), { "gen_ai.evaluation.name": "x" }, { traceId })
+    expect(await acme.post("/v1/logs", jsonLogs(event), { project_id: project })).toMatchObject({
+      status: 200,
+      body: {},
+    })
+  }
+  const traces = (await feedbackOf(project)).map(({ payload }) => payload.otel_event.trace_id)
+  expect(traces.toSorted()).toEqual(['"', '","time":"'])
+})

@@ -393,6 +393,14 @@ test("calls 8: messages that came as events of the span", async () => {
   expect(details.output).toEqual({ "gen_ai.output.messages": [{ role: "assistant" }] })
 })
 
+test("calls 8: times in attributes may be seconds or nanoseconds since 1970", async () => {
+  const { call } = await sent({
+    "langfuse.startTime": 1_770_091_506.789_123,
+    "langfuse.endTime": 1_770_091_507_000_000_001n,
+  })
+  expect(call).toMatchObject({ started_at: "2026-02-03T04:05:06.789123Z", ended_at: "2026-02-03T04:05:07.000000Z" })
+})
+
 test("calls 8: a span that failed has an exception, also without a message", async () => {
   const failed = { code: "STATUS_CODE_ERROR" }
   const thrown = {

@@ -247,19 +247,21 @@ test("calls 8: spans that cannot be stored are told apart from those that can", 
     jsonSpan(trace, newSpan(), {}, { name: "timeless", startTimeUnixNano: 0, endTimeUnixNano: "0" }),
     jsonSpan(trace, newSpan(), {}, { name: "late", endTimeUnixNano: "18446744073709551615" }),
     jsonSpan(trace, newSpan(), {}, { name: "orphan", parentSpanId: "ab" }),
+    jsonSpan(trace, newSpan(), { "langfuse.startTime": 1e305 }, { name: "endless" }),
   ]
   const answer = await acme.post("/otel/v1/traces", jsonTraces(jsonSpan(trace, good), ...bad), headers)
   expect(answer.status).toBe(200)
   const { rejectedSpans, errorMessage } = (
     answer.body as { partialSuccess: { rejectedSpans: string; errorMessage: string } }
   ).partialSuccess
-  expect(rejectedSpans).toBe("5")
+  expect(rejectedSpans).toBe("6")
   expect(errorMessage.split("; ")).toEqual([
     expect.stringMatching(/^the span "zeros" .* is not stored: its span id "0000000000000000" is not 8 bytes/),
     expect.stringMatching(/^the span "short" .*: its trace id "abcd" is not 16 bytes/),
     expect.stringMatching(/^the span "timeless" .*: it has no start time/),
     expect.stringMatching(/^the span "late" .*: its end time is not between the years 1900 and 2299/),
     expect.stringMatching(/^the span "orphan" .*: its parent span id "ab" is not 8 bytes/),
+    expect.stringMatching(/^the span "endless" .*: its start time is not between the years 1900 and 2299/),
   ])
   expect((await readCall(project, good))?.id).toBe(good)
   const all = await acme.post("/otel/v1/traces", jsonTraces(...bad), headers)

@@ -141,7 +141,13 @@ const longestPayload = 1_048_576
 
 function storedPayload(body: FeedbackCreateBody, sent: string): string {
   const text = familyOf(body.feedback_type) === "reaction" ? withReactionNames(body.payload) : sent
-  if (text.length <= longestPayload) return text
+  checkPayloadSize(text)
+  return text
+}
+
+/** @throws {HeddleError} `invalid_request`. */
+export function checkPayloadSize(text: string): void {
+  if (text.length <= longestPayload) return
   throw new HeddleError(
     "invalid_request",
     `Feedback payload too large: ${text.length} characters, at most ${longestPayload}`,

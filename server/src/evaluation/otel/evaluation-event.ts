@@ -62,7 +62,7 @@ function payloadText(record: LogRecord, tree: AttributeTree): string {
     return found === null ? [] : [`"${part}":${jsonOfNode(found.node, rawForm)}`]
   })
   const time = record.timeUnixNano === 0n ? record.observedTimeUnixNano : record.timeUnixNano
-  const event = `{"trace_id":"${record.traceId}","time":"${nanosecondTime(time)}","attributes":${jsonOfNode(tree, rawForm)}}`
+  const event = `{"trace_id":${JSON.stringify(record.traceId)},"time":"${nanosecondTime(time)}","attributes":${jsonOfNode(tree, rawForm)}}`
   return `{"output":{${output.join(",")}},"otel_event":${event}}`
 }
 

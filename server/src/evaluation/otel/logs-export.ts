@@ -1,8 +1,9 @@
 /** Stores the evaluation results among the log records of an export request as feedback. */
-import { createHash } from "node:crypto"
 import type { Principal } from "../../http/principal.ts"
+import { findFeedback } from "../../storage/traces/feedback/feedback-rows.ts"
+import { derivedId } from "../calls/derived-id.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { createFeedback, type NewFeedback } from "../feedback/feedback-create.ts"
+import { checkPayloadSize, createFeedback, type NewFeedback } from "../feedback/feedback-create.ts"
 import type { ProjectAccess } from "../project-access.ts"
 import { type EvaluationResult, evaluationResult } from "./evaluation-event.ts"
 import { scorerName, scorerRef } from "./event-scorers.ts"
@@ -44,7 +45,10 @@ function resultsOf(records: readonly LogRecord[], outcome: ExportOutcome): Evalu
     try {
       const result = evaluationResult(record)
       if (result === null) outcome.ignore(otherRecords)
-      else results.push(result)
+      else {
+        checkPayloadSize(result.payload)
+        results.push(result)
+      }
     } catch (error) {
       outcome.reject(error)
     }
@@ -58,10 +62,14 @@ async function feedbackOf(
   project: ProjectAccess,
   results: readonly EvaluationResult[],
 ): Promise<NewFeedback[]> {
-  const names = new Set(results.map((one) => scorerName(one.name)))
+  const ids = results.map((one) => feedbackId(one, project))
+  // A retry may come when its scorer has a newer version, and is the same score nevertheless.
+  const stored = new Set((await findFeedback(dependencies.traces, project.id, ids)).map(({ id }) => id))
+  const added = results.filter((_, index) => !stored.has(ids[index] as string))
+  const names = new Set(added.map((one) => scorerName(one.name)))
   const refs = new Map<string, string>()
   for (const name of names) refs.set(name, await scorerRef(dependencies, principal, project, name))
-  return results.map((result) => {
+  return added.map((result) => {
     const name = scorerName(result.name)
     return newFeedback(result, project, name, refs.get(name) as string)
   })
@@ -83,11 +91,7 @@ function newFeedback(result: EvaluationResult, project: ProjectAccess, name: str
   return { body, payload }
 }
 
-/** The same for the same event of the same user: a retry is no second score. In the form of a UUID (RFC 9562, version 8). */
+/** The same for the same event of the same user: a retry is no second score. */
 function feedbackId({ name, spanId, payload }: EvaluationResult, { id, userId }: ProjectAccess): string {
-  const digest = createHash("sha256")
-    .update(JSON.stringify([id, userId, name, spanId, payload]))
-    .digest("hex")
-  const variant = ((Number.parseInt(digest[16] as string, 16) & 3) | 8).toString(16)
-  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`
+  return derivedId(id, userId, name, spanId, payload)
 }

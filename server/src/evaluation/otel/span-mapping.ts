@@ -204,7 +204,9 @@ function timeOf(found: Found | null): bigint | null {
   const value = found?.node instanceof Leaf ? found.node.value : null
   if (typeof value === "string") return microsecondsOf(value)
   if (typeof value === "bigint") return value / 1000n
-  return typeof value === "number" && Number.isFinite(value) ? BigInt(Math.round(value * 1e6)) : null
+  if (typeof value !== "number" || !Number.isFinite(value)) return null
+  // Apart, since the microseconds of a very late second are past what a double holds.
+  return BigInt(Math.trunc(value)) * 1_000_000n + BigInt(Math.round((value % 1) * 1e6))
 }
 
 /** Of a span that failed, never empty: the message of its status, else of its last exception. */
