@@ -1,6 +1,6 @@
 /** One HTTP request to an address that a client named, within {@link FetchPolicy}. Redirects are not followed. */
 import { lookup as dnsLookup } from "node:dns"
-import { type IncomingMessage, request as requestHttp } from "node:http"
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http"
 import { request as requestHttps } from "node:https"
 import { isIP, type LookupFunction } from "node:net"
 import type { FetchPolicy } from "./public-address.ts"
@@ -17,7 +17,10 @@ export interface OutboundRequest {
   signal: AbortSignal
 }
 
-/** Resolves with the head of the answer; its body is for the caller to read or destroy. @throws {FetchError} and what sockets throw. */
+/**
+ * Resolves with the head of the answer; its body is for the caller to read or destroy.
+ * @throws {FetchError}, the signal's reason, and what sockets throw; reading the body throws the last two.
+ */
 export function guardedRequest(
   url: URL,
   policy: FetchPolicy,
@@ -31,13 +34,29 @@ export function guardedRequest(
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const call = send(url, {
     method,
-    signal,
     agent: false,
     lookup: guardedLookup(policy),
     headers: { "user-agent": "heddle", ...headers },
   })
-  call.once("response", resolve).once("error", reject).end(body)
+  call.once("response", resolve).once("error", reject)
+  // An answer 101 is no response to Node and no error either: without this, nothing would settle the promise.
+  call.once("close", () => reject(new FetchError(`${url.host} closed the connection without an answer`)))
+  abortWith(signal, call)
+  call.end(body)
   return promise
+}
+
+/** Node's own `signal` option would end an answer that has begun as if all of it had come. */
+function abortWith(signal: AbortSignal, call: ClientRequest): void {
+  let answer: IncomingMessage | null = null
+  call.once("response", (response) => (answer = response))
+  const abort = () => {
+    answer?.destroy(signal.reason as Error)
+    call.destroy(signal.reason as Error)
+  }
+  call.once("close", () => signal.removeEventListener("abort", abort))
+  if (signal.aborted) abort()
+  else signal.addEventListener("abort", abort, { once: true })
 }
 
 /** The connection goes to an address that was checked here, so a second answer of the name server cannot differ. */
