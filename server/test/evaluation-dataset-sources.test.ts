@@ -205,6 +205,8 @@ describe("objects 10: linking", () => {
     ],
     [{ links: [{ row_digest: "r", sources: [], link_metadata: [] }] }, ["body", "links", "link_metadata"]],
     [{ links: [], dataset_object_id: "x".repeat(257) }, ["body", "dataset_object_id"]],
+    [{ links: [], dataset_object_id: "\ud800" }, ["body", "dataset_object_id"]],
+    [{ links: [{ row_digest: "\0", sources: [] }] }, ["body", "links", 0, "row_digest"]],
     [{ links: null }, ["body", "links"]],
   ])("%j is 422 at its place", async (body, loc) => {
     const answer = await link(acme.newProject(), [], body)

@@ -349,13 +349,6 @@ describe("objects 3.4: deletion", () => {
     expect((await read(project, "x", "latest")).status).toBe(404)
   })
 
-  test("of two deletions at once, one deletes", async () => {
-    const project = acme.newProject()
-    await publish(project, "x", "1")
-    const answers = await Promise.all([remove(project, "x", null), remove(project, "x", ["latest"])])
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404])
-  })
-
   test("more than 100 at once are 400", async () => {
     const digests = Array.from({ length: 101 }, (_, index) => `v${index}`)
     const project = acme.newProject()

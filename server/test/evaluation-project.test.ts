@@ -76,6 +76,18 @@ describe("objects 10: projects", () => {
     expect(sensitive.body).toEqual({ policy: "off" })
   })
 
+  test.each(["\0", "\ud800"])("calls 1.1: the name %j is 400, and not another project's", async (name) => {
+    const { acme } = opened
+    await acme.post("/obj/create", { obj: { project_id: `${acme.entity}/\ufffd`, object_id: "x", val: 1 } })
+    const project_id = `${acme.entity}/${name}`
+    for (const answer of [
+      await acme.post("/project/stats", { project_id }),
+      await acme.post("/obj/create", { obj: { project_id, object_id: "x", val: 1 } }),
+    ]) {
+      expect([answer.status, answer.body]).toMatchObject([400, { reason: expect.stringContaining("project_id") }])
+    }
+  })
+
   test("security 5.3: another tenant's project does not exist", async () => {
     const project = opened.acme.newProject()
     await opened.acme.post(`/v2/${project}/calls/complete`, { batch: [completedCall(project, { id: 1 })] })

@@ -1,5 +1,7 @@
 /** Versions of objects in the catalog, on PGlite and on a PostgreSQL server: evaluation-store-objects 3. */
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { deleteObject } from "../src/evaluation/objects/object-read.ts"
+import type { Principal } from "../src/http/principal.ts"
 import { deleteVersions, type NewObjectVersion, publishObject } from "../src/storage/catalog/objects.ts"
 import {
   findVersion,
@@ -88,6 +90,24 @@ test("a deleted version leaves its number, tags and aliases; it comes back under
   await publishObject(database, project, version("x", "b"))
   expect(await list(project)).toEqual(["a:v0", "b:v1 latest"])
   expect(await found("prod")).toBeNull()
+})
+
+test("3.4: of deletions at once, one deletes and the others find nothing", async () => {
+  const { database } = catalog
+  const entity = { id: tenant.entityId, name: "objects" }
+  const principal: Principal = {
+    userId: tenant.userId,
+    username: "someone",
+    apiKeyId: tenant.apiKeyId,
+    isAdmin: false,
+    defaultEntity: entity,
+    entities: [entity],
+  }
+  await publishObject(database, await addProject(database, entity.id, "deletions"), version("x", "a"))
+  const body = { project_id: "objects/deletions", object_id: "x", digests: null }
+  const results = await Promise.allSettled([1, 2, 3].map(() => deleteObject(database, principal, body)))
+  const rejected = results.filter((result) => result.status === "rejected")
+  expect(rejected.map(({ reason }) => reason as unknown)).toMatchObject([{ code: "not_found" }, { code: "not_found" }])
 })
 
 test("a name in one project says nothing about another, in any way of naming", async () => {

@@ -41,6 +41,10 @@ export async function projectForWrite(
 }
 
 function accessibleNames(principal: Principal, projectId: string) {
+  // PostgreSQL has no text for the one, and would take the other for U+FFFD.
+  if (projectId.includes("\0") || !projectId.isWellFormed()) {
+    throw new HeddleError("bad_request", `project_id ${JSON.stringify(projectId)} is not well-formed Unicode`)
+  }
   const [entity, project, ...rest] = projectId.split("/")
   if (entity === undefined || entity === "" || project === undefined || project === "" || rest.length > 0) {
     throw new HeddleError("bad_request", `project_id "${projectId}" is not of the form entity/project`)

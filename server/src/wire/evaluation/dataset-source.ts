@@ -1,7 +1,11 @@
 /** Where the rows of datasets came from: evaluation-store-objects 10. Clients send more fields than these; they are ignored. */
 import { z } from "zod"
 
-const name = z.string().max(256)
+/** Half a surrogate pair would be stored as another character. */
+const name = z
+  .string()
+  .max(256)
+  .refine((text) => text.isWellFormed() && !text.includes("\0"), "not well-formed Unicode, or with U+0000")
 const filled = name.min(1)
 const kind = z.enum(["call", "span", "conversation"])
 
