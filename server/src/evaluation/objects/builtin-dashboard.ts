@@ -3,8 +3,8 @@ import {
   between,
   type BuiltinClass,
   defaulting,
-  either,
   type Field,
+  instanceByTag,
   instanceOf,
   listOf,
   nonEmptyText,
@@ -69,8 +69,12 @@ function panel(kind: "Kpi" | "Timeline" | "Breakdown", query: BuiltinClass): Bui
   )
 }
 
-const panels = [panel("Kpi", kpiQuery), panel("Timeline", timelineQuery), panel("Breakdown", breakdownQuery)]
+const panels = {
+  kpi: panel("Kpi", kpiQuery),
+  timeline: panel("Timeline", timelineQuery),
+  breakdown: panel("Breakdown", breakdownQuery),
+}
 
 export const agentDashboardDefinition = config("AgentDashboardDefinition", {
-  panels: required(listOf(either(...panels.map((one) => instanceOf(() => one))))),
+  panels: required(listOf(instanceByTag("panel_type", panels))),
 })

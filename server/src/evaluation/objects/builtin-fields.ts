@@ -104,6 +104,15 @@ export function instanceOf(builtin: () => BuiltinClass): FieldType {
   return (value, path) => dump(builtin(), value, path)
 }
 
+/** An object of the class that its field `tag` names, so that what is wrong with it is told of that class. */
+export function instanceByTag(tag: string, classes: Readonly<Record<string, BuiltinClass>>): FieldType {
+  const name = oneOf(...Object.keys(classes))
+  return (value, path) => {
+    const named = name((map(value, path) as Record<string, unknown>)[tag] ?? null, `${path}.${tag}`) as string
+    return dump(classes[named] as BuiltinClass, value, path)
+  }
+}
+
 /** The value as the SDK dumps an instance of the class: defaults filled in, with its class and bases. */
 export function dump(builtin: BuiltinClass, value: unknown, path: string): Record<string, unknown> {
   if (!isPlainMap(value)) return refuse(path, `an object of ${builtin.name}`, value)

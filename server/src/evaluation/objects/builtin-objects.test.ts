@@ -112,7 +112,22 @@ describe("objects 3.1: a builtin object that is none is refused, naming the fiel
     [
       "AgentDashboard",
       '{"label":"l","definition":{"panels":[{"id":"1","panel_type":"kpi","layout":{"x":20,"y":0,"w":6,"h":1},"settings":{"query":{"metric":"m"}}}]}}',
-      /val\.definition\.panels\.0/,
+      /val\.definition\.panels\.0\.layout must be within 24 columns/,
+    ],
+    [
+      "AgentDashboard",
+      '{"label":"l","definition":{"panels":[{"id":"1"}]}}',
+      /val\.definition\.panels\.0\.panel_type must be one of kpi, timeline, breakdown, not null/,
+    ],
+    [
+      "ActionSpec",
+      '{"name":"a","config":{"action_type":"llm_judge","model":"m","response_schema":{}}}',
+      /val\.config\.prompt must be there/,
+    ],
+    [
+      "ActionSpec",
+      '{"name":"a","config":{"action_type":"shell"}}',
+      /val\.config\.action_type must be one of llm_judge, contains_words, not "shell"/,
     ],
   ])("%s %s", (name, json, message) => {
     expect(() => builtinObject(name, json)).toThrow(message)

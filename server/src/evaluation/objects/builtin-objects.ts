@@ -14,6 +14,7 @@ import {
   either,
   type Field,
   float,
+  instanceByTag,
   instanceOf,
   integer,
   listOf,
@@ -144,12 +145,7 @@ const classes: readonly BuiltinClass[] = [
   ),
   baseObject("ActionSpec", {
     name: required(text),
-    config: required(
-      either(
-        instanceOf(() => judgeAction),
-        instanceOf(() => wordsAction),
-      ),
-    ),
+    config: required(instanceByTag("action_type", { llm_judge: judgeAction, contains_words: wordsAction })),
   }),
   baseObject("Leaderboard", { columns: required(listOf(instanceOf(() => leaderboardColumn))) }),
   baseObject("AlertSpec", {
