@@ -393,6 +393,17 @@ describe("objects 10, 13: refs to projects", () => {
     expect(await create(project, "refs", seen, { expected_digest: "x".repeat(43) })).toMatchObject({ status: 409 })
   })
 
+  test("law 3: what begins like a ref of no project that could be stays text", async () => {
+    const project = acme.newProject()
+    for (const name of ["a\\u0000b", "\\ud800"]) {
+      const text = `{"a":"weave:///${acme.entity}/${name}/object/x:1"}`
+      const answer = await acme.post("/obj/create", `{"obj":{"project_id":"${project}","object_id":"x","val":${text}}}`)
+      expect([answer.status, answer.text]).toEqual([200, answer.text])
+      const shown = await acme.post("/obj/read", { project_id: project, object_id: "x", digest: "latest" })
+      expect(shown.text).toContain(`"val":${text}`)
+    }
+  })
+
   test("an internal ref to a project of nobody, or of another team, is 400", async () => {
     const project = acme.newProject()
     const theirs = opened.rival.newProject()

@@ -23,7 +23,9 @@ export async function ensureProject(database: CatalogDatabase, entityId: string,
 const foundIds = new WeakMap<CatalogDatabase, Map<string, string>>()
 const maximumFound = 10_000
 
+/** null: none, also for a name that no text of PostgreSQL holds, as a ref inside a payload may have. */
 export async function findProject(database: CatalogDatabase, entityId: string, name: string): Promise<string | null> {
+  if (name.includes("\0") || !name.isWellFormed()) return null
   const found = foundIds.get(database) ?? new Map<string, string>()
   foundIds.set(database, found)
   const key = `${entityId}/${name}`
