@@ -1,6 +1,6 @@
 /** Bad input to annotation queues ends in 4xx with the contract's body, and stores nothing. */
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { filledQueue, type QueueUser } from "./support/annotation-queues.ts"
+import { filledQueue, newQueue, QueueUser, storedCalls } from "./support/annotation-queues.ts"
 import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
 
 let opened: EvaluationApp
@@ -52,4 +52,16 @@ test("bodies that are no JSON objects, and nesting without end", async () => {
     const { status } = await opened.acme.post(`${user.url}/items/next`, body)
     expect([400, 413, 422]).toContain(status)
   }
+})
+
+test("calls whose names PostgreSQL has no text for are added all the same", async () => {
+  const project = opened.acme.newProject()
+  const names = ["a\u0000b", "c\ud800d", "e"]
+  const calls = await storedCalls(opened.acme, project, 3, (n) => ({ opName: names[n - 1] ?? "" }))
+  const odd = new QueueUser(opened.acme, project, await newQueue(opened.acme, project))
+  expect(await odd.post("/items", { call_ids: calls, display_fields: [] })).toMatchObject({
+    status: 200,
+    body: { added_count: 3, duplicates: 0 },
+  })
+  expect((await odd.items()).map(({ call_op_name }) => call_op_name)).toEqual(["a\ufffdb", "c\ufffdd", "e"])
 })

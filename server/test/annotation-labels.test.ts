@@ -1,6 +1,6 @@
 /** What ties labels and calls to queues: evaluation-store-objects 2.3, 2.4, evaluation-store-calls 3.6. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { filledQueue, newQueue, QueueUser } from "./support/annotation-queues.ts"
+import { filledQueue, newQueue, QueueUser, storedCalls } from "./support/annotation-queues.ts"
 import { uuid } from "./support/completed-call.ts"
 import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
 import { createdFeedback, feedbackItem, foundFeedback } from "./support/feedback-items.ts"
@@ -66,6 +66,16 @@ describe("calls 3.6: annotation_queue_items.queue_id", () => {
       query: { $expr: equal(name, first.queue) },
     })
     expect(stats.body).toMatchObject({ count: 3 })
+  })
+
+  test("a queue named in capitals is the same queue, in calls and labels", async () => {
+    const user = await filledQueue(opened.acme, 0)
+    const loud = new QueueUser(opened.acme, user.project, user.queue.toUpperCase())
+    await storedCalls(opened.acme, user.project, 1)
+    await loud.add([uuid(1)])
+    const query = { $expr: equal("annotation_queue_items.queue_id", user.queue) }
+    expect(await opened.acme.lines("/calls/stream_query", { project_id: user.project, query })).toHaveLength(1)
+    expect(await loud.read()).toMatchObject({ id: user.queue })
   })
 
   test("other names of the table are no fields: 422", async () => {

@@ -82,3 +82,13 @@ test("export: Parquet is one whole file", async () => {
   const bytes = answer.rawPayload
   expect([bytes.subarray(0, 4).toString(), bytes.subarray(-4).toString()]).toEqual(["PAR1", "PAR1"])
 })
+
+test.each(["jsonl", "csv", "parquet"])("export: a table without rows, and one of empty rows, as %s", async (format) => {
+  const project = world.acme.newProject()
+  for (const rows of [[], [{}, {}]]) {
+    const made = await world.acme.post("/table/create", { table: { project_id: project, rows } })
+    const { digest } = made.body as { digest: string }
+    const answer = await world.acme.post("/export/dataset", { project_id: project, table_digest: digest, format })
+    expect([answer.status, answer.text.length > 0]).toEqual([200, format === "parquet" || rows.length > 0])
+  }
+})

@@ -41,8 +41,12 @@ export async function addCalls(
   for (let from = 0; from < ids.length; from += itemsAtOnce) {
     const rows = await readCallRows(traces, projectId, ids.slice(from, from + itemsAtOnce), ["ended_at"])
     if (rows.length === 0) continue
-    const calls = rows.map(({ id, started_at, ended_at, op_name, trace_id }) => ({
-      ...({ id, started_at, ended_at: ended_at ?? null, op_name, trace_id } satisfies ItemCall),
+    const calls = rows.map(({ id, started_at, ended_at, op_name, trace_id }): ItemCall => ({
+      id,
+      started_at,
+      ended_at: ended_at ?? null,
+      op_name: catalogText(op_name),
+      trace_id: catalogText(trace_id),
     }))
     // First where calls are searched: a failure in between leaves nothing that a repetition does not mend.
     await writeQueueCalls(
@@ -62,6 +66,9 @@ export async function addCalls(
   }
   return counts
 }
+
+/** PostgreSQL has no text for NUL. */
+const catalogText = (text: string) => text.toWellFormed().replaceAll("\0", "\ufffd")
 
 const sortFields = ["call_started_at", "call_op_name", "created_at", "updated_at"] as const
 

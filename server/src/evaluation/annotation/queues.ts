@@ -15,6 +15,7 @@ import {
   type QueueSettings,
   updateQueue,
 } from "../../storage/catalog/annotation-queues.ts"
+import { isUuid } from "../../storage/catalog/identifiers.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import type {
   AnnotationQueue,
@@ -41,7 +42,8 @@ export async function queueFor(
   queueId: string,
 ): Promise<QueueAccess> {
   const project = await projectForRead(database, principal, projectName)
-  return { project, projectId: project.id, queueId }
+  // The trace store compares ids as texts.
+  return { project, projectId: project.id, queueId: isUuid(queueId) ? queueId.toLowerCase() : queueId }
 }
 
 export function queueNotFound(queueId: string): HeddleError {

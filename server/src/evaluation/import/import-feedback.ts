@@ -10,6 +10,7 @@ import { type ImportTarget, inProject } from "./import-target.ts"
 import { Report } from "./import-report.ts"
 
 const batchRows = 500
+const batchCharacters = 8 * 1024 * 1024
 
 interface NumberedFeedback {
   number: number
@@ -24,16 +25,19 @@ export async function importFeedback(
 ): Promise<Report> {
   const report = new Report()
   let batch: NumberedFeedback[] = []
+  let characters = 0
   for await (const row of rows) {
     try {
       if ("error" in row) throw row.error
       batch.push({ number: row.number, item: readItem(row.text, target) })
+      characters += row.text.length
     } catch (error) {
       report.failed(row.number, error)
     }
-    if (batch.length >= batchRows) {
+    if (batch.length >= batchRows || characters >= batchCharacters) {
       await store(dependencies, principal, batch, report)
       batch = []
+      characters = 0
     }
   }
   await store(dependencies, principal, batch, report)
