@@ -10,7 +10,7 @@ export function queryFailure(error: unknown): unknown {
       cause: error,
     })
   }
-  if (error.code === traceErrorCodes.memory) {
+  if (error.code === traceErrorCodes.memory || error.code === traceErrorCodes.result) {
     return new HeddleError("query_memory", "the query needs too much memory; narrow it with a filter or a limit", {
       cause: error,
     })

@@ -34,9 +34,9 @@ export class EmbeddedTraces implements TraceStore {
 
   private constructor(open: () => Session, spool: PrintSpool) {
     this.#spool = spool
-    this.#printer = new Lane(open())
-    this.#writers = Array.from({ length: writers }, () => new Lane(open()))
-    this.#readers = Array.from({ length: readers }, () => new Lane(open()))
+    this.#printer = new Lane(open)
+    this.#writers = Array.from({ length: writers }, () => new Lane(open))
+    this.#readers = Array.from({ length: readers }, () => new Lane(open))
   }
 
   static async open(folder: string): Promise<EmbeddedTraces> {
@@ -80,25 +80,43 @@ export class EmbeddedTraces implements TraceStore {
   }
 }
 
+/** One is enough as far as it was seen. */
+const mostDiscards = 5
+
 function freest(lanes: readonly Lane[]): Lane {
   return lanes.reduce((best, lane) => (lane.waiting < best.waiting ? lane : best))
 }
 
 /** One connection and the queries that wait for it. */
 class Lane {
-  readonly #session: Session
+  readonly #open: () => Session
+  #session: Session
   #last: Promise<unknown> = Promise.resolve()
   waiting = 0
 
-  constructor(session: Session) {
-    this.#session = session
+  constructor(open: () => Session) {
+    this.#open = open
+    this.#session = open()
   }
 
   run<T>(work: (session: Session) => Promise<T>): Promise<T> {
     this.waiting += 1
     const result = this.#last.then(() => work(this.#session)).catch(rethrow)
-    this.#last = result.catch(() => undefined).finally(() => (this.waiting -= 1))
+    this.#last = result.catch(() => this.#discardRest()).finally(() => (this.waiting -= 1))
     return result
+  }
+
+  /**
+   * chDB keeps what a query printed before it failed and puts it ahead of the next answer of the
+   * connection: rows of one tenant in an answer to another. The connection serves nobody before it is gone.
+   */
+  async #discardRest(): Promise<void> {
+    for (let tries = 0; tries < mostDiscards; tries++) {
+      const answer = await this.#session.queryAsync("select 1 as clean", { format: "JSONEachRow" }).catch(() => null)
+      if (answer?.text().trimEnd() === '{"clean":1}') return
+    }
+    this.#session.close()
+    this.#session = this.#open()
   }
 
   async close(): Promise<void> {

@@ -59,6 +59,23 @@ test("a query over its limit of time fails with ClickHouse's number for it", asy
   await expect(slow).rejects.toMatchObject({ code: traceErrorCodes.timeout })
 })
 
+test("security 5.3: rows of a query that fails halfway are in no later answer", async () => {
+  const failing = "select number, throwIf(number = 200000) as secret from numbers(1000000)"
+  const answers = await Promise.allSettled(
+    Array.from({ length: 24 }, (_, index) => traces.rows(index % 3 === 0 ? failing : `select ${index} as own`)),
+  )
+  const expected = answers.map((_, index) =>
+    index % 3 === 0 ? { status: "rejected" } : { status: "fulfilled", value: [{ own: index }] },
+  )
+  expect(answers).toMatchObject(expected)
+})
+
+test("a result over its limit of bytes fails with ClickHouse's number for it", async () => {
+  const large = "select number, randomPrintableASCII(100000) as text from numbers(1000)"
+  const answer = traces.rows(large, {}, { resultBytes: 20_000_000 })
+  await expect(answer).rejects.toMatchObject({ code: traceErrorCodes.result })
+})
+
 test("a long read does not hold up another one", async () => {
   const order: string[] = []
   const long = traces

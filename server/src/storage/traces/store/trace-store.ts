@@ -14,6 +14,8 @@ export interface QueryLimits {
   seconds?: number
   /** Most memory, in bytes. */
   bytes?: number
+  /** Largest result, in bytes as ClickHouse holds it; by default any. What is held here is a few times as much. */
+  resultBytes?: number
   /** Cores at most; by default all. */
   threads?: number
 }
@@ -56,7 +58,7 @@ export class TraceStoreError extends Error {
 }
 
 /** Numbers of ClickHouse's `ErrorCodes.cpp` that stand for a limit of ours or of the operator. */
-export const traceErrorCodes = { timeout: 159, tooSlow: 160, memory: 241 } as const
+export const traceErrorCodes = { timeout: 159, tooSlow: 160, memory: 241, result: 396 } as const
 
 /** Of a query without a limit of its own. */
 export const longestQuerySeconds = 60
@@ -65,9 +67,10 @@ const defaultLimits = { seconds: longestQuerySeconds, bytes: 4 * 1024 ** 3 }
 
 /** The `settings` clause of a select: its limits, and results in a form that JavaScript reads without loss. */
 export function withLimits(sql: string, limits: QueryLimits = {}): string {
-  const { seconds, bytes, threads } = { ...defaultLimits, ...limits }
+  const { seconds, bytes, resultBytes, threads } = { ...defaultLimits, ...limits }
   const cores = threads === undefined ? "" : ` max_threads = ${threads},`
-  return `${sql}\nsettings${cores} max_execution_time = ${seconds}, max_memory_usage = ${bytes}, output_format_json_quote_64bit_integers = 1`
+  const result = resultBytes === undefined ? "" : ` max_result_bytes = ${resultBytes}, result_overflow_mode = 'throw',`
+  return `${sql}\nsettings${cores}${result} max_execution_time = ${seconds}, max_memory_usage = ${bytes}, output_format_json_quote_64bit_integers = 1`
 }
 
 /** Longest run of a select that is printed. */
