@@ -96,6 +96,12 @@ export function installErrorHandlers(server: FastifyInstance): void {
   })
 }
 
+/** A path that no route can be looked up for: broken percent-encoding, or a part longer than any name. */
+export function answerUnroutable(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  reply.header("x-request-id", request.id)
+  send(reply, toHeddleError(thrown), dialectOfPath(request.url))
+}
+
 function send(reply: FastifyReply, error: HeddleError, dialect: ErrorDialect) {
   reply.code(error.status).headers(errorHeaders(error))
   if (dialect === "otlp" && isProtobuf(reply.request.headers["content-type"])) {

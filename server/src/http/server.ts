@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto"
 import { mayChangeNumbers, parseExact } from "../json/exact-json.ts"
 import { compressAnswers } from "./compressed-answers.ts"
 import { withoutNotFinite } from "../json/json-parts.ts"
-import { installErrorHandlers } from "./register-routes.ts"
+import { answerUnroutable, installErrorHandlers } from "./register-routes.ts"
 import { RootPath } from "./root-path.ts"
 import type { ErrorDialect } from "./route.ts"
 import { parseJson, parseTolerantly, wholeBody } from "./whole-body.ts"
@@ -48,6 +48,7 @@ export async function createHttpServer({ logLevel, prefix }: HttpOptions): Promi
     // Long generations: inference-api 11.5.
     requestTimeout: 0,
     keepAliveTimeout: 75_000,
+    frameworkErrors: answerUnroutable,
     genReqId: () => `req_${randomUUID()}`,
     rewriteUrl: (request) => paths.of(request.url ?? "/"),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2048 },
