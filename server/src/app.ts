@@ -156,8 +156,9 @@ async function compose(
   registerRoutes(server, routes, authenticator.authenticate)
   await registerDocs(server, routes)
   const close = async () => {
-    await server.close()
-    await Promise.all([scheduler.close(), executions.close(), collector.close()])
+    // Together: requests that are still answered may wait for an execution.
+    await Promise.all([server.close(), executions.close()])
+    await Promise.all([scheduler.close(), collector.close()])
     await Promise.all([trajectories.close(), engine.close(), ledger.flush()])
     await stores.close()
   }

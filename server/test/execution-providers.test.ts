@@ -330,6 +330,85 @@ describe("calls 9: completions of a custom provider", () => {
     expect(calls.map(({ exception }) => exception)).toEqual(Array.from(wrong, () => expect.any(String)))
   })
 
+  test("one that does not end in time, or ends too late to be kept, fails and says so", async () => {
+    const project = acme.newProject()
+    await applied(project, "agent")
+    const model = "custom::agent::support-v12"
+    const inputs = { model, messages: [{ role: "user", content: "hi" }], timeout: 0.4 }
+    const chunk = { choices: [{ index: 0, delta: { content: "x" } }] }
+    const dripping = (response: ServerResponse) => {
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      const timer = setInterval(() => response.write(`data: ${JSON.stringify(chunk)}\n\n`), 20)
+      response.once("close", () => clearInterval(timer))
+    }
+    const mebibyte = JSON.stringify({ choices: [{ index: 0, delta: { content: "x".repeat(2 ** 20) } }] })
+    const flooding = (response: ServerResponse) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).end(`data: ${mebibyte}\n\n`.repeat(40))
+    }
+    for (const [how, timeout, text] of [
+      [() => undefined, 0.4, "did not answer within 0.4 s"],
+      [dripping, 0.4, "did not answer within 0.4 s"],
+      [flooding, 60, "more than 33554432 bytes"],
+    ] as const) {
+      answer = how
+      const lines = await acme.lines("/completions/create_stream", {
+        project_id: project,
+        inputs: { ...inputs, timeout },
+      })
+      expect(lines.at(-1)).toEqual({ error: expect.stringContaining(text) })
+    }
+    answer = dripping
+    const whole = await ask(project, model, { timeout: 0.4 })
+    expect((whole.body as { response: object }).response).toEqual({ error: expect.stringContaining("within 0.4 s") })
+    const calls = await callsOf(acme, project)
+    expect(calls.map(({ exception }) => exception)).toEqual([1, 2, 3, 4].map(() => expect.any(String)))
+  }, 60_000)
+
+  test("a key that an error quotes is not shown in part where the error is cut", async () => {
+    const project = acme.newProject()
+    await applied(project, "agent", { api_key_secret: "AGENT_KEY" })
+    answer = (response) => json(response, 401, { error: { message: `${"x".repeat(495)}sk-agent-1` } })
+    const { text } = await ask(project, "custom::agent::support-v12")
+    expect(text).not.toContain("sk-ag")
+  })
+
+  test("providers published by hand may hold anything: 400, or what they hold as text", async () => {
+    const project = acme.newProject()
+    const make = async (object_id: string, class_name: string, fields: string) => {
+      const val = `{"_type":"${class_name}","_class_name":"${class_name}","_bases":["Object","BaseModel"],${fields}}`
+      const made = await acme.post(
+        "/obj/create",
+        `{"obj":{"project_id":"${project}","object_id":"${object_id}","val":${val}}}`,
+      )
+      return `weave:///${project}/object/${object_id}:${(made.body as { digest: string }).digest}`
+    }
+    const good = await make("good", "Provider", `"base_url":"${base}","extra_headers":{"x-version":1.0}`)
+    await make("a-m", "ProviderModel", `"name":"m","provider":"${good}"`)
+    expect((await ask(project, "custom::a::m")).status).toBe(200)
+    expect(asked[0]?.headers["x-version"]).toBe("1.0")
+    const bad = await make("bad", "Provider", '"base_url":1.0')
+    for (const fields of [`"name":"m","provider":"${bad}"`, '"name":"m","provider":1.0', '"name":1.0,"provider":1.0']) {
+      await make("a-m", "ProviderModel", fields)
+      expect([fields, (await ask(project, "custom::a::m")).status]).toEqual([fields, expect.toBeOneOf([400, 404])])
+    }
+  })
+
+  test("an answer that is odd but JSON comes back and is recorded, or is told as a failure", async () => {
+    const project = acme.newProject()
+    await applied(project, "agent")
+    const odd = [
+      String.raw`{"choices":[],"text":"\u0000 \ud800"}`,
+      `{"choices":[],"usage":${"[".repeat(5_000)}${"]".repeat(5_000)}}`,
+      `{"choices":[],"usage":7,"usage":{"prompt_tokens":1e400}}`,
+    ]
+    for (const one of odd) {
+      answer = (response) => json(response, 200, one)
+      const { status, text } = await ask(project, "custom::agent::support-v12")
+      expect([one.slice(0, 40), status, text.slice(0, 300)]).toEqual([one.slice(0, 40), 200, expect.any(String)])
+    }
+    expect(await callsOf(acme, project)).toHaveLength(odd.length)
+  })
+
   test("what is no model of a provider is said so", async () => {
     const project = acme.newProject()
     await applied(project, "agent")

@@ -305,6 +305,13 @@ describe("the JSON of a judge's answer", () => {
     ['```json\n{"a": 1}\n```', '{"a": 1}'],
     ['Sure {thing}! {"a": {"b": "}"}} and more', '{"a": {"b": "}"}}'],
   ])("%j", (answer, found) => expect(jsonAnswer(answer)).toBe(found))
+  test.each([190, 2_000])(
+    "nested in %d levels it cannot be stored, and nothing within it is taken for it",
+    (levels) => {
+      const deep = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`
+      expect(() => jsonAnswer(deep)).toThrow(/nested in more than \d+ levels/)
+    },
+  )
   test.each(["", "7", "[1]", "{a: 1}", '{"a": 1', '{"a": NaN}'])("%j holds none", (answer) => {
     expect(() => jsonAnswer(answer)).toThrow("no JSON object")
   })

@@ -1,5 +1,6 @@
 import Fastify from "fastify"
 import { expect, test } from "vitest"
+import type { Readable } from "node:stream"
 import { HeddleError } from "../errors.ts"
 import { jsonLines, sendStream } from "./json-stream.ts"
 
@@ -29,4 +30,19 @@ test("calls 3.4: a failure before the first line has its own status", async () =
 
 test("calls 3.4: a failure among the lines breaks the connection, so that no client takes the part for the whole", async () => {
   await expect(ask(3)).rejects.toThrow(/terminated|fetch failed/)
+})
+
+test("a client that left before the answer began: what was opened for it is closed all the same", async () => {
+  let closed = false
+  async function* open(): AsyncGenerator<string> {
+    try {
+      yield "first\n"
+      yield "second\n"
+    } finally {
+      closed = true
+    }
+  }
+  const reply = { type: () => reply, request: { log: { error: () => undefined } }, send: (body: Readable) => body.destroy() }
+  await sendStream(reply as never, "application/jsonl", open())
+  await expect.poll(() => closed).toBe(true)
 })

@@ -23,7 +23,15 @@ export function linesType(accept: string | undefined): string {
  */
 export async function sendStream(reply: FastifyReply, type: string, pieces: AsyncGenerator<string>): Promise<void> {
   const first = await pieces.next()
-  reply.type(type).send(Readable.from(withFirst(first, pieces, reply.request.log), { objectMode: false }))
+  const all = withFirst(first, pieces, reply.request.log)
+  // A generator that nothing was read from ends without its `finally`, and the client may be gone already.
+  const ending = { next: () => all.next(), return: () => end(all, pieces), [Symbol.asyncIterator]: () => ending }
+  reply.type(type).send(Readable.from(ending, { objectMode: false }))
+}
+
+async function end(...pieces: AsyncGenerator<string>[]): Promise<IteratorResult<string>> {
+  for (const each of pieces) await each.return(undefined)
+  return { done: true, value: undefined }
 }
 
 interface StreamLog {

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http"
-import type { AddressInfo } from "node:net"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { guardedRequest } from "./guarded-request.ts"
 import { FetchPolicy } from "./public-address.ts"
 
@@ -36,4 +36,41 @@ test("what the operator allows is reached; its redirect is an answer like any ot
   expect(await ask("127.0.0.1", ["127.0.0.1"])).toBe(302)
   expect(await ask("localhost", ["localhost"])).toBe(302)
   expect(requests).toBe(2)
+})
+
+describe("a peer that", () => {
+  const answered = async (reply: (socket: Socket) => void, signal: AbortSignal) => {
+    const peer = createTcpServer((socket) => socket.on("error", () => undefined).once("data", () => reply(socket)))
+    await new Promise<void>((resolve) => peer.listen(0, "127.0.0.1", resolve))
+    try {
+      const url = new URL(`http://127.0.0.1:${(peer.address() as AddressInfo).port}/`)
+      const request = { method: "POST", headers: {}, body: "{}", signal } as const
+      const answer = await guardedRequest(url, new FetchPolicy(["127.0.0.1"]), request)
+      for await (const part of answer) expect(part).toBeDefined()
+      return "all of an answer"
+    } catch (error) {
+      const { name, message } = error as Error
+      return `${name}: ${message}`
+    } finally {
+      peer.close()
+    }
+  }
+
+  test("changes the protocol gives no answer, and nobody waits for one", async () => {
+    const head = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"
+    const found = await answered((socket) => socket.write(head), AbortSignal.timeout(5_000))
+    expect(found).toEqual(expect.stringContaining("without an answer"))
+  })
+
+  test("never answers, or never ends its answer, is left with the signal's reason", async () => {
+    const drip = (socket: Socket) => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\nbegun")
+      const timer = setInterval(() => socket.write("."), 20)
+      socket.once("close", () => clearInterval(timer))
+    }
+    for (const reply of [() => undefined, drip]) {
+      const found = await answered(reply, AbortSignal.any([new AbortController().signal, AbortSignal.timeout(300)]))
+      expect(found).toEqual(expect.stringMatching(/^TimeoutError: /))
+    }
+  })
 })

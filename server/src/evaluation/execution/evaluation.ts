@@ -44,13 +44,13 @@ export function readEvaluation(
     if (typeof object.value["preprocess_model_input"] === "string") {
       throw new HeddleError("invalid_request", "it has preprocess_model_input, which is code: evaluate it with the SDK")
     }
-    const { dataset, scorers, trials } = object.value
+    const { dataset, scorers } = object.value
     const rows = await datasetRows(dependencies, principal, dataset)
-    const count = Number(JSON.isRawJSON(trials) ? trials.rawJSON : (trials ?? 1))
-    if (!Number.isInteger(count) || count < 1 || count * rows.rowDigests.length > mostTrials) {
+    const count = trialCount(object)
+    if (count === null || count * rows.rowDigests.length > mostTrials) {
       throw new HeddleError(
         "invalid_request",
-        `${rows.rowDigests.length} rows and ${JSON.stringify(trials)} trials are not 1 to ${mostTrials} predictions`,
+        `${rows.rowDigests.length} rows and ${JSON.stringify(object.value["trials"])} trials are not 1 to ${mostTrials} predictions`,
       )
     }
     return {
@@ -60,6 +60,13 @@ export function readEvaluation(
       trials: count,
     }
   })
+}
+
+/** How often each row is predicted; null: what the evaluation has there is no such number. */
+export function trialCount({ value }: PublishedObject): number | null {
+  const trials = value["trials"] ?? 1
+  const count = Number(JSON.isRawJSON(trials) ? trials.rawJSON : trials)
+  return Number.isInteger(count) && count > 0 ? count : null
 }
 
 async function scorersOf(

@@ -1,6 +1,7 @@
 /** The JSON in a model's answer: alone, in a fence, or after some words. */
 import { JsonCursor, JsonTextError } from "../../json/json-cursor.ts"
 import { ModelFailure } from "./model-failure.ts"
+import { requireStorable } from "./storable-answer.ts"
 
 const shownCharacters = 200
 
@@ -8,7 +9,9 @@ const shownCharacters = 200
 export function jsonAnswer(answer: string): string {
   for (let at = answer.indexOf("{"); at !== -1; at = answer.indexOf("{", at + 1)) {
     const found = objectAt(answer.slice(at))
-    if (found !== null) return found
+    if (found === null) continue
+    requireStorable(found)
+    return found
   }
   throw new ModelFailure(`the model's answer holds no JSON object: ${JSON.stringify(answer.slice(0, shownCharacters))}`)
 }
@@ -19,6 +22,8 @@ function objectAt(text: string): string | null {
     JSON.parse(value)
     return value
   } catch (error) {
+    // What lies within it is not the answer.
+    if (error instanceof JsonTextError && error.kind === "too_deep") throw new ModelFailure(error.message)
     if (error instanceof JsonTextError || error instanceof SyntaxError) return null
     throw error
   }

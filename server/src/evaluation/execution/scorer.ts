@@ -28,7 +28,7 @@ export interface Scorer {
   /** A text, or the messages of a prompt. */
   prompt: string | readonly unknown[]
   /** Name in the prompt → name of the input. */
-  columns: Readonly<Record<string, string>>
+  columns: Readonly<Record<string, unknown>>
 }
 
 /** @throws {HeddleError} 400, 403, 404 that names the ref. */
@@ -46,7 +46,7 @@ export function readScorer(dependencies: ExecutionDependencies, principal: Princ
       name: object.name,
       model: await modelOf(dependencies, principal, model),
       prompt: await promptOf(dependencies, principal, scoring_prompt),
-      columns: isMap(column_map) ? (column_map as Record<string, string>) : {},
+      columns: isMap(column_map) ? column_map : {},
     }
   })
 }
@@ -97,6 +97,8 @@ export async function score(
 }
 
 function renamed(columns: Scorer["columns"], inputs: TemplateVariables): TemplateVariables {
-  const found = Object.entries(columns).filter(([, column]) => Object.hasOwn(inputs, column))
-  return Object.fromEntries(found.map(([name, column]) => [name, inputs[column]]))
+  const found = Object.entries(columns).flatMap(([name, column]) =>
+    typeof column === "string" && Object.hasOwn(inputs, column) ? [[name, inputs[column]] as const] : [],
+  )
+  return Object.fromEntries(found)
 }

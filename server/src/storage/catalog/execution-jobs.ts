@@ -15,6 +15,8 @@ export interface NewExecutionJob {
 }
 
 export interface ClaimedExecutionJob extends NewExecutionJob {
+  /** Of this claim alone, so that one which was lost cannot speak for a later one of the same server. */
+  lease: string
   /** `entity/project`. */
   projectName: string
   /** This beginning included. */
@@ -29,40 +31,51 @@ export async function storeExecutionJob(database: CatalogDatabase, job: NewExecu
     .execute()
 }
 
+export interface ExecutionJobClaim {
+  lease: string
+  leaseSeconds: number
+  /** Leases of the jobs that this server runs. */
+  held: readonly string[]
+  /** Of those, a team may have this many. */
+  mostOfTeam: number
+}
+
 /** The next of the project that has the fewest running; several servers may ask, each job goes to one. */
 export async function claimExecutionJob(
   database: CatalogDatabase,
-  owner: string,
-  leaseSeconds: number,
+  { lease, leaseSeconds, held, mostOfTeam }: ExecutionJobClaim,
 ): Promise<ClaimedExecutionJob | null> {
   const { rows } = await sql<ClaimedExecutionJob>`
     with next as materialized (
-      select j.id from execution_jobs j where j.status = 'queued'
+      select j.id from execution_jobs j join projects p on p.id = j.project_id
+      where j.status = 'queued'
+        and (select count(*) from execution_jobs r join projects rp on rp.id = r.project_id
+          where r.status = 'running' and r.lease_owner = any(${held}) and rp.entity_id = p.entity_id) < ${mostOfTeam}
       order by (select count(*) from execution_jobs r where r.status = 'running' and r.project_id = j.project_id), j.sequence
       limit 1 for update of j skip locked)
     update execution_jobs j
-    set status = 'running', attempts = j.attempts + 1, lease_owner = ${owner}, lease_expires_at = ${leaseEnd(leaseSeconds)}
+    set status = 'running', attempts = j.attempts + 1, lease_owner = ${lease}, lease_expires_at = ${leaseEnd(leaseSeconds)}
     from next, projects p, entities e
     where j.id = next.id and p.id = j.project_id and e.id = p.entity_id
-    returning j.id, j.kind, j.request, j.attempts, j.project_id as "projectId", j.user_id as "userId",
+    returning j.id, j.lease_owner as lease, j.kind, j.request, j.attempts, j.project_id as "projectId", j.user_id as "userId",
       j.api_key_id as "apiKeyId", e.name || '/' || p.name as "projectName"`.execute(database)
   return rows[0] ?? null
 }
 
-/** Prolongs every lease of this server; returns the jobs it holds. */
+/** Prolongs these leases; returns those still held by someone whose key lives and who is in the project's team. */
 export async function renewExecutionLeases(
   database: CatalogDatabase,
-  owner: string,
+  leases: readonly string[],
   leaseSeconds: number,
 ): Promise<string[]> {
-  const rows = await database
-    .updateTable("execution_jobs")
-    .set({ lease_expires_at: leaseEnd(leaseSeconds) })
-    .where("status", "=", "running")
-    .where("lease_owner", "=", owner)
-    .returning("id")
-    .execute()
-  return rows.map(({ id }) => id)
+  const { rows } = await sql<{ lease: string }>`
+    update execution_jobs j set lease_expires_at = ${leaseEnd(leaseSeconds)}
+    from api_keys k, projects p, memberships m
+    where j.status = 'running' and j.lease_owner = any(${leases})
+      and k.id = j.api_key_id and k.revoked_at is null
+      and p.id = j.project_id and m.entity_id = p.entity_id and m.user_id = j.user_id
+    returning j.lease_owner as lease`.execute(database)
+  return rows.map(({ lease }) => lease)
 }
 
 /** Gives back the jobs whose lease has run out; with `everyLease`, all that run. */
@@ -76,23 +89,17 @@ export async function reclaimExecutionJobs(database: CatalogDatabase, everyLease
 }
 
 /** Back to the queue; this beginning does not count: the server stops, the job is not to blame. */
-export async function releaseExecutionJob(database: CatalogDatabase, id: string, owner: string): Promise<void> {
+export async function releaseExecutionJob(database: CatalogDatabase, lease: string): Promise<void> {
   await database
     .updateTable("execution_jobs")
     .set((eb) => ({ status: "queued", lease_owner: null, lease_expires_at: null, attempts: eb("attempts", "-", 1) }))
-    .where("id", "=", id)
-    .where("lease_owner", "=", owner)
+    .where("lease_owner", "=", lease)
     .where("status", "=", "running")
     .execute()
 }
 
-/** `error` null: it is done. Does nothing when the job is not this server's any more. */
-export async function endExecutionJob(
-  database: CatalogDatabase,
-  id: string,
-  owner: string,
-  error: string | null,
-): Promise<void> {
+/** `error` null: it is done. Does nothing when the lease was lost. */
+export async function endExecutionJob(database: CatalogDatabase, lease: string, error: string | null): Promise<void> {
   await database
     .updateTable("execution_jobs")
     .set({
@@ -102,8 +109,7 @@ export async function endExecutionJob(
       lease_expires_at: null,
       ended_at: sql<Date>`now()`,
     })
-    .where("id", "=", id)
-    .where("lease_owner", "=", owner)
+    .where("lease_owner", "=", lease)
     .where("status", "=", "running")
     .execute()
 }

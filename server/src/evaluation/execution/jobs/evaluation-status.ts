@@ -1,6 +1,7 @@
 /** `/evaluations/status`: evaluation-store-calls 9. Also of evaluations that an SDK runs. */
 import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
+import { parseExact } from "../../../json/exact-json.ts"
 import { findExecutionJob } from "../../../storage/catalog/execution-jobs.ts"
 import { tableCounts } from "../../../storage/traces/table-rows.ts"
 import type { EvaluationStatus, EvaluationStatusBody } from "../../../wire/evaluation/execution.ts"
@@ -12,7 +13,8 @@ import { isMap } from "../../objects/object-classes.ts"
 import { type ProjectAccess, projectForRead } from "../../project-access.ts"
 import { tryParseRef } from "../../refs/refs.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
-import { readPublished } from "../published-object.ts"
+import { trialCount } from "../evaluation.ts"
+import { type PublishedObject, readPublished } from "../published-object.ts"
 
 /** @throws {HeddleError} 400 for a call that is no evaluation, 403. */
 export async function evaluationStatusOf(
@@ -26,8 +28,8 @@ export async function evaluationStatusOf(
   if (!isRun(call)) throw new HeddleError("invalid_request", `the call ${body.call_id} is not an evaluation`)
   if (call.exception != null) return { code: "failed", error: call.exception }
   if (call.ended_at != null) {
-    const output: unknown = JSON.parse(call.output ?? "null")
-    return { code: "complete", output: isMap(output) ? output : {} }
+    const output = parseExact(call.output ?? "null")
+    return { code: "complete", output: isMap(output) && !JSON.isRawJSON(output) ? output : {} }
   }
   const job = await findExecutionJob(dependencies.database, project.id, call.id)
   if (job?.status === "failed") return { code: "failed", error: job.error }
@@ -64,10 +66,14 @@ async function rowsOf(
   evaluationRef: string,
 ): Promise<number> {
   const evaluation = await readPublished(database, principal, evaluationRef)
-  const dataset = await readPublished(database, principal, String(evaluation.value["dataset"]))
-  const table = tryParseRef(String(dataset.value["rows"]))
+  const dataset = await readPublished(database, principal, textAt(evaluation, "dataset"))
+  const table = tryParseRef(textAt(dataset, "rows"))
   if (table?.kind !== "table") return 0
   const rows = (await tableCounts(traces, dataset.project.id, [table.name])).get(table.name) ?? 0
-  const trials = Number(evaluation.value["trials"] ?? 1)
-  return rows * (Number.isInteger(trials) && trials > 0 ? trials : 1)
+  return rows * (trialCount(evaluation) ?? 1)
+}
+
+function textAt({ value }: PublishedObject, name: string): string {
+  const text = value[name]
+  return typeof text === "string" ? text : ""
 }

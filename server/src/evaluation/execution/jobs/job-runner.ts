@@ -32,7 +32,7 @@ export interface JobContext {
 }
 
 export interface JobKind {
-  /** Does what is left of it. What it throws ends the job, unless the server stops. */
+  /** Does what is left of it. A {@link HeddleError} below 500 ends the job, anything else after some beginnings. */
   run: (context: JobContext) => Promise<void>
   /** Records that the job ended in failure; must be repeatable. */
   fail?: (context: JobContext, reason: string) => Promise<void>
@@ -51,7 +51,9 @@ export interface JobRunnerOptions {
   exclusive: boolean
 }
 
-const concurrency = 2
+const concurrency = 3
+/** The rest is for others: the jobs of one team may take days. */
+const mostOfTeam = concurrency - 1
 const maximumAttempts = 3
 const leaseSeconds = 60
 const tickMs = 2_000
@@ -59,7 +61,7 @@ const closeWaitMs = 5_000
 
 export class JobRunner {
   readonly #options: JobRunnerOptions
-  readonly #owner = randomUUID()
+  /** By lease. */
   readonly #running = new Map<string, { controller: AbortController; done: Promise<void> }>()
   /** Resolved when the job has ended here. */
   readonly #ends = new Map<string, () => void>()
@@ -90,8 +92,9 @@ export class JobRunner {
     this.#wake()
   }
 
-  /** Resolves when the job has ended on this server, or after `ms`. */
+  /** Resolves when the job has ended on this server, when the server stops, or after `ms`. */
   async ended(id: string, ms: number): Promise<void> {
+    if (this.#closed) return
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#ends.set(id, resolve)
     await Promise.race([promise, sleep(ms, undefined, { ref: false })])
@@ -100,6 +103,7 @@ export class JobRunner {
 
   async close(): Promise<void> {
     this.#closed = true
+    for (const resolve of this.#ends.values()) resolve()
     this.#wake()
     await this.#loop
     for (const { controller } of this.#running.values()) controller.abort()
@@ -122,14 +126,18 @@ export class JobRunner {
   }
 
   async #look(): Promise<void> {
-    const { database, exclusive } = this.#options
+    const { database } = this.#options
     if (this.#running.size > 0) {
-      const held = new Set(await renewExecutionLeases(database, this.#owner, leaseSeconds))
-      for (const [id, { controller }] of this.#running) if (!held.has(id)) controller.abort()
+      const running = [...this.#running]
+      const leases = running.map(([lease]) => lease)
+      const held = new Set(await renewExecutionLeases(database, leases, leaseSeconds))
+      // Who may not go on is stopped here; the job is claimed again and then fails with the reason.
+      for (const [lease, { controller }] of running) if (!held.has(lease)) controller.abort()
     }
-    if (!exclusive) await reclaimExecutionJobs(database, false)
+    await reclaimExecutionJobs(database, false)
     while (!this.#closed && this.#running.size < concurrency) {
-      const job = await claimExecutionJob(database, this.#owner, leaseSeconds)
+      const held = [...this.#running.keys()]
+      const job = await claimExecutionJob(database, { lease: randomUUID(), leaseSeconds, held, mostOfTeam })
       if (job === null) return
       this.#begin(job)
     }
@@ -138,25 +146,26 @@ export class JobRunner {
   #begin(job: ClaimedExecutionJob): void {
     const controller = new AbortController()
     const done = this.#see(job, controller.signal).finally(() => {
-      this.#running.delete(job.id)
+      this.#running.delete(job.lease)
       this.#ends.get(job.id)?.()
       this.#wake()
     })
-    this.#running.set(job.id, { controller, done })
+    this.#running.set(job.lease, { controller, done })
   }
 
   async #see(job: ClaimedExecutionJob, signal: AbortSignal): Promise<void> {
     const { database, log } = this.#options
     try {
       const reason = await this.#outcome(job, signal)
-      if (signal.aborted) await releaseExecutionJob(database, job.id, this.#owner)
-      else await endExecutionJob(database, job.id, this.#owner, reason)
+      if (signal.aborted) await releaseExecutionJob(database, job.lease)
+      else await endExecutionJob(database, job.lease, reason)
     } catch (error) {
-      log.error({ err: error, job: job.id }, "the end of an execution could not be recorded; it will be begun again")
+      // Its lease is not prolonged any more; once that has run out, the job is claimed again.
+      log.error({ err: error, job: job.id }, "an execution broke off; it will be begun again")
     }
   }
 
-  /** null: all is done; else why it failed. */
+  /** null: all is done; else why it failed. @throws what may be gone when the job is begun again. */
   async #outcome(job: ClaimedExecutionJob, signal: AbortSignal): Promise<string | null> {
     const { kinds, log } = this.#options
     const kind = kinds[job.kind]
@@ -171,6 +180,8 @@ export class JobRunner {
     } catch (error) {
       if (signal.aborted) return null
       const known = error instanceof HeddleError
+      // A store that is away for a while must not fail what took hours.
+      if ((!known || error.status >= 500) && job.attempts < maximumAttempts) throw error
       if (!known) log.error({ err: error, job: job.id }, "an execution failed")
       const reason = known ? error.message : "an unexpected error; the server's log has it under this job's id"
       if (context !== null) await kind.fail?.(context, reason)

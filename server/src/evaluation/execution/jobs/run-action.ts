@@ -5,6 +5,7 @@
 import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
+import { memberText } from "../../../json/json-parts.ts"
 import { pythonJson } from "../../../json/python-json.ts"
 import { type CallRow, readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
 import { findFeedback } from "../../../storage/traces/feedback/feedback-rows.ts"
@@ -164,5 +165,5 @@ async function judge(
     throw new ModelFailure(
       `the model's answer does not satisfy the schema: it ${problem.trim()}: ${output.slice(0, 200)}`,
     )
-  return isObject ? output : JSON.stringify((value as Record<string, unknown>)[onlyMember])
+  return isObject ? output : (memberText(output, onlyMember) ?? "null")
 }

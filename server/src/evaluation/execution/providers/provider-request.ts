@@ -4,6 +4,7 @@ import { FetchError, guardedRequest } from "../../../outbound/guarded-request.ts
 import type { FetchPolicy } from "../../../outbound/public-address.ts"
 import { ModelFailure } from "../model-failure.ts"
 import { isMap } from "../../objects/object-classes.ts"
+import { requireStorable } from "../storable-answer.ts"
 import type { ProviderModel } from "./provider.ts"
 
 export interface ProviderCall {
@@ -76,24 +77,29 @@ async function wholeText(call: ProviderCall, answer: IncomingMessage): Promise<s
   return Buffer.concat(parts).toString("utf8")
 }
 
-/** Server-sent events as OpenAI's API sends them: one line of data each. */
+/** Server-sent events as OpenAI's API sends them: one line of data each. The answer is collected, so all of it is bounded. */
 async function* eventData(call: ProviderCall, answer: IncomingMessage): AsyncGenerator<string> {
   let pending = ""
+  let characters = 0
   answer.setEncoding("utf8")
   for await (const part of answer as AsyncIterable<string>) {
-    pending += part
-    const lines = pending.split(/\r?\n/)
-    pending = lines.pop() ?? ""
-    if (pending.length > maximumAnswerBytes)
-      throw failure(call, `sent an event of more than ${maximumAnswerBytes} bytes`)
-    for (const line of lines) if (line.startsWith("data:")) yield line.slice(5).trim()
+    characters += part.length
+    if (characters > maximumAnswerBytes) throw failure(call, `sent more than ${maximumAnswerBytes} bytes`)
+    const [rest = "", ...lines] = part.split("\n")
+    pending += rest
+    // A line of many parts is joined once: searching it anew for each part would take the square of its length.
+    for (const line of lines) {
+      if (pending.startsWith("data:")) yield pending.slice(5).trim()
+      pending = line
+    }
   }
   if (pending.startsWith("data:")) yield pending.slice(5).trim()
 }
 
 function asJson(call: ProviderCall, text: string): string {
-  if (isMap(parsed(text))) return text
-  throw failure(call, "did not answer with a JSON object")
+  if (!isMap(parsed(text))) throw failure(call, "did not answer with a JSON object")
+  requireStorable(text)
+  return text
 }
 
 function parsed(text: string): unknown {
@@ -109,10 +115,9 @@ function throwIfError(call: ProviderCall, value: unknown, status = 200): void {
   const error = isMap(value) ? value["error"] : undefined
   if (error == null) return
   const message = isMap(error) ? error["message"] : error
-  throw failure(
-    call,
-    `answered ${status}: ${String(typeof message === "string" ? message : JSON.stringify(error)).slice(0, shownErrorCharacters)}`,
-  )
+  const text = typeof message === "string" ? message : JSON.stringify(error)
+  // The key is taken out before the text is cut, which would leave the beginning of one at the cut.
+  throw failure(call, `answered ${status}: ${withoutKey(call, text).slice(0, shownErrorCharacters)}`)
 }
 
 async function withFailures<T>(call: ProviderCall, run: () => Promise<T>): Promise<T> {
@@ -127,7 +132,11 @@ async function withFailures<T>(call: ProviderCall, run: () => Promise<T>): Promi
   }
 }
 
-function failure({ provider }: ProviderCall, what: string): ModelFailure {
+function failure(call: ProviderCall, what: string): ModelFailure {
+  return new ModelFailure(`${call.provider.baseUrl.host} ${withoutKey(call, what)}`)
+}
+
+function withoutKey({ provider }: ProviderCall, text: string): string {
   const key = provider.headers["authorization"]?.replace(/^\S+\s+/, "")
-  return new ModelFailure(`${provider.baseUrl.host} ${key ? what.replaceAll(key, "<key>") : what}`)
+  return key ? text.replaceAll(key, "<key>") : text
 }

@@ -39,10 +39,10 @@ export async function findProviderModel(
     : await publishedVersion(database, project, modelObjectId(model), "latest")
   requireClass(published, "ProviderModel")
   const name = published.value["name"]
-  const provider = await providerOf({ database }, principal, published)
-  const providerName = typeof provider.value["name"] === "string" ? provider.value["name"] : provider.name
   if (typeof name !== "string" || name === "") throw unusable(published, "has no name")
-  const baseUrl = URL.parse(String(provider.value["base_url"]))
+  const provider = await providerOf({ database }, principal, published, name)
+  const providerName = typeof provider.value["name"] === "string" ? provider.value["name"] : provider.name
+  const baseUrl = URL.parse(plainText(provider.value["base_url"]))
   if (baseUrl === null) throw unusable(provider, "has no base_url")
   const headers = headersOf(provider)
   const keyName = provider.value["api_key_name"]
@@ -70,20 +70,31 @@ async function providerOf(
   { database }: Pick<ExecutionDependencies, "database">,
   principal: Principal,
   model: PublishedObject,
+  name: string,
 ): Promise<PublishedObject> {
-  const provider = String(model.value["provider"])
+  const provider = plainText(model.value["provider"])
   const found = provider.startsWith(refPrefix)
     ? await readPublished(database, principal, provider)
-    : await providerByDigest(database, model, provider)
+    : await providerByDigest(database, model, name, provider)
   requireClass(found, "Provider")
   return found
 }
 
-async function providerByDigest(database: ExecutionDependencies["database"], model: PublishedObject, digest: string) {
-  const suffix = `-${providerObjectId(String(model.value["name"]))}`
-  const name = model.name.endsWith(suffix) ? model.name.slice(0, -suffix.length) : ""
-  if (name === "") throw unusable(model, "does not tell its provider: its object id is not <provider>-<model>")
-  return publishedVersion(database, model.project, name, digest)
+async function providerByDigest(
+  database: ExecutionDependencies["database"],
+  model: PublishedObject,
+  name: string,
+  digest: string,
+): Promise<PublishedObject> {
+  const suffix = `-${providerObjectId(name)}`
+  const providerId = model.name.endsWith(suffix) ? model.name.slice(0, -suffix.length) : ""
+  if (providerId === "") throw unusable(model, "does not tell its provider: its object id is not <provider>-<model>")
+  return publishedVersion(database, model.project, providerId, digest)
+}
+
+/** Objects that were published without their class are not checked: anything may be where a text belongs. */
+function plainText(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "")
 }
 
 function requireClass(object: PublishedObject, wanted: string): void {
@@ -109,7 +120,7 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
 
 function headersOf(provider: PublishedObject): Record<string, string> {
   const given = provider.value["extra_headers"]
-  const texts = Object.entries(isMap(given) ? given : {}).map(([name, value]) => [name.toLowerCase(), String(value)])
+  const texts = Object.entries(isMap(given) ? given : {}).map(([name, value]) => [name.toLowerCase(), plainText(value)])
   const headers = Object.fromEntries(texts) as Record<string, string>
   checkHeaders(headers)
   return headers

@@ -1,0 +1,189 @@
+/** The queue of work that the server does by itself, over servers that stop, fail and share it: law 7, security 5.3. */
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
+import { type JobContext, type JobKind, JobRunner } from "../src/evaluation/execution/jobs/job-runner.ts"
+import { findExecutionJob } from "../src/storage/catalog/execution-jobs.ts"
+import type { CatalogDatabase } from "../src/storage/catalog/open-catalog.ts"
+import { addTenant, openTestCatalog, type TestCatalog, type TestTenant } from "./support/test-catalog.ts"
+
+let catalog: TestCatalog
+let database: CatalogDatabase
+beforeAll(async () => {
+  catalog = await openTestCatalog()
+  database = catalog.database
+})
+afterAll(() => catalog.close())
+
+const open: JobRunner[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((each) => each.close()))
+  await database.deleteFrom("execution_jobs").execute()
+})
+
+const silent = { info: () => undefined, error: () => undefined }
+
+async function runner(kind: JobKind): Promise<JobRunner> {
+  const kinds = { score_calls: kind, run_action: kind, evaluate_model: kind, rescore: kind }
+  const one = new JobRunner({ database, kinds, log: silent, exclusive: false })
+  await one.start()
+  open.push(one)
+  return one
+}
+
+let ids = 0
+async function add(to: JobRunner, { userId, apiKeyId, entityId, entity, projectId, project }: TestTenant) {
+  const id = `0198c5a0-0000-7000-8000-${String(++ids).padStart(12, "0")}`
+  const membership = { id: entityId, name: entity }
+  const principal = {
+    userId,
+    apiKeyId,
+    username: entity,
+    isAdmin: false,
+    defaultEntity: membership,
+    entities: [membership],
+  }
+  const access = { id: projectId, entity, project, name: `${entity}/${project}`, userId }
+  await to.add("score_calls", id, principal, access, {})
+  return id
+}
+
+const tenants = new Map<string, TestTenant>()
+async function tenant(name: string): Promise<TestTenant> {
+  const made = tenants.get(name) ?? (await addTenant(database, name))
+  if (!tenants.has(name)) {
+    const { userId: user_id, entityId: entity_id } = made
+    await database.insertInto("memberships").values({ user_id, entity_id }).execute()
+  }
+  tenants.set(name, made)
+  return made
+}
+
+const standing = async ({ projectId }: TestTenant, id: string) => findExecutionJob(database, projectId, id)
+const ending = { timeout: 20_000, interval: 50 }
+
+const untilStopped = ({ signal }: JobContext) =>
+  new Promise<void>((_, reject) =>
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true }),
+  )
+
+test.each([
+  ["whose key is revoked", "revoked"],
+  ["who left the team", "Project not found"],
+])("security 5.3: work of a user %s is stopped while it runs, and fails", async (how, reason) => {
+  const acme = await tenant(how.replaceAll(" ", "-"))
+  const began = Promise.withResolvers<void>()
+  const one = await runner({
+    run: (context) => {
+      began.resolve()
+      return untilStopped(context)
+    },
+  })
+  const id = await add(one, acme)
+  await began.promise
+  if (reason === "revoked") {
+    await database.updateTable("api_keys").set({ revoked_at: new Date() }).where("id", "=", acme.apiKeyId).execute()
+  } else {
+    await database.deleteFrom("memberships").where("user_id", "=", acme.userId).execute()
+    const own = await database
+      .insertInto("entities")
+      .values({ name: `own-${how}` })
+      .returning("id")
+      .execute()
+    const entity_id = own[0]?.id ?? ""
+    await database.updateTable("users").set({ default_entity_id: entity_id }).where("id", "=", acme.userId).execute()
+    await database.insertInto("memberships").values({ user_id: acme.userId, entity_id }).execute()
+  }
+  await expect
+    .poll(() => standing(acme, id), ending)
+    .toMatchObject({ status: "failed", error: expect.stringContaining(reason) })
+})
+
+test("law 7: what broke off unexpectedly is begun again when its lease has run out, three times in all", async () => {
+  const acme = await tenant("acme")
+  const begun: string[] = []
+  const one = await runner({
+    run: async ({ jobId }) => {
+      begun.push(jobId)
+      throw new TypeError("the store is away")
+    },
+  })
+  const id = await add(one, acme)
+  for (const times of [1, 2, 3]) {
+    await expect.poll(() => begun.length, ending).toBe(times)
+    // Time passes: nobody prolongs the lease, although this server lives.
+    await database
+      .updateTable("execution_jobs")
+      .set({ lease_expires_at: new Date(0) })
+      .where("status", "=", "running")
+      .execute()
+  }
+  await expect
+    .poll(() => standing(acme, id), ending)
+    .toMatchObject({ status: "failed", error: expect.stringContaining("unexpected") })
+  expect(begun).toHaveLength(3)
+})
+
+test("law 7: a failure that cannot be recorded does not leave the job running for ever", async () => {
+  const acme = await tenant("acme")
+  let away = true
+  const one = await runner({
+    run: () => Promise.reject(new TypeError("broken")),
+    fail: () => (away ? Promise.reject(new Error("the store is away")) : Promise.resolve()),
+  })
+  const other = await add(one, acme)
+  await database.updateTable("execution_jobs").set({ attempts: 3 }).execute()
+  await expect.poll(async () => (await leaseOf(other)) !== null, ending).toBe(true)
+  away = false
+  await database
+    .updateTable("execution_jobs")
+    .set({ lease_expires_at: new Date(0) })
+    .where("status", "=", "running")
+    .execute()
+  await expect.poll(async () => (await standing(acme, other))?.status, ending).toBe("failed")
+})
+
+const leaseOf = async (id: string) => {
+  const query = database.selectFrom("execution_jobs").select("lease_owner").where("id", "=", id)
+  return (await query.executeTakeFirstOrThrow()).lease_owner
+}
+
+test("law 7: two servers share the queue, each job is done once", async () => {
+  const acme = await tenant("acme")
+  const done: string[] = []
+  const kind = {
+    run: async ({ jobId }: JobContext) => {
+      done.push(jobId)
+    },
+  }
+  const [first, second] = [await runner(kind), await runner(kind)]
+  const added = await Promise.all(Array.from({ length: 20 }, (_, n) => add(n % 2 === 0 ? first : second, acme)))
+  await expect.poll(() => done.length, ending).toBe(20)
+  expect(done.toSorted()).toEqual(added.toSorted())
+})
+
+test("law 8: the long work of one team leaves a place for another's", async () => {
+  const [greedy, modest] = [await tenant("greedy"), await tenant("modest")]
+  const one = await runner({
+    run: async (context) => (context.project.entity === "greedy" ? untilStopped(context) : undefined),
+  })
+  for (let n = 0; n < 5; n++) await add(one, greedy)
+  const id = await add(one, modest)
+  await expect.poll(async () => (await standing(modest, id))?.status, ending).toBe("done")
+})
+
+test("who waits for a job is answered when the server stops; the job goes back to the queue", async () => {
+  const acme = await tenant("acme")
+  const began = Promise.withResolvers<void>()
+  const one = await runner({
+    run: (context) => {
+      began.resolve()
+      return untilStopped(context)
+    },
+  })
+  const id = await add(one, acme)
+  await began.promise
+  const waiting = one.ended(id, 60_000)
+  await one.close()
+  await waiting
+  await one.ended(id, 60_000)
+  expect(await standing(acme, id)).toMatchObject({ status: "queued" })
+})
