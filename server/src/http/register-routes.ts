@@ -130,6 +130,9 @@ function toHeddleError(thrown: unknown): HeddleError {
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     return new HeddleError("unsupported_media_type", "send the body as Content-Type: application/json")
   }
+  if (code === "FST_ERR_MAX_PARAM_LENGTH") {
+    return new HeddleError("bad_request", "a part of the path is longer than any name may be: 2048 characters")
+  }
   // PostgreSQL's class 22: U+0000 in text, a number out of range. Bad input is never a 5xx.
   if (code !== undefined && /^22[0-9A-Z]{3}$/.test(code)) {
     return new HeddleError("bad_request", `the request has a value that cannot be stored: ${message ?? code}`, {
