@@ -210,6 +210,14 @@ describe("calls 10: traces/chat", () => {
     })
   })
 
+  test("law 3: what a model asked a tool for keeps the spelling of its numbers", async () => {
+    const asked =
+      '[{"role":"assistant","parts":[{"type":"tool_call","name":"f","arguments":{"q":[1.0,9007199254740993]}}]}]'
+    const attributes = { "gen_ai.operation.name": "chat", "gen_ai.output.messages": asked }
+    const turn = await chatOf([{ trace: "7", id: "1", at: 1, attributes }], { include_model_tool_calls: true })
+    expect(turn.messages[0]?.tool_call?.tool_arguments).toBe('{"q":[1.0,9007199254740993]}')
+  })
+
   test("spans in a circle, without their parent, and of a trace that is not there", async () => {
     const circle = await chatOf([
       { trace: "7", id: "1", parent: "2", at: 1, attributes: model([1n, 1n], [said("user", "A")], []) },
@@ -342,7 +350,7 @@ describe("calls 10: conversations/spans", () => {
     const batch = [
       feedback("agent_conversation/c1", {
         scorer_tags: ["good"],
-        scorer_ratings: { fit: 0.5 },
+        scorer_ratings: { fit: 0.5, constructor: 1 },
         scorer_rating_reasons: { fit: "ok" },
       }),
       feedback(`agent_turn/${traceId("2")}`, { scorer_tags: ["slow"], span_conversation_id: "c1" }),
@@ -355,7 +363,10 @@ describe("calls 10: conversations/spans", () => {
         trace_id: null,
         feedback_type: "wandb.agent_user_feedback",
         tags: ["good"],
-        ratings: [{ name: "fit", value: 0.5, reason: "ok", confidence: null }],
+        ratings: [
+          { name: "fit", value: 0.5, reason: "ok", confidence: null },
+          { name: "constructor", value: 1, reason: null, confidence: null },
+        ],
       },
       { trace_id: traceId("2"), feedback_type: "wandb.agent_user_feedback", tags: ["slow"], ratings: [] },
     ])

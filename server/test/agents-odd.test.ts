@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { sendSpans, sendWorld } from "./support/agent-spans.ts"
+import { sendSpans, sendWorld, traceId } from "./support/agent-spans.ts"
 import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
 
 const project = "acme/odd"
@@ -122,4 +122,70 @@ test("calls 8: odd texts are kept, or become what can be kept", async () => {
   })
   const chat = await opened.acme.post("/agents/conversations/chat", { project_id: own, conversation_id: "c\n/💥" })
   expect(chat.body).toMatchObject({ total_turns: 1 })
+})
+
+/** JSON that JSON.parse takes and JSON.stringify does not. */
+const deep = `[${'{"0":'.repeat(20_000)}1${"}".repeat(20_000)}]`
+
+test("calls 8: a text that is JSON nested too deep stays a text", async () => {
+  const own = opened.acme.newProject()
+  const answered = `[{"type":"tool_call","name":"x","arguments":${deep}}]`
+  await sendSpans(opened.acme, own, {
+    trace: "1",
+    id: "1",
+    at: 0,
+    attributes: {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.response.finish_reasons": deep,
+      "gen_ai.output.messages": JSON.stringify([{ role: "assistant", content: answered }]),
+    },
+  })
+  const rows = await opened.acme.post("/agents/spans/query", { project_id: own })
+  expect(rows.body).toMatchObject({ spans: [{ finish_reasons: [deep] }] })
+  const chat = { project_id: own, trace_id: traceId("1"), include_model_tool_calls: true }
+  expect((await opened.acme.post("/agents/traces/chat", chat)).body).toMatchObject({
+    messages: [{ type: "assistant_message", assistant_message: { text: answered } }],
+  })
+})
+
+test("calls 10: a chat reckons with counts past 2^53", async () => {
+  const own = opened.acme.newProject()
+  const large = 9_007_199_254_740_993n
+  const attributes = {
+    "gen_ai.operation.name": "invoke_agent",
+    "gen_ai.usage.input_tokens": large,
+    "weave.compaction.items_before": large,
+  }
+  await sendSpans(opened.acme, own, { trace: "1", id: "1", at: 0, attributes })
+  const chat = await opened.acme.post("/agents/traces/chat", { project_id: own, trace_id: traceId("1") })
+  expect(chat.body).toMatchObject({
+    total_input_tokens: 9_007_199_254_740_992,
+    messages: [{ context_compacted: { compaction_items_before: 9_007_199_254_740_992 } }],
+  })
+})
+
+test("calls 1.1: an answer that would be too large is refused, and smaller pages are not", async () => {
+  const own = opened.acme.newProject()
+  await sendSpans(opened.acme, own, { trace: "1", id: "1", at: 0 })
+  const { traces } = opened.app.stores
+  const [stored] = await traces.rows<{ project_id: string }>(
+    "select project_id from agent_spans order by version desc limit 1",
+  )
+  await traces.command(
+    `insert into agent_spans (project_id, trace_id, span_id, span_name, started_at, conversation_id, output_messages)
+      select {project:UUID}, {trace:String}, leftPad(hex(number + 16), 16, '0'), 'large', '2026-03-01 12:00:00', 'large',
+        [('assistant', repeat('x', 1000000), '')] from numbers(150) settings max_block_size = 10`,
+    { project: stored?.project_id ?? "", trace: traceId("2") },
+  )
+  const ask = (path: string, body: object) => opened.acme.post(path, { project_id: own, ...body })
+  const tooLarge = {
+    status: 502,
+    body: { reason: "the query needs too much memory; narrow it with a filter or a limit" },
+  }
+  expect(await ask("/agents/spans/query", { include_details: true, limit: 1000 })).toMatchObject(tooLarge)
+  expect(await ask("/agents/traces/chat", { trace_id: traceId("2") })).toMatchObject(tooLarge)
+  expect(await ask("/agents/search", { truncate_content: false, limit: 1000 })).toMatchObject(tooLarge)
+  expect(await ask("/agents/spans/query", {})).toMatchObject({ status: 200, body: { total_count: 151 } })
+  expect(await ask("/agents/spans/query", { include_details: true, limit: 5 })).toMatchObject({ status: 200 })
+  expect(await ask("/agents/search", { limit: 100 })).toMatchObject({ status: 200 })
 })

@@ -73,6 +73,9 @@ export async function feedbackOfConversations(
 
 function spansFeedback(row: Readonly<Record<string, unknown>>): SpansFeedback {
   const feedback = row as unknown as ChatFeedback
+  // Maps, since a rating may be called like a member of every object.
+  const reasons = new Map(Object.entries(feedback.scorer_rating_reasons))
+  const confidences = new Map(Object.entries(feedback.scorer_rating_confidences))
   return {
     trace_id: String(row["span_trace_id"]) || null,
     feedback_type: feedback.feedback_type as SpansFeedback["feedback_type"],
@@ -80,8 +83,8 @@ function spansFeedback(row: Readonly<Record<string, unknown>>): SpansFeedback {
     ratings: Object.entries(feedback.scorer_ratings).map(([name, value]) => ({
       name,
       value,
-      reason: feedback.scorer_rating_reasons[name] || null,
-      confidence: feedback.scorer_rating_confidences[name] ?? null,
+      reason: reasons.get(name) || null,
+      confidence: confidences.get(name) ?? null,
     })),
   }
 }

@@ -20,7 +20,24 @@ export interface SpanNode {
 
 export function chatSpan(row: StoredSpan, projectName: string): ChatSpan {
   const span = agentSpan(row, projectName)
-  return { ...span, began: microseconds(span.started_at) ?? 0, ended: microseconds(span.ended_at) }
+  const counts = Object.fromEntries(reckoned.map((name) => [name, asDouble(span[name])]))
+  return { ...span, ...counts, began: microseconds(span.started_at) ?? 0, ended: microseconds(span.ended_at) }
+}
+
+/** Numbers that the chat adds up or compares. */
+const reckoned = [
+  "input_tokens",
+  "output_tokens",
+  "reasoning_tokens",
+  "cache_creation_input_tokens",
+  "cache_read_input_tokens",
+  "compaction_items_before",
+  "compaction_items_after",
+] as const
+
+/** Of a row, a number past 2^53 is its digits. */
+function asDouble(value: unknown): number | null {
+  return JSON.isRawJSON(value) ? Number(value.rawJSON) : (value as number | null)
 }
 
 function microseconds(time: string | null): number | null {

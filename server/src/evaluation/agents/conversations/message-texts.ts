@@ -1,4 +1,6 @@
 /** What there is to read in the messages of a span: evaluation-store-calls 10. */
+import { mayChangeNumbers, parseExact } from "../../../json/exact-json.ts"
+import { JsonCursor } from "../../../json/json-cursor.ts"
 import type { SpanMessage } from "../../../storage/traces/agents/span-table.ts"
 
 /** A part of a message by the conventions of OpenTelemetry or of OpenAI. */
@@ -16,11 +18,14 @@ export function partsOf(content: string): MessagePart[] {
   return (list ?? []).filter((part): part is MessagePart => typeof part === "object" && part !== null)
 }
 
+/** What is nested too deep for the cursor is text. */
 function listOf(content: string): unknown[] | null {
   if (!content.trimStart().startsWith("[")) return null
   try {
-    const parsed: unknown = JSON.parse(content)
-    return Array.isArray(parsed) ? parsed : null
+    const cursor = new JsonCursor(content)
+    const text = cursor.value()
+    cursor.end()
+    return (mayChangeNumbers(text) ? parseExact(text) : JSON.parse(text)) as unknown[]
   } catch {
     return null
   }

@@ -9,10 +9,11 @@ import {
   type SpanColumnName,
   spanColumnNames,
 } from "../../../storage/traces/agents/span-columns.ts"
+import { parseExact } from "../../../json/exact-json.ts"
 import { jsonOfValue } from "../../otel/any-value.ts"
 import { type AttributePath, type Found, firstFound, integerOf, pathsOf, textOf } from "../../otel/attribute-lookup.ts"
 import { callAttributeNames, threadNames, usageNames } from "../../otel/attribute-names.ts"
-import { type AttributeTree, Leaf } from "../../otel/attribute-tree.ts"
+import { type AttributeTree, jsonOfNode, Leaf, readForm } from "../../otel/attribute-tree.ts"
 
 const otherNames: Partial<Record<SpanColumnName, readonly string[]>> = {
   input_tokens: [...usageNames.input_tokens, ...usageNames.prompt_tokens],
@@ -98,15 +99,7 @@ export function texts(found: Found): string[] | null {
       .filter((one) => one !== null)
       .map((one) => (typeof one === "string" ? one : jsonOfValue(one)))
   }
-  const list = text.startsWith("[") ? listIn(text) : null
-  return list === null ? [text] : list.map((one) => (typeof one === "string" ? one : JSON.stringify(one)))
-}
-
-function listIn(text: string): unknown[] | null {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    return Array.isArray(parsed) ? parsed.filter((one) => one !== null) : null
-  } catch {
-    return null
-  }
+  const held = parseExact(jsonOfNode(found.node, readForm))
+  if (!Array.isArray(held)) return [text]
+  return held.filter((one) => one !== null).map((one) => (typeof one === "string" ? one : JSON.stringify(one)))
 }

@@ -4,7 +4,7 @@ import type { TraceStore } from "../store/trace-store.ts"
 import { validDurationSql } from "./span-fields.ts"
 import type { StoredSpan } from "./span-list.ts"
 import { type PriceStep, spanSource } from "./span-source.ts"
-import type { SpanMessage } from "./span-table.ts"
+import { largeSpanLimits, type SpanMessage } from "./span-table.ts"
 
 /** What a chat is made of. */
 const chatColumns = [
@@ -70,6 +70,7 @@ export async function chatSpans(
       where ${ofConversation}
       order by started_at, span_id limit ${mostChatSpans}`,
     parameters.values,
+    largeSpanLimits,
   )
 }
 
@@ -123,6 +124,7 @@ export async function conversationSpans(
       from ${source} where conversation_id in ${parameters.bind(conversationIds, "Array(String)")}
       order by started_at desc, span_id desc limit ${mostSpans} by conversation_id`,
     parameters.values,
+    largeSpanLimits,
   )
   return rows.toReversed()
 }
@@ -149,5 +151,6 @@ export async function conversationEnds(
       from ${source} where conversation_id in ${parameters.bind(conversationIds, "Array(String)")}
       group by conversation_id`,
     parameters.values,
+    largeSpanLimits,
   )
 }

@@ -4,6 +4,7 @@ import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { shownTime } from "./span-measures.ts"
 import { spanSource } from "./span-source.ts"
+import { largeSpanLimits } from "./span-table.ts"
 
 export interface MessageSearch extends Pick<
   AgentSearchBody,
@@ -58,6 +59,7 @@ export async function searchMessages(traces: TraceStore, search: MessageSearch):
         lower(hex(murmurHash3_128(content))) as content_digest, ${content} as shown, started_at
       from (${found}) order by started_at desc, span_id desc, trace_id, role, content ${once} ${range}`,
     parameters.values,
+    largeSpanLimits,
   )
   return rows.map((row) => {
     const { shown, ...message } = row as FoundMessage & { shown: string }

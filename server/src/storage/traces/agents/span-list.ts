@@ -8,6 +8,7 @@ import { type AttributeSource, attributeSources, columnOf, spanColumnNames } fro
 import { sortableField } from "./span-fields.ts"
 import { type AskedSpans, isIdentity, selectSpans } from "./span-selection.ts"
 import { costColumns, spanSource } from "./span-source.ts"
+import { largeSpanLimits } from "./span-table.ts"
 
 export interface SpanPage {
   details: boolean
@@ -35,6 +36,7 @@ export async function listSpans(traces: TraceStore, asked: AskedSpans, page: Spa
   const rows = await traces.rows<StoredSpan>(
     `select ${columns.join(", ")} from ${source} where span_id in ${spanIds}`,
     parameters.values,
+    largeSpanLimits,
   )
   const byId = new Map(rows.map((row) => [keyOf(row as unknown as SpanId), row]))
   return ids.flatMap((id): StoredSpan[] => {

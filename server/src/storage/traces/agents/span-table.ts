@@ -2,7 +2,7 @@
  * Spans of agents: evaluation-store-calls 10. A span that comes again takes the place of the first one
  * (`final`), so that an exporter may repeat itself.
  */
-import type { TraceStore } from "../store/trace-store.ts"
+import type { QueryLimits, TraceStore } from "../store/trace-store.ts"
 import { storedJson } from "../stored-json.ts"
 import { columnOf, type SpanColumnKind, type SpanColumnName, spanColumnNames } from "./span-columns.ts"
 
@@ -36,6 +36,9 @@ export const agentSpanTables = [
   ) engine = ReplacingMergeTree(version) order by (project_id, trace_id, span_id)
   settings index_granularity = 1024`,
 ]
+
+/** For what reads messages and raw spans, which are as large as clients make them. */
+export const largeSpanLimits: QueryLimits = { resultBytes: 128 * 1024 ** 2 }
 
 export interface SpanMessage {
   role: string
