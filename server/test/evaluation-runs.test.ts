@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { evaluationRun, prediction, score } from "../src/wire/evaluation/evaluation-run.ts"
 import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
 import { type RunProject, runProject } from "./support/evaluation-runs.ts"
+import { storeCalls } from "./support/stored-calls.ts"
 
 let opened: EvaluationApp
 beforeAll(async () => (opened = await openEvaluationApp()))
@@ -270,6 +271,43 @@ describe("objects 7: a prediction", () => {
     expect(again?.output).toMatchObject({ scores: { scorer: 0.75, other: null } })
     expect(again?.ended_at).toBe(first?.ended_at)
     expect((await callsOf(project)).find((call) => call.id === id)).toEqual(before)
+  })
+
+  test("finishing what an SDK recorded keeps its output, its scores and its times to the microsecond", async () => {
+    const project = projectOf()
+    await project.run()
+    const uuid = (end: number) => `0192f000-0000-7000-8000-00000000000${end}`
+    const [run, trial, predict] = [uuid(1), uuid(2), uuid(3)] as const
+    const call = (id: string, fields: object) => ({
+      id,
+      trace_id: run,
+      started_at: "2026-01-01 00:00:00.123456",
+      ended_at: "2026-01-01 00:00:02.123456",
+      attributes: "{}",
+      summary: "{}",
+      ...fields,
+    })
+    const output = '{"output":1.0,"scores":{"sdk":0.50},"model_latency":3}'
+    await storeCalls(opened.app, project.name, [
+      call(run, { op_name: "Evaluation.evaluate", inputs: '{"self":"e","model":"m"}', output: "{}" }),
+      call(trial, { op_name: "Evaluation.predict_and_score", parent_id: run, inputs: '{"model":"m"}', output }),
+      call(predict, { op_name: "M.predict", parent_id: trial, inputs: '{"self":"m"}', output: "1.0" }),
+    ])
+    const read = async (id: string) => (await opened.acme.post("/call/read", { project_id: project.name, id })).text
+    expect((await project.post(`predictions/${predict}/finish`)).status).toBe(200)
+    expect(await read(trial)).toContain(`"output":${output}`)
+    await project.score({ prediction_id: predict, evaluation_run_id: run, value: 1.0 })
+    expect((await project.post(`predictions/${predict}/finish`)).status).toBe(200)
+    expect(JSON.parse(await read(trial))).toMatchObject({
+      call: {
+        output: { output: 1, scores: { sdk: 0.5, scorer: 1 }, model_latency: 3 },
+        ended_at: "2026-01-01T00:00:02.123456Z",
+      },
+    })
+    expect((await project.post(`evaluation_runs/${run}/finish`)).status).toBe(200)
+    expect(JSON.parse(await read(run))).toMatchObject({
+      call: { output: { sdk: { mean: 0.5 }, scorer: { mean: 1 } }, ended_at: "2026-01-01T00:00:02.123456Z" },
+    })
   })
 
   test("predictions list by run, and are deleted with what is below them", async () => {

@@ -11,14 +11,15 @@ export interface CallStart {
   opName: string
   displayName?: string | null
   threadId?: string | null
-  startedAt: Date
+  startedAt: Date | string
   attributes: string
   inputs: string
 }
 
 export interface CallEnd {
   id: string
-  endedAt: Date
+  /** A time that was read from the store is its text, to the microsecond. */
+  endedAt: Date | string
   output: string
   summary: string
   exception: string | null

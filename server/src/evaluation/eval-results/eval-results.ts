@@ -24,7 +24,9 @@ export async function* queryResults(
   body: EvalResultsBody,
 ): AsyncGenerator<string> {
   const evaluationIds = evaluationsOf(body)
-  const roots = await readCallRows(dependencies.traces, project.id, evaluationIds, ["inputs", "display_name"])
+  const roots = await readCallRows(dependencies.traces, project.id, evaluationIds, ["inputs", "display_name"]).catch(
+    fail,
+  )
   const traceIds = [...new Set(roots.map(({ trace_id }) => trace_id))]
   const scope: TrialScope = { projectId: project.id, evaluationIds, traceIds }
   const request = resultsQuery(body, scope)

@@ -1,5 +1,7 @@
 /** Finishing a prediction: its scores become the output of the `predict_and_score` call above it (evaluation-store-objects 7). */
 import type { Principal } from "../../http/principal.ts"
+import { withMembers } from "../../json/json-object.ts"
+import { memberText } from "../../json/json-parts.ts"
 import { findChildIds } from "../../storage/traces/calls/call-children.ts"
 import { type CallRow, readCallRows } from "../../storage/traces/calls/shown-calls.ts"
 import { queryFailure } from "../../storage/traces/query-failure.ts"
@@ -8,7 +10,7 @@ import type { EvaluationDependencies } from "../dependencies.ts"
 import { recordCalls } from "../calls/recorded-call.ts"
 import { type ProjectAccess, projectForRead } from "../project-access.ts"
 import { tryParseRef } from "../refs/refs.ts"
-import { findPrediction } from "./predictions.ts"
+import { findPrediction, isPrediction } from "./predictions.ts"
 import { markersOf } from "./run-calls.ts"
 
 /** Again, with the scores that came since. The prediction itself ended when it was made. */
@@ -22,14 +24,34 @@ export async function finishPrediction(
   const { row, trial } = await findPrediction(dependencies, project, id)
   if (trial === null) return
   const scores = await scoresOf(dependencies, project, trial)
-  const output = `{"output":${row.output ?? "null"},"scores":${scores},"model_latency":${latencyText(row)}}`
-  const endedAt = trial.ended_at == null ? new Date() : new Date(trial.ended_at)
-  const end = { id: trial.id, endedAt, output, summary: trial.summary ?? "{}", exception: trial.exception ?? null }
+  const end = {
+    id: trial.id,
+    endedAt: trial.ended_at ?? new Date(),
+    output: isPrediction(row) || trial.output == null ? outputText(row, scores) : withScores(trial.output, scores),
+    summary: trial.summary ?? "{}",
+    exception: trial.exception ?? null,
+  }
   await recordCalls(dependencies, principal, project.name, [{ end }])
 }
 
-/** JSON text: the newest score of each scorer, by the scorer's name. */
-async function scoresOf({ traces }: EvaluationDependencies, project: ProjectAccess, trial: CallRow): Promise<string> {
+type Scores = ReadonlyMap<string, string>
+
+function outputText(row: CallRow, scores: Scores): string {
+  const text = withMembers("{}", Object.fromEntries(scores))
+  return `{"output":${row.output ?? "null"},"scores":${text},"model_latency":${latencyText(row)}}`
+}
+
+/** An SDK that made the trial gave its output too, with scores of which there are no calls that this API marked. */
+function withScores(output: string, scores: Scores): string {
+  if (scores.size === 0 || !output.startsWith("{")) return output
+  const own = memberText(output, "scores")
+  return withMembers(output, {
+    scores: withMembers(own?.startsWith("{") === true ? own : "{}", Object.fromEntries(scores)),
+  })
+}
+
+/** JSON texts of the newest score of each scorer, by the scorer's name. */
+async function scoresOf({ traces }: EvaluationDependencies, project: ProjectAccess, trial: CallRow): Promise<Scores> {
   const scores = new Map<string, string>()
   try {
     const ids = await findChildIds(traces, project.id, trial)
@@ -42,7 +64,7 @@ async function scoresOf({ traces }: EvaluationDependencies, project: ProjectAcce
   } catch (error) {
     throw queryFailure(error)
   }
-  return `{${[...scores].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`
+  return scores
 }
 
 function latencyText({ started_at, ended_at }: CallRow): string {

@@ -26,7 +26,7 @@ export async function finishRun(
   const run = await findRun(dependencies, project, id)
   const output = JSON.stringify(await meansOf(dependencies, project, run))
   const now = new Date()
-  const endedAt = run.ended_at == null ? now : new Date(run.ended_at)
+  const endedAt = run.ended_at ?? now
   // The same for each finish of a run.
   const summarize = derivedId(summarizeOp, id)
   const start = {
