@@ -17,6 +17,7 @@ export async function exportCalls(
   principal: Principal,
   project: ProjectAccess,
   body: ExportCallsBody,
+  signal: AbortSignal,
 ): Promise<Readable> {
   const page = checkRange(body)
   const columns = exportedColumns(body.columns ?? null)
@@ -28,7 +29,7 @@ export async function exportCalls(
     format: body.format,
     spreadsheetSafe: body.spreadsheet_safe === true,
   }
-  return printCalls(dependencies.traces, selection, print).catch((error: unknown) => {
+  return printCalls(dependencies.traces, selection, print, signal).catch((error: unknown) => {
     throw queryFailure(error)
   })
 }

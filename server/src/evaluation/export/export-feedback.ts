@@ -11,11 +11,12 @@ export async function exportFeedback(
   { traces }: EvaluationDependencies,
   project: ProjectAccess,
   body: ExportFeedbackBody,
+  signal: AbortSignal,
 ): Promise<Readable> {
   const page = { ...checkRange(body), sortBy: body.sort_by ?? null }
   const selection = { projectId: project.id, projectName: project.name, where: body.query?.$expr ?? null }
   const style = { format: body.format, spreadsheetSafe: body.spreadsheet_safe === true }
-  return printFeedback(traces, selection, page, style).catch((error: unknown) => {
+  return printFeedback(traces, selection, page, style, signal).catch((error: unknown) => {
     throw queryFailure(error)
   })
 }

@@ -39,7 +39,7 @@ export function exportRoutes(dependencies: EvaluationDependencies): Route[] {
       handle: async (context) => {
         const body = exactRequest(context)
         const project = await projectForRead(database, context.principal, body.project_id)
-        const file = await exportCalls(dependencies, context.principal, project, body)
+        const file = await exportCalls(dependencies, context.principal, project, body, context.signal)
         sendFile(context.reply, file, "calls", body.format)
       },
     }),
@@ -53,7 +53,8 @@ export function exportRoutes(dependencies: EvaluationDependencies): Route[] {
       handle: async (context) => {
         const body = exactRequest(context)
         const project = await projectForRead(database, context.principal, body.project_id)
-        sendFile(context.reply, await exportFeedback(dependencies, project, body), "feedback", body.format)
+        const file = await exportFeedback(dependencies, project, body, context.signal)
+        sendFile(context.reply, file, "feedback", body.format)
       },
     }),
     route({

@@ -42,6 +42,7 @@ export function printCalls(
   traces: TraceStore,
   { live, asked, order, parameters }: CallsSelection,
   { columns, byId, page, ...style }: CallsPrint,
+  signal: AbortSignal,
 ): Promise<Readable> {
   const shown = printedColumns(Object.fromEntries(columns.map((name) => [name, exportedCallColumns[name]])), style)
   const range =
@@ -54,5 +55,6 @@ export function printCalls(
     `select ${shown} from calls final where ${live} and ${asked} order by ${byId ? "project_id asc, id asc" : order} ${range}`,
     parameters,
     printFormats[style.format],
+    byId ? { signal } : { signal, threads: 1 },
   )
 }

@@ -37,7 +37,8 @@ export function printFeedback(
   selection: FeedbackSelection,
   page: Omit<FeedbackPage, "fields">,
   style: PrintStyle,
+  signal: AbortSignal,
 ): Promise<Readable> {
   const { sql, parameters } = feedbackRowsSql(selection, page, () => printedColumns(exportedFeedbackColumns, style))
-  return traces.print(sql, parameters, printFormats[style.format])
+  return traces.print(sql, parameters, printFormats[style.format], { signal, threads: 1 })
 }

@@ -4,6 +4,7 @@ import { Readable } from "node:stream"
 import {
   longestQuerySeconds,
   type PrintFormat,
+  type PrintOptions,
   type QueryLimits,
   type TraceParameters,
   type TraceStore,
@@ -48,9 +49,15 @@ export class ClickHouseTraces implements TraceStore {
     return answer.then((result) => result.json<Row>()).catch(rethrow)
   }
 
-  async print(sql: string, parameters: TraceParameters, format: PrintFormat): Promise<Readable> {
-    const query = `${withPrintSettings(sql)}\nformat ${format}`
-    return this.#client.exec({ query, query_params: { ...parameters } }).then(({ stream }) => stream, rethrow)
+  async print(
+    sql: string,
+    parameters: TraceParameters,
+    format: PrintFormat,
+    { signal, threads }: PrintOptions = {},
+  ): Promise<Readable> {
+    const query = `${withPrintSettings(sql, threads)}\nformat ${format}`
+    const stop = signal === undefined ? {} : { abort_signal: signal }
+    return this.#client.exec({ query, query_params: { ...parameters }, ...stop }).then(({ stream }) => stream, rethrow)
   }
 
   async insert(table: string, rows: Buffer | string): Promise<void> {

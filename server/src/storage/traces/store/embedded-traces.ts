@@ -6,6 +6,7 @@ import { PrintSpool, printStatement } from "./print-spool.ts"
 import { inlineParameters } from "./sql-literal.ts"
 import {
   type PrintFormat,
+  type PrintOptions,
   type QueryLimits,
   type TraceParameters,
   type TraceStore,
@@ -53,11 +54,28 @@ export class EmbeddedTraces implements TraceStore {
   }
 
   /** chDB streams texts but not Parquet, and holds its connection as long as a client reads: hence the file. */
-  async print(sql: string, parameters: TraceParameters, format: PrintFormat): Promise<Readable> {
-    const select = withPrintSettings(inlineParameters(sql, parameters))
+  async print(
+    sql: string,
+    parameters: TraceParameters,
+    format: PrintFormat,
+    { signal, threads }: PrintOptions = {},
+  ): Promise<Readable> {
+    const select = withPrintSettings(inlineParameters(sql, parameters), threads)
     return this.#spool.fill(format, async (file) => {
       const statement = printStatement(select, format, file)
-      await this.#printer.run((session) => session.queryAsync(statement))
+      const stop = () => void this.#stopPrint(file).catch(() => undefined)
+      await this.#printer.run(async (session) => {
+        signal?.throwIfAborted()
+        signal?.addEventListener("abort", stop)
+        await session.queryAsync(statement).finally(() => signal?.removeEventListener("abort", stop))
+      })
+    })
+  }
+
+  /** A statement is known by the file that it writes; this one names it too. */
+  async #stopPrint(file: string): Promise<void> {
+    await this.command("kill query where startsWith(query, 'select') and position(query, {file:String}) > 0 async", {
+      file,
     })
   }
 

@@ -1,4 +1,5 @@
 /** The trace store seam on a store of its own. */
+import { text as textOf } from "node:stream/consumers"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -85,6 +86,18 @@ test("a long read does not hold up another one", async () => {
   await long
   expect(order).toEqual(["short", "long"])
 })
+
+test("what is printed for somebody who has left is stopped; the next print does not wait for it", async () => {
+  const left = new AbortController()
+  const endless = "select count() as n from numbers(100000000000) where sipHash64(number) = 1"
+  const began = performance.now()
+  const printed = traces.print(endless, {}, "TSVRaw", { signal: left.signal })
+  setTimeout(() => left.abort(), 300)
+  await expect(printed).rejects.toThrow()
+  await expect(traces.print(endless, {}, "TSVRaw", { signal: left.signal })).rejects.toThrow()
+  expect(await textOf(await traces.print("select 'one' as word", {}, "TSVRaw"))).toBe("one\n")
+  expect(performance.now() - began).toBeLessThan(10_000)
+}, 20_000)
 
 test.each([
   [

@@ -26,6 +26,13 @@ export type TraceRow = Readonly<Record<string, unknown>>
 /** What a select can be printed as: `TSVRaw` writes the texts of one column, each with a line end, as they are. */
 export type PrintFormat = "TSVRaw" | "CSVWithNames" | "Parquet"
 
+export interface PrintOptions {
+  /** The one who asked has left: the select is stopped, and the print rejects. */
+  signal?: AbortSignal
+  /** Cores at most. Each of them that sorts keeps blocks of all that it has put on the disk: large sorts take one. */
+  threads?: number
+}
+
 export interface TraceStore {
   /** Runs a select; `{name:Type}` in `sql` takes its value from `parameters`. */
   rows<Row = TraceRow>(sql: string, parameters?: TraceParameters, limits?: QueryLimits): Promise<Row[]>
@@ -33,7 +40,7 @@ export interface TraceStore {
    * Prints the rows of a select of any size in flat memory; large sorts use the disk. Rejects when the
    * select fails; a result that is not read to its end must be destroyed.
    */
-  print(sql: string, parameters: TraceParameters, format: PrintFormat): Promise<Readable>
+  print(sql: string, parameters: TraceParameters, format: PrintFormat, options?: PrintOptions): Promise<Readable>
   /**
    * Stores rows given as JSON Lines (ClickHouse's `JSONEachRow`). Resolves once they are stored and
    * every later read sees them. A nested object or array for a String column is stored as its text.
@@ -79,14 +86,16 @@ export const longestPrintSeconds = 1800
 const mebibyte = 1024 ** 2
 
 /** The `settings` clause of a select that is printed. */
-export function withPrintSettings(sql: string): string {
+export function withPrintSettings(sql: string, threads = 4): string {
   const settings = {
     max_execution_time: longestPrintSeconds,
     max_memory_usage: 2048 * mebibyte,
+    // Less is not better: a merge keeps blocks of every part that was put on the disk.
     max_bytes_before_external_sort: 256 * mebibyte,
+    max_bytes_ratio_before_external_sort: 0,
     // Memory holds some blocks of each thread; rows may be large.
     max_block_size: 4096,
-    max_threads: 4,
+    max_threads: threads,
     // An expression may have the name of the column that it shows.
     prefer_column_name_to_alias: 1,
     // A text is between quotes, also an empty one; null is nothing.
