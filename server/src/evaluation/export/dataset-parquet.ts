@@ -12,7 +12,7 @@ import type { DatasetColumns, DatasetKind } from "./dataset-columns.ts"
 
 const groupRows = 8192
 
-/** Written beside the data first: its list of what is where stands at its end. */
+/** Written into the system's temporary folder first: its list of what is where stands at its end. */
 export async function datasetParquet(
   columns: DatasetColumns,
   batches: AsyncIterable<readonly string[]>,

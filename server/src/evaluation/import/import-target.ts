@@ -22,5 +22,6 @@ export function inProject(text: string, { project, movedFrom }: Pick<ImportTarge
 }
 
 export function moveRefs(text: string, project: ProjectAccess, movedFrom: string | null): string {
-  return movedFrom === null ? text : text.replaceAll(`weave:///${movedFrom}/`, `weave:///${project.name}/`)
+  // A function: `$` in a text would mean something.
+  return movedFrom === null ? text : text.replaceAll(`weave:///${movedFrom}/`, () => `weave:///${project.name}/`)
 }

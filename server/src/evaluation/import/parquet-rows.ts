@@ -1,7 +1,7 @@
 /**
- * Rows of a Parquet file, which is read from its end: it is stored beside the data first, and then
- * decoded a row group at a time. What a hostile file may make of memory is bounded by what its
- * footer and its pages declare, which the reader holds it to.
+ * Rows of a Parquet file, which is read from its end: it is stored in the system's temporary folder
+ * first, and then decoded a row group at a time. What a hostile file may make of memory is bounded by
+ * what its footer and its pages declare, which the reader holds it to.
  */
 import {
   type Compressors,
