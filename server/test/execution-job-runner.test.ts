@@ -67,7 +67,7 @@ const untilStopped = ({ signal }: JobContext) =>
 
 test.each([
   ["whose key is revoked", "revoked"],
-  ["who left the team", "Project not found"],
+  ["who left the team", "left the team"],
 ])("security 5.3: work of a user %s is stopped while it runs, and fails", async (how, reason) => {
   const acme = await tenant(how.replaceAll(" ", "-"))
   const began = Promise.withResolvers<void>()

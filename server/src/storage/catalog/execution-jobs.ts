@@ -62,20 +62,26 @@ export async function claimExecutionJob(
   return rows[0] ?? null
 }
 
-/** Prolongs these leases; returns those still held by someone whose key lives and who is in the project's team. */
+export interface RenewedLease {
+  lease: string
+  /** Whether the key of who asked for the work lives, and its user is in the project's team. */
+  allowed: boolean
+}
+
+/** Prolongs these leases; returns those that are still held. */
 export async function renewExecutionLeases(
   database: CatalogDatabase,
   leases: readonly string[],
   leaseSeconds: number,
-): Promise<string[]> {
-  const { rows } = await sql<{ lease: string }>`
+): Promise<RenewedLease[]> {
+  const { rows } = await sql<RenewedLease>`
     update execution_jobs j set lease_expires_at = ${leaseEnd(leaseSeconds)}
-    from api_keys k, projects p, memberships m
     where j.status = 'running' and j.lease_owner = any(${leases})
-      and k.id = j.api_key_id and k.revoked_at is null
-      and p.id = j.project_id and m.entity_id = p.entity_id and m.user_id = j.user_id
-    returning j.lease_owner as lease`.execute(database)
-  return rows.map(({ lease }) => lease)
+    returning j.lease_owner as lease, exists (
+      select 1 from api_keys k, projects p, memberships m
+      where k.id = j.api_key_id and k.revoked_at is null
+        and p.id = j.project_id and m.entity_id = p.entity_id and m.user_id = j.user_id) as allowed`.execute(database)
+  return rows
 }
 
 /** Gives back the jobs whose lease has run out; with `everyLease`, all that run. */

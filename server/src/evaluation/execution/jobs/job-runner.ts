@@ -130,9 +130,12 @@ export class JobRunner {
     if (this.#running.size > 0) {
       const running = [...this.#running]
       const leases = running.map(([lease]) => lease)
-      const held = new Set(await renewExecutionLeases(database, leases, leaseSeconds))
-      // Who may not go on is stopped here; the job is claimed again and then fails with the reason.
-      for (const [lease, { controller }] of running) if (!held.has(lease)) controller.abort()
+      const renewed = await renewExecutionLeases(database, leases, leaseSeconds)
+      const allowed = new Map(renewed.map((one) => [one.lease, one.allowed]))
+      for (const [lease, { controller }] of running) {
+        if (!allowed.has(lease)) controller.abort()
+        else if (allowed.get(lease) === false) controller.abort(revoked())
+      }
     }
     await reclaimExecutionJobs(database, false)
     while (!this.#closed && this.#running.size < concurrency) {
@@ -157,7 +160,7 @@ export class JobRunner {
     const { database, log } = this.#options
     try {
       const reason = await this.#outcome(job, signal)
-      if (signal.aborted) await releaseExecutionJob(database, job.lease)
+      if (isStopped(signal)) await releaseExecutionJob(database, job.lease)
       else await endExecutionJob(database, job.lease, reason)
     } catch (error) {
       // Its lease is not prolonged any more; once that has run out, the job is claimed again.
@@ -177,8 +180,9 @@ export class JobRunner {
         throw new HeddleError("internal_error", `the server stopped ${maximumAttempts} times while it did this`)
       await kind.run(context)
       return null
-    } catch (error) {
-      if (signal.aborted) return null
+    } catch (thrown) {
+      if (isStopped(signal)) return null
+      const error: unknown = signal.aborted ? signal.reason : thrown
       const known = error instanceof HeddleError
       // A store that is away for a while must not fail what took hours.
       if ((!known || error.status >= 500) && job.attempts < maximumAttempts) throw error
@@ -202,6 +206,11 @@ export class JobRunner {
   }
 }
 
+/** The server stops or has lost the lease, and the job is not to blame; else a signal's reason is why the job fails. */
+function isStopped({ aborted, reason }: AbortSignal): boolean {
+  return aborted && !(reason instanceof HeddleError)
+}
+
 function revoked(): HeddleError {
-  return new HeddleError("forbidden", "the key that asked for this was revoked")
+  return new HeddleError("forbidden", "the key that asked for this was revoked, or its user left the team")
 }
