@@ -42,7 +42,11 @@ test("a client that left before the answer began: what was opened for it is clos
       closed = true
     }
   }
-  const reply = { type: () => reply, request: { log: { error: () => undefined } }, send: (body: Readable) => body.destroy() }
+  const reply = {
+    type: () => reply,
+    request: { log: { error: () => undefined } },
+    send: (body: Readable) => body.destroy(),
+  }
   await sendStream(reply as never, "application/jsonl", open())
   await expect.poll(() => closed).toBe(true)
 })
