@@ -30,7 +30,7 @@ const formats = ["jsonl", "csv", "parquet"]
 export async function exportFile(args) {
   const { project, what, format, file, url, key, more } = readOptions(args, "out")
   const body = JSON.stringify({ ...readJson(more), project_id: project, format })
-  const answer = await send(new URL(`/export/${what}`, url), key, { "content-type": "application/json" }, (out) =>
+  const answer = await send(routeOf(url, `/export/${what}`), key, { "content-type": "application/json" }, (out) =>
     out.end(body),
   )
   const unfinished = `${file}.part`
@@ -49,7 +49,7 @@ export async function importFile(args) {
   const { size } = await stat(file).catch((error) => {
     throw new SetupError(error.message)
   })
-  const target = new URL(`/import/${what}`, url)
+  const target = routeOf(url, `/import/${what}`)
   const fields = { project_id: project, format, name, moved_from: movedFrom }
   for (const [field, value] of Object.entries(fields)) if (value !== undefined) target.searchParams.set(field, value)
   const headers = { "content-type": "application/octet-stream", "content-length": size }
@@ -61,6 +61,11 @@ export async function importFile(args) {
     console.log(`row ${row}${column === null ? "" : `, ${column}`}: ${message}${value === null ? "" : ` (${value})`}`)
   }
   if (report.failed > 0) process.exitCode = 1
+}
+
+/** @param base may have a path of its own, under which a proxy shows the server. */
+function routeOf(base, route) {
+  return new URL(base.replace(/\/+$/, "") + route)
 }
 
 /** Without the time limits of `fetch`: a large export says nothing for minutes. */
@@ -76,6 +81,7 @@ function send(url, key, headers, write) {
   })
 }
 
+/** @returns {{ project: string, what: string, format: string, file: string, url: string, key: string, more?: string, name?: string, movedFrom?: string }} */
 function readOptions(args, fileOption) {
   const string = { type: "string" }
   const { values } = parseArgs({

@@ -319,7 +319,7 @@ describe("calls 9: evaluations/rescore", () => {
       code: "complete",
       output: expect.objectContaining({ strict: { good: { mean: 0 } } }),
     })
-    expect(asked.map((one) => one.split("\n")[0]).toSorted()).toEqual([
+    expect(asked.map((one) => one.split("\n")[0] ?? "").toSorted()).toEqual([
       "judge ONE for ONE",
       "judge SEVEN for SEVEN",
       "judge THREE for THREE",

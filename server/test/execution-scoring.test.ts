@@ -75,10 +75,12 @@ describe("calls 9: calls/score", () => {
         payload: { output: { score: 1, why: "fine" } },
       })
     }
-    expect(rows.map(({ weave_ref }) => weave_ref.split("/").at(-1)).toSorted()).toEqual([first, second].toSorted())
+    expect(rows.map(({ weave_ref }) => weave_ref.split("/").at(-1) ?? "").toSorted()).toEqual(
+      [first, second].toSorted(),
+    )
     const calls = await scorerCalls(project)
     expect(calls.map(({ id }) => `weave:///${project}/call/${id}`).toSorted()).toEqual(
-      rows.map(({ call_ref }) => call_ref).toSorted(),
+      rows.map(({ call_ref }) => call_ref ?? "").toSorted(),
     )
     expect(calls.find(({ inputs }) => inputs["question"] === "one")).toMatchObject({
       inputs: { self: scorer, question: "one", output: "answer one" },

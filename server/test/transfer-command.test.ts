@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 async function heddle(...args: string[]): Promise<{ code: number; output: string }> {
-  const env = { ...process.env, HEDDLE_URL: url, HEDDLE_API_KEY: world.acme.key }
+  const env = { ...process.env, HEDDLE_URL: `${url}/traces/`, HEDDLE_API_KEY: world.acme.key }
   const run = promisify(execFile)(process.execPath, [command, ...args], { env })
   return run.then(
     ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
