@@ -6,6 +6,7 @@ import { fromRoot } from "./paths.mjs"
 import { SetupError } from "./progress.mjs"
 
 const START_TIMEOUT_MS = 60_000
+const STOP_TIMEOUT_MS = 20_000
 
 /** `url` is its address, `stop()` ends it and deletes its data. */
 export async function startClickHouse() {
@@ -14,7 +15,9 @@ export async function startClickHouse() {
   const ended = new Promise((resolve) => server.on("exit", resolve))
   const stop = async () => {
     server.kill("SIGTERM")
+    const timer = setTimeout(() => server.kill("SIGKILL"), STOP_TIMEOUT_MS)
     await ended
+    clearTimeout(timer)
   }
   const timer = setTimeout(() => server.kill("SIGKILL"), START_TIMEOUT_MS)
   const url = await firstLine(server.stdout)

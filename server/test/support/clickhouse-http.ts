@@ -33,6 +33,9 @@ interface Query {
   settings: [name: string, value: string][]
 }
 
+const without = { database: "default", data: Buffer.alloc(0), parameters: [], settings: [] }
+const stopsWithClient = "cancel_http_readonly_queries_on_client_close"
+
 class Databases {
   readonly #folder: string
   readonly #lanes = new Map<string, Lane[]>()
@@ -50,6 +53,11 @@ class Databases {
       lanes.push(new Lane(new Session(this.#folder, { connectionArgs: ["--max_query_size=67108864"] })))
     }
     return lanes.reduce((best, lane) => (lane.waiting < best.waiting ? lane : best)).run(query)
+  }
+
+  /** Ends a query that runs. */
+  async stop({ sql }: Query): Promise<void> {
+    await this.run({ ...without, sql: `kill query where startsWith(query, ${literal(sql)}) async` })
   }
 
   async close(): Promise<void> {
@@ -136,7 +144,12 @@ async function answer(databases: Databases, request: IncomingMessage, response: 
     return
   }
   try {
-    response.end(await databases.run(await readQuery(request)))
+    const query = await readQuery(request)
+    response.once("close", () => {
+      const hasLeft = !response.writableFinished
+      if (hasLeft && query.settings.some(([name]) => name === stopsWithClient)) void databases.stop(query)
+    })
+    response.end(await databases.run(query))
   } catch (error) {
     const { message, clickhouseCode = 1002 } = error as { message: string; clickhouseCode?: number }
     response.statusCode = 500

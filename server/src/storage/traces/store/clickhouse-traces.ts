@@ -55,8 +55,10 @@ export class ClickHouseTraces implements TraceStore {
     format: PrintFormat,
     { signal, threads }: PrintOptions = {},
   ): Promise<Readable> {
+    // The client does not look at a signal that was given before.
+    signal?.throwIfAborted()
     const query = `${withPrintSettings(sql, threads)}\nformat ${format}`
-    const stop = signal === undefined ? {} : { abort_signal: signal }
+    const stop = signal === undefined ? {} : { abort_signal: signal, clickhouse_settings: stopsWithClient }
     return this.#client.exec({ query, query_params: { ...parameters }, ...stop }).then(({ stream }) => stream, rethrow)
   }
 
@@ -81,6 +83,9 @@ export class ClickHouseTraces implements TraceStore {
     return this.#client.close()
   }
 }
+
+/** Else the server goes on with a query whose connection is closed. */
+const stopsWithClient = { cancel_http_readonly_queries_on_client_close: 1 } as const
 
 function connect(url: string): ClickHouseClient {
   return createClient({
