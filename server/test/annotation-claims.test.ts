@@ -98,8 +98,8 @@ describe.each(stores)("on $name", ({ url }) => {
       .select("item_id")
       .where("queue_id", "=", key.queueId)
       .execute()
-    // The first lease is still there only if its item was not completed, and then it may be among the claims.
-    const expected = new Set(done === null ? [...claimed, item] : claimed)
+    // Who holds the first item may be handed it again before completing it; its lease ends only with that.
+    const expected = new Set(done === null ? [...claimed, item] : claimed.filter((id) => id !== item))
     expect(new Set(leases.map(({ item_id }) => item_id))).toEqual(expected)
     expect(await claimNext(database, key, "annotator-1", null)).toBeNull()
     expect(await say(key, item, "annotator-1", "complete")).toBeNull()
