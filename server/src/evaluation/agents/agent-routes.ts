@@ -30,9 +30,8 @@ import { conversationChat, traceChat } from "./conversations/chat.ts"
 import { conversationSpans } from "./conversations/conversation-spans.ts"
 import { searchAgents } from "./search/message-search.ts"
 import { exportAgentSpans } from "./ingest/agent-export.ts"
-import { sendOutcome } from "../otel/otlp-answer.ts"
-import { decodeTraceRequest, encodingOf } from "../otel/otlp-encoding.ts"
-import { ResourceProjects } from "../otel/resource-project.ts"
+import { exportHandler } from "../otel/export-handler.ts"
+import { decodeTraceRequest } from "../otel/otlp-encoding.ts"
 import { queryAgents, queryAgentVersions } from "./spans/agent-list.ts"
 import { attributeSchema } from "./spans/attribute-schema.ts"
 import { querySpans } from "./spans/span-query.ts"
@@ -61,12 +60,9 @@ function exportRoute({ database, traces }: EvaluationDependencies): Route {
     rawBody: true,
     bodyDocument: traceRequest,
     response: traceAnswer,
-    handle: async ({ body, principal, request: { headers }, reply }) => {
-      const type = headers["content-type"]
-      const projects = new ResourceProjects(database, principal, headers["project_id"])
-      const outcome = await exportAgentSpans(traces, projects, decodeTraceRequest(body, type))
-      await sendOutcome(reply, encodingOf(type, body), outcome, "rejectedSpans")
-    },
+    handle: exportHandler(database, "rejectedSpans", decodeTraceRequest, (request, projects) =>
+      exportAgentSpans(traces, projects, request),
+    ),
   })
 }
 

@@ -1,4 +1,5 @@
 /** What the flags of a calls query add to its rows: evaluation-store-calls 3.2, 3.4. Each reads once a batch. */
+import { attachedFields } from "../feedback/feedback-types.ts"
 import { memberText } from "../../json/json-parts.ts"
 import { findUsernames } from "../../storage/catalog/usernames.ts"
 import { selectFeedback } from "../../storage/traces/feedback/feedback-query.ts"
@@ -75,20 +76,6 @@ function usageOf({ summary }: CallRow): Map<string, TokenUsage> {
   return usage === null ? new Map() : usageByModel(JSON.parse(usage))
 }
 
-const feedbackFields = [
-  "id",
-  "feedback_type",
-  "weave_ref",
-  "payload",
-  "creator",
-  "created_at",
-  "wb_user_id",
-  "runnable_ref",
-  "call_ref",
-  "trigger_ref",
-  "annotation_ref",
-]
-
 /** JSON texts of the feedback on each call, oldest first; payloads as they came. */
 async function feedbackOf(
   { traces }: EvaluationDependencies,
@@ -104,9 +91,9 @@ async function feedbackOf(
     projectName: project.name,
     where: { $in: [{ $getField: "weave_ref" }, refs] as [{ $getField: string }, { $literal: string }[]] },
   }
-  const page = { fields: feedbackFields, sortBy: null, limit: null, offset: 0 }
+  const page = { fields: attachedFields, sortBy: null, limit: null, offset: 0 }
   for (const values of await selectFeedback(traces, selection, page)) {
-    const id = String(values[feedbackFields.indexOf("weave_ref")]).slice(prefix.length)
+    const id = String(values[attachedFields.indexOf("weave_ref")]).slice(prefix.length)
     const list = byCall.get(id) ?? []
     byCall.set(id, [...list, feedbackText(values)])
   }
@@ -114,7 +101,7 @@ async function feedbackOf(
 }
 
 function feedbackText(values: readonly unknown[]): string {
-  const members = feedbackFields.map((field, index) => {
+  const members = attachedFields.map((field, index) => {
     const value = values[index]
     return `"${field}":${field === "payload" ? String(value) : JSON.stringify(value)}`
   })

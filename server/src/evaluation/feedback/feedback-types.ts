@@ -107,6 +107,21 @@ function checkRefFields(body: FeedbackCreateBody, family: FeedbackFamily): void 
   if (body.trigger_ref) checkRef(body.trigger_ref, "trigger_ref", ["object"])
 }
 
+/** What is told of feedback beside what it is on: calls, spans of agents. */
+export const attachedFields = [
+  "id",
+  "feedback_type",
+  "weave_ref",
+  "payload",
+  "creator",
+  "created_at",
+  "wb_user_id",
+  "runnable_ref",
+  "call_ref",
+  "trigger_ref",
+  "annotation_ref",
+] as const
+
 export const scorerFields = [
   "scorer_tags",
   "scorer_tag_reasons",

@@ -2,11 +2,10 @@
 import { type Route, route } from "../../http/route.ts"
 import { logsAnswer, logsRequest, remapBody, remapped, traceAnswer, traceRequest } from "../../wire/evaluation/otel.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { sendOutcome } from "./otlp-answer.ts"
+import { exportHandler } from "./export-handler.ts"
 import { exportLogs } from "./logs-export.ts"
-import { decodeLogsRequest, decodeTraceRequest, encodingOf } from "./otlp-encoding.ts"
+import { decodeLogsRequest, decodeTraceRequest } from "./otlp-encoding.ts"
 import { remapSpans } from "./remap.ts"
-import { ResourceProjects } from "./resource-project.ts"
 import { exportSpans } from "./trace-export.ts"
 
 const shared = { method: "POST", access: "key", dialect: "otlp", tag: "OpenTelemetry", schemas: {} } as const
@@ -40,12 +39,9 @@ function traceRoute({ database, writer }: EvaluationDependencies, path: string):
     rawBody: true,
     bodyDocument: traceRequest,
     response: traceAnswer,
-    handle: async ({ body, principal, request: { headers }, reply }) => {
-      const type = headers["content-type"]
-      const projects = new ResourceProjects(database, principal, headers["project_id"])
-      const outcome = await exportSpans(writer, projects, decodeTraceRequest(body, type))
-      await sendOutcome(reply, encodingOf(type, body), outcome, "rejectedSpans")
-    },
+    handle: exportHandler(database, "rejectedSpans", decodeTraceRequest, (request, projects) =>
+      exportSpans(writer, projects, request),
+    ),
   })
 }
 
@@ -57,11 +53,11 @@ function logsRoute(dependencies: EvaluationDependencies, path: string): Route {
     rawBody: true,
     bodyDocument: logsRequest,
     response: logsAnswer,
-    handle: async ({ body, principal, request: { headers }, reply }) => {
-      const type = headers["content-type"]
-      const projects = new ResourceProjects(dependencies.database, principal, headers["project_id"])
-      const outcome = await exportLogs(dependencies, principal, projects, decodeLogsRequest(body, type))
-      await sendOutcome(reply, encodingOf(type, body), outcome, "rejectedLogRecords")
-    },
+    handle: exportHandler(
+      dependencies.database,
+      "rejectedLogRecords",
+      decodeLogsRequest,
+      (request, projects, principal) => exportLogs(dependencies, principal, projects, request),
+    ),
   })
 }

@@ -62,12 +62,14 @@ export class ExportOutcome {
   }
 }
 
-/** `rejectedSpans` or `rejectedLogRecords`: in protobuf they have the same number. */
+/** In protobuf they have the same number. */
+export type RejectedName = "rejectedSpans" | "rejectedLogRecords"
+
 export async function sendOutcome(
   reply: FastifyReply,
   encoding: OtlpEncoding,
   outcome: ExportOutcome,
-  rejectedName: "rejectedSpans" | "rejectedLogRecords",
+  rejectedName: RejectedName,
 ): Promise<void> {
   const { rejected, message } = outcome
   if (encoding === "protobuf") {

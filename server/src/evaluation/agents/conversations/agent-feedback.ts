@@ -5,27 +5,10 @@ import type { TraceStore } from "../../../storage/traces/store/trace-store.ts"
 import type { ChatFeedback, ConversationSpans } from "../../../wire/evaluation/agents/agent-chat.ts"
 import type { Operand } from "../../../wire/evaluation/query.ts"
 import type { ProjectAccess } from "../../project-access.ts"
+import { attachedFields, scorerFields } from "../../feedback/feedback-types.ts"
 import { refPrefix } from "../../refs/refs.ts"
 
-const fields = [
-  "id",
-  "feedback_type",
-  "weave_ref",
-  "payload",
-  "creator",
-  "created_at",
-  "wb_user_id",
-  "runnable_ref",
-  "call_ref",
-  "trigger_ref",
-  "annotation_ref",
-  "scorer_tags",
-  "scorer_tag_reasons",
-  "scorer_tag_confidences",
-  "scorer_ratings",
-  "scorer_rating_reasons",
-  "scorer_rating_confidences",
-] as const satisfies (keyof ChatFeedback)[]
+const fields = [...attachedFields, ...scorerFields] as const satisfies (keyof ChatFeedback)[]
 
 export type AgentTarget = "agent_span" | "agent_turn" | "agent_conversation"
 
