@@ -20,6 +20,7 @@ interface Benchmark {
 
 const benchmarks: Record<string, () => Promise<Benchmark>> = {
   annotation: () => import("./annotation.ts"),
+  "calls-growth": () => import("./calls-growth.ts"),
   "calls-read": () => import("./calls-read.ts"),
   decode: () => import("./decode.ts"),
   export: () => import("./export.ts"),

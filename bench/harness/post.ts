@@ -1,6 +1,16 @@
 /** Posts bytes over connections that stay open, the same for every server under test. */
 import http from "node:http"
 
+/** An answer other than 200. */
+export class Refused extends Error {
+  readonly status: number
+
+  constructor(url: string, status: number, text: string) {
+    super(`POST ${url} answered ${status}: ${text.slice(0, 500)}`)
+    this.status = status
+  }
+}
+
 export class Poster {
   readonly #agent: http.Agent
 
@@ -8,7 +18,7 @@ export class Poster {
     this.#agent = new http.Agent({ keepAlive: true, maxSockets: connections })
   }
 
-  /** @throws {Error} with the answer's text when it is not 200. */
+  /** @throws {Refused} */
   post(url: string, bytes: Buffer, headers: Record<string, string>): Promise<void> {
     return new Promise((resolve, reject) => {
       const call = http.request(url, {
@@ -23,9 +33,7 @@ export class Poster {
         response.on("error", reject)
         response.on("end", () => {
           if (response.statusCode === 200) return resolve()
-          reject(
-            new Error(`POST ${url} answered ${response.statusCode}: ${Buffer.concat(chunks).toString().slice(0, 500)}`),
-          )
+          reject(new Refused(url, response.statusCode ?? 0, Buffer.concat(chunks).toString()))
         })
       })
       call.end(bytes)

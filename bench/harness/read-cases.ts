@@ -52,7 +52,7 @@ export function callsBody(payloads: readonly BenchCall[], from: number, count: n
   return Buffer.from(JSON.stringify({ batch }))
 }
 
-interface ReadCase {
+export interface ReadCase {
   what: string
   /** null: measured without a bar. */
   atMostMs: number | null

@@ -4,7 +4,7 @@ import { CallCorpus, callsPerTrace, seededRandom } from "./call-corpus.ts"
 import { requestJson } from "./http.ts"
 import { progress } from "./measure.ts"
 import { temporaryFolder } from "./paths.ts"
-import { Poster } from "./post.ts"
+import { Poster, Refused } from "./post.ts"
 import { needle } from "./read-cases.ts"
 import { startMlflow, startPhoenix, type TraceStoreServer } from "./trace-stores.ts"
 
@@ -67,7 +67,7 @@ async function fill(server: TraceStoreServer, calls: number): Promise<void> {
     for (let number = sequence++; number < total; number = sequence++) {
       const { contentType, fresh } =
         number === 0 ? otlpBatch(first, "bench") : (batches[number % templates] ?? batches[0]!)
-      await poster.post(server.url, fresh(number), { ...server.headers, "content-type": contentType })
+      await postWhenThereIsRoom(poster, server, fresh(number), contentType)
     }
   }
   await Promise.all(Array.from({ length: connections }, connection))
@@ -76,6 +76,23 @@ async function fill(server: TraceStoreServer, calls: number): Promise<void> {
   while ((await server.visible()) < total * batch) {
     if (performance.now() > deadline) throw new Error(`${server.name} does not show all ${total * batch} calls`)
     await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+}
+
+/** Phoenix answers 503 while its queue is full. */
+async function postWhenThereIsRoom(
+  poster: Poster,
+  server: TraceStoreServer,
+  bytes: Buffer,
+  contentType: string,
+): Promise<void> {
+  for (;;) {
+    try {
+      return await poster.post(server.url, bytes, { ...server.headers, "content-type": contentType })
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status !== 503) throw error
+      await new Promise((resolve) => setTimeout(resolve, 1000))
+    }
   }
 }
 
