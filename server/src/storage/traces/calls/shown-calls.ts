@@ -43,6 +43,7 @@ const clearable = ["display_name", "exception"] as const
 const readingLimits = { bytes: 768 * 1024 ** 2 }
 /** For a few rows, to divide the work takes longer than the work. */
 const fewRowsLimits = { ...readingLimits, threads: 1 }
+const scatteredLimits = { ...readingLimits, scattered: true }
 
 /** Bare columns: what is computed of them in the statement would take ClickHouse longer to plan than to read. */
 function showSql(columns: readonly CallColumn[], calls: string): string {
@@ -73,7 +74,7 @@ export async function readCallRows(
     "where project_id = {projectId:UUID} and id in {ids:Array(String)} and started_at is not null and deleted_at is null",
   )
   try {
-    const rows = await traces.rows<CallRow>(sql, { projectId, ids }, ids.length === 1 ? fewRowsLimits : readingLimits)
+    const rows = await traces.rows<CallRow>(sql, { projectId, ids }, ids.length === 1 ? fewRowsLimits : scatteredLimits)
     const byId = new Map(rows.map((row) => [row.id, toCallRow(row)]))
     return ids.flatMap((id) => byId.get(id) ?? [])
   } catch (error) {
