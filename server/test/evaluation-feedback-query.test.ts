@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { feedbackBatchCreated, feedbackCreated, feedbackPage } from "../src/wire/evaluation/feedback.ts"
+import { newQueue } from "./support/annotation-queues.ts"
 import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
-import { createdFeedback, feedbackItem as item, foundFeedback } from "./support/feedback-items.ts"
+import { callRef, createdFeedback, feedbackItem as item, foundFeedback } from "./support/feedback-items.ts"
 
 let opened: EvaluationApp
 beforeAll(async () => (opened = await openEvaluationApp()))
@@ -152,7 +153,46 @@ describe("objects 2.4: query", () => {
     ])
   })
 
-  test("count(*), with and without a condition", async () => {
+  test("objects 2.3, 2.4: every column, asked for by its name or by none; ratings and states are any", async () => {
+    const other = opened.acme.newProject()
+    const ref = `weave:///${other}/object/judge:abc`
+    const sent = {
+      id: "whole",
+      weave_ref: `weave:///${other}/agent_turn/t1`,
+      creator: "Ann",
+      feedback_type: "wandb.agent_monitor",
+      payload: { v: 1 },
+      runnable_ref: ref,
+      call_ref: callRef(other),
+      trigger_ref: ref,
+      queue_id: await newQueue(opened.acme, other),
+      scorer_tags: ["good"],
+      scorer_tag_reasons: { good: "short" },
+      scorer_tag_confidences: { good: 2 },
+      scorer_ratings: { r: -1 },
+      scorer_rating_reasons: { r: "long" },
+      scorer_rating_confidences: { r: 0.5 },
+      span_agent_name: "bot",
+      span_agent_version: "2",
+      span_status_code: "LOST",
+      span_conversation_id: "c1",
+      span_trace_id: "t1",
+      scorer_trace_id: "s1",
+    }
+    const { created_at, wb_user_id } = await created(other, sent)
+    const row = { ...sent, project_id: other, wb_user_id, created_at, annotation_ref: null }
+    for (const fields of [null, [], Object.keys(row)]) {
+      expect(await query(other, { fields })).toEqual({ result: [row], total_count: 1 })
+    }
+    const free = await created(other, { weave_ref: "whatever this is" })
+    expect((await query(other, { fields: ["id", "weave_ref"], offset: 1 })).result).toEqual([
+      { id: free.id, weave_ref: "whatever this is" },
+    ])
+  })
+
+  test("count(*), with and without a condition, and alone", async () => {
+    const beside = await opened.acme.post("/feedback/query", { project_id: project, fields: ["count(*)", "id"] })
+    expect([beside.status, beside.body]).toMatchObject([400, { error_type: "ValueError" }])
     expect(await query(project, { fields: ["count(*)"] })).toEqual({ result: [{ "count(*)": 4 }], total_count: 4 })
     const one = { $expr: { $eq: [field("id"), literal("f1")] } }
     expect((await query(project, { fields: ["count(*)"], query: one })).result).toEqual([{ "count(*)": 1 }])
@@ -185,6 +225,35 @@ describe("objects 2.4: query", () => {
     ).toHaveLength(4)
   })
 
+  test.each([
+    [{ $eq: [field("id"), literal("c2")] }, { more: 1 }, 422],
+    [field("id"), {}, 422],
+    [{ $not: [{ $eq: [literal(1), literal(1)] }, { $eq: [literal(1), literal(1)] }] }, {}, 422],
+    [{ $eq: [field("id")] }, {}, 422],
+    [{ $like: [field("id"), literal("c2")] }, {}, 422],
+    [{ $and: [] }, {}, 400],
+    [{ $or: [] }, {}, 400],
+    [{ $eq: [field("id"), literal([1])] }, {}, 400],
+    [{ $eq: [field("id"), literal({ a: 1 })] }, {}, 400],
+  ])("objects 11: %j with %j beside it is %i, of feedback and of prices", async ($expr, beside, status) => {
+    const body = status === 422 ? { detail: [{ loc: ["body", "query"] }] } : { reason: expect.any(String) }
+    for (const url of ["/feedback/query", "/cost/query"]) {
+      const answer = await opened.acme.post(url, { project_id: project, query: { $expr, ...beside } })
+      const shown = answer.body as { detail?: { loc: unknown[] }[] }
+      const issues = shown.detail?.slice(0, 1).map(({ loc }) => ({ loc: loc.slice(0, 2) }))
+      expect([url, answer.status, { ...shown, detail: issues }]).toMatchObject([url, status, body])
+    }
+  })
+
+  test("objects 11: one operand, conversions, and $not of what is missing", async () => {
+    expect(await where({ $and: [literal(true)] })).toHaveLength(4)
+    expect(await where({ $or: [{ $lte: [field("payload.score"), literal(0.5)] }] })).toEqual(["f1"])
+    const converted = (to: string) => ({ $convert: { input: field("payload.score"), to } })
+    expect(await where({ $eq: [converted("int"), literal(2)] })).toEqual(["f2"])
+    expect(await where({ $not: [converted("exists")] })).toEqual(["f3"])
+    expect(await where({ $not: [{ $gt: [field("payload.score"), literal(0.6)] }] })).toEqual(["f1"])
+  })
+
   test("law 3: whole numbers past 2^53 are compared exactly", async () => {
     const other = opened.acme.newProject()
     for (const n of ["9007199254740992", "9007199254740993"]) {
@@ -206,6 +275,11 @@ describe("objects 2.4: query", () => {
     expect(await by("payload.score", "asc")).toEqual(["f1", "f0", "f2", "f3"])
     expect(await by("payload.score", "desc")).toEqual(["f2", "f0", "f1", "f3"])
     expect(await by("id", "desc")).toEqual(["f3", "f2", "f1", "f0"])
+    const two = [
+      { field: "payload.ok", direction: "asc" },
+      { field: "id", direction: "desc" },
+    ]
+    expect((await ids({ sort_by: two })).slice(2)).toEqual(["f3", "f2"])
     expect(await ids({ sort_by: [{ field: "feedback_type" }] })).toEqual(["f0", "f1", "f2", "f3"])
   })
 

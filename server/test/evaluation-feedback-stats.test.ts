@@ -98,6 +98,14 @@ describe("objects 5: stats", () => {
     ])
   })
 
+  test("every aggregation of numbers, in buckets of a day that begins where the zone says", async () => {
+    const metrics = [{ json_path: "output.score", aggregations: ["sum", "avg", "min", "max", "count"] }]
+    const found = await stats({ metrics, granularity: 86_400, timezone: "Asia/Kolkata", feedback_type: null })
+    expect(found.window_stats).toEqual({ output_score: { sum: 114, avg: 28.5, min: 1, max: 100, count: 4 } })
+    expect([found.granularity, found.timezone]).toEqual([86_400, "Asia/Kolkata"])
+    for (const { timestamp } of found.buckets) expect(timestamp).toMatch(/T18:30:00\+00:00$/)
+  })
+
   test("an empty range has empty buckets", async () => {
     const metrics = [{ json_path: "output.score", aggregations: ["avg", "max", "count"] }]
     const day = { start: "2020-01-01", end: "2020-01-01T00:10:00Z", metrics }
@@ -118,6 +126,7 @@ describe("objects 5: stats", () => {
     [{ trigger_ref: ref("object", "mon:*") }, 0],
     [{ feedback_type: "custom" }, 1],
     [{}, 5],
+    [{ end: null }, 5],
   ])("%j counts %i", async (fields, count) => {
     const { buckets } = await stats({ metrics: [{ json_path: "output.score" }], granularity: 3600, ...fields })
     expect(buckets.reduce((sum, bucket) => sum + bucket.count, 0)).toBe(count)
@@ -126,7 +135,12 @@ describe("objects 5: stats", () => {
   test.each([
     [{ start: "2026-01-01", end: "2025-12-31" }, 422],
     [{ start: "2026-01-01", end: "2026-02-01T00:00:01Z" }, 422],
+    [{ start: undefined }, 422],
+    [{ start: "yesterday" }, 422],
+    [{ granularity: 0 }, 422],
+    [{ timezone: "Mars/Olympus" }, 400],
     [{ metrics: [{ json_path: 1 }] }, 422],
+    [{ metrics: [{ json_path: "a", aggregations: ["median"] }] }, 422],
     [{ metrics: [{ json_path: "a", value_type: "text" }] }, 422],
     [{ metrics: [{ json_path: "a", percentiles: [200] }] }, 400],
     [{ metrics: [{ json_path: "" }] }, 422],
@@ -154,9 +168,12 @@ describe("objects 5: stats", () => {
         { json_path: "output.score", value_type: "numeric" },
       ],
     })
-    for (const sample_limit of [0, 5001]) {
-      const refused = await opened.acme.post("/feedback/payload_schema", { project_id: project, start, sample_limit })
-      expect(refused.status).toBe(422)
+    const trigger_ref = ref("object", "monitor:def")
+    const triggered = await opened.acme.post("/feedback/payload_schema", { project_id: project, start, trigger_ref })
+    expect(triggered.body).toEqual({ paths: [{ json_path: "output.score", value_type: "numeric" }] })
+    for (const bad of [{ sample_limit: 0 }, { sample_limit: 5001 }, { start: "2020-01-01" }, { start: undefined }]) {
+      const refused = await opened.acme.post("/feedback/payload_schema", { project_id: project, start, ...bad })
+      expect([bad, refused.status]).toEqual([bad, 422])
     }
   })
 })

@@ -80,7 +80,10 @@ describe("objects 2.3: create", () => {
   })
 
   test.each([
+    [{ project_id: undefined }, ["body", "project_id"]],
     [{ weave_ref: undefined }, ["body", "weave_ref"]],
+    [{ feedback_type: undefined }, ["body", "feedback_type"]],
+    [{ payload: undefined }, ["body", "payload"]],
     [{ payload: [] }, ["body", "payload"]],
     [{ payload: "text" }, ["body", "payload"]],
     [{ feedback_type: 7 }, ["body", "feedback_type"]],
@@ -129,7 +132,7 @@ describe("objects 2.3: type rules", () => {
     })
   })
 
-  test.each(["👍👍", "", "a", "👍 ", 7, null])("%j is not exactly one emoji", async (emoji) => {
+  test.each(["👍👍", "", "a", "👍 ", 7, null, undefined])("%j is not exactly one emoji", async (emoji) => {
     const answer = await create(opened.acme.newProject(), { feedback_type: "wandb.reaction.1", payload: { emoji } })
     expect(answer).toMatchObject({ status: 400, body: { error_type: "InvalidRequest" } })
   })
@@ -146,10 +149,11 @@ describe("objects 2.3: type rules", () => {
   })
 
   test.each([
-    [1_000_000, 200],
-    [1_100_000, 400],
-  ])("a payload of %i characters: %i", async (length, status) => {
-    const answer = await create(opened.acme.newProject(), { payload: { text: "x".repeat(length) } })
+    [1_048_576, 200],
+    [1_048_577, 400],
+  ])("a payload of %i characters of JSON: %i", async (length, status) => {
+    const payload = { text: "é".repeat(length - '{"text":""}'.length) }
+    const answer = await create(opened.acme.newProject(), { payload })
     expect(answer.status).toBe(status)
     if (status === 400) expect(answer.body).toMatchObject({ reason: expect.stringContaining("too large") })
   })
@@ -158,81 +162,82 @@ describe("objects 2.3: type rules", () => {
   const op = `weave:///${project}/op/judge:abc`
   const scorer = `weave:///${project}/object/judge:abc`
   const annotation = `weave:///${project}/object/quality:abc`
-  const bad: [string, Record<string, unknown>][] = [
-    ["an annotation without a ref", { feedback_type: "wandb.annotation.quality", payload: { value: 1 } }],
-    ["an annotation without a name", { feedback_type: "wandb.annotation", annotation_ref: annotation }],
-    ["an annotation whose type runs on", { feedback_type: "wandb.annotationx.quality", annotation_ref: annotation }],
+  const annotated = { feedback_type: "wandb.annotation.quality", annotation_ref: annotation, payload: { value: 1 } }
+  const scored = { feedback_type: "wandb.runnable.judge", runnable_ref: scorer, payload: { output: 1 } }
+  const opScored = { ...scored, runnable_ref: op, call_ref: call(project) }
+  const monitored = {
+    feedback_type: "wandb.agent_monitor",
+    runnable_ref: scorer,
+    call_ref: call(project),
+    trigger_ref: scorer,
+  }
+  const liked = { feedback_type: "wandb.agent_user_feedback", scorer_tags: ["good"] }
+  const note = { feedback_type: "wandb.note.1" }
+  test.each<[string, Fields, string]>([
+    ["an annotation without a ref", { ...annotated, annotation_ref: null }, "needs annotation_ref"],
+    ["an annotation without a name", { ...annotated, feedback_type: "wandb.annotation" }, "is not of the form"],
+    ["an annotation of an empty name", { ...annotated, feedback_type: "wandb.annotation." }, "is not of the form"],
+    [
+      "an annotation whose type runs on",
+      { ...annotated, feedback_type: "wandb.annotationx.quality" },
+      "is not of the form",
+    ],
     [
       "an annotation ref of another name",
-      { feedback_type: "wandb.annotation.other", annotation_ref: annotation, payload: { value: 1 } },
+      { ...annotated, feedback_type: "wandb.annotation.other" },
+      "annotation_ref must name other",
     ],
     [
       "an annotation ref of another project",
-      {
-        feedback_type: "wandb.annotation.quality",
-        annotation_ref: "weave:///acme/elsewhere/object/quality:abc",
-        payload: { value: 1 },
-      },
+      { ...annotated, annotation_ref: "weave:///acme/elsewhere/object/quality:abc" },
+      "annotation_ref is of the project acme/elsewhere",
     ],
-    ["an annotation without value", { feedback_type: "wandb.annotation.quality", annotation_ref: annotation }],
-    [
-      "an annotation ref that names no object",
-      { feedback_type: "wandb.annotation.quality", annotation_ref: annotation, payload: { value: 1 } },
-    ],
-    [
-      "an annotation ref that is an op",
-      { feedback_type: "wandb.annotation.judge", annotation_ref: op, payload: { value: 1 } },
-    ],
-    ["a runnable without a ref", { feedback_type: "wandb.runnable.judge", payload: { output: 1 } }],
-    ["a runnable without output", { feedback_type: "wandb.runnable.judge", runnable_ref: scorer }],
+    ["an annotation without value", { ...annotated, payload: { note: "x" } }, "needs the key value"],
+    ["an annotation ref that names no object", annotated, `Annotation ref ${annotation} not found`],
+    ["an annotation ref that is an op", { ...annotated, annotation_ref: op }, `annotation_ref "${op}" is not a ref`],
+    ["a runnable without a ref", { ...scored, runnable_ref: null }, "needs runnable_ref"],
+    ["a runnable without a name", { ...scored, feedback_type: "wandb.runnable" }, "is not of the form"],
+    ["a runnable without output", { ...scored, payload: {} }, "needs the key output"],
     [
       "a runnable of another name",
-      { feedback_type: "wandb.runnable.other", runnable_ref: scorer, payload: { output: 1 } },
+      { ...scored, feedback_type: "wandb.runnable.other" },
+      "runnable_ref must name other",
     ],
-    [
-      "a runnable op without call_ref",
-      { feedback_type: "wandb.runnable.judge", runnable_ref: op, payload: { output: 1 } },
-    ],
-    [
-      "a call_ref that is no call",
-      { feedback_type: "wandb.runnable.judge", runnable_ref: op, call_ref: scorer, payload: { output: 1 } },
-    ],
-    [
-      "an internal ref",
-      {
-        feedback_type: "wandb.runnable.judge",
-        runnable_ref: "weave-trace-internal:///abc/object/judge:abc",
-        payload: { output: 1 },
-      },
-    ],
-    [
-      "a ref without a version",
-      { feedback_type: "wandb.runnable.judge", runnable_ref: `weave:///${project}/object/judge` },
-    ],
-    ["a monitor without refs", { feedback_type: "wandb.agent_monitor" }],
-    [
-      "a monitor without trigger_ref",
-      { feedback_type: "wandb.agent_monitor", runnable_ref: scorer, call_ref: call(project) },
-    ],
-    ["user feedback without tags", { feedback_type: "wandb.agent_user_feedback" }],
-    ["annotation_ref on another type", { annotation_ref: annotation }],
-    ["runnable_ref on another type", { runnable_ref: scorer }],
-    ["call_ref on another type", { call_ref: call(project) }],
-    ["trigger_ref on a note", { feedback_type: "wandb.note.1", trigger_ref: scorer }],
-    ["scorer_tags on another type", { scorer_tags: ["good"] }],
-    ["scorer_ratings on a note", { feedback_type: "wandb.note.1", scorer_ratings: { a: 1 } }],
+    ["a runnable op without call_ref", { ...opScored, call_ref: null }, "needs call_ref"],
+    ["a runnable_ref that is a call", { ...scored, runnable_ref: call(project) }, "/call/"],
+    ["a call_ref that is no call", { ...opScored, call_ref: scorer }, `call_ref "${scorer}" is not a ref`],
+    ["a trigger_ref that is an op", { ...scored, trigger_ref: op }, `trigger_ref "${op}" is not a ref`],
+    ["an internal ref", { ...scored, runnable_ref: "weave-trace-internal:///abc/object/judge:abc" }, "is not a ref"],
+    ["a ref without a version", { ...scored, runnable_ref: `weave:///${project}/object/judge` }, "is not a ref"],
+    ["a monitor without runnable_ref", { ...monitored, runnable_ref: null }, "needs runnable_ref"],
+    ["a monitor without call_ref", { ...monitored, call_ref: null }, "needs call_ref"],
+    ["a monitor without trigger_ref", { ...monitored, trigger_ref: null }, "needs trigger_ref"],
+    ["user feedback without tags", { ...liked, scorer_tags: [] }, "needs scorer_tags"],
+    ["annotation_ref on a runnable", { ...scored, annotation_ref: annotation }, "annotation_ref is not allowed"],
+    ["runnable_ref on another type", { runnable_ref: scorer }, "runnable_ref is not allowed"],
+    ["call_ref on user feedback", { ...liked, call_ref: call(project) }, "call_ref is not allowed"],
+    ["trigger_ref on a note", { ...note, trigger_ref: scorer }, "trigger_ref is not allowed"],
+    ["scorer_tags on an annotation", { ...annotated, scorer_tags: ["good"] }, "scorer_tags is not allowed"],
+    ["scorer_tag_reasons on another type", { scorer_tag_reasons: { a: "x" } }, "scorer_tag_reasons is not allowed"],
+    ["confidences on another type", { scorer_tag_confidences: { a: 1 } }, "scorer_tag_confidences is not allowed"],
+    ["scorer_ratings on a note", { ...note, scorer_ratings: { a: 1 } }, "scorer_ratings is not allowed"],
+    ["reasons on another type", { scorer_rating_reasons: { a: "x" } }, "scorer_rating_reasons is not allowed"],
+    ["ratings' confidences", { scorer_rating_confidences: { a: 1 } }, "scorer_rating_confidences is not allowed"],
     [
       "a trace id that contradicts the ref",
-      {
-        feedback_type: "wandb.agent_user_feedback",
-        scorer_tags: ["good"],
-        weave_ref: `weave:///${project}/agent_turn/abc`,
-        span_trace_id: "def",
-      },
+      { ...liked, weave_ref: `weave:///${project}/agent_turn/abc`, span_trace_id: "def" },
+      'span_trace_id is "def"',
     ],
-  ]
-  test.each(bad)("%s: 400", async (_, fields) => {
-    expect(await create(project, fields)).toMatchObject({ status: 400, body: { error_type: "InvalidRequest" } })
+    [
+      "a conversation that contradicts the ref",
+      { ...monitored, weave_ref: `weave:///${project}/agent_conversation/abc`, span_conversation_id: "def" },
+      'span_conversation_id is "def"',
+    ],
+  ])("%s: 400", async (_, fields, said) => {
+    expect(await create(project, fields)).toMatchObject({
+      status: 400,
+      body: { error_type: "InvalidRequest", reason: expect.stringContaining(said) },
+    })
   })
 
   test("runnables with scores, monitors, user feedback, and types nobody knows", async () => {
@@ -341,6 +346,10 @@ describe("objects 2.3: annotations", () => {
     expect((await annotate(project, first, 5)).status).toBe(200)
     expect((await annotate(project, "v0", 5)).status).toBe(200)
     expect((await annotate(project, "latest", "good")).status).toBe(200)
+    const typed = { feedback_type: "wandb.annotation.quality", payload: { value: 5 } }
+    const object = `weave:///${project}/object/quality:v0`
+    const refs = { annotation_ref: object, runnable_ref: object, call_ref: call(project), trigger_ref: object }
+    expect((await create(project, { ...typed, ...refs })).status).toBe(200)
     for (const [version, value] of [
       [first, 6],
       [first, "good"],
@@ -352,7 +361,7 @@ describe("objects 2.3: annotations", () => {
         body: { error_type: "InvalidRequest", reason: expect.stringContaining("does not match annotation spec") },
       })
     }
-    expect((await query(project)).total_count).toBe(3)
+    expect((await query(project)).total_count).toBe(4)
   })
 
   test("one that is deleted, that was never there, or that is no spec: 400", async () => {
