@@ -58,7 +58,18 @@ describe("objects 2.5: POST …/items/{item_id}/progress", () => {
     }
     await user.moved(item, "skipped")
     expect(await user.progress(item, "completed")).toMatchObject({ status: 400, body: { error_type: "ValueError" } })
-    expect((await user.post(`/items/${item}/progress`)).status).toBe(422)
+    // The state is looked at before the item.
+    expect(await user.progress(absent, "unstarted")).toMatchObject({ status: 400, body: { error_type: "ValueError" } })
+    const url = `${user.url}/items/${item}/progress`
+    for (const [body, field] of [
+      [{ project_id: user.project }, "annotation_state"],
+      [{ annotation_state: "completed" }, "project_id"],
+    ] as const) {
+      expect(await opened.acme.post(url, body)).toMatchObject({
+        status: 422,
+        body: { detail: [{ loc: ["body", field], type: "missing" }] },
+      })
+    }
   })
 
   test("an item or queue that is not there is 404", async () => {

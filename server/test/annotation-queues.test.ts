@@ -1,11 +1,15 @@
 /** Annotation queues and their items: evaluation-store-objects 2.6 and 6. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { filledQueue, newQueue, QueueUser, storedCalls } from "./support/annotation-queues.ts"
-import { uuid } from "./support/completed-call.ts"
-import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
+import { completedCall, uuid } from "./support/completed-call.ts"
+import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "./support/evaluation-app.ts"
 
 let opened: EvaluationApp
-beforeAll(async () => (opened = await openEvaluationApp()))
+let colleague: EvaluationCaller
+beforeAll(async () => {
+  opened = await openEvaluationApp()
+  colleague = await opened.addColleague("colleague")
+})
 afterAll(() => opened.close())
 
 const absent = "0190a1b2-0000-7000-8000-000000000009"
@@ -74,8 +78,11 @@ describe("objects 6.2: POST /annotation_queues/query", () => {
     expect(await ids({})).toEqual([third, second, first])
     expect(await ids({ sort_by: [{ field: "name", direction: "asc" }] })).toEqual([third, first, second])
     expect(await ids({ sort_by: [{ field: "created_at" }] })).toEqual([first, second, third])
+    expect(await ids({ sort_by: [{ field: "id", direction: "desc" }] })).toEqual([third, second, first])
     expect(await ids({ sort_by: [{ field: "nothing", direction: "asc" }] })).toEqual([third, second, first])
     expect(await ids({ limit: 1, offset: 1 })).toEqual([second])
+    await opened.acme.put(`/annotation_queues/${first}`, { project_id, description: "changed" })
+    expect(await ids({ sort_by: [{ field: "updated_at", direction: "desc" }] })).toEqual([first, third, second])
     const answer = await opened.acme.post("/annotation_queues/query", { project_id })
     expect(answer.headers["content-type"]).toBe("application/jsonl")
     await opened.acme.delete(`/annotation_queues/${second}?project_id=${project_id}`)
@@ -84,7 +91,14 @@ describe("objects 6.2: POST /annotation_queues/query", () => {
 
   test("name is part of it, whatever the case; % and _ stand for themselves", async () => {
     const project_id = opened.acme.newProject()
-    for (const name of ["Quality 100%", "quality 1000", "tone_of_voice", "toneXofXvoice", "back\\slash"]) {
+    for (const name of [
+      "Quality 100%",
+      "quality 1000",
+      "tone_of_voice",
+      "toneXofXvoice",
+      "back\\slash",
+      "École ЖАБА",
+    ]) {
       await newQueue(opened.acme, project_id, { name })
     }
     const names = async (name: string) =>
@@ -95,6 +109,7 @@ describe("objects 6.2: POST /annotation_queues/query", () => {
     expect(await names("100%")).toEqual(["Quality 100%"])
     expect(await names("tone_")).toEqual(["tone_of_voice"])
     expect(await names("k\\s")).toEqual(["back\\slash"])
+    expect(await names("éCOLE жаба")).toEqual(["École ЖАБА"])
     expect(await names("none")).toEqual([])
   })
 
@@ -119,8 +134,13 @@ describe("objects 2.6: PUT /annotation_queues/{queue_id}", () => {
     const renamed = (await put({ name: "new", description: null, scorer_refs: null })).body as { queue: typeof before }
     expect(renamed.queue).toEqual({ ...before, name: "new", updated_at: expect.any(String) })
     expect(renamed.queue.updated_at > before.updated_at).toBe(true)
-    expect((await put({ description: "", scorer_refs: [] })).body).toMatchObject({
-      queue: { name: "new", description: "", scorer_refs: [], created_by: before.created_by },
+    const cleared = { project_id: user.project, name: "n".repeat(10_000), description: "", scorer_refs: [] }
+    expect((await colleague.put(user.url, cleared)).body).toMatchObject({
+      queue: { ...cleared, created_by: before.created_by, created_at: before.created_at },
+    })
+    expect(await opened.acme.put(user.url, { name: "x" })).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ["body", "project_id"], type: "missing" }] },
     })
   })
 
@@ -130,6 +150,7 @@ describe("objects 2.6: PUT /annotation_queues/{queue_id}", () => {
     const gone = { status: 404, body: { error_type: "NotFoundError" } }
     expect(await opened.acme.put(`/annotation_queues/${absent}`, body)).toMatchObject(gone)
     expect(await opened.acme.put("/annotation_queues/no-uuid", body)).toMatchObject(gone)
+    expect(await opened.acme.get(`/annotation_queues/${absent}${user.inProject}`)).toMatchObject(gone)
     await opened.acme.delete(`${user.url}${user.inProject}`)
     expect(await opened.acme.put(user.url, body)).toMatchObject(gone)
     expect(await opened.acme.put(user.url, { project_id: user.project })).toMatchObject(gone)
@@ -192,12 +213,28 @@ describe("objects 6.2: adding calls", () => {
     })
   })
 
-  test("a missing queue is 404, an empty list adds nothing", async () => {
+  test("a missing queue is 404, an empty list adds nothing, and both lists are required", async () => {
     const user = await filledQueue(opened.acme, 1)
     expect(await user.add([])).toEqual({ added_count: 0, duplicates: 0 })
     const other = new QueueUser(opened.acme, user.project, absent)
     expect((await other.post("/items", { call_ids: [uuid(1)], display_fields: [] })).status).toBe(404)
+    expect((await other.post("/items/query")).status).toBe(404)
     expect((await user.post("/items", { call_ids: [uuid(1)] })).status).toBe(422)
+    expect((await user.post("/items", { display_fields: [] })).status).toBe(422)
+  })
+
+  test("what an item shows of its call is what was there when it was added", async () => {
+    const project = opened.acme.newProject()
+    const began = "2026-03-01T00:00:00Z"
+    const start = { project_id: project, id: uuid(1), trace_id: uuid(7), started_at: began, attributes: {}, inputs: {} }
+    await opened.acme.post("/call/start", { start: { ...start, op_name: "before" } })
+    const user = new QueueUser(opened.acme, project, await newQueue(opened.acme, project))
+    await user.add([uuid(1)])
+    const [item] = await user.items()
+    expect(item).toMatchObject({ call_started_at: "2026-03-01T00:00:00.000000Z", call_ended_at: null })
+    const batch = [completedCall(project, { id: 1, trace: 8, opName: "after", startedAt: "2026-04-01T00:00:00Z" })]
+    expect((await opened.acme.post(`/v2/${project}/calls/complete`, { batch })).status).toBe(200)
+    expect(await user.items()).toEqual([item])
   })
 
   test("more than one batch of them keeps its order", async () => {
@@ -255,6 +292,26 @@ describe("objects 6.3: items", () => {
     expect(await shown({ filter: { id: ids[0] } })).toEqual([[1, null]])
     expect(await shown({ filter: { id: "none" } })).toEqual([])
     expect(await shown({ filter: { added_by: "nobody" } })).toEqual([])
+    const all = await user.items()
+    expect(await shown({ filter: { added_by: all[0]?.added_by, call_op_name: "even" }, limit: 1 })).toEqual([[2, null]])
+    const sorted = async (field: string, direction?: string) =>
+      (await shown({ sort_by: [{ field, ...(direction === undefined ? {} : { direction }) }] }))
+        .map(([n]) => n)
+        .join("")
+    // Ties are in the order of ids, which those made in one millisecond have by chance.
+    const [even = "", odd = ""] = ["even", "odd"].map((name) =>
+      all
+        .filter(({ call_op_name }) => call_op_name === name)
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+        .map(({ call_id }) => calls.indexOf(call_id) + 1)
+        .join(""),
+    )
+    expect(await sorted("call_op_name")).toBe(even + odd)
+    expect(await sorted("call_op_name", "desc")).toBe(odd + even)
+    expect(await sorted("created_at", "desc")).toBe("654321")
+    const times = (await user.items({ sort_by: [{ field: "updated_at" }] })).map(({ updated_at }) => updated_at)
+    expect(times).toEqual(times.toSorted())
+    expect(await sorted("annotation_state", "desc")).toBe("123456")
     expect(await shown({ filter: { annotation_states: [] }, limit: 1 })).toEqual([[1, null]])
     expect((await user.post("/items/query", { filter: { annotation_states: ["done"] } })).status).toBe(422)
     expect((await user.post("/items/query", { limit: -1 })).status).toBe(400)
@@ -282,6 +339,8 @@ describe("objects 6.2: POST /annotation_queues/stats", () => {
     await user.moved(ids[0] ?? "", "completed")
     await user.moved(ids[1] ?? "", "skipped")
     await user.moved(ids[2] ?? "", "in_progress")
+    await user.as(colleague).moved(ids[0] ?? "", "completed")
+    await user.as(colleague).moved(ids[1] ?? "", "in_progress")
     const stats = async (queue_ids: string[]) =>
       (await opened.acme.post("/annotation_queues/stats", { project_id: user.project, queue_ids })).body
     expect(await stats([absent, user.queue, "no-uuid"])).toEqual({
