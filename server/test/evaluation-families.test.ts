@@ -103,7 +103,8 @@ describe("objects 2.1, 7: datasets", () => {
       obj: {
         project_id: project,
         object_id: "nameless",
-        val: { _class_name: "Dataset", _bases: ["Object", "BaseModel"], rows: "weave:///a/b/table/c" },
+        // A subclass, as a user of the SDK writes one.
+        val: { _class_name: "Golden", _bases: ["Dataset", "Object", "BaseModel"], rows: "weave:///a/b/table/c" },
       },
     })
     expect((await list(project, "datasets")).map(brief)).toEqual(["b:v0", "a:v0", "b:v1", "c:v0", "nameless:v0"])
@@ -211,16 +212,20 @@ describe("objects 2.2, 7: models", () => {
   })
 
   test.each([
-    [{ name: "m" }, "source_code"],
-    [{ source_code: "x" }, "name"],
-    [{ name: "m", source_code: "x", attributes: [] }, "attributes"],
-    [{ name: "m", source_code: "\ud800" }, "source_code"],
-  ])("%j is 422 at %s", async (body, field) => {
-    const answer = await create(acme.newProject(), "models", body)
-    expect([answer.status, (answer.body as { detail: { loc: unknown }[] }).detail[0]?.loc]).toEqual([
-      422,
-      ["body", field],
-    ])
+    ["models", { name: "m" }, ["source_code"]],
+    ["models", { source_code: "x" }, ["name"]],
+    ["models", { name: "m", source_code: "x", attributes: [] }, ["attributes"]],
+    ["models", { name: "m", source_code: "\ud800" }, ["source_code"]],
+    ["ops", { name: 1 }, ["name"]],
+    ["scorers", { name: "s" }, ["op_source_code"]],
+    ["scorers", { op_source_code: "x" }, ["name"]],
+    ["evaluations", { name: "e" }, ["dataset"]],
+    ["evaluations", { dataset: "d" }, ["name"]],
+    ["evaluations", { name: "e", dataset: "d", scorers: [1] }, ["scorers", 0]],
+    ["evaluations", { name: "e", dataset: "d", trials: 1.5 }, ["trials"]],
+  ])("2.2, 7: %s of %j is 422 at %j", async (kind, body, place) => {
+    const answer = await create(acme.newProject(), kind, body)
+    expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ loc: ["body", ...place] }] }])
   })
 
   test("a model that the SDK published without a file has no source code", async () => {

@@ -165,10 +165,22 @@ describe("objects 3.1, 3.2: publishing and reading", () => {
       existing_base_object_classes: ["Model"],
       object_name: "My data",
     })
-    expect(
-      (await acme.post("/obj/delete", { project_id: project, object_id: "bound", digests: [digest] })).status,
-    ).toBe(200)
+    const deleted = await acme.post("/obj/delete", { project_id: project, object_id: "bound", digests: [digest] })
+    expect([deleted.status, deleted.body]).toEqual([
+      200,
+      { num_deleted: 1, deleted_versions: [{ digest, base_object_class: "Model", leaf_object_class: "A" }] },
+    ])
     await publish(project, "bound", JSON.stringify(model("B", "Dataset")))
+    const revived = await create(project, "bound", { ...model("A", "Model"), name: "x" })
+    expect([revived.status, revived.body]).toMatchObject([400, { existing_base_object_classes: ["Dataset"] }])
+    expect((await list(project)).map(brief)).toEqual(["bound:v1 latest"])
+  })
+
+  test("objects 3.1, 13: NaN and Infinity are hashed as Python prints them, and read as null", async () => {
+    const project = acme.newProject()
+    const digest = await publish(project, "odd", '{"a":[NaN,-Infinity]}')
+    expect(digest).toBe("fwLjAAenGjjbYt9dY7amspnUpV06M9fcNLlebamrs3E")
+    expect((await version(project, "odd", digest)).val).toEqual({ a: [null, null] })
   })
 
   test("builtin_object_class completes the value, also under its old name", async () => {
@@ -181,6 +193,9 @@ describe("objects 3.1, 3.2: publishing and reading", () => {
         obj: { base_object_class: "AnnotationSpec", leaf_object_class: "AnnotationSpec" },
       })
     }
+    const { val, digest: known } = await version(project, "spec", "latest")
+    const whole = await create(project, "spec", val, { builtin_object_class: "AnnotationSpec" })
+    expect(whole.body).toEqual({ object_id: "spec", digest: known })
     const refusals = [
       await create(project, "x", [1], { builtin_object_class: "AnnotationSpec" }),
       await create(project, "x", model("A", "Model"), { builtin_object_class: "AnnotationSpec" }),
@@ -335,11 +350,21 @@ describe("objects 3.4: deletion", () => {
     expect((await list(project)).map(brief)).toEqual(["x:v0", "x:v2", "x:v1 latest"])
   })
 
+  test("of what remains the newest is the latest, not the neighbour of the one that was", async () => {
+    const project = acme.newProject()
+    for (const val of ["1", "2", "3", "1"]) await publish(project, "x", val)
+    expect((await list(project)).map(brief)).toEqual(["x:v0 latest", "x:v1", "x:v2"])
+    expect((await remove(project, "x", ["v1", "v1"])).body).toMatchObject({ num_deleted: 1 })
+    expect((await list(project)).map(brief)).toEqual(["x:v0 latest", "x:v2"])
+    await remove(project, "x", ["v0"])
+    expect((await list(project)).map(brief)).toEqual(["x:v2 latest"])
+  })
+
   test("all versions, or none when one of them is missing", async () => {
     const project = acme.newProject()
-    await publish(project, "x", "1")
+    const first = await publish(project, "x", "1")
     await publish(project, "x", "2")
-    for (const digests of [["v0", "v7"], ["v0", "nothing"], ["nothing"]]) {
+    for (const digests of [["v0", "v7"], ["v0", "nothing"], ["nothing"], ["v0", first]]) {
       expect((await remove(project, "x", digests)).status).toBe(404)
     }
     expect(await list(project)).toHaveLength(2)
@@ -391,6 +416,26 @@ describe("objects 10, 13: refs to projects", () => {
     expect(answer.text).toContain(`"val":${text}`)
     expect((await read(project, "same", digest)).text).not.toContain("weave-trace-internal")
     expect(await create(project, "refs", seen, { expected_digest: "x".repeat(43) })).toMatchObject({ status: 409 })
+  })
+
+  test("refs are found in JSON inside of strings, to eight levels", async () => {
+    const project = acme.newProject()
+    await publish(project, "seed", "1")
+    const within = (ref: string, levels: number): string =>
+      levels === 0 ? ref : JSON.stringify([within(ref, levels - 1)])
+    const unknown = "weave-trace-internal:///bm9ib2R5/object/x:y"
+    expect(await create(project, "x", { a: within(unknown, 8) })).toMatchObject({
+      status: 400,
+      body: { error_type: "InvalidExternalRef" },
+    })
+    expect((await create(project, "x", { a: within(unknown, 9) })).status).toBe(200)
+    const { internal_project_id: id } = (
+      (await acme.post("/service/projects_info", { project_ids: [project] })).body as { internal_project_id: string }[]
+    )[0] ?? { internal_project_id: "" }
+    const val = (prefix: string) => JSON.stringify({ a: within(`${prefix}/object/x:y`, 8) })
+    const external = await publish(project, "external", val(`weave:///${project}`))
+    expect(await publish(project, "internal", val(`weave-trace-internal:///${id}`))).toBe(external)
+    expect((await version(project, "internal", "latest")).val).toEqual(JSON.parse(val(`weave:///${project}`)))
   })
 
   test("law 3: what begins like a ref of no project that could be stays text", async () => {

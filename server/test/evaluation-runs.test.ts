@@ -102,6 +102,29 @@ describe("objects 7: an evaluation run", () => {
     expect(read).toMatchObject({ status: "success", summary: { note: "done" }, finished_at: expect.any(String) })
   })
 
+  test("has the status of its call: an exception of its own, or failures below it", async () => {
+    const project = projectOf()
+    await project.run()
+    const [failed, troubled] = ["0192f000-0000-7000-8000-00000000000a", "0192f000-0000-7000-8000-00000000000b"] as const
+    const call = (id: string, fields: object) => ({
+      id,
+      trace_id: id,
+      op_name: "Evaluation.evaluate",
+      started_at: "2026-01-01 00:00:00.000000",
+      ended_at: "2026-01-01 00:00:02.000000",
+      attributes: "{}",
+      inputs: '{"self":"e","model":"m"}',
+      summary: "{}",
+      ...fields,
+    })
+    await storeCalls(opened.app, project.name, [
+      call(failed, { exception: "no dataset" }),
+      call(troubled, { summary: '{"status_counts":{"success":1,"error":2}}' }),
+    ])
+    expect((await project.get(`evaluation_runs/${failed}`)).body).toMatchObject({ status: "error" })
+    expect((await project.get(`evaluation_runs/${troubled}`)).body).toMatchObject({ status: "descendant_error" })
+  })
+
   test("finishing it again changes neither the time nor the number of calls, and takes new means", async () => {
     const project = projectOf()
     const run = await project.run()
@@ -444,6 +467,24 @@ describe("objects 7: a score", () => {
       total_count: 0,
     })
   })
+})
+
+test.each([
+  ["evaluation_runs", { model: "m" }, ["evaluation"]],
+  ["evaluation_runs", { evaluation: "e" }, ["model"]],
+  ["predictions", { inputs: {}, output: 1 }, ["model"]],
+  ["predictions", { model: "m", output: 1 }, ["inputs"]],
+  [
+    "predictions",
+    { model: "m", inputs: {}, output: 1, genai_span_ref: [{ trace_id: "t" }] },
+    ["genai_span_ref", 0, "span_id"],
+  ],
+  ["scores", { scorer: "weave:///a/b/object/s:v0", value: 1 }, ["prediction_id"]],
+  ["scores", { prediction_id: "p", value: 1 }, ["scorer"]],
+  ["eval_results/query", { evaluation_run_ids: ["r"], filter_logic_operator: "xor" }, ["filter_logic_operator"]],
+])("objects 7: %s of %j is 422 at %j", async (path, body, place) => {
+  const answer = await projectOf().post(path, body)
+  expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ loc: ["body", ...place] }] }])
 })
 
 describe("security 5.3: another team's key", () => {
