@@ -64,6 +64,16 @@ describe("objects 8: costs", () => {
     })
   })
 
+  test("each create appends a price", async () => {
+    const project = opened.acme.newProject()
+    const dearer = { prompt_token_cost: 1, completion_token_cost: 1 }
+    const ids = [...(await create(project, { m: cheap })), ...(await create(project, { m: dearer }))].map(([id]) => id)
+    expect(await query(project)).toMatchObject([
+      { id: ids[0], llm_id: "m", ...cheap },
+      { id: ids[1], llm_id: "m", ...dearer },
+    ])
+  })
+
   test("names of models are any text", async () => {
     const project = opened.acme.newProject()
     await create(project, { "a\0\ud800'\\ud800": cheap, constructor: cheap })

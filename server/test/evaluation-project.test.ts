@@ -7,13 +7,6 @@ let opened: EvaluationApp
 beforeAll(async () => (opened = await openEvaluationApp()))
 afterAll(() => opened.close())
 
-const none = {
-  trace_storage_size_bytes: 0,
-  objects_storage_size_bytes: 0,
-  tables_storage_size_bytes: 0,
-  files_storage_size_bytes: 0,
-}
-
 async function stats(project: string, fields: Record<string, unknown> = {}) {
   const answer = await opened.acme.post("/project/stats", { project_id: project, ...fields })
   if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
@@ -46,9 +39,21 @@ describe("objects 10: projects", () => {
   test("stats: what is not asked for is 0", async () => {
     const project = opened.acme.newProject()
     await opened.acme.post(`/v2/${project}/calls/complete`, { batch: [completedCall(project, { id: 1 })] })
-    expect(await stats(project, { include_trace_storage_size: false })).toEqual(none)
-    const traceOnly = { include_object_storage_size: false, include_trace_storage_size: null }
-    expect((await stats(project, traceOnly)).trace_storage_size_bytes).toBeGreaterThan(0)
+    // An op is an object, with its source in a file.
+    await opened.acme.post(`/v2/${project}/ops`, { name: "f", source_code: "0123456789" })
+    await opened.acme.post("/table/create", { table: { project_id: project, rows: [{ a: 1 }] } })
+    const whole = await stats(project)
+    expect(whole).toMatchObject({ tables_storage_size_bytes: 7, files_storage_size_bytes: 10 })
+    expect(Object.values(whole).every((bytes) => bytes > 0)).toBe(true)
+    expect(await stats(project, { include_trace_storage_size: null, include_file_storage_size: true })).toEqual(whole)
+    for (const [flag, field] of [
+      ["include_trace_storage_size", "trace_storage_size_bytes"],
+      ["include_object_storage_size", "objects_storage_size_bytes"],
+      ["include_table_storage_size", "tables_storage_size_bytes"],
+      ["include_file_storage_size", "files_storage_size_bytes"],
+    ] as const) {
+      expect(await stats(project, { [flag]: false })).toEqual({ ...whole, [field]: 0 })
+    }
   })
 
   test("calls are kept until they are deleted, and another promise is refused", async () => {

@@ -94,6 +94,15 @@ describe("objects 9: values", () => {
     ])
   })
 
+  test("each ref names its own project, and one that is not the caller's refuses all", async () => {
+    const [one, other, theirs] = [acme.newProject(), acme.newProject(), opened.rival.newProject()]
+    const refs = [await publish(one, "x", "1"), await publish(other, "x", "2"), await publish(one, "y", "3")]
+    expect(await values(...refs)).toEqual([1, 2, 3])
+    const secret = await publish(theirs, "x", "4", opened.rival)
+    const answer = await readBatch([...refs, secret])
+    expect([answer.status, answer.body]).toEqual([403, { detail: "Project not found" }])
+  })
+
   test("a ref on the way is followed, one at the end is not", async () => {
     const project = acme.newProject()
     const inner = await publish(project, "inner", '{"score":0.50}')
@@ -144,6 +153,11 @@ describe("objects 12: what is no ref of an object is 400", () => {
     "weave:///acme/p/object/name",
     "weave:///acme/p/object/name:a:b",
     "weave:///acme/p/object/:v0",
+    "weave:///acme/p/object/name:",
+    "weave:///acme/p/object/a/b:v0",
+    "weave:///acme/object/name:v0",
+    "weave:///acme/p/op/name",
+    "weave:///acme/p/table/abc/id/row",
     "weave:///acme/p/object/name:v0/attr",
     "weave:///acme/p/object/name:v0/field/x",
     "weave:///acme/p/object/name:v0/index/x",

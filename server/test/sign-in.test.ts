@@ -47,6 +47,35 @@ test("objects 15.1: Basic api:<key> is taken, another user or key is not", async
   expect(wrong.json()).toMatchObject({ errors: [{ extensions: { code: "PERMISSION_ERROR" } }] })
 })
 
+test("objects 15.1: Bearer takes the same keys, also in the evaluation store", async () => {
+  const asked = (key: string) =>
+    opened.app.server.inject({
+      method: "POST",
+      url: "/refs/read_batch",
+      headers: { authorization: `Bearer ${key}` },
+      payload: { refs: [] },
+    })
+  expect((await asked(opened.acme.key)).json()).toEqual({ vals: [] })
+  const refused = await asked("k".repeat(48))
+  expect([refused.statusCode, refused.json()]).toEqual([401, { detail: expect.stringContaining("not known") }])
+})
+
+test("objects 15.3: who the viewer is", async () => {
+  const query = "{ viewer { id username email admin defaultEntity { name } teams { edges { node { name } } } } }"
+  expect((await ask(query)).body).toEqual({
+    data: {
+      viewer: {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        username: "acme",
+        email: null,
+        admin: false,
+        defaultEntity: { name: "acme" },
+        teams: { edges: [{ node: { name: "acme" } }] },
+      },
+    },
+  })
+})
+
 test("objects 15.2: the viewer's default entity", async () => {
   const query = "query DefaultEntity { viewer { username defaultEntity { name } } }"
   expect(await ask(query)).toMatchObject({
@@ -63,10 +92,14 @@ test("objects 15.3: a project is null until it is upserted, once or twice", asyn
     expect(made.body).toEqual({ data: { upsertModel: { model: { name: "first", description: null } } } })
   }
   expect((await ask(projectQuery, variables)).body).toEqual({ data: { project: { name: "first" } } })
-  const older = `query ($p: String!) { model(name: $p, entityName: "acme") { id name entityName repo } }`
-  expect((await ask(older, { p: "first" })).body).toMatchObject({
-    data: { model: { name: "first", entityName: "acme", repo: null } },
-  })
+  const [info] = (await opened.acme.post("/service/projects_info", { project_ids: ["acme/first"] })).body as {
+    internal_project_id: string
+  }[]
+  const whole = { id: info?.internal_project_id, name: "first", entityName: "acme", description: null, repo: null }
+  for (const root of ["project", "model"]) {
+    const query = `query ($p: String!) { ${root}(name: $p, entityName: "acme") { ${Object.keys(whole).join(" ")} } }`
+    expect((await ask(query, { p: "first" })).body).toEqual({ data: { [root]: whole } })
+  }
 })
 
 test("objects 15.3: another team's projects are not there and cannot be made", async () => {
