@@ -184,6 +184,19 @@ describe("calls 3.2: summary.weave", () => {
     expect(await sorted("latency_ms", "asc")).toBe("a c b d")
     expect(await sorted("trace_name", "desc")).toBe("b c a d")
   })
+
+  test("asked for by status, errors below a call count before that it runs", async () => {
+    const summary = '{"status_counts":{"error":1}}'
+    const project = await projectWith(call("open", { summary }), ended("done", { summary }))
+    const withStatus = (status: string) =>
+      idsOf(project, {
+        query: { $expr: { $eq: [{ $getField: "summary.weave.status" }, { $literal: status }] } },
+      })
+    expect(await withStatus("descendant_error")).toBe("done open")
+    expect(await withStatus("running")).toBe("")
+    const shown = (await stream(project)).map((line) => (line["summary"] as { weave: { status: string } }).weave.status)
+    expect(shown).toEqual(["descendant_error", "running"])
+  })
 })
 
 describe("calls 3.3: /call/read", () => {
@@ -213,6 +226,12 @@ describe("calls 3.3: /call/read", () => {
       ["child", 16, null],
       ["root", 16, 32],
     ])
+    const read = async (id: string) => {
+      const flags = { include_storage_size: true, include_total_storage_size: true }
+      return (await opened.acme.post("/call/read", { project_id: project, id, ...flags })).body
+    }
+    expect(await read("root")).toMatchObject({ call: { storage_size_bytes: 16, total_storage_size_bytes: 32 } })
+    expect(await read("child")).toMatchObject({ call: { storage_size_bytes: 16, total_storage_size_bytes: null } })
   })
 })
 
@@ -260,14 +279,49 @@ describe("calls 3.5: filters", () => {
     expect(stats.body).toMatchObject({ count: expected === "" ? 0 : expected.split(" ").length })
   })
 
-  test("more than 1000 values: 400 with the reason", async () => {
-    const call_ids = Array.from({ length: 1001 }, (_, index) => `c${index}`)
-    const answer = await opened.acme.post("/calls/stream_query", { project_id: project, filter: { call_ids } })
+  test.each(
+    `op_names input_refs output_refs parent_ids trace_ids call_ids thread_ids turn_ids wb_run_ids`.split(/\s+/),
+  )("1000 %s pass, one more is 400 with the reason", async (name) => {
+    const values = Array.from({ length: 1001 }, (_, index) => `c${index}`)
+    const ask = (count: number) =>
+      opened.acme.post("/calls/stream_query", { project_id: project, filter: { [name]: values.slice(0, count) } })
+    expect((await ask(1000)).status).toBe(200)
+    const answer = await ask(1001)
     expect(answer.status).toBe(400)
     expect(answer.body).toEqual({
-      reason: "Parameter: 'call_ids' request length is greater than max length (1000). Actual length: 1001",
+      reason: `Parameter: '${name}' request length is greater than max length (1000). Actual length: 1001`,
       error_type: "ValueError",
     })
+  })
+
+  test("deleted calls and ends without a start are not there, even when they are named", async () => {
+    const hidden = await projectWith(ended("gone", { thread_id: "th" }), {
+      id: "orphan",
+      ended_at: `${start}.1`,
+      summary: "{}",
+    })
+    await storeCalls(opened.app, hidden, [{ id: "gone", deleted_at: "2026-01-03 00:00:00" }])
+    for (const filter of [{ call_ids: ["gone", "orphan"] }, { thread_ids: ["th"] }, { trace_ids: ["t1"] }]) {
+      expect(await idsOf(hidden, { filter })).toBe("")
+    }
+    expect((await opened.acme.post("/calls/query_stats", { project_id: hidden })).body).toMatchObject({ count: 0 })
+  })
+
+  test("calls 2.3: a ref is a whole string, in either spelling of its letters; a text that quotes one has none", async () => {
+    const [foreign, escaped] = ["weave:///acme/p/object/größe:1", "weave:///acme/p/object/gr\\u00f6\\u00dfe:1"]
+    const refs = await projectWith(
+      ended("quoting", { inputs: JSON.stringify({ text: `"${object}:1" and "${foreign}" and ` }) }),
+      ended("ending", { inputs: JSON.stringify([`said "${object}:1`, `said "${foreign}`]) }),
+      ended("list", { inputs: `["${object}:1","${object}:2"]` }),
+      ended("plain", { inputs: `{"d":"${foreign}"}` }),
+      ended("ascii", { inputs: `{"d":"${escaped}"}` }),
+    )
+    const calls = (...input_refs: string[]) => idsOf(refs, { filter: { input_refs } })
+    expect(await calls(`${object}:1`)).toBe("list")
+    expect(await calls(`${object}:2`)).toBe("list")
+    expect(await calls(`${object}:*`)).toBe("list")
+    expect(await calls(foreign)).toBe("ascii plain")
+    expect(await calls(foreign.replace(":1", ":*"))).toBe("ascii plain")
   })
 
   test("300 refs at once", async () => {
@@ -302,6 +356,50 @@ describe("calls 3.6: query expressions over the wire", () => {
         body: { reason: `Field ${field} is not allowed`, error_type: "InvalidFieldError" },
       })
     }
+  })
+
+  test("every column of a call is a field", async () => {
+    const named = {
+      trace_id: "t9",
+      op_name: "named",
+      display_name: "shown",
+      parent_id: "p",
+      thread_id: "th",
+      turn_id: "tu",
+      exception: "boom",
+      wb_user_id: "u",
+      wb_run_id: "e/p/r",
+      wb_run_step: 5,
+      wb_run_step_end: 6,
+    }
+    const project = await projectWith(
+      ended("a", {
+        ...named,
+        started_at: "2026-01-02 03:04:05.250000",
+        ended_at: "2026-01-02 03:04:07.500000",
+        inputs: '{"i":{"a.b":[true]}}',
+        output: '[{"o":7}]',
+        attributes: '{"k":"v"}',
+        summary: '{"s":{"x":"y"}}',
+      }),
+      ended("b"),
+    )
+    const found = (field: string, value: unknown) =>
+      idsOf(project, { query: { $expr: { $eq: [{ $getField: field }, { $literal: value }] } } })
+    const fields = Object.entries({
+      ...named,
+      id: "a",
+      started_at: 1_767_323_045.25,
+      ended_at: 1_767_323_047.5,
+      "inputs.i.a\\.b.0": true,
+      "output.0.o": 7,
+      "attributes.k": "v",
+      "attributes_dump.k": "v",
+      "summary.s.x": "y",
+      "summary_dump.s.x": "y",
+    })
+    for (const [field, value] of fields) expect([field, await found(field, value)]).toEqual([field, "a"])
+    for (const field of ["deleted_at", "expire_at"]) expect([field, await found(field, null)]).toEqual([field, "b a"])
   })
 
   test("a malformed query: 422 with its place", async () => {
@@ -367,6 +465,8 @@ describe("calls 3.7: order and pages", () => {
     for (const request of [{ limit: -1 }, { offset: -1 }]) {
       expect((await opened.acme.post("/calls/stream_query", { project_id: project, ...request })).status).toBe(400)
     }
+    const upwards = { project_id: project, sort_by: [{ field: "id", direction: "up" }] }
+    expect((await opened.acme.post("/calls/stream_query", upwards)).status).toBe(422)
     const answer = await opened.acme.post("/calls/stream_query", {
       project_id: project,
       sort_by: [{ field: "nowhere", direction: "asc" }],
@@ -421,6 +521,11 @@ describe("calls 3.8: columns", () => {
       summary: { weave: { status: "success", latency_ms: 1500 } },
       ended_at: "2026-01-02T03:04:06.500000Z",
     })
+    expect((await stream(project, { columns: ["id"], include_costs: true }))[0]).toMatchObject({
+      summary: { weave: { status: "success", latency_ms: 1500 } },
+      ended_at: "2026-01-02T03:04:06.500000Z",
+      inputs: {},
+    })
     expect(await only()).toMatchObject({ inputs: { x: { y: 1 } }, thread_id: "th" })
     const unknown = await opened.acme.post("/calls/stream_query", { project_id: project, columns: ["nowhere"] })
     expect(unknown.status).toBe(422)
@@ -441,6 +546,8 @@ describe("calls 3.10: /calls/query_stats", () => {
     expect(await stats()).toEqual({ count: 3, has_more: false, total_storage_size_bytes: null })
     expect(await stats({ limit: 2 })).toEqual({ count: 2, has_more: true, total_storage_size_bytes: null })
     expect(await stats({ limit: 3 })).toEqual({ count: 3, has_more: false, total_storage_size_bytes: null })
+    const negative = await opened.acme.post("/calls/query_stats", { project_id: project, limit: -1 })
+    expect(negative.status).toBe(400)
     const expression = { $eq: [{ $getField: "inputs.x" }, { $literal: 2 }] }
     expect(await stats({ query: { $expr: expression } })).toMatchObject({ count: 1 })
     // Each call: 7 bytes of inputs, 2 of attributes, 4 of output, 2 of summary.

@@ -2,6 +2,7 @@
 import { HeddleError } from "../../../errors.ts"
 import type { CallsFilter } from "../../../wire/evaluation/call-read.ts"
 import { traceCandidates } from "./call-places.ts"
+import { hasRef } from "./payload-refs.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 
 const longestList = 1000
@@ -31,8 +32,6 @@ const strictLists = [
 
 /** At the end of a ref: any version. */
 const anyVersion = ":*"
-/** ClickHouse searches for at most 255 texts at once. */
-const needlesAtOnce = 255
 
 /** @throws {HeddleError} 400 for a list of more than 1000. */
 export function filterConditions(filter: CallsFilter, projectId: string, parameters: SqlParameters): string[] {
@@ -53,8 +52,8 @@ export function filterConditions(filter: CallsFilter, projectId: string, paramet
   }
   if (filter.trace_roots_only === true) conditions.push("parent_id is null")
   if (given(op_names)) conditions.push(opCondition(op_names, parameters))
-  if (given(input_refs)) conditions.push(refCondition("inputs", input_refs, parameters))
-  if (given(output_refs)) conditions.push(refCondition("output", output_refs, parameters))
+  if (given(input_refs)) conditions.push(hasRef("inputs", input_refs, parameters))
+  if (given(output_refs)) conditions.push(hasRef("output", output_refs, parameters))
   return conditions
 }
 
@@ -81,19 +80,6 @@ function opCondition(names: readonly string[], parameters: SqlParameters): strin
   const conditions = families.map((name) => `startsWith(op_name, ${parameters.bind(name.slice(0, -1), "String")})`)
   if (exact.length > 0) conditions.push(`op_name in ${parameters.bind(exact, "Array(String)")}`)
   return `(${conditions.join(" or ")})`
-}
-
-/** A ref stands in the payload's text as a whole string, whose end is open for any version. */
-function refCondition(column: string, refs: readonly string[], parameters: SqlParameters): string {
-  const needles = refs.map((ref) =>
-    ref.endsWith(anyVersion) ? JSON.stringify(ref.slice(0, -1)).slice(0, -1) : JSON.stringify(ref),
-  )
-  const searches: string[] = []
-  for (let from = 0; from < needles.length; from += needlesAtOnce) {
-    const some = parameters.bind(needles.slice(from, from + needlesAtOnce), "Array(String)")
-    searches.push(`multiSearchAny(ifNull(${column}, ''), ${some})`)
-  }
-  return `(${searches.join(" or ")})`
 }
 
 function partition<T>(values: readonly T[], test: (value: T) => boolean): [T[], T[]] {

@@ -4,6 +4,7 @@ import { queuesOfCall } from "../annotation/queue-calls.ts"
 import { callFeedbackValue } from "./call-feedback-field.ts"
 import { type Expansion, payloadValue } from "./call-ref-field.ts"
 import { hasOddJson } from "./calls-tables.ts"
+import { payloadRefs } from "./payload-refs.ts"
 import { jsonValue } from "../query/json-value.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 import { listValue, numberValue, type SqlValue, splitPath, textValue, timeValue } from "../query/sql-value.ts"
@@ -58,15 +59,10 @@ export function callField(path: string, scope: CallFieldScope): SqlValue {
   if (numbers.has(head)) return numberValue(head)
   if (times.has(head)) return timeValue(head)
   if (head === "project_id") return textValue(parameters.bind(projectName, "String"))
-  if (head === "input_refs") return listValue(refsOf("inputs"))
-  if (head === "output_refs") return listValue(refsOf("output"))
+  if (head === "input_refs") return listValue(payloadRefs("inputs"))
+  if (head === "output_refs") return listValue(payloadRefs("output"))
   if (head === "annotation_queue_items" && rest.length > 0) return listValue(queuesOfCall(scope))
   throw unknownField(path)
-}
-
-/** The refs that stand in a payload as whole strings. */
-function refsOf(column: string): string {
-  return `extractAll(ifNull(${column}, ''), '"(weave:///[^"]*)"')`
 }
 
 function unknownField(path: string): HeddleError {

@@ -93,6 +93,7 @@ describe("calls 3.6: a comparison takes the type of its literal", () => {
     ["$eq", "doc.one", true, true],
     ["$eq", "doc.text", true, null],
     ["$eq", "doc.empty", "", true],
+    ["$eq", "doc.nowhere", "", null],
     ["$eq", "doc.deep", "x", false],
     ["$eq", "doc.emoji", "😀\u2028", true],
     ["$eq", "doc.nested", '{"a": 1}', true],
