@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { agentsPage, agentVersionsPage } from "../src/wire/evaluation/agents/agents.ts"
 import { attributeSchema, spansPage } from "../src/wire/evaluation/agents/span-query.ts"
-import { agent, model, sendSpans, sendWorld, spanId, traceId } from "./support/agent-spans.ts"
+import { agent, model, said, sendSpans, sendWorld, spanId, traceId } from "./support/agent-spans.ts"
 import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
 
 const project = "acme/agents"
@@ -390,6 +390,67 @@ describe("calls 10: which attributes spans have", () => {
   })
 })
 
+describe("calls 10: how much comes when nothing is said of it, also by null", () => {
+  const many = "acme/many-agents"
+  const of = async (path: string, fields: object, more: object) =>
+    (await ask(path, { project_id: many, ...fields, ...more })).body
+  beforeAll(async () => {
+    const spans = Array.from({ length: 101 }, (_, index) => ({
+      trace: `${index + 1}`,
+      id: `${index + 1}`,
+      at: index,
+      attributes: model([1n, 1n], [said("user", `hello ${index}`)], [], {
+        "gen_ai.agent.name": `agent ${index}`,
+        "gen_ai.conversation.id": index < 51 ? "long" : `short ${index}`,
+        ...(index === 0 ? Object.fromEntries(Array.from({ length: 201 }, (__, key) => [`key_${key}`, "x"])) : {}),
+      }),
+    }))
+    await sendSpans(opened.acme, many, ...spans)
+  })
+
+  test.each([
+    ["/agents/query", {}, "agents", 100, { total_count: 101 }],
+    ["/agents/spans/query", {}, "spans", 100, { total_count: 101 }],
+    ["/agents/spans/query", { group_by: [{ key: "agent_name" }] }, "groups", 100, { total_count: 101 }],
+    ["/agents/search", {}, "results", 20, { total_conversations: 51 }],
+    ["/agents/search", { query: null, roles: ["user"] }, "results", 20, { total_conversations: 51 }],
+    ["/agents/conversations/chat", { conversation_id: "long" }, "turns", 50, { total_turns: 51, has_more: true }],
+    ["/agents/spans/custom-attrs/schema", {}, "attributes", 200, { has_more: true, limit: 200, offset: 0 }],
+  ])("%s %j gives as many %s as %i", async (path, fields, name, count, rest) => {
+    for (const more of [{}, { limit: null, offset: null }]) {
+      const answer = await of(path, fields, more)
+      expect(answer).toMatchObject(rest)
+      expect((answer as Record<string, unknown[]>)[name]).toHaveLength(count)
+    }
+  })
+
+  test.each([
+    ["/agents/query", {}, { agents: [], total_count: 101 }],
+    ["/agents/spans/query", {}, { spans: [], total_count: 101 }],
+    ["/agents/search", {}, { results: [], total_conversations: 51 }],
+    ["/agents/conversations/chat", { conversation_id: "long" }, { turns: [], total_turns: 51, has_more: true }],
+  ])("%s: none of them at a limit of 0", async (path, fields, expected) => {
+    expect(await of(path, fields, { limit: 0 })).toMatchObject(expected)
+  })
+
+  test("statistics: 24 ranges of a number, the 50 largest groups", async () => {
+    const stats = async (fields: object) => {
+      const window = { start: "2026-03-01T10:00:00Z", end: "2026-03-01T10:05:00Z", granularity: 300 }
+      return (await of("/agents/spans/stats", { ...window, ...fields }, {})) as { rows: object[] }
+    }
+    for (const bins of [undefined, null]) {
+      const range = { value: { source: "derived", key: "duration_ms" }, min: 0, max: 24_000 }
+      const bucket_by = { type: "number", ...range, bins }
+      expect((await stats({ bucket_by })).rows).toHaveLength(24)
+    }
+    const metrics = [{ alias: "tokens", value: { key: "input_tokens" }, value_type: "number" }]
+    for (const group_limit of [undefined, null]) {
+      const { rows } = await stats({ metrics, group_by: [{ key: "agent_name" }], group_limit })
+      expect(rows).toHaveLength(50)
+    }
+  })
+})
+
 describe("calls 10: what cannot be asked for", () => {
   const spans = "/agents/spans/query"
   const group_by = [{ key: "agent_name" }]
@@ -429,8 +490,11 @@ describe("calls 10: what cannot be asked for", () => {
     [spans, { group_by, group_filters: [{ measure: { alias: "n", aggregation: "count" }, min: "soon" }] }, 422],
     [spans, { group_by, group_filters: [{ measure: { alias: "n", aggregation: "count" }, min: "2026-01-01" }] }, 400],
     [spans, { insight_filters: [{ field: "mood", values: [] }] }, 422],
+    ["/agents/query", { limit: 10_001 }, 422],
     ["/agents/agent-versions/query", {}, 422],
+    ["/agents/agent-versions/query", { agent_name: "helper", limit: 10_001 }, 422],
     ["/agents/spans/custom-attrs/schema", { limit: 0 }, 422],
+    ["/agents/spans/custom-attrs/schema", { limit: 2001 }, 422],
     ["/agents/search", { roles: ["robot"] }, 422],
     ["/agents/search", { limit: 1001 }, 422],
     ["/agents/traces/chat", {}, 422],

@@ -1,5 +1,7 @@
 /** The shapes of errors of the evaluation store. */
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { z } from "zod"
+import type { Route } from "../src/http/route.ts"
 import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
 
 let world: EvaluationApp
@@ -11,6 +13,13 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
+const start = {
+  project_id: "acme/errors",
+  op_name: "op",
+  started_at: "2026-01-02T03:04:05Z",
+  attributes: {},
+  inputs: {},
+}
 const reason = (error_type: string) => ({ reason: expect.any(String), error_type })
 
 test.each([
@@ -34,7 +43,36 @@ test.each([
     { detail: [{ loc: ["body", "id"], msg: "Field required", type: "missing" }] },
   ],
   ["a column that is none", "/calls/query", { columns: ["x"] }, 422, reason("InvalidFieldError")],
-] as const)("objects 14: %s", async (_, url, body, status, expected) => {
+  [
+    "a field that is none",
+    "/calls/query",
+    { sort_by: [{ field: "x", direction: "asc" }] },
+    422,
+    { reason: "Field x is not allowed", error_type: "InvalidFieldError" },
+  ],
+  ["an id of no form", "/call/start", { start: { ...start, id: "abc" } }, 400, reason("ValueError")],
+  [
+    "an internal ref",
+    "/call/start",
+    { start: { ...start, inputs: { x: "weave-trace-internal:///a/object/b:c" } } },
+    400,
+    reason("InvalidExternalRef"),
+  ],
+  [
+    "an expression that means nothing",
+    "/calls/query_stats",
+    { query: { $expr: { $gt: [{ $getField: "started_at" }, { $literal: "soon" }] } } },
+    400,
+    reason("BadQueryParameterError"),
+  ],
+  [
+    "a row that cannot be made small enough",
+    "/call/start",
+    { start: { ...start, thread_id: "x".repeat(4 * 1024 * 1024) } },
+    413,
+    reason("InsertTooLarge"),
+  ],
+] as const)("objects 14, calls 1.3: %s", async (_, url, body, status, expected) => {
   const sent = typeof body === "string" ? body : { project_id: project, ...body }
   const answer = await world.acme.post(url, sent)
   expect([answer.status, answer.body]).toEqual([status, expected])
@@ -44,3 +82,113 @@ test("objects 14: no key is 401 with a detail", async () => {
   const answer = await world.app.server.inject({ method: "POST", url: "/call/read", payload: {} })
   expect([answer.statusCode, answer.json()]).toEqual([401, { detail: expect.stringContaining("no API key") }])
 })
+
+interface JsonSchema {
+  type?: string | string[]
+  const?: unknown
+  enum?: unknown[]
+  minimum?: number
+  minItems?: number
+  anyOf?: JsonSchema[]
+  oneOf?: JsonSchema[]
+  items?: JsonSchema
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  additionalProperties?: boolean | JsonSchema
+}
+
+/** Of the routes of the evaluation store, their JSON bodies; calls and table rows are read by readers of their own. */
+function jsonBodies(): { route: Route; schema: JsonSchema }[] {
+  return world.app.routes.flatMap((route) => {
+    const body = route.schemas.body ?? route.bodyDocument
+    const isJson = route.dialect === "reason" && route.bodyType === undefined && route.streamsBody !== true
+    return isJson && body !== undefined ? [{ route, schema: z.toJSONSchema(body, jsonSchema) as JsonSchema }] : []
+  })
+}
+const jsonSchema = { io: "input", unrepresentable: "any" } as const
+
+test("calls 1.1: no request body but Query refuses unknown keys, and all that may be absent may be null", () => {
+  const faults = (schema: JsonSchema, place: string): string[] => [
+    ...(schema.additionalProperties === false ? [`${place} refuses unknown keys`] : []),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
+      if (isQuery(member)) return []
+      const isRefused = schema.required?.includes(name) !== true && !admitsNull(member)
+      return [...(isRefused ? [`${place}.${name} refuses null`] : []), ...faults(member, `${place}.${name}`)]
+    }),
+    ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((one) => faults(one, place)),
+    ...(schema.items === undefined ? [] : faults(schema.items, `${place}[]`)),
+  ]
+  const bodies = jsonBodies()
+  expect(bodies.length).toBeGreaterThan(80)
+  expect(bodies.flatMap(({ route, schema }) => faults(schema, `${route.method} ${route.path}`))).toEqual([])
+})
+
+function isQuery({ properties, anyOf }: JsonSchema): boolean {
+  return properties?.["$expr"] !== undefined || anyOf?.some(isQuery) === true
+}
+
+function admitsNull({ type, anyOf, enum: values }: JsonSchema): boolean {
+  const isAnything = type === undefined && anyOf === undefined && values === undefined
+  return isAnything || [type].flat().includes("null") || anyOf?.some(admitsNull) === true
+}
+
+const foreign = "rival/p"
+/** What bodies must hold besides what their schemas require. */
+const besides: Record<string, object> = {
+  "/agents/spans/stats": {
+    start: "2026-03-01",
+    end: "2026-03-02",
+    metrics: [{ alias: "n", value: { key: "input_tokens" }, value_type: "number" }],
+  },
+  "/annotation_queues/:queue_id/items/:item_id/final_labels/:field": { value: 1 },
+  "/call/update": { display_name: "x" },
+  "/v2/:entity/:project/eval_results/query": { evaluation_call_ids: ["x"] },
+}
+/** Of members that are not any text. */
+const samples: Record<string, unknown> = {
+  project_id: foreign,
+  id: "0198c5a0-0000-7000-8000-000000000001",
+  trace_id: "0198c5a0-0000-7000-8000-000000000001",
+  started_at: "2026-01-02T03:04:05Z",
+  ended_at: "2026-01-02T03:04:05Z",
+  before_ms: 2,
+  $expr: { $eq: [{ $getField: "id" }, { $literal: "x" }] },
+  refs: [`weave:///${foreign}/object/x:v0`],
+  ref: `weave:///${foreign}/object/x:v0`,
+  scorer: `weave:///${foreign}/object/x:v0`,
+  base_url: "https://models.example.com",
+}
+
+test("calls 1.1: every route answers 403 for another team's project", async () => {
+  await world.rival.post("/table/create", { table: { project_id: foreign, rows: [{}] } })
+  // The first tells of those projects that it may, the others name them in their query.
+  const asked = jsonBodies().filter(
+    ({ route }) => route.path !== "/service/projects_info" && route.schemas.query === undefined,
+  )
+  expect(asked.length).toBeGreaterThan(80)
+  for (const { route, schema } of asked) {
+    const url = route.path.replace(":entity/:project", foreign).replaceAll(/:\w+/g, "x")
+    const answer = await world.app.server.inject({
+      method: route.method,
+      url,
+      headers: { authorization: `Bearer ${world.acme.key}`, "content-type": "application/json" },
+      payload: JSON.stringify({ ...(least(schema) as object), ...besides[route.path] }),
+    })
+    expect([route.path, answer.statusCode, answer.json()]).toEqual([route.path, 403, { detail: "Project not found" }])
+  }
+})
+
+/** A value of a schema with nothing but what is required; its project is another team's. */
+function least(schema: JsonSchema): unknown {
+  const [choice] = schema.anyOf ?? schema.oneOf ?? []
+  if (choice !== undefined) return least(choice)
+  if (schema.const !== undefined) return schema.const
+  if (schema.enum !== undefined) return schema.enum[0]
+  const type = [schema.type].flat()[0]
+  if (type === "array") return Array.from({ length: schema.minItems ?? 1 }, () => least(schema.items ?? {}))
+  if (type === "integer" || type === "number") return schema.minimum ?? 1
+  if (type === "boolean") return true
+  if (type === "string") return "x"
+  const { properties = {}, required = [] } = schema
+  return Object.fromEntries(required.map((name) => [name, samples[name] ?? least(properties[name] ?? {})]))
+}

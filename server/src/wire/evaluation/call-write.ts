@@ -4,6 +4,7 @@
  * document. Unknown fields are ignored: npm weave 0.11.1 sends `display_name` with an end.
  */
 import { z } from "zod"
+import { orDefault } from "./or-default.ts"
 
 const free = z.record(z.string(), z.unknown())
 const time = z.iso.datetime({ offset: true, local: true })
@@ -56,8 +57,8 @@ export const callEndBody = z.object({ end: endedCall })
 export const callUpsertBody = z.object({
   batch: z.array(
     z.union([
-      z.object({ mode: z.literal("start").default("start"), req: callStartBody }),
-      z.object({ mode: z.literal("end").default("end"), req: callEndBody }),
+      z.object({ mode: orDefault(z.literal("start"), "start"), req: callStartBody }),
+      z.object({ mode: orDefault(z.literal("end"), "end"), req: callEndBody }),
     ]),
   ),
 })

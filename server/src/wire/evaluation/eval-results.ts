@@ -1,9 +1,10 @@
 /** `eval_results/query`: evaluation-store-objects 7. */
 import { z } from "zod"
 import { query, sortBy } from "./query.ts"
+import { orDefault } from "./or-default.ts"
 
 const ids = z.array(z.string()).nullish()
-const flag = (value: boolean) => z.boolean().default(value)
+const flag = (value: boolean) => orDefault(z.boolean(), value)
 
 export const evalResultsFilter = z.object({
   /** The fields are those of this evaluation; null: of any. */
@@ -31,12 +32,12 @@ export const evalResultsBody = z
       .array(
         sortBy.extend({
           evaluation_call_id: z.string().nullish(),
-          mode: z.enum(["value", "difference"]).default("value"),
+          mode: orDefault(z.enum(["value", "difference"]), "value"),
         }),
       )
       .nullish(),
     filters: z.array(evalResultsFilter).nullish(),
-    filter_logic_operator: z.enum(["and", "or"]).default("or"),
+    filter_logic_operator: orDefault(z.enum(["and", "or"]), "or"),
     limit: z.int().nullish(),
     offset: z.int().nullish(),
   })

@@ -2,12 +2,13 @@
 import { z } from "zod"
 import { feedbackQueryBody } from "./feedback.ts"
 import { callRecord, callsQueryRequest } from "./call-read.ts"
+import { orDefault } from "./or-default.ts"
 
 /** JSON Lines, CSV with a header (RFC 4180) or Parquet. */
 export const exportFormat = z.enum(["jsonl", "csv", "parquet"])
 
 const style = {
-  format: exportFormat.default("jsonl"),
+  format: orDefault(exportFormat, "jsonl"),
   /** CSV only: an apostrophe before texts that a spreadsheet would run as a formula. */
   spreadsheet_safe: z.boolean().nullish(),
 }

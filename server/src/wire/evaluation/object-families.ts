@@ -4,6 +4,7 @@
  */
 import { z } from "zod"
 import { nameList } from "./list-query.ts"
+import { orDefault } from "./or-default.ts"
 
 export const familyParams = z.object({ entity: z.string(), project: z.string() })
 
@@ -57,7 +58,7 @@ export const evaluationCreateBody = z.object({
   dataset: z.string(),
   description: text,
   scorers: z.array(z.string()).nullish(),
-  trials: z.int().default(1),
+  trials: orDefault(z.int(), 1),
   evaluation_name: text,
   eval_attributes: attributes.nullish(),
 })

@@ -1,5 +1,6 @@
 /** Objects and their versions: evaluation-store-objects 3. Clients send more fields than these; they are ignored. */
 import { z } from "zod"
+import { orDefault } from "./or-default.ts"
 
 const strings = z.array(z.string())
 const flag = z.boolean().nullish()
@@ -64,7 +65,7 @@ export const objectQueryBody = z.object({
   limit: z.int().nullish(),
   offset: z.int().nullish(),
   /** Of `object_id` and `created_at`; other fields are left out. */
-  sort_by: z.array(z.object({ field: z.string(), direction: z.enum(["asc", "desc"]).default("asc") })).nullish(),
+  sort_by: z.array(z.object({ field: z.string(), direction: orDefault(z.enum(["asc", "desc"]), "asc") })).nullish(),
   metadata_only: flag,
   include_storage_size: flag,
   include_tags_and_aliases: flag,

@@ -3,6 +3,7 @@
  * object that refuses unknown keys.
  */
 import { z } from "zod"
+import { orDefault } from "./or-default.ts"
 
 /** A number whose spelling `JSON.parse` would change, as `parseExact` of `json/` gives it. */
 export interface RawNumber {
@@ -83,7 +84,7 @@ export const query = z.strictObject({
 export const sortBy = z.looseObject({
   field: z.string(),
   /** The seed shows items with only `field`. */
-  direction: z.enum(["asc", "desc"]).default("asc"),
+  direction: orDefault(z.enum(["asc", "desc"]), "asc"),
 })
 
 export type Query = z.output<typeof query>

@@ -1,5 +1,6 @@
 /** `PUT /v2/{entity}/{project}/runtimes/{runtime_name}`: evaluation-store-calls 9, and the client generated into weave 0.54. */
 import { z } from "zod"
+import { orDefault } from "./or-default.ts"
 
 export const longestObjectId = 128
 
@@ -14,11 +15,13 @@ export const runtimeParams = z.object({ entity: z.string(), project: z.string(),
 const runtimeId = z.object({
   /** What the endpoint knows as its model. */
   id: name,
-  max_tokens: z
-    .int()
-    .min(1)
-    .max(2 ** 31 - 1)
-    .default(4096),
+  max_tokens: orDefault(
+    z
+      .int()
+      .min(1)
+      .max(2 ** 31 - 1),
+    4096,
+  ),
 })
 
 export const runtimeBody = z.object({

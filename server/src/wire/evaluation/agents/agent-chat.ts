@@ -1,6 +1,7 @@
 /** `/agents/traces/chat`, `/agents/conversations/…`: evaluation-store-calls 10. */
 import { z } from "zod"
 import { cost, count, time, timeWindow } from "./span-values.ts"
+import { orDefault } from "../or-default.ts"
 
 const text = z.string().nullable()
 const whole = z.number().nullable()
@@ -20,9 +21,9 @@ export const conversationChatBody = z.looseObject({
   project_id: z.string(),
   conversation_id: z.string(),
   /** Of turns. */
-  limit: z.int().min(0).max(50).default(50),
+  limit: orDefault(z.int().min(0).max(50), 50),
   /** The most recent turns to leave out. */
-  offset: z.int().min(0).default(0),
+  offset: orDefault(z.int().min(0), 0),
   include_feedback: flag,
   include_model_tool_calls: flag,
 })
@@ -145,7 +146,7 @@ export const conversationChat = z.object({
 
 export const conversationSpansBody = z.looseObject({
   project_id: z.string(),
-  conversation_ids: z.array(z.string()).max(10_000).default([]),
+  conversation_ids: orDefault(z.array(z.string()).max(10_000), []),
   ...timeWindow,
 })
 

@@ -1,6 +1,7 @@
 /** `/agents/query`, `/agents/agent-versions/query` and `/agents/search`: evaluation-store-calls 10. */
 import { z } from "zod"
 import { cost, count, page, sortBy, time, timeWindow } from "./span-values.ts"
+import { orDefault } from "../or-default.ts"
 
 const listing = { include_costs: z.boolean().nullish(), sort_by: sortBy, ...page(10_000, 100) }
 
@@ -39,7 +40,7 @@ const role = z.enum(["", "user", "assistant", "system", "tool", "tool_call", "to
 export const agentSearchBody = z.looseObject({
   project_id: z.string(),
   /** Occurs in the message, whatever the case of its letters. Empty: every message. */
-  query: z.string().default(""),
+  query: orDefault(z.string(), ""),
   trace_id: z.string().nullish(),
   /** `tool` means what tools were given and what they returned. */
   roles: z.array(role).max(100).nullish(),
@@ -48,7 +49,7 @@ export const agentSearchBody = z.looseObject({
   provider_name: z.string().nullish(),
   request_model: z.string().nullish(),
   /** To 500 characters. */
-  truncate_content: z.boolean().default(true),
+  truncate_content: orDefault(z.boolean(), true),
   ...timeWindow,
   /** Of messages. */
   ...page(1000, 20),

@@ -17,6 +17,7 @@ import {
   valueRef,
 } from "./span-values.ts"
 import { query } from "../query.ts"
+import { orDefault } from "../or-default.ts"
 
 const attributeRef = valueRef.extend({ source: attributeSource })
 
@@ -44,8 +45,8 @@ export const spansQueryBody = z.looseObject({
     z.looseObject({
       alias,
       value: attributeRef,
-      bins: z.int().min(1).max(50).default(12),
-      top_n: z.int().min(1).max(20).default(5),
+      bins: orDefault(z.int().min(1).max(50), 12),
+      top_n: orDefault(z.int().min(1).max(20), 5),
     }),
     20,
   ),

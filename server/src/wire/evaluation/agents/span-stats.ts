@@ -12,6 +12,7 @@ import {
   valueRef,
   valueType,
 } from "./span-values.ts"
+import { orDefault } from "../or-default.ts"
 
 const metric = z.looseObject({
   alias,
@@ -26,7 +27,7 @@ const numberBuckets = z.looseObject({
   type: z.literal("number"),
   /** Of `value` or of the measure; it names nothing in the answer. */
   alias: alias.nullish(),
-  bins: z.int().min(1).max(200).default(24),
+  bins: orDefault(z.int().min(1).max(200), 24),
   /** Absent: the least and the greatest value. */
   min: z.number().nullish(),
   max: z.number().nullish(),
@@ -43,8 +44,8 @@ export const spanStatsBody = z.looseObject({
   group_by: z.array(groupRef).max(20).nullish(),
   metrics: z.array(metric).max(50).nullish(),
   /** The groups with the most spans. */
-  group_limit: z.int().min(1).max(1000).default(50),
-  bucket_by: z.union([numberBuckets, z.looseObject({ type: z.literal("time").default("time") })]).nullish(),
+  group_limit: orDefault(z.int().min(1).max(1000), 50),
+  bucket_by: z.union([numberBuckets, z.looseObject({ type: orDefault(z.literal("time"), "time") })]).nullish(),
   group_filters: z.array(groupFilter).max(20).nullish(),
 })
 

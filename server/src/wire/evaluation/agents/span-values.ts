@@ -1,6 +1,7 @@
 /** How requests about spans name values, groups and measures: evaluation-store-calls 10. */
 import { z } from "zod"
 import { query } from "../query.ts"
+import { orDefault } from "../or-default.ts"
 
 export const attributeSource = z.enum([
   "custom_attrs_string",
@@ -10,13 +11,13 @@ export const attributeSource = z.enum([
 ])
 
 export const valueRef = z.looseObject({
-  source: z.enum(["field", "derived", ...attributeSource.options]).default("field"),
+  source: orDefault(z.enum(["field", "derived", ...attributeSource.options]), "field"),
   key: z.string(),
 })
 
 export const groupRef = z.looseObject({
   /** `column` is what `field` was called before. */
-  source: z.enum(["field", "column", ...attributeSource.options]).default("field"),
+  source: orDefault(z.enum(["field", "column", ...attributeSource.options]), "field"),
   key: z.string(),
   /** Under which the value stands in the answer. */
   alias: z.string().nullish(),
@@ -91,13 +92,13 @@ export const filters = {
 }
 
 export const sortBy = z
-  .array(z.looseObject({ field: z.string(), direction: z.enum(["asc", "desc"]).default("desc") }))
+  .array(z.looseObject({ field: z.string(), direction: orDefault(z.enum(["asc", "desc"]), "desc") }))
   .max(100)
   .nullish()
 
 /** How many rows a page has, and how many are before it. */
 export function page(most: number, usual: number, least = 0) {
-  return { limit: z.int().min(least).max(most).default(usual), offset: z.int().min(0).default(0) }
+  return { limit: orDefault(z.int().min(least).max(most), usual), offset: orDefault(z.int().min(0), 0) }
 }
 
 /** A value in an answer. */
