@@ -48,11 +48,21 @@ const events = route({
     reply.header("content-type", "text/event-stream").send(Readable.from(["data: 1\n\n".repeat(1000)])),
 })
 
+const broken = route({
+  ...shared,
+  path: "/broken",
+  schemas: {},
+  response: z.unknown(),
+  handle: async () => {
+    throw new TypeError("of undefined (reading 'secret')")
+  },
+})
+
 let server: FastifyInstance
 let url: string
 beforeAll(async () => {
   server = await createHttpServer({ logLevel: "silent", prefix: "/team/heddle" })
-  registerRoutes(server, [parsed, raw, lines, events], async () => null)
+  registerRoutes(server, [parsed, raw, lines, events, broken], async () => null)
   url = await server.listen({ host: "127.0.0.1", port: 0 })
 })
 afterAll(() => server.close())
@@ -205,4 +215,11 @@ test.each([
   expect(answer.statusCode).toBe(400)
   expect(JSON.stringify(answer.json()[key])).toContain(said)
   expect(answer.headers["x-request-id"]).toMatch(/^req_/)
+})
+
+test("calls 1.3: what nobody expected is 500, without what it was", async () => {
+  const { status, body } = await post("/broken", "{}")
+  expect([status, Object.keys(body as object)]).toEqual([500, ["reason", "error_type"]])
+  expect((body as { reason: string }).reason).toMatch(/^Internal server error\b/)
+  expect(JSON.stringify(body)).not.toContain("secret")
 })

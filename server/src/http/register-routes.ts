@@ -9,6 +9,10 @@ import type { ErrorDialect, Route, RouteContext } from "./route.ts"
 import { parse } from "./validation.ts"
 
 declare module "fastify" {
+  interface FastifyRequest {
+    /** Whose key it brings; null on public routes. */
+    principal: Principal | null
+  }
   interface FastifyContextConfig {
     dialect?: ErrorDialect
     /** How the body reaches the handler: parsed, as bytes in memory, or not read at all. */
@@ -23,7 +27,11 @@ export function registerRoutes(server: FastifyInstance, routes: readonly Route[]
       url: route.path,
       config: { dialect: route.dialect, body: bodyForm(route) },
       ...(route.streamsLive === true ? { compress: false as const } : {}),
-      handler: (request, reply) => answer(route, authenticate, request, reply),
+      // Ahead of the body, of which nothing is read for who may not come in.
+      onRequest: async (request) => {
+        request.principal = await admit(route, authenticate, request)
+      },
+      handler: (request, reply) => answer(route, request, reply),
     })
   }
 }
@@ -33,15 +41,14 @@ function bodyForm(route: Route): "json" | "raw" | "stream" {
   return route.rawBody === true ? "raw" : "json"
 }
 
-async function answer(route: Route, authenticate: Authenticate, request: FastifyRequest, reply: FastifyReply) {
-  const principal = await admit(route, authenticate, request)
+async function answer(route: Route, request: FastifyRequest, reply: FastifyReply) {
   const { params, query } = route.schemas
   const context = {
     params: params === undefined ? undefined : parse(params, request.params, "path"),
     query: query === undefined ? undefined : parse(query, request.query, "query"),
     body: bodyOf(route, request),
     exactBody: request.exactBody ?? (() => request.body),
-    principal,
+    principal: request.principal,
     requestId: request.id,
     signal: disconnected(reply),
     request,
@@ -77,6 +84,8 @@ const unknownKey =
 
 function disconnected(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
+  // Who left by now is told by no event any more.
+  if (reply.raw.destroyed) controller.abort()
   reply.raw.on("close", () => {
     if (!reply.raw.writableFinished) controller.abort()
   })
@@ -87,13 +96,19 @@ function disconnected(reply: FastifyReply): AbortSignal {
 export function installErrorHandlers(server: FastifyInstance): void {
   server.setErrorHandler((thrown, request, reply) => {
     const error = toHeddleError(thrown)
-    if (error.status >= 500) request.log.error({ err: thrown }, "request failed")
+    if (error.status >= 500) logFailure(request, reply, thrown)
     return send(reply, error, request.routeOptions.config.dialect ?? dialectOfPath(request.url))
   })
   server.setNotFoundHandler((request, reply) => {
     const error = new HeddleError("not_found", `no such path: ${request.method} ${request.url.split("?")[0]}`)
     return send(reply, error, dialectOfPath(request.url))
   })
+}
+
+/** What was stopped since its client left is no failure of the server. */
+function logFailure(request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
+  if (reply.raw.destroyed) request.log.info({ err: thrown }, "the client left before it was answered")
+  else request.log.error({ err: thrown }, "request failed")
 }
 
 /** A path that no route can be looked up for: broken percent-encoding, or a part longer than any name. */
@@ -143,7 +158,7 @@ function toHeddleError(thrown: unknown): HeddleError {
     return new HeddleError("bad_request", message ?? "the request cannot be read")
   }
   if (saysDiskFull(code)) return diskFull(thrown)
-  return new HeddleError("internal_error", "an unexpected error; the server's log has it under this request id", {
+  return new HeddleError("internal_error", "Internal server error; the server's log has it under this request id", {
     cause: thrown,
   })
 }
