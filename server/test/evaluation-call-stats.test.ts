@@ -140,6 +140,47 @@ describe("calls 4.2: statistics", () => {
     ])
   })
 
+  test("tokens of caches, by every aggregation; the range begins with its first moment and ends before its last", async () => {
+    const cached = opened.acme.newProject()
+    const at = (startedAt: string, read: number, written: number) => ({
+      startedAt,
+      usage: { m: { cache_read_input_tokens: read, cache_creation_input_tokens: written } },
+    })
+    await write(cached, [
+      { id: 1, ...at("2026-03-01T00:00:00Z", 3, 1) },
+      { id: 2, ...at("2026-03-01T00:59:59.999999Z", 5, 0) },
+      { id: 3, ...at("2026-03-01T01:00:00Z", 100, 100) },
+      { id: 4, ...at("2026-02-28T23:59:59.999999Z", 100, 100) },
+    ])
+    const usage_metrics = [
+      {
+        metric: "cache_read_input_tokens",
+        aggregations: ["sum", "avg", "min", "max", "count"],
+        percentiles: [0, 50, 100],
+      },
+      { metric: "cache_creation_input_tokens", aggregations: ["sum", "count_true", "count_false"] },
+    ]
+    const { usage_buckets } = await stats(cached, { usage_metrics, granularity: 3600, end: "2026-03-01T01:00:00Z" })
+    expect(usage_buckets).toEqual([
+      {
+        timestamp: "2026-03-01T00:00:00+00:00",
+        model: "m",
+        sum_cache_read_input_tokens: 8,
+        avg_cache_read_input_tokens: 4,
+        min_cache_read_input_tokens: 3,
+        max_cache_read_input_tokens: 5,
+        count_cache_read_input_tokens: 2,
+        p0_cache_read_input_tokens: 3,
+        p50_cache_read_input_tokens: 4,
+        p100_cache_read_input_tokens: 5,
+        sum_cache_creation_input_tokens: 1,
+        count_true_cache_creation_input_tokens: 1,
+        count_false_cache_creation_input_tokens: 1,
+        count: 2,
+      },
+    ])
+  })
+
   test("costs: each call at the price of its time, also within one bucket", async () => {
     const priced = opened.acme.newProject()
     const price = (prompt: number, effective_date: string) => ({
@@ -172,7 +213,10 @@ describe("calls 4.2: statistics", () => {
   test.each([
     [{ end: "2026-03-01T02:00:00Z" }, 300],
     [{ end: "2026-03-01T02:00:01Z" }, 3600],
-    [{ end: "2026-03-03T00:00:00Z" }, 21_600],
+    [{ end: "2026-03-01T12:00:00Z" }, 3600],
+    [{ end: "2026-03-01T12:00:01Z" }, 21_600],
+    [{ end: "2026-03-04T00:00:00Z" }, 21_600],
+    [{ end: "2026-03-04T00:00:01Z" }, 43_200],
     [{ end: "2026-03-15T00:00:00Z" }, 43_200],
     [{ end: "2026-03-15T00:00:01Z" }, 86_400],
     [{ end: "2026-03-02T00:00:00Z", granularity: 1 }, 9],
@@ -200,6 +244,21 @@ describe("calls 4.2: statistics", () => {
     const call_metrics = [{ metric: "call_count" }]
     const filtered = await stats(project, { call_metrics, granularity: 10_800, filter: { op_names: ["other"] } })
     expect(filtered.call_buckets).toMatchObject([{ count: 1 }])
+    const versioned = opened.acme.newProject()
+    const op = (name: string) => `weave:///${versioned}/op/${name}`
+    await write(versioned, [
+      { id: 1, opName: op("f:v1") },
+      { id: 2, opName: op("f:v2") },
+      { id: 3, opName: op("g:v1") },
+    ])
+    // The reference takes exact names only.
+    for (const [op_names, count] of [
+      [[op("f:v1")], 1],
+      [[op("f:*")], 2],
+    ] as const) {
+      const found = await stats(versioned, { call_metrics, granularity: 10_800, filter: { op_names } })
+      expect(found.call_buckets).toMatchObject([{ count }])
+    }
     const { end } = await stats(project, { call_metrics, end: null })
     expect(Date.parse(end)).toBeGreaterThan(Date.parse("2026-03-01"))
   })
@@ -208,6 +267,7 @@ describe("calls 4.2: statistics", () => {
     [{ end: "2026-02-01" }, 422],
     [{ start: "soon" }, 422],
     [{ start: undefined }, 422],
+    [{ project_id: undefined }, 422],
     [{ granularity: 0 }, 422],
     [{ usage_metrics: [{ metric: "speed" }] }, 422],
     [{ call_metrics: [{ metric: "latency_ms", aggregations: ["median"] }] }, 422],

@@ -49,16 +49,32 @@ describe("calls 3.2: costs", () => {
     const price = { prompt_token_cost: 0.5, completion_token_cost: 2, effective_date: "2026-01-01T00:00:00Z" }
     await posted("/cost/create", { project_id: project, costs: { mine: price } })
     const [a, b] = await stream(project, { include_costs: true })
-    expect(a?.summary.weave["costs"]).toMatchObject({
-      mine: {
-        prompt_tokens: 10,
-        prompt_tokens_total_cost: 5,
-        completion_tokens_total_cost: 4,
-        pricing_level: "project",
-        pricing_level_id: project,
-      },
+    const costs = a?.summary.weave["costs"] as Record<string, object>
+    expect(Object.keys(costs)).toEqual(["mine"])
+    expect(costs["mine"]).toEqual({
+      requests: 0,
+      prompt_tokens: 10,
+      completion_tokens: 2,
+      total_tokens: 12,
+      cache_read_input_tokens: 0,
+      cache_creation_input_tokens: 0,
+      prompt_token_cost: 0.5,
+      completion_token_cost: 2,
+      cache_read_input_token_cost: 0,
+      cache_creation_input_token_cost: 0,
+      prompt_tokens_total_cost: 5,
+      completion_tokens_total_cost: 4,
+      cache_read_input_tokens_total_cost: 0,
+      cache_creation_input_tokens_total_cost: 0,
+      prompt_token_cost_unit: "USD",
+      completion_token_cost_unit: "USD",
+      effective_date: expect.stringMatching(/^2026-01-01T00:00:00/),
+      provider_id: "default",
+      pricing_level: "project",
+      pricing_level_id: project,
+      created_at: expect.any(String),
+      created_by: expect.any(String),
     })
-    expect(Object.keys(a?.summary.weave["costs"] as object)).toEqual(["mine"])
     expect(b?.summary.weave).not.toHaveProperty("costs")
     const read = await opened.acme.post("/call/read", { project_id: project, id: "a", include_costs: true })
     expect(read.text).toContain('"x":1.0,"weave":{')
@@ -88,6 +104,10 @@ describe("calls 3.2, 3.6: feedback", () => {
     expect(a?.summary.weave["feedback"]).toMatchObject([
       { feedback_type: "score", payload: { value: 1.5, label: "good" }, weave_ref: `weave:///${project}/call/a` },
     ])
+    expect(Object.keys((a?.summary.weave["feedback"] as object[] | undefined)?.[0] ?? {}).toSorted()).toEqual(
+      `annotation_ref call_ref created_at creator feedback_type id payload runnable_ref trigger_ref
+        wb_user_id weave_ref`.split(/\s+/),
+    )
     const ofB = b?.summary.weave["feedback"] as { payload: object }[]
     expect(ofB.map((one) => one.payload)).toEqual([{ value: 9 }, { value: 0.5 }, { label: "odd" }])
     expect(c?.summary.weave["feedback"]).toEqual([])
@@ -160,6 +180,49 @@ describe("calls 3.9: expand_columns", () => {
     expect(text).toContain('"inputs":{"before":1.0,"model":{')
   })
 
+  test("a value that is no object has no _ref; refs of tables and calls stay", async () => {
+    const made = await posted<{ digest: string }>("/obj/create", {
+      obj: { project_id: project, object_id: "list", val: ["x", 1.5] },
+    })
+    const table = await posted<{ digest: string }>("/table/create", {
+      table: { project_id: project, rows: [{ q: 1 }] },
+    })
+    const inputs = {
+      list: `weave:///${project}/object/list:${made.digest}`,
+      table: `weave:///${project}/table/${table.digest}`,
+      call: `weave:///${project}/call/a`,
+    }
+    await storeCalls(opened.app, project, [call("e", { inputs: JSON.stringify(inputs) })])
+    const expand_columns = ["inputs.list", "inputs.table", "inputs.call", "inputs.nowhere"]
+    const [e] = await stream(project, { expand_columns, filter: { call_ids: ["e"] } })
+    expect(e?.["inputs"]).toEqual({ ...inputs, list: ["x", 1.5] })
+  })
+
+  test("rows of datasets are looked into by the paths that lead there", async () => {
+    const table = await posted<{ digest: string; row_digests: string[] }>("/table/create", {
+      table: { project_id: project, rows: [{ q: "first" }, { q: "second" }] },
+    })
+    const { digest } = await posted<{ digest: string }>("/obj/create", {
+      obj: {
+        project_id: project,
+        object_id: "examples",
+        val: { _type: "Dataset", _bases: ["Object"], rows: `weave:///${project}/table/${table.digest}` },
+      },
+    })
+    const calls = table.row_digests.map((row, index) =>
+      call(`row${index}`, {
+        inputs: JSON.stringify({ example: `weave:///${project}/object/examples:${digest}/attr/rows/id/${row}` }),
+      }),
+    )
+    await storeCalls(opened.app, project, calls)
+    const through = { expand_columns: ["inputs.example"], filter: { call_ids: ["row0", "row1"] } }
+    const query = { $expr: { $eq: [{ $getField: "inputs.example.q" }, { $literal: "second" }] } }
+    const found = await stream(project, { ...through, query })
+    expect(found.map(({ inputs }) => inputs)).toMatchObject([{ example: { q: "second" } }])
+    const sort_by = [{ field: "inputs.example.q", direction: "desc" }]
+    expect(await idsOf(project, { ...through, return_expanded_column_values: false, sort_by })).toBe("row1 row0")
+  })
+
   test("filters and sorts look through the refs, and the answer stays as it is when asked so", async () => {
     const through = { expand_columns: ["inputs.model"], return_expanded_column_values: false }
     const query = { $expr: { $eq: [{ $getField: "inputs.model.name" }, { $literal: "large" }] } }
@@ -193,6 +256,7 @@ describe("calls 5: threads", () => {
       { ...turn("x", "a", 7, 1), turn_id: "a2" },
       turn("b1", "b", 20, null),
       turn("none", "", 30, 1),
+      { ...turn("free", "", 31, 1), thread_id: null },
       turn("c1", "c", 2, 0),
     )
   })
@@ -227,13 +291,25 @@ describe("calls 5: threads", () => {
     ])
   })
 
-  test("filters, sorts and pages", async () => {
+  test.each([
+    ["thread_id", "a b c", "c b a"],
+    ["turn_count", "b c a", "a b c"],
+    ["start_time", "a c b", "b c a"],
+    ["last_updated", "c a b", "b a c"],
+    ["p50_turn_duration_ms", "c a b", "a c b"],
+    ["p99_turn_duration_ms", "c a b", "a c b"],
+  ])("sorted by %s: ties by name, running threads last by their durations", async (field, up, down) => {
+    const sorted = async (direction: string) =>
+      (await threads({ sort_by: [{ field, direction }] })).map((thread) => thread.thread_id).join(" ")
+    expect([await sorted("asc"), await sorted("desc")]).toEqual([up, down])
+  })
+
+  test("filters and pages", async () => {
     const names = async (request: object) => (await threads(request)).map((thread) => thread.thread_id).join(" ")
     expect(await names({ filter: { thread_ids: ["c", "a"] } })).toBe("a c")
     expect(await names({ filter: { thread_ids: [] } })).toBe("b a c")
     expect(await names({ filter: { after_datetime: "2026-01-02T03:04:04Z" } })).toBe("b a")
     expect(await names({ filter: { before_datetime: "2026-01-02T03:04:02+00:00" } })).toBe("a")
-    expect(await names({ sort_by: [{ field: "thread_id", direction: "asc" }] })).toBe("a b c")
     expect(await names({ sort_by: [{ field: "turn_count", direction: "desc" }], limit: 1 })).toBe("a")
     expect(await names({ limit: 1, offset: 1 })).toBe("a")
     for (const request of [{ sort_by: [{ field: "secret" }] }, { limit: -1 }, { filter: { after_datetime: "soon" } }]) {

@@ -76,7 +76,7 @@ test("calls 2.2: an upsert batch takes starts and ends in any order, the mode le
       { mode: "end", req: { end: end(project, 1) } },
       { req: { start: start(project, 2) } },
       { mode: "start", req: { start: start(project, 1) } },
-      { req: { end: end(project, 2) } },
+      { mode: null, req: { end: end(project, 2) } },
       { req: { end: end(project, 3) }, mode: "end" },
     ],
   })
@@ -145,6 +145,76 @@ test("calls 1.5: the user is the one of the key, whatever the body says", async 
   const users = [(await read(project, 1))?.["wb_user_id"], (await read(project, 2))?.["wb_user_id"]]
   expect(users[0]).toBe(users[1])
   expect(users[0]).toEqual(expect.stringMatching(/^[0-9a-f-]{36}$/))
+})
+
+test.each([
+  ["2026-01-02T03:04:05", "2026-01-02T03:04:05.000000Z"],
+  ["2026-01-02 03:04:05.5Z", "2026-01-02T03:04:05.500000Z"],
+  ["2026-01-02T05:04:05.123456+02:00", "2026-01-02T03:04:05.123456Z"],
+  ["2026-01-01T22:04:05.1234567-05:00", "2026-01-02T03:04:05.123456Z"],
+  ["1969-12-31T23:59:59.999999Z", "1969-12-31T23:59:59.999999Z"],
+])("calls 1.5: the time %s is %s", async (sent, shown) => {
+  const project = app.acme.newProject()
+  const batch = [complete(project, 1, { started_at: sent, ended_at: sent })]
+  expect((await app.acme.post(`/v2/${project}/calls/complete`, { batch })).status).toBe(200)
+  expect(await read(project, 1)).toMatchObject({ started_at: shown, ended_at: shown })
+})
+
+const forms = {
+  start: {
+    required: ["project_id", "op_name", "started_at", "attributes", "inputs"],
+    optional: `id trace_id display_name parent_id thread_id turn_id otel_dump
+      wb_user_id wb_run_id wb_run_step`.split(/\s+/),
+  },
+  end: {
+    required: ["project_id", "id", "ended_at", "summary"],
+    optional: ["trace_id", "is_eval", "started_at", "exception", "output", "wb_run_step_end"],
+  },
+  complete: {
+    required: "project_id id trace_id op_name started_at ended_at attributes inputs summary".split(" "),
+    optional: `display_name parent_id thread_id turn_id output otel_dump exception wb_user_id wb_run_id
+      wb_run_step wb_run_step_end`.split(/\s+/),
+  },
+}
+
+test.each(["start", "end", "complete"] as const)(
+  "calls 2.1, 1.1: what a call's %s must have, and that null is absent in the rest",
+  async (form) => {
+    const project = app.acme.newProject()
+    const send = (call: object) =>
+      form === "complete"
+        ? app.acme.post(`/v2/${project}/calls/complete`, { batch: [call] })
+        : app.acme.post(`/call/${form}`, { [form]: call })
+    const { required, optional } = forms[form]
+    const nothing = (await send({})).body as { detail: { loc: string[]; type: string }[] }
+    expect(nothing.detail.map(({ loc, type }) => `${loc.at(-1)} ${type}`).toSorted()).toEqual(
+      required.map((name) => `${name} missing`).toSorted(),
+    )
+    const whole: Record<string, unknown> = complete(project, 1)
+    const least = Object.fromEntries([
+      ...required.map((name) => [name, whole[name]]),
+      ...optional.map((name) => [name, null]),
+    ]) as object
+    for (const name of required) expect([name, (await send({ ...least, [name]: null })).status]).toEqual([name, 422])
+    expect((await send(least)).status).toBe(200)
+    const shown = await app.acme.lines("/calls/stream_query", { project_id: project })
+    const empty = { display_name: null, parent_id: null, thread_id: null, turn_id: null, exception: null, output: null }
+    const unset = { ...empty, attributes: {}, wb_run_id: null, wb_run_step: null, wb_run_step_end: null }
+    expect(shown).toEqual(form === "end" ? [] : [expect.objectContaining(unset)])
+  },
+)
+
+test("calls 3.1: the dump of a span comes back inside the attributes, from a start and from a complete call", async () => {
+  const project = app.acme.newProject()
+  const span = { attributes: { mine: 1 }, otel_dump: { name: "span", context: { span_id: "s" } } }
+  await app.acme.post("/call/start", { start: start(project, 1, span) })
+  await app.acme.post(`/v2/${project}/calls/complete`, { batch: [complete(project, 2, span)] })
+  for (const number of [1, 2]) {
+    expect((await read(project, number))?.["attributes"]).toEqual({
+      mine: 1,
+      otel_span: { name: "span", context: { span_id: "s" } },
+    })
+  }
 })
 
 test("calls 2.1: every other field comes back as it was sent", async () => {
@@ -224,6 +294,16 @@ test("calls 1.1: unknown keys are ignored, of equal keys the last counts, no con
   })
   expect([answer.statusCode, answer.json()]).toEqual([200, { id: id(2), trace_id: trace }])
   expect(await read(project, 2)).toMatchObject({ op_name: "second" })
+})
+
+test("calls 1.1: requests of one X-Weave-Retry-Id are all carried out", async () => {
+  const project = app.acme.newProject()
+  const headers = { "x-weave-retry-id": "same", "x-weave-client-capabilities": "trace_id_on_end,eval_child_meta" }
+  await app.acme.post(`/v2/${project}/calls/complete`, { batch: [complete(project, 1)] }, headers)
+  await app.acme.post(`/v2/${project}/calls/complete`, { batch: [complete(project, 2)] }, headers)
+  await app.acme.post("/call/upsert_batch", { batch: [{ req: { start: start(project, 3) } }] }, headers)
+  const calls = await app.acme.lines("/calls/stream_query", { project_id: project })
+  expect((calls as { id: string }[]).map((call) => call.id)).toEqual([id(1), id(2), id(3)])
 })
 
 test("calls 1.3: a call that is not of the schema is 422 with the place of each fault, and nothing is stored", async () => {
@@ -336,6 +416,10 @@ test("calls 1.1: a call of another project than the path's is 400, one of anothe
   })
   expect(mismatch.status).toBe(400)
   expect((mismatch.body as { reason: string }).reason).toContain(`"${project}x"`)
+  for (const form of ["start", "end"] as const) {
+    const call = { start, end }[form](`${project}x`, 2)
+    expect((await app.acme.post(`/v2/${project}/call/${form}`, { [form]: call })).status).toBe(400)
+  }
   const foreign = await app.acme.post("/call/upsert_batch", {
     batch: [{ req: { start: start(project, 1) } }, { req: { start: start("rival/theirs", 2) } }],
   })
@@ -399,6 +483,16 @@ test("calls 2.3: deleting takes the descendants within the trace, and no later w
   expect((await remove(1, 77)).body).toEqual({ num_deleted: 3 })
   const left = (await app.acme.lines("/calls/stream_query", { project_id: project })) as { id: string }[]
   expect(left.map((call) => call.id)).toEqual([id(4), id(5), id(6)])
+  const count = await app.acme.post("/calls/query_stats", { project_id: project })
+  expect(count.body).toMatchObject({ count: 3 })
+  const overTime = await app.acme.post("/calls/stats", {
+    project_id: project,
+    start: "2026-01-02",
+    end: "2026-01-03",
+    granularity: 86_400,
+    call_metrics: [{ metric: "call_count" }],
+  })
+  expect(overTime.body).toMatchObject({ call_buckets: [{ count: 3 }] })
   await app.acme.post("/call/end", { end: end(project, 1) })
   await app.acme.post("/call/start", { start: start(project, 2) })
   await app.acme.post("/call/update", { project_id: project, call_id: id(3), display_name: "back" })
@@ -433,4 +527,12 @@ test("calls 2.3: of a row above 3.5 MiB the largest payloads are replaced, and 4
   const answer = await app.acme.post("/call/end", { end: end(project, 1, { exception: mebibyte.repeat(4) }) })
   expect(answer.status).toBe(413)
   expect((answer.body as { reason: string }).reason).toContain(id(1))
+})
+
+test("calls 2.3: a picture inside of a payload stays the text it is", async () => {
+  const project = app.acme.newProject()
+  const picture = `data:image/png;base64,${"iVBORw0KGgo".repeat(900)}`
+  const batch = [complete(project, 1, { inputs: { picture }, output: picture })]
+  await app.acme.post(`/v2/${project}/calls/complete`, { batch })
+  expect(await read(project, 1)).toMatchObject({ inputs: { picture }, output: picture })
 })

@@ -253,6 +253,21 @@ describe("calls 6.2: updates", () => {
     expect(await query(project, digest)).toHaveLength(2)
   })
 
+  test("a table of many requests begins empty, and its rows are appended", async () => {
+    const project = acme.newProject()
+    let { digest } = await createTable(project, "[]")
+    for (const rows of [[{ n: 0 }, { n: 1 }], [{ n: 2 }]]) {
+      const appended = await update(
+        project,
+        digest,
+        rows.map((row) => ({ append: { row } })),
+      )
+      digest = (appended.body as { digest: string }).digest
+    }
+    expect(digest).toBe((await createTable(acme.newProject(), numbered(3))).digest)
+    expect((await query(project, digest)).map((row) => row.val)).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }])
+  })
+
   test("an index that is not there is 400, an unknown table 404, an unknown update 422; nothing is made", async () => {
     const project = acme.newProject()
     const { digest } = await createTable(project, numbered(1))

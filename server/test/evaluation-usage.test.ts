@@ -88,6 +88,10 @@ describe("calls 4.1: usage", () => {
     expect(Object.keys((await usage("/trace/usage", project, { query })).call_usage)).toEqual([uuid(5)])
     expect(Object.keys((await usage("/trace/usage", project, { limit: 2 })).call_usage)).toEqual([uuid(1), uuid(2)])
     expect(await opened.acme.post("/trace/usage", { project_id: project, limit: -1 })).toMatchObject({ status: 422 })
+    expect(await opened.acme.post("/calls/usage", { project_id: project })).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ["body", "call_ids"], type: "missing" }] },
+    })
   })
 
   test("of calls by id: with the whole traces they are in, and an entry for every id asked for", async () => {

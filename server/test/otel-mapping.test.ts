@@ -479,3 +479,84 @@ test("calls 8: JSON over several lines, and JSON that ClickHouse's reader refuse
   expect(answer.text).toContain('"large": 99999999999999999999')
   expect(answer.text).toContain('"half": "\\ud800"')
 })
+
+/** As the contract lists them: of two that a span has, the earlier counts. */
+const listed: [of: string, names: string[], read: (call: Call) => unknown][] = [
+  [
+    "inputs",
+    `ai.prompt gen_ai.prompt input.value mlflow.spanInputs gen_ai.input.messages
+      pydantic_ai.all_messages traceloop.entity.input gcp.vertex.agent.tool_call_args
+      gcp.vertex.agent.llm_request input inputs`.split(/\s+/),
+    ({ inputs }) => Object.entries(inputs),
+  ],
+  [
+    "output",
+    `ai.response gen_ai.completion output.value gen_ai.output.messages mlflow.spanOutputs
+      final_result gen_ai.content.completion traceloop.entity.output gcp.vertex.agent.tool_response
+      gcp.vertex.agent.llm_response output outputs`.split(/\s+/),
+    ({ output }) => (typeof output === "object" ? Object.entries(output as object) : output),
+  ],
+  [
+    "attributes.system",
+    ["gen_ai.system", "llm.system", "gen_ai.system_instructions", "system_prompt"],
+    attribute("system"),
+  ],
+  ["attributes.kind", ["weave.span.kind", "traceloop.span.kind", "openinference.span.kind"], attribute("kind")],
+  [
+    "attributes.model",
+    ["gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.model.id"],
+    attribute("model"),
+  ],
+  ["attributes.provider", ["llm.provider", "ai.model.provider"], attribute("provider")],
+  ["attributes.model_parameters", ["gen_ai.request", "llm.invocation_parameters"], attribute("model_parameters")],
+  ["attributes.agent", ["gen_ai.agent.name"], attribute("agent")],
+  ["attributes.tools", ["gen_ai.agent.tools"], attribute("tools")],
+  ["attributes.operation", ["gen_ai.operation.name"], attribute("operation")],
+  ["thread_id", ["wandb.thread_id", "gcp.vertex.agent.session_id"], ({ thread_id }) => thread_id],
+  ["display_name", ["wandb.display_name"], ({ display_name }) => display_name],
+]
+
+function attribute(name: string) {
+  return ({ attributes }: Call) => attributes[name]
+}
+
+const usageNames = {
+  input_tokens: ["gen_ai.usage.input_tokens"],
+  prompt_tokens: ["gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "ai.usage.promptTokens"],
+  completion_tokens: ["gen_ai.usage.completion_tokens", "llm.token_count.completion", "ai.usage.completionTokens"],
+  output_tokens: ["gen_ai.usage.output_tokens"],
+  total_tokens: ["llm.usage.total_tokens", "llm.token_count.total"],
+}
+
+/** The calls of spans that have the names of a list from its nth on, each with the value that tells its place. */
+async function fromEach(names: readonly string[], value: (place: number) => string | bigint) {
+  const own = acme.newProject()
+  const ids = names.map(() => randomBytes(8).toString("hex"))
+  const spans = names.map((_, from) => {
+    const attributes = Object.fromEntries(names.flatMap((name, place) => (place < from ? [] : [[name, value(place)]])))
+    return jsonSpan(randomBytes(16).toString("hex"), ids[from] as string, attributes)
+  })
+  const answer = await acme.post("/otel/v1/traces", jsonTraces(...spans), { project_id: own })
+  expect([answer.status, answer.body]).toEqual([200, {}])
+  const calls = (await acme.lines("/calls/stream_query", { project_id: own })) as Call[]
+  return ids.map((id) => calls.find((call) => call.id === id) as Call)
+}
+
+test.each(listed)("calls 8: every name of %s, the first of those that are there", async (of, names, read) => {
+  const calls = await fromEach(names, (place) => `value ${place}`)
+  const expected = names.map((name, place) => {
+    if (of === "inputs" || (of === "output" && !/^outputs?$/.test(name))) return [[name, `value ${place}`]]
+    return `value ${place}`
+  })
+  expect(calls.map(read)).toEqual(expected)
+})
+
+test.each(Object.entries(usageNames))(
+  "calls 8: every name of %s, under usage without a model",
+  async (count, names) => {
+    const calls = await fromEach(names, (place) => BigInt(place + 1))
+    expect(calls.map(({ summary }) => summary.usage)).toEqual(
+      names.map((_, place) => ({ usage: { [count]: place + 1 } })),
+    )
+  },
+)
