@@ -41,12 +41,12 @@ export async function readUpload<T>(
   const end = Promise.withResolvers<void>()
   parser.on("field", (name, value) => fields.set(name, value))
   parser.on("file", (name, content, filename) => {
+    // Who reads a part says what went wrong. Busboy reports a body that ends early also where nobody reads,
+    // or reads any more, and an error event without a listener would end the process.
+    content.on("error", () => undefined)
     if (name !== "file") return void content.resume()
     const stored = keeper.store(content)
     stored.catch(end.reject)
-    // The keeper, who reads the part, says what went wrong. Busboy reports a body that ends early also
-    // after nobody reads any more, and an error event without a listener would end the process.
-    content.on("error", () => undefined)
     parts.push({ content, filename, stored })
   })
   parser.on("error", (cause: Error) => end.reject(unreadable(cause)))
