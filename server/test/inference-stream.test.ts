@@ -215,7 +215,8 @@ test("inference-api 6: a silent stream is kept alive by comments", async () => {
   expect(body).toMatch(/^(: keep-alive\n\n)+data: 1\n\n(: keep-alive\n\n)+data: 2\n\ndata: \[DONE\]\n\n$/)
 })
 
-test("a client that reads slowly does not hold up others", async () => {
+/** A streamed chat of 10 MB to a client that takes its head and reads no further. */
+async function unreadStream(): Promise<http.ClientRequest> {
   fake.handlers.chat = (params, each) => {
     if (params.stream !== true) return handlers.chat?.(params, each)
     each.emit("start", { prompt_token_ids: [1], cached_tokens: 0 })
@@ -237,6 +238,23 @@ test("a client that reads slowly does not hold up others", async () => {
   request.end(JSON.stringify({ model, messages: [{ role: "user", content: "x" }], stream: true }))
   const [response] = (await once(request, "response")) as [http.IncomingMessage]
   response.pause()
+  return request
+}
+
+test("a client that reads slowly does not hold up others", async () => {
+  const request = await unreadStream()
   expect((await chat(app, { model, max_tokens: 1 })).status).toBe(200)
   request.destroy()
+})
+
+test("training-api 4.3: a client that reads slowly and leaves no longer uses its checkpoint", async () => {
+  const { id } = await app.catalog.database.selectFrom("models").select("id").executeTakeFirstOrThrow()
+  const request = await unreadStream()
+  // Until the stream waits for the client.
+  await sleep(200)
+  let removed = false
+  await app.gateway.adapters.afterUse(id, 0, () => Promise.resolve(void (removed = true)))
+  expect(removed).toBe(false)
+  request.destroy()
+  await expect.poll(() => removed, { timeout: 5000 }).toBe(true)
 })

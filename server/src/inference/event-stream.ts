@@ -30,12 +30,13 @@ export async function sendEvents(
   reply.header("cache-control", "no-cache")
   reply.header("x-accel-buffering", "no")
   const start = early === null ? keepAlive : ""
-  reply.send(
-    Readable.from(frames(start, first, events, keepAliveMs, reply.request.log), {
-      objectMode: false,
-      highWaterMark: 64 * 1024,
-    }),
-  )
+  const stream = Readable.from(frames(start, first, events, keepAliveMs, reply.request.log), {
+    objectMode: false,
+    highWaterMark: 64 * 1024,
+  })
+  // A client may leave while the stream waits for it to read; nobody asks `events` for more then, nor lets it end.
+  stream.once("close", () => void events.return(undefined))
+  reply.send(stream)
 }
 
 interface StreamLog {
