@@ -1,6 +1,8 @@
 /** The body of a request in memory, for every route without `streamsBody`: its bytes, and what they say as JSON. */
 import type { IncomingMessage } from "node:http"
 import { HeddleError } from "../errors.ts"
+import { JsonTextError, maximumJsonDepth } from "../json/json-cursor.ts"
+import { isNestedDeeper } from "../json/nesting.ts"
 import { readParts } from "../json/json-parts.ts"
 import { bodyTooLarge, codingOf, decodingError } from "./content-coding.ts"
 
@@ -27,6 +29,8 @@ export async function wholeBody(request: IncomingMessage, maximumBytes: number):
 
 function read(request: IncomingMessage, maximumBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    // Who left by now is told by no event any more.
+    if (request.destroyed) return reject(request.errored ?? new Error("the client left"))
     const chunks: Buffer[] = []
     let bytes = 0
     request.on("data", (chunk: Buffer) => {
@@ -45,9 +49,13 @@ function read(request: IncomingMessage, maximumBytes: number): Promise<Buffer> {
 /**
  * An empty body counts as absent: openai clients send a JSON content type with DELETE and no body (training-api 1.4).
  * @throws {HeddleError} 400 not JSON.
+ * @throws {JsonTextError} nested too deep.
  */
 export function parseJson(text: string): unknown {
   if (text.trim() === "") return undefined
+  if (isNestedDeeper(text, maximumJsonDepth)) {
+    throw new JsonTextError("too_deep", `values are nested in more than ${maximumJsonDepth} levels`)
+  }
   try {
     return JSON.parse(text)
   } catch (cause) {

@@ -83,6 +83,12 @@ test("a value beyond the limit is refused before it is held", () => {
   }).toThrow(SplitError)
 })
 
+test("a value nested too deep is refused by its place", () => {
+  const nested = (levels: number) => `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`
+  expect(() => reassemble(nested(200), 1, 7)).not.toThrow()
+  expect(() => reassemble(nested(201), 1, 7)).toThrow("a is nested too deep: in more than 200 levels")
+})
+
 test("an error names its place over all chunks", () => {
   expect(() => reassemble('{"a":1 ! }', 1, 4)).toThrow('unexpected "!" at byte 7')
 })

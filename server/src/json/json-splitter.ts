@@ -6,6 +6,8 @@
  * general streaming parser in JavaScript reaches 10 to 20.
  */
 
+import { maximumJsonDepth } from "./json-cursor.ts"
+
 export type JsonPath = readonly (string | number)[]
 export type ContainerKind = "object" | "array"
 
@@ -190,8 +192,9 @@ export class JsonSplitter {
           if (depth === 0) return at + 1
         }
       } else if (byte === quote) inString = true
-      else if (byte === openBrace || byte === openBracket) depth++
-      else if (byte === closeBrace || byte === closeBracket) {
+      else if (byte === openBrace || byte === openBracket) {
+        if (++depth > maximumJsonDepth) throw this.#tooDeep()
+      } else if (byte === closeBrace || byte === closeBracket) {
         depth--
         if (depth === 0) return at + 1
       }
@@ -200,6 +203,13 @@ export class JsonSplitter {
     this.#escaped = escaped
     this.#depth = depth
     return null
+  }
+
+  #tooDeep(): SplitError {
+    return new SplitError(
+      "too_large",
+      `${this.#path.join(".")} is nested too deep: in more than ${maximumJsonDepth} levels`,
+    )
   }
 
   #finish(last: Buffer): void {

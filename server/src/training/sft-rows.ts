@@ -2,6 +2,8 @@
 import type { Readable } from "node:stream"
 import { isUtf8 } from "node:buffer"
 import { parse } from "../http/validation.ts"
+import { maximumJsonDepth } from "../json/json-cursor.ts"
+import { isNestedDeeper } from "../json/nesting.ts"
 import { sftRow } from "../wire/training/sft-job.ts"
 
 const maximumRowBytes = 64 * 1024 * 1024
@@ -47,6 +49,7 @@ function faultOfRow(line: Buffer): string | null {
   if (!isUtf8(line)) return "not UTF-8"
   const text = line.toString("utf8")
   if (text.trim() === "") return "blank"
+  if (isNestedDeeper(text, maximumJsonDepth)) return `nested in more than ${maximumJsonDepth} levels`
   try {
     parse(sftRow, JSON.parse(text), "body")
     return null
