@@ -3,16 +3,17 @@ import type { EngineMethod } from "../wire/engine/methods.ts"
 import type { EngineCall, EngineEvent, EngineFailure, EngineResult } from "./engine.ts"
 
 /**
- * Most events that may wait for their reader. Chats make at most one delta per token and choice, so
- * only a reader that has stopped reading gets here; its call ends, the others go on.
+ * Most bytes of events, as frames, that may wait for their reader; in memory they are about four times as large.
+ * Only a reader that has stopped reading gets here; its call ends, the others go on.
  */
-const maximumQueuedEvents = 100_000
+const maximumQueuedBytes = 32 * 1024 * 1024
 
 type AnyEvent = { event: string; data: unknown }
 
 /** `M` is erased here: the connection routes frames by id and trusts the engine's shapes (the hot path parses no schema). */
 export class CallInbox {
   #queue: AnyEvent[] = []
+  #queuedBytes = 0
   #wake: (() => void) | null = null
   #settled = false
   #resolve!: (result: unknown) => void
@@ -33,11 +34,12 @@ export class CallInbox {
   }
 
   /** false: the reader is too far behind and the call should be cancelled. */
-  push(event: AnyEvent): boolean {
+  push(event: AnyEvent, bytes: number): boolean {
     if (this.#settled) return true
     this.#queue.push(event)
+    this.#queuedBytes += bytes
     this.#notify()
-    return this.#queue.length <= maximumQueuedEvents
+    return this.#queuedBytes <= maximumQueuedBytes
   }
 
   succeed(result: unknown): void {
@@ -69,6 +71,7 @@ export class CallInbox {
       if (this.#queue.length > 0) {
         const batch = this.#queue
         this.#queue = []
+        this.#queuedBytes = 0
         yield batch as EngineEvent<M>[]
       } else if (this.#settled) {
         return

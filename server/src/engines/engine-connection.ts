@@ -42,8 +42,8 @@ export class EngineConnection {
     socket.on("close", () => this.#fail("the engine closed the connection"))
   }
 
-  async hello(token: string | null): Promise<HelloResult> {
-    const hello = await this.call("hello", { protocol: PROTOCOL_VERSION, token }).result
+  async hello(token: string | null, signal: AbortSignal): Promise<HelloResult> {
+    const hello = await this.call("hello", { protocol: PROTOCOL_VERSION, token }, signal).result
     if (hello.protocol !== PROTOCOL_VERSION) {
       throw new EngineFailure(
         "unavailable",
@@ -56,10 +56,18 @@ export class EngineConnection {
   call<M extends EngineMethod>(method: M, params: EngineParams<M>, signal?: AbortSignal): EngineCall<M> {
     if (this.#closeReason !== null) return failedCall(new EngineFailure("unavailable", this.#closeReason))
     if (signal?.aborted === true) return failedCall(new EngineFailure("cancelled", "cancelled before it was sent"))
-    const inbox = new CallInbox()
     const id = this.#nextId++
+    let frame: Buffer
+    try {
+      frame = encodeFrame({ id, method, params })
+    } catch (error) {
+      return failedCall(
+        new EngineFailure("invalid", `the request is too large for the engine: ${(error as Error).message}`),
+      )
+    }
+    const inbox = new CallInbox()
     this.#calls.set(id, inbox)
-    this.#send({ id, method, params })
+    this.#send(frame)
     if (signal !== undefined) this.#cancelOnAbort(signal, id, method, params, inbox)
     return inbox.asCall<M>()
   }
@@ -69,7 +77,7 @@ export class EngineConnection {
   }
 
   /** Calls that are made in one turn of the event loop leave in one write. */
-  #send(frame: object): void {
+  #send(frame: Buffer): void {
     if (!this.#corked) {
       this.#corked = true
       this.#socket.cork()
@@ -78,17 +86,20 @@ export class EngineConnection {
         this.#socket.uncork()
       })
     }
-    this.#socket.write(encodeFrame(frame))
+    this.#socket.write(frame)
   }
 
   #cancelOnAbort(signal: AbortSignal, id: number, method: EngineMethod, params: unknown, inbox: CallInbox): void {
-    const abort = () => this.#cancel(id, method, params)
+    const abort = () => {
+      if (method in cancelMethods) this.#cancel(id, method, params)
+      else this.#giveUp(id, inbox, `${method} was given up: ${(signal.reason as Error).message}`)
+    }
     signal.addEventListener("abort", abort, { once: true })
     const forget = () => signal.removeEventListener("abort", abort)
     inbox.asCall().result.then(forget, forget)
   }
 
-  /** The engine still answers the cancelled call itself; methods without a cancel just run out. */
+  /** The engine still answers the cancelled call itself. */
   #cancel(id: number, method: EngineMethod, params: unknown): void {
     if (this.#closeReason !== null || !this.#calls.has(id)) return
     if (method === "chat") this.call(cancelMethods.chat, { id })
@@ -97,13 +108,13 @@ export class EngineConnection {
 
   #receive(chunk: Buffer): void {
     try {
-      this.#reader.read(chunk, (frame) => this.#dispatch(frame as InboundFrame))
+      this.#reader.read(chunk, (frame, bytes) => this.#dispatch(frame as InboundFrame, bytes))
     } catch (error) {
       this.#fail(`the engine sent bytes that are no frame: ${(error as Error).message}`)
     }
   }
 
-  #dispatch(frame: InboundFrame): void {
+  #dispatch(frame: InboundFrame, bytes: number): void {
     if (frame.id === undefined) {
       if (frame.event === "heartbeat") this.#listener.heartbeat(frame.data as Heartbeat)
       return
@@ -111,7 +122,7 @@ export class EngineConnection {
     const inbox = this.#calls.get(frame.id)
     if (inbox === undefined) return
     if (frame.event !== undefined) {
-      if (!inbox.push({ event: frame.event, data: frame.data })) this.#abandon(frame.id, inbox)
+      if (!inbox.push({ event: frame.event, data: frame.data }, bytes)) this.#abandon(frame.id, inbox)
       return
     }
     this.#calls.delete(frame.id)
@@ -121,8 +132,13 @@ export class EngineConnection {
 
   #abandon(id: number, inbox: CallInbox): void {
     this.#cancel(id, "chat", null)
+    this.#giveUp(id, inbox, "the client does not read its stream")
+  }
+
+  /** Nobody waits for the engine's answer any more; should it still come, it is thrown away. */
+  #giveUp(id: number, inbox: CallInbox, reason: string): void {
     this.#calls.delete(id)
-    inbox.fail(new EngineFailure("cancelled", "the client does not read its stream"))
+    inbox.fail(new EngineFailure("cancelled", reason))
   }
 
   #fail(reason: string): void {

@@ -1,5 +1,9 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { once } from "node:events"
+import { access, mkdir, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import path from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { SupervisedEngine } from "./engine-process.ts"
 import { EngineFailure } from "./engine.ts"
 import { FakeEngine, untilCancelled } from "./fake-engine.ts"
@@ -55,6 +59,53 @@ describe("calls", () => {
     })
   })
 
+  test("a call that no frame can hold fails by itself; the others go on", async () => {
+    const engine = start(new FakeEngine())
+    await engine.ready(5000)
+    const { result } = engine.call("tokenize", { base, prompt: "x".repeat(64 * 1024 * 1024) })
+    await expect(result).rejects.toMatchObject({
+      kind: "invalid",
+      message: expect.stringMatching(
+        /^the request is too large for the engine: a frame of \d+ bytes is over the limit/,
+      ),
+    })
+    expect((await engine.call("chat", chat).result).completion_tokens).toBe(4)
+  })
+
+  test("law 8: a call whose events nobody reads ends after 32 MiB of them; one that is read does not", async () => {
+    const delta = { index: 0, content: "x".repeat(1024 * 1024), reasoning: "", tool_calls: [], tokens: [] }
+    const engine = start(
+      new FakeEngine({
+        chat: async (_params, call) => {
+          for (let sent = 0; sent < 40; sent++) {
+            call.emit("delta", delta)
+            await sleep(1)
+          }
+          return { prompt_token_ids: [], cached_tokens: 0, completion_tokens: 40, choices: [] }
+        },
+      }),
+    )
+    await engine.ready(5000)
+    await expect(engine.call("chat", { ...chat, stream: true }).result).rejects.toMatchObject({
+      kind: "cancelled",
+      message: "the client does not read its stream",
+    })
+    const call = engine.call("chat", { ...chat, stream: true })
+    let deltas = 0
+    for await (const batch of call.events) deltas += batch.length
+    expect([deltas, (await call.result).completion_tokens]).toEqual([40, 40])
+  })
+
+  test("aborting the signal gives up a call that the engine cannot cancel", async () => {
+    const engine = start(new FakeEngine({ status: () => new Promise(() => undefined) }))
+    await engine.ready(5000)
+    await expect(engine.call("status", {}, AbortSignal.timeout(50)).result).rejects.toMatchObject({
+      kind: "cancelled",
+      message: "status was given up: The operation was aborted due to timeout",
+    })
+    expect((await engine.call("chat", chat).result).completion_tokens).toBe(4)
+  })
+
   test("aborting the signal cancels the chat in the engine", async () => {
     const engine = start(new FakeEngine({ chat: (_params, call) => untilCancelled(call) }))
     await engine.ready(5000)
@@ -85,6 +136,31 @@ describe("supervision", () => {
     fake.heartbeats = false
     await expect.poll(() => fake.launches, { timeout: 8000 }).toBe(2)
   }, 10_000)
+
+  test("an engine that listens and never says hello is started again", async () => {
+    const fake = new FakeEngine({ hello: () => new Promise(() => undefined) })
+    const engine = start(fake, { startTimeoutMs: 200 })
+    await expect.poll(() => fake.launches, { timeout: 5000 }).toBeGreaterThan(1)
+    await expect(engine.ready(100)).rejects.toThrow("the engine did not answer within 0.2 s of its start")
+  })
+
+  test("nobody goes on looking for the socket of a process that has ended", async () => {
+    const folder = Promise.withResolvers<string>()
+    const launch = (socketPath: string) => {
+      folder.resolve(path.dirname(socketPath))
+      return { exited: sleep(50).then(() => "ended"), leave: () => undefined, kill: () => undefined }
+    }
+    start(new FakeEngine(), { launch, backOffMs: () => 60_000 })
+    const socketPath = path.join(await folder.promise, "engine.sock")
+    await expect.poll(() => access(path.dirname(socketPath)).catch(() => "gone")).toBe("gone")
+    await mkdir(path.dirname(socketPath))
+    let looked = 0
+    const server = createServer((socket) => (looked++, socket.destroy())).listen(socketPath)
+    await sleep(200)
+    server.close()
+    await rm(path.dirname(socketPath), { recursive: true })
+    expect(looked).toBe(0)
+  })
 
   test("a process that cannot start gives `ready` its reason", async () => {
     const launch = () => ({

@@ -68,7 +68,7 @@ export class SupervisedEngine implements Engine {
   constructor(options: EngineProcessOptions) {
     this.#options = {
       watchdog: defaultWatchdogLimits,
-      startTimeoutMs: 60_000,
+      startTimeoutMs: 120_000,
       backOffMs: defaultBackOff,
       ...options,
     }
@@ -143,8 +143,12 @@ export class SupervisedEngine implements Engine {
   async #serve(process: EngineProcess, socketPath: string): Promise<string> {
     const watchdog = new EngineWatchdog(this.#options.watchdog)
     const ended = Promise.withResolvers<string>()
+    const gone = new AbortController()
     void process.exited.then(ended.resolve)
-    const socket = await Promise.race([this.#connect(socketPath), ended.promise])
+    void ended.promise.then(() => gone.abort())
+    const late = AbortSignal.timeout(this.#options.startTimeoutMs)
+    const starting = AbortSignal.any([late, gone.signal, this.#closing.signal])
+    const socket = await Promise.race([this.#connect(socketPath, starting), ended.promise])
     if (typeof socket === "string") return socket
     const connection = new EngineConnection(socket, {
       heartbeat: (beat) => {
@@ -158,7 +162,10 @@ export class SupervisedEngine implements Engine {
       },
     })
     this.#connection = connection
-    const hello = await Promise.race([connection.hello(null), ended.promise, this.#stop])
+    const greeting = connection.hello(null, starting).catch((error: unknown) => {
+      throw late.aborted ? this.#startedTooLate("answer") : error
+    })
+    const hello = await Promise.race([greeting, ended.promise, this.#stop])
     if (hello === null) return "the server is stopping"
     if (typeof hello === "string") return hello
     this.#hello = hello
@@ -203,14 +210,17 @@ export class SupervisedEngine implements Engine {
     await Promise.race([ended, sleep(1000)])
   }
 
-  async #connect(socketPath: string): Promise<Socket> {
-    const deadline = performance.now() + this.#options.startTimeoutMs
-    while (performance.now() < deadline && !this.#closing.signal.aborted) {
+  async #connect(socketPath: string, starting: AbortSignal): Promise<Socket> {
+    while (!starting.aborted) {
       const socket = await tryConnect(socketPath)
       if (socket !== null) return socket
       await sleep(connectRetryMs)
     }
-    throw new Error(`the engine did not listen within ${this.#options.startTimeoutMs / 1000} s of its start`)
+    throw this.#startedTooLate("listen")
+  }
+
+  #startedTooLate(missed: "listen" | "answer"): Error {
+    return new Error(`the engine did not ${missed} within ${this.#options.startTimeoutMs / 1000} s of its start`)
   }
 
   /** From here on calls wait for the next process. */

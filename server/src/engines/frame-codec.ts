@@ -22,8 +22,8 @@ export class FrameReader {
   /** Bytes of `#pending` that must be there before the next look at it. */
   #wanted = headerBytes
 
-  /** Gives `take` every frame that `chunk` completes, parsed. @throws on an oversized length or text that is not JSON. */
-  read(chunk: Buffer, take: (frame: unknown) => void): void {
+  /** Gives `take` every frame that `chunk` completes, parsed, and its length. @throws on an oversized length or text that is not JSON. */
+  read(chunk: Buffer, take: (frame: unknown, bytes: number) => void): void {
     this.#pending.push(chunk)
     this.#pendingBytes += chunk.length
     if (this.#pendingBytes < this.#wanted) return
@@ -38,7 +38,7 @@ export class FrameReader {
       }
       const start = offset + headerBytes
       offset = start + length
-      take(JSON.parse(buffer.toString("utf8", start, offset)))
+      take(JSON.parse(buffer.toString("utf8", start, offset)), length)
     }
     this.#pending = offset === buffer.length ? [] : [buffer.subarray(offset)]
     this.#pendingBytes = buffer.length - offset
