@@ -5,7 +5,14 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from .errors import EngineError
-from .protocol import PROTOCOL_VERSION, FrameError, encode_frame, read_frame
+from .protocol import (
+    PROTOCOL_VERSION,
+    FrameError,
+    FrameTooLargeError,
+    UnreadableCallError,
+    encode_frame,
+    read_frame,
+)
 
 HEARTBEAT_S = 2.0
 
@@ -89,8 +96,8 @@ class _Connection:
     async def run(self) -> None:
         beating = asyncio.create_task(self._beat())
         try:
-            while (frame := await read_frame(self._reader)) is not None:
-                self._start(frame)
+            while await self._take():
+                pass
         except FrameError as error:
             log.error("closing a connection: %s", error)
         except ConnectionError:
@@ -100,6 +107,17 @@ class _Connection:
             for task in self._calls.values():
                 task.cancel()
             self._writer.close()
+
+    async def _take(self) -> bool:
+        """Begin the next call; False where the peer has closed."""
+        try:
+            frame = await read_frame(self._reader)
+        except UnreadableCallError as error:
+            self._fail(error.call_id, EngineError("invalid", f"The request cannot be read: {error}."))
+            return True
+        if frame is not None:
+            self._start(frame)
+        return frame is not None
 
     def _start(self, frame: dict) -> None:
         call_id, method = frame.get("id"), frame.get("method")
@@ -147,6 +165,10 @@ class _Connection:
             return
         try:
             self._writer.write(encode_frame(frame))
+        except FrameTooLargeError as error:
+            if "result" in frame:
+                message = f"The answer is too large: {error}. Ask for fewer choices, tokens or top_logprobs, or stream."
+                self._fail(frame["id"], EngineError("invalid", message))
         except ValueError as error:
             log.error("frame not sent: %s", error)
             if "result" in frame:

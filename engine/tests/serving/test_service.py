@@ -1,5 +1,6 @@
 """The protocol with a real engine process."""
 
+import asyncio
 import json
 import os
 import signal
@@ -11,6 +12,8 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from heddle_engine.protocol import MAX_FRAME_BYTES, encode_frame, read_frame
+from heddle_engine.service import Service
 from tests.serving.engine_process import Client, EngineProcess
 
 
@@ -297,3 +300,48 @@ def test_results_are_json_without_nan(client, chat):
     _, result = client.call("chat", chat(sampling={"allowed_token_ids": [5], "top_logprobs": 20}))
     json.dumps(result, allow_nan=False)
     assert {token["id"] for token in result["choices"][0]["tokens"]} == {5}
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("[" * 5000 + "]" * 5000, "its values are nested too deep"),
+        ("1" * 5000, "a whole number has more than 4300 digits"),
+    ],
+)
+def test_a_call_that_python_cannot_read_fails_alone(client, chat, value, reason):
+    running = client.send("chat", chat(sampling={"max_tokens": 20, "ignore_eos": True}))
+    client.send_bytes(f'{{"id":99,"method":"chat","params":{{"messages":[{{"deep":{value}}}]}}}}'.encode())
+    frames = {frame["id"]: frame for frame in (client.receive(), client.receive())}
+    assert frames[99]["error"]["kind"] == "invalid"
+    assert frames[99]["error"]["message"] == f"The request cannot be read: {reason}."
+    assert frames[running]["result"]["completion_tokens"] == 20
+
+
+class _Wordy:
+    """An engine whose answers are as long as they are asked to be."""
+
+    async def detokenize(self, params: dict, emit) -> dict:
+        return {"text": "x" * params["token_ids"][0]}
+
+    def heartbeat(self) -> None:
+        return None
+
+
+def test_an_answer_that_fits_no_frame_fails_its_call_only(tmp_path):
+    async def answers(*sizes: int) -> list[dict]:
+        path = tmp_path / "wordy.sock"
+        engine = asyncio.get_running_loop().create_future()
+        engine.set_result(_Wordy())
+        async with await asyncio.start_unix_server(Service(engine, None).connect, path):
+            reader, writer = await asyncio.open_unix_connection(path)
+            for call_id, size in enumerate(sizes):
+                writer.write(encode_frame({"id": call_id, "method": "detokenize", "params": {"token_ids": [size]}}))
+            frames = [await read_frame(reader) for _ in sizes]
+            writer.close()
+        return sorted(frames, key=lambda frame: frame["id"])
+
+    too_large, small = asyncio.run(answers(MAX_FRAME_BYTES, 3))
+    assert small["result"] == {"text": "xxx"}
+    assert too_large["error"]["kind"] == "invalid"
+    assert too_large["error"]["message"].startswith("The answer is too large: 67108")
