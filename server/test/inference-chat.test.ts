@@ -231,8 +231,13 @@ describe("model names (inference-api 2, training-api 4.4)", () => {
     "no/such",
     "wandb-artifact:///acme/demo/m:step99999999999",
     "wandb-artifact:///acme/demo/m\u0000",
-  ])("%s is 404", async (model) => {
-    expect((await chat(app, { model })).json.error.code).toBe("model_not_found")
+    "wandb-artifact:///acme/demo/m\ud800",
+  ])("%j is 404, and no matter to those who ask at the same time", async (model) => {
+    const [wrong, ...others] = await Promise.all(
+      [{ model }, { model: name }, { model: name }].map((body) => chat(app, body)),
+    )
+    expect(wrong?.json.error.code).toBe("model_not_found")
+    expect(others.map((other) => other.status)).toEqual([200, 200])
   })
 
   test("inference-api 2 rule 4: another tenant's model and an unknown one answer alike", async () => {
@@ -375,6 +380,23 @@ describe("request fields (inference-api 3)", () => {
       "invalid_request",
       param,
     ])
+  })
+
+  test.each([1000, 100_000])("a message nested %i deep is 413 and does not reach the engine", async (levels) => {
+    const deep = "[".repeat(levels) + "]".repeat(levels)
+    const answer = await app.server.inject({
+      method: "POST",
+      url: "/v1/chat/completions",
+      headers: { authorization: "Bearer acme", "content-type": "application/json" },
+      payload: `{"model":"${name}","messages":[{"role":"user","content":"x","deep":${deep}}]}`,
+    })
+    expect([answer.statusCode, answer.json().error.message]).toEqual([413, "values are nested in more than 200 levels"])
+    expect(fake.calls).toEqual([])
+  })
+
+  test("fields with the names of what every object has are fields like any other unknown one", async () => {
+    const { status } = await chat(app, { model: name, constructor: 1, toString: null, hasOwnProperty: {} })
+    expect(status).toBe(200)
   })
 
   test.each([

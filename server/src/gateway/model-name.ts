@@ -19,8 +19,6 @@ export type ModelName =
 const hostedPrefix = "hosted_vllm/"
 /** Three slashes as ART writes it; two occur in a sample of the documentation. */
 const artifactScheme = /^wandb-artifact:\/\/\/?/
-/** No name has it, and the catalog's text cannot hold it. */
-const unstorable = "\0"
 const short = /^([A-Za-z0-9_.-]+)@(\d{1,9}|latest)$/
 
 /** `project`: `<entity>/<project>` of the `OpenAI-Project` header, which gives `<name>@<step>` its place. */
@@ -41,13 +39,18 @@ export function parseModelName(text: string, project: { entity: string; project:
 
 function parseArtifact(path: string): ModelName {
   const [entity, project, last, ...rest] = path.split("/")
-  if (!entity || !project || !last || rest.length > 0 || path.includes(unstorable)) return { kind: "malformed" }
+  if (!entity || !project || !last || rest.length > 0 || !isStorable(path)) return { kind: "malformed" }
   const colon = last.indexOf(":")
   const name = colon === -1 ? last : last.slice(0, colon)
   const version = parseVersion(colon === -1 ? "latest" : last.slice(colon + 1))
   return version === null || name === ""
     ? { kind: "malformed" }
     : { kind: "checkpoint", entity, project, name, ...version }
+}
+
+/** What the catalog's text cannot hold is in no name; a query would fail on it, and with it those that share the query. */
+function isStorable(text: string): boolean {
+  return !text.includes("\0") && text.isWellFormed()
 }
 
 /** Nine digits stay inside the catalog's integers. */

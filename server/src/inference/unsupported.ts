@@ -46,7 +46,7 @@ const refusals: Record<string, { asks: (value: unknown) => boolean; why: string 
 /** @throws {HeddleError} `invalid_request` that names the field. */
 export function refuseUnsupported(body: Record<string, unknown>): void {
   for (const field in body) {
-    const refusal = refusals[field]
+    const refusal = Object.hasOwn(refusals, field) ? refusals[field] : undefined
     if (refusal !== undefined && refusal.asks(body[field])) throw refused(field, refusal.why)
   }
 }
