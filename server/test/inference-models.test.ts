@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { FakeEngine } from "../src/engines/fake-engine.ts"
+import { EngineFailure } from "../src/engines/engine.ts"
+import { FakeEngine, type FakeHandler, untilCancelled } from "../src/engines/fake-engine.ts"
 import { modelCard, modelList } from "../src/wire/inference/models.ts"
 import { textCompletion } from "../src/wire/inference/text-completion.ts"
 import { type InferenceApp, openInferenceApp } from "./support/inference-app.ts"
@@ -86,6 +87,26 @@ test.each([
   })
   expect(json.usage).toMatchObject({ prompt_tokens: 3 * prompts, completion_tokens: 4 * prompts })
   expect(fake.calls.findLast((each) => each.method === "chat")?.params).toMatchObject(last)
+})
+
+test("/v1/completions: when one prompt fails, the others are not sampled any further", async () => {
+  const cancelled = Promise.withResolvers<void>()
+  const before = fake.handlers
+  const chat: FakeHandler<"chat"> = async (params, each) => {
+    if (params.prompt === "bad") throw new EngineFailure("invalid", "the prompt is bad")
+    await untilCancelled(each).catch(() => cancelled.resolve())
+    throw new EngineFailure("cancelled", "cancelled")
+  }
+  fake.handlers = { ...before, chat }
+  const address = await app.server.listen({ port: 0, host: "127.0.0.1" })
+  const answer = await fetch(`${address}/v1/completions`, {
+    method: "POST",
+    headers: { authorization: "Bearer acme", "content-type": "application/json" },
+    body: JSON.stringify({ model, prompt: ["good", "bad"] }),
+  })
+  expect(answer.status).toBe(400)
+  await cancelled.promise
+  fake.handlers = before
 })
 
 test("/v1/completions streams prompt after prompt, with text offsets that go on", async () => {

@@ -84,7 +84,7 @@ async function plainAnswer(
   frame: TextFrame,
   signal: AbortSignal,
 ) {
-  const results = await Promise.all(calls.map((call) => gateway.complete(admitted, call, signal)))
+  const results = await completeAll(gateway, admitted, calls, signal)
   const total = sum(results)
   const sampled = results.flatMap((result, place) => sampledOf(result, place, (choice) => choice.tokens))
   await gateway.record(admitted, toTokenCounts(total), {
@@ -100,6 +100,22 @@ async function plainAnswer(
   )
   const { id, created, model } = frame
   return { id, object: "text_completion" as const, created, model, choices, usage: toUsage(total) }
+}
+
+/** When one fails, the rest is cancelled: its answer would go nowhere. */
+async function completeAll(
+  gateway: Gateway,
+  admitted: AdmittedRequest,
+  calls: SamplingCall[],
+  signal: AbortSignal,
+): Promise<EngineChatResult[]> {
+  const over = new AbortController()
+  const either = AbortSignal.any([signal, over.signal])
+  try {
+    return await Promise.all(calls.map((call) => gateway.complete(admitted, call, either)))
+  } finally {
+    over.abort()
+  }
 }
 
 /** Choices of prompt `place`, numbered over all prompts. */
