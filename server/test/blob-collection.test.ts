@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { sql } from "kysely"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { collectBlobs } from "../src/storage/blob-collector.ts"
+import { BlobHolds } from "../src/storage/blobs/blob-holds.ts"
 import { groupsOf, newModel, openTrainingApp, type TrainingApp } from "./support/training-app.ts"
 
 let opened: TrainingApp
@@ -212,6 +213,19 @@ test("a held blob stays, and a removal that has begun ends before anyone takes h
   expect(await text(blobs.read(sha256))).toBe("held")
   blobs.release(sha256)
   expect(await blobs.removeUnless(sha256, () => Promise.resolve(false))).toBe(true)
+})
+
+test("who asks in the same moment as a removal waits for it", async () => {
+  const holds = new BlobHolds()
+  const order: string[] = []
+  const removal = holds.removing("a", async () => {
+    await sleep(10)
+    order.push("removed")
+    return true
+  })
+  const hold = holds.hold("a").then(() => order.push("held"))
+  await Promise.all([removal, hold])
+  expect(order).toEqual(["removed", "held"])
 })
 
 test("the server looks when it starts: what ended a day ago goes, what ended an hour ago stays", async () => {

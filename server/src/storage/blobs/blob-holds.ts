@@ -4,11 +4,12 @@
  */
 export class BlobHolds {
   readonly #holds = new Map<string, number>()
+  /** Waited for in the same function that goes on: between the last look and the next step nothing may begin. */
   readonly #removals = new Map<string, Promise<boolean>>()
 
   /** Waits for a removal that has begun; none begins until {@link release}. Holds are counted. */
   async hold(sha256: string): Promise<void> {
-    await this.#removalsEnd(sha256)
+    for (let one = this.#removals.get(sha256); one !== undefined; one = this.#removals.get(sha256)) await ended(one)
     this.#holds.set(sha256, (this.#holds.get(sha256) ?? 0) + 1)
   }
 
@@ -21,7 +22,7 @@ export class BlobHolds {
 
   /** Runs `remove`, one after another and while nobody can take hold; false when somebody holds the blob. */
   async removing(sha256: string, remove: () => Promise<boolean>): Promise<boolean> {
-    await this.#removalsEnd(sha256)
+    for (let one = this.#removals.get(sha256); one !== undefined; one = this.#removals.get(sha256)) await ended(one)
     if (this.#holds.has(sha256)) return false
     const removal = remove()
     this.#removals.set(sha256, removal)
@@ -31,10 +32,8 @@ export class BlobHolds {
       this.#removals.delete(sha256)
     }
   }
+}
 
-  async #removalsEnd(sha256: string): Promise<void> {
-    for (let removal = this.#removals.get(sha256); removal !== undefined; removal = this.#removals.get(sha256)) {
-      await removal.catch(() => undefined)
-    }
-  }
+function ended(removal: Promise<boolean>): Promise<unknown> {
+  return removal.catch(() => undefined)
 }
