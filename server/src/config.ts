@@ -43,9 +43,10 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
     options: { host: { type: "string" }, port: { type: "string" }, "data-dir": { type: "string" } },
   })
   return {
-    host: values.host ?? env["HEDDLE_HOST"] ?? "127.0.0.1",
-    port: parsePort(values.port ?? env["HEDDLE_PORT"] ?? "8080"),
-    dataDir: path.resolve(values["data-dir"] ?? env["HEDDLE_DATA_DIR"] ?? "./data"),
+    // An empty variable is one that is not set. An empty host would listen on every network.
+    host: values.host || env["HEDDLE_HOST"] || "127.0.0.1",
+    port: parsePort(values.port ?? (env["HEDDLE_PORT"] || "8080")),
+    dataDir: path.resolve(values["data-dir"] || env["HEDDLE_DATA_DIR"] || "./data"),
     prefix: parsePrefix(env["HEDDLE_PREFIX"]),
     adminKey: env["HEDDLE_ADMIN_KEY"] || null,
     entity: env["HEDDLE_ENTITY"] || "local",
@@ -63,8 +64,8 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
 }
 
 function parsePort(text: string): number {
-  const port = Number(text)
-  if (!Number.isInteger(port) || port < 0 || port > 65535) {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Infinity
+  if (port > 65535) {
     throw new Error(`port must be a whole number from 0 to 65535, not "${text}"`)
   }
   return port

@@ -1,0 +1,14 @@
+import path from "node:path"
+import { expect, test } from "vitest"
+import { readConfig } from "./config.ts"
+
+test("empty variables and options are as if they were not there", () => {
+  const names = ["HEDDLE_HOST", "HEDDLE_PORT", "HEDDLE_DATA_DIR", "HEDDLE_ENTITY", "HEDDLE_LOG", "HEDDLE_ENGINE"]
+  const config = readConfig(["--host", "", "--data-dir", ""], Object.fromEntries(names.map((name) => [name, ""])))
+  expect(config).toMatchObject({ host: "127.0.0.1", port: 8080, entity: "local", logLevel: "info", engine: "process" })
+  expect(config.dataDir).toBe(path.resolve("./data"))
+})
+
+test.each(["", "http", "65536", "-1", "8e3", "0x50"])("port %j is refused by name", (port) => {
+  expect(() => readConfig([`--port=${port}`], {})).toThrow(`port must be a whole number from 0 to 65535, not "${port}"`)
+})
