@@ -28,11 +28,12 @@ export interface RunnerSettings extends JobSources {
   engineWaitMs: number
 }
 
-/** `lease_lost`: another server holds the job now, or it has ended; this one has no more say. */
+/** `not_begun`: what it needs could not be read or made. `lease_lost`: another server holds the job now, or it has ended; this one has no more say. */
 export type JobOutcome =
   | { kind: "finished" }
   | { kind: "failed"; message: string }
   | { kind: "engine_lost"; reason: string }
+  | { kind: "not_begun"; reason: string }
   | { kind: "model_deleted" }
   | { kind: "lease_lost" }
 
@@ -42,26 +43,39 @@ export async function runJob(
   owner: string,
   signal: AbortSignal,
 ): Promise<JobOutcome> {
+  let spec: JobSpec
   try {
-    return await train(settings, job, { jobId: job.id, owner }, signal)
+    spec = await prepare(settings, job)
   } catch (error) {
-    return outcomeOf(error)
+    return outcomeOf(error) ?? { kind: "not_begun", reason: (error as Error).message }
+  }
+  try {
+    return await train(settings, job, { jobId: job.id, owner }, spec, signal)
+  } catch (error) {
+    const outcome = outcomeOf(error)
+    if (outcome === null) throw error
+    return outcome
   }
 }
 
-async function train(
-  settings: RunnerSettings,
-  job: ClaimedJob,
-  lease: JobLease,
-  signal: AbortSignal,
-): Promise<JobOutcome> {
-  const { database, engine } = settings
+async function prepare(settings: RunnerSettings, job: ClaimedJob): Promise<JobSpec> {
   // The filled data file lies beside it.
   await mkdir(path.join(settings.dataDir, "jobs"), { recursive: true })
   const spec = await jobSpec(settings, job)
   // A folder without a row is what a crash between the engine's rename and our commit leaves behind.
   await rm(spec.params.output.path, { recursive: true, force: true })
   await mkdir(spec.params.work_dir, { recursive: true })
+  return spec
+}
+
+async function train(
+  settings: RunnerSettings,
+  job: ClaimedJob,
+  lease: JobLease,
+  spec: JobSpec,
+  signal: AbortSignal,
+): Promise<JobOutcome> {
+  const { database, engine } = settings
   await engine.ready(settings.engineWaitMs)
   const stop = new AbortController()
   const call = engine.call("train", spec.params, AbortSignal.any([signal, stop.signal]))
@@ -132,7 +146,8 @@ function finish(
   })
 }
 
-function outcomeOf(error: unknown): JobOutcome {
+/** null: nothing that belongs to the job or the engine, such as a catalog that does not answer. */
+function outcomeOf(error: unknown): JobOutcome | null {
   if (error instanceof JobFailure) return { kind: "failed", message: error.message }
   if (error instanceof EngineFailure) {
     const { kind, message } = error
@@ -144,7 +159,7 @@ function outcomeOf(error: unknown): JobOutcome {
   if (code === "ENOSPC" || code === "EDQUOT") {
     return { kind: "failed", message: `the disk is full: ${(error as Error).message}` }
   }
-  throw error
+  return null
 }
 
 const wordings: Partial<Record<EngineFailure["kind"], string>> = {

@@ -1,7 +1,7 @@
 /** Puts what the token ledger holds into a job's data, for choices that carry a key of it (engine 5.4). */
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
-import { access, open, readFile, rename, rm } from "node:fs/promises"
+import { access, open, rename, rm } from "node:fs/promises"
 import { createInterface } from "node:readline"
 import { holdsNumber, parseExact } from "../json/exact-json.ts"
 import type { LedgerEntry } from "../storage/traces/token-ledger.ts"
@@ -29,7 +29,7 @@ export async function fillLedger(
   output: string,
   find: (keys: string[]) => Promise<LedgerEntry[]>,
 ): Promise<JobData> {
-  if (await exists(output)) return { path: output, sha256: sha256(await readFile(output)) }
+  if (await exists(output)) return { path: output, sha256: await sha256Of(output) }
   const partial = `${output}.partial`
   const file = await open(partial, "w", 0o600)
   const hash = createHash("sha256")
@@ -113,6 +113,8 @@ function exists(path: string): Promise<boolean> {
   )
 }
 
-function sha256(bytes: Buffer): string {
-  return createHash("sha256").update(bytes).digest("hex")
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash("sha256")
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
+  return hash.digest("hex")
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { access, mkdir, readFile, writeFile } from "node:fs/promises"
+import { access, mkdir, readdir, readFile, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { sql } from "kysely"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
@@ -323,6 +323,15 @@ describe("faults", () => {
     expect((await events(id)).at(-1)?.type).toBe("training_ended")
   })
 
+  test("training-api 3.1 rule 6: a job whose data is not there ends", async () => {
+    const { scheduler } = await start(new FakeEngine(), { maximumAttempts: 2 })
+    const id = await addJob(catalog.database, { modelId: await newModel(), dataPath: "blobs/gone.jsonl" })
+    scheduler.wake()
+    const { error_message } = await ended(id, "failed")
+    expect(error_message).toMatch(/^the job could not begin 2 times without progress; last: ENOENT: .*gone\.jsonl/)
+    expect((await events(id)).map((event) => event.type)).toEqual(["training_failed"])
+  })
+
   test.each([
     ["disk_full", "/data needs 12 bytes\u0000", "the disk is full: /data needs 12 bytes\ufffd"],
     ["out_of_memory", "tried 2 GiB", "the engine ran out of memory: tried 2 GiB"],
@@ -417,6 +426,34 @@ describe("faults", () => {
     await start(new FakeEngine(), { owner: "two" })
     await ended(id, "succeeded")
     await ended(orphan, "succeeded")
+  })
+
+  test("a start removes what a crash left of ended jobs and deleted checkpoints, and nothing else", async () => {
+    const { database, dataDir } = catalog
+    const [live, deleted, unknown] = [await newModel(), await newModel(), crypto.randomUUID()]
+    await addCheckpoint(database, live, 1, `checkpoints/${live}/step_000001`)
+    await addCheckpoint(database, live, 2, `checkpoints/${live}/step_000002`)
+    await deleteStep(database, live, 1)
+    await database.updateTable("models").set({ deleted_at: new Date() }).where("id", "=", deleted).execute()
+    const [open, over] = [await addJob(database, { modelId: live }), await addJob(database, { modelId: live })]
+    await database.updateTable("training_jobs").set({ status: "failed" }).where("id", "=", over).execute()
+    const kept = [`checkpoints/${live}/step_000002`, `checkpoints/${live}/step_000003`, `checkpoints/${unknown}`]
+    const left = [`checkpoints/${live}/step_000001`, `checkpoints/${deleted}/step_000001`, `jobs/${over}`]
+    for (const folder of [...kept, ...left, `jobs/${open}`]) {
+      await mkdir(path.join(dataDir, folder), { recursive: true })
+    }
+    await writeFile(path.join(dataDir, `jobs/${over}.data.jsonl.partial`), "half")
+    // Not one that trains: the open job stays as it is.
+    await start(new FakeEngine(), { concurrency: 0 })
+    const isThere = (file: string) =>
+      access(path.join(dataDir, file)).then(
+        () => file,
+        () => null,
+      )
+    const found = await Promise.all([...kept, ...left, `checkpoints/${deleted}`, `jobs/${open}`].map(isThere))
+    expect(found.filter((file) => file !== null)).toEqual([...kept, `jobs/${open}`])
+    expect((await readdir(path.join(dataDir, "jobs"))).filter((name) => name.startsWith(over))).toEqual([])
+    await database.updateTable("training_jobs").set({ status: "failed" }).where("id", "=", open).execute()
   })
 
   test("servers that share a catalog take over only expired leases", async () => {

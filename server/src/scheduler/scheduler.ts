@@ -18,6 +18,7 @@ import { endJob } from "../storage/catalog/job-progress.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { type JobOutcome, runJob, type RunnerSettings, type SchedulerLog } from "./job-runner.ts"
 import { removeJobFiles } from "./job-spec.ts"
+import { removeLeftovers } from "./leftovers.ts"
 import type { FindLedgerEntries } from "./ledger-fill.ts"
 import { moveFor } from "./job-states.ts"
 
@@ -76,9 +77,13 @@ export class Scheduler {
     this.#runner = this.#options
   }
 
-  /** Takes back what a dead server held, then begins to claim. */
+  /** Takes back what a dead server held and removes what it left, then begins to claim. */
   async start(): Promise<void> {
-    await reclaimJobs(this.#options.database, moveFor("lease_lost"), this.#options.exclusive)
+    const { database, dataDir, exclusive, log } = this.#options
+    await reclaimJobs(database, moveFor("lease_lost"), exclusive)
+    await removeLeftovers(database, dataDir).catch((error: unknown) =>
+      log.error({ err: error }, "files of ended jobs and deleted checkpoints could not be removed"),
+    )
     this.#loop = this.#run()
   }
 
@@ -198,7 +203,8 @@ export class Scheduler {
   async #conclude(job: ClaimedJob, outcome: JobOutcome): Promise<void> {
     const { database, owner } = this.#options
     const lease = { jobId: job.id, owner }
-    if (outcome.kind === "engine_lost") await this.#tryAgain(lease, outcome.reason)
+    if (outcome.kind === "engine_lost") await this.#tryAgain(lease, "the engine was lost", outcome.reason)
+    if (outcome.kind === "not_begun") await this.#tryAgain(lease, "the job could not begin", outcome.reason)
     if (outcome.kind === "failed") await endJob(database, moveFor("fail"), lease, outcome.message)
     if (outcome.kind === "model_deleted") await this.#cancelDeleted()
     // A job that is still open goes on from its snapshots, here or on another server.
@@ -206,17 +212,12 @@ export class Scheduler {
   }
 
   /** Back to the queue after a pause; after too many beginnings without a new gradient step, the end. */
-  async #tryAgain(lease: JobLease, reason: string): Promise<void> {
+  async #tryAgain(lease: JobLease, what: string, reason: string): Promise<void> {
     const { database, maximumAttempts, retryPauseMs } = this.#options
     if (this.#closed) return releaseJob(database, moveFor("engine_lost"), lease, true)
     const { attempts } = await jobStanding(database, lease.jobId)
     if (attempts >= maximumAttempts) {
-      await endJob(
-        database,
-        moveFor("fail"),
-        lease,
-        `the engine was lost ${attempts} times without progress; last: ${reason}`,
-      )
+      await endJob(database, moveFor("fail"), lease, `${what} ${attempts} times without progress; last: ${reason}`)
       return
     }
     await sleep(retryPauseMs * 2 ** (attempts - 1), undefined, { ref: false })

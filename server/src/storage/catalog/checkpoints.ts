@@ -2,6 +2,7 @@
 import { sql } from "kysely"
 import { isUuid } from "./identifiers.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
+import { listOf } from "./text-lists.ts"
 
 /** The column is a 32-bit integer. */
 const highestStep = 2 ** 31 - 1
@@ -50,6 +51,7 @@ export async function findCheckpoint(
   modelId: string,
   step: number,
 ): Promise<CheckpointRecord | null> {
+  if (step > highestStep) return null
   const row = await liveCheckpoints(database, modelId).where("step", "=", step).executeTakeFirst()
   return row === undefined ? null : toRecord(row)
 }
@@ -70,6 +72,18 @@ export async function deleteCheckpoints(
     .returningAll()
     .execute()
   return rows.map(toRecord)
+}
+
+/** Those of `paths` that are a deleted checkpoint's folder. */
+export async function deletedPaths(database: CatalogDatabase, paths: readonly string[]): Promise<string[]> {
+  if (paths.length === 0) return []
+  const rows = await database
+    .selectFrom("checkpoints")
+    .select("path")
+    .where("deleted_at", "is not", null)
+    .where("path", "in", listOf(paths))
+    .execute()
+  return rows.flatMap(({ path }) => path ?? [])
 }
 
 /**

@@ -136,6 +136,18 @@ export async function jobStanding(database: CatalogDatabase, jobId: string): Pro
   return { open: status === "queued" || status === "running", attempts }
 }
 
+/** Those of `ids`, which are uuids, that have ended. */
+export async function endedJobs(database: CatalogDatabase, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const rows = await database
+    .selectFrom("training_jobs")
+    .select("id")
+    .where("status", "not in", ["queued", "running"])
+    .where(sql<boolean>`id = any(${ids}::uuid[])`)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
 /** Open jobs whose model was deleted. */
 export async function jobsOfDeletedModels(database: CatalogDatabase): Promise<string[]> {
   const rows = await database

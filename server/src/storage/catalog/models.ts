@@ -1,4 +1,5 @@
 /** Trainable models (training-api 1.2). A deleted model stays as a tombstone. */
+import { sql } from "kysely"
 import type { CatalogDatabase } from "./open-catalog.ts"
 import { isUuid } from "./identifiers.ts"
 
@@ -131,6 +132,18 @@ export async function deleteModel(
       .executeTakeFirstOrThrow()
     return { id, checkpoints: count }
   })
+}
+
+/** Those of `ids`, which are uuids, that were deleted. */
+export async function deletedModels(database: CatalogDatabase, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const rows = await database
+    .selectFrom("models")
+    .select("id")
+    .where("deleted_at", "is not", null)
+    .where(sql<boolean>`id = any(${ids}::uuid[])`)
+    .execute()
+  return rows.map((row) => row.id)
 }
 
 function liveModels(database: CatalogDatabase) {

@@ -1,0 +1,51 @@
+/**
+ * What a crash keeps from being removed: files of jobs that have ended, folders of checkpoints and models
+ * that were deleted. Only what the catalog knows as gone is touched; a folder that it does not know may be
+ * newer than a catalog that was restored.
+ */
+import { readdir, rm } from "node:fs/promises"
+import path from "node:path"
+import { deletedPaths } from "../storage/catalog/checkpoints.ts"
+import { isUuid } from "../storage/catalog/identifiers.ts"
+import { endedJobs } from "../storage/catalog/job-claims.ts"
+import { deletedModels } from "../storage/catalog/models.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+
+const uuidLength = 36
+
+/** Call it while nothing runs: a deleted checkpoint may still answer requests that began before. */
+export async function removeLeftovers(database: CatalogDatabase, dataDir: string): Promise<void> {
+  const spent = [...(await jobFiles(database, dataDir)), ...(await checkpointFolders(database, dataDir))]
+  for (const file of spent) await rm(path.join(dataDir, file), { recursive: true, force: true })
+}
+
+async function jobFiles(database: CatalogDatabase, dataDir: string): Promise<string[]> {
+  const files = await namesIn(dataDir, "jobs")
+  const jobOf = (file: string) => path.basename(file).slice(0, uuidLength)
+  const ended = new Set(await endedJobs(database, files.map(jobOf).filter(isUuid)))
+  return files.filter((file) => ended.has(jobOf(file)))
+}
+
+async function checkpointFolders(database: CatalogDatabase, dataDir: string): Promise<string[]> {
+  const models = (await namesIn(dataDir, "checkpoints")).filter((folder) => isUuid(path.basename(folder)))
+  const deleted = new Set(
+    await deletedModels(
+      database,
+      models.map((folder) => path.basename(folder)),
+    ),
+  )
+  const gone = models.filter((folder) => deleted.has(path.basename(folder)))
+  const live = models.filter((folder) => !deleted.has(path.basename(folder)))
+  const steps = await Promise.all(live.map((folder) => namesIn(dataDir, folder)))
+  return [...gone, ...(await deletedPaths(database, steps.flat()))]
+}
+
+/** Paths relative to the data folder; none where there is no such folder. */
+async function namesIn(dataDir: string, folder: string): Promise<string[]> {
+  try {
+    return (await readdir(path.join(dataDir, folder))).map((name) => `${folder}/${name}`)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return []
+    throw error
+  }
+}
