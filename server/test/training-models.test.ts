@@ -72,6 +72,7 @@ describe("training-api 1.2: create a model", () => {
     ["project", "a:b"],
     ["project", " a"],
     ["project", "a\u0000b"],
+    ["project", "a\ud800"],
     ["base_model", 7],
   ])("%s %j: 422 on that field", async (field, value) => {
     const { status, body } = await create({ ...base, name: "ok", [field]: value })

@@ -196,6 +196,19 @@ describe("training-api 2.1: the body of an RL job", () => {
     expect((await create(body)).status).toBe(400)
   })
 
+  test.each(["messages_and_choices", "experimental_config"])(
+    "%s nested a hundred thousand deep: 413",
+    async (where) => {
+      const deep = "[".repeat(100_000) + "]".repeat(100_000)
+      const turns = where === "messages_and_choices" ? `{"role":"user","content":"x","deep":${deep}}` : ""
+      const config = where === "experimental_config" ? `{"deep":${deep}}` : "{}"
+      const groups = `[{"trajectories":[{"messages_and_choices":[${turns}],"reward":1}]}]`
+      const body = `{"model_id":"${modelId}","trajectory_groups":${groups},"experimental_config":${config}}`
+      const answer = await create(body)
+      expect(answer).toMatchObject({ status: 413, body: { detail: expect.stringContaining("nested too deep") } })
+    },
+  )
+
   test("an unknown, deleted or foreign model: 404, and nothing is stored", async () => {
     const foreign = await newModel(opened.rival)
     const dead = await newModel(opened.acme)
@@ -321,9 +334,13 @@ describe("training-api 2.2: experimental_config", () => {
   })
 
   test("unknown settings are stored as sent and named in a warning", async () => {
-    const { requested_config, warnings } = await configFor({ learning_rate: 1e-5, mystery: [1], nothing: null })
-    expect(requested_config).toEqual({ learning_rate: 1e-5, mystery: [1], nothing: null })
-    expect(warnings).toEqual(["experimental_config.mystery is not known here and has no effect"])
+    const asked = { learning_rate: 1e-5, mystery: [1], nothing: null, valueOf: 1 }
+    const { requested_config, warnings } = await configFor(asked)
+    expect(requested_config).toEqual(asked)
+    expect(warnings).toEqual([
+      "experimental_config.mystery is not known here and has no effect",
+      "experimental_config.valueOf is not known here and has no effect",
+    ])
   })
 
   test.each([
@@ -336,6 +353,8 @@ describe("training-api 2.2: experimental_config", () => {
     [{ learning_rate: "5e-6" }, "learning_rate"],
     [{ kl_penalty_reference_step: 0, kl_penalty_step_lag: 1 }, "kl_penalty_reference_step"],
     [{ kl_penalty_reference_step: 1_000_000 }, "kl_penalty_reference_step"],
+    [{ kl_penalty_reference_step: 2 ** 31 }, "kl_penalty_reference_step"],
+    [{ kl_ref_adapter_path: "wandb-artifact:///acme/tests/absent:step99999999999" }, "kl_ref_adapter_path"],
     [{ kl_penalty_step_lag: 0 }, "kl_penalty_step_lag"],
     [{ kl_ref_adapter_path: "/home/me/adapter" }, "kl_ref_adapter_path"],
     [{ kl_ref_adapter_path: "wandb-artifact:///acme/tests/absent:step0" }, "kl_ref_adapter_path"],

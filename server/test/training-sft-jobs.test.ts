@@ -110,6 +110,12 @@ describe("training-api 2.5: data from an uploaded file", () => {
       "the last message must be the assistant's",
     ],
     ["a list", "[]", "line 3 of the training data"],
+    [
+      "a value nested deeper than the engine reads",
+      `{"messages":[{"role":"assistant","content":"x","deep":${"[".repeat(1000)}${"]".repeat(1000)}}]}`,
+      "line 3 of the training data: nested in more than 200 levels",
+    ],
+    ["U+0000 outside a string", '{"messages":\u0000', "line 3 of the training data: not JSON"],
   ])("%s: the job fails and names the line", async (_, bad, told) => {
     const answer = await create({ training_data_url: await upload(`${row("a")}\n\n${bad}\n`) })
     const job = await stored(answer)

@@ -36,7 +36,7 @@ export function resolveRlConfig(asked: ExperimentalConfig, learningRateMultiplie
 /** One sentence per unknown setting that has a value. */
 export function warningsOf(asked: ExperimentalConfig): string[] {
   return Object.entries(asked)
-    .filter(([key, value]) => !(key in experimentalConfig.shape) && value !== null && value !== undefined)
+    .filter(([key, value]) => !Object.hasOwn(experimentalConfig.shape, key) && value !== null && value !== undefined)
     .map(([key]) => `experimental_config.${key} is not known here and has no effect`)
 }
 

@@ -15,7 +15,9 @@ export function resolveSftConfig(asked: SftJobConfig): SftConfig {
 
 /** One sentence per unknown setting that has a value. */
 export function sftWarningsOf({ config, experimental_config: experimental }: CreateSftJobBody): string[] {
-  const unknown = Object.keys(config ?? {}).filter((key) => !(key in sftJobConfig.shape) && config?.[key] !== null)
+  const unknown = Object.keys(config ?? {}).filter(
+    (key) => !Object.hasOwn(sftJobConfig.shape, key) && config?.[key] !== null,
+  )
   return [
     ...unknown.map((key) => `config.${key} is not known here and has no effect`),
     ...Object.keys(experimental ?? {}).map((key) => `experimental_config.${key} has no effect on SFT jobs`),

@@ -6,6 +6,7 @@ import { sql } from "kysely"
 import type { JobLease, JobMove } from "./job-claims.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 import type { TrainingEventType } from "./schema.ts"
+import { storableText } from "./storable-text.ts"
 
 export interface NewEvent {
   sequence: number
@@ -70,8 +71,7 @@ export async function endJob(
   job: { jobId: string; owner: string | null },
   reason: string,
 ): Promise<boolean> {
-  // PostgreSQL's text has no U+0000, which exceptions of clients and engines do carry.
-  const message = reason.replaceAll("\0", "\ufffd")
+  const message = storableText(reason)
   return database.transaction().execute(async (transaction) => {
     let query = transaction
       .updateTable("training_jobs")

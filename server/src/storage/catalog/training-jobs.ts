@@ -3,6 +3,7 @@ import type { JobKind, JobStatus } from "./schema.ts"
 import type { StoredJobConfig } from "../../wire/training/job.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 import { isUuid } from "./identifiers.ts"
+import { storableText } from "./storable-text.ts"
 
 export interface JobRecord {
   id: string
@@ -31,6 +32,7 @@ export interface NewJob {
 
 /** Stores the job. null: the model is gone. */
 export async function createJob(database: CatalogDatabase, job: NewJob): Promise<JobRecord | null> {
+  const failure = job.failure === null ? null : storableText(job.failure)
   return database.transaction().execute(async (transaction) => {
     const model = await transaction
       .selectFrom("models")
@@ -45,25 +47,25 @@ export async function createJob(database: CatalogDatabase, job: NewJob): Promise
       .values({
         model_id: job.modelId,
         kind: job.config.kind,
-        status: job.failure === null ? "queued" : "failed",
+        status: failure === null ? "queued" : "failed",
         config: JSON.stringify(job.config),
         requested_config: JSON.stringify(job.requestedConfig ?? null),
         data_path: job.dataPath,
         data_sha256: job.dataSha256,
-        error_message: job.failure,
+        error_message: failure,
         warnings: JSON.stringify(job.warnings),
-        ended_at: job.failure === null ? null : new Date(),
+        ended_at: failure === null ? null : new Date(),
       })
       .returningAll()
       .executeTakeFirstOrThrow()
-    if (job.failure !== null) {
+    if (failure !== null) {
       await transaction
         .insertInto("training_job_events")
         .values({
           job_id: row.id,
           sequence: 0,
           type: "training_failed",
-          data: JSON.stringify({ error_message: job.failure }),
+          data: JSON.stringify({ error_message: failure }),
         })
         .execute()
     }

@@ -12,6 +12,7 @@ export const projectName = z
   .max(128)
   .regex(/^[^/\\#?%:\p{Cc}]+$/u, "a project name has no / \\ # ? % : and no control character")
   .refine((name) => name.trim() === name, "a project name has no outer blanks")
+  .refine((name) => name.isWellFormed(), "a project name has no half of a character")
 
 export const createModelBody = z.looseObject({
   project: projectName,
