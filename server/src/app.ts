@@ -96,7 +96,7 @@ async function compose(
   const priceList = await loadPriceList(config.pricesFile)
   const secrets = await loadProviderSecrets(config.secretsFile)
   const ledger = new TokenLedger(stores.traces, server.log)
-  const gateway = new Gateway({ database, engine, dataDir, shippedBases: shippedModels, secret, ledger })
+  const gateway = new Gateway({ database, engine, dataDir, shippedBases: shippedModels, secret, ledger, log: server.log })
   const authenticator = createAuthenticator(database)
   const trajectories = new TrajectoryReader()
   // Behind the start, which it would slow down, and ahead of the first job, which would wait for it.

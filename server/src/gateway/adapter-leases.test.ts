@@ -7,7 +7,7 @@ function recorder() {
 }
 
 test("training-api 4.3: what is not in use is removed at once", async () => {
-  const leases = new AdapterLeases()
+  const leases = new AdapterLeases(() => undefined)
   const { done, action } = recorder()
   const give = leases.take("m", 1)
   await leases.afterUse("m", 2, action("step 2"))
@@ -17,7 +17,7 @@ test("training-api 4.3: what is not in use is removed at once", async () => {
 })
 
 test("training-api 4.3: what is in use is removed after its last request", async () => {
-  const leases = new AdapterLeases()
+  const leases = new AdapterLeases(() => undefined)
   const { done, action } = recorder()
   const [first, second, other] = [leases.take("m", 1), leases.take("m", 1), leases.take("m", 2)]
   await leases.afterUse("m", 1, action("step 1"))
@@ -28,4 +28,18 @@ test("training-api 4.3: what is in use is removed after its last request", async
   expect(done).toEqual(["step 1"])
   other()
   expect(done).toEqual(["step 1", "model"])
+})
+
+test("a removal that fails is told, at once or after the last request, and the next one runs", async () => {
+  const failures: unknown[] = []
+  const leases = new AdapterLeases((error) => failures.push(error))
+  const { done, action } = recorder()
+  const [first, second] = [new Error("ENOTEMPTY"), new Error("EPERM")]
+  await leases.afterUse("m", 1, () => Promise.reject(first))
+  const give = leases.take("m", 1)
+  await leases.afterUse("m", 1, () => Promise.reject(second))
+  await leases.afterUse("m", 1, action("next"))
+  give()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect([failures, done]).toEqual([[first, second], ["next"]])
 })

@@ -14,7 +14,13 @@ interface Lease {
 
 export class AdapterLeases {
   readonly #held = new Set<Lease>()
+  readonly #failed: (error: unknown) => void
   #deferred: Deferred[] = []
+
+  /** `failed` is told when an action fails: what was to be removed is gone for every request all the same. */
+  constructor(failed: (error: unknown) => void) {
+    this.#failed = failed
+  }
 
   /** Call the returned function once, when the request is over. */
   take(modelId: string, step: number): () => void {
@@ -33,14 +39,18 @@ export class AdapterLeases {
   async afterUse(modelId: string, step: number | null, action: () => Promise<void>): Promise<void> {
     const deferred = { modelId, step, action }
     if (this.#inUse(deferred)) this.#deferred.push(deferred)
-    else await action()
+    else await this.#run(deferred)
+  }
+
+  #run({ action }: Deferred): Promise<void> {
+    return action().catch(this.#failed)
   }
 
   #runDeferred(): void {
     if (this.#deferred.length === 0) return
     const ready = this.#deferred.filter((deferred) => !this.#inUse(deferred))
     this.#deferred = this.#deferred.filter((deferred) => !ready.includes(deferred))
-    for (const { action } of ready) void action()
+    for (const deferred of ready) void this.#run(deferred)
   }
 
   #inUse({ modelId, step }: Deferred): boolean {

@@ -32,9 +32,14 @@ export interface GatewayOptions {
   /** {@link loadServerSecret}. */
   secret: Buffer
   ledger: TokenLedger
+  log: GatewayLog
   limits?: AdmissionLimits
   /** How long a request waits for an engine that is starting. */
   engineWaitMs?: number
+}
+
+export interface GatewayLog {
+  error(object: object, message: string): void
 }
 
 export type ChatEvent = EngineEvent<"chat">
@@ -72,7 +77,7 @@ const usageRowsPerInsert = 1_000
 
 export class Gateway {
   readonly directory: ModelDirectory
-  readonly adapters = new AdapterLeases()
+  readonly adapters: AdapterLeases
   readonly #engine: Engine
   readonly #salts: CacheSalts
   readonly #engineWaitMs: number
@@ -85,6 +90,9 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     const { database, dataDir, shippedBases } = options
     this.directory = new ModelDirectory(database, dataDir, shippedBases)
+    this.adapters = new AdapterLeases((error) =>
+      options.log.error({ err: error }, "the files of a deleted checkpoint stay until the next start"),
+    )
     this.#engine = options.engine
     this.#ledger = options.ledger
     this.#salts = new CacheSalts(options.secret)

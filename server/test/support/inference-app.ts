@@ -47,6 +47,7 @@ export async function openInferenceApp(
   })
   const gateway = new Gateway({
     ledger,
+    log: { error: (_object, message) => assert.fail(message) },
     database,
     engine,
     dataDir,
