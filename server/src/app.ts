@@ -1,6 +1,6 @@
 /** Composition: opens the stores and the engine, hands them to the areas, mounts their routes. Tests build the same app. */
 import type { FastifyInstance } from "fastify"
-import { randomUUID } from "node:crypto"
+import { createHmac, randomUUID } from "node:crypto"
 import path from "node:path"
 import type { Config } from "./config.ts"
 import { type Engine, EngineFailure } from "./engines/engine.ts"
@@ -25,12 +25,14 @@ import { inferenceRoutes } from "./inference/inference-routes.ts"
 import { accountRoutes } from "./platform/account-routes.ts"
 import { apiKeyRoutes } from "./platform/api-key-routes.ts"
 import { createAuthenticator } from "./platform/authenticator.ts"
-import { bootstrap, checkAdminKey } from "./platform/bootstrap.ts"
+import { bootstrap, checkAdminKey, makeFirstKey } from "./platform/bootstrap.ts"
 import { fileRoutes } from "./platform/file-routes.ts"
 import { graphqlRoutes } from "./platform/graphql-routes.ts"
 import { serviceRoutes } from "./platform/service-routes.ts"
 import { Scheduler } from "./scheduler/scheduler.ts"
 import { BlobCollector } from "./storage/blob-collector.ts"
+import { settleCatalog } from "./storage/catalog/catalog-home.ts"
+import type { CatalogDatabase } from "./storage/catalog/open-catalog.ts"
 import { openStores, type Stores } from "./storage/open-stores.ts"
 import { CallWriter } from "./storage/traces/calls/calls-write.ts"
 import type { BaseRef } from "./wire/engine/base.ts"
@@ -53,8 +55,8 @@ export interface App {
   stores: Stores
   /** Every route, for the tests that go through all of them. */
   routes: readonly Route[]
-  /** A key made at this start, to be shown once; null when there was one. */
-  firstKey: string | null
+  /** Makes a key, to be shown once, where there is none; null where there is. Call it when the server listens. */
+  firstKey: () => Promise<string | null>
   close: () => Promise<void>
 }
 
@@ -91,12 +93,21 @@ async function compose(
   fetchPolicy: FetchPolicy,
 ): Promise<App> {
   const { catalog: database, blobs, dataDir } = stores
-  const firstKey = await bootstrap(database, config.entity, config.adminKey)
   const secret = await loadServerSecret(dataDir)
+  if (config.postgresUrl !== null) await settle(database, dataDir, secret)
+  await bootstrap(database, config.entity, config.adminKey)
   const priceList = await loadPriceList(config.pricesFile)
   const secrets = await loadProviderSecrets(config.secretsFile)
   const ledger = new TokenLedger(stores.traces, server.log)
-  const gateway = new Gateway({ database, engine, dataDir, shippedBases: shippedModels, secret, ledger, log: server.log })
+  const gateway = new Gateway({
+    database,
+    engine,
+    dataDir,
+    shippedBases: shippedModels,
+    secret,
+    ledger,
+    log: server.log,
+  })
   const authenticator = createAuthenticator(database)
   const trajectories = new TrajectoryReader()
   // Behind the start, which it would slow down, and ahead of the first job, which would wait for it.
@@ -162,7 +173,18 @@ async function compose(
     await Promise.all([trajectories.close(), engine.close(), ledger.flush()])
     await stores.close()
   }
-  return { server, stores, routes, firstKey, close }
+  return { server, stores, routes, firstKey: () => makeFirstKey(database), close }
+}
+
+/** @throws {Error} with a sentence for the operator when the catalog is another data folder's. */
+async function settle(database: CatalogDatabase, dataDir: string, secret: Buffer): Promise<void> {
+  const mark = createHmac("sha256", secret).update("data folder").digest("hex")
+  if (await settleCatalog(database, mark)) return
+  throw new Error(
+    `the catalog in PostgreSQL (HEDDLE_POSTGRES_URL) belongs to another data folder than ${dataDir}, in which the ` +
+      "files and traces lie that it names. Start with that folder (--data-dir), or give this one a database of its " +
+      "own. If that folder is lost, delete the row of the table catalog_home, and the catalog is this one's",
+  )
 }
 
 function startEngine(config: Config, server: FastifyInstance): Engine {

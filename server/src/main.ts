@@ -19,7 +19,8 @@ async function main(): Promise<void> {
   const { createApp } = await import("./app.ts")
   const app = await createApp(config)
   const url = await app.server.listen({ host: config.host, port: config.port })
-  announce(config, url, app.firstKey)
+  // Not before: a start that fails, on a port in use for instance, would leave a key that nobody has seen.
+  announce(config, url, await app.firstKey())
   // A server is often killed, and what is written at exit would be lost.
   flushCompileCache()
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

@@ -1,12 +1,14 @@
 /** What a person sees who starts the server. */
 import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
+import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { createInterface } from "node:readline"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { copyCatalogTemplate } from "./support/catalog-template.ts"
 import { launchServer } from "./support/server-process.ts"
+import { createDatabase } from "./support/test-catalog.ts"
 
 let dataDir: string
 beforeAll(async () => {
@@ -28,3 +30,45 @@ test("the ready message comes without the HTTP library's own, the server's log l
   expect(logged).toContain("engine ended")
   expect(logged.filter((message) => message.includes("listening"))).toEqual([])
 })
+
+test("a first start that fails on a port in use leaves the key to the next start", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "heddle-start-"))
+  await copyCatalogTemplate(folder)
+  const taken = createServer().listen(0, "127.0.0.1")
+  await once(taken, "listening")
+  const { port } = taken.address() as AddressInfo
+  const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal", HEDDLE_ADMIN_KEY: "" }
+  await expect(launchServer(folder, env, port).url).rejects.toThrow(`address already in use 127.0.0.1:${port}`)
+  taken.close()
+  const { child, url } = launchServer(folder, env)
+  const lines: string[] = []
+  createInterface({ input: child.stdout! }).on("line", (line) => lines.push(line))
+  await url
+  await expect.poll(() => lines.join("\n")).toMatch(/Your API key, shown only this once: [A-Za-z0-9]{48}\n/)
+  child.kill("SIGTERM")
+  await once(child, "exit")
+  await rm(folder, { recursive: true, force: true })
+})
+
+const postgres = process.env["HEDDLE_TEST_POSTGRES_URL"]
+
+test.runIf(postgres !== undefined)(
+  "a second server on the same PostgreSQL is refused, from another data folder",
+  async () => {
+    const databaseUrl = await createDatabase(postgres!)
+    const folders = await Promise.all([1, 2].map(() => mkdtemp(path.join(tmpdir(), "heddle-start-"))))
+    const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal", HEDDLE_POSTGRES_URL: databaseUrl }
+    const first = launchServer(folders[0]!, env)
+    await first.url
+    const refused = `the catalog in PostgreSQL (HEDDLE_POSTGRES_URL) belongs to another data folder than ${folders[1]}`
+    await expect(launchServer(folders[1]!, env).url).rejects.toThrow(refused)
+    first.child.kill("SIGTERM")
+    await once(first.child, "exit")
+    await expect(launchServer(folders[1]!, env).url).rejects.toThrow(refused)
+    const again = launchServer(folders[0]!, env)
+    await again.url
+    again.child.kill("SIGTERM")
+    await once(again.child, "exit")
+    await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
+  },
+)

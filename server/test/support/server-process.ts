@@ -13,8 +13,12 @@ export interface RunningServer {
 }
 
 /** `url` rejects with what the server wrote to standard error when it ends before it is ready. */
-export function launchServer(dataDir: string, env: NodeJS.ProcessEnv): { child: ChildProcess; url: Promise<string> } {
-  const child = spawn(process.execPath, [main, "--port", "0", "--data-dir", dataDir], {
+export function launchServer(
+  dataDir: string,
+  env: NodeJS.ProcessEnv,
+  port = 0,
+): { child: ChildProcess; url: Promise<string> } {
+  const child = spawn(process.execPath, [main, "--port", `${port}`, "--data-dir", dataDir], {
     env: { ...process.env, HEDDLE_ADMIN_KEY: adminKey, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   })

@@ -34,7 +34,8 @@ export async function openTestCatalog(
 
 let databases = 0
 
-async function createDatabase(server: string): Promise<string> {
+/** A new database on this server; its address. */
+export async function createDatabase(server: string): Promise<string> {
   const client = new pg.Client({ connectionString: server })
   await client.connect()
   const name = `heddle_test_${process.pid}_${Date.now()}_${databases++}`

@@ -12,6 +12,7 @@ import * as migration0002 from "./migrations/0002-objects.ts"
 import * as migration0003 from "./migrations/0003-annotation-queues.ts"
 import * as migration0004 from "./migrations/0004-execution-jobs.ts"
 import * as migration0005 from "./migrations/0005-dataset-sources.ts"
+import * as migration0006 from "./migrations/0006-catalog-home.ts"
 import type { Catalog } from "./schema.ts"
 import { SerialPGliteDialect } from "./serial-pglite.ts"
 
@@ -23,6 +24,7 @@ const migrations = {
   "0003-annotation-queues": migration0003,
   "0004-execution-jobs": migration0004,
   "0005-dataset-sources": migration0005,
+  "0006-catalog-home": migration0006,
 }
 
 /** Columns of type int8 (`sequence`, `size_bytes`) stay far below 2^53. */
@@ -38,10 +40,12 @@ export interface CatalogLocation {
 
 /** Opens the catalog and brings its tables up to date. Close it with `destroy()`. */
 export async function openCatalog(location: CatalogLocation): Promise<CatalogDatabase> {
+  const { postgresUrl } = location
   const database = new Kysely<Catalog>({
-    dialect: location.postgresUrl === null ? await embedded(location) : remote(location.postgresUrl),
+    dialect: postgresUrl === null ? await embedded(location) : remote(postgresUrl),
   })
   try {
+    if (postgresUrl !== null) await reach(database, postgresUrl)
     if (!(await isCurrent(database))) await migrate(database)
   } catch (error) {
     await database.destroy()
@@ -66,18 +70,44 @@ function remote(url: string): PostgresDialect {
     getTypeParser: (oid: number, format?: "text" | "binary") =>
       oid === int8Oid ? Number : pg.types.getTypeParser(oid, format),
   }
-  return new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 16, types }) })
+  const pool = new pg.Pool({ connectionString: url, max: 16, types })
+  // A connection that breaks while nobody uses it: the pool makes another at the next query, and without a
+  // listener the event would end the process.
+  pool.on("error", () => undefined)
+  return new PostgresDialect({ pool })
+}
+
+/** @throws {Error} with a sentence for the operator when the server does not answer. */
+async function reach(database: CatalogDatabase, url: string): Promise<void> {
+  try {
+    await pingCatalog(database)
+  } catch (cause) {
+    const where = URL.parse(url)
+    const name = where === null ? "" : ` at ${where.host}${where.pathname}`
+    throw new Error(`PostgreSQL${name} (HEDDLE_POSTGRES_URL) cannot be used: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+/** A host with several addresses fails with one error for each, and says nothing itself. */
+function reasonOf(cause: unknown): string {
+  const { message } = cause instanceof AggregateError ? (cause.errors[0] as Error) : (cause as Error)
+  return message
 }
 
 /** One query instead of the migrator, which reads the whole schema before it knows that there is nothing to do. */
 async function isCurrent(database: CatalogDatabase): Promise<boolean> {
-  try {
-    const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(database)
-    const applied = new Set(rows.map((row) => row.name))
-    return Object.keys(migrations).every((name) => applied.has(name))
-  } catch {
-    return false
-  }
+  const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(database).then(
+    ({ rows }) => new Set(rows.map((row) => row.name)),
+    () => new Set<string>(),
+  )
+  for (const name of applied) if (!(name in migrations)) throw laterVersion(name)
+  return Object.keys(migrations).every((name) => applied.has(name))
+}
+
+function laterVersion(migration: string): Error {
+  return new Error(
+    `the catalog is of a later version of Heddle (it has the migration ${migration}); start that version`,
+  )
 }
 
 async function migrate(database: CatalogDatabase): Promise<void> {
