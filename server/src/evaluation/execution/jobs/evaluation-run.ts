@@ -10,6 +10,7 @@ import type { ExecutionDependencies } from "../dependencies.ts"
 import { applyScorer, type ScoringTarget } from "./scored-call.ts"
 import type { Scorer } from "../scorer.ts"
 import type { JobContext } from "./job-runner.ts"
+import { forEachParallel } from "./parallel.ts"
 
 export interface RunRefs {
   evaluation: string
@@ -79,22 +80,20 @@ export async function scoreTrial(
   predictionId: string,
   target: ScoringTarget,
 ): Promise<string> {
-  const scores = await Promise.all(
-    scorers.map(async (scorer) => {
-      const markers: RunMarkers = {
-        score: "true",
-        prediction_id: predictionId,
-        scorer: scorer.ref,
-        evaluation_run_id: context.jobId,
-      }
-      const output = await applyScorer(dependencies, context, scorer, {
-        ...target,
-        attributes: attributesOf(markers),
-      })
-      return `${JSON.stringify(scorer.name)}:${output ?? "{}"}`
-    }),
-  )
-  return `{${scores.join(",")}}`
+  const outputs = new Map<Scorer, string | null>()
+  await forEachParallel(scorers, context.signal, async (scorer) => {
+    const markers: RunMarkers = {
+      score: "true",
+      prediction_id: predictionId,
+      scorer: scorer.ref,
+      evaluation_run_id: context.jobId,
+    }
+    const marked = { ...target, attributes: attributesOf(markers) }
+    outputs.set(scorer, await applyScorer(dependencies, context, scorer, marked))
+  })
+  // Of two versions of a scorer the last one counts.
+  const scores = new Map(scorers.map((scorer) => [scorer.name, outputs.get(scorer) ?? "{}"]))
+  return `{${Array.from(scores, ([name, output]) => `${JSON.stringify(name)}:${output}`).join(",")}}`
 }
 
 /** Which of the calls have ended. */
