@@ -9,6 +9,7 @@ import { loadProviderSecrets } from "../src/evaluation/execution/providers/provi
 import { runtime } from "../src/wire/evaluation/runtime.ts"
 import type { EvaluationCaller } from "./support/evaluation-app.ts"
 import { callsOf, type ExecutionApp, openExecutionApp } from "./support/execution-app.ts"
+import { evaluation, judge, publish, publishDataset, structuredModel } from "./support/judges.ts"
 
 interface Asked {
   url: string
@@ -328,6 +329,65 @@ describe("calls 9: completions of a custom provider", () => {
     }
     const calls = await callsOf(acme, project)
     expect(calls.map(({ exception }) => exception)).toEqual(Array.from(wrong, () => expect.any(String)))
+  })
+
+  test("one that is busy: a client is told so, work in the background waits", async () => {
+    const project = acme.newProject()
+    await applied(project, "agent")
+    const model = "custom::agent::support-v12"
+    const busy = (response: ServerResponse) =>
+      response.writeHead(429, { "retry-after": "0" }).end('{"error":{"message":"slow down"}}')
+    answer = busy
+    const told = await ask(project, model)
+    expect((told.body as { response: object }).response).toEqual({ error: expect.stringContaining("slow down") })
+    expect(asked).toHaveLength(1)
+
+    const [call] = await callsOf(acme, project)
+    const judging = judge("Good?", { model: structuredModel({ response_format: "json_object" }, model) })
+    const scorer = await publish(acme, project, "judge", judging)
+    asked = []
+    answer = (response) => {
+      if (asked.length < 3) busy(response)
+      else json(response, 200, { choices: [{ index: 0, message: { content: '{"good": true}' } }] })
+    }
+    await acme.post("/calls/score", { project_id: project, call_ids: [call?.id], scorer_refs: [scorer] })
+    const feedback = async () => {
+      const { body } = await acme.post("/feedback/query", { project_id: project })
+      return (body as { result: { payload: object }[] }).result.map(({ payload }) => payload)
+    }
+    await expect.poll(feedback, { timeout: 10_000 }).toEqual([{ output: { good: true } }])
+    expect(asked).toHaveLength(3)
+  })
+
+  test("law 8: work in the background asks eight questions at a time, however many scorers there are", async () => {
+    const project = acme.newProject()
+    await applied(project, "agent")
+    const model = structuredModel({ response_format: "json_object" }, "custom::agent::support-v12")
+    const scorers = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => publish(acme, project, `judge-${n}`, judge("Good?", { model }))),
+    )
+    const dataset = await publishDataset(
+      acme,
+      project,
+      Array.from({ length: 8 }, (_, n) => ({ user_input: `q${n}` })),
+    )
+    let [running, most] = [0, 0]
+    answer = (response) => {
+      most = Math.max(most, ++running)
+      setTimeout(() => {
+        running -= 1
+        json(response, 200, { choices: [{ index: 0, message: { content: '{"good": true}' } }] })
+      }, 20)
+    }
+    const started = await acme.post("/evaluations/evaluate_model", {
+      project_id: project,
+      model_ref: await publish(acme, project, "model", model),
+      evaluation_ref: await publish(acme, project, "evaluation", evaluation(dataset, scorers)),
+    })
+    const { call_id } = started.body as { call_id: string }
+    const status = async () => (await acme.post("/evaluations/status", { project_id: project, call_id })).body
+    await expect.poll(status, { timeout: 20_000 }).toMatchObject({ status: { code: "complete" } })
+    expect([asked.length, most]).toEqual([8 + 8 * 6, 8])
   })
 
   test("one that does not end in time, or ends too late to be kept, fails and says so", async () => {

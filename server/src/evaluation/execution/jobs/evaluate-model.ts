@@ -159,7 +159,7 @@ async function predictRow(
   const values = parseExact(row)
   const variables = isDatasetRow(values) ? values : {}
   const asked = { requestId: id, messages: userInput(variables["user_input"]), variables }
-  const result = await patiently(signal, () => predict(dependencies, principal, project, model, asked, signal)).then(
+  const result = await patiently(context, () => predict(dependencies, principal, project, model, asked, signal)).then(
     (prediction) => ({ ...prediction, exception: null }),
     (error: unknown) => ({ output: null, usage: null, usageModel: "", exception: failureText(error) }),
   )

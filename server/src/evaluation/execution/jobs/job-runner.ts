@@ -21,6 +21,7 @@ import {
 import type { ExecutionJobKind } from "../../../storage/catalog/execution-jobs-schema.ts"
 import type { CatalogDatabase } from "../../../storage/catalog/open-catalog.ts"
 import { type ProjectAccess, projectForRead } from "../../project-access.ts"
+import { Places } from "./places.ts"
 
 export interface JobContext {
   jobId: string
@@ -29,6 +30,8 @@ export interface JobContext {
   /** JSON. */
   request: string
   signal: AbortSignal
+  /** Of its questions to models: who asks one holds a place. */
+  models: Places
 }
 
 export interface JobKind {
@@ -55,6 +58,8 @@ const concurrency = 3
 /** The rest is for others: the jobs of one team may take days. */
 const mostOfTeam = concurrency - 1
 const maximumAttempts = 3
+/** Of one job, to models: enough for the engine to decode them together, few enough for a service outside. */
+const questionsAtOnce = 8
 const leaseSeconds = 60
 const tickMs = 2_000
 const closeWaitMs = 5_000
@@ -202,7 +207,7 @@ export class JobRunner {
     if (account === null) throw revoked()
     const principal = { ...account, apiKeyId }
     const project = await projectForRead(database, principal, projectName)
-    return { jobId: id, principal, project, request, signal }
+    return { jobId: id, principal, project, request, signal, models: new Places(questionsAtOnce) }
   }
 }
 

@@ -1,6 +1,8 @@
-/** Work in the background waits where a client would be told to come again. */
+/** How a job asks models: a few questions at a time, and it waits where a client would be told to come again. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { type ErrorCode, HeddleError } from "../../../errors.ts"
+import { ModelFailure } from "../model-failure.ts"
+import type { JobContext } from "./job-runner.ts"
 
 const passing: ReadonlySet<ErrorCode> = new Set([
   "rate_limit_exceeded",
@@ -9,17 +11,35 @@ const passing: ReadonlySet<ErrorCode> = new Set([
   "store_overloaded",
 ])
 const pausesMs = [500, 1_000, 2_000, 4_000, 8_000]
+/** Whatever a service outside asks for. */
+const longestPauseMs = 60_000
 
-/** Tries again while the failure is one that passes; the last failure is thrown. */
-export async function patiently<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  for (const pauseMs of pausesMs) {
+/** Asks again while the failure is one that passes; the last failure is thrown. */
+export async function patiently<T>(
+  { signal, models }: Pick<JobContext, "signal" | "models">,
+  ask: () => Promise<T>,
+): Promise<T> {
+  const once = () =>
+    models.hold(() => {
+      signal.throwIfAborted()
+      return ask()
+    })
+  for (const usualMs of pausesMs) {
     try {
-      return await work()
+      return await once()
     } catch (error) {
       signal.throwIfAborted()
-      if (!(error instanceof HeddleError) || !passing.has(error.code)) throw error
-      await sleep(error.details.retryAfterMs ?? pauseMs, undefined, { ref: false, signal })
+      const pauseMs = pauseAfter(error, usualMs)
+      if (pauseMs === null) throw error
+      await sleep(Math.min(pauseMs, longestPauseMs), undefined, { ref: false, signal })
     }
   }
-  return work()
+  return once()
+}
+
+/** null: to ask again would not help. */
+function pauseAfter(error: unknown, usualMs: number): number | null {
+  if (error instanceof ModelFailure) return error.busy === null ? null : (error.busy.retryAfterMs ?? usualMs)
+  if (!(error instanceof HeddleError) || !passing.has(error.code)) return null
+  return error.details.retryAfterMs ?? usualMs
 }

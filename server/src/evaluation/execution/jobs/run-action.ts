@@ -142,10 +142,11 @@ const onlyMember = "response"
 
 async function judge(
   dependencies: ExecutionDependencies,
-  { principal, project, signal, jobId }: JobContext,
+  context: JobContext,
   { model, prompt, schema }: Extract<Action, { type: "llm_judge" }>,
   row: CallRow,
 ): Promise<string> {
+  const { principal, project, signal, jobId } = context
   const isObject = schema["type"] === "object"
   const whole = isObject
     ? schema
@@ -158,7 +159,7 @@ async function judge(
   ]
   const request = { requestId: derivedId(jobId, row.id), messages, variables: {} }
   const ask = () => predict(dependencies, principal, project, structured, request, signal)
-  const { output } = await patiently(signal, ask)
+  const { output } = await patiently(context, ask)
   const value: unknown = JSON.parse(output)
   const problem = schemaProblem(JSON.parse(JSON.stringify(whole)) as object, value, "the action's response_schema")
   if (problem !== null)

@@ -64,7 +64,7 @@ async function scoreAnew(
   const startedAt = new Date()
   const inputs = inputsOf(target)
   const thing = { requestId: id, inputs, output: parseExact(target.output) }
-  const result = await patiently(signal, () => score(dependencies, principal, project, scorer, thing, signal)).then(
+  const result = await patiently(context, () => score(dependencies, principal, project, scorer, thing, signal)).then(
     (prediction) => ({ ...prediction, exception: null }),
     (error: unknown) => ({ output: null, usage: null, usageModel: "", exception: failureText(error) }),
   )

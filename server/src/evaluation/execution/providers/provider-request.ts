@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http"
 import { FetchError, guardedRequest } from "../../../outbound/guarded-request.ts"
 import type { FetchPolicy } from "../../../outbound/public-address.ts"
-import { ModelFailure } from "../model-failure.ts"
+import { type Busy, ModelFailure } from "../model-failure.ts"
 import { isMap } from "../../objects/object-classes.ts"
 import { requireStorable } from "../storable-answer.ts"
 import type { ProviderModel } from "./provider.ts"
@@ -61,9 +61,15 @@ async function send(policy: FetchPolicy, call: ProviderCall, signal: AbortSignal
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
   })
   if (answer.statusCode === 200) return answer
-  const text = await wholeText(call, answer)
-  throwIfError(call, parsed(text), answer.statusCode)
-  throw failure(call, `answered ${answer.statusCode}`)
+  const said = errorIn(call, parsed(await wholeText(call, answer)))
+  throw failure(call, `answered ${answer.statusCode}${said === null ? "" : `: ${said}`}`, busyOf(answer))
+}
+
+/** null: it is not busy. */
+function busyOf({ statusCode, headers }: IncomingMessage): Busy | null {
+  if (statusCode !== 429 && statusCode !== 503) return null
+  const seconds = Number(headers["retry-after"] ?? Number.NaN)
+  return { retryAfterMs: seconds >= 0 ? seconds * 1000 : null }
 }
 
 async function wholeText(call: ProviderCall, answer: IncomingMessage): Promise<string> {
@@ -110,14 +116,19 @@ function parsed(text: string): unknown {
   }
 }
 
-/** OpenAI's `{"error": {"message": …}}`, and the plain `{"error": …}` of others. */
-function throwIfError(call: ProviderCall, value: unknown, status = 200): void {
+function throwIfError(call: ProviderCall, value: unknown): void {
+  const said = errorIn(call, value)
+  if (said !== null) throw failure(call, `answered 200: ${said}`)
+}
+
+/** The message of OpenAI's `{"error": {"message": …}}`, or of the plain `{"error": …}` of others; null: none. */
+function errorIn(call: ProviderCall, value: unknown): string | null {
   const error = isMap(value) ? value["error"] : undefined
-  if (error == null) return
+  if (error == null) return null
   const message = isMap(error) ? error["message"] : error
   const text = typeof message === "string" ? message : JSON.stringify(error)
   // The key is taken out before the text is cut, which would leave the beginning of one at the cut.
-  throw failure(call, `answered ${status}: ${withoutKey(call, text).slice(0, shownErrorCharacters)}`)
+  return withoutKey(call, text).slice(0, shownErrorCharacters)
 }
 
 async function withFailures<T>(call: ProviderCall, run: () => Promise<T>): Promise<T> {
@@ -132,8 +143,8 @@ async function withFailures<T>(call: ProviderCall, run: () => Promise<T>): Promi
   }
 }
 
-function failure(call: ProviderCall, what: string): ModelFailure {
-  return new ModelFailure(`${call.provider.baseUrl.host} ${withoutKey(call, what)}`)
+function failure(call: ProviderCall, what: string, busy: Busy | null = null): ModelFailure {
+  return new ModelFailure(`${call.provider.baseUrl.host} ${withoutKey(call, what)}`, busy)
 }
 
 function withoutKey({ provider }: ProviderCall, text: string): string {
