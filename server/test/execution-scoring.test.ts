@@ -56,6 +56,23 @@ async function feedback(project: string, count: number): Promise<Feedback[]> {
 const scorerCalls = async (project: string) =>
   (await callsOf(acme, project)).filter(({ op_name }) => op_name.includes(".score:"))
 
+/** How the jobs of the project ended, once they have. */
+async function ending(project: string) {
+  const jobs = () =>
+    opened.app.stores.catalog
+      .selectFrom("execution_jobs")
+      .innerJoin("projects", "projects.id", "execution_jobs.project_id")
+      .select(["execution_jobs.status", "error_message"])
+      .where("projects.name", "=", project.split("/")[1] ?? "")
+      .execute()
+  await expect
+    .poll(async () => (await jobs()).every(({ status }) => status === "done" || status === "failed"), {
+      timeout: 10_000,
+    })
+    .toBe(true)
+  return jobs()
+}
+
 const score = (project_id: string, call_ids: string[], scorer_refs: string[]) =>
   acme.post("/calls/score", { project_id, call_ids, scorer_refs })
 
@@ -179,6 +196,22 @@ describe("calls 9: calls/score", () => {
     expect(seen).toEqual([])
   })
 
+  test("an answer that is too large for feedback is a failed scorer call, and the other calls are scored", async () => {
+    const project = acme.newProject()
+    const large = await storeCall(project, { question: "large" }, "x")
+    const small = await storeCall(project, { question: "small" }, "x")
+    opened.fake.handlers.chat = judging((asked) =>
+      asked.includes("large") ? JSON.stringify({ why: "x".repeat(1_100_000) }) : '{"score": 1}',
+    )
+    await score(project, [large, small], [await publish(acme, project, "judge", judge("{question}"))])
+    expect(await ending(project)).toEqual([{ status: "done", error_message: null }])
+    expect((await feedbackOf(project)).map(({ weave_ref }) => weave_ref.split("/").at(-1))).toEqual([small])
+    const failed = (await scorerCalls(project)).filter(({ exception }) => exception !== null)
+    expect(failed).toMatchObject([
+      { inputs: { question: "large" }, output: null, exception: expect.stringContaining("at most 1048576") },
+    ])
+  })
+
   test("another team's calls and scorers: 403", async () => {
     const project = acme.newProject()
     const call = await storeCall(project, { question: "one" }, "x")
@@ -270,6 +303,27 @@ describe("calls 9: actions/execute_batch", () => {
     expect(payloads.get(good)).toEqual({ output: true })
     expect(payloads.get(bad)).toEqual({ output: null, error: expect.stringContaining("maybe") })
     expect(seen[0]).toContain("Is it good?")
+  })
+
+  test("an answer that is too large for feedback is told as an error, and the other calls are judged", async () => {
+    const project = acme.newProject()
+    const large = await storeCall(project, { q: 1 }, "large")
+    const small = await storeCall(project, { q: 2 }, "small")
+    const config = {
+      action_type: "llm_judge",
+      model: "heddle/tiny",
+      prompt: "Why?",
+      response_schema: { type: "string" },
+    }
+    const ref = await action(project, "why", config)
+    opened.fake.handlers.chat = judging((asked) =>
+      JSON.stringify({ response: asked.includes('"large"') ? "x".repeat(1_100_000) : "because" }),
+    )
+    expect((await run(project, ref, [large, small])).status).toBe(200)
+    const rows = await feedbackOf(project)
+    const payloads = new Map(rows.map(({ weave_ref, payload }) => [weave_ref.split("/").at(-1), payload]))
+    expect(payloads.get(small)).toEqual({ output: "because" })
+    expect(payloads.get(large)).toEqual({ output: null, error: expect.stringContaining("at most 1048576") })
   })
 
   test("what is no action is refused by its ref", async () => {

@@ -11,7 +11,7 @@ import { type CallRow, readCallRows } from "../../../storage/traces/calls/shown-
 import { findFeedback } from "../../../storage/traces/feedback/feedback-rows.ts"
 import type { RunActionBody } from "../../../wire/evaluation/execution.ts"
 import { derivedId } from "../../calls/derived-id.ts"
-import { createFeedback } from "../../feedback/feedback-create.ts"
+import { checkPayloadSize, createFeedback } from "../../feedback/feedback-create.ts"
 import { schemaProblem } from "../../feedback/feedback-annotation.ts"
 import { isMap } from "../../objects/object-classes.ts"
 import { projectForRead } from "../../project-access.ts"
@@ -131,7 +131,9 @@ async function payloadOf(
     return JSON.stringify({ output: action.words.some((word) => text.includes(word)) })
   }
   try {
-    return `{"output":${await judge(dependencies, context, action, row)}}`
+    const payload = `{"output":${await judge(dependencies, context, action, row)}}`
+    checkPayloadSize(payload)
+    return payload
   } catch (error) {
     return JSON.stringify({ output: null, error: failureText(error) })
   }

@@ -3,7 +3,7 @@ import { parseExact } from "../../../json/exact-json.ts"
 import { type CallRow, readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
 import { derivedId } from "../../calls/derived-id.ts"
 import { recordCalls, usageSummary } from "../../calls/recorded-call.ts"
-import { createFeedback } from "../../feedback/feedback-create.ts"
+import { checkPayloadSize, createFeedback } from "../../feedback/feedback-create.ts"
 import { isMap } from "../../objects/object-classes.ts"
 import type { ProjectAccess } from "../../project-access.ts"
 import { refPrefix } from "../../refs/refs.ts"
@@ -49,9 +49,11 @@ export async function applyScorer(
     call_ref: `${call}${id}`,
     payload: { output: null },
   }
-  await createFeedback(dependencies, principal, [{ body, payload: `{"output":${output}}` }])
+  await createFeedback(dependencies, principal, [{ body, payload: payloadOf(output) }])
   return output
 }
+
+const payloadOf = (output: string) => `{"output":${output}}`
 
 async function scoreAnew(
   dependencies: ExecutionDependencies,
@@ -64,7 +66,12 @@ async function scoreAnew(
   const startedAt = new Date()
   const inputs = inputsOf(target)
   const thing = { requestId: id, inputs, output: parseExact(target.output) }
-  const result = await patiently(context, () => score(dependencies, principal, project, scorer, thing, signal)).then(
+  const ask = async () => {
+    const prediction = await score(dependencies, principal, project, scorer, thing, signal)
+    checkPayloadSize(payloadOf(prediction.output))
+    return prediction
+  }
+  const result = await patiently(context, ask).then(
     (prediction) => ({ ...prediction, exception: null }),
     (error: unknown) => ({ output: null, usage: null, usageModel: "", exception: failureText(error) }),
   )
