@@ -191,6 +191,21 @@ describe("calls 9: evaluations/evaluate_model", () => {
     expect(trial?.output).toMatchObject({ output: null, scores: {} })
   })
 
+  test("a scorer that is named twice scores once", async () => {
+    const { project, model, scorer } = await world()
+    const dataset = await publishDataset(acme, project, rows)
+    const latest = `${scorer.slice(0, scorer.lastIndexOf(":"))}:latest`
+    const evaluationRef = await publish(acme, project, "twice", evaluation(dataset, [scorer, latest]))
+    let asked = 0
+    opened.fake.handlers.chat = (params, call) => {
+      asked += 1
+      return answeringAndJudging(params, call)
+    }
+    const id = await evaluated({ project, model, scorer, evaluationRef })
+    expect(await finished(project, id)).toMatchObject({ code: "complete" })
+    expect(asked).toBe(2 * rows.length)
+  })
+
   test("what the server cannot run is refused before anything is stored", async () => {
     const here = await world()
     const { project, evaluationRef, model, scorer } = here

@@ -212,6 +212,19 @@ describe("calls 9: calls/score", () => {
     ])
   })
 
+  test("a scorer that several refs name judges a call once", async () => {
+    const project = acme.newProject()
+    const call = await storeCall(project, { question: "one" }, "x")
+    const scorer = await publish(acme, project, "judge", judge("{question}"))
+    let answers = 0
+    opened.fake.handlers.chat = judging(() => `{"score": ${++answers}}`)
+    const name = scorer.slice(0, scorer.lastIndexOf(":"))
+    expect((await score(project, [call], [scorer, `${name}:latest`, `${name}:v0`])).status).toBe(200)
+    expect(await ending(project)).toEqual([{ status: "done", error_message: null }])
+    expect(await feedbackOf(project)).toMatchObject([{ runnable_ref: scorer, payload: { output: { score: 1 } } }])
+    expect(seen).toHaveLength(1)
+  })
+
   test("another team's calls and scorers: 403", async () => {
     const project = acme.newProject()
     const call = await storeCall(project, { question: "one" }, "x")

@@ -7,7 +7,7 @@ import type { ProjectAccess } from "../project-access.ts"
 import { tryParseRef } from "../refs/refs.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
 import { type PublishedObject, readPublished } from "./published-object.ts"
-import { readScorer, type Scorer } from "./scorer.ts"
+import { readScorers, type Scorer } from "./scorer.ts"
 import { naming } from "./structured-model.ts"
 
 export interface Evaluation {
@@ -74,13 +74,9 @@ async function scorersOf(
   principal: Principal,
   scorers: unknown,
 ): Promise<Scorer[]> {
-  const found: Scorer[] = []
-  for (const scorer of Array.isArray(scorers) ? (scorers as unknown[]) : []) {
-    if (typeof scorer !== "string")
-      throw new HeddleError("invalid_request", "a scorer of the evaluation is no ref of a published object")
-    found.push(await readScorer(dependencies, principal, scorer))
-  }
-  return found
+  const refs: unknown[] = Array.isArray(scorers) ? scorers : []
+  if (refs.every((ref) => typeof ref === "string")) return readScorers(dependencies, principal, refs)
+  throw new HeddleError("invalid_request", "a scorer of the evaluation is no ref of a published object")
 }
 
 async function datasetRows(

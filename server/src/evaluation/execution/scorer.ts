@@ -32,7 +32,7 @@ export interface Scorer {
 }
 
 /** @throws {HeddleError} 400, 403, 404 that names the ref. */
-export function readScorer(dependencies: ExecutionDependencies, principal: Principal, ref: string): Promise<Scorer> {
+function readScorer(dependencies: ExecutionDependencies, principal: Principal, ref: string): Promise<Scorer> {
   return naming(ref, async () => {
     const { database } = dependencies
     const object = await readPublished(database, principal, ref)
@@ -49,6 +49,20 @@ export function readScorer(dependencies: ExecutionDependencies, principal: Princ
       columns: isMap(column_map) ? column_map : {},
     }
   })
+}
+
+/** Each version once, however many of the refs name it. @throws {HeddleError} 400, 403, 404 that names the ref. */
+export async function readScorers(
+  dependencies: ExecutionDependencies,
+  principal: Principal,
+  refs: readonly string[],
+): Promise<Scorer[]> {
+  const scorers = new Map<string, Scorer>()
+  for (const ref of refs) {
+    const scorer = await readScorer(dependencies, principal, ref)
+    if (!scorers.has(scorer.pinnedRef)) scorers.set(scorer.pinnedRef, scorer)
+  }
+  return [...scorers.values()]
 }
 
 async function modelOf(

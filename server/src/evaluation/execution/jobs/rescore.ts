@@ -17,7 +17,7 @@ import { textOr } from "../../object-families/family.ts"
 import { projectForRead } from "../../project-access.ts"
 import { tryParseRef } from "../../refs/refs.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
-import { readScorer, type Scorer } from "../scorer.ts"
+import { readScorers, type Scorer } from "../scorer.ts"
 import {
   attributesOf,
   endedIds,
@@ -49,8 +49,7 @@ export async function rescore(
 ): Promise<string> {
   const project = await projectForRead(dependencies.database, principal, body.project_id)
   const source = await findRun(dependencies, project, body.source_evaluation_run_id)
-  const scorers = []
-  for (const ref of new Set(body.scorer_refs)) scorers.push(await readScorer(dependencies, principal, ref))
+  const scorers = await readScorers(dependencies, principal, body.scorer_refs)
   const markers = markersOf(source)
   const evaluation = textOr(markers.evaluation, null) ?? evaluationOf(source) ?? ""
   const model = textOr(markers.model, null) ?? stringAt(source.inputs, "model") ?? ""
@@ -67,7 +66,7 @@ export function rescoreJob(dependencies: ExecutionDependencies): JobKind {
     run: async (context) => {
       const { principal, project, jobId, signal } = context
       const request = JSON.parse(context.request) as RescoreRequest
-      const scorers = await Promise.all(request.scorerRefs.map((ref) => readScorer(dependencies, principal, ref)))
+      const scorers = await readScorers(dependencies, principal, request.scorerRefs)
       const source = await findRun(dependencies, project, request.refs.source_evaluation_run_id)
       await ensureRun(dependencies, context, request.refs)
       const children = await findChildIds(dependencies.traces, project.id, source)

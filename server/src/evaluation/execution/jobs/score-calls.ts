@@ -7,7 +7,7 @@ import type { ScoreCallsBody } from "../../../wire/evaluation/execution.ts"
 import { type ProjectAccess, projectForRead } from "../../project-access.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { applyScorer } from "./scored-call.ts"
-import { readScorer } from "../scorer.ts"
+import { readScorers } from "../scorer.ts"
 import type { JobContext, JobKind, JobRunner } from "./job-runner.ts"
 import { forEachParallel } from "./parallel.ts"
 
@@ -26,8 +26,7 @@ export async function scoreCalls(
   body: ScoreCallsBody,
 ): Promise<void> {
   const project = await projectForRead(dependencies.database, principal, body.project_id)
-  const scorers = []
-  for (const ref of new Set(body.scorer_refs)) scorers.push(await readScorer(dependencies, principal, ref))
+  const scorers = await readScorers(dependencies, principal, body.scorer_refs)
   const callIds = [...new Set(body.call_ids)]
   await requireCalls(dependencies, project, callIds)
   if (callIds.length === 0 || scorers.length === 0) return
@@ -56,7 +55,7 @@ export function scoreCallsJob(dependencies: ExecutionDependencies): JobKind {
     run: async (context: JobContext) => {
       const { callIds, scorerRefs } = JSON.parse(context.request) as ScoreCallsRequest
       const { principal, project, signal } = context
-      const scorers = await Promise.all(scorerRefs.map((ref) => readScorer(dependencies, principal, ref)))
+      const scorers = await readScorers(dependencies, principal, scorerRefs)
       for (let from = 0; from < callIds.length; from += callsAtOnce) {
         const rows = await readCallRows(dependencies.traces, project.id, callIds.slice(from, from + callsAtOnce), [
           "inputs",
