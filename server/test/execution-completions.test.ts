@@ -130,6 +130,25 @@ describe("calls 9: completions/create", () => {
     expect(await callsOf(acme, project)).toEqual([])
   })
 
+  test("what cannot be recorded is refused before the model is asked", async () => {
+    const project = acme.newProject()
+    let asked = 0
+    opened.fake.handlers.chat = answering(() => `${++asked}`)
+    for (const [field, value] of [
+      ["trace_id", "mine"],
+      ["parent_id", "mine"],
+    ] as const) {
+      const refused = await acme.post("/completions/create", { project_id: project, inputs: ask("x"), [field]: value })
+      expect([refused.status, refused.body]).toEqual([
+        400,
+        { error_type: "ValueError", reason: expect.stringContaining(`${field} "mine"`) },
+      ])
+    }
+    expect(asked).toBe(0)
+    // What was not asked holds no place among the requests in progress.
+    expect((await create(project, ask("after"))).response).toMatchObject({ choices: [{ message: { content: "1" } }] })
+  })
+
   test("another team's project is 403", async () => {
     const project = acme.newProject()
     await create(project, ask("mine"))

@@ -35,11 +35,11 @@ export async function createCompletion(
   body: CompletionBody,
   exactBody: unknown,
 ): Promise<string> {
-  const { chat, model, call } = await prepare(dependencies, context, body, exactBody)
+  const { chat, model, call } = await begin(dependencies, context, body, exactBody)
   const result = await outcome(chat, context.signal)
   const response = result.text === null ? JSON.stringify({ error: result.error }) : result.text
   const usage = result.text === null ? null : memberText(result.text, "usage")
-  await call.store(response, usageSummary(model, usage), result.error)
+  await call.end(response, usageSummary(model, usage), result.error)
   return `{"response":${response},"weave_call_id":${JSON.stringify(call.id)},${call.idFields}}`
 }
 
@@ -60,14 +60,7 @@ export async function streamCompletion(
   body: CompletionBody,
   exactBody: unknown,
 ): Promise<AsyncGenerator<string>> {
-  const prepared = await prepare(dependencies, context, body, exactBody)
-  try {
-    await prepared.call.begin()
-  } catch (error) {
-    prepared.chat.release()
-    throw error
-  }
-  return lines(prepared, context.signal)
+  return lines(await begin(dependencies, context, body, exactBody), context.signal)
 }
 
 async function* lines({ chat, model, call }: Completion, signal: AbortSignal): AsyncGenerator<string> {
@@ -85,7 +78,24 @@ async function* lines({ chat, model, call }: Completion, signal: AbortSignal): A
     yield jsonLine(JSON.stringify({ error: failure }))
   } finally {
     chat.release()
-    await call.store(collector.completion(model) ?? "null", usageSummary(model, collector.usage), failure)
+    await call.end(collector.completion(model) ?? "null", usageSummary(model, collector.usage), failure)
+  }
+}
+
+/** Its call is stored: what cannot be recorded is refused before the model is asked, and paid. */
+async function begin(
+  dependencies: ExecutionDependencies,
+  context: ExecutionContext,
+  body: CompletionBody,
+  exactBody: unknown,
+): Promise<Completion> {
+  const completion = await prepare(dependencies, context, body, exactBody)
+  try {
+    await completion.call.begin()
+    return completion
+  } catch (error) {
+    completion.chat.release()
+    throw error
   }
 }
 
@@ -158,7 +168,6 @@ class CompletionCall {
   readonly #conversation: string | null
   readonly #save: (records: readonly CallRecord[]) => Promise<void>
   readonly #start: CallRecord["start"] | null
-  #begun = false
 
   constructor(
     dependencies: ExecutionDependencies,
@@ -203,15 +212,11 @@ class CompletionCall {
   }
 
   async begin(): Promise<void> {
-    if (this.#start == null) return
-    await this.#save([{ start: this.#start }])
-    this.#begun = true
+    if (this.#start != null) await this.#save([{ start: this.#start }])
   }
 
-  /** Ends it; one that was not begun is stored whole. */
-  async store(output: string, summary: string, exception: string | null): Promise<void> {
+  async end(output: string, summary: string, exception: string | null): Promise<void> {
     if (this.#start == null) return
-    const end = { id: this.#start.id, endedAt: new Date(), output, summary, exception }
-    await this.#save([this.#begun ? { end } : { start: this.#start, end }])
+    await this.#save([{ end: { id: this.#start.id, endedAt: new Date(), output, summary, exception } }])
   }
 }

@@ -30,7 +30,6 @@ export async function createImage(
     )
   }
   const provider = await findProviderModel(dependencies, principal, project, model)
-  const startedAt = new Date()
   const { extra_headers: _headers, timeout, ...asked } = exactInputs
   const call = {
     provider,
@@ -38,24 +37,22 @@ export async function createImage(
     body: JSON.stringify({ ...asked, model: provider.model }),
     timeoutMs: timeoutMs(timeout),
   }
+  const id = body.track_llm_call === false ? null : randomUUIDv7()
+  // What cannot be recorded is refused before the provider is asked, and paid.
+  if (id !== null) {
+    const start = { id, traceId: randomUUIDv7(), parentId: null, opName, startedAt: new Date() }
+    const inputs = JSON.stringify(asked)
+    await recordCalls(dependencies, principal, project.name, [{ start: { ...start, attributes: "{}", inputs } }])
+  }
   let exception: string | null = null
   const response = await askProvider(dependencies.fetchPolicy, call, signal).catch((error: unknown) => {
     exception = failureText(error)
     return JSON.stringify({ error: exception })
   })
-  if (body.track_llm_call === false) return `{"response":${response},"weave_call_id":null}`
-  const id = randomUUIDv7()
-  const start = {
-    id,
-    traceId: randomUUIDv7(),
-    parentId: null,
-    opName,
-    startedAt,
-    attributes: "{}",
-    inputs: JSON.stringify(asked),
+  if (id !== null) {
+    const summary = usageSummary(provider.usageName, exception === null ? memberText(response, "usage") : null)
+    const end = { id, endedAt: new Date(), output: response, summary, exception }
+    await recordCalls(dependencies, principal, project.name, [{ end }])
   }
-  const summary = usageSummary(provider.usageName, exception === null ? memberText(response, "usage") : null)
-  const end = { id, endedAt: new Date(), output: response, summary, exception }
-  await recordCalls(dependencies, principal, project.name, [{ start, end }])
   return `{"response":${response},"weave_call_id":${JSON.stringify(id)}}`
 }
