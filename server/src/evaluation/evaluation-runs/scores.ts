@@ -7,7 +7,8 @@ import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
 import type { OfRunList } from "../../wire/evaluation/evaluation-run.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { recordCalls } from "../calls/recorded-call.ts"
-import { createFeedback } from "../feedback/feedback-create.ts"
+import { checkPayloadSize, createFeedback, type NewFeedback } from "../feedback/feedback-create.ts"
+import { checkFeedback } from "../feedback/feedback-types.ts"
 import type { ListRange } from "../list-range.ts"
 import { textOr } from "../object-families/family.ts"
 import { type ProjectAccess, projectForRead } from "../project-access.ts"
@@ -54,9 +55,12 @@ export async function createScore(
     inputs: `{"self":${JSON.stringify(body.scorer)},"inputs":${inputsOf(found.row)},"output":${found.row.output ?? "null"}}`,
   }
   const end = { id, endedAt: now, output: body.value, summary: "{}", exception: null }
-  // The feedback has the stricter rules: what it refuses leaves no call behind.
-  await giveFeedback(dependencies, principal, project, { id, scorerName, body })
+  const feedback = feedbackOf(project, { id, scorerName, body })
+  // What feedback's stricter rules refuse leaves no call behind, and no feedback names a call that is not there.
+  checkFeedback(feedback.body)
+  checkPayloadSize(feedback.payload)
   await recordCalls(dependencies, principal, project.name, [{ start, end }])
+  await createFeedback(dependencies, principal, [feedback])
   return { score_id: id }
 }
 
@@ -80,12 +84,10 @@ async function placeOf(
   return { traceId: run.trace_id, parentId: found.trial?.id ?? runId }
 }
 
-async function giveFeedback(
-  dependencies: EvaluationDependencies,
-  principal: Principal,
+function feedbackOf(
   project: ProjectAccess,
   { id, scorerName, body }: { id: string; scorerName: string; body: NewScore },
-): Promise<void> {
+): NewFeedback {
   const call = `${refPrefix}${project.name}/call/`
   const feedback = {
     project_id: project.name,
@@ -95,8 +97,7 @@ async function giveFeedback(
     call_ref: `${call}${id}`,
     payload: { output: null },
   }
-  const payload = `{"output":${withoutNotFinite(body.value)}}`
-  await createFeedback(dependencies, principal, [{ body: feedback, payload }])
+  return { body: feedback, payload: `{"output":${withoutNotFinite(body.value)}}` }
 }
 
 export const isScore = (row: CallRow): boolean => markersOf(row).score === "true"
