@@ -198,17 +198,24 @@ function message(type: ChatMessage["type"], span: ChatSpan, agent: string | null
   }
 }
 
-/** It is nobody's span, though one tells of it. */
+/** Of what is nobody's span, though one tells of it. */
+const nobodys = { span_id: null, agent_version: null, status_code: null, status_message: null, error_type: null }
+
 function userMessage(span: ChatSpan, text: string, refs: string[]): ChatMessage {
-  return {
-    ...message("user_message", span, "User"),
-    span_id: null,
-    agent_version: null,
-    status_code: null,
-    status_message: null,
-    error_type: null,
-    user_message: { text, content_refs: refs },
+  return { ...message("user_message", span, "User"), ...nobodys, user_message: { text, content_refs: refs } }
+}
+
+/** Says that the chat ends before the trace does. Of the types of messages one is about what was left out. */
+export function cutOff(spans: readonly ChatSpan[], count: number): ChatMessage[] {
+  const last = spans.at(-1)
+  if (last === undefined || spans.length >= count) return []
+  const compaction_summary = `The chat is made of the first ${spans.length} of the turn's ${count} spans, and so are its sums. /agents/spans/query lists the others.`
+  const context_compacted = {
+    compaction_summary,
+    compaction_items_before: count,
+    compaction_items_after: spans.length,
   }
+  return [{ ...message("context_compacted", last, null), ...nobodys, context_compacted }]
 }
 
 function startOf(span: ChatSpan, instructions: string | null) {

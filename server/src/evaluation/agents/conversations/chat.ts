@@ -1,6 +1,12 @@
 /** `/agents/traces/chat` and `/agents/conversations/chat`: evaluation-store-calls 10. */
 import type { Principal } from "../../../http/principal.ts"
-import { chatSpans, conversationTurns } from "../../../storage/traces/agents/agent-conversations.ts"
+import {
+  type ChatScope,
+  chatSpans,
+  conversationTurns,
+  countChatSpans,
+  mostChatSpans,
+} from "../../../storage/traces/agents/agent-conversations.ts"
 import type { TraceStore } from "../../../storage/traces/store/trace-store.ts"
 import type {
   ConversationChat,
@@ -12,7 +18,7 @@ import type { EvaluationDependencies } from "../../dependencies.ts"
 import type { ProjectAccess } from "../../project-access.ts"
 import { reading, spanPrices } from "../agent-scope.ts"
 import { feedbackByRef, targetRef } from "./agent-feedback.ts"
-import { chatMessages, sumOf } from "./chat-messages.ts"
+import { chatMessages, cutOff, sumOf } from "./chat-messages.ts"
 import { chatSpan, type ChatSpan, durationOf, rootOf } from "./chat-span.ts"
 
 export async function traceChat(
@@ -21,7 +27,9 @@ export async function traceChat(
   body: TraceChatBody,
 ): Promise<TraceChat> {
   return reading(dependencies, principal, body.project_id, async (project) => {
-    const [turn] = await turns(dependencies, project, [body.trace_id], null, body)
+    const scope = { projectId: project.id, traceIds: [body.trace_id], conversationId: null }
+    const counts = await countChatSpans(dependencies.traces, scope)
+    const [turn] = await turns(dependencies, project, scope, counts, body)
     if (turn === undefined) throw new Error("one trace is one turn")
     if (body.include_feedback === true) await addFeedback(dependencies.traces, project, [turn])
     return turn
@@ -39,7 +47,10 @@ export async function conversationChat(
       limit,
       offset,
     })
-    const shown = await turns(dependencies, project, traceIds.toReversed(), conversation_id, body)
+    const scope = { projectId: project.id, traceIds, conversationId: conversation_id }
+    const counts = await countChatSpans(dependencies.traces, scope)
+    const page = firstThatFit(traceIds, counts)
+    const shown = await turns(dependencies, project, { ...scope, traceIds: page.toReversed() }, counts, body)
     const ref = targetRef(project, "agent_conversation", conversation_id)
     const feedback =
       body.include_feedback === true ? await addFeedback(dependencies.traces, project, shown, [ref]) : null
@@ -48,12 +59,19 @@ export async function conversationChat(
       turns: shown,
       total_turns: total,
       has_more: offset + shown.length < total,
-      limit,
+      limit: page.length < traceIds.length ? page.length : limit,
       offset,
       total_cost_usd: sumOf(shown.map((turn) => turn.total_cost_usd)),
       feedback: feedback === null ? null : (feedback.get(ref) ?? []),
     }
   })
+}
+
+/** As many as have no more spans together than one answer is made of, but one at least. */
+function firstThatFit(traceIds: readonly string[], counts: ReadonlyMap<string, number>): readonly string[] {
+  let spans = 0
+  const end = traceIds.findIndex((id, index) => (spans += counts.get(id) ?? 0) > mostChatSpans && index > 0)
+  return end === -1 ? traceIds : traceIds.slice(0, end)
 }
 
 type Options = Pick<TraceChatBody, "include_model_tool_calls">
@@ -62,21 +80,22 @@ type Options = Pick<TraceChatBody, "include_model_tool_calls">
 async function turns(
   dependencies: EvaluationDependencies,
   project: ProjectAccess,
-  traceIds: readonly string[],
-  conversationId: string | null,
+  scope: ChatScope,
+  counts: ReadonlyMap<string, number>,
   options: Options,
 ): Promise<TraceChat[]> {
-  if (traceIds.length === 0) return []
+  if (scope.traceIds.length === 0) return []
   const prices = await spanPrices(dependencies, project)
-  const rows = await chatSpans(dependencies.traces, project.id, traceIds, conversationId, prices)
+  const rows = await chatSpans(dependencies.traces, scope, prices)
   const byTrace = Map.groupBy(
     rows.map((row) => chatSpan(row, project.name)),
     (span) => span.trace_id,
   )
-  return traceIds.map((traceId) => toTurn(traceId, byTrace.get(traceId) ?? [], options))
+  return scope.traceIds.map((id) => toTurn(id, byTrace.get(id) ?? [], counts.get(id) ?? 0, options))
 }
 
-function toTurn(traceId: string, spans: readonly ChatSpan[], { include_model_tool_calls }: Options): TraceChat {
+/** `count`: of the spans that the trace has. */
+function toTurn(traceId: string, spans: readonly ChatSpan[], count: number, options: Options): TraceChat {
   const root = rootOf(spans)
   const total = (of: (span: ChatSpan) => number | null) => sumOf(spans.map(of)) ?? 0
   return {
@@ -96,7 +115,10 @@ function toTurn(traceId: string, spans: readonly ChatSpan[], { include_model_too
     total_cache_creation_input_tokens: total((span) => span.cache_creation_input_tokens),
     total_cache_read_input_tokens: total((span) => span.cache_read_input_tokens),
     total_cost_usd: sumOf(spans.map((span) => span.total_cost_usd)),
-    messages: chatMessages(spans, { modelToolCalls: include_model_tool_calls === true }),
+    messages: [
+      ...chatMessages(spans, { modelToolCalls: options.include_model_tool_calls === true }),
+      ...cutOff(spans, count),
+    ],
     feedback: null,
   }
 }

@@ -50,28 +50,47 @@ const chatColumns = [
 ]
 
 /** Most spans of which one answer is made. */
-const mostChatSpans = 20_000
+export const mostChatSpans = 20_000
 
-/** The spans of these traces, without what a trace has of another conversation; null: of whichever. */
+export interface ChatScope {
+  projectId: string
+  traceIds: readonly string[]
+  /** Spans of another conversation are left out; null: of whichever. */
+  conversationId: string | null
+}
+
+/** The spans of these traces, the first {@link mostChatSpans} of them. */
 export async function chatSpans(
   traces: TraceStore,
-  projectId: string,
-  traceIds: readonly string[],
-  conversationId: string | null,
+  scope: ChatScope,
   prices: readonly PriceStep[],
 ): Promise<StoredSpan[]> {
+  const { from, parameters } = chatSource(scope, prices)
+  return traces.rows<StoredSpan>(
+    `select ${chatColumns.join(", ")} from ${from} order by started_at, span_id limit ${mostChatSpans}`,
+    parameters.values,
+    largeSpanLimits,
+  )
+}
+
+/** How many spans each of these traces has. */
+export async function countChatSpans(traces: TraceStore, scope: ChatScope): Promise<Map<string, number>> {
+  if (scope.traceIds.length === 0) return new Map()
+  const { from, parameters } = chatSource(scope, null)
+  const rows = await traces.rows<{ trace_id: string; n: string }>(
+    `select trace_id, count() as n from ${from} group by trace_id`,
+    parameters.values,
+  )
+  return new Map(rows.map(({ trace_id, n }) => [trace_id, Number(n)]))
+}
+
+function chatSource({ projectId, traceIds, conversationId }: ChatScope, prices: readonly PriceStep[] | null) {
   const parameters = new SqlParameters()
   const scope = { projectId, parameters, after: null, before: null, traceIds }
   const source = spanSource(scope, { identity: false, prices })
   const ofConversation =
     conversationId === null ? "true" : `conversation_id in ('', ${parameters.bind(conversationId, "String")})`
-  return traces.rows<StoredSpan>(
-    `select ${chatColumns.join(", ")} from ${source}
-      where ${ofConversation}
-      order by started_at, span_id limit ${mostChatSpans}`,
-    parameters.values,
-    largeSpanLimits,
-  )
+  return { from: `${source} where ${ofConversation}`, parameters }
 }
 
 /** The traces of a conversation, the last one first, and how many there are. */
