@@ -55,6 +55,7 @@ export async function createHttpServer({ logLevel, prefix }: HttpOptions): Promi
   })
   server.addHook("onRoute", ({ url }) => paths.learn(url))
   await compressAnswers(server)
+  server.decorateRequest("principal", null)
   readBodies(server)
   installErrorHandlers(server)
   server.addHook("onSend", async (request, reply) => {
