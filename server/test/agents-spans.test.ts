@@ -489,6 +489,17 @@ describe("calls 10: what cannot be asked for", () => {
     [spans, { group_by, group_filters: [{ measure: { alias: "n", aggregation: "count" }, min: 2, max: 1 }] }, 422],
     [spans, { group_by, group_filters: [{ measure: { alias: "n", aggregation: "count" }, min: "soon" }] }, 422],
     [spans, { group_by, group_filters: [{ measure: { alias: "n", aggregation: "count" }, min: "2026-01-01" }] }, 400],
+    [
+      spans,
+      {
+        group_by,
+        group_distributions: Array.from({ length: 21 }, (_, index) => ({
+          alias: `d${index}`,
+          value: { source: "custom_attrs_string", key: "a" },
+        })),
+      },
+      422,
+    ],
     [spans, { insight_filters: [{ field: "mood", values: [] }] }, 422],
     ["/agents/query", { limit: 10_001 }, 422],
     ["/agents/agent-versions/query", {}, 422],
