@@ -4,7 +4,7 @@ import { type FeedbackFieldScope, feedbackSelection, feedbackValue } from "./fee
 import { compileCondition } from "../query/query-condition.ts"
 import { compileOrder } from "../query/query-order.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
-import type { TraceParameters, TraceStore } from "../store/trace-store.ts"
+import type { QueryLimits, TraceParameters, TraceStore } from "../store/trace-store.ts"
 
 export interface FeedbackSelection {
   /** Of the catalog. */
@@ -23,6 +23,9 @@ export interface FeedbackPage {
   offset: number
 }
 
+/** Payloads may take a mebibyte each, and an answer is made in memory. */
+const answerLimits: QueryLimits = { resultBytes: 256 * 1024 ** 2 }
+
 /** Rows as lists of values, in the order of `fields`. @throws {HeddleError} for fields and expressions that mean nothing. */
 export async function selectFeedback(
   traces: TraceStore,
@@ -32,7 +35,7 @@ export async function selectFeedback(
   const { sql, parameters } = feedbackRowsSql(selection, page, (scope) =>
     fields.map((field, index) => `${feedbackSelection(field, scope)} as c${index}`).join(", "),
   )
-  const rows = await traces.rows<Record<string, unknown>>(sql, parameters)
+  const rows = await traces.rows<Record<string, unknown>>(sql, parameters, answerLimits)
   return rows.map((row) => fields.map((_, index) => row[`c${index}`]))
 }
 
