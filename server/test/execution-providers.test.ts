@@ -517,6 +517,14 @@ describe("calls 9: image/create", () => {
     expect(await callsOf(acme, project)).toHaveLength(1)
   })
 
+  test("what cannot be recorded is refused before the provider is asked", async () => {
+    const project = acme.newProject()
+    await applied(project, "painter", { runtime_ids: [{ id: "brush-1" }] })
+    const deep = JSON.parse("[".repeat(196) + "]".repeat(196)) as unknown
+    expect((await image(project, { model: "custom::painter::brush-1", prompt: "a cat", deep })).status).toBe(413)
+    expect([asked, await callsOf(acme, project)]).toEqual([[], []])
+  })
+
   test("a failure is recorded; a model that no provider serves is 400", async () => {
     const project = acme.newProject()
     await applied(project, "painter")
