@@ -163,6 +163,6 @@ def _parsed_call(call: dict) -> dict:
     function = dict(call.get("function") or {})
     if isinstance(function.get("arguments"), str):
         # Malformed arguments are the model's own words and are shown back as they were.
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             function["arguments"] = json.loads(function["arguments"] or "{}")
     return {**call, "function": function}

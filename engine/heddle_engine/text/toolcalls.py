@@ -196,7 +196,7 @@ def parse_calls(body: str) -> list[ToolCall]:
             members, end = _members(rest)
             calls.append(_call(members))
             rest = rest[end:]
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     return calls
 

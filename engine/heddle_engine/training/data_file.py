@@ -31,7 +31,7 @@ def read_json_lines(path: str, sha256: str) -> Iterator[tuple[int, dict[str, Any
 def _parse(line: bytes, number: int) -> dict[str, Any]:
     try:
         value = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise EngineError("invalid", f"Line {number} of the data file is not JSON: {error}.", "data") from error
     if not isinstance(value, dict):
         raise EngineError("invalid", f"Line {number} of the data file is {value!r}; an object is needed.", "data")

@@ -318,6 +318,18 @@ def test_a_call_that_python_cannot_read_fails_alone(client, chat, value, reason)
     assert frames[running]["result"]["completion_tokens"] == 20
 
 
+def test_arguments_that_python_cannot_read_are_shown_back_as_they_were(client, chat):
+    deep = "[" * 5000 + "]" * 5000
+    turn = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": deep}}],
+    }
+    user = {"role": "user", "content": "x"}
+    _, result = client.call("tokenize", {"base": chat()["base"], "messages": [user, turn, user]})
+    assert len(result["token_ids"]) > 10
+
+
 class _Wordy:
     """An engine whose answers are as long as they are asked to be."""
 

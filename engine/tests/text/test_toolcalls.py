@@ -4,6 +4,8 @@ import pytest
 
 from heddle_engine.text.toolcalls import OutputParser, tool_format
 
+DEEP_CALL = '<tool_call>{"name":"f","arguments":{"a":' + "[" * 1500 + "]" * 1500 + "}}</tool_call>"
+
 CASES = {
     "hermes, two calls": (
         ("hermes", False, ""),
@@ -31,6 +33,7 @@ CASES = {
         '<tool_call>{"name": "f", "arguments": [1]}</tool_call>',
         ('<tool_call>{"name": "f", "arguments": [1]}</tool_call>', "", []),
     ),
+    "a call nested deeper than Python reads stays text": (("hermes", False, ""), DEEP_CALL, (DEEP_CALL, "", [])),
     "half a marker at the end": (("hermes", False, ""), "x <tool_c", ("x <tool_c", "", [])),
     "big numbers survive": (
         ("hermes", False, ""),
