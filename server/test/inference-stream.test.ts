@@ -258,3 +258,32 @@ test("training-api 4.3: a client that reads slowly and leaves no longer uses its
   request.destroy()
   await expect.poll(() => removed, { timeout: 5000 }).toBe(true)
 })
+
+test.each([undefined, "gzip"])(
+  "a client that left before its first chunk came uses nothing either (%s)",
+  async (coding) => {
+    const began = Promise.withResolvers<void>()
+    fake.handlers.chat = async (params, each) => {
+      began.resolve()
+      await untilCancelled(each).catch(() => undefined)
+      return handlers.chat?.(params, each)
+    }
+    const { id } = await app.catalog.database.selectFrom("models").select("id").executeTakeFirstOrThrow()
+    if (!app.server.server.listening) await app.server.listen({ port: 0 })
+    const { port } = app.server.server.address() as AddressInfo
+    const headers = {
+      authorization: "Bearer acme",
+      "content-type": "application/json",
+      ...(coding === undefined ? {} : { "accept-encoding": coding }),
+    }
+    const request = http.request({ port, path: "/v1/chat/completions", method: "POST", headers })
+    request.on("error", () => undefined)
+    request.end(JSON.stringify({ model, messages: [{ role: "user", content: "x" }], stream: true }))
+    await began.promise
+    let removed = false
+    await app.gateway.adapters.afterUse(id, 0, () => Promise.resolve(void (removed = true)))
+    expect(removed).toBe(false)
+    request.destroy()
+    await expect.poll(() => removed, { timeout: 5000 }).toBe(true)
+  },
+)
