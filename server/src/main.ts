@@ -1,6 +1,7 @@
 /** Start and drain of one server process. */
 import { enableCompileCache, flushCompileCache } from "node:module"
 import path from "node:path"
+import { inspect } from "node:util"
 import { type Config, readConfig } from "./config.ts"
 
 /** Compiled modules of the last start: 0.33 s instead of 0.7 s to load them (2 cores). */
@@ -45,7 +46,8 @@ function announce(config: Config, url: string, firstKey: string | null): void {
 try {
   await main()
 } catch (error) {
-  process.stderr.write(`Heddle cannot start: ${(error as Error).message}\n`)
+  const reason = error instanceof Error && error.message ? error.message : inspect(error)
+  process.stderr.write(`Heddle cannot start: ${reason}\n`)
   if (process.env["HEDDLE_LOG"] === "debug") console.error(error)
   process.exit(1)
 }

@@ -1,5 +1,5 @@
 /** The catalog's rules on both stores: PGlite always, PostgreSQL where `HEDDLE_TEST_POSTGRES_URL` names a server. */
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, rm, symlink } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { sql } from "kysely"
@@ -253,6 +253,20 @@ test("a PostgreSQL server that is not there is named, without its password", asy
   await expect(opened).rejects.toThrow(
     "PostgreSQL at 127.0.0.1:9/heddle (HEDDLE_POSTGRES_URL) cannot be used: connect ECONNREFUSED 127.0.0.1:9",
   )
+})
+
+test("the folder of the catalog, and of the template it is made from, may be a link", async () => {
+  const parent = await mkdtemp(path.join(tmpdir(), "heddle-linked-"))
+  await copyCatalogTemplate(parent)
+  await symlink(path.join(parent, "catalog"), path.join(parent, "link"))
+  const fromTemplate = { postgresUrl: null, folder: path.join(parent, "made"), template: path.join(parent, "link") }
+  const made = await openCatalog(fromTemplate)
+  await addTenant(made, "acme")
+  await made.destroy()
+  const linked = await openCatalog({ postgresUrl: null, folder: path.join(parent, "link"), template: null })
+  expect(await findUserByName(linked, "acme")).toBeNull()
+  await linked.destroy()
+  await rm(parent, { recursive: true, force: true })
 })
 
 test("a catalog of a later version is refused", async () => {

@@ -1,7 +1,7 @@
 /** The embedded catalog's folder: it is there whole, or not at all. */
 import { PGlite } from "@electric-sql/pglite"
 import { constants } from "node:fs"
-import { cp, mkdir, readdir, rename, rm } from "node:fs/promises"
+import { cp, mkdir, readdir, realpath, rename, rm } from "node:fs/promises"
 import path from "node:path"
 
 /**
@@ -31,7 +31,7 @@ async function isEmpty(folder: string): Promise<boolean> {
 async function copy(template: string, target: string): Promise<boolean> {
   try {
     // Where the file system can, the copy shares the template's blocks.
-    await cp(template, target, { recursive: true, mode: constants.COPYFILE_FICLONE })
+    await cp(await realpath(template), target, { recursive: true, mode: constants.COPYFILE_FICLONE })
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error

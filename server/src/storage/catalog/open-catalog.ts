@@ -5,6 +5,7 @@
 import { PGlite } from "@electric-sql/pglite"
 import { Kysely, PostgresDialect, sql } from "kysely"
 import { Migrator } from "kysely/migration"
+import { realpath } from "node:fs/promises"
 import pg from "pg"
 import { ensureCatalogFolder } from "./catalog-folder.ts"
 import * as migration0001 from "./migrations/0001-training.ts"
@@ -61,7 +62,8 @@ export async function pingCatalog(database: CatalogDatabase): Promise<void> {
 
 async function embedded({ folder, template }: CatalogLocation): Promise<SerialPGliteDialect> {
   await ensureCatalogFolder(folder, template)
-  const pglite = await PGlite.create({ dataDir: folder, parsers: { [int8Oid]: Number } })
+  // PGlite does not follow a link at the end of the path.
+  const pglite = await PGlite.create({ dataDir: await realpath(folder), parsers: { [int8Oid]: Number } })
   return new SerialPGliteDialect({ pglite })
 }
 
