@@ -1,7 +1,9 @@
 /** Evaluations that the server runs: evaluation-store-calls 9, evaluation-store-objects 7. */
+import { randomUUID } from "node:crypto"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { EngineFailure } from "../src/engines/engine.ts"
 import { evaluationStatus } from "../src/wire/evaluation/execution.ts"
+import { completedCall } from "./support/completed-call.ts"
 import type { EvaluationCaller } from "./support/evaluation-app.ts"
 import { answering, callsOf, type ExecutionApp, openExecutionApp } from "./support/execution-app.ts"
 import { evaluation, judge, publish, publishDataset, structuredModel } from "./support/judges.ts"
@@ -353,6 +355,48 @@ describe("calls 9: evaluations/rescore", () => {
       trialsOf(before.rows).map((trial) => trial?.model_output),
     )
     expect(trialsOf(shown).map((trial) => trial?.scores)).toEqual([1, 2, 3].map(() => ({ strict: { good: false } })))
+  })
+
+  test("trials of rows that cannot be read are scored by what they hold; other calls of the run are none of them", async () => {
+    const project = acme.newProject()
+    const scorer = await publish(acme, project, "judge", judge("judge {output} for x"))
+    const theirs = opened.rival.newProject()
+    await publish(opened.rival, theirs, "thing", { a: 1 })
+    const run = await acme.post(`/v2/${project}/evaluation_runs`, { evaluation: "e", model: "m" })
+    const { evaluation_run_id: source } = run.body as { evaluation_run_id: string }
+    const examples = [
+      { question: "inline" },
+      `weave:///${theirs}/object/questions:v0/attr/rows/id/abc`,
+      "weave:///acme/gone/object/questions:v0/attr/rows/id/abc",
+    ]
+    const trials = examples.map((example, index) => ({
+      ...completedCall(project, { id: 10 + index, opName: "Evaluation.predict_and_score" }),
+      id: randomUUID(),
+      trace_id: source,
+      parent_id: source,
+      started_at: new Date().toISOString(),
+      ended_at: new Date().toISOString(),
+      inputs: { self: "e", model: "m", example },
+      output: { output: `answer-${index}`, scores: {} },
+    }))
+    expect((await acme.post(`/v2/${project}/calls/complete`, { batch: trials })).status).toBe(200)
+    expect((await acme.post(`/v2/${project}/evaluation_runs/${source}/finish`, {})).status).toBe(200)
+    let asked = false
+    const blocked = Promise.withResolvers<void>()
+    opened.fake.handlers.chat = async (params, call) => {
+      asked = true
+      await blocked.promise
+      return answeringAndJudging(params, call)
+    }
+    const body = { project_id: project, source_evaluation_run_id: source, scorer_refs: [scorer] }
+    const { call_id } = (await acme.post("/evaluations/rescore", body)).body as { call_id: string }
+    await expect.poll(() => asked, { timeout: 10_000 }).toBe(true)
+    expect(await statusOf(project, call_id)).toEqual({ code: "running", completed_rows: 0, total_rows: 3 })
+    blocked.resolve()
+    expect(await finished(project, call_id)).toMatchObject({ code: "complete" })
+    const { rows: shown } = await results(project, call_id)
+    const scored = shown.flatMap(({ evaluations }) => evaluations.flatMap((one) => one.trials))
+    expect(scored.map(({ scores }) => scores)).toEqual([1, 2, 3].map(() => ({ judge: { good: true, length: 8 } })))
   })
 
   test("an unknown run is 404, no scorers 422, a scorer of code 400", async () => {

@@ -1,11 +1,12 @@
 /** `/evaluations/rescore`: other scorers over the predictions of a run, as a run of its own (evaluation-store-calls 9). */
 import { randomUUIDv7 } from "node:crypto"
+import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { memberText } from "../../../json/json-parts.ts"
 import { setExecutionJobTotal } from "../../../storage/catalog/execution-jobs.ts"
 import { findChildIds } from "../../../storage/traces/calls/call-children.ts"
 import { type CallRow, readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
-import { rowTexts } from "../../../storage/traces/table-rows.ts"
+import { mostNamedRows, rowTexts } from "../../../storage/traces/table-rows.ts"
 import type { RescoreBody } from "../../../wire/evaluation/execution.ts"
 import { derivedId } from "../../calls/derived-id.ts"
 import { recordCalls } from "../../calls/recorded-call.ts"
@@ -14,7 +15,7 @@ import { markersOf, stringAt } from "../../evaluation-runs/run-calls.ts"
 import { isPredictAndScoreOp, type RunMarkers } from "../../evaluation-runs/run-names.ts"
 import { evaluationOf, findRun } from "../../evaluation-runs/runs.ts"
 import { textOr } from "../../object-families/family.ts"
-import { projectForRead } from "../../project-access.ts"
+import { type ProjectAccess, projectForRead } from "../../project-access.ts"
 import { tryParseRef } from "../../refs/refs.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { readScorers, type Scorer } from "../scorer.ts"
@@ -69,19 +70,17 @@ export function rescoreJob(dependencies: ExecutionDependencies): JobKind {
       const scorers = await readScorers(dependencies, principal, request.scorerRefs)
       const source = await findRun(dependencies, project, request.refs.source_evaluation_run_id)
       await ensureRun(dependencies, context, request.refs)
-      const children = await findChildIds(dependencies.traces, project.id, source)
-      await setExecutionJobTotal(dependencies.database, jobId, children.length)
-      for (let from = 0; from < children.length; from += trialsAtOnce) {
-        const some = children.slice(from, from + trialsAtOnce)
+      const trials = await endedTrials(dependencies, project, source)
+      await setExecutionJobTotal(dependencies.database, jobId, trials.length)
+      for (let from = 0; from < trials.length; from += trialsAtOnce) {
+        const some = trials.slice(from, from + trialsAtOnce)
         const done = await endedIds(
           dependencies,
           project,
           some.map((id) => derivedId(jobId, id)),
         )
-        const rows = await readCallRows(dependencies.traces, project.id, some, ["inputs", "output", "ended_at"])
-        const left = rows.filter(
-          (row) => isPredictAndScoreOp(row.op_name) && row.ended_at != null && !done.has(derivedId(jobId, row.id)),
-        )
+        const rows = await readCallRows(dependencies.traces, project.id, some, ["inputs", "output"])
+        const left = rows.filter(({ id }) => !done.has(derivedId(jobId, id)))
         const examples = await examplesOf(dependencies, principal, left)
         await forEachParallel(left, signal, (row) =>
           runTrial(dependencies, context, { request, scorers }, row, examples.get(row.id) ?? "{}"),
@@ -93,25 +92,59 @@ export function rescoreJob(dependencies: ExecutionDependencies): JobKind {
   }
 }
 
+/** Ids of the source's trials that ended, the oldest first. */
+async function endedTrials(
+  { traces }: ExecutionDependencies,
+  project: ProjectAccess,
+  source: CallRow,
+): Promise<string[]> {
+  const children = await findChildIds(traces, project.id, source)
+  const trials: string[] = []
+  for (let from = 0; from < children.length; from += mostNamedRows) {
+    const rows = await readCallRows(traces, project.id, children.slice(from, from + mostNamedRows), ["ended_at"])
+    const ended = rows.filter((row) => isPredictAndScoreOp(row.op_name) && row.ended_at != null)
+    trials.push(...ended.map(({ id }) => id))
+  }
+  return trials
+}
+
 /** JSON texts of the rows that the trials were made for: what they name, or hold themselves. */
 async function examplesOf(
-  { database, traces }: ExecutionDependencies,
+  dependencies: ExecutionDependencies,
   principal: Principal,
   trials: readonly CallRow[],
 ): Promise<Map<string, string>> {
   const examples = new Map<string, string>()
+  const named: { id: string; project: string; digest: string }[] = []
   for (const { id, inputs } of trials) {
     const example = memberText(inputs ?? "{}", "example") ?? "{}"
     const ref = example.startsWith('"') ? tryParseRef(JSON.parse(example) as string) : null
     const digest = ref?.steps.findLast(({ edge }) => edge === "id")?.value
-    if (ref === null || digest === undefined) {
-      if (example.startsWith("{")) examples.set(id, example)
-      continue
-    }
-    const project = await projectForRead(database, principal, ref.project)
-    examples.set(id, (await rowTexts(traces, project.id, [digest])).get(digest) ?? "{}")
+    if (ref !== null && digest !== undefined) named.push({ id, project: ref.project, digest })
+    else if (example.startsWith("{")) examples.set(id, example)
+  }
+  for (const [name, ofProject] of Map.groupBy(named, ({ project }) => project)) {
+    const digests = ofProject.map(({ digest }) => digest)
+    const texts = await rowsOf(dependencies, principal, name, digests)
+    for (const { id, digest } of ofProject) examples.set(id, texts.get(digest) ?? "{}")
   }
   return examples
+}
+
+/** None of a project that is gone or another team's: that is no reason to score nothing. */
+async function rowsOf(
+  { database, traces }: ExecutionDependencies,
+  principal: Principal,
+  projectName: string,
+  digests: readonly string[],
+): Promise<Map<string, string>> {
+  try {
+    const { id } = await projectForRead(database, principal, projectName)
+    return await rowTexts(traces, id, digests)
+  } catch (error) {
+    if (error instanceof HeddleError && error.status < 500) return new Map()
+    throw error
+  }
 }
 
 interface Rescoring {
