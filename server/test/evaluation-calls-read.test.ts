@@ -294,6 +294,27 @@ describe("calls 3.5: filters", () => {
     })
   })
 
+  test.each([1, 50, 51, 120])("a trace of %i calls is read whole, in order, and by page", async (count) => {
+    const id = (index: number) => `n${String(index).padStart(3, "0")}`
+    const ids = Array.from({ length: count }, (_, index) => id(index))
+    const traces = await projectWith(
+      ...ids.map((one) => ended(one, { trace_id: "mine", inputs: `{"at":"${one}"}` })),
+      ended("moved", { trace_id: "mine" }),
+      ended("other", { trace_id: "not mine" }),
+    )
+    await storeCalls(opened.app, traces, [
+      { id: "moved", trace_id: "not mine", started_at: `${start}.000000` },
+      { id: id(count), trace_id: "mine", started_at: `${start}.000000`, deleted_at: "2026-01-03 00:00:00" },
+    ])
+    const asked = { filter: { trace_ids: ["mine"] } }
+    const lines = await stream(traces, asked)
+    expect(lines.map((line) => [line.id, line["inputs"]])).toEqual(ids.map((one) => [one, { at: one }]))
+    const sort_by = [{ field: "inputs.at", direction: "desc" }]
+    expect(await idsOf(traces, { ...asked, sort_by, offset: 1, limit: 3 })).toBe(ids.toReversed().slice(1, 4).join(" "))
+    expect(await idsOf(traces, { ...asked, limit: 0 })).toBe("")
+    expect(await idsOf(traces, { ...asked, offset: count })).toBe("")
+  })
+
   test("deleted calls and ends without a start are not there, even when they are named", async () => {
     const hidden = await projectWith(ended("gone", { thread_id: "th" }), {
       id: "orphan",

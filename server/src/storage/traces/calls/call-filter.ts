@@ -33,15 +33,17 @@ const strictLists = [
 /** At the end of a ref: any version. */
 const anyVersion = ":*"
 
-/** @throws {HeddleError} 400 for a list of more than 1000. */
-export function filterConditions(filter: CallsFilter, projectId: string, parameters: SqlParameters): string[] {
+/**
+ * But for `trace_ids`, see {@link traceCondition}.
+ * @throws {HeddleError} 400 for a list of more than 1000.
+ */
+export function filterConditions(filter: CallsFilter, parameters: SqlParameters): string[] {
   for (const name of limitedLists) checkLength(name, filter[name]?.length ?? 0)
   const oneOf = (column: string, values: readonly string[]) =>
     `${column} in ${parameters.bind(values, "Array(String)")}`
   const conditions: string[] = []
-  const { op_names, input_refs, output_refs, call_ids, trace_ids } = filter
+  const { op_names, input_refs, output_refs, call_ids } = filter
   if (given(call_ids)) conditions.push(oneOf("id", call_ids))
-  if (given(trace_ids)) conditions.push(traceCondition(trace_ids, projectId, parameters))
   for (const [name, column] of exactLists) {
     const values = filter[name]
     if (given(values)) conditions.push(oneOf(column, values))
@@ -69,10 +71,24 @@ function checkLength(name: string, length: number): void {
   )
 }
 
-/** A candidate may have moved to another trace since. */
-function traceCondition(traceIds: readonly string[], projectId: string, parameters: SqlParameters): string {
-  const ids = parameters.bind(traceIds, "Array(String)")
-  return `(id in (${traceCandidates(parameters, projectId, traceIds)}) and trace_id in ${ids})`
+export interface TraceCondition {
+  /** SQL: a select of the ids of calls, some of which may have moved to another trace since. */
+  candidates: string
+  /** SQL: of a call that is in one of the traces now. */
+  isIn: string
+}
+
+/** null: the filter names no traces. */
+export function traceCondition(
+  { trace_ids }: CallsFilter,
+  projectId: string,
+  parameters: SqlParameters,
+): TraceCondition | null {
+  if (!given(trace_ids)) return null
+  return {
+    candidates: traceCandidates(parameters, projectId, trace_ids),
+    isIn: `trace_id in ${parameters.bind(trace_ids, "Array(String)")}`,
+  }
 }
 
 function opCondition(names: readonly string[], parameters: SqlParameters): string {

@@ -3,7 +3,7 @@ import type { CallsFilter } from "../../../wire/evaluation/call-read.ts"
 import type { Query, SortBy } from "../../../wire/evaluation/query.ts"
 import type { Expansion } from "./call-ref-field.ts"
 import { callField } from "./call-query-fields.ts"
-import { filterConditions } from "./call-filter.ts"
+import { filterConditions, traceCondition } from "./call-filter.ts"
 import { compileCondition } from "../query/query-condition.ts"
 import { compileOrder } from "../query/query-order.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
@@ -30,6 +30,8 @@ export interface CallsSelection {
   live: string
   /** SQL: what the request asks for besides; "true" when nothing. */
   asked: string
+  /** Of the calls of some traces: where their ids are found, and SQL of what is asked of them besides. */
+  traces: { candidates: string; asked: string } | null
   /** Terms of an `order by`, down to the id. */
   order: string
   /** The calls are in the order of their start, this way, and nothing finds them sooner than their time; else null. */
@@ -42,18 +44,26 @@ export function selectCalls(request: CallsQuery): CallsSelection {
   const { projectId, projectName, filter, query, sortBy, expansions = [] } = request
   const parameters = new SqlParameters()
   const field = (path: string): SqlValue => callField(path, { projectId, projectName, parameters, expansions })
-  const conditions = filterConditions(filter, projectId, parameters)
+  const conditions = filterConditions(filter, parameters)
   if (query !== null) conditions.push(compileCondition(query.$expr, { field, parameters }))
+  const inTraces = traceCondition(filter, projectId, parameters)
+  if (inTraces !== null) conditions.push(inTraces.isIn)
+  const asked = allOf(conditions)
   const project = `project_id = ${parameters.bind(projectId, "UUID")}`
   return {
     projectId,
     project,
     live: `${project} and started_at is not null and deleted_at is null`,
-    asked: conditions.length === 0 ? "true" : conditions.join(" and "),
+    asked: inTraces === null ? asked : `id in (${inTraces.candidates}) and ${asked}`,
+    traces: inTraces === null ? null : { candidates: inTraces.candidates, asked },
     byTime: hasIndex(filter) ? null : timeDirection(sortBy),
     order: orderOf(sortBy, field),
     parameters: parameters.values,
   }
+}
+
+function allOf(conditions: readonly string[]): string {
+  return conditions.length === 0 ? "true" : conditions.join(" and ")
 }
 
 function hasIndex({ call_ids, trace_ids }: CallsFilter): boolean {

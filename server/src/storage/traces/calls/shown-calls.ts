@@ -92,10 +92,38 @@ const spareCandidates = 14
 const mostFirstRows = 50
 
 /**
- * A short page at one end of time, of calls under no other condition: two statements, where to find the
- * ids, check them and read the calls takes three. null: not such a page, or the candidates do not settle it.
+ * A page of few calls that are found by the places of calls: two statements, where to find the ids,
+ * check them and read the calls takes three. null: not such a page, or the candidates do not settle it.
  */
 export async function readFirstRows(
+  traces: TraceStore,
+  selection: CallsSelection,
+  page: Page,
+  columns: readonly CallColumn[],
+): Promise<CallRow[] | null> {
+  const rows =
+    selection.traces === null
+      ? await nearestRows(traces, selection, page, columns)
+      : await rowsOfTraces(traces, selection, selection.traces, columns)
+  return rows?.slice(page.offset, page.limit === null ? undefined : page.offset + page.limit).map(toCallRow) ?? null
+}
+
+/** All calls of traces that have few. */
+async function rowsOfTraces(
+  traces: TraceStore,
+  { live, order, parameters }: CallsSelection,
+  { candidates, asked }: NonNullable<CallsSelection["traces"]>,
+  columns: readonly CallColumn[],
+): Promise<CallRow[] | null> {
+  const found = await traces.rows<{ id: string }>(`${candidates} limit ${mostFirstRows + 1}`, parameters, fewRowsLimits)
+  if (found.length > mostFirstRows) return null
+  const ids = found.map(({ id }) => id)
+  const sql = showSql(columns, `where ${live} and id in {ids:Array(String)} and ${asked} order by ${order}`)
+  return traces.rows<CallRow>(sql, { ...parameters, ids }, fewRowsLimits).catch(nullWhenTooLarge)
+}
+
+/** The calls at one end of time, under no other condition. */
+async function nearestRows(
   traces: TraceStore,
   { projectId, live, asked, order, byTime, parameters }: CallsSelection,
   { limit, offset }: Page,
@@ -117,8 +145,7 @@ export async function readFirstRows(
   // A call that is not among the candidates could come before one that is no earlier than the last of them.
   const last = candidates.at(-1)?.started_at ?? ""
   const sure = rows.filter((row) => (byTime === "asc" ? row.started_at < last : row.started_at > last))
-  if (candidates.length === count && sure.length < wanted) return null
-  return rows.slice(offset).map(toCallRow)
+  return candidates.length === count && sure.length < wanted ? null : rows
 }
 
 function nullWhenTooLarge(error: unknown): null {
