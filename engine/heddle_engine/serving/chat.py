@@ -11,6 +11,9 @@ from .sampling import SamplingParams
 
 Event = tuple[str, dict]
 
+_NORMALIZED = 4
+"""How much shorter a tokenizer's normalisation may make a text; composing characters makes at most three of one."""
+
 _LONGEST_OPENING = 16
 """Tokens looked at where a template has no end-of-turn token before the generation prompt."""
 
@@ -22,6 +25,7 @@ def prompt_ids(base: Base, params: dict) -> list[int]:
         named = " and ".join(given) or "none of them"
         raise EngineError("invalid", f"Send one of messages, prompt and prompt_token_ids; the call has {named}.")
     if given == ["prompt"]:
+        check_text(base, params["prompt"], "prompt")
         ids = base.tokenizer.encode_prompt(params["prompt"])
     elif given == ["prompt_token_ids"]:
         ids = check_ids(base, params["prompt_token_ids"], "prompt_token_ids")
@@ -33,13 +37,26 @@ def prompt_ids(base: Base, params: dict) -> list[int]:
 
 
 def _render(base: Base, params: dict) -> list[int]:
-    return base.renderer.render(
+    text = base.renderer.text(
         params["messages"],
         params.get("tools"),
         add_generation_prompt=params.get("add_generation_prompt", True),
         continue_final_message=params.get("continue_final_message", False),
         variables=params.get("chat_template_kwargs"),
     )
+    check_text(base, text, "messages")
+    return base.tokenizer.encode(text)
+
+
+def check_text(base: Base, text: str, param: str) -> None:
+    """Raises `invalid` for a text that cannot fit, before the seconds or minutes that encoding it takes."""
+    if len(text) > base.max_model_len * base.tokenizer.longest_symbol * _NORMALIZED:
+        raise EngineError(
+            "invalid",
+            f"This model's maximum context length is {base.max_model_len} tokens. However, your {param} "
+            f"has {len(text)} characters, more than so many tokens can stand for. Reduce its length.",
+            param,
+        )
 
 
 def check_ids(base: Base, ids: list[int], param: str) -> list[int]:

@@ -2,6 +2,7 @@
 
 import codecs
 import json
+import os
 import re
 from functools import cache, cached_property
 from pathlib import Path
@@ -9,6 +10,9 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from ..errors import EngineError
+
+# Texts come one at a time: a pool of threads would have nothing to share.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 
 class TextTokenizer:
@@ -36,11 +40,20 @@ class TextTokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Ids of `text`, special tokens written in it recognised, none added."""
-        return self._tokenizer.encode(text, add_special_tokens=False).ids
+        return self._ids(text, add_special_tokens=False)
 
     def encode_prompt(self, text: str) -> list[int]:
         """Ids of a raw prompt, with the special tokens (such as BOS) the tokenizer puts around any text."""
-        return self._tokenizer.encode(text).ids
+        return self._ids(text, add_special_tokens=True)
+
+    def _ids(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        # `encode` keeps the interpreter's lock: a long text would stop heartbeats and every other chat.
+        return self._tokenizer.encode_batch_fast([text], add_special_tokens=add_special_tokens)[0].ids
+
+    @cached_property
+    def longest_symbol(self) -> int:
+        """Characters of the longest token: no text is longer than this times its number of tokens."""
+        return max(map(len, self._tokenizer.get_vocab()))
 
     def decode(self, ids: list[int]) -> str:
         return self._tokenizer.decode(ids, skip_special_tokens=False)

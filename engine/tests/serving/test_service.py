@@ -330,6 +330,18 @@ def test_arguments_that_python_cannot_read_are_shown_back_as_they_were(client, c
     assert len(result["token_ids"]) > 10
 
 
+@pytest.mark.parametrize("field", ["messages", "prompt"])
+def test_a_text_that_cannot_fit_is_not_encoded(client, chat, field):
+    text = "the rain " * 2_000_000
+    params = chat(text) if field == "messages" else {**chat(), "messages": None, "prompt": text}
+    began = time.monotonic()
+    _, error = client.call("chat", params)
+    assert time.monotonic() - began < 10
+    assert (error["kind"], error["param"]) == ("invalid", field)
+    assert error["message"].startswith("This model's maximum context length is ")
+    assert " characters, more than so many tokens can stand for" in error["message"]
+
+
 class _Wordy:
     """An engine whose answers are as long as they are asked to be."""
 

@@ -1,0 +1,33 @@
+"""Encoding beside everything else that the process does."""
+
+import threading
+import time
+
+import pytest
+
+from heddle_engine.text.tokenizer import TextTokenizer
+
+
+@pytest.fixture(scope="module")
+def tokenizer(model_folders):
+    return TextTokenizer(model_folders("qwen3"))
+
+
+def test_other_threads_run_while_a_long_text_is_encoded(tokenizer):
+    text = "the rain in spain " * 60_000
+    ids = []
+    encoding = threading.Thread(target=lambda: ids.extend(tokenizer.encode(text)))
+    began = time.monotonic()
+    encoding.start()
+    turns = 0
+    while encoding.is_alive():
+        time.sleep(0.001)
+        turns += 1
+    # Seconds are a machine's own; a thread that waits for the lock gets one turn or two, however long it takes.
+    assert turns > 10, f"{turns} turns in {time.monotonic() - began:.2f} s"
+    assert len(ids) > 60_000
+
+
+def test_no_text_is_longer_than_its_tokens_longest_symbols(tokenizer):
+    for text in ("the rain in spain", "x" * 1000, "\u00e9\u4e2d\U0001f600" * 50, "<|im_start|>" * 20):
+        assert len(text) <= len(tokenizer.encode(text)) * tokenizer.longest_symbol
