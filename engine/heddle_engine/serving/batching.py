@@ -20,7 +20,7 @@ from .generation import Generation, Request, Token
 from .kv import KvMemory
 from .prefix_cache import BLOCK, PrefixCache
 from .sampler import Sampled, Sampler
-from .scoring import Score
+from .scoring import Score, not_finite
 
 MAX_ROWS = 128
 PREFILL_TOKENS = 2048
@@ -87,7 +87,7 @@ class Batcher:
         for request in requests:
             request.cancelled = True
             request.sink.failed(error)
-        for generation in (*self._prefilling, *self._rows):
+        for generation in self._rows:
             if generation.request in requests:
                 generation.line.wipe()
         self._drop_cancelled()
@@ -98,6 +98,8 @@ class Batcher:
             for group in (self._prefilling, self._rows):
                 for generation in [g for g in group if g.request.cancelled]:
                     group.remove(generation)
+                    if group is self._prefilling:
+                        generation.line.wipe()  # nothing of it has been sampled yet, so it may not be finite
                     self._free(generation)
 
     def _free(self, generation: Generation) -> None:
@@ -125,6 +127,8 @@ class Batcher:
             try:
                 hidden = self._place(generation)
             except Exception as error:
+                if generation.line:
+                    self._free(generation)
                 self._fail({generation.request}, as_engine_error(error))
                 continue
             if generation.line is None:
@@ -238,13 +242,19 @@ class Batcher:
         ended = []
         for place, generation in enumerate(generations):
             if math.isnan(sampled.logprobs[place]):
-                self._fail({generation.request}, _not_finite(generation))
+                self._fail({generation.request}, not_finite(generation.adapter))
             if generation.request.cancelled:
                 continue
             top = sampled.tops[place] if sampled.tops else []
-            if generation.accept(Token(sampled.tokens[place], sampled.logprobs[place], top)):
-                ended.append(generation)
+            try:
+                if generation.accept(Token(sampled.tokens[place], sampled.logprobs[place], top)):
+                    ended.append(generation)
+            except Exception as error:
+                log.exception("a token could not be told")
+                self._fail({generation.request}, as_engine_error(error))
         for generation in ended:
+            if generation.line is None:
+                continue  # another choice of its request failed
             self._rows.remove(generation)
             self._remember(generation, None)
             self._free(generation)
@@ -256,6 +266,8 @@ class Batcher:
             finished = score.advance(self._decoder, self._kv, PREFILL_TOKENS_BESIDE_DECODE)
         except Exception as error:
             log.exception("a score call failed")
+            if score.line:
+                score.line.wipe()
             score.fail(as_engine_error(error))
             finished = True
         self._batch = None
@@ -266,11 +278,6 @@ class Batcher:
 
 def _prompt_key(generation: Generation) -> tuple:
     return (generation.request.namespace, tuple(generation.ids))
-
-
-def _not_finite(generation: Generation) -> EngineError:
-    what = f"adapter {generation.adapter.key}" if generation.adapter else "the base model"
-    return EngineError("internal", f"The logits of {what} are not finite: its weights are damaged or have diverged.")
 
 
 def _too_long_for_memory(length: int) -> EngineError:

@@ -36,6 +36,8 @@ class Score:
         start = self.line.length
         count = min(budget, len(self.ids) - start)
         [hidden] = prefill(decoder, [(self, count)])
+        if not hidden.isfinite().all():
+            raise not_finite(self.adapter)
         targets = torch.tensor(self.ids[start + 1 : start + count + 1], device=decoder.device)
         logits = decoder.head(hidden[: len(targets)]).float()
         picked = logits.gather(1, targets[:, None])[:, 0] - torch.logsumexp(logits, -1)
@@ -52,3 +54,8 @@ class Score:
         if self.line:
             memory.release(self.line)
             self.line = None
+
+
+def not_finite(adapter: ServedAdapter | None) -> EngineError:
+    what = f"adapter {adapter.key}" if adapter else "the base model"
+    return EngineError("internal", f"The logits of {what} are not finite: its weights are damaged or have diverged.")

@@ -9,8 +9,8 @@ from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM
 
 from heddle_engine.bases import Base
-from heddle_engine.model.adapters import AdapterStore
-from heddle_engine.model.lora import read_peft
+from heddle_engine.model.adapters import AdapterStore, ServedAdapter
+from heddle_engine.model.lora import initial_lora, read_peft
 from heddle_engine.serving.batching import Batcher
 from heddle_engine.serving.generation import Request
 from heddle_engine.serving.sampling import SamplingParams
@@ -302,6 +302,73 @@ def test_diverged_weights_fail_their_request_and_leave_nothing_behind(base, peft
     assert "bad@3" in hurt.error.message
     assert len(before.ids()) == 12
     assert after.logprobs() == pytest.approx(fresh.logprobs(), abs=1e-5)
+
+
+def broken_adapter(base):
+    weights = initial_lora(base.config, 4, 8.0, seed=1)
+    for lora in weights.modules.values():
+        lora.a.fill_(torch.nan)
+    return ServedAdapter("bad@4", weights, base.config, CPU, torch.float32)
+
+
+@pytest.mark.parametrize("kind", ["scored", "cancelled while its prompt is computed"])
+def test_broken_weights_that_sample_nothing_leave_nothing_behind(kind, base, monkeypatch):
+    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", 80)
+    batcher = batcher_of(base)
+    # A row beside them keeps the memory they used.
+    batcher.submit(request_of(base, prompts(1, seed=9)[0], max_tokens=60))
+    batcher.step()
+    scores = []
+    if kind == "scored":
+        batcher.submit_score(Score(list(range(100)), broken_adapter(base), scores.append))
+        batcher.step()
+    else:
+        hurt = request_of(base, range(100), broken_adapter(base))
+        batcher.submit(hurt)
+        batcher.step()
+        hurt.cancelled = True
+        batcher.step()
+    [after] = run(batcher, [request_of(base, prompts(1)[0])])
+    assert after.error is None
+    assert after.ids() == run(batcher_of(base), [request_of(base, prompts(1)[0])])[0].ids()
+    assert [error.kind for error in scores] == (["internal"] if kind == "scored" else [])
+    assert all("bad@4" in error.message for error in scores)
+
+
+@pytest.mark.parametrize("method", ["started", "sampled"])
+def test_a_sink_that_fails_ends_its_request_only(method, base, monkeypatch):
+    [alone] = run(batcher_of(base), [request_of(base, prompts(1)[0])])
+    batcher = batcher_of(base)
+    hurt, other = request_of(base, prompts(1, seed=5)[0], n=3), request_of(base, prompts(1)[0])
+    hurt.sink = Recorder(3)
+
+    def broken(*_):
+        raise ValueError("a text that cannot be made")
+
+    monkeypatch.setattr(hurt.sink, method, broken)
+    run(batcher, [hurt, other])
+    assert "a text that cannot be made" in hurt.sink.error.message
+    assert other.sink.ids() == alone.ids()
+    assert batcher._kv.used_bytes == 0
+
+
+def test_a_choice_that_fails_beside_one_that_just_ended(base, monkeypatch):
+    """The rows of other requests go on."""
+    batcher = batcher_of(base)
+    pair, other = request_of(base, [1, 2, 3], n=2, max_tokens=1), request_of(base, [4, 5])
+    sample = batcher._sample
+
+    def broken_second(generations, hidden):
+        sampled = sample(generations, hidden)
+        for place, generation in enumerate(generations):
+            if generation.request is pair and generation.index == 1:
+                sampled.logprobs[place] = float("nan")
+        return sampled
+
+    monkeypatch.setattr(batcher, "_sample", broken_second)
+    run(batcher, [pair, other])
+    assert "not finite" in pair.sink.error.message
+    assert other.sink.error is None
 
 
 def test_score_equals_a_full_forward(base, peft_models, monkeypatch):
