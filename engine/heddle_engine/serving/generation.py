@@ -117,7 +117,7 @@ class StopStrings:
 
     def __init__(self, params: SamplingParams, tokenizer: TextTokenizer):
         self._stops = [(text, text.encode()) for text in params.stop]
-        self._skipped = tokenizer.special_ids if params.skip_special_tokens else frozenset()
+        self._skipped = tokenizer.unseen_ids if params.skip_special_tokens else frozenset()
         self._keep = max(len(data) for _, data in self._stops) - 1
         self._tokenizer, self._tail = tokenizer, b""
 
@@ -125,7 +125,9 @@ class StopStrings:
         """The stop string that this token completes; the one that begins first, if several."""
         if token_id in self._skipped:
             return None
+        before = len(self._tail)
         window = self._tail + self._tokenizer.token_bytes(token_id)
         self._tail = window[max(0, len(window) - self._keep) :]
-        found = [(window.find(data), text) for text, data in self._stops if data in window]
-        return min(found)[1] if found else None
+        # One that ended before this token did not count then (`min_tokens`), and its text is already said.
+        places = ((window.find(data, max(0, before - len(data) + 1)), text) for text, data in self._stops)
+        return min((found for found in places if found[0] >= 0), default=(0, None))[1]

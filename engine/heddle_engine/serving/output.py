@@ -1,7 +1,7 @@
 """Text of one choice as it grows: bytes to characters, stop strings cut off, reasoning and calls split."""
 
 from ..text.tokenizer import GrowingText, TextTokenizer
-from ..text.toolcalls import MARKER_TOKENS, OutputParser, Pieces, ToolCall
+from ..text.toolcalls import OutputParser, Pieces, ToolCall
 from .generation import End
 from .sampling import SamplingParams
 
@@ -38,9 +38,8 @@ class ChoiceText:
         ends_turn = end is not None and end.reason == "stop" and not isinstance(end.stop_reason, str)
         if ends_turn and not self._params.include_stop_str_in_output:
             return b""
-        data = self._tokenizer.token_bytes(token_id)
-        hidden = self._params.skip_special_tokens and token_id in self._tokenizer.special_ids
-        return b"" if hidden and data.decode() not in MARKER_TOKENS else data
+        hidden = self._params.skip_special_tokens and token_id in self._tokenizer.unseen_ids
+        return b"" if hidden else self._tokenizer.token_bytes(token_id)
 
     def _cut(self, end: End) -> str:
         """What is held, up to the stop string that ended the choice."""

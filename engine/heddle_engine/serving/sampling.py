@@ -37,7 +37,7 @@ class SamplingParams:
         known = {field.name for field in fields(SamplingParams)}
         given = {name: value for name, value in wire.items() if name in known and value is not None}
         given["seed"] = _seed(wire.get("seed"))
-        given["stop"] = tuple(text for text in given.get("stop", ()) if text)
+        given["stop"] = tuple(_stop(text) for text in given.get("stop", ()) if text)
         given["logit_bias"] = {
             _token(key, vocab_size, "logit_bias"): float(value) for key, value in given.get("logit_bias", {}).items()
         }
@@ -98,6 +98,17 @@ def _seed(text: str | None) -> int:
     if not -_INT64 <= value < _INT64:
         raise EngineError("invalid", f"seed {value} does not fit 64 bits.", "seed")
     return value % (1 << 64)
+
+
+def _stop(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = f"U+{ord(text[error.start]):04X}"
+        raise EngineError(
+            "invalid", f"stop holds {half}, half of a character; send whole characters.", "stop"
+        ) from error
+    return text
 
 
 def _token(value: str | int, vocab_size: int, param: str) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from ..errors import EngineError
+from .toolcalls import MARKER_TOKENS
 
 # Texts come one at a time: a pool of threads would have nothing to share.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -33,7 +34,9 @@ class TextTokenizer:
         self.config = _read_json(folder / "tokenizer_config.json")
         added = self._tokenizer.get_added_tokens_decoder()
         self._added = {token_id: token.content for token_id, token in added.items()}
-        self.special_ids = frozenset(token_id for token_id, token in added.items() if token.special)
+        special = {token_id: token.content for token_id, token in added.items() if token.special}
+        # Special tokens that text leaves out; the markers of calls and reasoning are read from the text.
+        self.unseen_ids = frozenset(token_id for token_id, text in special.items() if text not in MARKER_TOKENS)
         self.vocab_size = self._tokenizer.get_vocab_size()
         self.eos_ids = self._end_of_turn_ids(folder)
         self._bytes: dict[int, bytes] = {}
@@ -48,7 +51,8 @@ class TextTokenizer:
 
     def _ids(self, text: str, *, add_special_tokens: bool) -> list[int]:
         # `encode` keeps the interpreter's lock: a long text would stop heartbeats and every other chat.
-        return self._tokenizer.encode_batch_fast([text], add_special_tokens=add_special_tokens)[0].ids
+        batch = [_well_formed(text)]
+        return self._tokenizer.encode_batch_fast(batch, add_special_tokens=add_special_tokens)[0].ids
 
     @cached_property
     def longest_symbol(self) -> int:
@@ -112,6 +116,15 @@ class GrowingText:
 
     def finish(self) -> str:
         return self._decoder.decode(b"", True)
+
+
+def _well_formed(text: str) -> str:
+    """`text` with U+FFFD for halves of characters, which clients that cut JavaScript strings send."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def _read_json(file: Path) -> dict:

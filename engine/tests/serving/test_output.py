@@ -1,6 +1,7 @@
 """Text of a choice: stop strings across token borders, special tokens, streamed pieces."""
 
 import pytest
+from tokenizers import Tokenizer
 
 from heddle_engine.serving.generation import End, StopStrings
 from heddle_engine.serving.output import ChoiceText
@@ -68,6 +69,26 @@ def test_the_earliest_stop_string_wins(tokenizer):
 def test_stop_strings_do_not_count_before_min_tokens(tokenizer):
     text, _, _ = generate(tokenizer, ids_of(tokenizer, "a.b.c"), stop=["."], min_tokens=3)
     assert text.content == "a.b"
+
+
+def test_a_stop_string_that_did_not_count_is_not_found_again(tokenizer):
+    ids = ids_of(tokenizer, "ab.defghijk")
+    text, pieces, end = generate(tokenizer, ids, stop=["b", "longer than the rest"], min_tokens=4)
+    assert text.content == "ab.defghijk" == "".join(pieces)
+    assert end == End("length")
+
+
+def test_a_special_marker_stands_between_the_letters_of_a_stop_string(tmp_path, model_folders):
+    """Text shows the markers that calls are read from, so a stop string does not reach across one."""
+    folder = model_folders("qwen3")
+    special = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    special.add_special_tokens(["<tool_call>"])
+    special.save(str(tmp_path / "tokenizer.json"))
+    tokenizer = TextTokenizer(tmp_path)
+    letters = ids_of(tokenizer, "ab")
+    text, _, end = generate(tokenizer, [letters[0], tokenizer.token_to_id("<tool_call>"), letters[1]], stop=["ab"])
+    assert text.content == "a<tool_call>b"
+    assert end == End("length")
 
 
 def test_characters_wait_for_all_their_bytes(tokenizer):

@@ -187,6 +187,7 @@ def test_rare_tokens_keep_their_probability():
         ({"allowed_token_ids": []}, "at least one token"),
         ({"seed": "9223372036854775808"}, "does not fit 64 bits"),
         ({"seed": "x"}, "whole number, not 'x'"),
+        ({"stop": ["\ud83d"]}, "stop holds U\\+D83D, half of a character"),
     ],
 )
 def test_wrong_parameters_are_named(wire, words):

@@ -28,6 +28,14 @@ def test_other_threads_run_while_a_long_text_is_encoded(tokenizer):
     assert len(ids) > 60_000
 
 
+@pytest.mark.parametrize(
+    ("text", "whole"), [("a\ud83d", "a\ufffd"), ("\ude00b", "\ufffdb"), ("\ud83d\ude00", "\U0001f600")]
+)
+def test_half_a_character_is_encoded_as_the_replacement_character(tokenizer, text, whole):
+    assert tokenizer.encode(text) == tokenizer.encode(whole)
+    assert tokenizer.encode_prompt(text) == tokenizer.encode_prompt(whole)
+
+
 def test_no_text_is_longer_than_its_tokens_longest_symbols(tokenizer):
     for text in ("the rain in spain", "x" * 1000, "\u00e9\u4e2d\U0001f600" * 50, "<|im_start|>" * 20):
         assert len(text) <= len(tokenizer.encode(text)) * tokenizer.longest_symbol
