@@ -18,6 +18,8 @@ from .sequences import Turn
 NAN = float("nan")
 #: Servers write this where a log-probability is missing (training-api 4.5).
 MISSING_LOGPROB = -9999.0
+#: How a token that holds part of a character is spelled; its bytes are not to be had from that.
+_TORN = "\ufffd"
 _TOKEN_ID = re.compile(r"token_id:(\d+)")
 
 
@@ -92,12 +94,9 @@ class TurnResolver:
         return self._tokenizer.encode(text)
 
     def _retokenize(self, choice: dict[str, Any], context: _Context) -> tuple[list[int], list[float]]:
-        entries = choice["logprobs"]
-        if not entries:
-            messages = [*context.messages, {**choice["message"], "role": "assistant"}]
-            ids = self._renderer.spans(messages, context.tools)[-1].token_ids
-            return ids, [NAN] * len(ids)
-        strings = [entry["token"] for entry in entries]
+        strings = [entry["token"] for entry in choice["logprobs"] or []]
+        if not strings or any(_TORN in string for string in strings):
+            return self._tokens_of_message(choice, context, strings)
         each = [self._tokenizer.encode(string) for string in strings]
         if all(len(ids) == 1 for ids in each):
             return [ids[0] for ids in each], _logprobs(choice) or []
@@ -105,6 +104,20 @@ class TurnResolver:
         if [self._tokenizer.decode([i]) for i in ids] == strings:
             return ids, _logprobs(choice) or []
         # Other tokens than the sampled ones: their log-probabilities say nothing about these.
+        self.counts["tokens_drifted"] += len(strings)
+        return ids, [NAN] * len(ids)
+
+    def _tokens_of_message(
+        self, choice: dict[str, Any], context: _Context, strings: list[str]
+    ) -> tuple[list[int], list[float]]:
+        """Ids of the message's own text; with log-probabilities where each is spelled as in ``strings``."""
+        messages = [*context.messages, {**choice["message"], "role": "assistant"}]
+        ids = self._renderer.spans(messages, context.tools)[-1].token_ids
+        spelled = [self._tokenizer.decode([token_id]) for token_id in ids]
+        # A completion that was cut off has no end-of-turn token.
+        for end in (len(ids), len(ids) - 1):
+            if strings and spelled[:end] == strings:
+                return ids[:end], _logprobs(choice) or []
         self.counts["tokens_drifted"] += len(strings)
         return ids, [NAN] * len(ids)
 

@@ -1,6 +1,8 @@
 """Trajectories to tokens: which ids are used, and which of them are trained (training-api 7.1, engine 4.5)."""
 
+import json
 import math
+import shutil
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from heddle_engine.errors import EngineError
 from heddle_engine.training.rl_data import RlDataBuilder
 from heddle_engine.training.sequences import Turn, merge_turns
 from heddle_engine.training.turns import TurnResolver
+from tests.models import byte_tokenizer
 from tests.training.jobs_support import RL_CONFIG, cpu_bases, exact_choice, trajectory
 
 VOCAB = 320
@@ -103,6 +106,44 @@ def test_strings_that_are_no_tokens_of_ours_lose_their_logprobs(resolver):
     assert all(math.isnan(p) for p in turn.logprobs)
     assert not turn.trained
     assert resolver.counts["tokens_drifted"] == 2
+
+
+def letters_of_bytes(base, text):
+    """Ids and spellings of the bytes of ``text``, one token each."""
+    ids = [next(i for i in range(256) if base.tokenizer.token_bytes(i) == bytes([byte])) for byte in text.encode()]
+    return ids, [base.tokenizer.decode([token_id]) for token_id in ids]
+
+
+@pytest.mark.parametrize("end", [["<|im_end|>"], []])
+def test_tokens_that_hold_parts_of_a_character_are_found_in_the_message(resolver, base, end):
+    ids, strings = letters_of_bytes(base, "xé🙂")
+    assert "\ufffd" in strings
+    ids, strings = [*ids, *(base.tokenizer.token_to_id(e) for e in end)], [*strings, *end]
+    logprobs = [-0.5 * (i + 1) for i in range(len(ids))]
+    (turn,) = resolve(resolver, user(), text_choice("xé🙂", strings, logprobs))
+    assert (turn.token_ids, turn.logprobs) == (ids, logprobs)
+    assert resolver.counts["tokens_drifted"] == 0
+
+
+def test_the_replacement_character_is_never_taken_for_the_token_it_stands_for(model_folders, tmp_path):
+    """Large vocabularies have a token for U+FFFD itself; a torn character is spelled the same."""
+    vocab = byte_tokenizer(VOCAB)
+    spec = json.loads(vocab.to_str())
+    first, second, third = "ï¿½"  # the alphabet's symbols for the bytes EF BF BD
+    spec["model"]["vocab"] |= {first + second: 316, first + second + third: 317}
+    spec["model"]["merges"] += [[first, second], [first + second, third]]
+    spec["added_tokens"] = [token for token in spec["added_tokens"] if token["id"] < 316]
+    shutil.copytree(model_folders("qwen3"), tmp_path / "model")
+    (tmp_path / "model" / "tokenizer.json").write_text(json.dumps(spec))
+    base = cpu_bases().resolve({"name": "test", "path": str(tmp_path / "model")})
+    assert base.tokenizer.encode("\ufffd") == [317]
+    resolver = TurnResolver(base.renderer, base.tokenizer, VOCAB, train_without_logprobs=False)
+    ids, strings = letters_of_bytes(base, "é")
+    (turn,) = resolve(resolver, user(), text_choice("é", strings, [-1.0, -2.0]))
+    assert (turn.token_ids, turn.logprobs) == (ids, [-1.0, -2.0])
+    (other,) = resolve(resolver, user(), text_choice("e", strings, [-1.0, -2.0]))
+    assert 317 not in other.token_ids
+    assert not other.trained
 
 
 def test_a_choice_without_logprobs_is_trained_only_when_allowed(base):
