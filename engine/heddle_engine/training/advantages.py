@@ -8,15 +8,17 @@ from .sequences import Sequence
 
 #: Keeps divisions finite; the value is part of the formula.
 EPSILON = 1e-6
+#: Relative difference that adding the same rewards in another order makes.
+ROUNDING = 1e-12
 
 
 def group_advantages(rewards: Items[float], scale: bool) -> np.ndarray:
     """``r - mean(r)``, divided by the population standard deviation when ``scale`` (GRPO, arXiv 2402.03300).
 
-    A group of one and a group of equal rewards give exact zeros.
+    A group of one and a group of equal rewards give exact zeros; rewards that differ by rounding are equal.
     """
     r = np.asarray(rewards, np.float64)
-    if len(r) == 0 or np.all(r == r[0]):
+    if len(r) == 0 or np.ptp(r) <= ROUNDING * np.abs(r).max():
         return np.zeros_like(r)
     centred = r - r.mean()
     return centred / (r.std() + EPSILON) if scale else centred

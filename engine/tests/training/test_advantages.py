@@ -12,7 +12,7 @@ def test_advantages_are_centred_and_scaled_by_the_population_deviation():
     assert group_advantages([1, 0, 0, 0], scale=False).tolist() == [0.75, -0.25, -0.25, -0.25]
 
 
-@pytest.mark.parametrize("rewards", [[0.3], [0.1, 0.1, 0.1], [1e-9] * 7, []])
+@pytest.mark.parametrize("rewards", [[0.3], [0.1, 0.1, 0.1], [1e-9] * 7, [0.1 + 0.2, 0.3], [0.0, 0.0], []])
 def test_groups_without_contrast_give_exact_zeros(rewards):
     """engine 4.5: one-element groups; equal rewards must not leave rounding noise that the deviation blows up."""
     for scale in (True, False):
