@@ -127,7 +127,7 @@ def _prepare(message: dict, index: int, source: str) -> dict:
     prepared = dict(message)
     prepared["content"] = _flatten(message.get("content"), index)
     if message.get("tool_calls"):
-        prepared["tool_calls"] = [_parsed_call(call) for call in message["tool_calls"]]
+        prepared["tool_calls"] = _parsed_calls(message["tool_calls"], f"messages[{index}].tool_calls")
     else:
         prepared.pop("tool_calls", None)
     if message["role"] == "developer" and "developer" not in source:
@@ -156,6 +156,17 @@ def _part_text(part, where: str) -> str:
     if not isinstance(text, str):
         raise EngineError("invalid", f"Content part {kind!r} is not supported: this model reads text only.", where)
     return text
+
+
+def _parsed_calls(calls, where: str) -> list[dict]:
+    if not isinstance(calls, list):
+        raise EngineError("invalid", f"tool_calls must be a list of calls, not {calls!r}.", where)
+    for place, call in enumerate(calls):
+        if not isinstance(call, dict) or not isinstance(call.get("function") or {}, dict):
+            raise EngineError(
+                "invalid", f"A tool call must be an object with a function, not {call!r}.", f"{where}[{place}]"
+            )
+    return [_parsed_call(call) for call in calls]
 
 
 def _parsed_call(call: dict) -> dict:

@@ -89,6 +89,15 @@ def test_a_learning_rate_list_of_another_length_is_refused(base, tmp_path):
         ({"messages": ["q"]}, r"line 2: messages\[0\] is 'q'"),
         ({"messages": [{"role": "assistant", "content": "x"}], "tools": "t"}, "line 2: `tools` is 't'"),
         ({"messages": [{"role": "assistant", "content": [{"type": "image_url"}]}]}, "line 2: Content part 'image_url'"),
+        (
+            {"messages": [{"role": "assistant", "tool_calls": "f"}]},
+            "line 2: tool_calls must be a list of calls, not 'f'",
+        ),
+        ({"messages": [{"role": "assistant", "tool_calls": ["f"]}]}, "line 2: A tool call must be .*, not 'f'"),
+        (
+            {"messages": [{"role": "assistant", "tool_calls": [{"function": "f"}]}]},
+            "line 2: A tool call must be .*'f'}",
+        ),
     ],
 )
 def test_bad_rows_are_refused_by_line(base, tmp_path, line, message):
