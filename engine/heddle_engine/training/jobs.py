@@ -5,6 +5,7 @@ thread can take turns between jobs. After a crash the same parameters go on from
 and tell the same events again.
 """
 
+import threading
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,9 @@ from .trainer import Trainer
 
 #: Room for the small files beside the tensors.
 _SMALL_FILES_BYTES = 1 << 20
+
+#: Calls for the same adapter would clear each other's temporary folder.
+_initializing = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -205,7 +209,7 @@ class TrainingJob:
 def initialize_adapter(params: dict[str, Any], bases: Bases) -> dict[str, Any]:
     """`adapter.init`: writes the initial adapter (step 0) as a checkpoint folder and puts it in a slot.
 
-    Repeating the call finds the folder there and answers the same.
+    Repeating the call finds the folder there and answers the same, also while the first still writes it.
     """
     base = bases.resolve(params["base"])
     output = Path(params["output"]["path"])
@@ -216,10 +220,11 @@ def initialize_adapter(params: dict[str, Any], bases: Bases) -> dict[str, Any]:
         write_peft(folder, weights, base.name)
         write_state(folder, {**state, "lora": params["lora"]})
 
-    earlier = read_state(output)
-    if earlier is not None and earlier.get("kind") == "init":
-        written = describe_folder(output)
-    else:
-        written = write_folder(output, "init", _SMALL_FILES_BYTES, fill)
+    with _initializing:
+        earlier = read_state(output)
+        if earlier is not None and earlier.get("kind") == "init":
+            written = describe_folder(output)
+        else:
+            written = write_folder(output, "init", _SMALL_FILES_BYTES, fill)
     base.adapters.publish(params["output"]["key"], weights)
     return {"size_bytes": written.size_bytes, "manifest_sha256": written.manifest_sha256}

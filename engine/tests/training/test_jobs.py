@@ -2,6 +2,7 @@
 
 import math
 import os
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -149,6 +150,17 @@ def test_initializing_an_adapter_twice_answers_the_same(folder, tmp_path):
     params = {"base": {"name": "t", "path": str(folder)}, "lora": {"rank": 4, "alpha": 8.0, "seed": 1}}
     params["output"] = {"key": "m@0", "path": str(tmp_path / "initial")}
     assert initialize_adapter(params, cpu_bases()) == initialize_adapter(params, cpu_bases())
+
+
+def test_initializing_an_adapter_from_many_threads_answers_all_the_same(folder, tmp_path):
+    """A server that lost its answer asks again while the first call still writes."""
+    bases = cpu_bases()
+    params = {"base": {"name": "t", "path": str(folder)}, "lora": {"rank": 4, "alpha": 8.0, "seed": 1}}
+    for number in range(5):
+        params["output"] = {"key": f"m@{number}", "path": str(tmp_path / str(number) / "initial")}
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(lambda _: initialize_adapter(params, bases), range(4)))
+        assert answers == answers[:1] * 4
 
 
 def test_optimizer_state_goes_on_in_the_next_job_of_the_same_kind(folder, groups, tmp_path):
