@@ -22,6 +22,14 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def make_folder(path: Path) -> None:
+    """Creates ``path`` and the folders above it that are missing, their names on the disk."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    for folder in missing:
+        sync(folder.parent)
+
+
 def sync_all(paths: Iterable[Path]) -> None:
     """Syncs wait for the disk, so they wait together."""
     waiting = list(paths)

@@ -13,7 +13,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from ..disk import naming_full_disk, sync, sync_all
+from ..disk import make_folder, naming_full_disk, sync, sync_all
 from ..errors import EngineError
 
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
@@ -48,7 +48,7 @@ def write_folder(path: Path, owner: str, needed_bytes: int, fill: Callable[[Path
     """
     if path.exists():
         raise EngineError("invalid", f"Checkpoint folder {path} exists and is not this job's work.", "output.path")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     temporary = path.parent / f".{path.name}.{owner}.tmp"
     shutil.rmtree(temporary, ignore_errors=True)
     with naming_full_disk(path.parent, needed_bytes):

@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import json
+import os
 
 import pytest
 import torch
@@ -35,6 +36,20 @@ def test_the_manifest_lists_every_file(tmp_path):
     assert written.size_bytes == 5 + len(manifest)
     assert describe_folder(tmp_path / "step") == written
     assert [path.name for path in tmp_path.iterdir()] == ["step"]
+
+
+def test_the_names_of_new_folders_above_are_on_the_disk_too(tmp_path, monkeypatch):
+    """A checkpoint that survives a power failure in a folder whose name does not is lost all the same."""
+    synced = []
+    fsync = os.fsync
+
+    def recording(descriptor):
+        synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", recording)
+    write_folder(tmp_path / "project" / "model" / "step", "job", 0, fill)
+    assert {str(tmp_path), str(tmp_path / "project"), str(tmp_path / "project" / "model")} <= set(synced)
 
 
 def test_a_failed_write_leaves_nothing(tmp_path):
