@@ -133,7 +133,13 @@ class _Connection:
         else:
             task = asyncio.create_task(self._run_call(call_id, method, params))
             self._calls[call_id] = task
-            task.add_done_callback(lambda _: self._calls.pop(call_id, None))
+            task.add_done_callback(lambda ended: self._end(call_id, ended))
+
+    def _end(self, call_id: int, task: asyncio.Task) -> None:
+        """A call may be cancelled before its task has begun, so its answer does not come from there."""
+        self._calls.pop(call_id, None)
+        if task.cancelled():
+            self._fail(call_id, EngineError("cancelled", "The call was cancelled."))
 
     def _cancel(self, call_id: int, params: dict) -> None:
         if task := self._calls.get(params.get("id")):
@@ -146,8 +152,6 @@ class _Connection:
 
         try:
             self._send({"id": call_id, "result": await self._service.call(method, params, emit, self)})
-        except asyncio.CancelledError:
-            self._fail(call_id, EngineError("cancelled", "The call was cancelled."))
         except EngineError as error:
             self._fail(call_id, error)
         except (KeyError, TypeError, AttributeError) as error:

@@ -369,3 +369,23 @@ def test_an_answer_that_fits_no_frame_fails_its_call_only(tmp_path):
     assert small["result"] == {"text": "xxx"}
     assert too_large["error"]["kind"] == "invalid"
     assert too_large["error"]["message"].startswith("The answer is too large: 67108")
+
+
+def test_a_call_that_is_cancelled_before_it_began_is_answered(tmp_path):
+    """Frames that arrive together are read before the first of their calls takes its turn."""
+
+    async def answers() -> dict[int, dict]:
+        path = tmp_path / "wordy.sock"
+        engine = asyncio.get_running_loop().create_future()
+        engine.set_result(_Wordy())
+        async with await asyncio.start_unix_server(Service(engine, None).connect, path):
+            reader, writer = await asyncio.open_unix_connection(path)
+            call = encode_frame({"id": 1, "method": "detokenize", "params": {"token_ids": [3]}})
+            writer.write(call + encode_frame({"id": 2, "method": "chat.cancel", "params": {"id": 1}}))
+            frames = [await asyncio.wait_for(read_frame(reader), 5) for _ in range(2)]
+            writer.close()
+        return {frame["id"]: frame for frame in frames}
+
+    last = asyncio.run(answers())
+    assert last[1]["error"]["kind"] == "cancelled"
+    assert last[2]["result"] == {}
