@@ -29,4 +29,6 @@ export type FromReader =
   | { kind: "done"; id: number; result: ReadTrajectories }
   | { kind: "refused"; id: number; reason: "syntax" | "too_large"; message: string }
   | { kind: "failed"; id: number; message: string; code: string | null }
+  /** After `abort`: nothing is left of the body. */
+  | { kind: "dropped"; id: number }
   | { kind: "pong"; id: number }

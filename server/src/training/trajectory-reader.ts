@@ -43,6 +43,8 @@ export class TrajectoryReader {
       return resultOf(await reading.reply)
     } catch (error) {
       this.#post({ kind: "abort", id })
+      // The thread may not have made the file yet: who is refused is told so when it is gone.
+      await reading.reply
       throw error
     } finally {
       this.#readings.delete(id)

@@ -45,7 +45,8 @@ function take(message: ToReader): void {
     case "end":
       return finish(message.id)
     case "abort":
-      return drop(message.id)
+      drop(message.id)
+      return send({ kind: "dropped", id: message.id })
     case "ping":
       return send({ kind: "pong", id: message.id })
   }
