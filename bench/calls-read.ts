@@ -32,7 +32,7 @@ export async function run(given: Options): Promise<Findings> {
     method: [
       `${calls} calls of about 2 KB, ten to a trace but for one trace of 50,000, stored through /v2/{entity}/{project}/calls/complete; one of them holds the word "${needle}".`,
       "Each figure: from sending the request over a connection that stays open to the last byte of its answer, uncompressed; each round asks for another call, trace or number. One round before is not counted.",
-      "Phoenix and MLflow hold the same payloads as OTLP spans and are asked over the API of their own pages: Phoenix by GraphQL with all attributes of a span; MLflow lists traces without their spans, and finds no single span and no number within JSON.",
+      "Phoenix and MLflow hold the same payloads as OTLP spans and are asked over the API of their own pages: Phoenix by GraphQL with all attributes of a span; MLflow lists traces without their spans, and finds no single span and no number within JSON. What a peer does not answer within a minute is left out.",
     ],
     versions: { ...peerVersions("phoenix", "arize-phoenix"), ...peerVersions("mlflow", "mlflow") },
     settings: { calls, rounds, ...(versus === null ? {} : { peer_calls: String(given["peer-calls"]) }) },

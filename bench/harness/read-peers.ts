@@ -12,8 +12,10 @@ const batch = 100
 const connections = 4
 const templates = 50
 const visibleTimeoutMs = 3_600_000
+/** Within it, a peer that answers a question at all answers it. */
+const patienceMs = 60_000
 
-/** Milliseconds of each round, by the name of the read case; what the peer cannot do is absent. */
+/** Milliseconds of each round, by the name of the read case; what the peer cannot do, or not within a minute, is absent. */
 export type PeerTimes = Map<string, number[]>
 
 /** By the name of the read case: asks once; throws when the answer is not what was stored. */
@@ -36,13 +38,9 @@ export async function measurePeers(calls: number, rounds: number): Promise<Map<s
     await fill(server, calls)
     const times: PeerTimes = new Map()
     for (const [what, ask] of Object.entries(await casesOf(new URL(server.url).origin))) {
-      times.set(what, await measure(ask, rounds))
-      progress(
-        `${server.name}, ${what}: ${times
-          .get(what)
-          ?.map((one) => one.toFixed(1))
-          .join(" ")} ms`,
-      )
+      const milliseconds = await measure(ask, rounds)
+      progress(`${server.name}, ${what}: ${milliseconds?.map((one) => one.toFixed(1)).join(" ") ?? "too long for"} ms`)
+      if (milliseconds !== null) times.set(what, milliseconds)
     }
     found.set(server.name, times)
   }
@@ -96,11 +94,13 @@ async function postWhenThereIsRoom(
   }
 }
 
-async function measure(ask: (round: number) => Promise<void>, rounds: number): Promise<number[]> {
+/** null: an answer takes longer than {@link patienceMs}. */
+async function measure(ask: (round: number) => Promise<void>, rounds: number): Promise<number[] | null> {
   const milliseconds: number[] = []
   for (let round = 0; round <= rounds; round++) {
     const began = performance.now()
-    await ask(round)
+    const late = new Promise<"late">((resolve) => setTimeout(resolve, patienceMs, "late").unref())
+    if ((await Promise.race([ask(round), late])) === "late") return null
     if (round > 0) milliseconds.push(performance.now() - began)
   }
   return milliseconds
