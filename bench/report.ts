@@ -1,7 +1,7 @@
 /**
  * Writes docs/benchmarks.md from bench/results/*.json.
  *
- * Usage: node bench/report.ts
+ * Usage: node_modules/.bin/node bench/report.ts
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
