@@ -3,6 +3,7 @@
  * (law 3). It accepts what Python's reader does: the grammar of RFC 8259, and the bare tokens `NaN`,
  * `Infinity` and `-Infinity` (evaluation-store-calls 1.1).
  */
+import { endOfString } from "./json-string.ts"
 
 export type JsonTextErrorKind = "syntax" | "too_deep"
 
@@ -27,7 +28,6 @@ const comma = 0x2c
 const minus = 0x2d
 const colon = 0x3a
 const openBracket = 0x5b
-const backslash = 0x5c
 const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
@@ -94,11 +94,8 @@ export class JsonCursor {
   /** Consumes a string; returns it with its quotes and escapes, which are not checked but for their ends. */
   stringToken(): string {
     const start = this.at
-    let end = start
-    do {
-      end = this.text.indexOf('"', end + 1)
-      if (end === -1) throw new JsonTextError("syntax", `the string at character ${start} has no end`)
-    } while (this.#isEscaped(end))
+    const end = endOfString(this.text, start)
+    if (end === -1) throw new JsonTextError("syntax", `the string at character ${start} has no end`)
     this.at = end + 1
     return this.text.slice(start, this.at)
   }
@@ -169,12 +166,6 @@ export class JsonCursor {
     let code = this.text.charCodeAt(this.at)
     while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) code = this.text.charCodeAt(++this.at)
     return code
-  }
-
-  #isEscaped(at: number): boolean {
-    let slashes = 0
-    while (this.text.charCodeAt(at - 1 - slashes) === backslash) slashes++
-    return slashes % 2 === 1
   }
 
   #token(pattern: RegExp): string {
