@@ -6,6 +6,7 @@ import { HeddleError } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { ensureProject, findProject } from "../storage/catalog/projects.ts"
+import { isStorable } from "../storage/catalog/storable-text.ts"
 
 export interface ProjectAccess {
   /** Of the catalog; never shown. */
@@ -41,8 +42,7 @@ export async function projectForWrite(
 }
 
 function accessibleNames(principal: Principal, projectId: string) {
-  // PostgreSQL has no text for the one, and would take the other for U+FFFD.
-  if (projectId.includes("\0") || !projectId.isWellFormed()) {
+  if (!isStorable(projectId)) {
     throw new HeddleError("bad_request", `project_id ${JSON.stringify(projectId)} is not well-formed Unicode`)
   }
   const [entity, project, ...rest] = projectId.split("/")

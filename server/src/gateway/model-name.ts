@@ -1,4 +1,5 @@
 /** The forms of a model name on the wire (inference-api 2, training-api 4.4). */
+import { isStorable } from "../storage/catalog/storable-text.ts"
 
 export type ModelName =
   | { kind: "base"; name: string }
@@ -46,11 +47,6 @@ function parseArtifact(path: string): ModelName {
   return version === null || name === ""
     ? { kind: "malformed" }
     : { kind: "checkpoint", entity, project, name, ...version }
-}
-
-/** What the catalog's text cannot hold is in no name; a query would fail on it, and with it those that share the query. */
-function isStorable(text: string): boolean {
-  return !text.includes("\0") && text.isWellFormed()
 }
 
 /** Nine digits stay inside the catalog's integers. */

@@ -2,6 +2,7 @@
 import { invalid } from "../../errors.ts"
 import { codePoints } from "../../json/code-points.ts"
 import { isContentDigest } from "../../json/digests.ts"
+import { isStorable } from "../../storage/catalog/storable-text.ts"
 
 const maximumTagLength = 256
 const maximumAliasLength = 128
@@ -41,7 +42,7 @@ function aliasFault(alias: string): string | null {
   const length = codePoints(alias)
   if (length > maximumAliasLength) return `has ${length} characters; an alias has at most ${maximumAliasLength}`
   if (/[/:]/.test(alias)) return 'holds "/" or ":", which separate the parts of a ref'
-  if (alias.includes("\0") || !alias.isWellFormed()) return "holds a character that cannot be stored"
+  if (!isStorable(alias)) return "holds a character that cannot be stored"
   if (alias === "latest") return "is reserved: it names the version that was published last"
   if (/^v\p{Nd}+$/u.test(alias)) return "is reserved: v and a number name a version by its index"
   if (isContentDigest(alias)) return "looks like a content digest and could never be read as an alias"

@@ -1,6 +1,7 @@
 /** Projects: the second part of `<entity>/<project>`. */
 import { isUuid } from "./identifiers.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
+import { isStorable } from "./storable-text.ts"
 
 /** The project of this name, made when there is none. */
 export async function ensureProject(database: CatalogDatabase, entityId: string, name: string): Promise<string> {
@@ -25,7 +26,7 @@ const maximumFound = 10_000
 
 /** null: none, also for a name that no text of PostgreSQL holds, as a ref inside a payload may have. */
 export async function findProject(database: CatalogDatabase, entityId: string, name: string): Promise<string | null> {
-  if (name.includes("\0") || !name.isWellFormed()) return null
+  if (!isStorable(name)) return null
   const found = foundIds.get(database) ?? new Map<string, string>()
   foundIds.set(database, found)
   const key = `${entityId}/${name}`

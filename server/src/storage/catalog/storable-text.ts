@@ -1,4 +1,11 @@
-/** For texts that people and programs made: PostgreSQL's text has no U+0000, which messages of errors do carry. */
+/** PostgreSQL's text has no U+0000, and would take half of a surrogate pair for U+FFFD. */
+
+/** For texts that people and programs made: messages of errors do carry U+0000. */
 export function storableText(text: string): string {
   return text.replaceAll("\0", "\ufffd")
+}
+
+/** Whether a name is kept as it is; a query would fail on another one, and with it those that share the query. */
+export function isStorable(name: string): boolean {
+  return !name.includes("\0") && name.isWellFormed()
 }
