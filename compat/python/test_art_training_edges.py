@@ -70,6 +70,23 @@ async def test_exceptions_beside_trajectories_are_tolerated(server: Server, name
         assert result.step == 1
 
 
+@covers("art-train")
+async def test_line_separators_in_a_message_are_trained_on(server: Server, name: str) -> None:
+    async with registered(server, name) as (backend, model):
+        client = model.openai_client()
+        question = [{"role": "user", "content": "3 + 4\u2028\u2029\u0085 = ?"}]
+        completion = await client.chat.completions.create(
+            model=model.get_inference_name(), messages=question, n=8, max_completion_tokens=4, seed=1
+        )
+        trajectories = [
+            art.Trajectory(messages_and_choices=[*question, choice], reward=index)
+            for index, choice in enumerate(completion.choices)
+        ]
+        result = await backend.train(model, [art.TrajectoryGroup(trajectories)], learning_rate=1e-3)
+        assert result.step == 1
+        assert len(result.metrics) > 1, "a gradient step was made"
+
+
 @covers("art-failed-job")
 async def test_a_failed_job_raises_and_leaves_the_step(server: Server, name: str) -> None:
     async with registered(server, name) as (backend, model):

@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { access, open, rename, rm } from "node:fs/promises"
-import { createInterface } from "node:readline"
 import { holdsNumber, parseExact } from "../json/exact-json.ts"
 import type { LedgerEntry } from "../storage/traces/token-ledger.ts"
 import type { SpecChoice, SpecTrajectory } from "../wire/engine/train.ts"
@@ -55,16 +54,28 @@ export async function fillLedger(
 
 async function* batches(path: string): AsyncGenerator<string[]> {
   let lines: string[] = []
-  for await (const line of createInterface({
-    input: createReadStream(path),
-    crlfDelay: Infinity,
-  })) {
+  for await (const line of linesOf(path)) {
     lines.push(line)
     if (lines.length < linesAtOnce) continue
     yield lines
     lines = []
   }
   if (lines.length > 0) yield lines
+}
+
+/** A line ends at a line feed alone. `readline` also ends one at U+2028 and U+2029, which stand raw in JSON strings. */
+async function* linesOf(path: string): AsyncGenerator<string> {
+  let pieces: string[] = []
+  for await (const chunk of createReadStream(path, "utf8") as AsyncIterable<string>) {
+    const [first = "", ...others] = chunk.split("\n")
+    pieces.push(first)
+    for (const other of others) {
+      yield pieces.join("")
+      pieces = [other]
+    }
+  }
+  const last = pieces.join("")
+  if (last !== "") yield last
 }
 
 async function fillLines(lines: string[], find: (keys: string[]) => Promise<LedgerEntry[]>) {

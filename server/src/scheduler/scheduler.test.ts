@@ -153,8 +153,10 @@ describe("a job that succeeds", () => {
 
 test("engine 5.4: choices that carry a ledger key are trained on what the ledger holds, within their project", async () => {
   const modelId = await newModel()
+  // Raw in JSON strings; some readers of lines end one there.
+  const content = "one\u2028two\u2029three\u0085four"
   const choice = (ledger_key: string | null) => ({
-    message: { role: "assistant" },
+    message: { role: "assistant", content },
     finish_reason: "stop",
     token_ids: null,
     prompt_token_ids: null,
@@ -197,6 +199,7 @@ test("engine 5.4: choices that carry a ledger key are trained on what the ledger
   await ended(id, "succeeded")
   const [first, second] = (await trained.promise).split("\n")
   const items = JSON.parse(first ?? "").histories[0].items
+  expect(items[0].choice.message.content).toBe(content)
   expect(items[0].choice.ledger).toEqual({
     prompt_token_ids: [1, 2],
     token_ids: [3],
