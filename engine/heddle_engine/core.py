@@ -42,7 +42,7 @@ class ServingThread:
     def submit_score(self, base: Base, score: Score) -> None:
         self._post(lambda: self._batcher(base).submit_score(score))
 
-    def cancel(self, request: Request) -> None:
+    def cancel(self, request: Request | Score) -> None:
         """The request's places are free at the next step; its sink hears nothing more of it."""
         request.cancelled = True
         self._post(lambda: None)

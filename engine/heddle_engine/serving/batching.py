@@ -1,9 +1,12 @@
 """Continuous batching over one base model (Orca, OSDI 2022): every step admits, prefills and decodes.
 
 Prompts enter in chunks so that running rows keep producing tokens. Memory for keys and values is
-bounded; when it runs out the youngest row goes back to the queue and is computed again later.
+bounded; when it runs out the youngest row goes back to the queue and is computed again later. What
+waits for memory, a choice or a score, gets it before anything that came later: a stream of short
+chats would else take each freed line, and never leave room for a long one.
 """
 
+import itertools
 import logging
 import math
 from collections import deque
@@ -45,6 +48,7 @@ class Batcher:
         self._last_lora: LoraView | None = None
         self._sampler: Sampler | None = None
         self._scores: deque[Score] = deque()
+        self._arrivals = itertools.count()
 
     @property
     def num_running(self) -> int:
@@ -59,9 +63,11 @@ class Batcher:
         return bool(self._waiting or self._prefilling or self._rows or self._scores)
 
     def submit(self, request: Request) -> None:
+        request.arrival = next(self._arrivals)
         self._waiting.extend(request.generations())
 
     def submit_score(self, score: Score) -> None:
+        score.arrival = next(self._arrivals)
         self._scores.append(score)
 
     @torch.inference_mode()
@@ -119,6 +125,8 @@ class Batcher:
         postponed: list[Generation] = []
         ready: list[tuple[Generation, Tensor]] = []
         while self._waiting and self.num_running + len(ready) < self._max_rows:
+            if self._must_leave_room(self._waiting[0]):
+                break
             generation = self._waiting.popleft()
             key = _prompt_key(generation)
             if key in computing and len(generation.ids) >= BLOCK:
@@ -142,6 +150,11 @@ class Batcher:
         self._waiting.extendleft(reversed(postponed))
         if ready:
             self._begin([generation for generation, _ in ready], torch.stack([hidden for _, hidden in ready]))
+
+    def _must_leave_room(self, generation: Generation) -> bool:
+        """Whether a score that came before `generation` still waits for memory."""
+        first = self._scores[0] if self._scores else None
+        return first is not None and first.line is None and first.arrival < generation.request.arrival
 
     def _place(self, generation: Generation) -> Tensor | None:
         """Allocate a line, if there is room, and fill it from the cache; the last hidden state when that is all."""
@@ -263,13 +276,15 @@ class Batcher:
 
     def _score(self, score: Score) -> None:
         try:
-            finished = score.advance(self._decoder, self._kv, PREFILL_TOKENS_BESIDE_DECODE)
+            finished = score.cancelled or score.advance(self._decoder, self._kv, PREFILL_TOKENS_BESIDE_DECODE)
         except Exception as error:
             log.exception("a score call failed")
             if score.line:
                 score.line.wipe()
             score.fail(as_engine_error(error))
             finished = True
+        if score.line is None and not finished:
+            return
         self._batch = None
         if finished:
             self._scores.popleft()

@@ -52,6 +52,8 @@ class Request:
     max_length: int
     cancelled: bool = False
     started: bool = False
+    arrival: int = 0
+    """Its place in the order in which the batcher got its work."""
 
     @property
     def namespace(self) -> tuple[str, str]:

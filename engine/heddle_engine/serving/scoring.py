@@ -22,6 +22,8 @@ class Score:
     ):
         self.ids, self.adapter = ids, adapter
         self.line: Line | None = None
+        self.cancelled = False
+        self.arrival = 0
         self._done = done
         self._logprobs: list[float | None] = [None]
 

@@ -385,6 +385,77 @@ def test_score_equals_a_full_forward(base, peft_models, monkeypatch):
     assert results[0][1:] == pytest.approx([logprobs[i - 1, ids[i]].item() for i in range(1, 100)], abs=1e-5)
 
 
+LINE = 128
+"""Tokens of the smallest line."""
+
+
+def few_lines(base, count):
+    """A batcher with memory for `count` of the smallest lines."""
+    token_bytes = batcher_of(base)._kv.token_bytes
+    return batcher_of(base, kv_bytes=count * LINE * token_bytes)
+
+
+@pytest.mark.parametrize("waits", ["score", "chat"])
+def test_who_needs_much_memory_is_served_beside_a_stream_of_short_chats(waits, base):
+    """Each of them is replaced as it ends, and one always runs."""
+    batcher = few_lines(base, 4)
+    long, results = [i % 300 for i in range(200)], []
+    stream = [request_of(base, line, max_tokens=4 + 3 * i) for i, line in enumerate(prompts(4, seed=11))]
+    for request in stream:
+        batcher.submit(request)
+    batcher.step()
+    if waits == "score":
+        batcher.submit_score(Score(long, None, results.append))
+    else:
+        batcher.submit(request := request_of(base, long, max_tokens=1))
+    for step in range(200):
+        if results or (waits == "chat" and request.sink.ends[0]):
+            break
+        for place, running in enumerate(stream):
+            if running.sink.ends[0]:
+                stream[place] = request_of(base, prompts(1, seed=100 + step)[0], max_tokens=12)
+                batcher.submit(stream[place])
+        batcher.step()
+    assert step < 40, f"the {waits} has not come to its turn"
+    assert [request.sink.ends[0] for request in (run(batcher, []), stream)[1]] == [("length", None)] * 4
+    assert batcher._kv.used_bytes == 0
+
+
+def test_chats_go_on_while_a_score_is_computed_and_those_before_one_need_not_wait_for_it(base, monkeypatch):
+    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", 16)
+    batcher, results = few_lines(base, 8), []
+    batcher.submit_score(Score([i % 300 for i in range(300)], None, results.append))
+    [short] = run_until_ended(batcher, request_of(base, [1, 2, 3], max_tokens=5))
+    assert short.ends == [("length", None)]
+    assert results == []
+    run(batcher, [])
+    assert len(results[0]) == 300
+
+
+def run_until_ended(batcher, request):
+    batcher.submit(request)
+    while not request.sink.ends[0]:
+        batcher.step()
+    return [request.sink]
+
+
+def test_a_cancelled_score_lets_others_have_its_turn(base):
+    batcher, results = few_lines(base, 4), []
+    batcher.submit(request_of(base, [1, 2, 3], max_tokens=100))
+    batcher.step()
+    waiting = Score([i % 300 for i in range(200)], None, results.append)
+    batcher.submit_score(waiting)
+    batcher.submit(later := request_of(base, [4, 5], max_tokens=1))
+    batcher.step()
+    assert later.sink.tokens == [[]]
+    waiting.cancelled = True
+    batcher.step()
+    assert later.sink.ends == [("length", None)]
+    run(batcher, [])
+    assert results == []
+    assert batcher._kv.used_bytes == 0
+
+
 def test_published_weights_serve_as_the_file_does(base, peft_models, tmp_path):
     store = AdapterStore(base.config, CPU, torch.float32)
     folder = peft_models[0][1]
