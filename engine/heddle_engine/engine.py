@@ -94,8 +94,13 @@ class Engine:
             adapter = base.adapters.get(ref["key"], ref["path"]) if ref else None
             return base, Score(ids, adapter, lambda value: self._outbox.append(partial(_settle, outcome, value)))
 
-        self._serving.submit_score(*await self._prepare(prepare))
-        return {"logprobs": await outcome}
+        base, score = await self._prepare(prepare)
+        self._serving.submit_score(base, score)
+        try:
+            return {"logprobs": await outcome}
+        except asyncio.CancelledError:
+            self._serving.cancel(score)
+            raise
 
     async def chat(self, params: dict, emit: Emit) -> dict:
         """Cancelling the task that runs this frees the call's places in the batch."""
@@ -110,11 +115,12 @@ class Engine:
         )
         self._serving.submit(call.base, call.request)
         try:
-            make_result = await outcome
+            return await self._prepare(await outcome)
         except asyncio.CancelledError:
             self._serving.cancel(call.request)
-            raise
-        return await self._prepare(make_result)
+            raise EngineError("cancelled", "The call was cancelled.", usage=call.usage) from None
+        except EngineError as error:
+            raise EngineError(error.kind, error.message, error.param, call.usage) from error
 
     async def train(self, params: dict, emit: Emit) -> dict:
         """Cancelling the task stops the job after the running gradient step; its snapshots stay."""

@@ -130,6 +130,14 @@ class ChatCall:
         last = next((place for place in range(len(ids) - 1, -1, -1) if ids[place] in ends), len(ids) - _LONGEST_OPENING)
         return self.base.tokenizer.decode(ids[max(last, 0) :])
 
+    @property
+    def usage(self) -> dict | None:
+        """`chatUsage`: what the call has used so far; None before it got a place in the batch."""
+        if not self.request.started:
+            return None
+        counts = {"cached_tokens": self._cached, "completion_tokens": sum(self._counts)}
+        return {"prompt_tokens": len(self.request.prompt_ids), **counts}
+
     # Sink
 
     def started(self, cached_tokens: int) -> None:

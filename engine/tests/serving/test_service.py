@@ -131,6 +131,39 @@ def test_cancel_ends_the_call_and_frees_its_place(client, chat):
     assert status["running"] == 0
 
 
+def test_a_cancelled_stream_says_what_it_has_used(client, chat):
+    running = client.send("chat", chat(sampling={"max_tokens": 480, "ignore_eos": True}, stream=True, n=2))
+    start, told = client.receive()["data"], 0
+    while told < 6:
+        told += len(client.receive()["data"]["tokens"])
+    client.send("chat.cancel", {"id": running})
+    events, last = client.outcome(running)
+    told += sum(len(data["tokens"]) for _, data in events)
+    usage = last["error"]["usage"]
+    assert usage["prompt_tokens"] == len(start["prompt_token_ids"])
+    assert usage["cached_tokens"] == start["cached_tokens"]
+    # What a step samples is counted before it is told.
+    assert told <= usage["completion_tokens"] <= told + 4
+
+
+def test_a_cancelled_chat_says_what_it_has_used(client, chat):
+    _, quick = client.call("chat", chat(sampling={"max_tokens": 1}))
+    running = client.send("chat", chat(sampling={"max_tokens": 480, "ignore_eos": True}))
+    before = client.call("status", {})[1]["progress"]
+    while (progress := client.call("status", {})[1]["progress"]) < before + 5:
+        time.sleep(0.01)
+    client.send("chat.cancel", {"id": running})
+    usage = client.outcome(running)[1]["error"]["usage"]
+    assert usage["prompt_tokens"] == len(quick["prompt_token_ids"])
+    # Each step of the batch samples one.
+    assert progress - before <= usage["completion_tokens"] < 480
+
+
+def test_a_chat_that_never_began_has_used_nothing(client, chat):
+    _, failed = client.call("chat", chat(prompt="both", messages=[{"role": "user", "content": "x"}]))
+    assert failed["usage"] is None
+
+
 def test_a_closed_connection_cancels_its_calls(engine, client, chat):
     other = Client(str(engine.path))
     other.send("chat", chat(sampling={"max_tokens": 480, "ignore_eos": True}, n=20))

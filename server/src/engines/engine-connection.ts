@@ -126,8 +126,9 @@ export class EngineConnection {
       return
     }
     this.#calls.delete(frame.id)
-    if (frame.error === undefined) inbox.succeed(frame.result)
-    else inbox.fail(new EngineFailure(frame.error.kind, frame.error.message, frame.error.param ?? null))
+    if (frame.error === undefined) return inbox.succeed(frame.result)
+    const { kind, message, param, usage } = frame.error
+    inbox.fail(new EngineFailure(kind, message, param ?? null, usage ?? null))
   }
 
   #abandon(id: number, inbox: CallInbox): void {

@@ -4,7 +4,7 @@
  */
 import type { z } from "zod"
 import type { HelloResult } from "../wire/engine/base.ts"
-import type { EngineErrorKind, Heartbeat } from "../wire/engine/frames.ts"
+import type { ChatUsage, EngineErrorKind, Heartbeat } from "../wire/engine/frames.ts"
 import type { engineMethods, EngineMethod } from "../wire/engine/methods.ts"
 
 type Methods = typeof engineMethods
@@ -57,10 +57,12 @@ export class EngineFailure extends Error {
   override readonly name = "EngineFailure"
   readonly kind: EngineErrorKind
   readonly param: string | null
+  readonly usage: ChatUsage | null
 
-  constructor(kind: EngineErrorKind, message: string, param: string | null = null) {
+  constructor(kind: EngineErrorKind, message: string, param: string | null = null, usage: ChatUsage | null = null) {
     super(message)
     this.kind = kind
     this.param = param
+    this.usage = usage
   }
 }

@@ -113,7 +113,8 @@ export class FakeEngine {
       write({ result: await handler(params as never, { emit, cancelled: controller.signal }) })
     } catch (error) {
       const failure = error instanceof EngineFailure ? error : new EngineFailure("internal", String(error))
-      write({ error: { kind: failure.kind, message: failure.message, param: failure.param } })
+      const { kind, message, param, usage } = failure
+      write({ error: { kind, message, param, usage } })
     } finally {
       open.delete(id)
       if (method === "shutdown") this.die()

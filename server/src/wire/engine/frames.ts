@@ -35,11 +35,21 @@ export const engineErrorKind = z.enum([
   "internal",
 ])
 
+/** What a chat has used. */
+export const chatUsage = z.object({
+  prompt_tokens: z.int(),
+  cached_tokens: z.int(),
+  /** Over all choices. */
+  completion_tokens: z.int(),
+})
+
 export const engineError = z.object({
   kind: engineErrorKind,
   message: z.string(),
   /** The request field at fault, in the caller's words (`temperature`, `tools[0]`), when there is one. */
   param: z.string().nullable().default(null),
+  /** Of a `chat` that had begun: what was sampled until it failed or was cancelled. The events of a stream have told it already. */
+  usage: chatUsage.nullable().default(null),
 })
 
 export const callFrame = z.object({ id: z.int(), method: z.string(), params: z.unknown() })
@@ -61,5 +71,6 @@ export const heartbeat = z.object({
 export const heartbeatFrame = z.object({ event: z.literal("heartbeat"), data: heartbeat })
 
 export type EngineErrorKind = z.infer<typeof engineErrorKind>
+export type ChatUsage = z.infer<typeof chatUsage>
 export type EngineError = z.infer<typeof engineError>
 export type Heartbeat = z.infer<typeof heartbeat>
