@@ -3,7 +3,7 @@
  * annotator has completed the item, and of several by one annotator the newest.
  */
 import { parseExact } from "../../json/exact-json.ts"
-import { textAt } from "../../json/json-object.ts"
+import { textAt } from "../../json/json-members.ts"
 import { findFinalLabels, type FinalLabelRecord } from "../../storage/catalog/annotation-final-labels.ts"
 import { type AnnotationItemRecord, findItem, findItemsAfter } from "../../storage/catalog/annotation-items.ts"
 import { findCompleters } from "../../storage/catalog/annotation-progress.ts"

@@ -1,7 +1,7 @@
 /** Object refs inside payloads replaced by what they name: evaluation-store-calls 3.9. */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { textAt, withMembers, withTextAt } from "../../json/json-object.ts"
+import { textAt, withMembers, withTextAt } from "../../json/json-members.ts"
 import { findRefs } from "../../storage/traces/calls/calls-read.ts"
 import type { Expansion } from "../../storage/traces/calls/call-ref-field.ts"
 import type { CallsQuery } from "../../storage/traces/calls/calls-selection.ts"

@@ -1,6 +1,6 @@
 /** A call as its JSON text: evaluation-store-calls 3.1, 3.2. Payload texts are spliced in as they came (law 3). */
 import { memberText } from "../../json/json-parts.ts"
-import { membersOf, withMembers } from "../../json/json-object.ts"
+import { membersOf, withMembers } from "../../json/json-members.ts"
 import type { CallColumn, CallRow } from "../../storage/traces/calls/shown-calls.ts"
 import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 

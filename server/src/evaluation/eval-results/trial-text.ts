@@ -1,5 +1,5 @@
 /** One trial as its JSON text, payloads as they came (law 3): evaluation-store-objects 7. */
-import { membersOf, textAt } from "../../json/json-object.ts"
+import { membersOf, textAt } from "../../json/json-members.ts"
 import { memberText } from "../../json/json-parts.ts"
 import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
 import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"

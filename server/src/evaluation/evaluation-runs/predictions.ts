@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { withoutMembers } from "../../json/json-object.ts"
+import { withoutMembers } from "../../json/json-members.ts"
 import { memberText } from "../../json/json-parts.ts"
 import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
 import type { OfRunList, SpanRef } from "../../wire/evaluation/evaluation-run.ts"

@@ -1,6 +1,6 @@
 /** The columns of a dataset and what each of them holds, found by reading all of it once. */
 import { stringOf } from "../../json/json-cursor.ts"
-import { membersOf } from "../../json/json-object.ts"
+import { membersOf } from "../../json/json-members.ts"
 
 /** `json`: anything, or values of several kinds. */
 export type DatasetKind = "text" | "integer" | "number" | "boolean" | "json"

@@ -7,7 +7,7 @@ import path from "node:path"
 import type { Readable } from "node:stream"
 import { zstdCompressSync } from "node:zlib"
 import { stringOf } from "../../json/json-cursor.ts"
-import { membersOf } from "../../json/json-object.ts"
+import { membersOf } from "../../json/json-members.ts"
 import type { DatasetColumns, DatasetKind } from "./dataset-columns.ts"
 
 const groupRows = 8192

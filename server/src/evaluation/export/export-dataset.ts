@@ -2,7 +2,7 @@
 import { Readable } from "node:stream"
 import { HeddleError } from "../../errors.ts"
 import { jsonLine } from "../../json/json-lines.ts"
-import { membersOf } from "../../json/json-object.ts"
+import { membersOf } from "../../json/json-members.ts"
 import type { ExportDatasetBody } from "../../wire/evaluation/export.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { liveVersion } from "../objects/object-read.ts"

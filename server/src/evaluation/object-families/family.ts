@@ -1,7 +1,7 @@
 /** What datasets, models, ops, scorers and evaluations have in common: evaluation-store-objects 7. */
 import type { z } from "zod"
 import { invalid } from "../../errors.ts"
-import { membersOf } from "../../json/json-object.ts"
+import { membersOf } from "../../json/json-members.ts"
 import type { ObjectVersionRecord } from "../../storage/catalog/object-reads.ts"
 import type { familyParams } from "../../wire/evaluation/object-families.ts"
 import type { PublishedVersion } from "../objects/object-create.ts"

@@ -1,7 +1,7 @@
 /** `/v2/…/models`: evaluation-store-objects 2.2 and 7. A model is a class in a file, with attributes. */
 import type { z } from "zod"
 import type { Principal } from "../../http/principal.ts"
-import { membersOf } from "../../json/json-object.ts"
+import { membersOf } from "../../json/json-members.ts"
 import { model, type modelCreateBody } from "../../wire/evaluation/object-families.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkObjectId } from "../objects/object-classes.ts"

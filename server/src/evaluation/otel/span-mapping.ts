@@ -1,6 +1,6 @@
 /** From a span to the fields of a call: evaluation-store-calls 8. */
 import { memberText } from "../../json/json-parts.ts"
-import { membersOf, withMembers } from "../../json/json-object.ts"
+import { membersOf, withMembers } from "../../json/json-members.ts"
 import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import {
   type AttributePath,
