@@ -1,25 +1,31 @@
-/** Puts a member into the text of a JSON object without touching the rest of it (law 3). */
+/** Members and elements of JSON text: found, put in and taken out without touching the rest (law 3). */
 import { JsonCursor, stringOf } from "./json-cursor.ts"
 
+/** A name and the JSON text of its value. */
+export type JsonMember = readonly [name: string, text: string]
+
 /** The members of an object's text in order; of a text that is no object none. */
-export function membersOf(text: string): { name: string; value: string }[] {
+export function membersOf(text: string): JsonMember[] {
   const cursor = new JsonCursor(text)
   if (cursor.kind() !== "object" || !cursor.enterObject()) return []
-  const members: { name: string; value: string }[] = []
-  do members.push({ name: stringOf(cursor.key()), value: cursor.value() })
+  const members: JsonMember[] = []
+  do members.push([stringOf(cursor.key()), cursor.value()])
   while (cursor.nextMember())
   return members
 }
 
+/** The text of the object with these members. */
+export function objectText(members: Iterable<JsonMember>): string {
+  return `{${Array.from(members, ([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`
+}
+
 /** `members` at the end of the object `text`, in place of those of their names; in place of a text that is no object. */
 export function withMembers(text: string, members: Readonly<Record<string, string>>): string {
-  const added = Object.entries(members).map(([name, value]) => `${JSON.stringify(name)}:${value}`)
+  const added = Object.entries(members)
   if (added.length === 0) return text
   if (!mayHaveMember(text, Object.keys(members))) return appended(text, added)
-  const kept = membersOf(text)
-    .filter(({ name }) => !Object.hasOwn(members, name))
-    .map(({ name, value }) => `${JSON.stringify(name)}:${value}`)
-  return `{${[...kept, ...added].join(",")}}`
+  const kept = membersOf(text).filter(([name]) => !Object.hasOwn(members, name))
+  return objectText([...kept, ...added])
 }
 
 /** Quick, and sometimes yes for no: the name may stand anywhere, or be spelled with escapes. */
@@ -27,33 +33,44 @@ function mayHaveMember(text: string, names: readonly string[]): boolean {
   return !text.trimStart().startsWith("{") || text.includes("\\u") || names.some((name) => text.includes(`"${name}"`))
 }
 
-function appended(text: string, added: readonly string[]): string {
-  const end = text.lastIndexOf("}")
-  const before = text.slice(0, end).trimEnd()
-  return `${before}${before.trimStart() === "{" ? "" : ","}${added.join(",")}}`
+function appended(text: string, added: readonly JsonMember[]): string {
+  const before = text.slice(0, text.lastIndexOf("}")).trimEnd()
+  const separator = before.trimStart() === "{" ? "" : ","
+  return `${before}${separator}${objectText(added).slice(1)}`
 }
 
 /** The object `text` without the members of these names. */
 export function withoutMembers(text: string, names: readonly string[]): string {
-  const kept = membersOf(text).filter(({ name }) => !names.includes(name))
-  return `{${kept.map(({ name, value }) => `${JSON.stringify(name)}:${value}`).join(",")}}`
+  return objectText(membersOf(text).filter(([name]) => !names.includes(name)))
+}
+
+/** The text of the member `name` (the last one, as every reader takes it) of the object `text`; null: none, or no object. */
+export function memberText(text: string, name: string): string | null {
+  return membersOf(text).findLast(([own]) => own === name)?.[1] ?? null
+}
+
+/** The text of the element `index` of the array `text`, from the end when negative; null: none, or no array. */
+export function elementText(text: string, index: number): string | null {
+  const cursor = new JsonCursor(text)
+  if (cursor.kind() !== "array" || !cursor.enterArray()) return null
+  const elements: string[] = []
+  do elements.push(cursor.value())
+  while (cursor.nextElement())
+  return elements.at(index) ?? null
 }
 
 /** The text at a path of members; null: not there. */
 export function textAt(text: string, path: readonly string[]): string | null {
-  const [name, ...rest] = path
-  if (name === undefined) return text
-  const member = membersOf(text).findLast((one) => one.name === name)
-  return member === undefined ? null : textAt(member.value, rest)
+  return path.reduce<string | null>((found, name) => (found === null ? null : memberText(found, name)), text)
 }
 
 /** `replacement` in place of the value at a path that is there; the order of members stays. */
 export function withTextAt(text: string, path: readonly string[], replacement: string): string {
   const [name, ...rest] = path
   if (name === undefined) return replacement
-  const members = membersOf(text).map((one) => {
-    const value = one.name === name ? withTextAt(one.value, rest, replacement) : one.value
-    return `${JSON.stringify(one.name)}:${value}`
-  })
-  return `{${members.join(",")}}`
+  const members = membersOf(text).map(([own, value]): JsonMember => [
+    own,
+    own === name ? withTextAt(value, rest, replacement) : value,
+  ])
+  return objectText(members)
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { jsonLine } from "./json-lines.ts"
-import { elementText, memberText, readParts, withoutNotFinite } from "./json-parts.ts"
+import { readParts, withoutNotFinite } from "./json-parts.ts"
 
 test("values at the given paths stay text, everything else is parsed", () => {
   const text =
@@ -23,19 +23,6 @@ test("a key named __proto__ is an ordinary key", () => {
   const value = readParts('{"obj":{"__proto__":{"polluted":true},"val":1}}', { "obj.val": (cursor) => cursor.value() })
   expect(Object.keys((value as { obj: object }).obj)).toEqual(["__proto__", "val"])
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
-})
-
-test("parts of a text come as they are spelled", () => {
-  const text = String.raw`{"a\u0062": [1.0, {"x" : 1e5}, "last"], "b": 1, "b": 2.50}`
-  expect(memberText(text, "ab")).toBe('[1.0, {"x" : 1e5}, "last"]')
-  expect(memberText(text, "b")).toBe("2.50")
-  expect(memberText(text, "c")).toBeNull()
-  expect(memberText("[1]", "0")).toBeNull()
-  expect(elementText('[1.0, {"x" : 1e5}]', 1)).toBe('{"x" : 1e5}')
-  expect(elementText("[1, 2]", -1)).toBe("2")
-  expect(elementText("[1]", 1)).toBeNull()
-  expect(elementText("[]", 0)).toBeNull()
-  expect(elementText('{"0":1}', 0)).toBeNull()
 })
 
 test("calls 1.1: bare NaN and Infinity become null, the same words in strings stay", () => {

@@ -1,5 +1,6 @@
-/** Reads a request whose payloads stay text, and finds parts of such a payload. */
+/** Reads a request whose payloads stay text. */
 import { JsonCursor, stringOf } from "./json-cursor.ts"
+import { endOfString } from "./json-string.ts"
 
 /** What to do with the values at a path of names, `*` standing for every element: consume the value, return what it becomes. */
 export type JsonTakers = Readonly<Record<string, (cursor: JsonCursor) => unknown>>
@@ -44,30 +45,7 @@ function readArray(cursor: JsonCursor, path: string, takers: JsonTakers): unknow
   return elements
 }
 
-/** The text of the member `key` (the last one, as every reader takes it) of the object `text`; null: none, or no object. */
-export function memberText(text: string, key: string): string | null {
-  const cursor = new JsonCursor(text)
-  if (cursor.kind() !== "object" || !cursor.enterObject()) return null
-  let found: string | null = null
-  do {
-    const name = stringOf(cursor.key())
-    const value = cursor.value()
-    if (name === key) found = value
-  } while (cursor.nextMember())
-  return found
-}
-
-/** The text of the element `index` of the array `text`, from the end when negative; null: none, or no array. */
-export function elementText(text: string, index: number): string | null {
-  const cursor = new JsonCursor(text)
-  if (cursor.kind() !== "array" || !cursor.enterArray()) return null
-  const elements: string[] = []
-  do elements.push(cursor.value())
-  while (cursor.nextElement())
-  return elements.at(index) ?? null
-}
-
-/** The same text with `null` for the bare tokens `NaN`, `Infinity` and `-Infinity`, which JSON does not have. */
+/** The same JSON text with `null` for the bare tokens `NaN`, `Infinity` and `-Infinity`, which JSON does not have. */
 export function withoutNotFinite(text: string): string {
   if (!/NaN|Infinity/.test(text)) return text
   const tokens = /"|-?Infinity|NaN/g
@@ -75,17 +53,13 @@ export function withoutNotFinite(text: string): string {
   let kept = 0
   for (let token = tokens.exec(text); token !== null; token = tokens.exec(text)) {
     if (token[0] === '"') {
-      tokens.lastIndex = endOfString(text, token.index)
+      const end = endOfString(text, token.index)
+      if (end === -1) break
+      tokens.lastIndex = end + 1
     } else {
       pieces.push(text.slice(kept, token.index), "null")
       kept = tokens.lastIndex
     }
   }
   return pieces.join("") + text.slice(kept)
-}
-
-function endOfString(text: string, at: number): number {
-  const cursor = new JsonCursor(text, at)
-  cursor.stringToken()
-  return cursor.at
 }

@@ -1,6 +1,6 @@
 /** What the flags of a calls query add to its rows: evaluation-store-calls 3.2, 3.4. Each reads once a batch. */
 import { attachedFields } from "../feedback/feedback-types.ts"
-import { memberText } from "../../json/json-parts.ts"
+import { memberText } from "../../json/json-members.ts"
 import { findUsernames } from "../../storage/catalog/usernames.ts"
 import { selectFeedback } from "../../storage/traces/feedback/feedback-query.ts"
 import { queryFailure } from "../../storage/traces/query-failure.ts"

@@ -1,6 +1,5 @@
 /** A call as its JSON text: evaluation-store-calls 3.1, 3.2. Payload texts are spliced in as they came (law 3). */
-import { memberText } from "../../json/json-parts.ts"
-import { membersOf, withMembers } from "../../json/json-members.ts"
+import { memberText, withMembers } from "../../json/json-members.ts"
 import type { CallColumn, CallRow } from "../../storage/traces/calls/shown-calls.ts"
 import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 
@@ -58,8 +57,8 @@ function summaryText(row: CallRow, { costs, feedback }: CallExtras): string {
   if (latency !== null) computed["latency_ms"] = latency
   if (costs !== undefined) computed["costs"] = costs
   if (feedback !== undefined) computed["feedback"] = feedback
-  const sent = summary.includes('"weave"') ? membersOf(summary).findLast(({ name }) => name === "weave") : undefined
-  return withMembers(summary, { weave: withMembers(sent?.value ?? "{}", computed) })
+  const sent = summary.includes('"weave"') ? memberText(summary, "weave") : null
+  return withMembers(summary, { weave: withMembers(sent ?? "{}", computed) })
 }
 
 /** Whole milliseconds, in digits. */

@@ -1,7 +1,7 @@
 /** The rows that trials are about, refs to rows of datasets resolved on demand: evaluation-store-objects 7. */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { memberText } from "../../json/json-parts.ts"
+import { memberText } from "../../json/json-members.ts"
 import { datasetRowStep } from "../../storage/traces/eval-results/trials.ts"
 import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"

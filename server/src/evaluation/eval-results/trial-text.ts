@@ -1,6 +1,5 @@
 /** One trial as its JSON text, payloads as they came (law 3): evaluation-store-objects 7. */
-import { membersOf, textAt } from "../../json/json-members.ts"
-import { memberText } from "../../json/json-parts.ts"
+import { membersOf, memberText, textAt } from "../../json/json-members.ts"
 import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
 import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import { spanRef, type SpanRef } from "../../wire/evaluation/evaluation-run.ts"
@@ -20,7 +19,7 @@ export interface TrialParts {
 export function trialText({ row, children, cost, showsChildren }: TrialParts): string {
   const output = row.output ?? "null"
   const predict = predictCallOf(row, children)
-  const scores = objectText(memberText(output, "scores"))
+  const scores = objectOrEmpty(memberText(output, "scores"))
   const shownPredict = showsChildren ? predict : null
   const usage = usageOf(shownPredict ?? row)
   const known = JSON.stringify({
@@ -31,7 +30,7 @@ export function trialText({ row, children, cost, showsChildren }: TrialParts): s
     total_cost: predict === null || cost === null ? null : cost(usageOf(predict), predict.started_at),
     scorer_call_ids: showsChildren
       ? scorerCallIds(
-          membersOf(scores).map(({ name }) => name),
+          membersOf(scores).map(([name]) => name),
           children,
           predict,
         )
@@ -42,7 +41,7 @@ export function trialText({ row, children, cost, showsChildren }: TrialParts): s
   return `${known.slice(0, -1)},"model_output":${modelOutput},"scores":${scores}}`
 }
 
-function objectText(text: string | null): string {
+function objectOrEmpty(text: string | null): string {
   return text?.startsWith("{") === true ? text : "{}"
 }
 

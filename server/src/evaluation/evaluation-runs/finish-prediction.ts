@@ -1,7 +1,6 @@
 /** Finishing a prediction: its scores become the output of the `predict_and_score` call above it (evaluation-store-objects 7). */
 import type { Principal } from "../../http/principal.ts"
-import { withMembers } from "../../json/json-members.ts"
-import { memberText } from "../../json/json-parts.ts"
+import { memberText, withMembers } from "../../json/json-members.ts"
 import { findChildIds } from "../../storage/traces/calls/call-children.ts"
 import { type CallRow, readCallRows } from "../../storage/traces/calls/shown-calls.ts"
 import { queryFailure } from "../../storage/traces/query-failure.ts"

@@ -1,7 +1,6 @@
 /** Reads the calls of evaluations: one by its id, or a list as JSON Lines. */
 import { HeddleError } from "../../errors.ts"
-import { memberText } from "../../json/json-parts.ts"
-import { textAt } from "../../json/json-members.ts"
+import { memberText, textAt } from "../../json/json-members.ts"
 import { findCallIds } from "../../storage/traces/calls/calls-read.ts"
 import { type CallsQuery, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
 import { type CallColumn, type CallRow, readCallRows } from "../../storage/traces/calls/shown-calls.ts"

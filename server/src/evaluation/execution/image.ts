@@ -1,7 +1,7 @@
 /** `/image/create`: evaluation-store-calls 9. Images come from custom providers; our own models make none. */
 import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../errors.ts"
-import { memberText } from "../../json/json-parts.ts"
+import { memberText } from "../../json/json-members.ts"
 import type { ImageBody } from "../../wire/evaluation/completion.ts"
 import { projectForWrite } from "../project-access.ts"
 import type { ExecutionContext } from "./completion.ts"

@@ -4,7 +4,7 @@
  */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { memberText } from "../../json/json-parts.ts"
+import { memberText } from "../../json/json-members.ts"
 import type { ProjectAccess } from "../project-access.ts"
 import { isMap } from "../objects/object-classes.ts"
 import { refPrefix } from "../refs/refs.ts"

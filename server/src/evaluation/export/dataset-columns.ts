@@ -12,7 +12,7 @@ export async function datasetColumns(batches: AsyncIterable<readonly string[]>):
   const columns = new Map<string, DatasetKind>()
   for await (const rows of batches) {
     for (const row of rows) {
-      for (const { name, value } of membersOf(row)) columns.set(name, merged(columns.get(name), kindOf(value)))
+      for (const [name, text] of membersOf(row)) columns.set(name, merged(columns.get(name), kindOf(text)))
     }
   }
   return columns

@@ -75,7 +75,7 @@ const cells: Readonly<Record<DatasetKind, (json: string) => unknown>> = {
 }
 
 function columnData(columns: DatasetColumns, rows: readonly string[]) {
-  const members = rows.map((row) => new Map(membersOf(row).map(({ name, value }) => [name, value])))
+  const members = rows.map((row) => new Map(membersOf(row)))
   return Array.from(columns, ([name, kind]) => ({
     name,
     data: members.map((row) => {

@@ -63,7 +63,7 @@ async function* csv(
 }
 
 function cellsOf(row: string, names: readonly string[]): (string | null)[] {
-  const members = new Map(membersOf(row).map(({ name, value }) => [name, value]))
+  const members = new Map(membersOf(row))
   return names.map((name) => {
     const json = members.get(name)
     return json === undefined ? null : jsonCell(json)

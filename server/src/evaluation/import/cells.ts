@@ -1,4 +1,5 @@
 /** Cells of calls and feedback in CSV and Parquet, back into the JSON that `storage/traces/export` printed. */
+import { objectText } from "../../json/json-members.ts"
 import type { ColumnKind, Columns } from "../../storage/traces/export/printed-columns.ts"
 import type { CellReader } from "./csv-rows.ts"
 import { RowError } from "./imported-row.ts"
@@ -39,11 +40,7 @@ export function valueText(value: unknown): string {
   if (value instanceof Date) return JSON.stringify(value.toISOString())
   if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString("base64"))
   if (Array.isArray(value)) return `[${value.map(valueText).join(",")}]`
-  if (typeof value === "object" && value !== null) return objectText(value)
+  if (typeof value === "object" && value !== null)
+    return objectText(Object.entries(value).map(([name, member]) => [name, valueText(member)]))
   return JSON.stringify(value) ?? "null"
-}
-
-function objectText(value: object): string {
-  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${valueText(member)}`)
-  return `{${members.join(",")}}`
 }

@@ -1,6 +1,6 @@
 /** Feedback of a file, checked and stored as `/feedback/create` does it, with the time and author that it had. */
 import type { Principal } from "../../http/principal.ts"
-import { memberText } from "../../json/json-parts.ts"
+import { memberText } from "../../json/json-members.ts"
 import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { readFeedback } from "../feedback/feedback-body.ts"

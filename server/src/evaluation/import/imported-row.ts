@@ -1,4 +1,5 @@
 /** A row of a file, whatever its format, as the JSON text of an object. */
+import { type JsonMember, objectText } from "../../json/json-members.ts"
 
 export interface ImportedRow {
   /** From 1; a header does not count. */
@@ -30,8 +31,6 @@ export interface UnreadableRow {
 export type RowOrError = ImportedRow | UnreadableRow
 
 /** A row out of its cells: JSON texts, or null for a cell that is not there. */
-export function rowText(cells: Iterable<readonly [name: string, text: string | null]>): string {
-  const members: string[] = []
-  for (const [name, text] of cells) if (text !== null) members.push(`${JSON.stringify(name)}:${text}`)
-  return `{${members.join(",")}}`
+export function rowText(cells: readonly (readonly [name: string, text: string | null])[]): string {
+  return objectText(cells.filter((cell): cell is JsonMember => cell[1] !== null))
 }

@@ -82,7 +82,7 @@ export function checkAttributes(
   fieldNames: ReadonlySet<string>,
   { name: place, text }: { name: string; text: string | null },
 ): void {
-  for (const { name } of membersOf(text ?? "{}")) {
+  for (const [name] of membersOf(text ?? "{}")) {
     if (!fieldNames.has(name)) continue
     throw invalid(["body", place, name], `"${name}" is a field of the server; give the attribute another name`)
   }

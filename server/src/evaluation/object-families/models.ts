@@ -1,7 +1,7 @@
 /** `/v2/…/models`: evaluation-store-objects 2.2 and 7. A model is a class in a file, with attributes. */
 import type { z } from "zod"
 import type { Principal } from "../../http/principal.ts"
-import { membersOf } from "../../json/json-members.ts"
+import { membersOf, objectText } from "../../json/json-members.ts"
 import { model, type modelCreateBody } from "../../wire/evaluation/object-families.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkObjectId } from "../objects/object-classes.ts"
@@ -35,9 +35,8 @@ const fieldNames = new Set(["_type", "_class_name", "_bases", "name", "descripti
 /** Attributes come back as they were spelled. */
 function showModel(member: FamilyMember, source: string): string {
   const fields = JSON.stringify({ ...describedFields(member), source_code: source })
-  const attributes = membersOf(member.text).filter(({ name }) => !fieldNames.has(name))
-  const text = attributes.map(({ name, value }) => `${JSON.stringify(name)}:${value}`).join(",")
-  return `${fields.slice(0, -1)},"attributes":${attributes.length === 0 ? "null" : `{${text}}`}}`
+  const attributes = membersOf(member.text).filter(([name]) => !fieldNames.has(name))
+  return `${fields.slice(0, -1)},"attributes":${attributes.length === 0 ? "null" : objectText(attributes)}}`
 }
 
 export interface NewModel extends Omit<z.output<typeof modelCreateBody>, "attributes"> {

@@ -1,6 +1,5 @@
 /** From a span to the fields of a call: evaluation-store-calls 8. */
-import { memberText } from "../../json/json-parts.ts"
-import { membersOf, withMembers } from "../../json/json-members.ts"
+import { type JsonMember, membersOf, memberText, objectText, withMembers } from "../../json/json-members.ts"
 import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import {
   type AttributePath,
@@ -110,23 +109,22 @@ export function mapSpan(span: Span, tree: AttributeTree): MappedSpan {
     runId: textOf(runId ?? null),
     runStep: integerOf(runStep ?? null),
     runStepEnd: integerOf(runStepEnd ?? null),
-    attributes: withCustom(nothing ? jsonOfNode(tree, form) : objectOf(attributes), find(paths.custom), form),
+    attributes: withCustom(nothing ? jsonOfNode(tree, form) : objectText(attributes), find(paths.custom), form),
     inputs: inputs === null ? "{}" : inputsText(inputs),
     output: output === null ? "null" : outputText(output),
-    summary: usage.length === 0 ? "{}" : `{"usage":{${JSON.stringify(model ?? "usage")}:${objectOf(usage)}}}`,
+    summary: usage.length === 0 ? "{}" : `{"usage":{${JSON.stringify(model ?? "usage")}:${objectText(usage)}}}`,
     holdsUnreadable,
   }
 }
 
 type Find = (wanted: readonly AttributePath[]) => Found | null
-type Member = [name: string, text: string]
 
 function detailTrees({ events }: Span): AttributeTree[] {
   return events.filter(({ name }) => detailEvents.has(name)).map(({ attributes }) => attributeTree(attributes))
 }
 
 /** A name and its JSON. */
-function payloadOf(span: Span, find: Find, { before, events, after }: PayloadPaths, form: TreeForm): Member | null {
+function payloadOf(span: Span, find: Find, { before, events, after }: PayloadPaths, form: TreeForm): JsonMember | null {
   const found = find(before)
   if (found !== null) return memberOf(found, form)
   const messages = messagesOf(span, events, form)
@@ -135,7 +133,7 @@ function payloadOf(span: Span, find: Find, { before, events, after }: PayloadPat
   return later === null ? null : memberOf(later, form)
 }
 
-const memberOf = ({ name, node }: Found, form: TreeForm): Member => [name, jsonOfNode(node, form)]
+const memberOf = ({ name, node }: Found, form: TreeForm): JsonMember => [name, jsonOfNode(node, form)]
 
 /** The events that are messages, in order; null: there are none. */
 function messagesOf({ events }: Span, name: string, form: TreeForm): string | null {
@@ -150,15 +148,17 @@ function messagesOf({ events }: Span, name: string, form: TreeForm): string | nu
 }
 
 /** Kept under its name; an object that is only called input is the inputs. */
-function inputsText([name, text]: Member): string {
-  return /^inputs?$/.test(name) && isObjectText(text) ? text : `{${JSON.stringify(name)}:${text}}`
+function inputsText(member: JsonMember): string {
+  const [name, text] = member
+  return /^inputs?$/.test(name) && isObjectText(text) ? text : objectText([member])
 }
 
-function outputText([name, text]: Member): string {
-  return /^outputs?$/.test(name) ? text : `{${JSON.stringify(name)}:${text}}`
+function outputText(member: JsonMember): string {
+  const [name, text] = member
+  return /^outputs?$/.test(name) ? text : objectText([member])
 }
 
-function usageOf(find: Find): Member[] {
+function usageOf(find: Find): JsonMember[] {
   const usage = new Map<string, string>()
   for (const { name, paths: wanted } of paths.usage) {
     const count = integerOf(find(wanted))
@@ -171,15 +171,15 @@ function usageOf(find: Find): Member[] {
   return [...usage]
 }
 
-function attributesOf(find: Find, form: TreeForm): Member[] {
-  return paths.attributes.flatMap(({ name, paths: wanted }): Member[] => {
+function attributesOf(find: Find, form: TreeForm): JsonMember[] {
+  return paths.attributes.flatMap(({ name, paths: wanted }): JsonMember[] => {
     const found = find(wanted)
     return found === null ? [] : [[name, jsonOfNode(found.node, form)]]
   })
 }
 
 /** Its name prices the call. */
-function modelOf(find: Find, attributes: readonly Member[]): string | null {
+function modelOf(find: Find, attributes: readonly JsonMember[]): string | null {
   const model = paths.attributes.find(({ name }) => name === "model")
   const named = model === undefined ? null : textOf(find(model.paths))
   if (named !== null) return named
@@ -193,11 +193,8 @@ function withCustom(attributes: string, custom: Found | null, form: TreeForm): s
   if (custom === null) return attributes
   const text = jsonOfNode(custom.node, form)
   if (!isObjectText(text)) return attributes
-  return withMembers(attributes, Object.fromEntries(membersOf(text).map(({ name, value }) => [name, value])))
+  return withMembers(attributes, Object.fromEntries(membersOf(text)))
 }
-
-const objectOf = (members: readonly Member[]) =>
-  `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`
 
 /** ISO 8601, or nanoseconds since 1970, or seconds as a double. */
 function timeOf(found: Found | null): bigint | null {

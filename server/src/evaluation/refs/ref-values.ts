@@ -5,7 +5,7 @@
  */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { elementText, memberText } from "../../json/json-parts.ts"
+import { elementText, memberText } from "../../json/json-members.ts"
 import { findVersions } from "../../storage/catalog/object-reads.ts"
 import { rowTexts } from "../../storage/traces/table-rows.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"

@@ -1,5 +1,6 @@
 /** The calls of an evaluation that the server runs, as the SDK and the evaluation-run endpoints write them (evaluation-store-objects 7). */
 import type { Principal } from "../../../http/principal.ts"
+import { objectText } from "../../../json/json-members.ts"
 import { readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
 import { recordCalls } from "../../calls/recorded-call.ts"
 import { findCall } from "../../evaluation-runs/run-calls.ts"
@@ -93,7 +94,7 @@ export async function scoreTrial(
   })
   // Of two versions of a scorer the last one counts.
   const scores = new Map(scorers.map((scorer) => [scorer.name, outputs.get(scorer) ?? "{}"]))
-  return `{${Array.from(scores, ([name, output]) => `${JSON.stringify(name)}:${output}`).join(",")}}`
+  return objectText(scores)
 }
 
 /** Which of the calls have ended. */

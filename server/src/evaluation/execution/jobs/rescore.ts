@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
-import { memberText } from "../../../json/json-parts.ts"
+import { memberText } from "../../../json/json-members.ts"
 import { setExecutionJobTotal } from "../../../storage/catalog/execution-jobs.ts"
 import { findChildIds } from "../../../storage/traces/calls/call-children.ts"
 import { type CallRow, readCallRows } from "../../../storage/traces/calls/shown-calls.ts"

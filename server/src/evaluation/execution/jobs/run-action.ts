@@ -5,7 +5,7 @@
 import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
-import { memberText } from "../../../json/json-parts.ts"
+import { memberText } from "../../../json/json-members.ts"
 import { pythonJson } from "../../../json/python-json.ts"
 import { type CallRow, readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
 import { findFeedback } from "../../../storage/traces/feedback/feedback-rows.ts"
