@@ -10,7 +10,7 @@ import {
   readFirstRows,
 } from "../../storage/traces/calls/shown-calls.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
-import { queryFailure } from "../../storage/traces/query-failure.ts"
+import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import type { CallReadRequest, CallsQueryRequest, CallsQueryStatsRequest } from "../../wire/evaluation/call-read.ts"
 import { chosenColumns } from "./call-columns.ts"
 import { expandRows, fieldsOf, findExpansions } from "./call-expansion.ts"
@@ -66,19 +66,19 @@ async function* readBatches(
 ): AsyncGenerator<CallRow[]> {
   if (page.limit === 0) return
   if (page.limit === null && page.offset === 0 && !columns.some((column) => payloads.has(column))) {
-    const rows = await readAllCallRows(traces, selection, columns, mostRowsWithoutPayload).catch(fail)
+    const rows = await readAllCallRows(traces, selection, columns, mostRowsWithoutPayload).catch(throwQueryFailure)
     for (let from = 0; from < (rows?.length ?? 0); from += linesAtOnce)
       yield rows?.slice(from, from + linesAtOnce) ?? []
     if (rows !== null) return
   }
-  const first = await readFirstRows(traces, selection, page, columns).catch(fail)
+  const first = await readFirstRows(traces, selection, page, columns).catch(throwQueryFailure)
   if (first !== null) return yield first
-  const ids = await findCallIds(traces, selection, page).catch(fail)
+  const ids = await findCallIds(traces, selection, page).catch(throwQueryFailure)
   let count = firstRows
   for (let from = 0; from < ids.length;) {
     const some = ids.slice(from, from + count)
     from += some.length
-    const rows = await readCallRows(traces, selection.projectId, some, columns).catch(fail)
+    const rows = await readCallRows(traces, selection.projectId, some, columns).catch(throwQueryFailure)
     yield rows
     count = nextCount(count, rows)
   }
@@ -106,7 +106,7 @@ export async function readCall(
     includeUsernames: false,
     includeStorageSize: request.include_storage_size === true,
   })
-  const rows = await readCallRows(dependencies.traces, project.id, [request.id], [...columns]).catch(fail)
+  const rows = await readCallRows(dependencies.traces, project.id, [request.id], [...columns]).catch(throwQueryFailure)
   const [row] = rows
   if (row === undefined) return null
   const extras = await readExtras(dependencies, project, request, rows)
@@ -123,9 +123,10 @@ export async function queryCallStats(
   const { traces } = dependencies
   const selection = await selectionOf(dependencies, principal, project, { ...request, sort_by: [] })
   // One more than the limit tells whether there are more.
-  const found = await countCalls(traces, selection, limit === null ? null : limit + 1).catch(fail)
+  const found = await countCalls(traces, selection, limit === null ? null : limit + 1).catch(throwQueryFailure)
   const count = limit === null ? found : Math.min(found, limit)
-  const bytes = request.include_total_storage_size === true ? await traceBytes(traces, selection).catch(fail) : null
+  const bytes =
+    request.include_total_storage_size === true ? await traceBytes(traces, selection).catch(throwQueryFailure) : null
   return { count, has_more: found > count, total_storage_size_bytes: bytes }
 }
 
@@ -138,7 +139,9 @@ export async function selectionOf(
   const { filter, query, sort_by, expand_columns } = request
   const calls = { projectId: project.id, projectName: project.name, filter: filter ?? {} }
   const fields = [...fieldsOf(query?.$expr ?? {}), ...(sort_by ?? []).map(({ field }) => field)]
-  const expansions = await findExpansions(dependencies, principal, calls, expand_columns ?? [], fields).catch(fail)
+  const expansions = await findExpansions(dependencies, principal, calls, expand_columns ?? [], fields).catch(
+    throwQueryFailure,
+  )
   return selectCalls({ ...calls, query: query ?? null, sortBy: sort_by ?? null, expansions })
 }
 
@@ -147,8 +150,4 @@ function nonNegative(name: string, value: number | null | undefined): number | n
     throw new HeddleError("value_error", `${name} must be a non-negative integer, not ${value}`)
   }
   return value
-}
-
-function fail(error: unknown): never {
-  throw queryFailure(error)
 }

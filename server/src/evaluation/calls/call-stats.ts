@@ -11,7 +11,7 @@ import {
 } from "../../storage/traces/calls/call-stats.ts"
 import { type CallsSelection, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
 import { metricValues } from "../../storage/traces/metric-columns.ts"
-import { queryFailure } from "../../storage/traces/query-failure.ts"
+import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import { bucketStarts, type TimeBuckets } from "../../storage/traces/time-buckets.ts"
 import type { Aggregation, MetricBucket } from "../../wire/evaluation/metrics.ts"
 import {
@@ -74,7 +74,7 @@ async function callBuckets(
   buckets: TimeBuckets,
   metrics: Parameters<typeof readCallStats>[3],
 ): Promise<MetricBucket[]> {
-  const { rows, columns } = await readCallStats(traces, selection, buckets, metrics).catch(fail)
+  const { rows, columns } = await readCallStats(traces, selection, buckets, metrics).catch(throwQueryFailure)
   const byBucket = new Map(rows.map((row) => [row.bucket, row]))
   return bucketStarts(buckets).map((start) => {
     const row = byBucket.get(start)
@@ -92,7 +92,9 @@ async function usageBuckets(
   metrics: readonly MetricRequest<TokenMetric>[],
   costs: readonly CostMetric[],
 ): Promise<MetricBucket[]> {
-  const { rows, columns } = await readUsageStats(dependencies.traces, selection, buckets, metrics).catch(fail)
+  const { rows, columns } = await readUsageStats(dependencies.traces, selection, buckets, metrics).catch(
+    throwQueryFailure,
+  )
   const models = [...new Set(rows.map((row) => row.model))].toSorted()
   const spent = costs.length === 0 ? null : await costSums(dependencies, project, selection, buckets, models)
   const byBucket = new Map(rows.map((row) => [keyOf(row), row]))
@@ -124,8 +126,8 @@ async function costSums(
   buckets: TimeBuckets,
   models: readonly string[],
 ): Promise<Map<string, Record<CostMetric, number>>> {
-  const prices = await openPriceBook(dependencies, project, models).catch(fail)
-  const sums = await readTokenSums(dependencies.traces, selection, buckets, prices.changes).catch(fail)
+  const prices = await openPriceBook(dependencies, project, models).catch(throwQueryFailure)
+  const sums = await readTokenSums(dependencies.traces, selection, buckets, prices.changes).catch(throwQueryFailure)
   const costs = new Map<string, Record<CostMetric, number>>()
   for (const sum of sums) {
     const price = prices.find(sum.model, sum.started_at)
@@ -152,8 +154,4 @@ function usageOf(sums: TokenSums) {
     cache_read_input_tokens: sums.cache_read_input_tokens,
     cache_creation_input_tokens: sums.cache_creation_input_tokens,
   }
-}
-
-function fail(error: unknown): never {
-  throw queryFailure(error)
 }

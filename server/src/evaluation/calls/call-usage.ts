@@ -3,7 +3,7 @@ import type { z } from "zod"
 import type { Principal } from "../../http/principal.ts"
 import { readCallUsage, readTraceIds, type CallUsageRow } from "../../storage/traces/calls/call-usage.ts"
 import { selectCalls } from "../../storage/traces/calls/calls-selection.ts"
-import { queryFailure } from "../../storage/traces/query-failure.ts"
+import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import type { CallsFilter } from "../../wire/evaluation/call-read.ts"
 import type { Query } from "../../wire/evaluation/query.ts"
 import type { AggregatedUsage, callsUsageBody, traceUsageBody, UsageAnswer } from "../../wire/evaluation/usage.ts"
@@ -46,7 +46,7 @@ export async function callsUsage(
   const { traces } = dependencies
   const project = await projectForRead(dependencies.database, principal, body.project_id)
   const roots = selectionOf(project, { call_ids: body.call_ids }, null)
-  const traceIds = body.call_ids.length === 0 ? [] : await readTraceIds(traces, roots).catch(fail)
+  const traceIds = body.call_ids.length === 0 ? [] : await readTraceIds(traces, roots).catch(throwQueryFailure)
   const { usage, unfinished } =
     traceIds.length === 0
       ? noUsage
@@ -64,10 +64,11 @@ async function usageOf(
   selection: ReturnType<typeof selectionOf>,
   { limit, include_costs }: { limit?: number | null | undefined; include_costs?: boolean | null | undefined },
 ): Promise<UsageOfCalls> {
-  const rows = await readCallUsage(dependencies.traces, selection, limit ?? defaultLimit).catch(fail)
+  const rows = await readCallUsage(dependencies.traces, selection, limit ?? defaultLimit).catch(throwQueryFailure)
   const reported = rows.map((row) => ({ row, models: usageByModel(row.usage === "" ? null : JSON.parse(row.usage)) }))
   const names = reported.flatMap(({ models }) => [...models.keys()])
-  const prices = include_costs === true ? await openPriceBook(dependencies, project, names).catch(fail) : null
+  const prices =
+    include_costs === true ? await openPriceBook(dependencies, project, names).catch(throwQueryFailure) : null
   const own = new Map(reported.map(({ row, models }) => [row.id, ownUsage(models, row.started_at, prices)]))
   rollUp(rows, own)
   return { usage: own, unfinished: rows.filter((row) => row.is_running).map((row) => row.id) }
@@ -132,8 +133,4 @@ function sumOf(a: AggregatedUsage, b: AggregatedUsage): AggregatedUsage {
     return [name, one === null || other === null ? null : one + other]
   })
   return Object.fromEntries(sums) as AggregatedUsage
-}
-
-function fail(error: unknown): never {
-  throw queryFailure(error)
 }

@@ -5,7 +5,7 @@ import { type CallRow, readCallRows } from "../../storage/traces/calls/shown-cal
 import { needsDatasetRows, scoresHead } from "../../storage/traces/eval-results/result-fields.ts"
 import { findResultRows, type ResultsQuery } from "../../storage/traces/eval-results/result-rows.ts"
 import type { TrialScope } from "../../storage/traces/eval-results/trials.ts"
-import { queryFailure } from "../../storage/traces/query-failure.ts"
+import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import type { EvalResultsBody } from "../../wire/evaluation/eval-results.ts"
 import { fieldsOf } from "../calls/call-expansion.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
@@ -25,7 +25,7 @@ export async function* queryResults(
 ): AsyncGenerator<string> {
   const evaluationIds = evaluationsOf(body)
   const roots = await readCallRows(dependencies.traces, project.id, evaluationIds, ["inputs", "display_name"]).catch(
-    fail,
+    throwQueryFailure,
   )
   const traceIds = [...new Set(roots.map(({ trace_id }) => trace_id))]
   const scope: TrialScope = { projectId: project.id, evaluationIds, traceIds }
@@ -33,7 +33,7 @@ export async function* queryResults(
   const [found, summary] = await Promise.all([
     body.include_rows ? findResultRows(dependencies.traces, request) : { rows: [], total: 0 },
     body.include_summary ? summarizeResults(dependencies, project, summaryRequest(body, scope, roots)) : null,
-  ]).catch(fail)
+  ]).catch(throwQueryFailure)
   const warnings = missingEvaluations(evaluationIds, roots)
   const rows = new ResultRows(dependencies, principal, project, {
     scope,
@@ -113,8 +113,4 @@ function noDifference(field: string): HeddleError {
 function missingEvaluations(ids: readonly string[], roots: readonly CallRow[]): string[] {
   const found = new Set(roots.map(({ id }) => id))
   return ids.filter((id) => !found.has(id)).map((id) => `evaluation ${id} was not found`)
-}
-
-function fail(error: unknown): never {
-  throw queryFailure(error)
 }

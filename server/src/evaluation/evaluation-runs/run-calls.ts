@@ -4,7 +4,7 @@ import { memberText, textAt } from "../../json/json-members.ts"
 import { findCallIds } from "../../storage/traces/calls/calls-read.ts"
 import { type CallsQuery, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
 import { type CallColumn, type CallRow, readCallRows } from "../../storage/traces/calls/shown-calls.ts"
-import { queryFailure } from "../../storage/traces/query-failure.ts"
+import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import type { ListRange } from "../list-range.ts"
 import type { ProjectAccess } from "../project-access.ts"
@@ -26,7 +26,7 @@ export async function findCall(
   project: ProjectAccess,
   id: string,
 ): Promise<CallRow | null> {
-  const [row] = await readCallRows(traces, project.id, [id], columns).catch(fail)
+  const [row] = await readCallRows(traces, project.id, [id], columns).catch(throwQueryFailure)
   return row ?? null
 }
 
@@ -41,9 +41,9 @@ export async function* listCalls(
 ): AsyncGenerator<CallRow[]> {
   if (range.limit === 0) return
   const selection = selectCalls({ projectId: project.id, projectName: project.name, filter, query, sortBy: null })
-  const ids = await findCallIds(traces, selection, range).catch(fail)
+  const ids = await findCallIds(traces, selection, range).catch(throwQueryFailure)
   for (let from = 0; from < ids.length; from += rowsAtOnce) {
-    yield await readCallRows(traces, project.id, ids.slice(from, from + rowsAtOnce), columns).catch(fail)
+    yield await readCallRows(traces, project.id, ids.slice(from, from + rowsAtOnce), columns).catch(throwQueryFailure)
   }
 }
 
@@ -55,7 +55,7 @@ export async function idsOfKind(
   isOne: (row: CallRow) => boolean,
 ): Promise<string[]> {
   if (ids.length === 0) return []
-  const rows = await readCallRows(traces, project.id, [...new Set(ids)], ["attributes"]).catch(fail)
+  const rows = await readCallRows(traces, project.id, [...new Set(ids)], ["attributes"]).catch(throwQueryFailure)
   return rows.filter(isOne).map(({ id }) => id)
 }
 
@@ -80,8 +80,4 @@ export function stringAt(payload: string | null | undefined, ...path: readonly s
 
 export function notFound(kind: string, id: string): HeddleError {
   return new HeddleError("not_found", `${kind} ${id} not found`)
-}
-
-function fail(error: unknown): never {
-  throw queryFailure(error)
 }

@@ -1,7 +1,7 @@
 /** Which calls an export holds: those that `/calls/stream_query` would answer. */
 import type { Readable } from "node:stream"
 import type { Principal } from "../../http/principal.ts"
-import { queryFailure } from "../../storage/traces/query-failure.ts"
+import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import { type ExportedCallColumn, exportedCallColumns, printCalls } from "../../storage/traces/export/print-calls.ts"
 import type { ExportCallsBody } from "../../wire/evaluation/export.ts"
 import { chosenColumns } from "../calls/call-columns.ts"
@@ -29,9 +29,7 @@ export async function exportCalls(
     format: body.format,
     spreadsheetSafe: body.spreadsheet_safe === true,
   }
-  return printCalls(dependencies.traces, selection, print, signal).catch((error: unknown) => {
-    throw queryFailure(error)
-  })
+  return printCalls(dependencies.traces, selection, print, signal).catch(throwQueryFailure)
 }
 
 function exportedColumns(columns: readonly string[] | null): ExportedCallColumn[] {

@@ -1,7 +1,7 @@
 /** Which feedback an export holds: that which `/feedback/query` would answer. */
 import type { Readable } from "node:stream"
 import { printFeedback } from "../../storage/traces/export/print-feedback.ts"
-import { queryFailure } from "../../storage/traces/query-failure.ts"
+import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import type { ExportFeedbackBody } from "../../wire/evaluation/export.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../list-range.ts"
@@ -16,7 +16,5 @@ export async function exportFeedback(
   const page = { ...checkRange(body), sortBy: body.sort_by ?? null }
   const selection = { projectId: project.id, projectName: project.name, where: body.query?.$expr ?? null }
   const style = { format: body.format, spreadsheetSafe: body.spreadsheet_safe === true }
-  return printFeedback(traces, selection, page, style, signal).catch((error: unknown) => {
-    throw queryFailure(error)
-  })
+  return printFeedback(traces, selection, page, style, signal).catch(throwQueryFailure)
 }

@@ -3,7 +3,7 @@ import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { feedbackColumns } from "../../storage/traces/feedback/feedback-fields.ts"
 import { countFeedback, type FeedbackSelection, selectFeedback } from "../../storage/traces/feedback/feedback-query.ts"
-import { queryFailure } from "../../storage/traces/query-failure.ts"
+import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import type { FeedbackQueryBody } from "../../wire/evaluation/feedback.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../list-range.ts"
@@ -21,12 +21,13 @@ export async function queryFeedback(
   const project = await projectForRead(database, principal, body.project_id)
   const selection = { projectId: project.id, projectName: project.name, where: body.query?.$expr ?? null }
   const asked = body.fields?.length ? [...new Set(body.fields)] : null
-  if (asked?.includes(countField)) return countAnswer(asked, await countFeedback(traces, selection).catch(fail))
+  if (asked?.includes(countField))
+    return countAnswer(asked, await countFeedback(traces, selection).catch(throwQueryFailure))
   const fields = asked ?? Object.keys(feedbackColumns)
   const rows = await selectFeedback(traces, selection, { fields, sortBy: body.sort_by ?? null, limit, offset }).catch(
-    fail,
+    throwQueryFailure,
   )
-  const total = await totalCount(traces, selection, rows.length, { limit, offset }).catch(fail)
+  const total = await totalCount(traces, selection, rows.length, { limit, offset }).catch(throwQueryFailure)
   const texts = rows.map((values) => rowText(fields, values, asked === null))
   return `{"result":[${texts.join(",")}],"total_count":${total}}`
 }
@@ -61,8 +62,4 @@ function rowText(fields: readonly string[], values: readonly unknown[], isEveryC
 function isDefault(value: unknown): boolean {
   if (value === null || value === "" || value === "UNSET") return true
   return typeof value === "object" && Object.keys(value).length === 0
-}
-
-function fail(error: unknown): never {
-  throw queryFailure(error)
 }

@@ -10,7 +10,7 @@ import {
   samplePayloads,
 } from "../../storage/traces/feedback/feedback-stats.ts"
 import { metricValues } from "../../storage/traces/metric-columns.ts"
-import { queryFailure } from "../../storage/traces/query-failure.ts"
+import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import { bucketStarts } from "../../storage/traces/time-buckets.ts"
 import type {
   FeedbackAggregateAnswer,
@@ -41,7 +41,9 @@ export async function feedbackStats(
   const shown = shownRange(buckets, body.timezone)
   if (!body.metrics?.length) return { ...shown, buckets: [], window_stats: null }
   const metrics = body.metrics.map(toMetric)
-  const stats = await readFeedbackStats(traces, rangeOf(project, buckets, body), buckets, metrics).catch(fail)
+  const stats = await readFeedbackStats(traces, rangeOf(project, buckets, body), buckets, metrics).catch(
+    throwQueryFailure,
+  )
   const rows = bucketStarts(buckets).map((start) => {
     const row = stats.rows.get(start)
     return { timestamp: shownBucket(start), ...metricValues(stats.columns, row), count: Number(row?.["n"] ?? 0) }
@@ -92,7 +94,7 @@ export async function payloadSchema(
   const asked = range(body)
   checkLength(asked)
   const limit = body.sample_limit ?? defaultSample
-  const samples = await samplePayloads(traces, rangeOf(project, asked, body), limit).catch(fail)
+  const samples = await samplePayloads(traces, rangeOf(project, asked, body), limit).catch(throwQueryFailure)
   return { paths: payloadPaths(samples.map((sample) => JSON.parse(sample) as unknown)) }
 }
 
@@ -138,7 +140,7 @@ export async function aggregatedFeedback(
     scorerIds: body.scorer_ids ?? [],
     agentNames: body.span_agent_names ?? [],
     spanTypes: body.span_types ?? [],
-  }).catch(fail)
+  }).catch(throwQueryFailure)
   const buckets = rows.map((row) => ({
     time_bucket_start_ms: row.bucket === null ? null : row.bucket * 1000,
     group: row.group,
@@ -177,8 +179,4 @@ function checkAggregate(body: FeedbackAggregateBody): void {
       `Feedback request range cannot exceed ${mostAggregateBuckets} buckets`,
     )
   }
-}
-
-function fail(error: unknown): never {
-  throw queryFailure(error)
 }

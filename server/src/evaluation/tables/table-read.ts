@@ -3,7 +3,7 @@ import type { z } from "zod"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { type PlacedDigest, selectRows, type TableSelection } from "../../storage/traces/table-order.ts"
-import { queryFailure } from "../../storage/traces/query-failure.ts"
+import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import {
   mostNamedRows,
   rangeTexts,
@@ -92,9 +92,7 @@ async function rowsInOrder(traces: Traces, project: ProjectAccess, tableDigest: 
 }
 
 async function selectedRows(traces: Traces, project: ProjectAccess, selection: TableSelection, part: Part) {
-  const placed = await selectRows(traces, project.id, selection, part).catch((error: unknown) => {
-    throw queryFailure(error)
-  })
+  const placed = await selectRows(traces, project.id, selection, part).catch(throwQueryFailure)
   const digests = placed.map(({ digest }) => digest)
   return { placed, texts: await rowTexts(traces, project.id, digests) }
 }

@@ -17,3 +17,8 @@ export function queryFailure(error: unknown): unknown {
   }
   return error
 }
+
+/** For the `catch` of a promise. */
+export function throwQueryFailure(error: unknown): never {
+  throw queryFailure(error)
+}
