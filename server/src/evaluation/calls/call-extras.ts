@@ -10,7 +10,7 @@ import type { CallExtras } from "./call-record.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { costEntry, openPriceBook } from "../costs/prices.ts"
 import type { ProjectAccess } from "../project-access.ts"
-import { type TokenUsage, usageByModel } from "../token-usage.ts"
+import { type TokenUsage, usageByModel } from "./token-usage.ts"
 
 export type Inclusions = Pick<
   CallsQueryRequest,

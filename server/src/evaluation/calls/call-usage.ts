@@ -10,7 +10,7 @@ import type { AggregatedUsage, callsUsageBody, traceUsageBody, UsageAnswer } fro
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { openPriceBook, type PriceBook, totalCosts } from "../costs/prices.ts"
 import { type ProjectAccess, projectForRead } from "../project-access.ts"
-import { type TokenUsage, usageByModel } from "../token-usage.ts"
+import { type TokenUsage, usageByModel } from "./token-usage.ts"
 
 const defaultLimit = 10_000
 

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest"
 import type { TokenPriceRow } from "../../storage/traces/token-prices.ts"
 import { loadPriceList } from "./price-list.ts"
 import { costEntry, priceBook } from "./prices.ts"
-import { usageByModel } from "../token-usage.ts"
+import { usageByModel } from "../calls/token-usage.ts"
 
 const row = (fields: Partial<TokenPriceRow>): TokenPriceRow => ({
   id: "1",

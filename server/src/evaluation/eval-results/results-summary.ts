@@ -11,7 +11,7 @@ import { stringAt } from "../evaluation-runs/run-calls.ts"
 import { evaluationOf } from "../evaluation-runs/runs.ts"
 import { ScoreStatistics } from "../evaluation-runs/score-statistics.ts"
 import type { ProjectAccess } from "../project-access.ts"
-import { type TokenUsage, usageByModel } from "../token-usage.ts"
+import { type TokenUsage, usageByModel } from "../calls/token-usage.ts"
 import { openUsageCosts } from "./usage-costs.ts"
 
 export interface SummaryRequest {

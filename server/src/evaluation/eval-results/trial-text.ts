@@ -3,7 +3,7 @@ import { membersOf, memberText, textAt } from "../../json/json-members.ts"
 import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
 import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import { spanRef, type SpanRef } from "../../wire/evaluation/evaluation-run.ts"
-import { type TokenUsage, usageByModel } from "../token-usage.ts"
+import { type TokenUsage, usageByModel } from "../calls/token-usage.ts"
 import { predictCallOf, scorerCallIds, type TrialCall } from "./trial-calls.ts"
 
 export interface TrialParts {

@@ -2,7 +2,7 @@
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { openPriceBook, totalCosts } from "../costs/prices.ts"
 import type { ProjectAccess } from "../project-access.ts"
-import type { TokenUsage } from "../token-usage.ts"
+import type { TokenUsage } from "../calls/token-usage.ts"
 
 type UsageOfModels = ReadonlyMap<string, TokenUsage>
 

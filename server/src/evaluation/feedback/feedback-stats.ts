@@ -23,7 +23,7 @@ import type {
 } from "../../wire/evaluation/feedback-stats.ts"
 import type { Aggregation } from "../../wire/evaluation/metrics.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { payloadPaths } from "../calls/payload-paths.ts"
+import { payloadPaths } from "./payload-paths.ts"
 import { type ProjectAccess, projectForRead } from "../project-access.ts"
 import { range, shownBucket, shownRange, timeBuckets } from "../stats-range.ts"
 
