@@ -9,7 +9,8 @@ import {
   payloadSchemaBody,
 } from "../../wire/evaluation/feedback-stats.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { aggregatedFeedback, feedbackStats, payloadSchema } from "./feedback-stats.ts"
+import { aggregatedFeedback } from "./feedback-aggregate.ts"
+import { feedbackStats, payloadSchema } from "./feedback-stats.ts"
 
 const shared = { method: "POST", access: "key", dialect: "reason", tag: "Feedback" } as const
 
