@@ -1,13 +1,7 @@
 /** `/cost/…`: evaluation-store-objects 8. */
 import { type Route, route } from "../../http/route.ts"
-import {
-  costCreateBody,
-  costPage,
-  costPurgeBody,
-  costQueryBody,
-  costsCreated,
-  costsPurged,
-} from "../../wire/evaluation/cost.ts"
+import { costCreateBody, costPage, costsCreated } from "../../wire/evaluation/cost.ts"
+import { rowPurgeBody, rowQueryBody, rowsPurged } from "../../wire/evaluation/row-query.ts"
 import { createCosts, purgeCosts, queryCosts } from "./costs.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 
@@ -27,7 +21,7 @@ export function costRoutes(dependencies: EvaluationDependencies): Route[] {
       ...shared,
       path: "/cost/query",
       summary: "Find a project's prices",
-      schemas: { body: costQueryBody },
+      schemas: { body: rowQueryBody },
       response: costPage,
       handle: async ({ body, principal }) => queryCosts(dependencies, principal, body),
     }),
@@ -35,8 +29,8 @@ export function costRoutes(dependencies: EvaluationDependencies): Route[] {
       ...shared,
       path: "/cost/purge",
       summary: "Delete prices by id",
-      schemas: { body: costPurgeBody },
-      response: costsPurged,
+      schemas: { body: rowPurgeBody },
+      response: rowsPurged,
       handle: async ({ body, principal }) => purgeCosts(dependencies, principal, body),
     }),
   ]

@@ -10,14 +10,14 @@ import {
   selectTokenPrices,
   type TokenPriceRow,
 } from "../../storage/traces/token-prices.ts"
-import type {
-  CostCreateBody,
-  CostInput,
-  costPage,
-  costPurgeBody,
-  CostQueryBody,
-  costsCreated,
+import {
+  type CostCreateBody,
+  type CostInput,
+  type costPage,
+  type costsCreated,
+  shownCost,
 } from "../../wire/evaluation/cost.ts"
+import type { RowPurgeBody, RowQueryBody } from "../../wire/evaluation/row-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../list-range.ts"
 import { projectForRead, projectForWrite } from "../project-access.ts"
@@ -62,23 +62,12 @@ function effectiveDate(text: string, model: string): string {
   throw invalid(["body", "costs", model, "effective_date"], message)
 }
 
-const shownFields = [
-  "id",
-  "llm_id",
-  "prompt_token_cost",
-  "completion_token_cost",
-  "cache_read_input_token_cost",
-  "cache_creation_input_token_cost",
-  "prompt_token_cost_unit",
-  "completion_token_cost_unit",
-  "effective_date",
-  "provider_id",
-]
+const shownFields = Object.keys(shownCost.shape)
 
 export async function queryCosts(
   { database, traces }: EvaluationDependencies,
   principal: Principal,
-  body: CostQueryBody,
+  body: RowQueryBody,
 ): Promise<z.infer<typeof costPage>> {
   const range = checkRange(body)
   const project = await projectForRead(database, principal, body.project_id)
@@ -92,7 +81,7 @@ export async function queryCosts(
 export async function purgeCosts(
   { database, traces }: EvaluationDependencies,
   principal: Principal,
-  { project_id, query }: z.infer<typeof costPurgeBody>,
+  { project_id, query }: RowPurgeBody,
 ): Promise<Record<string, never>> {
   const ids = idsToPurge(query.$expr, "costs", { in: true })
   const project = await projectForRead(database, principal, project_id)

@@ -1,8 +1,7 @@
 /** Deleting feedback by id: evaluation-store-objects 5. */
-import type { z } from "zod"
 import type { Principal } from "../../http/principal.ts"
 import { findFeedback, writeFeedback } from "../../storage/traces/feedback/feedback-rows.ts"
-import type { feedbackPurgeBody } from "../../wire/evaluation/feedback.ts"
+import type { RowPurgeBody } from "../../wire/evaluation/row-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { projectForRead } from "../project-access.ts"
 import { idsToPurge } from "../purge-ids.ts"
@@ -11,7 +10,7 @@ import { idsToPurge } from "../purge-ids.ts"
 export async function purgeFeedback(
   { database, traces }: EvaluationDependencies,
   principal: Principal,
-  { project_id, query }: z.infer<typeof feedbackPurgeBody>,
+  { project_id, query }: RowPurgeBody,
 ): Promise<Record<string, never>> {
   const ids = idsToPurge(query.$expr, "feedback", { in: false })
   const project = await projectForRead(database, principal, project_id)

@@ -4,7 +4,7 @@ import type { Principal } from "../../http/principal.ts"
 import { feedbackColumns } from "../../storage/traces/feedback/feedback-fields.ts"
 import { countFeedback, type FeedbackSelection, selectFeedback } from "../../storage/traces/feedback/feedback-query.ts"
 import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
-import type { FeedbackQueryBody } from "../../wire/evaluation/feedback.ts"
+import type { RowQueryBody } from "../../wire/evaluation/row-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../list-range.ts"
 import { projectForRead } from "../project-access.ts"
@@ -15,7 +15,7 @@ const countField = "count(*)"
 export async function queryFeedback(
   { database, traces }: EvaluationDependencies,
   principal: Principal,
-  body: FeedbackQueryBody,
+  body: RowQueryBody,
 ): Promise<string> {
   const { limit, offset } = checkRange(body)
   const project = await projectForRead(database, principal, body.project_id)

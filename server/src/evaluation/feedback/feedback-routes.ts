@@ -7,11 +7,9 @@ import {
   feedbackCreateBody,
   feedbackCreated,
   feedbackPage,
-  feedbackPurgeBody,
-  feedbackPurged,
-  feedbackQueryBody,
   feedbackReplaceBody,
 } from "../../wire/evaluation/feedback.ts"
+import { rowPurgeBody, rowQueryBody, rowsPurged } from "../../wire/evaluation/row-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { exactRequest } from "../exact-request.ts"
 import { readFeedback, readFeedbackBatch, readFeedbackReplacement } from "./feedback-body.ts"
@@ -67,15 +65,15 @@ export function feedbackRoutes(dependencies: EvaluationDependencies): Route[] {
       ...shared,
       path: "/feedback/purge",
       summary: "Delete feedback by id",
-      schemas: { body: feedbackPurgeBody },
-      response: feedbackPurged,
+      schemas: { body: rowPurgeBody },
+      response: rowsPurged,
       handle: async ({ body, principal }) => purgeFeedback(dependencies, principal, body),
     }),
     route({
       ...shared,
       path: "/feedback/query",
       summary: "Find feedback",
-      schemas: { body: feedbackQueryBody },
+      schemas: { body: rowQueryBody },
       response: feedbackPage,
       handle: async (context) => {
         const { principal, reply } = context

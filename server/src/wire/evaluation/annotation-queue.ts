@@ -4,6 +4,7 @@
  * leave unset.
  */
 import { z } from "zod"
+import { listRange } from "./list-range.ts"
 import { sortBy } from "./query.ts"
 
 export const queueParams = z.object({ queue_id: z.string() })
@@ -62,14 +63,12 @@ export const annotationQueue = z.object({
 
 export const queueAnswer = z.object({ queue: annotationQueue })
 
-const page = { limit: z.int().nullish(), offset: z.int().nullish() }
-
 export const queuesQueryBody = z.looseObject({
   project_id: z.string(),
   /** Part of the name, in any case. */
   name: z.string().nullish(),
   sort_by: z.array(sortBy).nullish(),
-  ...page,
+  ...listRange,
 })
 
 export const queueStatsBody = z.looseObject({ project_id: z.string(), queue_ids: z.array(z.string()) })
@@ -124,7 +123,7 @@ export const itemsQueryBody = z.looseObject({
     .nullish(),
   sort_by: z.array(sortBy).nullish(),
   include_position: z.boolean().nullish(),
-  ...page,
+  ...listRange,
 })
 
 export const itemsPage = z.object({ items: z.array(annotationItem) })

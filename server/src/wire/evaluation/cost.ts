@@ -1,6 +1,5 @@
 /** Token prices: evaluation-store-calls 4.3, evaluation-store-objects 8. */
 import { z } from "zod"
-import { query, sortBy } from "./query.ts"
 
 export const costInput = z.looseObject({
   /** Price of one token. */
@@ -24,38 +23,21 @@ export const costCreateBody = z.looseObject({
 /** Of each price its id and the model. */
 export const costsCreated = z.object({ ids: z.array(z.array(z.string()).length(2)) })
 
-export const costQueryBody = z.looseObject({
-  project_id: z.string(),
-  fields: z.array(z.string()).nullish(),
-  query: query.nullish(),
-  sort_by: z.array(sortBy).nullish(),
-  limit: z.int().nullish(),
-  offset: z.int().nullish(),
+/** In the order in which all fields are shown. */
+export const shownCost = z.object({
+  id: z.string(),
+  llm_id: z.string(),
+  prompt_token_cost: z.number(),
+  completion_token_cost: z.number(),
+  cache_read_input_token_cost: z.number(),
+  cache_creation_input_token_cost: z.number(),
+  prompt_token_cost_unit: z.string(),
+  completion_token_cost_unit: z.string(),
+  effective_date: z.iso.datetime(),
+  provider_id: z.string(),
 })
 
-export const costPage = z.object({
-  results: z.array(
-    z
-      .object({
-        id: z.string(),
-        llm_id: z.string(),
-        prompt_token_cost: z.number(),
-        completion_token_cost: z.number(),
-        cache_read_input_token_cost: z.number(),
-        cache_creation_input_token_cost: z.number(),
-        prompt_token_cost_unit: z.string(),
-        completion_token_cost_unit: z.string(),
-        effective_date: z.iso.datetime(),
-        provider_id: z.string(),
-      })
-      .partial(),
-  ),
-})
-
-export const costPurgeBody = z.looseObject({ project_id: z.string(), query })
-
-export const costsPurged = z.object({})
+export const costPage = z.object({ results: z.array(shownCost.partial()) })
 
 export type CostInput = z.infer<typeof costInput>
 export type CostCreateBody = z.infer<typeof costCreateBody>
-export type CostQueryBody = z.infer<typeof costQueryBody>

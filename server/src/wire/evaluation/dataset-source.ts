@@ -1,5 +1,6 @@
 /** Where the rows of datasets came from: evaluation-store-objects 10. Clients send more fields than these; they are ignored. */
 import { z } from "zod"
+import { listRange } from "./list-range.ts"
 
 /** Half a surrogate pair would be stored as another character. */
 const name = z
@@ -43,8 +44,7 @@ export const datasetSourceQueryBody = z.object({
   row_digests: z.array(z.string()).nullish(),
   source_kinds: z.array(kind).nullish(),
   include_deleted: z.boolean().nullish(),
-  limit: z.int().nullish(),
-  offset: z.int().nullish(),
+  ...listRange,
 })
 
 export const datasetSources = z.object({

@@ -1,5 +1,6 @@
 /** `eval_results/query`: evaluation-store-objects 7. */
 import { z } from "zod"
+import { listRange } from "./list-range.ts"
 import { query, sortBy } from "./query.ts"
 import { orDefault } from "./or-default.ts"
 
@@ -38,8 +39,7 @@ export const evalResultsBody = z
       .nullish(),
     filters: z.array(evalResultsFilter).nullish(),
     filter_logic_operator: orDefault(z.enum(["and", "or"]), "or"),
-    limit: z.int().nullish(),
-    offset: z.int().nullish(),
+    ...listRange,
   })
   .refine(
     (body) => (body.evaluation_call_ids?.length ?? 0) + (body.evaluation_run_ids?.length ?? 0) > 0,

@@ -1,8 +1,8 @@
 /** Exports: guide/export. */
 import { z } from "zod"
-import { feedbackQueryBody } from "./feedback.ts"
 import { callRecord, callsQueryRequest } from "./call-read.ts"
 import { orDefault } from "./or-default.ts"
+import { rowQueryBody } from "./row-query.ts"
 
 /** JSON Lines, CSV with a header (RFC 4180) or Parquet. */
 export const exportFormat = z.enum(["jsonl", "csv", "parquet"])
@@ -26,7 +26,7 @@ export const exportCallsBody = callsQueryRequest
   })
   .extend(style)
 
-export const exportFeedbackBody = feedbackQueryBody
+export const exportFeedbackBody = rowQueryBody
   .pick({ project_id: true, query: true, sort_by: true, limit: true, offset: true })
   .extend(style)
 

@@ -1,6 +1,5 @@
 /** Feedback: evaluation-store-objects 2.3, 2.4 and 5. Clients send null for what they leave unset. */
 import { z } from "zod"
-import { query, sortBy } from "./query.ts"
 
 const words = z.array(z.string()).nullish()
 const reasons = z.record(z.string(), z.string()).nullish()
@@ -47,25 +46,10 @@ export const feedbackCreated = z.object({
 
 export const feedbackBatchCreated = z.object({ res: z.array(feedbackCreated) })
 
-export const feedbackQueryBody = z.looseObject({
-  project_id: z.string(),
-  /** Columns, `payload.<path>`, `<map column>.<key>` or `count(*)`; none: every column. */
-  fields: z.array(z.string()).nullish(),
-  query: query.nullish(),
-  sort_by: z.array(sortBy).nullish(),
-  limit: z.int().nullish(),
-  offset: z.int().nullish(),
-})
-
 export const feedbackPage = z.object({
   result: z.array(z.record(z.string(), z.unknown())),
   /** Rows that match, before `limit` and `offset`. */
   total_count: z.int().min(0),
 })
 
-export const feedbackPurgeBody = z.looseObject({ project_id: z.string(), query })
-
-export const feedbackPurged = z.object({})
-
 export type FeedbackCreateBody = z.infer<typeof feedbackCreateBody>
-export type FeedbackQueryBody = z.infer<typeof feedbackQueryBody>

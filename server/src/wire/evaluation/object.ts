@@ -1,5 +1,6 @@
 /** Objects and their versions: evaluation-store-objects 3. Clients send more fields than these; they are ignored. */
 import { z } from "zod"
+import { listRange } from "./list-range.ts"
 import { orDefault } from "./or-default.ts"
 
 const strings = z.array(z.string())
@@ -62,8 +63,7 @@ export const objectQueryBody = z.object({
       aliases: strings.nullish(),
     })
     .nullish(),
-  limit: z.int().nullish(),
-  offset: z.int().nullish(),
+  ...listRange,
   /** Of `object_id` and `created_at`; other fields are left out. */
   sort_by: z.array(z.object({ field: z.string(), direction: orDefault(z.enum(["asc", "desc"]), "asc") })).nullish(),
   metadata_only: flag,

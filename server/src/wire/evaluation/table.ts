@@ -1,5 +1,6 @@
 /** Tables: evaluation-store-calls 6.2. Clients send more fields than these; they are ignored. */
 import { z } from "zod"
+import { listRange } from "./list-range.ts"
 import { sortBy } from "./query.ts"
 
 const digest = z.string()
@@ -38,8 +39,7 @@ export const tableQueryBody = z.object({
   project_id: z.string(),
   digest,
   filter: z.object({ row_digests: z.array(digest).nullish() }).nullish(),
-  limit: z.int().nullish(),
-  offset: z.int().nullish(),
+  ...listRange,
   /** Dotted paths into the rows. */
   sort_by: z.array(sortBy).nullish(),
 })

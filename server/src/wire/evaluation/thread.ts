@@ -1,5 +1,6 @@
 /** Threads: evaluation-store-calls 5. null means absent in every request. */
 import { z } from "zod"
+import { listRange } from "./list-range.ts"
 import { sortBy } from "./query.ts"
 
 export const threadsQueryRequest = z.looseObject({
@@ -11,8 +12,7 @@ export const threadsQueryRequest = z.looseObject({
       thread_ids: z.array(z.string()).nullish(),
     })
     .nullish(),
-  limit: z.int().nullish(),
-  offset: z.int().nullish(),
+  ...listRange,
   sort_by: z.array(sortBy).nullish(),
 })
 
