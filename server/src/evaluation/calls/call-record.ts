@@ -1,7 +1,7 @@
 /** A call as its JSON text: evaluation-store-calls 3.1, 3.2. Payload texts are spliced in as they came (law 3). */
 import { memberText, withMembers } from "../../json/json-members.ts"
 import type { CallColumn, CallRow } from "../../storage/traces/calls/shown-calls.ts"
-import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
+import { callDuration } from "./call-duration.ts"
 
 /** What does not come from the row: JSON texts. */
 export interface CallExtras {
@@ -53,18 +53,12 @@ function attributesText({ attributes, otel_dump }: CallRow): string {
 function summaryText(row: CallRow, { costs, feedback }: CallExtras): string {
   const summary = row.summary ?? "{}"
   const computed: Record<string, string> = { status: `"${statusOf(row)}"`, ...nameOf(row) }
-  const latency = latencyOf(row)
-  if (latency !== null) computed["latency_ms"] = latency
+  const duration = callDuration(row)
+  if (duration !== null) computed["latency_ms"] = String(duration / 1000n)
   if (costs !== undefined) computed["costs"] = costs
   if (feedback !== undefined) computed["feedback"] = feedback
   const sent = summary.includes('"weave"') ? memberText(summary, "weave") : null
   return withMembers(summary, { weave: withMembers(sent ?? "{}", computed) })
-}
-
-/** Whole milliseconds, in digits. */
-function latencyOf({ started_at, ended_at }: CallRow): string | null {
-  const [start, end] = [started_at, ended_at ?? ""].map(microsecondsOf)
-  return start == null || end == null ? null : String((end - start) / 1000n)
 }
 
 export function statusOf({ exception, ended_at, summary }: CallRow): string {

@@ -1,8 +1,8 @@
 /** One trial as its JSON text, payloads as they came (law 3): evaluation-store-objects 7. */
 import { membersOf, memberText, textAt } from "../../json/json-members.ts"
 import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
-import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import { spanRef, type SpanRef } from "../../wire/evaluation/evaluation-run.ts"
+import { callDuration } from "../calls/call-duration.ts"
 import { type TokenUsage, usageByModel } from "../calls/token-usage.ts"
 import { predictCallOf, scorerCallIds, type TrialCall } from "./trial-calls.ts"
 
@@ -51,8 +51,8 @@ export function usageOf({ summary }: Pick<CallRow, "summary">): Map<string, Toke
 }
 
 function latencyOf(predict: CallRow | null): number | null {
-  const [start, end] = [predict?.started_at ?? "", predict?.ended_at ?? ""].map(microsecondsOf)
-  return start == null || end == null ? null : Number(end - start) / 1e6
+  const duration = predict === null ? null : callDuration(predict)
+  return duration === null ? null : Number(duration) / 1e6
 }
 
 /** A number of the SDKs, `{mean}` of this API. */

@@ -4,8 +4,8 @@ import { memberText, withMembers } from "../../json/json-members.ts"
 import { findChildIds } from "../../storage/traces/calls/call-children.ts"
 import { type CallRow, readCallRows } from "../../storage/traces/calls/shown-calls.ts"
 import { queryFailure } from "../../storage/traces/query-failure.ts"
-import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
+import { callDuration } from "../calls/call-duration.ts"
 import { recordCalls } from "../calls/recorded-call.ts"
 import { type ProjectAccess, projectForRead } from "../project-access.ts"
 import { tryParseRef } from "../refs/refs.ts"
@@ -66,7 +66,7 @@ async function scoresOf({ traces }: EvaluationDependencies, project: ProjectAcce
   return scores
 }
 
-function latencyText({ started_at, ended_at }: CallRow): string {
-  const [start, end] = [started_at, ended_at ?? ""].map(microsecondsOf)
-  return start == null || end == null ? "null" : JSON.stringify({ mean: Number(end - start) / 1e6 })
+function latencyText(row: CallRow): string {
+  const duration = callDuration(row)
+  return duration === null ? "null" : JSON.stringify({ mean: Number(duration) / 1e6 })
 }
