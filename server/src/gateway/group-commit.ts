@@ -1,4 +1,5 @@
-/** Shares one durable write among all who wait for one (law 1): while a write runs, the next one gathers. */ import { setImmediate } from "node:timers/promises"
+/** Shares one durable write among all who wait for one (law 1): while a write runs, the next one gathers. */
+import { setImmediate } from "node:timers/promises"
 
 export class GroupCommit<T> {
   readonly #write: (items: T[]) => Promise<void>
