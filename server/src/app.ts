@@ -39,7 +39,7 @@ import type { BaseRef } from "./wire/engine/base.ts"
 import { createBaseModels, type FindHubModel } from "./training/base-models.ts"
 import { FetchPolicy } from "./outbound/public-address.ts"
 import { trainingRoutes } from "./training/training-routes.ts"
-import { TrajectoryReader } from "./training/trajectory-reader.ts"
+import { TrajectoryReader } from "./training/trajectories/trajectory-reader.ts"
 
 const repositoryRoot = path.resolve(import.meta.dirname, "../..")
 const shippedModels = new Map([["heddle/tiny", path.join(repositoryRoot, "engine/models/heddle-tiny")]])

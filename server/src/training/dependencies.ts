@@ -1,8 +1,8 @@
 /** What the training area is given by `app.ts`. */
 import type { BaseRef } from "../wire/engine/base.ts"
 import type { BaseModels } from "./base-models.ts"
-import type { SftSources } from "./sft-data.ts"
-import type { TrajectoryReader } from "./trajectory-reader.ts"
+import type { SftSources } from "./sft/sft-data.ts"
+import type { TrajectoryReader } from "./trajectories/trajectory-reader.ts"
 
 export interface TrainingLimits {
   /** Largest body of an RL job or a log, decoded. */

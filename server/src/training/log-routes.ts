@@ -9,8 +9,8 @@ import { modelParams } from "../wire/training/model.ts"
 import type { TrainingDependencies } from "./dependencies.ts"
 import { referToBlob, withTemporaryFile } from "./job-data.ts"
 import { modelOf } from "./model-access.ts"
-import { checkedFields } from "./trajectory-fields.ts"
-import { prefixed } from "./trajectory-metrics.ts"
+import { checkedFields } from "./trajectories/trajectory-fields.ts"
+import { prefixed } from "./trajectories/trajectory-metrics.ts"
 
 export function logRoutes(dependencies: TrainingDependencies): Route[] {
   return [

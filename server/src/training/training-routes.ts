@@ -6,8 +6,8 @@ import { healthRoutes } from "./health-routes.ts"
 import { jobRoutes } from "./job-routes.ts"
 import { logRoutes } from "./log-routes.ts"
 import { modelRoutes } from "./model-routes.ts"
-import { rlJobRoutes } from "./rl-job-routes.ts"
-import { sftJobRoutes } from "./sft-job-routes.ts"
+import { rlJobRoutes } from "./rl/rl-job-routes.ts"
+import { sftJobRoutes } from "./sft/sft-job-routes.ts"
 
 export function trainingRoutes(dependencies: TrainingDependencies): Route[] {
   return [

@@ -1,13 +1,13 @@
 /** Where an SFT job's rows come from: training-api 2.5, `training_data_url`. The result is a blob. */
-import { invalid } from "../errors.ts"
-import type { Principal } from "../http/principal.ts"
-import type { BlobStore } from "../storage/blobs/blob-store.ts"
-import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { findUpload } from "../storage/catalog/uploads.ts"
-import { FetchError } from "../outbound/guarded-request.ts"
+import { invalid } from "../../errors.ts"
+import type { Principal } from "../../http/principal.ts"
+import type { BlobStore } from "../../storage/blobs/blob-store.ts"
+import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
+import { findUpload } from "../../storage/catalog/uploads.ts"
+import { FetchError } from "../../outbound/guarded-request.ts"
 import { fetchData, type FetchLimits } from "./fetch-data.ts"
-import { entityIdsOf } from "./model-access.ts"
-import type { FetchPolicy } from "../outbound/public-address.ts"
+import { entityIdsOf } from "../model-access.ts"
+import type { FetchPolicy } from "../../outbound/public-address.ts"
 
 export interface SftSources {
   database: CatalogDatabase

@@ -1,9 +1,9 @@
 /** Row 9 of training-api 1.1. */
-import { type Route, route } from "../http/route.ts"
-import { job as jobSchema } from "../wire/training/job.ts"
-import { createSftJobBody } from "../wire/training/sft-job.ts"
-import type { TrainingDependencies } from "./dependencies.ts"
-import { toWireJob } from "./job-routes.ts"
+import { type Route, route } from "../../http/route.ts"
+import { job as jobSchema } from "../../wire/training/job.ts"
+import { createSftJobBody } from "../../wire/training/sft-job.ts"
+import type { TrainingDependencies } from "../dependencies.ts"
+import { toWireJob } from "../job-routes.ts"
 import { makeSftJob } from "./sft-jobs.ts"
 
 export function sftJobRoutes(dependencies: TrainingDependencies): Route[] {

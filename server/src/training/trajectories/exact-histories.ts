@@ -2,9 +2,9 @@
  * Messages and tools of a trajectory with their numbers as the client wrote them (law 3): a template
  * renders `1.0` and `1` differently, and the prompt must be the one that was sampled from.
  */
-import { holdsNumber, parseExact } from "../json/exact-json.ts"
-import { type ContainerKind, type JsonPath, JsonSplitter, type SplitHandler } from "../json/json-splitter.ts"
-import type { History, Trajectory } from "../wire/training/trajectory.ts"
+import { holdsNumber, parseExact } from "../../json/exact-json.ts"
+import { type ContainerKind, type JsonPath, JsonSplitter, type SplitHandler } from "../../json/json-splitter.ts"
+import type { History, Trajectory } from "../../wire/training/trajectory.ts"
 
 type Turns = Pick<History, "messages_and_choices" | "tools">
 type Item = History["messages_and_choices"][number]

@@ -3,10 +3,10 @@
  * trajectory, so that memory holds one of them and not the body.
  */
 import type { z } from "zod"
-import type { ValidationIssue } from "../errors.ts"
-import { validationError } from "../http/validation.ts"
-import { groupFields, type Trajectory, trajectory as trajectorySchema } from "../wire/training/trajectory.ts"
-import { type ContainerKind, type JsonPath, JsonSplitter, type SplitHandler } from "../json/json-splitter.ts"
+import type { ValidationIssue } from "../../errors.ts"
+import { validationError } from "../../http/validation.ts"
+import { groupFields, type Trajectory, trajectory as trajectorySchema } from "../../wire/training/trajectory.ts"
+import { type ContainerKind, type JsonPath, JsonSplitter, type SplitHandler } from "../../json/json-splitter.ts"
 import { TrajectoryMetrics } from "./trajectory-metrics.ts"
 
 /** One trajectory, or one unknown field, may be this large. */

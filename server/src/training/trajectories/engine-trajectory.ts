@@ -1,6 +1,6 @@
 /** A trajectory as the engine reads it (`specTrajectory`): only what training needs. */
-import type { SpecTrajectory } from "../wire/engine/train.ts"
-import type { Choice, History, Trajectory } from "../wire/training/trajectory.ts"
+import type { SpecTrajectory } from "../../wire/engine/train.ts"
+import type { Choice, History, Trajectory } from "../../wire/training/trajectory.ts"
 
 type SpecHistory = SpecTrajectory["histories"][number]
 type SpecItem = SpecHistory["items"][number]

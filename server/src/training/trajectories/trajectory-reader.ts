@@ -1,7 +1,7 @@
 /** The server's side of the reading thread: sends bodies over with back-pressure, brings results back. */
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
-import { diskFull, HeddleError, saysDiskFull } from "../errors.ts"
+import { diskFull, HeddleError, saysDiskFull } from "../../errors.ts"
 import type { FromReader, ReadTrajectories, ToReader, TrajectoryFileFormat } from "./trajectory-messages.ts"
 
 /** Bytes of one body on their way to the thread; more wait in the socket. */

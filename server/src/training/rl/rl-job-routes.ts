@@ -1,10 +1,10 @@
 /** Row 8 of training-api 1.1. */
-import { bodyStream } from "../http/body-stream.ts"
-import { type Route, route } from "../http/route.ts"
-import { job as jobSchema } from "../wire/training/job.ts"
-import { createRlJobBody } from "../wire/training/rl-job.ts"
-import type { TrainingDependencies } from "./dependencies.ts"
-import { toWireJob } from "./job-routes.ts"
+import { bodyStream } from "../../http/body-stream.ts"
+import { type Route, route } from "../../http/route.ts"
+import { job as jobSchema } from "../../wire/training/job.ts"
+import { createRlJobBody } from "../../wire/training/rl-job.ts"
+import type { TrainingDependencies } from "../dependencies.ts"
+import { toWireJob } from "../job-routes.ts"
 import { makeRlJob } from "./rl-jobs.ts"
 
 export function rlJobRoutes(dependencies: TrainingDependencies): Route[] {

@@ -1,6 +1,6 @@
 /** From what the client asked for to what the engine does: training-api 2.5, with every default applied. */
-import type { SftConfig } from "../wire/engine/train.ts"
-import { type CreateSftJobBody, sftJobConfig, type SftJobConfig } from "../wire/training/sft-job.ts"
+import type { SftConfig } from "../../wire/engine/train.ts"
+import { type CreateSftJobBody, sftJobConfig, type SftJobConfig } from "../../wire/training/sft-job.ts"
 
 const automaticBatchSize = 2
 

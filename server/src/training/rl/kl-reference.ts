@@ -1,12 +1,12 @@
 /** Which checkpoint an RL job's KL penalty compares with: training-api 2.2. */
-import { invalid } from "../errors.ts"
-import type { Principal } from "../http/principal.ts"
-import { findCheckpoint } from "../storage/catalog/checkpoints.ts"
-import { findModelByPath, type ModelRecord } from "../storage/catalog/models.ts"
-import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import type { KlReference } from "../wire/training/job.ts"
-import type { ExperimentalConfig } from "../wire/training/rl-job.ts"
-import { entityIdsOf } from "./model-access.ts"
+import { invalid } from "../../errors.ts"
+import type { Principal } from "../../http/principal.ts"
+import { findCheckpoint } from "../../storage/catalog/checkpoints.ts"
+import { findModelByPath, type ModelRecord } from "../../storage/catalog/models.ts"
+import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
+import type { KlReference } from "../../wire/training/job.ts"
+import type { ExperimentalConfig } from "../../wire/training/rl-job.ts"
+import { entityIdsOf } from "../model-access.ts"
 
 /** @throws {HeddleError} 422 when the checkpoint is not there. */
 export async function resolveKlReference(

@@ -1,5 +1,5 @@
 /** What a set of trajectories says about a step: training-api 2.4, the metric table. */
-import type { groupFields, Trajectory } from "../wire/training/trajectory.ts"
+import type { groupFields, Trajectory } from "../../wire/training/trajectory.ts"
 import type { z } from "zod"
 
 type GroupFields = z.output<typeof groupFields>

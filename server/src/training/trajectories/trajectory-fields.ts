@@ -1,7 +1,7 @@
 /** What stands beside `trajectory_groups` in a body, checked after the groups were read. */
 import type { z } from "zod"
-import { HeddleError } from "../errors.ts"
-import { validationError } from "../http/validation.ts"
+import { HeddleError } from "../../errors.ts"
+import { validationError } from "../../http/validation.ts"
 import type { ReadTrajectories } from "./trajectory-messages.ts"
 
 /** @throws {HeddleError} 422 with what is wrong in the fields and in the groups together. */

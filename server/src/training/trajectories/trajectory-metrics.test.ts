@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { groupFields, trajectory } from "../wire/training/trajectory.ts"
+import { groupFields, trajectory } from "../../wire/training/trajectory.ts"
 import { prefixed, TrajectoryMetrics } from "./trajectory-metrics.ts"
 
 function summaryOf(groups: { rewards: number[]; exceptions?: number; metrics?: Record<string, number> }[]) {

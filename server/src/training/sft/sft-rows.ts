@@ -1,10 +1,10 @@
 /** Checks an SFT data file row by row, holding one row at a time: training-api 2.5. */
 import type { Readable } from "node:stream"
 import { isUtf8 } from "node:buffer"
-import { parse } from "../http/validation.ts"
-import { maximumJsonDepth } from "../json/json-cursor.ts"
-import { isNestedDeeper } from "../json/nesting.ts"
-import { sftRow } from "../wire/training/sft-job.ts"
+import { parse } from "../../http/validation.ts"
+import { maximumJsonDepth } from "../../json/json-cursor.ts"
+import { isNestedDeeper } from "../../json/nesting.ts"
+import { sftRow } from "../../wire/training/sft-job.ts"
 
 const maximumRowBytes = 64 * 1024 * 1024
 const newline = 0x0a

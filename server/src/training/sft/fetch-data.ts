@@ -1,7 +1,7 @@
 /** Fetches training data from an https address that a client names, within {@link FetchPolicy}. */
 import type { IncomingMessage } from "node:http"
-import { FetchError, guardedRequest } from "../outbound/guarded-request.ts"
-import type { FetchPolicy } from "../outbound/public-address.ts"
+import { FetchError, guardedRequest } from "../../outbound/guarded-request.ts"
+import type { FetchPolicy } from "../../outbound/public-address.ts"
 
 export interface FetchLimits {
   maximumBytes: number

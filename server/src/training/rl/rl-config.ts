@@ -1,7 +1,7 @@
 /** From what the client asked for to what the engine does: training-api 2.2, with every default applied. */
-import { HeddleError, type ValidationIssue } from "../errors.ts"
-import type { RlConfig } from "../wire/engine/train.ts"
-import { experimentalConfig, type ExperimentalConfig } from "../wire/training/rl-job.ts"
+import { HeddleError, type ValidationIssue } from "../../errors.ts"
+import type { RlConfig } from "../../wire/engine/train.ts"
+import { experimentalConfig, type ExperimentalConfig } from "../../wire/training/rl-job.ts"
 
 /** `learningRateMultiplier`: training-api 7.6; 1 unless asked for. */
 export function resolveRlConfig(asked: ExperimentalConfig, learningRateMultiplier: number): RlConfig {
