@@ -25,7 +25,7 @@ import {
 import { spanStatsAnswer, spanStatsBody } from "../../wire/evaluation/agents/span-stats.ts"
 import { traceAnswer, traceRequest } from "../../wire/evaluation/otel.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { exactRequest } from "../exact-request.ts"
+import { exactRequest } from "../requests/exact-request.ts"
 import { conversationChat, traceChat } from "./conversations/chat.ts"
 import { conversationSpans } from "./conversations/conversation-spans.ts"
 import { searchAgents } from "./search/message-search.ts"

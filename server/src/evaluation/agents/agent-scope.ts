@@ -11,7 +11,7 @@ import type { Query } from "../../wire/evaluation/query.ts"
 import { openPriceBook } from "../costs/prices.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { type ProjectAccess, projectForRead } from "../project-access.ts"
-import { moment } from "../stats-range.ts"
+import { moment } from "../requests/stats-range.ts"
 
 export interface Window {
   /** Microseconds since 1970: inclusive, exclusive. */

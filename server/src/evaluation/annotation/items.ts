@@ -17,7 +17,7 @@ import { writeQueueCalls } from "../../storage/traces/annotation/queue-calls.ts"
 import { readCallRows } from "../../storage/traces/calls/shown-calls.ts"
 import type { AnnotationItem, ItemsAddBody, ItemsQueryBody } from "../../wire/evaluation/annotation-queue.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { checkRange } from "../list-range.ts"
+import { checkRange } from "../requests/list-range.ts"
 import { knownSorts } from "./known-sorts.ts"
 import { type QueueAccess, queueNotFound } from "./queues.ts"
 

@@ -23,7 +23,7 @@ import type {
   QueuesQueryBody,
   QueueUpdateBody,
 } from "../../wire/evaluation/annotation-queue.ts"
-import { checkRange } from "../list-range.ts"
+import { checkRange } from "../requests/list-range.ts"
 import { type ProjectAccess, projectForRead, projectForWrite } from "../project-access.ts"
 import { knownSorts } from "./known-sorts.ts"
 

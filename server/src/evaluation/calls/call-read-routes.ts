@@ -11,7 +11,7 @@ import {
 } from "../../wire/evaluation/call-read.ts"
 import { queryCalls, queryCallStats, readCall } from "./call-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { exactRequest } from "../exact-request.ts"
+import { exactRequest } from "../requests/exact-request.ts"
 import { jsonDocument, jsonLines, lineTypes, linesType, sendStream } from "../json-stream.ts"
 import { projectForRead } from "../project-access.ts"
 

@@ -23,7 +23,7 @@ import {
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { openPriceBook, totalCosts } from "../costs/prices.ts"
 import { type ProjectAccess, projectForRead } from "../project-access.ts"
-import { shownBucket, shownRange, timeBuckets } from "../stats-range.ts"
+import { shownBucket, shownRange, timeBuckets } from "../requests/stats-range.ts"
 
 type CostMetric = z.infer<typeof costMetric>
 

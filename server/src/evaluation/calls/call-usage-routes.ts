@@ -5,7 +5,7 @@ import { callStatsAnswer, callStatsBody } from "../../wire/evaluation/usage-stat
 import { callStats } from "./call-stats.ts"
 import { callsUsage, traceUsage } from "./call-usage.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { exactRequest } from "../exact-request.ts"
+import { exactRequest } from "../requests/exact-request.ts"
 
 const shared = { method: "POST", access: "key", dialect: "reason", tag: "Calls" } as const
 

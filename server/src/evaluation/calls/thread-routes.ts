@@ -7,7 +7,7 @@ import { findThreads, threadSortFields, type ThreadsQuery } from "../../storage/
 import { threadRecord, threadsQueryRequest, type ThreadsQueryRequest } from "../../wire/evaluation/thread.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { jsonLines, lineTypes, linesType, sendStream } from "../json-stream.ts"
-import { checkRange } from "../list-range.ts"
+import { checkRange } from "../requests/list-range.ts"
 import { projectForRead } from "../project-access.ts"
 
 export function threadRoutes({ database, traces }: EvaluationDependencies): Route[] {

@@ -19,9 +19,9 @@ import {
 } from "../../wire/evaluation/cost.ts"
 import type { RowPurgeBody, RowQueryBody } from "../../wire/evaluation/row-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { checkRange } from "../list-range.ts"
+import { checkRange } from "../requests/list-range.ts"
 import { projectForRead, projectForWrite } from "../project-access.ts"
-import { idsToPurge } from "../purge-ids.ts"
+import { idsToPurge } from "../requests/purge-ids.ts"
 
 export async function createCosts(
   { database, traces }: EvaluationDependencies,

@@ -12,7 +12,7 @@ import {
   sourceDatasetsBody,
 } from "../../wire/evaluation/dataset-source.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { objectTextOrNull, readBody } from "../request-text.ts"
+import { objectTextOrNull, readBody } from "../requests/request-text.ts"
 import { linkSources, querySourceDatasets, querySources, unlinkSources } from "./dataset-sources.ts"
 
 const shared = { method: "POST", access: "key", dialect: "reason", tag: "Datasets" } as const

@@ -22,7 +22,7 @@ import type {
   sourceDatasetsBody,
 } from "../../wire/evaluation/dataset-source.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { checkRange } from "../list-range.ts"
+import { checkRange } from "../requests/list-range.ts"
 import { projectForRead, projectForWrite } from "../project-access.ts"
 import { isUuid } from "../../storage/catalog/identifiers.ts"
 import { type AskedSource, findSources, type FoundSource } from "./source-lookup.ts"

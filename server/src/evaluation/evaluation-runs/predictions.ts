@@ -8,7 +8,7 @@ import type { OfRunList, SpanRef } from "../../wire/evaluation/evaluation-run.ts
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { textOr } from "../object-families/family.ts"
 import { type CallRecord, recordCalls } from "../calls/recorded-call.ts"
-import type { ListRange } from "../list-range.ts"
+import type { ListRange } from "../requests/list-range.ts"
 import { type ProjectAccess, projectForRead, projectForWrite } from "../project-access.ts"
 import { tryParseRef } from "../refs/refs.ts"
 import { findCall, isScoreCall, listCalls, markersOf, notFound, stringAt } from "./run-calls.ts"

@@ -2,7 +2,7 @@
 import { z } from "zod"
 import type { JsonCursor } from "../../json/json-cursor.ts"
 import { predictionCreateBody, scoreCreateBody } from "../../wire/evaluation/evaluation-run.ts"
-import { readBody } from "../request-text.ts"
+import { readBody } from "../requests/request-text.ts"
 import type { NewPrediction } from "./predictions.ts"
 import type { NewScore } from "./scores.ts"
 

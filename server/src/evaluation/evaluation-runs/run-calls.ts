@@ -6,7 +6,7 @@ import { type CallsQuery, selectCalls } from "../../storage/traces/calls/calls-s
 import { type CallColumn, type CallRow, readCallRows } from "../../storage/traces/calls/shown-calls.ts"
 import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import type { ListRange } from "../list-range.ts"
+import type { ListRange } from "../requests/list-range.ts"
 import type { ProjectAccess } from "../project-access.ts"
 import type { RunMarkers } from "./run-names.ts"
 

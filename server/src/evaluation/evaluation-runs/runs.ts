@@ -7,7 +7,7 @@ import type { EvaluationRunCreate, EvaluationRunList } from "../../wire/evaluati
 import { statusOf } from "../calls/call-record.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { recordCalls } from "../calls/recorded-call.ts"
-import type { ListRange } from "../list-range.ts"
+import type { ListRange } from "../requests/list-range.ts"
 import { textOr } from "../object-families/family.ts"
 import { type ProjectAccess, projectForWrite } from "../project-access.ts"
 import { findCall, listCalls, markersOf, notFound, stringAt } from "./run-calls.ts"

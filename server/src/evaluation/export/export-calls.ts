@@ -7,7 +7,7 @@ import type { ExportCallsBody } from "../../wire/evaluation/export.ts"
 import { chosenColumns } from "../calls/call-columns.ts"
 import { selectionOf } from "../calls/call-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { checkRange } from "../list-range.ts"
+import { checkRange } from "../requests/list-range.ts"
 import type { ProjectAccess } from "../project-access.ts"
 
 const always = new Set<ExportedCallColumn>(["id", "op_name", "trace_id", "parent_id", "started_at"])

@@ -12,7 +12,7 @@ import {
   type ExportFormatName,
 } from "../../wire/evaluation/export.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { exactRequest } from "../exact-request.ts"
+import { exactRequest } from "../requests/exact-request.ts"
 import { projectForRead } from "../project-access.ts"
 import { exportCalls } from "./export-calls.ts"
 import { exportDataset } from "./export-dataset.ts"

@@ -5,7 +5,7 @@ import type { JsonCursor } from "../../json/json-cursor.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
 import { feedbackBatchBody, feedbackCreateBody, feedbackReplaceBody } from "../../wire/evaluation/feedback.ts"
 import type { NewFeedback } from "./feedback-create.ts"
-import { readBody } from "../request-text.ts"
+import { readBody } from "../requests/request-text.ts"
 
 export function readFeedback(bytes: Buffer): NewFeedback {
   const { body, document, texts } = read(bytes, feedbackCreateBody, "payload")

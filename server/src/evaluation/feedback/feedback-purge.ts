@@ -4,7 +4,7 @@ import { findFeedback, writeFeedback } from "../../storage/traces/feedback/feedb
 import type { RowPurgeBody } from "../../wire/evaluation/row-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { projectForRead } from "../project-access.ts"
-import { idsToPurge } from "../purge-ids.ts"
+import { idsToPurge } from "../requests/purge-ids.ts"
 
 /** Ids that are not there are no error. */
 export async function purgeFeedback(

@@ -6,7 +6,7 @@ import { countFeedback, type FeedbackSelection, selectFeedback } from "../../sto
 import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import type { RowQueryBody } from "../../wire/evaluation/row-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { checkRange } from "../list-range.ts"
+import { checkRange } from "../requests/list-range.ts"
 import { projectForRead } from "../project-access.ts"
 
 const countField = "count(*)"

@@ -11,7 +11,7 @@ import {
 } from "../../wire/evaluation/feedback.ts"
 import { rowPurgeBody, rowQueryBody, rowsPurged } from "../../wire/evaluation/row-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { exactRequest } from "../exact-request.ts"
+import { exactRequest } from "../requests/exact-request.ts"
 import { readFeedback, readFeedbackBatch, readFeedbackReplacement } from "./feedback-body.ts"
 import { createFeedback, replaceFeedback } from "./feedback-create.ts"
 import { purgeFeedback } from "./feedback-purge.ts"

@@ -22,7 +22,7 @@ import type { Aggregation } from "../../wire/evaluation/metrics.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { payloadPaths } from "./payload-paths.ts"
 import { type ProjectAccess, projectForRead } from "../project-access.ts"
-import { range, shownBucket, shownRange, timeBuckets } from "../stats-range.ts"
+import { range, shownBucket, shownRange, timeBuckets } from "../requests/stats-range.ts"
 
 /** Of one request for figures of feedback. */
 export const longestRangeDays = 31

@@ -17,7 +17,7 @@ import {
 } from "../../wire/evaluation/object-families.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { RefProjects } from "../refs/internal-refs.ts"
-import { objectTextOrNull, readBody } from "../request-text.ts"
+import { objectTextOrNull, readBody } from "../requests/request-text.ts"
 import { TableRowReader } from "../tables/table-row-reader.ts"
 import { createDataset, datasets } from "./datasets.ts"
 import { createEvaluation, evaluations } from "./evaluations.ts"

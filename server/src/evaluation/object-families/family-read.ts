@@ -2,7 +2,7 @@
 import type { Principal } from "../../http/principal.ts"
 import { findVersions, listVersions, type ObjectVersionRecord } from "../../storage/catalog/object-reads.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import type { ListRange } from "../list-range.ts"
+import type { ListRange } from "../requests/list-range.ts"
 import { isMap } from "../objects/object-classes.ts"
 import { filterOf, isAmong, liveVersion, selected, versionNotFound } from "../objects/object-read.ts"
 import { projectForRead } from "../project-access.ts"

@@ -10,7 +10,7 @@ import {
 import { listRangeQuery } from "../../wire/evaluation/list-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { jsonLines, lineTypes, linesType, sendStream } from "../json-stream.ts"
-import { checkRange } from "../list-range.ts"
+import { checkRange } from "../requests/list-range.ts"
 import { deleteObject } from "../objects/object-read.ts"
 import { datasets } from "./datasets.ts"
 import { evaluations } from "./evaluations.ts"

@@ -15,7 +15,7 @@ import {
   type VersionName,
 } from "../../storage/catalog/object-reads.ts"
 import type { objectDeleteBody, objectQueryBody, objectReadBody, objectsDeleted } from "../../wire/evaluation/object.ts"
-import { checkRange } from "../list-range.ts"
+import { checkRange } from "../requests/list-range.ts"
 import { projectForRead } from "../project-access.ts"
 
 const maximumDeletions = 100

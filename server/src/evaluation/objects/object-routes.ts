@@ -14,7 +14,7 @@ import {
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { createObject } from "./object-create.ts"
 import { deleteObject, queryObjects, readObject } from "./object-read.ts"
-import { readBody } from "../request-text.ts"
+import { readBody } from "../requests/request-text.ts"
 
 const shared = { method: "POST", access: "key", dialect: "reason", tag: "Objects" } as const
 const json = "application/json; charset=utf-8"

@@ -20,7 +20,7 @@ import type {
   tableStatsBody,
 } from "../../wire/evaluation/table.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { checkRange } from "../list-range.ts"
+import { checkRange } from "../requests/list-range.ts"
 import { type ProjectAccess, projectForRead } from "../project-access.ts"
 import { tableNotFound } from "./table-write.ts"
 

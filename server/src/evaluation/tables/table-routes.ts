@@ -18,7 +18,7 @@ import {
 } from "../../wire/evaluation/table.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { jsonDocument, jsonLines, lineTypes, linesType, sendStream } from "../json-stream.ts"
-import { readBody } from "../request-text.ts"
+import { readBody } from "../requests/request-text.ts"
 import { queryTable, readTableStats, readTableStatsBatch } from "./table-read.ts"
 import { createTable, createTableFromDigests, updateTable } from "./table-write.ts"
 

@@ -17,7 +17,7 @@ import type { EvaluationDependencies } from "../dependencies.ts"
 import { RefProjects } from "../refs/internal-refs.ts"
 import { checkDigest } from "../objects/object-create.ts"
 import { projectForWrite } from "../project-access.ts"
-import { readBody } from "../request-text.ts"
+import { readBody } from "../requests/request-text.ts"
 import { TableRowReader } from "./table-row-reader.ts"
 
 export async function createTable(

@@ -13,7 +13,7 @@ import { bucketSeconds, bucketStarts, type TimeBuckets } from "../../../storage/
 import type { NumberBuckets, SpanStatsAnswer, SpanStatsBody } from "../../../wire/evaluation/agents/span-stats.ts"
 import type { Cell, GroupFilter } from "../../../wire/evaluation/agents/span-values.ts"
 import type { EvaluationDependencies } from "../../dependencies.ts"
-import { range, shownBucket, shownRange, timeBuckets } from "../../stats-range.ts"
+import { range, shownBucket, shownRange, timeBuckets } from "../../requests/stats-range.ts"
 import { askedSpans, checkGroupFilters, reading, sameGroups, spanPrices } from "../agent-scope.ts"
 import { checkAliases } from "../spans/span-rules.ts"
 

@@ -1,5 +1,5 @@
 /** `limit` and `offset`: evaluation-store-objects 1. */
-import { HeddleError } from "../errors.ts"
+import { HeddleError } from "../../errors.ts"
 
 export interface ListRange {
   /** null: all. */

@@ -1,6 +1,6 @@
 /** The ids that a purge names: evaluation-store-objects 5 and 8. For safety nothing else can be purged by. */
-import { HeddleError } from "../errors.ts"
-import type { Operand } from "../wire/evaluation/query.ts"
+import { HeddleError } from "../../errors.ts"
+import type { Operand } from "../../wire/evaluation/query.ts"
 
 /**
  * From `$eq` on id, `$in` on id where it is allowed, or `$or` of such.

@@ -1,10 +1,10 @@
 /** Bodies whose payloads stay text (law 3): the rest is parsed and checked like any other body. */
 import { isUtf8 } from "node:buffer"
 import type { z } from "zod"
-import { HeddleError, invalid } from "../errors.ts"
-import { parse } from "../http/validation.ts"
-import type { JsonCursor } from "../json/json-cursor.ts"
-import { type JsonTakers, readParts } from "../json/json-parts.ts"
+import { HeddleError, invalid } from "../../errors.ts"
+import { parse } from "../../http/validation.ts"
+import type { JsonCursor } from "../../json/json-cursor.ts"
+import { type JsonTakers, readParts } from "../../json/json-parts.ts"
 
 /**
  * What `schema` makes of the body; the values at the takers' paths are what the takers return.

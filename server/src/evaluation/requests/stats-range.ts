@@ -1,7 +1,7 @@
 /** The range of time that statistics are asked for: evaluation-store-calls 4.2, evaluation-store-objects 5. */
-import { HeddleError, invalid } from "../errors.ts"
-import { isoTimeOf, microsecondsOf } from "../storage/traces/query/sql-time.ts"
-import { bucketSeconds, type TimeBuckets } from "../storage/traces/time-buckets.ts"
+import { HeddleError, invalid } from "../../errors.ts"
+import { isoTimeOf, microsecondsOf } from "../../storage/traces/query/sql-time.ts"
+import { bucketSeconds, type TimeBuckets } from "../../storage/traces/time-buckets.ts"
 
 interface AskedRange {
   start: string

@@ -1,6 +1,6 @@
-import type { RouteContext } from "../http/route.ts"
-import { parse } from "../http/validation.ts"
-import { type Query, query } from "../wire/evaluation/query.ts"
+import type { RouteContext } from "../../http/route.ts"
+import { parse } from "../../http/validation.ts"
+import { type Query, query } from "../../wire/evaluation/query.ts"
 
 /** The request with the literals of its query as they were spelled: whole numbers past 2^53 are compared exactly. */
 export function exactRequest<Body extends { query?: Query | null | undefined }>(
