@@ -1,13 +1,12 @@
 /** Handing out the items of a long annotation queue to many annotators at once, over HTTP. */
 import { setTimeout } from "node:timers/promises"
 import { type Annotator, newAnnotators } from "./harness/annotators.ts"
-import { CallCorpus, seededRandom } from "./harness/call-corpus.ts"
-import { startHeddle, type HeddleServer } from "./harness/heddle-server.ts"
+import { startHeddle } from "./harness/heddle-server.ts"
 import { progress, quantile } from "./harness/measure.ts"
 import { count, type Options } from "./harness/options.ts"
 import { temporaryFolder } from "./harness/paths.ts"
-import { Poster } from "./harness/post.ts"
-import { callsBody, callsIn, PROJECT_ID } from "./harness/read-cases.ts"
+import { callsIn, PROJECT_ID } from "./harness/read-cases.ts"
+import { fillBatch, fillCalls } from "./harness/read-heddle.ts"
 import { atMost, type Findings, measurement } from "./harness/result.ts"
 
 export const options = {
@@ -19,15 +18,12 @@ export const options = {
   pause: { type: "string", default: "100" },
 } as const
 
-const callsAtOnce = 1000
-const templates = 5000
-
 export async function run(given: Options): Promise<Findings> {
   const [items, annotators] = [count(given, "items"), count(given, "annotators")]
   const [finished, pause] = [count(given, "finished"), Number(given["pause"])]
   using folder = temporaryFolder()
   await using server = await startHeddle(folder.path, { engine: "none" })
-  await storeCalls(server, items)
+  await fillCalls(server, 0, Math.ceil(items / fillBatch) * fillBatch)
   const { id } = await server.post<{ id: string }>("/annotation_queues", {
     project_id: PROJECT_ID,
     name: "bench",
@@ -66,18 +62,6 @@ export async function run(given: Options): Promise<Findings> {
     ],
     caveats: [],
   }
-}
-
-async function storeCalls(server: HeddleServer, calls: number): Promise<void> {
-  const corpus = new CallCorpus(seededRandom(1))
-  const payloads = Array.from({ length: Math.min(templates, calls) }, () => corpus.next())
-  const poster = new Poster(1)
-  const headers = { ...server.headers, "content-type": "application/json" }
-  for (let from = 0; from < calls; from += callsAtOnce) {
-    const batch = callsBody(payloads, from, Math.min(callsAtOnce, calls - from))
-    await poster.post(`${server.url}/v2/${PROJECT_ID}/calls/complete`, batch, headers)
-  }
-  poster.close()
 }
 
 interface Work {

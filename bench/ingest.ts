@@ -1,5 +1,6 @@
 /** How fast calls are stored and shown, beside Phoenix and MLflow; latency of small batches; memory; disk. */
 import { readdirSync, statSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
 import { openTraces } from "../server/src/storage/traces/open-traces.ts"
 import type { CallBatch } from "./harness/call-batches.ts"
 import { CallCorpus, seededRandom } from "./harness/call-corpus.ts"
@@ -73,7 +74,7 @@ async function smallBatches(
   for (let number = 0; number < seconds * requestsPerSecond; number++) {
     const due = began + (number * 1000) / requestsPerSecond
     const wait = due - performance.now()
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+    if (wait > 0) await sleep(wait)
     const { contentType, fresh } = batches[number % templates] as CallBatch
     const headers = { ...server.headers, "content-type": contentType }
     const body = fresh(firstSmallSequence + number)

@@ -5,13 +5,12 @@ import { type HeddleServer, startHeddle } from "./harness/heddle-server.ts"
 import {
   checkpointName,
   firstToken,
-  jobEvents,
   register,
   sampleChoices,
   submitJob,
   type TrainableModel,
   trajectoryGroup,
-  waitForEvent,
+  waitForEvents,
 } from "./harness/heddle-training.ts"
 import { median, progress, quantile } from "./harness/measure.ts"
 import { count, type Options } from "./harness/options.ts"
@@ -74,23 +73,13 @@ export async function run(given: Options): Promise<Findings> {
 async function trainOnce(server: HeddleServer, model: TrainableModel, step: number, group: unknown): Promise<Waits> {
   const job = await submitJob(server, model, [group], { learning_rate: 1e-6 })
   const accepted = performance.now()
-  const [start] = await waitForEvent(server, job.id, "training_started", POLL_MS)
+  const [start] = await waitForEvents(server, job.id, "training_started", POLL_MS)
   const started = performance.now()
   const steps = Number(start?.data["num_sequences"])
-  await waitForSteps(server, job.id, steps)
+  await waitForEvents(server, job.id, "gradient_step", POLL_MS, steps)
   const trained = performance.now()
   const answered = await firstToken(server, checkpointName(model, step), FIRST_TOKEN_TIMEOUT_MS)
   if (answered === null) throw new Error(`step ${step} did not answer within ${FIRST_TOKEN_TIMEOUT_MS / 1000} s`)
-  await waitForEvent(server, job.id, "training_ended", 10)
+  await waitForEvents(server, job.id, "training_ended", 10)
   return { startedMs: started - accepted, answersMs: answered - trained }
-}
-
-async function waitForSteps(server: HeddleServer, job: string, wanted: number): Promise<void> {
-  for (;;) {
-    const events = await jobEvents(server, job)
-    const failed = events.find((event) => event.type === "training_failed")
-    if (failed) throw new Error(`job ${job} failed: ${String(failed.data["error_message"])}`)
-    if (events.filter((event) => event.type === "gradient_step").length >= wanted) return
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  }
 }

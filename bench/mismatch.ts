@@ -11,7 +11,7 @@ import {
   submitJob,
   type TrainableModel,
   trajectoryGroup,
-  waitForEvent,
+  waitForEvents,
 } from "./harness/heddle-training.ts"
 import { machineCores } from "./harness/machine.ts"
 import { progress, rootMeanSquare } from "./harness/measure.ts"
@@ -45,7 +45,7 @@ export async function run(given: Options): Promise<Findings> {
       choices.map((_, index) => index / ANSWERS),
     )
     const job = await submitJob(server, model, [group], { learning_rate: LEARNING_RATE })
-    const events = await waitForEvent(server, job.id, "training_ended", 20)
+    const events = await waitForEvents(server, job.id, "training_ended", 20)
     const first = events.find((event) => event.type === "gradient_step")
     rms.push(Number(first?.data["mismatch_rms"]))
     progress(`job ${step + 1}: mismatch ${rms.at(-1)?.toExponential(2)} nats`)

@@ -10,7 +10,7 @@ import {
   sampleChoices,
   submitJob,
   trajectoryGroup,
-  waitForEvent,
+  waitForEvents,
 } from "./harness/heddle-training.ts"
 import { median, progress } from "./harness/measure.ts"
 import { count, type Options } from "./harness/options.ts"
@@ -100,7 +100,7 @@ async function serverStarts(base: BaseModel, rounds: number): Promise<number[]> 
       seed: 0,
     })
     const job = await submitJob(server, model, [trajectoryGroup(PROMPT, choices, [1, 0, 0.5, 0])], {})
-    await waitForEvent(server, job.id, "training_ended", 50)
+    await waitForEvents(server, job.id, "training_ended", 50)
   }
   return repeat("server, start to ready", rounds, async () => {
     await using server = await startHeddle(data.path, { engine: "none" })

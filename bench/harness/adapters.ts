@@ -11,7 +11,7 @@ import {
   sampleChoices,
   submitJob,
   trajectoryGroup,
-  waitForEvent,
+  waitForEvents,
 } from "./heddle-training.ts"
 import { progress } from "./measure.ts"
 
@@ -43,7 +43,7 @@ export async function makeAdapters(
     })
     const group = trajectoryGroup(content, choices, [1, 0.5, 0.25, 0])
     const job = await submitJob(server, model, [group], { learning_rate: LEARNING_RATE })
-    await waitForEvent(server, job.id, "training_ended", 50)
+    await waitForEvents(server, job.id, "training_ended", 50)
     adapters.push({
       alias: `a${index}`,
       model: checkpointName(model, 1),

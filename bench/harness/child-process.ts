@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process"
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs"
 import path from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { descendants } from "./machine.ts"
 
 const STOP_GRACE_MS = 20_000
@@ -55,7 +56,7 @@ export function startProgram(
     },
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM")
-      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, STOP_GRACE_MS).unref())])
+      await Promise.race([ended, sleep(STOP_GRACE_MS, undefined, { ref: false })])
       this.kill()
       running.delete(program)
     },

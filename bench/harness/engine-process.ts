@@ -1,5 +1,6 @@
 /** An engine process alone, spoken to over its socket (`server/src/wire/engine/frames.ts`). */
 import net from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
 import { startProgram } from "./child-process.ts"
 import { enginePython } from "./environments.ts"
 import { fromRoot, logFile } from "./paths.ts"
@@ -28,7 +29,7 @@ async function connect(socket: string, assertAlive: () => void): Promise<net.Soc
     assertAlive()
     const connection = await tryConnect(socket)
     if (connection) return connection
-    await new Promise((resolve) => setTimeout(resolve, CONNECT_PAUSE_MS))
+    await sleep(CONNECT_PAUSE_MS)
   }
   throw new Error(`the engine does not listen on ${socket} after ${CONNECT_TIMEOUT_MS / 1000} s`)
 }

@@ -1,5 +1,6 @@
 /** Models, jobs and checkpoints of a Heddle server, as a training client sees them. */
 import path from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { request } from "./http.ts"
 import { ENTITY, type HeddleServer, PROJECT } from "./heddle-server.ts"
 
@@ -68,24 +69,25 @@ export const submitJob = (server: HeddleServer, model: TrainableModel, groups: u
   })
 
 /** All events of a job so far. */
-export async function jobEvents(server: HeddleServer, job: string): Promise<TrainingEvent[]> {
+async function jobEvents(server: HeddleServer, job: string): Promise<TrainingEvent[]> {
   const page = await server.get<{ data: TrainingEvent[] }>(`/v1/preview/training-jobs/${job}/events?limit=100`)
   return page.data
 }
 
-/** Asks every `pauseMs` until an event of `type` is there. @throws {Error} when the job has failed. */
-export async function waitForEvent(
+/** Asks every `pauseMs` until `count` events of `type` are there. @throws {Error} when the job has failed. */
+export async function waitForEvents(
   server: HeddleServer,
   job: string,
   type: TrainingEvent["type"],
   pauseMs: number,
+  count = 1,
 ): Promise<TrainingEvent[]> {
   for (;;) {
     const events = await jobEvents(server, job)
     const failed = events.find((event) => event.type === "training_failed")
     if (failed) throw new Error(`job ${job} failed: ${String(failed.data["error_message"])}`)
-    if (events.some((event) => event.type === type)) return events
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    if (events.filter((event) => event.type === type).length >= count) return events
+    await sleep(pauseMs)
   }
 }
 

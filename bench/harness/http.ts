@@ -1,13 +1,33 @@
-/** HTTP/1.1 without connection reuse, the same for every server under test. */
+/** HTTP/1.1, the same client for every server under test. */
 import http from "node:http"
+import { text } from "node:stream/consumers"
+import { setTimeout as sleep } from "node:timers/promises"
 
 export interface Reply {
   status: number
   body: string
 }
 
+/** Sends one request over a connection of the agent and reads its whole answer. */
+export function exchange(
+  agent: http.Agent,
+  method: string,
+  url: string,
+  headers: Record<string, string | number>,
+  payload?: string | Buffer,
+): Promise<Reply> {
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+  const call = http.request(url, { method, agent, headers })
+  call.on("error", reject)
+  call.on("response", (response) => {
+    text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject)
+  })
+  call.end(payload)
+  return promise
+}
+
 // A reused connection that the peer's server has just closed would fail the request.
-const agent = new http.Agent({ keepAlive: false, maxSockets: Infinity })
+const freshConnections = new http.Agent({ keepAlive: false, maxSockets: Infinity })
 
 export function request(
   method: string,
@@ -15,22 +35,9 @@ export function request(
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<Reply> {
-  const payload = body === undefined ? undefined : JSON.stringify(body)
-  return new Promise((resolve, reject) => {
-    const call = http.request(url, {
-      method,
-      agent,
-      headers: payload === undefined ? headers : { ...headers, "content-type": "application/json" },
-    })
-    call.on("error", reject)
-    call.on("response", (response) => {
-      const chunks: Buffer[] = []
-      response.on("data", (chunk: Buffer) => chunks.push(chunk))
-      response.on("error", reject)
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }))
-    })
-    call.end(payload)
-  })
+  if (body === undefined) return exchange(freshConnections, method, url, headers)
+  const typed = { ...headers, "content-type": "application/json" }
+  return exchange(freshConnections, method, url, typed, JSON.stringify(body))
 }
 
 /** The parsed body of a 200 answer. @throws {Error} with the answer's text on any other status. */
@@ -52,7 +59,7 @@ export async function waitUntilReady(url: string, timeoutMs: number, assertAlive
     assertAlive()
     const reply = await request("GET", url).catch(() => null)
     if (reply?.status === 200) return
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    await sleep(10)
   }
   throw new Error(`${url} did not answer 200 within ${timeoutMs / 1000} s`)
 }

@@ -1,5 +1,6 @@
 /** Posts bytes over connections that stay open, the same for every server under test. */
 import http from "node:http"
+import { exchange } from "./http.ts"
 
 /** An answer other than 200. */
 export class Refused extends Error {
@@ -18,26 +19,12 @@ export class Poster {
     this.#agent = new http.Agent({ keepAlive: true, maxSockets: connections })
   }
 
-  /** @throws {Refused} */
-  post(url: string, bytes: Buffer, headers: Record<string, string>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const call = http.request(url, {
-        method: "POST",
-        agent: this.#agent,
-        headers: { ...headers, "content-length": bytes.length },
-      })
-      call.on("error", reject)
-      call.on("response", (response) => {
-        const chunks: Buffer[] = []
-        response.on("data", (chunk: Buffer) => chunks.push(chunk))
-        response.on("error", reject)
-        response.on("end", () => {
-          if (response.statusCode === 200) return resolve()
-          reject(new Refused(url, response.statusCode ?? 0, Buffer.concat(chunks).toString()))
-        })
-      })
-      call.end(bytes)
-    })
+  /** The text of the answer. @throws {Refused} */
+  async post(url: string, bytes: Buffer, headers: Record<string, string>): Promise<string> {
+    const sized = { ...headers, "content-length": bytes.length }
+    const { status, body } = await exchange(this.#agent, "POST", url, sized, bytes)
+    if (status !== 200) throw new Refused(url, status, body)
+    return body
   }
 
   close(): void {

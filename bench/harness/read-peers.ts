@@ -1,4 +1,5 @@
 /** Phoenix and MLflow as stores to read from: filled over OTLP, asked over the API that their own pages and clients use. */
+import { setTimeout as sleep } from "node:timers/promises"
 import { otlpBatch, otlpSpanId, otlpTraceId } from "./call-batches.ts"
 import { CallCorpus, callsPerTrace, seededRandom } from "./call-corpus.ts"
 import { requestJson } from "./http.ts"
@@ -6,6 +7,7 @@ import { progress } from "./measure.ts"
 import { temporaryFolder } from "./paths.ts"
 import { Poster, Refused } from "./post.ts"
 import { needle } from "./read-cases.ts"
+import { untilVisible } from "./store-load.ts"
 import { startMlflow, startPhoenix, type TraceStoreServer } from "./trace-stores.ts"
 
 const batch = 100
@@ -70,11 +72,7 @@ async function fill(server: TraceStoreServer, calls: number): Promise<void> {
   }
   await Promise.all(Array.from({ length: connections }, connection))
   poster.close()
-  const deadline = performance.now() + visibleTimeoutMs
-  while ((await server.visible()) < total * batch) {
-    if (performance.now() > deadline) throw new Error(`${server.name} does not show all ${total * batch} calls`)
-    await new Promise((resolve) => setTimeout(resolve, 500))
-  }
+  await untilVisible(server, total * batch, visibleTimeoutMs, 500)
 }
 
 /** Phoenix answers 503 while its queue is full. */
@@ -86,10 +84,11 @@ async function postWhenThereIsRoom(
 ): Promise<void> {
   for (;;) {
     try {
-      return await poster.post(server.url, bytes, { ...server.headers, "content-type": contentType })
+      await poster.post(server.url, bytes, { ...server.headers, "content-type": contentType })
+      return
     } catch (error) {
       if (!(error instanceof Refused) || error.status !== 503) throw error
-      await new Promise((resolve) => setTimeout(resolve, 1000))
+      await sleep(1000)
     }
   }
 }
@@ -99,7 +98,7 @@ async function measure(ask: (round: number) => Promise<void>, rounds: number): P
   const milliseconds: number[] = []
   for (let round = 0; round <= rounds; round++) {
     const began = performance.now()
-    const late = new Promise<"late">((resolve) => setTimeout(resolve, patienceMs, "late").unref())
+    const late = sleep(patienceMs, "late", { ref: false })
     if ((await Promise.race([ask(round), late])) === "late") return null
     if (round > 0) milliseconds.push(performance.now() - began)
   }

@@ -1,5 +1,6 @@
 /** The load of the benchmarks of writing: batches of calls over connections that stay open, until all of them are shown. */
 import { gzipSync } from "node:zlib"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { CallBatch } from "./call-batches.ts"
 import { CallCorpus, seededRandom } from "./call-corpus.ts"
 import { residentMebibytes, treeCpuSeconds } from "./machine.ts"
@@ -66,7 +67,7 @@ export async function ingest(
   }
   await Promise.all(Array.from({ length: connections }, connection))
   const acknowledged = (performance.now() - began) / 1000
-  await untilVisible(server, total * batch)
+  await untilVisible(server, total * batch, visibleTimeoutMs, 50)
   const visible = (performance.now() - began) / 1000
   const cpuSeconds = (treeCpuSeconds(server.pid) ?? Number.NaN) - cpuBefore
   clearInterval(sampler)
@@ -90,14 +91,20 @@ export async function ingest(
 
 const visibleTimeoutMs = 300_000
 
-async function untilVisible(server: TraceStoreServer, calls: number): Promise<void> {
-  const deadline = performance.now() + visibleTimeoutMs
+/** Asks every `pauseMs` until the server's own API shows all of its calls. */
+export async function untilVisible(
+  server: TraceStoreServer,
+  calls: number,
+  timeoutMs: number,
+  pauseMs: number,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs
   for (;;) {
     const visible = await server.visible()
     if (visible === calls) return
     if (visible > calls) throw new Error(`${server.name} shows ${visible} calls of ${calls}`)
     if (performance.now() > deadline)
-      throw new Error(`${server.name} shows ${visible} of ${calls} calls after ${visibleTimeoutMs} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+      throw new Error(`${server.name} shows ${visible} of ${calls} calls after ${timeoutMs} ms`)
+    await sleep(pauseMs)
   }
 }
