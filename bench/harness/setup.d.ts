@@ -1,6 +1,7 @@
 /** The parts of the set-up scripts, which are plain JavaScript, that the benchmarks call. */
 declare module "*/scripts/setup/python.mjs" {
-  export function ensureVenv(venv: string, title: string, requirements: string[]): Promise<void>
+  /** Returns the Python of the environment. */
+  export function ensureLocked(name: string, title: string, lock: string): Promise<string>
 }
 declare module "*/scripts/setup/engine.mjs" {
   /** Returns the Python of the engine's environment. */

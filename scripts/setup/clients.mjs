@@ -1,9 +1,9 @@
 /** Virtual environments of the real Python clients, each with its own exact pins. */
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { cache, fromRoot, venvBin } from "./paths.mjs"
+import { fromRoot } from "./paths.mjs"
 import { SetupError } from "./progress.mjs"
-import { ensureVenv } from "./python.mjs"
+import { ensureLocked } from "./python.mjs"
 
 const locks = fromRoot("compat", "python", "locks")
 
@@ -18,7 +18,5 @@ export const clientSets = () =>
 export async function ensureClients(set, name = set) {
   const lock = join(locks, `${set}.txt`)
   if (!existsSync(lock)) throw new SetupError(`no client set ${set}: choose one of ${clientSets().join(", ")}`)
-  const venv = join(cache, "venvs", name)
-  await ensureVenv(venv, `client ${name}`, [lock])
-  return venvBin(venv, "python")
+  return ensureLocked(name, `client ${name}`, lock)
 }

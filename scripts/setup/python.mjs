@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs"
 import { basename, join, relative } from "node:path"
 import { withLock } from "./lock.mjs"
-import { root, venvBin } from "./paths.mjs"
+import { cache, root, venvBin } from "./paths.mjs"
 import { logOf, pip } from "./pip.mjs"
 import { SetupError, step } from "./progress.mjs"
 import { ask, runLogged } from "./run.mjs"
@@ -47,6 +47,13 @@ export async function ensureVenv(venv, title, requirements) {
     await makeVenv(venv, title)
     for (const one of wanted) if (!isCurrent(venv, one)) await installRequirements(venv, title, one)
   })
+}
+
+/** Makes the environment `name` with exactly what one lock file pins; returns its Python. */
+export async function ensureLocked(name, title, lock) {
+  const venv = join(cache, "venvs", name)
+  await ensureVenv(venv, title, [lock])
+  return venvBin(venv, "python")
 }
 
 const stampOf = (venv, file) => join(venv, ".heddle", basename(file))

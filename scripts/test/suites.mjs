@@ -9,8 +9,8 @@ import { clientSets, ensureClients } from "../setup/clients.mjs"
 import { ensureEngine } from "../setup/engine.mjs"
 import { projectNode } from "../setup/node-modules.mjs"
 import { startPostgres } from "../setup/postgres.mjs"
-import { ensureFuzz } from "../setup/fuzz.mjs"
-import { ensureReference } from "../setup/reference.mjs"
+import { fromRoot } from "../setup/paths.mjs"
+import { ensureLocked } from "../setup/python.mjs"
 import { fromExit, fromJunit, fromVitest, honest, none } from "./counts.mjs"
 import { reportPath, runTool } from "./runner.mjs"
 
@@ -139,7 +139,8 @@ const reference = {
   name: "reference",
   title: "against the reference server (pytest)",
   async run() {
-    return [await pytest(await ensureReference(), "reference", ["compat/reference"])]
+    const python = await ensureLocked("reference", "reference server", fromRoot("compat", "reference", "lock.txt"))
+    return [await pytest(python, "reference", ["compat/reference"])]
   },
 }
 
@@ -157,7 +158,8 @@ const fuzz = {
   name: "fuzz",
   title: "the served document (schemathesis)",
   async run() {
-    return [await pytest(await ensureFuzz(), "fuzz", ["compat/fuzz"])]
+    const python = await ensureLocked("fuzz", "schemathesis", fromRoot("compat", "fuzz", "lock.txt"))
+    return [await pytest(python, "fuzz", ["compat/fuzz"])]
   },
 }
 
