@@ -5,7 +5,7 @@ import type { SqlParameters } from "../query/sql-parameters.ts"
 import { isoTimeSql } from "../query/sql-time.ts"
 import { listValue, mapValue, splitPath, type SqlValue, textValue, timeValue } from "../query/sql-value.ts"
 
-type ColumnKind = "text" | "time" | "project" | "payload" | "list" | "texts" | "numbers"
+export type FeedbackColumnKind = "text" | "time" | "project" | "payload" | "list" | "texts" | "numbers"
 
 /** In the order of the contract. */
 export const feedbackColumns = {
@@ -34,7 +34,7 @@ export const feedbackColumns = {
   span_conversation_id: "text",
   span_trace_id: "text",
   scorer_trace_id: "text",
-} as const satisfies Record<string, ColumnKind>
+} as const satisfies Record<string, FeedbackColumnKind>
 
 export type FeedbackColumn = keyof typeof feedbackColumns
 
@@ -47,7 +47,7 @@ export interface FeedbackFieldScope {
 /** As a value to compare or to sort by. @throws {HeddleError} `value_error` for an unknown field. */
 export function feedbackValue(field: string, { projectName, parameters }: FeedbackFieldScope): SqlValue {
   const { column, rest } = resolve(field)
-  const kind: ColumnKind = feedbackColumns[column]
+  const kind: FeedbackColumnKind = feedbackColumns[column]
   if (kind === "payload") return jsonValue("payload", rest === null ? [] : splitPath(rest), parameters)
   if (kind === "texts" || kind === "numbers") {
     if (rest === null) return textValue(`toJSONString(${column})`)
@@ -61,7 +61,7 @@ export function feedbackValue(field: string, { projectName, parameters }: Feedba
 /** As a column of the answer: payloads as the text between their brackets, paths into them as text. */
 export function feedbackSelection(field: string, scope: FeedbackFieldScope): string {
   const { column, rest } = resolve(field)
-  const kind: ColumnKind = feedbackColumns[column]
+  const kind: FeedbackColumnKind = feedbackColumns[column]
   if (rest !== null) return feedbackValue(field, scope).as(kind === "numbers" ? "number" : "text")
   if (kind === "payload") return "substring(payload, 2, length(payload) - 2)"
   if (kind === "time") return isoTimeSql(column)
@@ -76,7 +76,7 @@ function resolve(field: string): { column: FeedbackColumn; rest: string | null }
   throw new HeddleError("value_error", `Unknown field: ${field}`)
 }
 
-const hasParts = new Set<ColumnKind>(["payload", "texts", "numbers"])
+const hasParts = new Set<FeedbackColumnKind>(["payload", "texts", "numbers"])
 
 function isColumn(name: string): name is FeedbackColumn {
   return Object.hasOwn(feedbackColumns, name)
