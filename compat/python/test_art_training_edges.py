@@ -4,7 +4,7 @@ import art
 import pytest
 from openai.types.chat.chat_completion import Choice
 
-from art_session import QUESTION, group_with, registered, rollout, train_once
+from art_session import ART_VERSION, QUESTION, group_with, registered, rollout, train_once
 from covers import covers
 from started_server import Server
 from wire import call
@@ -68,6 +68,8 @@ async def test_exceptions_beside_trajectories_are_tolerated(server: Server, name
         ]
         result = await backend.train(model, [art.TrajectoryGroup(outcomes)], learning_rate=1e-3)
         assert result.step == 1
+    if ART_VERSION >= (0, 5, 17):
+        assert result.metrics["data/step_num_trajectories"] == 3, "the client counts what it sent, exceptions included"
 
 
 @covers("art-train")
