@@ -49,6 +49,8 @@ export const errorStatus = {
   /** No engine is configured, or it is starting again. */
   engine_unavailable: 503,
   engine_overloaded: 503,
+  /** The memory for the bodies of requests is full; nothing of the request was done. */
+  server_overloaded: 503,
   /** The trace store cannot keep up; nothing of the request was stored. */
   store_overloaded: 503,
   query_timeout: 504,

@@ -10,7 +10,7 @@ import { bodyTooLarge, codingOf, decodingError } from "./content-coding.ts"
  */
 export async function* bodyStream(request: IncomingMessage, maximumBytes: number): AsyncGenerator<Buffer> {
   if (Number(request.headers["content-length"] ?? 0) > maximumBytes) throw bodyTooLarge(maximumBytes)
-  const source = decoded(request)
+  const source = decodedBody(request)
   let bytes = 0
   try {
     for await (const chunk of source.iterator({ destroyOnReturn: false })) {
@@ -20,16 +20,17 @@ export async function* bodyStream(request: IncomingMessage, maximumBytes: number
       yield buffer
     }
   } catch (error) {
-    throw decodingError(error, request.headers["content-encoding"], maximumBytes)
+    throw decodingError(error, request.headers["content-encoding"])
   } finally {
     if (source !== request) source.destroy()
   }
 }
 
-function decoded(request: IncomingMessage): Readable {
+/** The body without its content coding; who does not read it to its end destroys what is not the request itself. @throws {HeddleError} 415. */
+export function decodedBody(request: IncomingMessage): Readable {
   const coding = codingOf(request.headers["content-encoding"])
   if (coding === null) return request
-  const decoder = coding.stream()
+  const decoder = coding()
   request.once("error", (error) => decoder.destroy(error))
   return request.pipe(decoder)
 }

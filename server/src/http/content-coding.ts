@@ -1,22 +1,25 @@
 /** Content codings of request bodies (RFC 9110 8.4): which are understood, and how they are undone. */
 import type { Transform } from "node:stream"
-import { promisify } from "node:util"
 import * as zlib from "node:zlib"
 import { HeddleError } from "../errors.ts"
 
-interface Coding {
-  stream: () => Transform
-  whole: (bytes: Buffer, options: { maxOutputLength: number; chunkSize: number }) => Promise<Buffer>
-}
+/** Makes what undoes it. */
+type Coding = () => Transform
 
-const gzip: Coding = { stream: zlib.createGunzip, whole: promisify(zlib.gunzip) }
+/** Each chunk is a journey to another thread and back: with 16 KiB, zlib's own, they take a third of the time. */
+const options = { chunkSize: 128 * 1024 }
+
+/** RFC 9659: of what comes as a content coding, no frame needs a window of more than 8 MiB. */
+const zstdOptions = { ...options, params: { [zlib.constants.ZSTD_d_windowLogMax]: 23 } }
+
+const gzip: Coding = () => zlib.createGunzip(options)
 
 const codings: Record<string, Coding> = {
   gzip,
   "x-gzip": gzip,
-  deflate: { stream: zlib.createInflate, whole: promisify(zlib.inflate) },
-  zstd: { stream: zlib.createZstdDecompress, whole: promisify(zlib.zstdDecompress) },
-  br: { stream: zlib.createBrotliDecompress, whole: promisify(zlib.brotliDecompress) },
+  deflate: () => zlib.createInflate(options),
+  zstd: () => zlib.createZstdDecompress(zstdOptions),
+  br: () => zlib.createBrotliDecompress(options),
 }
 
 /**
@@ -33,9 +36,8 @@ export function codingOf(header: string | undefined): Coding | null {
 }
 
 /** What an error of a decoder means to the client; other errors stay as they are. */
-export function decodingError(error: unknown, header: string | undefined, maximumBytes: number): unknown {
+export function decodingError(error: unknown, header: string | undefined): unknown {
   const { code, message } = error as NodeJS.ErrnoException
-  if (code === "ERR_BUFFER_TOO_LARGE") return bodyTooLarge(maximumBytes)
   if (!/^(Z_|ZSTD_|ERR_.*(ZLIB|BROTLI|PADDING))/.test(code ?? "")) return error
   return new HeddleError("bad_request", `the request body is not valid ${header}: ${message}`, { cause: error })
 }

@@ -6,6 +6,7 @@ import { errorBody, errorHeaders } from "./error-dialects.ts"
 import { type Authenticate, keyOf, type Principal } from "./principal.ts"
 import { isProtobuf, protobufType, statusBytes } from "./otlp-status.ts"
 import type { ErrorDialect, Route, RouteContext } from "./route.ts"
+import { bringsBody, readBody } from "./request-body.ts"
 import { parse } from "./validation.ts"
 
 declare module "fastify" {
@@ -15,8 +16,6 @@ declare module "fastify" {
   }
   interface FastifyContextConfig {
     dialect?: ErrorDialect
-    /** How the body reaches the handler: parsed, as bytes in memory, or not read at all. */
-    body?: "json" | "raw" | "stream"
   }
 }
 
@@ -25,7 +24,7 @@ export function registerRoutes(server: FastifyInstance, routes: readonly Route[]
     server.route({
       method: route.method,
       url: route.path,
-      config: { dialect: route.dialect, body: bodyForm(route) },
+      config: { dialect: route.dialect },
       ...(route.streamsLive === true ? { compress: false as const } : {}),
       // Ahead of the body, of which nothing is read for who may not come in.
       onRequest: async (request) => {
@@ -36,18 +35,24 @@ export function registerRoutes(server: FastifyInstance, routes: readonly Route[]
   }
 }
 
-function bodyForm(route: Route): "json" | "raw" | "stream" {
-  if (route.streamsBody === true) return "stream"
-  return route.rawBody === true ? "raw" : "json"
+/** What the body takes of memory is counted until nobody needs it any more: not the handler, nor an answer that it streams. */
+async function answer(route: Route, request: FastifyRequest, reply: FastifyReply) {
+  if (!bringsBody(route, request)) return handle(route, request, reply, undefined)
+  const held = request.server.bodyBudget.open()
+  try {
+    return await handle(route, request, reply, await readBody(route, request, held))
+  } finally {
+    onceAnswered(reply, held.release)
+  }
 }
 
-async function answer(route: Route, request: FastifyRequest, reply: FastifyReply) {
+async function handle(route: Route, request: FastifyRequest, reply: FastifyReply, body: unknown) {
   const { params, query } = route.schemas
   const context = {
     params: params === undefined ? undefined : parse(params, request.params, "path"),
     query: query === undefined ? undefined : parse(query, request.query, "query"),
-    body: bodyOf(route, request),
-    exactBody: request.exactBody ?? (() => request.body),
+    body: checkedBody(route, body),
+    exactBody: request.exactBody ?? (() => body),
     principal: request.principal,
     requestId: request.id,
     signal: disconnected(reply),
@@ -58,9 +63,9 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
   return reply.sent || result === undefined ? reply : result
 }
 
-function bodyOf({ rawBody, schemas }: Route, request: FastifyRequest): unknown {
-  if (rawBody === true) return request.body ?? Buffer.alloc(0)
-  return schemas.body === undefined ? undefined : parse(schemas.body, request.body, "body")
+function checkedBody({ rawBody, schemas }: Route, body: unknown): unknown {
+  if (rawBody === true) return body ?? Buffer.alloc(0)
+  return schemas.body === undefined ? undefined : parse(schemas.body, body, "body")
 }
 
 async function admit(route: Route, authenticate: Authenticate, request: FastifyRequest): Promise<Principal | null> {
@@ -90,6 +95,12 @@ function disconnected(reply: FastifyReply): AbortSignal {
     if (!reply.raw.writableFinished) controller.abort()
   })
   return controller.signal
+}
+
+/** Also when the client has left instead. */
+function onceAnswered({ raw }: FastifyReply, act: () => void): void {
+  if (raw.writableFinished || raw.destroyed) return act()
+  raw.once("finish", act).once("close", act)
 }
 
 /** Fastify's own failures (body parsing, unknown path) and ours, in one place. */

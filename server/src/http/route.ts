@@ -63,6 +63,8 @@ export interface Route<S extends RouteSchemas = RouteSchemas> {
   streamsBody?: boolean
   /** The body is decoded but not parsed: the handler gets its bytes, and `schemas.body` is not given. */
   rawBody?: boolean
+  /** Of a body that is held in memory; by default what the dialect allows. */
+  maximumBodyBytes?: number
   /** With `streamsBody` and `rawBody`: what the body must be, for the document. */
   bodyDocument?: z.ZodType
   /** Content type of the body, for the document; by default JSON, or a form when a field holds bytes. */

@@ -1,48 +1,64 @@
 /** The body of a request in memory, for every route without `streamsBody`: its bytes, and what they say as JSON. */
 import type { IncomingMessage } from "node:http"
+import { finished } from "node:stream"
 import { HeddleError } from "../errors.ts"
 import { JsonTextError, maximumJsonDepth } from "../json/json-cursor.ts"
 import { isNestedDeeper } from "../json/nesting.ts"
 import { readParts } from "../json/json-parts.ts"
-import { bodyTooLarge, codingOf, decodingError } from "./content-coding.ts"
-
-/** Each chunk is a journey to another thread and back: with 16 KiB, zlib's own, they take a third of the time. */
-const decodedChunkBytes = 128 * 1024
+import type { HeldBody } from "./body-budget.ts"
+import { decodedBody } from "./body-stream.ts"
+import { bodyTooLarge, decodingError } from "./content-coding.ts"
 
 /**
- * The decoded bytes. A body that is too large is read to its end and thrown away, so that the
- * client gets to read the answer.
- * @throws {HeddleError} 413 more than `maximumBytes`, encoded or decoded; 415 unknown encoding; 400 broken encoding.
+ * The decoded bytes, counted in `held`. A body that is refused is read to its end and thrown away, so that the client
+ * gets to read the answer.
+ * @throws {HeddleError} 413 more than `maximumBytes`; 415 unknown encoding; 400 broken encoding; 503 no room for it.
  */
-export async function wholeBody(request: IncomingMessage, maximumBytes: number): Promise<Buffer> {
-  const encoding = request.headers["content-encoding"]
-  const coding = codingOf(encoding)
-  const bytes = await read(request, maximumBytes)
-  if (coding === null) return bytes
+export async function wholeBody(request: IncomingMessage, maximumBytes: number, held: HeldBody): Promise<Buffer> {
   try {
-    // The limit holds for what comes out: a few kilobytes can decode to gigabytes.
-    return await coding.whole(bytes, { maxOutputLength: maximumBytes, chunkSize: decodedChunkBytes })
+    return await collect(request, maximumBytes, held)
   } catch (error) {
-    throw decodingError(error, encoding, maximumBytes)
+    held.release()
+    await thrownAway(request)
+    throw decodingError(error, request.headers["content-encoding"])
   }
 }
 
-function read(request: IncomingMessage, maximumBytes: number): Promise<Buffer> {
+async function collect(request: IncomingMessage, maximumBytes: number, held: HeldBody): Promise<Buffer> {
+  // Who left by now is told by no event any more.
+  if (request.destroyed) throw request.errored ?? new Error("the client left")
+  const source = decodedBody(request)
+  const chunks: Buffer[] = []
+  let bytes = 0
   return new Promise((resolve, reject) => {
-    // Who left by now is told by no event any more.
-    if (request.destroyed) return reject(request.errored ?? new Error("the client left"))
-    const chunks: Buffer[] = []
-    let bytes = 0
-    request.on("data", (chunk: Buffer) => {
+    const take = (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes <= maximumBytes) chunks.push(chunk)
-      else chunks.length = 0
-    })
-    request.on("error", reject)
-    request.on("end", () => {
-      if (bytes > maximumBytes) reject(bodyTooLarge(maximumBytes))
-      else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes))
-    })
+      if (bytes > maximumBytes) return fail(bodyTooLarge(maximumBytes))
+      chunks.push(chunk)
+      const room = held.take(chunk.length)
+      if (room === null) return
+      source.pause()
+      room.then(() => source.resume(), fail)
+    }
+    const fail = (error: Error) => {
+      source.off("data", take)
+      if (source !== request) source.destroy()
+      reject(error)
+    }
+    source.on("data", take)
+    source.on("error", fail)
+    // What a decoder gives is a part of a larger buffer, which it would keep in memory.
+    source.on("end", () =>
+      resolve(source === request && chunks[0]?.length === bytes ? chunks[0] : Buffer.concat(chunks, bytes)),
+    )
+  })
+}
+
+/** Resolves at the end of the body, or when its client has left. */
+function thrownAway(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    finished(request, () => resolve())
+    request.unpipe().resume()
   })
 }
 

@@ -1,5 +1,4 @@
 /** `/table/…`: evaluation-store-calls 6. */
-import { bodyStream } from "../../http/body-stream.ts"
 import { type Route, route } from "../../http/route.ts"
 import {
   tableCreateBody,
@@ -59,18 +58,12 @@ function writeRoutes(dependencies: EvaluationDependencies): Route[] {
       path: "/table/create_from_digests",
       summary: "Make a table of rows that other tables have",
       schemas: {},
-      streamsBody: true,
+      rawBody: true,
+      maximumBodyBytes: maximumDigestsBytes,
       bodyDocument: tableFromDigestsBody,
       response: tableFromDigests,
-      handle: async ({ request, principal }) => {
-        const chunks: Buffer[] = []
-        for await (const chunk of bodyStream(request.raw, maximumDigestsBytes)) chunks.push(chunk)
-        return createTableFromDigests(
-          dependencies,
-          principal,
-          readBody(tableFromDigestsBody, Buffer.concat(chunks), {}),
-        )
-      },
+      handle: ({ body, principal }) =>
+        createTableFromDigests(dependencies, principal, readBody(tableFromDigestsBody, body, {})),
     }),
   ]
 }
