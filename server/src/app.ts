@@ -47,6 +47,8 @@ const shippedModels = new Map([["heddle/tiny", path.join(repositoryRoot, "engine
 /** How long a request may wait for the engine to start, and then to look a model up on its hub. */
 const engineStartMs = 10_000
 const hubLookupMs = 20_000
+/** How long a server that stops lets its requests run. */
+const defaultDrainMs = 20_000
 /** How long a job's creation may wait for its data from an https address. */
 const fetchTimeoutMs = 300_000
 
@@ -57,7 +59,8 @@ export interface App {
   routes: readonly Route[]
   /** Makes a key, to be shown once, where there is none; null where there is. Call it when the server listens. */
   firstKey: () => Promise<string | null>
-  close: () => Promise<void>
+  /** Requests that take longer than `drainMs` are cut off, as if their clients had left. */
+  close: (drainMs?: number) => Promise<void>
 }
 
 /**
@@ -166,11 +169,15 @@ async function compose(
   ]
   registerRoutes(server, routes, authenticator.authenticate)
   await registerDocs(server, routes)
-  const close = async () => {
+  const close = async (drainMs = defaultDrainMs) => {
+    const cut = setTimeout(() => server.server.closeAllConnections(), drainMs)
     // Together: requests that are still answered may wait for an execution.
     await Promise.all([server.close(), executions.close()])
+    clearTimeout(cut)
     await Promise.all([scheduler.close(), collector.close()])
-    await Promise.all([trajectories.close(), engine.close(), ledger.flush()])
+    await Promise.all([trajectories.close(), engine.close()])
+    await gateway.settled()
+    await ledger.flush()
     await stores.close()
   }
   return { server, stores, routes, firstKey: () => makeFirstKey(database), close }

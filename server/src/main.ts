@@ -10,8 +10,8 @@ const compileCache = path.resolve(import.meta.dirname, "../../node_modules/.cach
 /** Every connection of the embedded trace store keeps a thread of libuv's pool, whose 4 a few long queries would fill. */
 process.env["UV_THREADPOOL_SIZE"] ??= "16"
 
-/** After this long, what is still running is cut off. */
-const drainMs = 20_000
+/** A stop cuts requests off and ends by itself before; after this long something hangs. */
+const stopMs = 28_000
 
 async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2), process.env)
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   flushCompileCache()
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
-      setTimeout(() => process.exit(1), drainMs).unref()
+      setTimeout(() => process.exit(1), stopMs).unref()
       void app.close().then(
         () => process.exit(0),
         () => process.exit(1),

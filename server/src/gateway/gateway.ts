@@ -5,6 +5,7 @@
  */
 import {
   type Engine,
+  type EngineCall,
   type EngineEvent,
   EngineFailure,
   type EngineParams,
@@ -21,6 +22,8 @@ import { type CompletionRecord, toLedgerRows } from "./completion-record.ts"
 import { toClientError } from "./engine-errors.ts"
 import { GroupCommit } from "./group-commit.ts"
 import { ModelDirectory, type ServedModel } from "./model-directory.ts"
+import { OpenRequests } from "./open-requests.ts"
+import { RequestUsage, type UsageOwner } from "./request-usage.ts"
 import type { TokenLedger } from "./token-ledger.ts"
 
 export interface GatewayOptions {
@@ -63,17 +66,17 @@ export interface AdmittedRequest {
   /** Whom it is counted for. */
   projectId: string
   cacheSalt: string
-  /** Must be called when the request is over, however it ends. Repeatable. */
-  release: () => void
-}
-
-export interface TokenCounts {
-  input_tokens: number
-  input_cached_tokens: number
-  output_tokens: number
+  usage: RequestUsage
+  /**
+   * Must be called when the request is over, however it ends; its places are free at once. Resolves
+   * when what was sampled for it is in the usage ledger. Repeatable.
+   */
+  release: () => Promise<void>
 }
 
 const usageRowsPerInsert = 1_000
+/** A request that goes on longer than this after the engine has closed does not keep the server from stopping. */
+const settleMs = 5_000
 
 export class Gateway {
   readonly directory: ModelDirectory
@@ -85,6 +88,8 @@ export class Gateway {
   readonly #attribution: Attribution
   readonly #usage: GroupCommit<UsageRow>
   readonly #ledger: TokenLedger
+  readonly #log: GatewayLog
+  readonly #open = new OpenRequests()
   readonly #fingerprints = new Map<string, string>()
 
   constructor(options: GatewayOptions) {
@@ -95,6 +100,7 @@ export class Gateway {
     )
     this.#engine = options.engine
     this.#ledger = options.ledger
+    this.#log = options.log
     this.#salts = new CacheSalts(options.secret)
     this.#engineWaitMs = options.engineWaitMs ?? 30_000
     this.#admission = new Admission(options.limits ?? defaultAdmissionLimits)
@@ -113,29 +119,55 @@ export class Gateway {
     const leave = this.#admission.enter(caller.userId, projectId)
     const give =
       served.trained === null ? () => undefined : this.adapters.take(served.trained.modelId, served.trained.step)
-    const salt = this.#salts.salt(projectId, weightsKey(served), request.clientSalt)
-    return { request, served, projectId, cacheSalt: salt, release: once(leave, give) }
+    const cacheSalt = this.#salts.salt(projectId, weightsKey(served), request.clientSalt)
+    const usage = new RequestUsage(usageOwner(request, served, projectId), (row) => this.#usage.add(row))
+    const release = this.#open.begin(() => {
+      leave()
+      give()
+      return this.#settle(usage, request)
+    })
+    return { request, served, projectId, cacheSalt, usage, release }
+  }
+
+  /** Resolves when every admitted request is over and in the ledger. Call it once the engine has closed. */
+  settled(): Promise<void> {
+    return this.#open.ended(settleMs)
+  }
+
+  /** Nobody waits for an answer any more, to whom a failure could be told. */
+  async #settle(usage: RequestUsage, { requestId }: CompletionRequest): Promise<void> {
+    try {
+      await usage.store()
+    } catch (error) {
+      const object = { err: error, request_id: requestId, row: usage.row }
+      this.#log.error(object, "the tokens of a request could not be stored in the usage ledger")
+    }
   }
 
   /** @throws {HeddleError} */
   async complete(admitted: AdmittedRequest, call: SamplingCall, signal: AbortSignal): Promise<EngineResult<"chat">> {
     const params = chatParams(admitted, call)
     const sample = () => this.#engine.call("chat", params, signal).result
+    const used = admitted.usage.newCall()
     try {
       await this.#ready()
-      return await sample().catch(async (error: unknown) => {
+      const result = await sample().catch(async (error: unknown) => {
         if (!isLost(error)) throw error
         await this.#ready()
         return sample()
       })
+      used.end(result)
+      return result
     } catch (error) {
+      used.fail(error)
       throw clientError(error)
     }
   }
 
   /**
    * Yields batches of events, returns the result. Ends by throwing a {@link HeddleError}, also
-   * between batches when the engine dies; before the first batch it tries once more.
+   * between batches when the engine dies; before the first batch it tries once more. Who stops reading
+   * before the end must call `return`: it cancels the call and counts what came until the engine heard.
    */
   async *stream(
     admitted: AdmittedRequest,
@@ -143,17 +175,25 @@ export class Gateway {
     signal: AbortSignal,
   ): AsyncGenerator<ChatEvent[], EngineResult<"chat">> {
     const params = chatParams(admitted, { ...call, stream: true })
+    const left = new AbortController()
+    const either = AbortSignal.any([signal, left.signal])
+    const used = admitted.usage.newCall()
+    let sampling: EngineCall<"chat"> | null = null
     let begun = false
     try {
       await this.#ready()
       for (let attempt = 1; ; attempt++) {
-        const sampling = this.#engine.call("chat", params, signal)
+        sampling = this.#engine.call("chat", params, either)
         for await (const batch of sampling.events) {
           begun = true
+          used.add(batch)
           yield batch
         }
         try {
-          return await sampling.result
+          const result = await sampling.result
+          used.end(result)
+          sampling = null
+          return result
         } catch (error) {
           if (begun || attempt === 2 || !isLost(error)) throw error
           await this.#ready()
@@ -161,6 +201,11 @@ export class Gateway {
       }
     } catch (error) {
       throw clientError(error)
+    } finally {
+      if (sampling !== null) {
+        left.abort()
+        await used.drain(sampling)
+      }
     }
   }
 
@@ -178,9 +223,8 @@ export class Gateway {
   }
 
   /** Stores the usage row, and what was sampled for training. Await it before the answer ends. */
-  async record(admitted: AdmittedRequest, counts: TokenCounts, completion: CompletionRecord): Promise<void> {
-    const { served } = admitted
-    await this.#recordUsage(admitted, counts)
+  async record({ served, usage }: AdmittedRequest, completion: CompletionRecord): Promise<void> {
+    await usage.store()
     if (served.trained !== null)
       this.#ledger.add(toLedgerRows(served, completion, await this.#fingerprint(served.base)))
   }
@@ -194,23 +238,25 @@ export class Gateway {
     return description?.fingerprint ?? ""
   }
 
-  #recordUsage(admitted: AdmittedRequest, counts: TokenCounts): Promise<void> {
-    const { request, served, projectId } = admitted
-    return this.#usage.add({
-      request_id: request.requestId,
-      api_key_id: request.caller.apiKeyId,
-      user_id: request.caller.userId,
-      project_id: projectId,
-      model: request.model,
-      model_id: served.trained?.modelId ?? null,
-      step: served.trained?.step ?? null,
-      base_model: served.base.name,
-      ...counts,
-    })
-  }
-
   #ready(): Promise<void> {
     return this.#engine.status().state === "ready" ? Promise.resolve() : this.#engine.ready(this.#engineWaitMs)
+  }
+}
+
+function usageOwner(
+  { requestId, caller, model }: CompletionRequest,
+  served: ServedModel,
+  projectId: string,
+): UsageOwner {
+  return {
+    request_id: requestId,
+    api_key_id: caller.apiKeyId,
+    user_id: caller.userId,
+    project_id: projectId,
+    model,
+    model_id: served.trained?.modelId ?? null,
+    step: served.trained?.step ?? null,
+    base_model: served.base.name,
   }
 }
 
@@ -230,13 +276,4 @@ function isLost(error: unknown): boolean {
 
 function clientError(error: unknown): unknown {
   return error instanceof EngineFailure ? toClientError(error) : error
-}
-
-function once(...actions: (() => void)[]): () => void {
-  let done = false
-  return () => {
-    if (done) return
-    done = true
-    for (const action of actions) action()
-  }
 }

@@ -67,12 +67,3 @@ export function toUsage({ prompt_token_ids, cached_tokens, completion_tokens }: 
     prompt_tokens_details: { cached_tokens },
   }
 }
-
-/** For the usage row. */
-export function toTokenCounts({ prompt_token_ids, cached_tokens, completion_tokens }: Counts) {
-  return {
-    input_tokens: prompt_token_ids.length,
-    input_cached_tokens: cached_tokens,
-    output_tokens: completion_tokens,
-  }
-}

@@ -3,7 +3,7 @@ import { ledgerKey } from "../gateway/completion-record.ts"
 import type { AdmittedRequest, ChatEvent, Gateway, SamplingCall } from "../gateway/gateway.ts"
 import type { TokenLogprob } from "../wire/engine/chat.ts"
 import type { ChatRequest } from "../wire/inference/chat.ts"
-import { chatAnswerJson, toTokenCounts, toUsage } from "./chat-answer.ts"
+import { chatAnswerJson, toUsage } from "./chat-answer.ts"
 import { type ChunkFrame, deltaChunk, finishChunk, roleChunk, usageChunk } from "./chat-chunks.ts"
 import { completionId, unixSeconds } from "./completion-request.ts"
 import { collectTokens, toSampled } from "./sampled-choice.ts"
@@ -41,10 +41,10 @@ export async function completeChat(
   try {
     const result = await gateway.complete(admitted, call, signal)
     const choices = result.choices.map((choice) => toSampled(choice, choice.tokens, result.prompt_token_ids))
-    await gateway.record(admitted, toTokenCounts(result), { id: frame.id, sampling: call.sampling, choices })
+    await gateway.record(admitted, { id: frame.id, sampling: call.sampling, choices })
     return chatAnswerJson(frame, result)
   } finally {
-    admitted.release()
+    await admitted.release()
   }
 }
 
@@ -56,7 +56,7 @@ export async function* streamChat(
 ): AsyncGenerator<string[]> {
   try {
     const sampled = new Map<number, TokenLogprob[]>()
-    const batches = gateway.stream(admitted, call, signal)
+    await using batches = gateway.stream(admitted, call, signal)
     let next = await batches.next()
     while (next.done !== true) {
       for (const each of next.value) collectTokens(sampled, each)
@@ -67,11 +67,11 @@ export async function* streamChat(
     const choices = result.choices.map((choice) =>
       toSampled(choice, sampled.get(choice.index) ?? [], result.prompt_token_ids),
     )
-    await gateway.record(admitted, toTokenCounts(result), { id: frame.id, sampling: call.sampling, choices })
+    await gateway.record(admitted, { id: frame.id, sampling: call.sampling, choices })
     const finish = result.choices.map((choice) => finishChunk(frame, choice))
     yield frame.includeUsage ? [...finish, usageChunk(frame, toUsage(result))] : finish
   } finally {
-    admitted.release()
+    await admitted.release()
   }
 }
 

@@ -29,7 +29,7 @@ export function chatRoutes({ gateway }: InferenceDependencies): Route[] {
           if (body.stream === true) await sendEvents(reply, events(streamChat(gateway, chat, signal)))
           else reply.type("application/json; charset=utf-8").send(await completeChat(gateway, chat, signal))
         } catch (error) {
-          admitted.release()
+          await admitted.release()
           throw error
         }
       },

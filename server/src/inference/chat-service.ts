@@ -24,7 +24,7 @@ export interface InnerChat {
   /** The chunks as JSON texts, the last with the usage. @throws {HeddleError} */
   stream: (signal: AbortSignal) => AsyncGenerator<string[]>
   /** Only needed when neither of the two is begun. Repeatable. */
-  release: () => void
+  release: () => Promise<void>
 }
 
 export class ChatService {

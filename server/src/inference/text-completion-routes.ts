@@ -4,7 +4,7 @@ import type { AdmittedRequest, ChatEvent, Gateway, SamplingCall } from "../gatew
 import { type Route, route } from "../http/route.ts"
 import type { ChatChoice, EngineChatResult, TokenLogprob } from "../wire/engine/chat.ts"
 import { textCompletion, textCompletionRequest, type TextCompletionRequest } from "../wire/inference/text-completion.ts"
-import { toTokenCounts, toUsage } from "./chat-answer.ts"
+import { toUsage } from "./chat-answer.ts"
 import { admit, completionId, unixSeconds } from "./completion-request.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
 import { event, sendEvents } from "./event-stream.ts"
@@ -38,7 +38,7 @@ export function textCompletionRoutes({ gateway }: InferenceDependencies): Route[
           if (body.stream !== true) return await plainAnswer(gateway, admitted, calls, frame, signal)
           await sendEvents(reply, chunks(gateway, admitted, calls, frame, body, signal))
         } catch (error) {
-          admitted.release()
+          await admitted.release()
           throw error
         }
       },
@@ -87,12 +87,12 @@ async function plainAnswer(
   const results = await completeAll(gateway, admitted, calls, signal)
   const total = sum(results)
   const sampled = results.flatMap((result, place) => sampledOf(result, place, (choice) => choice.tokens))
-  await gateway.record(admitted, toTokenCounts(total), {
+  await gateway.record(admitted, {
     id: frame.id,
     sampling: samplingOf(calls),
     choices: sampled,
   })
-  admitted.release()
+  await admitted.release()
   const choices = results.flatMap((result, place) =>
     result.choices.map((choice) =>
       textChoice(frame, choice, place * result.choices.length + choice.index, result.prompt_token_ids),
@@ -102,7 +102,7 @@ async function plainAnswer(
   return { id, object: "text_completion" as const, created, model, choices, usage: toUsage(total) }
 }
 
-/** When one fails, the rest is cancelled: its answer would go nowhere. */
+/** When one fails, the rest is cancelled, as its answer would go nowhere, and what it has used is counted. */
 async function completeAll(
   gateway: Gateway,
   admitted: AdmittedRequest,
@@ -111,10 +111,12 @@ async function completeAll(
 ): Promise<EngineChatResult[]> {
   const over = new AbortController()
   const either = AbortSignal.any([signal, over.signal])
+  const asked = calls.map((call) => gateway.complete(admitted, call, either))
   try {
-    return await Promise.all(calls.map((call) => gateway.complete(admitted, call, either)))
+    return await Promise.all(asked)
   } finally {
     over.abort()
+    await Promise.allSettled(asked)
   }
 }
 
@@ -161,7 +163,7 @@ async function* chunks(
     for (const [place, call] of calls.entries()) {
       const texts = new TextChunks(frame, place * n, body.stream_options?.include_usage === true)
       const sampled = new Map<number, TokenLogprob[]>()
-      const batches = gateway.stream(admitted, call, signal)
+      await using batches = gateway.stream(admitted, call, signal)
       let next = await batches.next()
       while (next.done !== true) {
         for (const each of next.value) collectTokens(sampled, each)
@@ -172,7 +174,7 @@ async function* chunks(
       results.push(next.value)
       choices.push(...sampledOf(next.value, place, (choice) => sampled.get(choice.index) ?? []))
       if (place === calls.length - 1) {
-        await gateway.record(admitted, toTokenCounts(sum(results)), {
+        await gateway.record(admitted, {
           id: frame.id,
           sampling: samplingOf(calls),
           choices,
@@ -194,7 +196,7 @@ async function* chunks(
       )
     }
   } finally {
-    admitted.release()
+    await admitted.release()
   }
 }
 

@@ -18,7 +18,7 @@ export interface ExecutionApp {
   acme: EvaluationCaller
   rival: EvaluationCaller
   /** Closes the server and starts it again on the same data. */
-  restart: () => Promise<void>
+  restart: (drainMs?: number) => Promise<void>
   close: () => Promise<void>
 }
 
@@ -38,8 +38,8 @@ export async function openExecutionApp(changes: Partial<Config> = {}): Promise<E
     fake,
     acme: evaluationCaller(() => app, acme),
     rival: evaluationCaller(() => app, rival),
-    restart: async () => {
-      await app.close()
+    restart: async (drainMs) => {
+      await app.close(drainMs)
       app = await start()
     },
     close: async () => {

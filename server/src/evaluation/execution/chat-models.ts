@@ -19,7 +19,7 @@ export interface AdmittedChat {
   /** Chunks of it as JSON texts, a batch at a time; one of the last has the usage. @throws {HeddleError} `ModelFailure` */
   stream: (signal: AbortSignal) => AsyncGenerator<string[]>
   /** Needed only when neither is begun. Repeatable. */
-  release: () => void
+  release: () => Promise<void>
 }
 
 export interface ChatModels {

@@ -77,7 +77,7 @@ async function* lines({ chat, model, call }: Completion, signal: AbortSignal): A
     failure = failureText(error)
     yield jsonLine(JSON.stringify({ error: failure }))
   } finally {
-    chat.release()
+    await chat.release()
     await call.end(collector.completion(model) ?? "null", usageSummary(model, collector.usage), failure)
   }
 }
@@ -94,7 +94,7 @@ async function begin(
     await completion.call.begin()
     return completion
   } catch (error) {
-    completion.chat.release()
+    await completion.chat.release()
     throw error
   }
 }

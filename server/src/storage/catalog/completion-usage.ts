@@ -1,13 +1,20 @@
-/** The usage ledger: one row per answered completion request. */
+/**
+ * The usage ledger: one row per completion request for which the engine has begun to sample, whether
+ * its answer came to its end or broke off.
+ */
 import { type Insertable, type RawBuilder, sql } from "kysely"
 import type { CatalogDatabase } from "./open-catalog.ts"
 import type { CompletionUsageTable } from "./schema.ts"
 
 export type UsageRow = Insertable<CompletionUsageTable>
 
-/** Many rows in one statement: requests that end together share its cost. */
+/** Many rows in one statement: requests that end together share its cost. A row that is there already stays as it is. */
 export async function insertUsage(database: CatalogDatabase, rows: readonly UsageRow[]): Promise<void> {
-  await database.insertInto("completion_usage").values(rows).execute()
+  await database
+    .insertInto("completion_usage")
+    .values(rows)
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .execute()
 }
 
 export const usageGroups = ["project_id", "user_id", "api_key_id", "model"] as const

@@ -25,7 +25,7 @@ export function providerChat(
     complete: (signal) => askProvider(policy, call({}), signal),
     stream: (signal) =>
       batches(streamProvider(policy, call({ stream: true, stream_options: { include_usage: true } }), signal)),
-    release: () => undefined,
+    release: () => Promise.resolve(),
   }
 }
 
