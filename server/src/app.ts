@@ -76,6 +76,7 @@ export async function createApp(config: Config, engine?: Engine): Promise<App> {
     dataDir: config.dataDir,
     catalog: { postgresUrl: config.postgresUrl, template: config.catalogTemplate },
     clickhouseUrl: config.clickhouseUrl,
+    log: server.log,
   }).catch(async (error: unknown) => {
     await runningEngine.close()
     throw error
@@ -155,10 +156,11 @@ async function compose(
       limits: { maximumBodyBytes: maximumBytes },
       fetchPolicy,
       fetchLimits: { maximumBytes, timeoutMs: fetchTimeoutMs },
+      checkStores: stores.checkReached,
       checkEngine: () => checkEngine(engine),
       requireEngine: () => requireEngine(engine),
     }),
-    ...inferenceRoutes({ database, gateway }),
+    ...inferenceRoutes({ database, gateway, checkStores: stores.checkReached }),
     ...evaluationRoutes(evaluation),
     ...executionRoutes(execution, executions),
     ...fileRoutes({ database, blobs, maximumFileBytes: maximumBytes }),

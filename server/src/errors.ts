@@ -49,6 +49,11 @@ export const errorStatus = {
   /** No engine is configured, or it is starting again. */
   engine_unavailable: 503,
   engine_overloaded: 503,
+  /** A store on another machine does not answer. */
+  catalog_unavailable: 503,
+  traces_unavailable: 503,
+  /** The connection to the catalog broke while it stored a change. */
+  outcome_unknown: 503,
   /** The memory for the bodies of requests is full; nothing of the request was done. */
   server_overloaded: 503,
   /** The trace store cannot keep up; nothing of the request was stored. */
@@ -92,6 +97,13 @@ export class HeddleError extends Error {
 /** A 422 for a rule that no schema can state. */
 export function invalid(loc: (string | number)[], msg: string, type = "value_error"): HeddleError {
   return new HeddleError("validation_error", msg, { issues: [{ loc, msg, type }] })
+}
+
+const awayCodes: ReadonlySet<ErrorCode> = new Set(["catalog_unavailable", "traces_unavailable", "outcome_unknown"])
+
+/** Whether it fails since a store on another machine is away, which the log hears of once and not from each. */
+export function isStoreAway(error: unknown): error is HeddleError {
+  return error instanceof HeddleError && awayCodes.has(error.code)
 }
 
 /** A full file system, a used-up quota, and PostgreSQL's word for both: SQLSTATE `disk_full`. */

@@ -1,6 +1,7 @@
 /** Streams JSON text to the client: evaluation-store-calls 3.4. */
 import type { FastifyReply } from "fastify"
 import { Readable } from "node:stream"
+import { isStoreAway } from "../errors.ts"
 import { jsonLine } from "../json/json-lines.ts"
 
 /** Content types of JSON Lines; the first is the one of clients that ask for none. */
@@ -48,7 +49,7 @@ async function* withFirst(
   try {
     yield* rest
   } catch (error) {
-    log.error({ err: error }, "a stream broke off")
+    if (!isStoreAway(error)) log.error({ err: error }, "a stream broke off")
     throw error
   }
 }

@@ -11,8 +11,8 @@ import {
   type EngineParams,
   type EngineResult,
 } from "../engines/engine.ts"
+import { isStoreAway } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { insertUsage, type UsageRow } from "../storage/catalog/completion-usage.ts"
 import type { BaseRef } from "../wire/engine/base.ts"
 import { Admission, type AdmissionLimits, defaultAdmissionLimits } from "./admission.ts"
 import { AdapterLeases } from "./adapter-leases.ts"
@@ -20,11 +20,11 @@ import { Attribution, type Caller } from "./attribution.ts"
 import { CacheSalts } from "./cache-salt.ts"
 import { type CompletionRecord, toLedgerRows } from "./completion-record.ts"
 import { toClientError } from "./engine-errors.ts"
-import { GroupCommit } from "./group-commit.ts"
 import { ModelDirectory, type ServedModel } from "./model-directory.ts"
 import { OpenRequests } from "./open-requests.ts"
 import { RequestUsage, type UsageOwner } from "./request-usage.ts"
 import type { TokenLedger } from "./token-ledger.ts"
+import { UsageWriter } from "./usage-writer.ts"
 
 export interface GatewayOptions {
   database: CatalogDatabase
@@ -74,7 +74,6 @@ export interface AdmittedRequest {
   release: () => Promise<void>
 }
 
-const usageRowsPerInsert = 1_000
 /** A request that goes on longer than this after the engine has closed does not keep the server from stopping. */
 const settleMs = 5_000
 
@@ -86,7 +85,7 @@ export class Gateway {
   readonly #engineWaitMs: number
   readonly #admission: Admission
   readonly #attribution: Attribution
-  readonly #usage: GroupCommit<UsageRow>
+  readonly #usage: UsageWriter
   readonly #ledger: TokenLedger
   readonly #log: GatewayLog
   readonly #open = new OpenRequests()
@@ -105,7 +104,7 @@ export class Gateway {
     this.#engineWaitMs = options.engineWaitMs ?? 30_000
     this.#admission = new Admission(options.limits ?? defaultAdmissionLimits)
     this.#attribution = new Attribution(database)
-    this.#usage = new GroupCommit((rows) => insertUsage(database, rows), usageRowsPerInsert)
+    this.#usage = new UsageWriter(database, options.log)
   }
 
   /** @throws {HeddleError} 401, 404, 429, 503. */
@@ -130,8 +129,9 @@ export class Gateway {
   }
 
   /** Resolves when every admitted request is over and in the ledger. Call it once the engine has closed. */
-  settled(): Promise<void> {
-    return this.#open.ended(settleMs)
+  async settled(): Promise<void> {
+    await this.#open.ended(settleMs)
+    await this.#usage.close()
   }
 
   /** Nobody waits for an answer any more, to whom a failure could be told. */
@@ -139,6 +139,8 @@ export class Gateway {
     try {
       await usage.store()
     } catch (error) {
+      // The writer keeps the row until the catalog is back.
+      if (isStoreAway(error)) return
       const object = { err: error, request_id: requestId, row: usage.row }
       this.#log.error(object, "the tokens of a request could not be stored in the usage ledger")
     }

@@ -4,6 +4,7 @@
  * drop them (docs/decisions/0005-token-ledger.md has the measurement). What was sampled lately is also
  * kept in memory, where a training job, which comes seconds after its rollouts, finds it.
  */
+import { isStoreAway } from "../errors.ts"
 import type { TraceStore } from "../storage/traces/store/trace-store.ts"
 import {
   findLedgerEntries,
@@ -65,7 +66,8 @@ export class TokenLedger {
     try {
       await insertLedgerRows(this.#traces, rows)
     } catch (error) {
-      this.#log.error({ err: error, rows: rows.length }, "the token ledger could not be written; trying again")
+      if (!isStoreAway(error))
+        this.#log.error({ err: error, rows: rows.length }, "the token ledger could not be written; trying again")
       this.#pending.unshift(...rows)
       this.#timer ??= setTimeout(() => void this.flush(), gatherMs)
     }

@@ -77,11 +77,13 @@ const errorOf: Record<ErrorDialect, string> = {
 
 /** Routes of every kind, those behind a key, and those that read what a client sends. */
 const meanings = {
-  everyRoute: { "507": "The disk is full" },
+  everyRoute: {
+    "503": "Busy, or the part of the server that is needed does not run; retry later",
+    "507": "The disk is full",
+  },
   withKey: {
     "401": "No key, or an unknown one",
     "403": "Not for this key, or no such project",
-    "503": "Busy, or the part of the server that is needed does not run; retry later",
   },
   withInput: { "400": "A value that cannot be used", "404": "Not found", "422": "Validation error" },
   withBody: {

@@ -1,6 +1,6 @@
 /** Mounts routes on Fastify: key → principal, parse, handle, and every error in the route's dialect. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
-import { diskFull, HeddleError, saysDiskFull } from "../errors.ts"
+import { diskFull, HeddleError, isStoreAway, saysDiskFull } from "../errors.ts"
 import { JsonTextError } from "../json/json-cursor.ts"
 import { errorBody, errorHeaders } from "./error-dialects.ts"
 import { type Authenticate, keyOf, type Principal } from "./principal.ts"
@@ -116,9 +116,10 @@ export function installErrorHandlers(server: FastifyInstance): void {
   })
 }
 
-/** What was stopped since its client left is no failure of the server. */
+/** What was stopped since its client left is no failure of the server; of a store that is away the log has heard. */
 function logFailure(request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
-  if (reply.raw.destroyed) request.log.info({ err: thrown }, "the client left before it was answered")
+  if (isStoreAway(thrown)) request.log.debug({ err: thrown }, "a store is away")
+  else if (reply.raw.destroyed) request.log.info({ err: thrown }, "the client left before it was answered")
   else request.log.error({ err: thrown }, "request failed")
 }
 

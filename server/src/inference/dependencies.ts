@@ -5,4 +5,6 @@ import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 export interface InferenceDependencies {
   database: CatalogDatabase
   gateway: Gateway
+  /** @throws {HeddleError} while a store on another machine does not answer. */
+  checkStores: () => Promise<void>
 }

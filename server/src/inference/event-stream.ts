@@ -1,7 +1,7 @@
 /** Server-sent events out of a generator: keep-alive comments, errors after the first byte, `[DONE]`. */
 import type { FastifyReply } from "fastify"
 import { Readable } from "node:stream"
-import { HeddleError } from "../errors.ts"
+import { HeddleError, isStoreAway } from "../errors.ts"
 import { openaiErrorBody } from "../http/error-dialects.ts"
 
 /** Comment lines are ignored by the SDKs and keep proxies from closing a silent connection. */
@@ -65,7 +65,7 @@ async function* frames(
     }
     yield done
   } catch (error) {
-    log.error({ err: error }, "a stream broke off")
+    if (!isStoreAway(error)) log.error({ err: error }, "a stream broke off")
     yield event(JSON.stringify(openaiErrorBody(toStreamError(error))))
   }
 }

@@ -15,6 +15,6 @@ export function inferenceRoutes(dependencies: InferenceDependencies): Route[] {
     ...modelRoutes(dependencies),
     ...tokenizeRoutes(dependencies),
     ...usageRoutes(dependencies),
-    ...healthRoutes(),
+    ...healthRoutes(dependencies),
   ]
 }

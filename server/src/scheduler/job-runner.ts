@@ -2,6 +2,7 @@
 import { mkdir, rm } from "node:fs/promises"
 import path from "node:path"
 import { type Engine, type EngineEvent, EngineFailure } from "../engines/engine.ts"
+import { isStoreAway } from "../errors.ts"
 import type { ClaimedJob, JobLease } from "../storage/catalog/job-claims.ts"
 import {
   addWarning,
@@ -12,6 +13,7 @@ import {
 } from "../storage/catalog/job-progress.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { TrainResult } from "../wire/engine/train.ts"
+import { whileAway } from "../storage/while-away.ts"
 import { JobFailure } from "./job-failure.ts"
 import { type JobSources, type JobSpec, jobSpec } from "./job-spec.ts"
 import { moveFor } from "./job-states.ts"
@@ -45,8 +47,9 @@ export async function runJob(
 ): Promise<JobOutcome> {
   let spec: JobSpec
   try {
-    spec = await prepare(settings, job)
+    spec = await whileAway(signal, () => prepare(settings, job))
   } catch (error) {
+    if (isStoreAway(error)) throw error
     return outcomeOf(error) ?? { kind: "not_begun", reason: (error as Error).message }
   }
   try {
@@ -81,9 +84,10 @@ async function train(
   const call = engine.call("train", spec.params, AbortSignal.any([signal, stop.signal]))
   try {
     for await (const batch of call.events) {
-      if (!(await record(settings, lease, batch))) return { kind: "lease_lost" }
+      if (!(await whileAway(signal, () => record(settings, lease, batch)))) return { kind: "lease_lost" }
     }
-    const finished = await finish(database, lease, job, spec, await call.result)
+    const result = await call.result
+    const finished = await whileAway(signal, () => finish(database, lease, job, spec, result))
     if (finished === "model_deleted") await rm(spec.params.output.path, { recursive: true, force: true })
     return finishOutcomes[finished]
   } finally {

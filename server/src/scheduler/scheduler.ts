@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Engine } from "../engines/engine.ts"
+import { isStoreAway } from "../errors.ts"
 import {
   claimJob,
   type ClaimedJob,
@@ -16,6 +17,7 @@ import {
 } from "../storage/catalog/job-claims.ts"
 import { endJob } from "../storage/catalog/job-progress.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import { whileAway } from "../storage/while-away.ts"
 import { type JobOutcome, runJob, type RunnerSettings, type SchedulerLog } from "./job-runner.ts"
 import { removeJobFiles } from "./job-spec.ts"
 import { removeLeftovers } from "./leftovers.ts"
@@ -109,7 +111,8 @@ export class Scheduler {
       try {
         await this.#look()
       } catch (error) {
-        this.#options.log.error({ err: error }, "the job queue could not be read; trying again")
+        if (!isStoreAway(error))
+          this.#options.log.error({ err: error }, "the job queue could not be read; trying again")
       }
       await this.#nextLook()
     }
@@ -122,6 +125,8 @@ export class Scheduler {
     await this.#cancelDeleted()
     if (!exclusive) await reclaimJobs(database, moveFor("lease_lost"), false)
     if (engine.status().state === "none") return
+    // What lost its lease here and still winds down must not run twice, should it be this server that claims it.
+    if ([...this.#running.values()].some(({ controller }) => controller.signal.aborted)) return
     while (!this.#closed && this.#running.size < concurrency) {
       const job = await claimJob(database, moveFor("claim"), owner, leaseSeconds)
       if (job === null) return
@@ -143,8 +148,10 @@ export class Scheduler {
   async #keepLeases(): Promise<void> {
     const { database, owner, leaseSeconds } = this.#options
     if (this.#running.size === 0 || performance.now() < this.#nextRenewal) return
-    this.#nextRenewal = performance.now() + (leaseSeconds * 1000) / 3
+    const began = performance.now()
     const held = new Set(await renewLeases(database, owner, leaseSeconds))
+    // Not before: leases that ran out while the catalog was away are prolonged before they are taken for a dead server's.
+    this.#nextRenewal = began + (leaseSeconds * 1000) / 3
     for (const [id, job] of this.#running) if (!held.has(id)) job.controller.abort()
   }
 
@@ -178,24 +185,24 @@ export class Scheduler {
     try {
       const outcome = await runJob(this.#runner, job, owner, signal)
       log.info({ job: job.id, outcome }, "training job ends")
-      await this.#conclude(job, outcome)
+      await whileAway(signal, () => this.#conclude(job, outcome))
     } catch (error) {
-      log.error({ err: error, job: job.id }, "a training job could not be recorded; giving it back")
-      await this.#giveBack({ jobId: job.id, owner })
+      if (!isStoreAway(error))
+        log.error({ err: error, job: job.id }, "a training job could not be recorded; giving it back")
+      await this.#giveBack({ jobId: job.id, owner }, isStoreAway(error))
     }
   }
 
-  /** The catalog may be unable to write, on a full disk for instance; the job is ours until it can. */
-  async #giveBack(lease: JobLease): Promise<void> {
+  /** The catalog may be unable to write, on a full disk for instance; the job is ours until it can. `forgetAttempt`: it is not to blame. */
+  async #giveBack(lease: JobLease, forgetAttempt: boolean): Promise<void> {
     for (let pause = this.#options.retryPauseMs; !this.#closed; pause = Math.min(pause * 2, longestPauseMs)) {
       await sleep(pause, undefined, { ref: false })
       try {
-        return await releaseJob(this.#options.database, moveFor("engine_lost"), lease, false)
+        return await releaseJob(this.#options.database, moveFor("engine_lost"), lease, forgetAttempt)
       } catch (error) {
-        this.#options.log.error(
-          { err: error, job: lease.jobId },
-          "a training job could not be given back; trying again",
-        )
+        if (isStoreAway(error)) continue
+        const object = { err: error, job: lease.jobId }
+        this.#options.log.error(object, "a training job could not be given back; trying again")
       }
     }
   }

@@ -20,6 +20,8 @@ export interface TrainingDependencies extends SftSources {
   maximumTokens: (base: BaseRef) => Promise<number | null>
   trajectories: TrajectoryReader
   limits: TrainingLimits
+  /** @throws {HeddleError} while a store on another machine does not answer. */
+  checkStores: () => Promise<void>
   /** Rejects with the reason while the engine cannot train. */
   checkEngine: () => Promise<void>
   /** @throws {HeddleError} `engine_unavailable` on a server without an engine, where a job would wait for ever. */

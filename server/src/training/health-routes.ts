@@ -11,11 +11,14 @@ export function healthRoutes(dependencies: TrainingDependencies): Route[] {
       path: "/v1/health",
       access: "public",
       dialect: "detail",
-      summary: "The server takes requests",
+      summary: "The server takes requests, and reaches its stores",
       tag: "Health",
       schemas: {},
       response: health,
-      handle: async () => ({ status: "ok" }),
+      handle: async () => {
+        await dependencies.checkStores()
+        return { status: "ok" }
+      },
     }),
     route({
       method: "GET",

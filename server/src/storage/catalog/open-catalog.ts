@@ -7,6 +7,8 @@ import { Kysely, PostgresDialect, sql } from "kysely"
 import { Migrator } from "kysely/migration"
 import { realpath } from "node:fs/promises"
 import pg from "pg"
+import { isStoreAway } from "../../errors.ts"
+import { Reachability, type ReachabilityLog } from "../reachability.ts"
 import { ensureCatalogFolder } from "./catalog-folder.ts"
 import * as migration0001 from "./migrations/0001-training.ts"
 import * as migration0002 from "./migrations/0002-objects.ts"
@@ -14,6 +16,7 @@ import * as migration0003 from "./migrations/0003-annotation-queues.ts"
 import * as migration0004 from "./migrations/0004-execution-jobs.ts"
 import * as migration0005 from "./migrations/0005-dataset-sources.ts"
 import * as migration0006 from "./migrations/0006-catalog-home.ts"
+import { PostgresConnections } from "./postgres-connections.ts"
 import type { Catalog } from "./schema.ts"
 import { SerialPGliteDialect } from "./serial-pglite.ts"
 
@@ -37,16 +40,24 @@ export interface CatalogLocation {
   folder: string
   /** An empty catalog to copy at first start; null: none. */
   template: string | null
+  /** Hears when the PostgreSQL server goes away and comes back; absent: nobody does. */
+  log?: ReachabilityLog
 }
 
 /** Opens the catalog and brings its tables up to date. Close it with `destroy()`. */
 export async function openCatalog(location: CatalogLocation): Promise<CatalogDatabase> {
   const { postgresUrl } = location
-  const database = new Kysely<Catalog>({
-    dialect: postgresUrl === null ? await embedded(location) : remote(postgresUrl),
-  })
+  if (postgresUrl === null) return upToDate(new Kysely<Catalog>({ dialect: await embedded(location) }))
+  const connections = remote(postgresUrl, location.log ?? null)
+  const database = new Kysely<Catalog>({ dialect: new PostgresDialect({ pool: connections }) })
+  await upToDate(database, () => reach(database, postgresUrl))
+  connections.limitQueries()
+  return database
+}
+
+async function upToDate(database: CatalogDatabase, reached?: () => Promise<void>): Promise<CatalogDatabase> {
   try {
-    if (postgresUrl !== null) await reach(database, postgresUrl)
+    await reached?.()
     if (!(await isCurrent(database))) await migrate(database)
   } catch (error) {
     await database.destroy()
@@ -67,16 +78,15 @@ async function embedded({ folder, template }: CatalogLocation): Promise<SerialPG
   return new SerialPGliteDialect({ pglite })
 }
 
-function remote(url: string): PostgresDialect {
+function remote(url: string, log: ReachabilityLog | null): PostgresConnections {
   const types = {
     getTypeParser: (oid: number, format?: "text" | "binary") =>
       oid === int8Oid ? Number : pg.types.getTypeParser(oid, format),
   }
-  const pool = new pg.Pool({ connectionString: url, max: 16, types })
-  // A connection that breaks while nobody uses it: the pool makes another at the next query, and without a
-  // listener the event would end the process.
-  pool.on("error", () => undefined)
-  return new PostgresDialect({ pool })
+  return new PostgresConnections(
+    { connectionString: url, max: 16, types },
+    new Reachability("the catalog (PostgreSQL)", log),
+  )
 }
 
 /** @throws {Error} with a sentence for the operator when the server does not answer. */
@@ -90,8 +100,9 @@ async function reach(database: CatalogDatabase, url: string): Promise<void> {
   }
 }
 
-/** A host with several addresses fails with one error for each, and says nothing itself. */
-function reasonOf(cause: unknown): string {
+/** What PostgreSQL or the network said. A host with several addresses fails with one error for each, and says nothing itself. */
+function reasonOf(error: unknown): string {
+  const cause = isStoreAway(error) ? error.cause : error
   const { message } = cause instanceof AggregateError ? (cause.errors[0] as Error) : (cause as Error)
   return message
 }

@@ -1,4 +1,5 @@
 /** Opens the trace store and brings its tables up to date. */
+import type { ReachabilityLog } from "../reachability.ts"
 import { agentSpanTables } from "./agents/span-table.ts"
 import { queueCallTables } from "./annotation/queue-calls.ts"
 import { addMissingPlaces } from "./calls/call-places.ts"
@@ -16,6 +17,8 @@ export interface TracesLocation {
   /** null: embedded, in `folder`. */
   clickhouseUrl: string | null
   folder: string
+  /** Hears when the ClickHouse server goes away and comes back; absent: nobody does. */
+  log?: ReachabilityLog
 }
 
 const tables = [
@@ -43,6 +46,6 @@ export async function openTraces(location: TracesLocation): Promise<TraceStore> 
 }
 
 /** Without a look at its tables. */
-export function connectTraces({ clickhouseUrl, folder }: TracesLocation): Promise<TraceStore> {
-  return clickhouseUrl === null ? EmbeddedTraces.open(folder) : ClickHouseTraces.open(clickhouseUrl)
+export function connectTraces({ clickhouseUrl, folder, log }: TracesLocation): Promise<TraceStore> {
+  return clickhouseUrl === null ? EmbeddedTraces.open(folder) : ClickHouseTraces.open(clickhouseUrl, log ?? null)
 }

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
-import { HeddleError } from "../../../errors.ts"
+import { HeddleError, isStoreAway } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { findAccount } from "../../../storage/catalog/accounts.ts"
 import { isLiveKey } from "../../../storage/catalog/api-keys.ts"
@@ -20,6 +20,7 @@ import {
 } from "../../../storage/catalog/execution-jobs.ts"
 import type { ExecutionJobKind } from "../../../storage/catalog/execution-jobs-schema.ts"
 import type { CatalogDatabase } from "../../../storage/catalog/open-catalog.ts"
+import { whileAway } from "../../../storage/while-away.ts"
 import { type ProjectAccess, projectForRead } from "../../project-access.ts"
 import { Places } from "./places.ts"
 
@@ -122,7 +123,8 @@ export class JobRunner {
       try {
         await this.#look()
       } catch (error) {
-        this.#options.log.error({ err: error }, "the queue of executions could not be read; trying again")
+        if (!isStoreAway(error))
+          this.#options.log.error({ err: error }, "the queue of executions could not be read; trying again")
       }
       const tick = new AbortController()
       await Promise.race([woken, sleep(tickMs, undefined, { ref: false, signal: tick.signal }).catch(() => undefined)])
@@ -165,11 +167,12 @@ export class JobRunner {
     const { database, log } = this.#options
     try {
       const reason = await this.#outcome(job, signal)
-      if (isStopped(signal)) await releaseExecutionJob(database, job.lease)
-      else await endExecutionJob(database, job.lease, reason)
+      await whileAway(signal, () =>
+        isStopped(signal) ? releaseExecutionJob(database, job.lease) : endExecutionJob(database, job.lease, reason),
+      )
     } catch (error) {
       // Its lease is not prolonged any more; once that has run out, the job is claimed again.
-      log.error({ err: error, job: job.id }, "an execution broke off; it will be begun again")
+      if (!isStoreAway(error)) log.error({ err: error, job: job.id }, "an execution broke off; it will be begun again")
     }
   }
 
@@ -179,11 +182,12 @@ export class JobRunner {
     const kind = kinds[job.kind]
     let context: JobContext | null = null
     try {
-      context = await this.#contextOf(job, signal)
-      if (!(await isLiveKey(this.#options.database, job.apiKeyId))) throw revoked()
+      const begun = await whileAway(signal, () => this.#contextOf(job, signal))
+      context = begun
       if (job.attempts > maximumAttempts)
         throw new HeddleError("internal_error", `the server stopped ${maximumAttempts} times while it did this`)
-      await kind.run(context)
+      // It holds its lease meanwhile, and none of its beginnings is used up.
+      await whileAway(signal, () => kind.run(begun))
       return null
     } catch (thrown) {
       if (isStopped(signal)) return null
@@ -193,7 +197,8 @@ export class JobRunner {
       if ((!known || error.status >= 500) && job.attempts < maximumAttempts) throw error
       if (!known) log.error({ err: error, job: job.id }, "an execution failed")
       const reason = known ? error.message : "an unexpected error; the server's log has it under this job's id"
-      if (context !== null) await kind.fail?.(context, reason)
+      const failed = context
+      if (failed !== null) await whileAway(signal, async () => kind.fail?.(failed, reason))
       return reason
     }
   }
@@ -207,6 +212,7 @@ export class JobRunner {
     if (account === null) throw revoked()
     const principal = { ...account, apiKeyId }
     const project = await projectForRead(database, principal, projectName)
+    if (!(await isLiveKey(database, apiKeyId))) throw revoked()
     return { jobId: id, principal, project, request, signal, models: new Places(questionsAtOnce) }
   }
 }

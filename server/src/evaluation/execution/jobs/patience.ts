@@ -1,6 +1,7 @@
 /** How a job asks models: a few questions at a time, and it waits where a client would be told to come again. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { type ErrorCode, HeddleError } from "../../../errors.ts"
+import { whileAway } from "../../../storage/while-away.ts"
 import { ModelFailure } from "../model-failure.ts"
 import type { JobContext } from "./job-runner.ts"
 
@@ -19,11 +20,14 @@ export async function patiently<T>(
   { signal, models }: Pick<JobContext, "signal" | "models">,
   ask: () => Promise<T>,
 ): Promise<T> {
+  // A store that is away is no answer of the model, whatever time it takes.
   const once = () =>
-    models.hold(() => {
-      signal.throwIfAborted()
-      return ask()
-    })
+    whileAway(signal, () =>
+      models.hold(() => {
+        signal.throwIfAborted()
+        return ask()
+      }),
+    )
   for (const usualMs of pausesMs) {
     try {
       return await once()

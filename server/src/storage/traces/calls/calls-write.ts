@@ -4,7 +4,7 @@
  * ClickHouse stores whole or not at all.
  */
 import { setImmediate, setTimeout } from "node:timers/promises"
-import { HeddleError } from "../../../errors.ts"
+import { HeddleError, isStoreAway } from "../../../errors.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 
 /** Bytes of one insert, unless a single request has more. ClickHouse writes less than 256 MiB as one part. */
@@ -125,7 +125,8 @@ export class CallWriter {
       )
       for (const { resolve } of group) resolve()
     } catch (error) {
-      if (group.length === 1) return group[0]?.reject(error)
+      // Of a store that is away each would hear the same, one after the other.
+      if (group.length === 1 || isStoreAway(error)) return group.forEach(({ reject }) => reject(error))
       // One request that cannot be stored must not fail the others.
       for (const waiter of group) await this.#store([waiter])
     }

@@ -1,6 +1,10 @@
 /** The trace store on a ClickHouse server, over HTTP. */
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client"
 import { Readable } from "node:stream"
+import { buffer } from "node:stream/consumers"
+import { isStoreAway } from "../../../errors.ts"
+import { Reachability, type ReachabilityLog } from "../../reachability.ts"
+import { clickHouseFailure } from "./clickhouse-failure.ts"
 import {
   longestQuerySeconds,
   type PrintFormat,
@@ -8,7 +12,6 @@ import {
   type QueryLimits,
   type TraceParameters,
   type TraceStore,
-  TraceStoreError,
   withLimits,
   withPrintSettings,
 } from "./trace-store.ts"
@@ -16,26 +19,29 @@ import {
 export class ClickHouseTraces implements TraceStore {
   readonly #client: ClickHouseClient
 
-  private constructor(client: ClickHouseClient) {
+  readonly #reachability: Reachability
+
+  private constructor(client: ClickHouseClient, log: ReachabilityLog | null) {
     this.#client = client
+    this.#reachability = new Reachability("the trace store (ClickHouse)", log)
   }
 
   /**
    * `url`: `http(s)://[user:password@]host:port[/database]`; a database that is not there is made.
+   * `log` null: nobody hears when the server goes away.
    * @throws {Error} with a sentence for the operator when the server does not answer, or refuses.
    */
-  static async open(url: string): Promise<ClickHouseTraces> {
+  static async open(url: string, log: ReachabilityLog | null): Promise<ClickHouseTraces> {
     if (!URL.canParse(url))
       throw new Error("HEDDLE_CLICKHOUSE_URL is not a URL such as http://user:password@host:8123/heddle")
     try {
       await makeDatabase(url)
-      const traces = new ClickHouseTraces(connect(url))
+      const traces = new ClickHouseTraces(connect(url), log)
       await traces.ping()
       return traces
     } catch (cause) {
-      const { message } = cause as Error
       throw new Error(
-        `the ClickHouse server at ${new URL(url).host} (HEDDLE_CLICKHOUSE_URL) cannot be used: ${message}`,
+        `the ClickHouse server at ${new URL(url).host} (HEDDLE_CLICKHOUSE_URL) cannot be used: ${reasonOf(cause)}`,
         {
           cause,
         },
@@ -45,8 +51,10 @@ export class ClickHouseTraces implements TraceStore {
 
   async rows<Row>(sql: string, parameters: TraceParameters = {}, limits?: QueryLimits): Promise<Row[]> {
     const query = withLimits(sql, limits)
-    const answer = this.#client.query({ query, query_params: { ...parameters }, format: "JSONEachRow" })
-    return answer.then((result) => result.json<Row>()).catch(rethrow)
+    return this.#ask(async () => {
+      const result = await this.#client.query({ query, query_params: { ...parameters }, format: "JSONEachRow" })
+      return result.json<Row>()
+    })
   }
 
   async print(
@@ -59,20 +67,21 @@ export class ClickHouseTraces implements TraceStore {
     signal?.throwIfAborted()
     const query = `${withPrintSettings(sql, threads)}\nformat ${format}`
     const stop = signal === undefined ? {} : { abort_signal: signal, clickhouse_settings: stopsWithClient }
-    return this.#client.exec({ query, query_params: { ...parameters }, ...stop }).then(({ stream }) => stream, rethrow)
+    return this.#ask(async () => (await this.#client.exec({ query, query_params: { ...parameters }, ...stop })).stream)
   }
 
   async insert(table: string, rows: Buffer | string): Promise<void> {
     if (rows.length === 0) return
     const values = Readable.from([typeof rows === "string" ? Buffer.from(rows) : rows], { objectMode: false })
-    await this.#client
-      .exec({ query: `insert into ${table} format JSONEachRow`, values })
-      .then(({ stream }) => stream.resume())
-      .catch(rethrow)
+    await this.#ask(async () => {
+      const { stream } = await this.#client.exec({ query: `insert into ${table} format JSONEachRow`, values })
+      // A connection that breaks in the middle of the answer must fail the insert.
+      await buffer(stream)
+    })
   }
 
   async command(sql: string, parameters: TraceParameters = {}): Promise<void> {
-    await this.#client.command({ query: sql, query_params: { ...parameters } }).catch(rethrow)
+    await this.#ask(() => this.#client.command({ query: sql, query_params: { ...parameters } }))
   }
 
   async ping(): Promise<void> {
@@ -82,6 +91,25 @@ export class ClickHouseTraces implements TraceStore {
   close(): Promise<void> {
     return this.#client.close()
   }
+
+  /** @throws {HeddleError} `traces_unavailable`, `store_overloaded`. @throws {TraceStoreError} */
+  async #ask<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await work()
+      this.#reachability.answered()
+      return result
+    } catch (error) {
+      const failure = clickHouseFailure(error)
+      if (isStoreAway(failure)) this.#reachability.failed(error)
+      throw failure
+    }
+  }
+}
+
+/** What the server or the network said. */
+function reasonOf(error: unknown): string {
+  const { message, code } = (isStoreAway(error) ? error.cause : error) as { message: string; code?: string }
+  return message || (code ?? String(error))
 }
 
 /** Else the server goes on with a query whose connection is closed. */
@@ -116,18 +144,8 @@ async function makeDatabase(url: string): Promise<void> {
     await client.command({ query: "create database if not exists {name:Identifier}", query_params: { name } })
   } catch (error) {
     // A user who may not make databases has one already, or hears of it at the first table.
-    if ((error as { type?: string }).type !== "ACCESS_DENIED") rethrow(error)
+    if ((error as { type?: string }).type !== "ACCESS_DENIED") throw clickHouseFailure(error)
   } finally {
     await client.close()
   }
-}
-
-function rethrow(error: unknown): never {
-  // A host with several addresses fails with one error for each, and no message of its own.
-  const { message, code } = error as { message: string; code?: string }
-  throw new TraceStoreError(
-    message || (code ?? String(error)),
-    code === undefined || Number.isNaN(Number(code)) ? null : Number(code),
-    error,
-  )
 }

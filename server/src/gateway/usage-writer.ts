@@ -1,0 +1,83 @@
+/**
+ * Stores usage rows in the catalog, also when it is away for a while: what was sampled is counted once,
+ * whatever its client was answered. A row may be sent twice, since one that is there stays as it is.
+ */
+import { randomUUID } from "node:crypto"
+import { isStoreAway } from "../errors.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import { insertUsage, type UsageRow } from "../storage/catalog/completion-usage.ts"
+import { whileAway } from "../storage/while-away.ts"
+import { GroupCommit } from "./group-commit.ts"
+
+export interface UsageLog {
+  error(object: object, message: string): void
+}
+
+const rowsPerInsert = 1_000
+/** A short restart of the catalog costs nobody the answer. */
+const patienceMs = 5_000
+/** Rows of requests that were answered 503, about 20 MB of them; what comes then goes to the log. */
+const mostKept = 50_000
+
+type IdentifiedRow = UsageRow & { id: string }
+
+export class UsageWriter {
+  readonly #database: CatalogDatabase
+  readonly #log: UsageLog
+  readonly #group: GroupCommit<UsageRow>
+  /** By id: the row, and the failure that its request was told. */
+  readonly #kept = new Map<string, { row: IdentifiedRow; failure: unknown }>()
+  readonly #closing = new AbortController()
+  #storing: Promise<void> | null = null
+
+  constructor(database: CatalogDatabase, log: UsageLog) {
+    this.#database = database
+    this.#log = log
+    const insert = (rows: UsageRow[]) => whileAway(AbortSignal.timeout(patienceMs), () => insertUsage(database, rows))
+    this.#group = new GroupCommit(insert, rowsPerInsert)
+  }
+
+  /** Resolves once the row is stored; when the catalog is away it rejects, and the row is stored later. */
+  async add(usage: UsageRow): Promise<void> {
+    const row: IdentifiedRow = { ...usage, id: usage.id ?? randomUUID() }
+    const before = this.#kept.get(row.id)
+    if (before !== undefined) throw before.failure
+    try {
+      await this.#group.add(row)
+    } catch (failure) {
+      if (isStoreAway(failure)) this.#keep(row, failure)
+      throw failure
+    }
+  }
+
+  /** One last try for what is kept. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#storing
+    const rows = Array.from(this.#kept.values(), ({ row }) => row)
+    if (rows.length > 0) await insertUsage(this.#database, rows).catch((error: unknown) => this.#lose(rows, error))
+  }
+
+  #keep(row: IdentifiedRow, failure: unknown): void {
+    if (this.#kept.size >= mostKept) return this.#lose([row], failure)
+    this.#kept.set(row.id, { row, failure })
+    this.#storing ??= this.#storeKept().finally(() => (this.#storing = null))
+  }
+
+  async #storeKept(): Promise<void> {
+    while (this.#kept.size > 0 && !this.#closing.signal.aborted) {
+      const rows = Array.from(this.#kept.values().take(rowsPerInsert), ({ row }) => row)
+      try {
+        await whileAway(this.#closing.signal, () => insertUsage(this.#database, rows))
+      } catch (error) {
+        if (isStoreAway(error)) return
+        this.#lose(rows, error)
+      }
+      for (const { id } of rows) this.#kept.delete(id)
+    }
+  }
+
+  #lose(rows: readonly UsageRow[], error: unknown): void {
+    this.#log.error({ err: error, rows }, "the tokens of requests could not be stored in the usage ledger")
+  }
+}
