@@ -224,6 +224,14 @@ describe("model names (inference-api 2, training-api 4.4)", () => {
     },
   )
 
+  test("an unknown model is told which ones there are, an unknown step which is the newest", async () => {
+    const unknown = await chat(app, { model: "gpt-9" })
+    expect(unknown.json.error.message).toContain(`"gpt-9"`)
+    expect(unknown.json.error.message).toContain(`such as heddle/tiny, ${name};`)
+    const step = await chat(app, { model: `${name}:step9` })
+    expect(step.json.error.message).toMatch(/the newest is :step\d+$/)
+  })
+
   test.each([
     "wandb-artifact:///acme/demo",
     "wandb-artifact:///acme/demo/m:stepx",
@@ -364,6 +372,8 @@ describe("request fields (inference-api 3)", () => {
     [{ stream_options: { include_usage: true } }, "stream_options"],
     [{ add_generation_prompt: true, continue_final_message: true }, "continue_final_message"],
     [{ tools: [{ type: "custom", custom: { name: "x" } }] }, "tools[0]"],
+    [{ tools: [{ type: "function" }] }, "tools[0]"],
+    [{ tool_choice: "required" }, "tool_choice"],
     [{ tool_choice: { type: "function", function: { name: "x" } } }, "tool_choice"],
     [
       {
@@ -380,6 +390,17 @@ describe("request fields (inference-api 3)", () => {
       "invalid_request",
       param,
     ])
+  })
+
+  test.each([
+    [{ tool_choice: "some" }, '"auto"'],
+    [{ messages: [{ role: "user", content: 5 }] }, "a text, or a list of parts"],
+    [{ tools: [5] }, '{"type": "function"'],
+    [{ stop: 5 }, "a text or a list of texts"],
+  ])("%j is refused with what may stand there", async (fields, allowed) => {
+    const { status, json } = await chat(app, { model: name, ...fields })
+    expect(status).toBe(422)
+    expect(json.error.message).toContain(allowed)
   })
 
   test.each([1000, 100_000])("a message nested %i deep is 413 and does not reach the engine", async (levels) => {

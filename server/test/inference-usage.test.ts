@@ -173,6 +173,10 @@ describe("reading it back (inference-api 1)", () => {
   ])("%s is %i", async (query, status) => {
     expect((await usage(query)).status).toBe(status)
   })
+
+  test.each(["", "start_time=yesterday"])("%j is told what a start_time is", async (query) => {
+    expect((await usage(query)).json.error.message).toBe("query.start_time: seconds since 1970, such as 1767225600")
+  })
 })
 
 test("training-api 1.6: over the limit is 429 with retry-after-ms, and room comes back", async () => {

@@ -14,7 +14,7 @@ import {
 import type { BaseRef } from "../wire/engine/base.ts"
 import type { AdapterRef } from "../wire/engine/chat.ts"
 import { BatchedLookup } from "./batched-lookup.ts"
-import { type ModelName, parseModelName } from "./model-name.ts"
+import { artifactName, type ModelName, parseModelName } from "./model-name.ts"
 
 /** What answers a request, fixed for its whole life. */
 export interface ServedModel {
@@ -35,6 +35,11 @@ export interface NamedProject {
   entity: string
   project: string
 }
+
+type CheckpointModel = Extract<ModelName, { kind: "checkpoint" }>
+
+/** How many models an error names; the list has them all. */
+const mostNames = 8
 
 export class ModelDirectory {
   readonly #database: CatalogDatabase
@@ -74,21 +79,17 @@ export class ModelDirectory {
     const shipped = this.#shipped.get(name)
     if (shipped !== undefined) return { base: { name, path: shipped }, adapter: null, trained: null }
     const base = (await basesInUse(this.#database, entityIds)).find((used) => used.name === name)
-    if (base === undefined) throw notFound(name)
+    if (base === undefined) throw await this.#notFound(name, entityIds)
     return { base, adapter: null, trained: null }
   }
 
-  async #resolveCheckpoint(
-    text: string,
-    name: Extract<ModelName, { kind: "checkpoint" }>,
-    entityIds: readonly string[],
-  ): Promise<ServedModel> {
+  async #resolveCheckpoint(text: string, name: CheckpointModel, entityIds: readonly string[]): Promise<ServedModel> {
     const found = await this.#checkpoints.get(JSON.stringify([name, entityIds]), {
       ...name,
       entityIds,
     })
-    if (found === null) throw notFound(text)
-    if (found.checkpoint === null) throw checkpointGone(text)
+    if (found === null) throw await this.#notFound(text, entityIds)
+    if (found.checkpoint === null) throw await this.#checkpointGone(text, name, entityIds)
     const { modelId, projectId, createdAt, checkpoint } = found
     const { step } = checkpoint
     return {
@@ -100,22 +101,28 @@ export class ModelDirectory {
       trained: { modelId, projectId, entity: name.entity, step, createdAt },
     }
   }
-}
 
-function notFound(name: string): HeddleError {
-  const message =
-    `the model "${name}" does not exist here or your key may not read it. ` +
-    "GET /v1/models lists what it may use; a trained model is named wandb-artifact:///<entity>/<project>/<name>[:step<N>]"
-  return new HeddleError("model_not_found", message, { param: "model" })
+  async #notFound(name: string, entityIds: readonly string[]): Promise<HeddleError> {
+    const [bases, trained] = await Promise.all([this.bases(entityIds), this.trainedModels(entityIds)])
+    const newest = trained.toReversed().map((model) => artifactName(model.entity, model.project, model.name))
+    const names = [...bases.map((base) => base.name), ...newest].slice(0, mostNames)
+    const message =
+      `the model "${name}" does not exist here or your key may not read it. GET /v1/models lists what it may use, ` +
+      `such as ${names.join(", ")}; a trained model is named wandb-artifact:///<entity>/<project>/<name>[:step<N>]`
+    return new HeddleError("model_not_found", message, { param: "model" })
+  }
+
+  /** Never another step in its place: the client trains on what it believes it sampled (inference-api 2 rule 5). */
+  async #checkpointGone(text: string, name: CheckpointModel, entityIds: readonly string[]): Promise<HeddleError> {
+    const newest = { ...name, entityIds, step: null, version: null }
+    const step = (await findCheckpoints(this.#database, [newest]))[0]?.checkpoint?.step
+    const left = step === undefined ? "the model has none left" : `the newest is :step${step}`
+    const message = `"${text}" has no such checkpoint: it was deleted or not made yet; ${left}`
+    return new HeddleError("model_not_found", message, { param: "model" })
+  }
 }
 
 function malformed(name: string): HeddleError {
   const message = `"${name}" is not a model name; write wandb-artifact:///<entity>/<project>/<name>, then nothing, :step<N>, :latest or :v<N>`
-  return new HeddleError("model_not_found", message, { param: "model" })
-}
-
-/** Never another step in its place: the client trains on what it believes it sampled (inference-api 2 rule 5). */
-function checkpointGone(name: string): HeddleError {
-  const message = `"${name}" has no such checkpoint: it was deleted or not made yet`
   return new HeddleError("model_not_found", message, { param: "model" })
 }

@@ -16,8 +16,9 @@ export function toEngineTools(
     ...(body.functions ?? []).map((each) => ({ type: "function", function: each })),
   ]
   if (tools.length === 0) {
-    if (typeof body.tool_choice === "object" && body.tool_choice !== null)
-      throw refused("tool_choice", "it names a tool, but there are no tools")
+    const choice = body.tool_choice
+    if (choice === "required" || (typeof choice === "object" && choice !== null))
+      throw refused("tool_choice", "it asks for a tool call, but there are no tools")
     return { tools: null, tool_choice: "none" }
   }
   return choose(tools, body.tool_choice ?? body.function_call ?? "auto")
@@ -26,6 +27,7 @@ export function toEngineTools(
 function wrapped(tool: Tool, place: number): Tool {
   if (tool["type"] === "function" && "function" in tool) return tool
   if (tool["type"] === undefined) return { type: "function", function: tool }
+  if (tool["type"] === "function") throw refused(`tools[${place}]`, "its function, an object with a name, is missing")
   throw refused(`tools[${place}]`, `only function tools are supported, not ${JSON.stringify(tool["type"])}`)
 }
 

@@ -7,17 +7,22 @@ const role = z.enum(["developer", "system", "user", "assistant", "tool", "functi
 /** Turns that a client replays carry whatever we answered, and more: every other key is kept. */
 export const requestMessage = z.looseObject({
   role,
-  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
+  content: z
+    .union([z.string(), z.array(z.looseObject({ type: z.string() }))], "a text, or a list of parts with a type each")
+    .nullish(),
 })
 
 const functionSchema = z.looseObject({ name: z.string().min(1) })
 
 /** `custom` and other kinds are refused by name; older ART sends bare functions without the wrapper. */
-export const requestTool = z.union([
-  z.looseObject({ type: z.literal("function"), function: functionSchema }),
-  z.looseObject({ type: z.string() }),
-  functionSchema,
-])
+export const requestTool = z.union(
+  [
+    z.looseObject({ type: z.literal("function"), function: functionSchema }),
+    z.looseObject({ type: z.string() }),
+    functionSchema,
+  ],
+  'a tool is {"type": "function", "function": {"name": "…"}}',
+)
 
 const namedFunction = z.looseObject({
   type: z.literal("function"),
@@ -41,7 +46,10 @@ export const chatRequest = z.looseObject({
   top_logprobs: z.int().min(0).max(20).nullish(),
   tools: z.array(requestTool).nullish(),
   tool_choice: z
-    .union([z.enum(["none", "auto", "required"]), namedFunction, allowedTools, z.looseObject({ type: z.string() })])
+    .union(
+      [z.enum(["none", "auto", "required"]), namedFunction, allowedTools, z.looseObject({ type: z.string() })],
+      'one of "none", "auto", "required" and {"type": "function", "function": {"name": "…"}}',
+    )
     .nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   functions: z.array(functionSchema).nullish(),

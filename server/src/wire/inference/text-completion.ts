@@ -6,7 +6,10 @@ const ids = z.array(z.int().min(0)).min(1)
 
 export const textCompletionRequest = z.looseObject({
   ...samplingFields,
-  prompt: z.union([z.string(), z.array(z.string()).min(1), ids, z.array(ids).min(1)]),
+  prompt: z.union(
+    [z.string(), z.array(z.string()).min(1), ids, z.array(ids).min(1)],
+    "a text, a list of texts, a list of token ids or a list of such lists; no list may be empty",
+  ),
   /** How many alternatives a token's logprob comes with; here a number, in chat a flag. */
   logprobs: z.int().min(0).max(20).nullish(),
   best_of: z.int().nullish(),

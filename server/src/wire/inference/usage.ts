@@ -2,7 +2,7 @@
 import { z } from "zod"
 
 const groupField = z.enum(["project_id", "user_id", "api_key_id", "model"])
-const unixSeconds = z.coerce.number().int().min(0).max(253_402_300_799)
+const unixSeconds = z.coerce.number("seconds since 1970, such as 1767225600").int().min(0).max(253_402_300_799)
 
 /** The catalog's text cannot hold U+0000. */
 const text = z.string().refine((value) => !value.includes("\0"), "no U+0000")
