@@ -64,6 +64,19 @@ def test_an_object_of_a_class(client: WeaveClient) -> None:
     assert (read.retries, list(read.inner["deep"])) == (5, [1])
 
 
+@covers("weave-object-class")
+def test_an_object_that_was_read_is_changed_and_published_again(client: WeaveClient) -> None:
+    """The client sends a ref to the class of the version it read, not the name of the class."""
+    ref = weave.publish(Settings(retries=5, inner={"deep": [1]}), "changes")
+    client.flush()
+    for retries in (6, 7):
+        read = weave.ref("changes").get()
+        read.retries = retries
+        weave.publish(read, "changes")
+    assert weave.ref("changes:v2").get().retries == 7
+    assert ref.get().retries == 5
+
+
 @covers("weave-ref-path")
 def test_refs_reach_into_values(client: WeaveClient) -> None:
     ref = weave.publish({"list": [{"name": "x"}, {"name": "y"}]}, "deep")

@@ -176,6 +176,32 @@ describe("objects 3.1, 3.2: publishing and reading", () => {
     expect((await list(project)).map(brief)).toEqual(["bound:v1 latest"])
   })
 
+  test("objects 3.1: a value whose class is a ref to another version's is of that class", async () => {
+    const project = acme.newProject()
+    const ownBase = (name: string, n: number) => ({ _class_name: name, _bases: ["Object", "BaseModel"], n })
+    const again = (at: string, n: number) => ownBase(`weave:///${at}/attr/_class_name`, n)
+    const first = await publish(project, "edited", JSON.stringify(ownBase("A", 1)))
+    const second = await publish(project, "edited", JSON.stringify(again(`${project}/object/edited:${first}`, 2)))
+    await publish(project, "edited", JSON.stringify(again(`${project}/object/edited:${second}`, 3)))
+    await publish(
+      project,
+      "derived",
+      JSON.stringify(model(`weave:///${project}/object/edited:v0/attr/_class_name`, "M")),
+    )
+    const classes = (await list(project)).map((one) => {
+      const { base_object_class, leaf_object_class } = one as unknown as Record<string, unknown>
+      return [one.object_id, base_object_class, leaf_object_class]
+    })
+    expect(classes).toEqual([
+      ["edited", "A", "A"],
+      ["edited", "A", "A"],
+      ["edited", "A", "A"],
+      ["derived", "M", "A"],
+    ])
+    const stranger = again(`${opened.rival.newProject()}/object/edited:${first}`, 4)
+    expect((await create(project, "edited", stranger)).status).toBe(400)
+  })
+
   test("objects 3.1, 13: NaN and Infinity are hashed as Python prints them, and read as null", async () => {
     const project = acme.newProject()
     const digest = await publish(project, "odd", '{"a":[NaN,-Infinity]}')

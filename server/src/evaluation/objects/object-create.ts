@@ -9,6 +9,7 @@ import type { objectCreateBody, objectCreated } from "../../wire/evaluation/obje
 import { builtinObject } from "./builtin-objects.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { RefProjects } from "../refs/internal-refs.ts"
+import { inheritedClasses } from "./inherited-class.ts"
 import { checkFileNames, checkObjectId, classesOf, isMap, kindOf, type ObjectClasses } from "./object-classes.ts"
 import { type ProjectAccess, projectForWrite } from "../project-access.ts"
 
@@ -77,8 +78,8 @@ async function prepare(
   checkDigest(`object "${obj.object_id}"`, obj.expected_digest, digest)
   const val = withoutNotFinite(projects.external(processed.text))
   checkRowSize(`object "${obj.object_id}"`, val)
-  const { value, classes } = processed
-  return { project, publication: { objectId: obj.object_id, digest, val, value, classes } }
+  const classes = await inheritedClasses(database, principal, processed.classes)
+  return { project, publication: { objectId: obj.object_id, digest, val, value: processed.value, classes } }
 }
 
 interface ProcessedValue {
