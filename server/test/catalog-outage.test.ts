@@ -13,6 +13,8 @@ import { SupervisedEngine } from "../src/engines/engine-process.ts"
 import { FakeEngine } from "../src/engines/fake-engine.ts"
 import { Scheduler, type SchedulerOptions } from "../src/scheduler/scheduler.ts"
 import { type CatalogDatabase, openCatalog } from "../src/storage/catalog/open-catalog.ts"
+import { PostgresConnections } from "../src/storage/catalog/postgres-connections.ts"
+import { Reachability } from "../src/storage/reachability.ts"
 import { launchServer } from "./support/server-process.ts"
 import { addJob, addModel, addTenant as addCatalogTenant, createDatabase } from "./support/test-catalog.ts"
 import { TcpProxy } from "./support/tcp-proxy.ts"
@@ -214,6 +216,21 @@ describe.skipIf(postgres === undefined)("a catalog that goes away", () => {
     })
   })
 
+  test("a query that nobody answers any more ends at its limit, and its connection with it", async () => {
+    const connections = new PostgresConnections({ connectionString: proxy.url }, new Reachability("it", null))
+    connections.limitQueries(300)
+    const lent = await connections.connect()
+    await lent.query("select 1", [])
+    proxy.silence()
+    await expect(lent.query("select 1", [])).rejects.toMatchObject({ code: "catalog_unavailable" })
+    lent.release()
+    proxy.mend()
+    const next = await connections.connect()
+    expect((await next.query("select 2 as two", [])).rows).toEqual([{ two: 2 }])
+    next.release()
+    await connections.end()
+  })
+
   test("too many connections are an absence too", async () => {
     const role = `limited_${process.pid}`
     await direct.query(`create role ${role} login password 'limited' connection limit 0`)
@@ -346,7 +363,12 @@ describe.skipIf(postgres === undefined)("training-api 3.1: a job over an absence
     await expect.poll(status, soon).toBe("succeeded")
     setTimeout(() => proxy.mend(), 500)
     await new Promise((resolve) => setTimeout(resolve, 2_500))
-    const steps = await direct.selectFrom("checkpoints").select("step").where("model_id", "=", modelId).orderBy("step").execute()
+    const steps = await direct
+      .selectFrom("checkpoints")
+      .select("step")
+      .where("model_id", "=", modelId)
+      .orderBy("step")
+      .execute()
     expect(steps.map(({ step }) => step)).toEqual([0, 1])
     expect(fake.calls.filter(({ method }) => method === "train")).toHaveLength(1)
     await close()

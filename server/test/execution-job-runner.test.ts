@@ -1,5 +1,6 @@
 /** The queue of work that the server does by itself, over servers that stop, fail and share it: law 7, security 5.3. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
+import { HeddleError } from "../src/errors.ts"
 import { type JobContext, type JobKind, JobRunner } from "../src/evaluation/execution/jobs/job-runner.ts"
 import { findExecutionJob } from "../src/storage/catalog/execution-jobs.ts"
 import type { CatalogDatabase } from "../src/storage/catalog/open-catalog.ts"
@@ -120,6 +121,22 @@ test("law 7: what broke off unexpectedly is begun again when its lease has run o
     .poll(() => standing(acme, id), ending)
     .toMatchObject({ status: "failed", error: expect.stringContaining("unexpected") })
   expect(begun).toHaveLength(3)
+})
+
+test("law 7: a store that is away uses up none of its beginnings, and the job goes on when it is back", async () => {
+  const acme = await tenant("acme")
+  let tries = 0
+  const one = await runner({
+    run: async () => {
+      tries += 1
+      if (tries < 5) throw new HeddleError("traces_unavailable", "the trace store cannot be reached")
+    },
+  })
+  const id = await add(one, acme)
+  await expect.poll(() => standing(acme, id), ending).toMatchObject({ status: "done", error: null })
+  expect(tries).toBe(5)
+  const row = await database.selectFrom("execution_jobs").select("attempts").where("id", "=", id).executeTakeFirst()
+  expect(row).toEqual({ attempts: 1 })
 })
 
 test("law 7: a failure that cannot be recorded does not leave the job running for ever", async () => {

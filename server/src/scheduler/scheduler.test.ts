@@ -16,6 +16,7 @@ import {
 } from "../../test/support/test-catalog.ts"
 import { SupervisedEngine } from "../engines/engine-process.ts"
 import { EngineFailure } from "../engines/engine.ts"
+import { HeddleError } from "../errors.ts"
 import { FakeEngine, untilCancelled, writeFakeCheckpoint } from "../engines/fake-engine.ts"
 import { Scheduler, type SchedulerOptions } from "./scheduler.ts"
 
@@ -324,6 +325,27 @@ describe("faults", () => {
     await sql`drop trigger full_jobs on training_jobs`.execute(database)
     await ended(id, "succeeded")
     expect((await events(id)).at(-1)?.type).toBe("training_ended")
+  })
+
+  test("training-api 3.1 rule 6: a job waits for a store that is away, and none of its attempts is used up", async () => {
+    const choice = { message: { role: "assistant", content: "x" }, finish_reason: "stop", ledger_key: "known:0" }
+    const line = { group: 0, index: 0, reward: 1, histories: [{ items: [{ choice }], tools: null }] }
+    await writeFile(path.join(catalog.dataDir, "away.jsonl"), `${JSON.stringify(line)}\n`)
+    let asked = 0
+    const complaints: string[] = []
+    const { scheduler } = await start(new FakeEngine(), {
+      maximumAttempts: 2,
+      log: { ...silent, error: (_, message) => complaints.push(message) },
+      findLedgerEntries: async () => {
+        asked += 1
+        if (asked < 4) throw new HeddleError("traces_unavailable", "the trace store cannot be reached")
+        return []
+      },
+    })
+    const id = await addJob(catalog.database, { modelId: await newModel(), dataPath: "away.jsonl" })
+    scheduler.wake()
+    expect(await ended(id, "succeeded")).toMatchObject({ attempts: 1 })
+    expect([asked, complaints]).toEqual([4, []])
   })
 
   test("training-api 3.1 rule 6: a job whose data is not there ends", async () => {

@@ -37,8 +37,8 @@ export class PostgresConnections implements PostgresPool {
   }
 
   /** From now on; migrations, which come before, may take as long as they need. */
-  limitQueries(): void {
-    this.#queryMs = longestQueryMs
+  limitQueries(longestMs = longestQueryMs): void {
+    this.#queryMs = longestMs
   }
 
   /** @throws {HeddleError} `catalog_unavailable`, for whatever reason there is no connection. */

@@ -16,7 +16,11 @@ export function jobOpRef(dependencies: ExecutionDependencies, owner: OpOwner, op
   const refs = known.get(owner) ?? new Map<string, Promise<string>>()
   known.set(owner, refs)
   const name = `${op.owner}.${op.method}`
-  const ref = refs.get(name) ?? runOpRef(dependencies, owner.principal, owner.project, op)
+  const before = refs.get(name)
+  if (before !== undefined) return before
+  const ref = runOpRef(dependencies, owner.principal, owner.project, op)
   refs.set(name, ref)
+  // A job that waits for a store tries again.
+  ref.catch(() => refs.delete(name))
   return ref
 }
