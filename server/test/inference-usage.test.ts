@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { FakeEngine } from "../src/engines/fake-engine.ts"
 import { usagePage } from "../src/wire/inference/usage.ts"
 import { type InferenceApp, openInferenceApp } from "./support/inference-app.ts"
@@ -202,6 +202,93 @@ test("training-api 1.6: over the limit is 429 with retry-after-ms, and room come
   gate.resolve()
   expect((await Promise.all(waiting)).map((answer) => answer.status)).toEqual([200, 200, 200])
   expect((await chat(app, { model, max_tokens: 1 })).status).toBe(200)
+})
+
+describe("several prompts and choices in one request (training-api 1.6, inference-api 11.4 rule 7)", () => {
+  const complete = (body: object) => call(app, "POST", "/v1/completions", { body: { max_tokens: 1, ...body } })
+  const prompts = (count: number) => Array.from({ length: count }, (_, index) => `prompt ${index}`)
+  let sampling: number
+  let most: number
+  let gate: PromiseWithResolvers<void>
+  beforeEach(() => {
+    sampling = most = 0
+    gate = Promise.withResolvers()
+    const before = fake.handlers.chat
+    fake.handlers.chat = async (params, each) => {
+      most = Math.max(most, ++sampling)
+      await gate.promise
+      try {
+        return await before?.(params, each)
+      } finally {
+        sampling -= 1
+      }
+    }
+    return () => {
+      gate.resolve()
+      if (before !== undefined) fake.handlers.chat = before
+    }
+  })
+
+  test("each prompt of a list counts as a request", async () => {
+    const first = complete({ model, prompt: prompts(2) })
+    await expect.poll(() => sampling).toBe(2)
+    const second = await chat(app, { model })
+    expect([second.status, second.json.error.message]).toEqual([
+      429,
+      "Concurrency limit reached for requests: 2 at a time per project",
+    ])
+    gate.resolve()
+    expect((await first).status).toBe(200)
+    expect((await chat(app, { model, max_tokens: 1 })).status).toBe(200)
+  })
+
+  test("streamed, they are sampled one after the other and count as one", async () => {
+    const first = complete({ model, prompt: prompts(5), stream: true })
+    await expect.poll(() => sampling).toBe(1)
+    const second = chat(app, { model, max_tokens: 1 })
+    await expect.poll(() => sampling).toBe(2)
+    gate.resolve()
+    expect([(await first).status, (await second).status]).toEqual([200, 200])
+  })
+
+  test("a list that is longer than the limit is served when it is alone, and else told the limit and the way out", async () => {
+    const one = chat(app, { model, max_tokens: 1 })
+    await expect.poll(() => sampling).toBe(1)
+    const refused = await complete({ model, prompt: prompts(5) })
+    expect([refused.status, refused.headers["retry-after-ms"], refused.json.error.message]).toEqual([
+      429,
+      "1000",
+      "Concurrency limit reached for requests: 3 at a time per user, " +
+        "and this one counts for its 5 prompts: try again later, or with fewer",
+    ])
+    gate.resolve()
+    await one
+    const alone = await complete({ model, prompt: prompts(5) })
+    expect([alone.status, alone.json.choices.length, most]).toEqual([200, 5, 5])
+  })
+
+  test("choices count for the whole server, of chats too", async () => {
+    const many = chat(app, { model, max_tokens: 1, n: 100 })
+    await expect.poll(() => sampling).toBe(1)
+    const refused = await chat(app, { model, n: 2 })
+    expect([refused.status, refused.json.error.code, refused.json.error.message]).toEqual([
+      503,
+      "engine_overloaded",
+      "this server already has 100 of 100 choices in progress, " +
+        "and this one counts for its 2 choices: try again later, or with fewer",
+    ])
+    gate.resolve()
+    expect((await many).status).toBe(200)
+    expect((await chat(app, { model, max_tokens: 1, n: 128 })).status).toBe(200)
+  })
+
+  test("of the largest request no more than 256 choices are sampled at a time, and its answers come in order", async () => {
+    gate.resolve()
+    const { status, json } = await complete({ model, prompt: prompts(9), n: 100 })
+    expect([status, most]).toEqual([200, 2])
+    expect(json.choices.map((choice: { index: number }) => choice.index)).toEqual([...Array(900).keys()])
+    expect(json.usage.completion_tokens).toBe(900)
+  })
 })
 
 test("training-api 4.3: a checkpoint counts as used from admission until the answer is given", async () => {

@@ -14,7 +14,7 @@ import {
 import { isStoreAway } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { BaseRef } from "../wire/engine/base.ts"
-import { Admission, type AdmissionLimits, defaultAdmissionLimits } from "./admission.ts"
+import { Admission, type AdmissionLimits, defaultAdmissionLimits, type RequestSize } from "./admission.ts"
 import { AdapterLeases } from "./adapter-leases.ts"
 import { Attribution, type Caller } from "./attribution.ts"
 import { CacheSalts } from "./cache-salt.ts"
@@ -58,6 +58,7 @@ export interface CompletionRequest {
   /** Header `OpenAI-Project`. */
   project: string | undefined
   clientSalt: string
+  size: RequestSize
 }
 
 export interface AdmittedRequest {
@@ -115,7 +116,7 @@ export class Gateway {
     const served = await this.directory.resolve(request.model, entityIds, header)
     const projectId =
       header?.projectId ?? served.trained?.projectId ?? (await this.#attribution.defaultProjectId(caller))
-    const leave = this.#admission.enter(caller.userId, projectId)
+    const leave = this.#admission.enter(caller.userId, projectId, request.size)
     const give =
       served.trained === null ? () => undefined : this.adapters.take(served.trained.modelId, served.trained.step)
     const cacheSalt = this.#salts.salt(projectId, weightsKey(served), request.clientSalt)

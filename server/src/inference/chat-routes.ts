@@ -23,7 +23,7 @@ export function chatRoutes({ gateway }: InferenceDependencies): Route[] {
       handle: async (context) => {
         const { body, reply, signal } = context
         const call = toChatCall(withExactFields(body, context.exactBody, opaqueFields))
-        const admitted = await admit(gateway, context)
+        const admitted = await admit(gateway, context, { prompts: 1, choices: body.n ?? 1 })
         const chat = { admitted, call, frame: frameOf(body, admitted) }
         try {
           if (body.stream === true) await sendEvents(reply, events(streamChat(gateway, chat, signal)))

@@ -44,6 +44,7 @@ export class ChatService {
       model: checked.model,
       project,
       clientSalt: checked.cache_salt ?? "",
+      size: { prompts: 1, choices: checked.n ?? 1 },
     })
     const frame = { ...frameOf(checked, admitted), includeUsage: true }
     return {

@@ -1,6 +1,7 @@
 /** What chat and text completions share: from the HTTP request to an admitted one, and its headers. */
 import type { FastifyReply, FastifyRequest } from "fastify"
 import { randomUUID } from "node:crypto"
+import type { RequestSize } from "../gateway/admission.ts"
 import type { AdmittedRequest, Gateway } from "../gateway/gateway.ts"
 import type { Principal } from "../http/principal.ts"
 
@@ -16,6 +17,7 @@ interface IncomingCompletion {
 export async function admit(
   gateway: Gateway,
   { request, reply, principal, requestId, body }: IncomingCompletion,
+  size: RequestSize,
 ): Promise<AdmittedRequest> {
   const admitted = await gateway.admit({
     requestId,
@@ -23,6 +25,7 @@ export async function admit(
     model: body.model,
     project: headerText(request.headers["openai-project"]),
     clientSalt: body.cache_salt ?? "",
+    size,
   })
   const { trained, base } = admitted.served
   reply.header("x-heddle-model", trained?.modelId ?? encodeURI(base.name))

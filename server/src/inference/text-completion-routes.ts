@@ -1,5 +1,6 @@
 /** `POST /v1/completions`: text or token ids in, several prompts at once (inference-api 1 and 9). */
 import { ledgerKey, type SampledChoice } from "../gateway/completion-record.ts"
+import type { RequestSize } from "../gateway/admission.ts"
 import type { AdmittedRequest, ChatEvent, Gateway, SamplingCall } from "../gateway/gateway.ts"
 import { type Route, route } from "../http/route.ts"
 import type { ChatChoice, EngineChatResult, TokenLogprob } from "../wire/engine/chat.ts"
@@ -17,6 +18,9 @@ import { refused, refuseUnsupported } from "./unsupported.ts"
 /** Several prompts of one request are as many engine calls. */
 const maximumPrompts = 256
 
+/** Of one request, over its prompts: more than the engine decodes at once, and little of what is admitted at once. */
+const choicesAtOnce = 256
+
 export function textCompletionRoutes({ gateway }: InferenceDependencies): Route[] {
   return [
     route({
@@ -32,10 +36,11 @@ export function textCompletionRoutes({ gateway }: InferenceDependencies): Route[
       handle: async (context) => {
         const { body, signal, reply } = context
         const calls = toCalls(withExactFields(body, context.exactBody, ["seed"]))
-        const admitted = await admit(gateway, context)
+        const promptsAtOnce = body.stream === true ? 1 : mostAtOnce(calls)
+        const admitted = await admit(gateway, context, sizeOf(calls, promptsAtOnce))
         const frame = frameOf(body, admitted)
         try {
-          if (body.stream !== true) return await plainAnswer(gateway, admitted, calls, frame, signal)
+          if (body.stream !== true) return await plainAnswer(gateway, admitted, calls, promptsAtOnce, frame, signal)
           await sendEvents(reply, chunks(gateway, admitted, calls, frame, body, signal))
         } catch (error) {
           await admitted.release()
@@ -69,6 +74,14 @@ function toCalls(body: TextCompletionRequest): SamplingCall[] {
   return prompts.map((prompt) => ({ ...prompt, n, sampling }))
 }
 
+function mostAtOnce(calls: readonly SamplingCall[]): number {
+  return Math.min(calls.length, Math.max(1, Math.floor(choicesAtOnce / choicesOf(calls))))
+}
+
+function sizeOf(calls: readonly SamplingCall[], promptsAtOnce: number): RequestSize {
+  return { prompts: promptsAtOnce, choices: promptsAtOnce * choicesOf(calls) }
+}
+
 function toPrompts(prompt: TextCompletionRequest["prompt"]): Pick<SamplingCall, "prompt" | "prompt_token_ids">[] {
   if (typeof prompt === "string") return [{ prompt }]
   if (typeof prompt[0] === "number") return [{ prompt_token_ids: prompt as number[] }]
@@ -81,10 +94,11 @@ async function plainAnswer(
   gateway: Gateway,
   admitted: AdmittedRequest,
   calls: SamplingCall[],
+  promptsAtOnce: number,
   frame: TextFrame,
   signal: AbortSignal,
 ) {
-  const results = await completeAll(gateway, admitted, calls, signal)
+  const results = await completeAll(gateway, admitted, calls, promptsAtOnce, signal)
   const total = sum(results)
   const sampled = results.flatMap((result, place) => sampledOf(result, place, (choice) => choice.tokens))
   await gateway.record(admitted, {
@@ -106,14 +120,24 @@ async function plainAnswer(
 async function completeAll(
   gateway: Gateway,
   admitted: AdmittedRequest,
-  calls: SamplingCall[],
+  calls: readonly SamplingCall[],
+  promptsAtOnce: number,
   signal: AbortSignal,
 ): Promise<EngineChatResult[]> {
   const over = new AbortController()
   const either = AbortSignal.any([signal, over.signal])
-  const asked = calls.map((call) => gateway.complete(admitted, call, either))
+  const results: EngineChatResult[] = []
+  const next = calls.entries()
+  const completeOneByOne = async () => {
+    for (const [place, call] of next) {
+      either.throwIfAborted()
+      results[place] = await gateway.complete(admitted, call, either)
+    }
+  }
+  const asked = Array.from({ length: promptsAtOnce }, completeOneByOne)
   try {
-    return await Promise.all(asked)
+    await Promise.all(asked)
+    return results
   } finally {
     over.abort()
     await Promise.allSettled(asked)
@@ -135,6 +159,11 @@ function sampledOf(
 /** The same for every prompt of a request. */
 function samplingOf(calls: readonly SamplingCall[]): SamplingCall["sampling"] {
   return (calls[0] as SamplingCall).sampling
+}
+
+/** Of each prompt of a request. */
+function choicesOf(calls: readonly SamplingCall[]): number {
+  return (calls[0] as SamplingCall).n ?? 1
 }
 
 type Totals = Pick<EngineChatResult, "prompt_token_ids" | "cached_tokens" | "completion_tokens">
