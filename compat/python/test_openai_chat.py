@@ -149,6 +149,24 @@ def test_a_tool_call_and_its_result(client: OpenAI) -> None:
     assert answer.choices[0].finish_reason in ("stop", "length", "tool_calls")
 
 
+@covers("chat-tools")
+@pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "get_weather"}}])
+def test_a_call_that_is_asked_for_is_made(client: OpenAI, choice: Any) -> None:
+    messages: Any = [{"role": "user", "content": "Weather in Oslo?"}]
+    request: Any = {"model": "heddle/tiny", "messages": messages, "tools": [GET_WEATHER], "seed": 1, "n": 16}
+    free = client.chat.completions.create(**request)
+    assert any(not each.message.tool_calls for each in free.choices), "left free, some of 16 answers are no calls"
+    completion = client.chat.completions.create(**request, tool_choice=choice)
+    for each in completion.choices:
+        assert each.finish_reason == "tool_calls"
+        assert [call.function.name for call in each.message.tool_calls] == ["get_weather"]
+        assert len(each.logprobs.content) == len(each.token_ids), "what was not sampled is in the prompt"
+    assert completion.usage.completion_tokens == sum(len(each.token_ids) for each in completion.choices)
+    chunks = list(client.chat.completions.create(**{**request, "n": 1}, tool_choice=choice, stream=True))
+    deltas = [delta for chunk in chunks for each in chunk.choices for delta in each.delta.tool_calls or []]
+    assert [delta.function.name for delta in deltas] == ["get_weather"]
+
+
 @covers("chat-stream")
 def test_a_stream_carries_the_same_answer(client: OpenAI, trained: str) -> None:
     whole = client.chat.completions.create(model=trained, **ASKED)

@@ -4,7 +4,16 @@ from collections.abc import Callable
 
 from ..bases import Base, Bases
 from ..errors import EngineError
-from ..text.toolcalls import OutputParser, Pieces, ToolCall, reasons, tool_format
+from ..text.toolcalls import (
+    THINK_CLOSE,
+    THINK_OPEN,
+    OutputParser,
+    Pieces,
+    ToolCall,
+    call_opening,
+    reasons,
+    tool_format,
+)
 from .generation import End, Request, Token
 from .output import ChoiceText
 from .sampling import SamplingParams
@@ -44,8 +53,20 @@ def _render(base: Base, params: dict) -> list[int]:
         continue_final_message=params.get("continue_final_message", False),
         variables=params.get("chat_template_kwargs"),
     )
+    if opening := forced_opening(base, params):
+        thinks = reasons(base.renderer.source) and text.rfind(THINK_OPEN) > text.rfind(THINK_CLOSE)
+        text += f"{THINK_CLOSE}\n\n{opening}" if thinks else opening
     check_text(base, text, "messages")
     return base.tokenizer.encode(text)
+
+
+def forced_opening(base: Base, params: dict) -> str:
+    """How the answer begins where `tool_choice` asks for a call: written into the prompt, not sampled."""
+    choice = params.get("tool_choice", "auto")
+    turn_begins = params.get("add_generation_prompt", True)
+    if choice in ("none", "auto") or not (turn_begins and params.get("tools") and params.get("messages")):
+        return ""
+    return call_opening(tool_format(base.renderer.source), None if choice == "required" else choice["name"])
 
 
 def check_text(base: Base, text: str, param: str) -> None:
@@ -122,6 +143,7 @@ class ChatCall:
         chat = params.get("messages") is not None
         tools = tool_format(source) if chat and params.get("tools") else None
         parser = OutputParser(tools, chat and reasons(source), self._generation_prompt())
+        parser.feed(forced_opening(self.base, params))
         return ChoiceText(self.base.tokenizer, self.request.params, parser)
 
     def _generation_prompt(self) -> str:

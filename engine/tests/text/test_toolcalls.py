@@ -2,7 +2,7 @@
 
 import pytest
 
-from heddle_engine.text.toolcalls import OutputParser, tool_format
+from heddle_engine.text.toolcalls import OutputParser, Pieces, call_opening, tool_format
 
 DEEP_CALL = '<tool_call>{"name":"f","arguments":{"a":' + "[" * 1500 + "]" * 1500 + "}}</tool_call>"
 
@@ -82,6 +82,27 @@ def test_pieces_add_up_to_the_same(case, step):
     found = [call for piece in pieces for call in piece.tool_calls]
     assert [(call.name, call.arguments) for call in found] == calls
     assert len({call.id for call in found}) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("tools", "name", "opening", "rest"),
+    [
+        ("hermes", None, '<tool_call>\n{"name":', ' "f", "arguments": {"a": 1}}\n</tool_call>'),
+        ("hermes", "f", '<tool_call>\n{"name": "f", "arguments":', ' {"a": 1}}\n</tool_call>'),
+        ("mistral", None, '[TOOL_CALLS] [{"name":', ' "f", "arguments": {"a": 1}}]'),
+        ("mistral", "f", '[TOOL_CALLS] [{"name": "f", "arguments":', ' {"a": 1}}]'),
+        ("llama3", None, '{"name":', ' "f", "parameters": {"a": 1}}'),
+        ("llama3", "f", '{"name": "f", "parameters":', ' {"a": 1}}'),
+    ],
+)
+@pytest.mark.parametrize("reasoning", [False, True])
+def test_an_opened_call_is_read_from_its_beginning(tools, name, opening, rest, reasoning):
+    assert call_opening(tools, name) == opening
+    parser = OutputParser(tools, reasoning, opening)
+    assert parser.feed(opening) == Pieces()
+    pieces = [parser.feed(rest), parser.finish()]
+    assert [(call.name, call.arguments) for piece in pieces for call in piece.tool_calls] == [("f", '{"a": 1}')]
+    assert "".join(piece.content for piece in pieces) == ""
 
 
 def test_text_is_given_out_as_soon_as_it_cannot_be_a_marker():
