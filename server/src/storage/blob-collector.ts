@@ -1,5 +1,8 @@
-/** Removes what nobody needs any more: the data of jobs that ended, the logs of deleted models. */
-import { forgetBlob, isBlobNeeded, spentBlobs } from "./catalog/blob-references.ts"
+/**
+ * Removes what nobody needs any more: the data of jobs that ended, the logs of deleted models, and
+ * blobs that a crash kept the row from naming.
+ */
+import { forgetBlob, isBlobNeeded, isBlobReferenced, referencedBlobs, spentBlobs } from "./catalog/blob-references.ts"
 import type { Stores } from "./open-stores.ts"
 
 export interface CollectorLog {
@@ -17,6 +20,7 @@ export class BlobCollector {
   readonly #log: CollectorLog
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> = Promise.resolve()
+  readonly #closing = new AbortController()
 
   constructor(stores: Stores, log: CollectorLog) {
     this.#stores = stores
@@ -30,18 +34,23 @@ export class BlobCollector {
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    this.#closing.abort()
     await this.#running
   }
 
   #look(): void {
     this.#running = this.#running
-      .then(() => collectBlobs(this.#stores, new Date(Date.now() - keepMs)))
-      .then(
-        (removed) => removed > 0 && this.#log.info({ removed }, "data of ended jobs and deleted models was removed"),
-        (error: unknown) =>
-          this.#log.error({ err: error }, "data of ended jobs could not be removed; the next try is tomorrow"),
+      .then(() => this.#collect(new Date(Date.now() - keepMs)))
+      .catch((error: unknown) =>
+        this.#log.error({ err: error }, "data that nobody needs could not be removed; the next try is tomorrow"),
       )
-      .then(() => undefined)
+  }
+
+  async #collect(before: Date): Promise<void> {
+    const removed = await collectBlobs(this.#stores, before)
+    if (removed > 0) this.#log.info({ removed }, "data of ended jobs and deleted models was removed")
+    const orphans = await collectOrphans(this.#stores, before, this.#closing.signal)
+    if (orphans > 0) this.#log.info({ removed: orphans }, "files of requests that a crash had cut off were removed")
   }
 }
 
@@ -52,6 +61,23 @@ export async function collectBlobs({ catalog, blobs }: Stores, before: Date): Pr
     if (!(await blobs.removeUnless(sha256, () => isBlobNeeded(catalog, sha256, before)))) continue
     await forgetBlob(catalog, sha256, before)
     removed += 1
+  }
+  return removed
+}
+
+/**
+ * Removes blobs that no row names and that were written before `before`; younger ones may be of a
+ * request in progress. Few of them are in memory at a time. Returns how many.
+ */
+export async function collectOrphans({ catalog, blobs }: Stores, before: Date, signal?: AbortSignal): Promise<number> {
+  let removed = 0
+  for await (const batch of blobs.list()) {
+    const referenced = await referencedBlobs(catalog, batch)
+    for (const sha256 of batch) {
+      if (signal?.aborted === true) return removed
+      if (referenced.has(sha256) || !(await blobs.isOlder(sha256, before))) continue
+      if (await blobs.removeUnless(sha256, () => isBlobReferenced(catalog, sha256))) removed += 1
+    }
   }
   return removed
 }

@@ -4,7 +4,7 @@
  */
 import { createHash, type Hash, randomUUID } from "node:crypto"
 import { createReadStream, type ReadStream } from "node:fs"
-import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises"
+import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from "node:fs/promises"
 import path from "node:path"
 import { BlobHolds } from "./blob-holds.ts"
 
@@ -13,15 +13,20 @@ export interface StoredBlob {
   sizeBytes: number
 }
 
+const blobName = /^[0-9a-f]{64}$/
+const listedAtOnce = 500
+
 export class BlobStore {
   /** The data folder; blob paths in the catalog are relative to it. */
   readonly dataDir: string
   readonly #temporary: string
+  readonly #content: string
   readonly #holds = new BlobHolds()
 
   private constructor(dataDir: string) {
     this.dataDir = dataDir
     this.#temporary = path.join(dataDir, "blobs", "tmp")
+    this.#content = path.join(dataDir, "blobs", "sha256")
   }
 
   /** Clears what a crash left half written; the data folder's lock keeps other writers away. */
@@ -29,7 +34,7 @@ export class BlobStore {
     const store = new BlobStore(dataDir)
     await rm(store.#temporary, { recursive: true, force: true })
     await mkdir(store.#temporary, { recursive: true })
-    await mkdir(path.join(dataDir, "blobs", "sha256"), { recursive: true })
+    await mkdir(store.#content, { recursive: true })
     return store
   }
 
@@ -81,6 +86,29 @@ export class BlobStore {
       await rm(temporary, { force: true })
       throw error
     }
+  }
+
+  /** Every blob, some hundreds at a time, in no order; the folders are read as they are walked. */
+  async *list(): AsyncGenerator<string[]> {
+    let batch: string[] = []
+    for (const folder of await readdir(this.#content)) {
+      for await (const { name } of await opendir(path.join(this.#content, folder))) {
+        if (!blobName.test(name)) continue
+        batch.push(name)
+        if (batch.length < listedAtOnce) continue
+        yield batch
+        batch = []
+      }
+    }
+    if (batch.length > 0) yield batch
+  }
+
+  /** Whether the blob is there and was written before `time`. */
+  async isOlder(sha256: string, time: Date): Promise<boolean> {
+    return stat(this.absolutePathOf(sha256)).then(
+      ({ mtime }) => mtime < time,
+      () => false,
+    )
   }
 
   read(sha256: string): ReadStream {

@@ -2,9 +2,23 @@
  * Who in the catalog needs a blob. A table that names blobs by SHA-256 must be counted here, or the
  * collector takes them away.
  */
-import type { ExpressionBuilder } from "kysely"
+import { type ExpressionBuilder, sql } from "kysely"
 import type { CatalogDatabase } from "./open-catalog.ts"
 import type { Catalog } from "./schema.ts"
+
+/** Those of the blobs that any row names. */
+export async function referencedBlobs(database: CatalogDatabase, blobs: readonly string[]): Promise<Set<string>> {
+  const isAsked = sql<string>`any(${blobs})`
+  const rows = await database
+    .selectFrom("training_jobs")
+    .select("data_sha256 as sha256")
+    .where("data_sha256", "=", isAsked)
+    .union((eb) => eb.selectFrom("uploads").select("sha256").where("sha256", "=", isAsked))
+    .union((eb) => eb.selectFrom("project_files").select("sha256").where("sha256", "=", isAsked))
+    .union((eb) => eb.selectFrom("trajectory_logs").select("data_sha256 as sha256").where("data_sha256", "=", isAsked))
+    .execute()
+  return new Set(rows.map((row) => row.sha256))
+}
 
 /** Whether any row names the blob. */
 export async function isBlobReferenced(database: CatalogDatabase, sha256: string): Promise<boolean> {
