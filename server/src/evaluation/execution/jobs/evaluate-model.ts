@@ -15,7 +15,7 @@ import type { ExecutionDependencies } from "../dependencies.ts"
 import { type Evaluation, isDatasetRow, readEvaluation, rowRef } from "../evaluation.ts"
 import { endedCall, outputOf } from "./scored-call.ts"
 import { naming, predict, readStructuredModel, type StructuredModel } from "../structured-model.ts"
-import { attributesOf, endedIds, ensureRun, failRun, scoreTrial, startRun, trialOp } from "./evaluation-run.ts"
+import { attributesOf, endedIds, ensureRun, failRun, scoreTrial, startStoredRun, trialOp } from "./evaluation-run.ts"
 import type { JobContext, JobKind, JobRunner } from "./job-runner.ts"
 import { jobOpRef } from "./op-refs.ts"
 import { forEachParallel } from "./parallel.ts"
@@ -42,7 +42,7 @@ export async function evaluateModel(
   const request: EvaluateModelRequest = { evaluation: evaluation.pinnedRef, model: object.ref }
   const id = randomUUIDv7()
   await jobs.add("evaluate_model", id, principal, project, request)
-  await startRun(dependencies, principal, project, id, request)
+  await startStoredRun(dependencies, principal, project, id, request)
   return id
 }
 

@@ -1,4 +1,5 @@
 /** The calls of an evaluation that the server runs, as the SDK and the evaluation-run endpoints write them (evaluation-store-objects 7). */
+import { isStoreAway } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { objectText } from "../../../json/json-members.ts"
 import { readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
@@ -24,7 +25,7 @@ export const trialOp = { owner: "Evaluation", method: "predict_and_score", other
 const evalMeta = { evaluate_model_worker: true, declarative: true }
 
 /** The root call; `id` is also that of its trace and of the job. Begun again, it is the same. */
-export async function startRun(
+async function startRun(
   dependencies: ExecutionDependencies,
   principal: Principal,
   project: ProjectAccess,
@@ -57,6 +58,24 @@ export async function ensureRun(
   const { jobId, principal, project } = context
   if ((await findCall(dependencies, project, jobId)) === null)
     await startRun(dependencies, principal, project, jobId, refs)
+}
+
+/**
+ * Begins the run of a job that was just stored. With the trace store away the job does it when that is back: a
+ * refusal would have the client ask for a second run beside this one.
+ */
+export async function startStoredRun(
+  dependencies: ExecutionDependencies,
+  principal: Principal,
+  project: ProjectAccess,
+  id: string,
+  refs: RunRefs,
+): Promise<void> {
+  try {
+    await startRun(dependencies, principal, project, id, refs)
+  } catch (error) {
+    if (!isStoreAway(error)) throw error
+  }
 }
 
 export function attributesOf(markers: RunMarkers): string {

@@ -26,7 +26,7 @@ import {
   failRun,
   type RunRefs,
   scoreTrial,
-  startRun,
+  startStoredRun,
   trialOp,
 } from "./evaluation-run.ts"
 import type { JobContext, JobKind, JobRunner } from "./job-runner.ts"
@@ -58,7 +58,7 @@ export async function rescore(
   const request: RescoreRequest = { scorerRefs: scorers.map(({ pinnedRef }) => pinnedRef), refs }
   const id = randomUUIDv7()
   await jobs.add("rescore", id, principal, project, request)
-  await startRun(dependencies, principal, project, id, refs)
+  await startStoredRun(dependencies, principal, project, id, refs)
   return id
 }
 
