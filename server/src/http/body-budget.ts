@@ -1,10 +1,10 @@
 /**
  * How much of this process's memory the bodies of requests take, over all requests together (law 8).
  *
- * A body counts what it takes when it takes it, so a slow client counts only what it has sent. What does not fit waits, the
- * body that began first goes on first, and one body at a time may go beyond: those that each hold a part of the budget
- * would else wait for each other. Hence all bodies together never take more than the budget and one body; who waits, waits
- * for a body that goes on; and a body that is larger than the budget passes too.
+ * A body counts what it takes when it takes it, so a slow client counts only what it has sent. What does not fit waits, for
+ * so long and no longer; the body that began first goes on first. One body at a time may go beyond the budget, until its
+ * request is over: bodies that each hold a part of it would else wait for each other, and one that is larger would never
+ * pass. Hence all of them together never take more than the budget and one body.
  */
 import { totalmem } from "node:os"
 import { constrainedMemory } from "node:process"

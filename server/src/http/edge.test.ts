@@ -2,7 +2,7 @@
 import type { FastifyInstance } from "fastify"
 import { Readable } from "node:stream"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
+import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
 import { z } from "zod"
 import { registerRoutes } from "./register-routes.ts"
 import { route } from "./route.ts"
@@ -128,6 +128,17 @@ test("calls 1.1: 32 MiB pass and one byte more is 413 with a reason", async () =
     status: 413,
     body: { reason: expect.stringMatching(/^Request too large/) as unknown },
   })
+})
+
+test("RFC 9659: a zstd body that needs a window of more than 8 MiB is refused", async () => {
+  const withWindow = (log: number) =>
+    zstdCompressSync(Buffer.alloc(20 * mebibyte, "heddle"), { params: { [constants.ZSTD_c_windowLog]: log } })
+  const refused = await post("/raw", withWindow(24), { "content-encoding": "zstd" })
+  expect([refused.status, (refused.body as { reason: string }).reason]).toEqual([
+    400,
+    expect.stringContaining("zstd") as unknown,
+  ])
+  expect((await post("/raw", withWindow(23), { "content-encoding": "zstd" })).status).toBe(200)
 })
 
 test("an unknown coding is 415 and names those that are known", async () => {
