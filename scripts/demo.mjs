@@ -21,6 +21,7 @@ import { SetupError } from "./setup/progress.mjs"
 
 const READY_TIMEOUT_MS = 240_000
 const PORTS_TRIED = 50
+const LAST_PORT = 65535
 
 export async function main(args) {
   const options = readOptions(args)
@@ -53,22 +54,36 @@ function readOptions(args) {
         "data-dir": { type: "string", default: process.env.HEDDLE_DATA_DIR ?? "./data" },
       },
     })
-    return { ...values, port: Number(values.port), dataDir: values["data-dir"] }
+    return { ...values, port: readPort(values.port), dataDir: values["data-dir"] }
   } catch (error) {
     throw new SetupError(error.message)
   }
 }
 
-/** The wanted port, or the next one that nobody uses. */
-async function freePort(wanted) {
-  for (let port = wanted; port < wanted + PORTS_TRIED; port++) if (await isFree(port)) return port
-  throw new SetupError(`no free port from ${wanted} to ${wanted + PORTS_TRIED - 1}: choose one with --port`)
+function readPort(text) {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Infinity
+  if (port > LAST_PORT) throw new SetupError(`port must be a whole number from 0 to ${LAST_PORT}, not "${text}"`)
+  return port
 }
 
-function isFree(port) {
+/** The wanted port, or the next one that nobody uses; for 0 any. */
+async function freePort(wanted) {
+  const last = Math.min(wanted + PORTS_TRIED - 1, LAST_PORT)
+  for (let port = wanted; port <= last; port++) {
+    const free = await tryPort(port)
+    if (free !== null) return free
+  }
+  throw new SetupError(`no free port from ${wanted} to ${last}: choose one with --port`)
+}
+
+/** The port that was given for it, or null when somebody uses it. */
+function tryPort(wanted) {
   return new Promise((resolve) => {
-    const probe = createServer().once("error", () => resolve(false))
-    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)))
+    const probe = createServer().once("error", () => resolve(null))
+    probe.listen(wanted, "127.0.0.1", () => {
+      const { port } = probe.address()
+      probe.close(() => resolve(port))
+    })
   })
 }
 
@@ -131,6 +146,7 @@ async function runLoop(server, python, key) {
   const exampleEnded = new Promise((resolve) => example.once("exit", resolve))
   try {
     await ready(server)
+    if (server.isInterrupted()) return null
     const readyAt = Date.now() / 1000
     const ready_s = (performance.now() - server.began) / 1000
     const code = await Promise.race([exampleEnded, server.ended.then(() => "dead")])
@@ -151,6 +167,7 @@ async function ready(server) {
     if (answer?.status === 200) return
     await sleep(100)
   }
+  if (server.isInterrupted()) return
   throw server.failure(server.isRunning() ? "the server is not ready" : "the server did not start")
 }
 

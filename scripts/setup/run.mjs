@@ -19,7 +19,9 @@ export function ask(command, args, options = {}) {
 export async function runLogged(command, args, { log, detail, ...options }) {
   mkdirSync(dirname(log), { recursive: true })
   const file = createWriteStream(log)
-  const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], ...options })
+  // In a group of its own, since npm and pip start programs themselves, and all of them have to end with us.
+  const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], detached: true, ...options })
+  const release = endTogether(child)
   const last = []
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on("line", (line) => {
@@ -32,7 +34,7 @@ export async function runLogged(command, args, { log, detail, ...options }) {
   const code = await new Promise((resolve, reject) => {
     child.on("error", (cause) => reject(new SetupError(`cannot run ${command}: ${cause.message}`)))
     child.on("close", (status, signal) => resolve(status ?? signal))
-  })
+  }).finally(release)
   file.end()
   if (code !== 0) {
     const shown = [command, ...args].join(" ")
@@ -40,6 +42,23 @@ export async function runLogged(command, args, { log, detail, ...options }) {
       `${shown}\nended with ${code}:\n${last.map((line) => `  ${line}`).join("\n")}\nwhole output: ${relative(root, log)}`,
     )
   }
+}
+
+const endings = ["SIGINT", "SIGTERM", "SIGHUP"]
+
+/** A signal that ends this process ends the child's group first. Returns how to take that back. */
+function endTogether(child) {
+  const pass = (signal) => {
+    try {
+      // Not the signal itself: what a shell starts in the background ignores SIGINT.
+      process.kill(-child.pid, "SIGTERM")
+    } catch {}
+    release()
+    process.kill(process.pid, signal)
+  }
+  const release = () => endings.forEach((signal) => process.off(signal, pass))
+  for (const signal of endings) process.on(signal, pass)
+  return release
 }
 
 /** Replaces this process as far as Node allows: same terminal, signals passed on, same exit code. */

@@ -1,0 +1,42 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { expect, test } from "vitest"
+import { root } from "./setup/paths.mjs"
+
+test(
+  "a SIGTERM to npm, which service managers and containers send, ends the server",
+  { timeout: 120_000 },
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "heddle-npm-start-"))
+    const npm = spawn("npm", ["start", "--", "--port", "0", "--data-dir", folder], {
+      cwd: root,
+      env: { ...process.env, HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal" },
+      stdio: ["ignore", "pipe", "ignore"],
+      detached: true,
+    })
+    const ended = once(npm, "exit")
+    try {
+      const url = await readyUrl(npm)
+      npm.kill("SIGTERM")
+      await ended
+      await expect(fetch(`${url}/v1/health`)).rejects.toThrow("fetch failed")
+    } finally {
+      try {
+        process.kill(-npm.pid, "SIGKILL")
+      } catch {}
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+)
+
+async function readyUrl(process) {
+  for await (const line of createInterface({ input: process.stdout })) {
+    const url = /ready at (\S+)/.exec(line)?.[1]
+    if (url) return url
+  }
+  throw new Error("the server is not ready")
+}
