@@ -1,7 +1,7 @@
 /** Mounts routes on Fastify: key → principal, parse, handle, and every error in the route's dialect. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
 import { diskFull, HeddleError, isStoreAway, saysDiskFull } from "../errors.ts"
-import { JsonTextError } from "../json/json-cursor.ts"
+import { JsonTextError } from "../json/json-text-error.ts"
 import { errorBody, errorHeaders } from "./error-dialects.ts"
 import { type Authenticate, keyOf, type Principal } from "./principal.ts"
 import { isProtobuf, protobufType, statusBytes } from "./otlp-status.ts"

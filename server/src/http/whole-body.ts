@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http"
 import { finished } from "node:stream"
 import { HeddleError } from "../errors.ts"
-import { JsonTextError, maximumJsonDepth } from "../json/json-cursor.ts"
+import { JsonTextError, maximumJsonDepth } from "../json/json-text-error.ts"
 import { isNestedDeeper } from "../json/nesting.ts"
 import { readParts } from "../json/json-parts.ts"
 import type { HeldBody } from "./body-budget.ts"

@@ -2,24 +2,12 @@
  * Walks JSON text without making values of it, so that what is not looked into keeps every byte
  * (law 3). It accepts what Python's reader does: the grammar of RFC 8259, and the bare tokens `NaN`,
  * `Infinity` and `-Infinity` (evaluation-store-calls 1.1).
+ *
+ * Bodies that stay bytes are walked by `JsonScanner` instead: to make strings of them costs more than
+ * to read them, and to make bytes of what is a string already would cost it here.
  */
 import { endOfString } from "./json-string.ts"
-
-export type JsonTextErrorKind = "syntax" | "too_deep"
-
-/** The text is not JSON, or its containers are nested too deep. */
-export class JsonTextError extends Error {
-  override readonly name = "JsonTextError"
-  readonly kind: JsonTextErrorKind
-
-  constructor(kind: JsonTextErrorKind, message: string) {
-    super(message)
-    this.kind = kind
-  }
-}
-
-/** Containers within containers; deeper text is refused before it costs anything. */
-export const maximumJsonDepth = 200
+import { JsonTextError, maximumJsonDepth } from "./json-text-error.ts"
 
 export type JsonKind = "object" | "array" | "string" | "number" | "true" | "false" | "null" | "not_finite"
 

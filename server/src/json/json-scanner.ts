@@ -6,7 +6,7 @@
  * Python's reader it accepts the bare tokens `NaN`, `Infinity` and `-Infinity`, and remembers that
  * it saw one. That the bytes are UTF-8 must have been checked before.
  */
-import { JsonTextError, maximumJsonDepth } from "./json-cursor.ts"
+import { JsonTextError, maximumJsonDepth } from "./json-text-error.ts"
 import type { KeyTable } from "./key-table.ts"
 
 const quote = 0x22

@@ -6,7 +6,7 @@
  * general streaming parser in JavaScript reaches 10 to 20.
  */
 
-import { maximumJsonDepth } from "./json-cursor.ts"
+import { maximumJsonDepth } from "./json-text-error.ts"
 
 export type JsonPath = readonly (string | number)[]
 export type ContainerKind = "object" | "array"

@@ -1,7 +1,7 @@
 /** Every expected text and digest was printed by CPython 3.11's `json.dumps`, `repr` and hashlib. */
 import { describe, expect, test } from "vitest"
 import { contentDigest, tableDigest } from "./digests.ts"
-import { JsonTextError } from "./json-cursor.ts"
+import { JsonTextError } from "./json-text-error.ts"
 import { pythonFloat, pythonJson } from "./python-json.ts"
 
 const sorted = { sortKeys: true }

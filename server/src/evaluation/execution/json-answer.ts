@@ -1,5 +1,6 @@
 /** The JSON in a model's answer: alone, in a fence, or after some words. */
-import { JsonCursor, JsonTextError } from "../../json/json-cursor.ts"
+import { JsonCursor } from "../../json/json-cursor.ts"
+import { JsonTextError } from "../../json/json-text-error.ts"
 import { ModelFailure } from "./model-failure.ts"
 import { requireStorable } from "./storable-answer.ts"
 

@@ -1,4 +1,4 @@
-import { JsonTextError, maximumJsonDepth } from "../../json/json-cursor.ts"
+import { JsonTextError, maximumJsonDepth } from "../../json/json-text-error.ts"
 import { JsonScanner } from "../../json/json-scanner.ts"
 import { ModelFailure } from "./model-failure.ts"
 

@@ -3,7 +3,8 @@
  * be taken for JSON is written as JSON, between quotes: so a row comes back as it was, and a table
  * that a person made needs no quoting.
  */
-import { JsonCursor, JsonTextError, stringOf } from "../../json/json-cursor.ts"
+import { JsonCursor, stringOf } from "../../json/json-cursor.ts"
+import { JsonTextError } from "../../json/json-text-error.ts"
 
 /** The JSON text that a cell means. */
 export function cellJson(cell: string): string {

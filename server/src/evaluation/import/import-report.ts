@@ -1,6 +1,6 @@
 /** What an import did: how many rows, and the first that could not be taken. */
 import { HeddleError } from "../../errors.ts"
-import { JsonTextError } from "../../json/json-cursor.ts"
+import { JsonTextError } from "../../json/json-text-error.ts"
 import type { ImportReport } from "../../wire/evaluation/import.ts"
 import { RowError } from "./imported-row.ts"
 

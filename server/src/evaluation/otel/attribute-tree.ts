@@ -4,7 +4,7 @@
  * like any other, and a number in a name is no size. A name that is also the beginning of another one
  * keeps its value, and the longer one stands beside it, whole from there on: `{a: 1, "a.b": 2}`.
  */
-import { JsonTextError } from "../../json/json-cursor.ts"
+import { JsonTextError } from "../../json/json-text-error.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
 import { JsonScanner } from "../../json/json-scanner.ts"
 import { type AnyValue, jsonOfMembers, jsonOfValue, type KeyValue, KeyValueList } from "./any-value.ts"

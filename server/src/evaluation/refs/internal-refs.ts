@@ -4,7 +4,8 @@
  */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { JsonCursor, JsonTextError } from "../../json/json-cursor.ts"
+import { JsonCursor } from "../../json/json-cursor.ts"
+import { JsonTextError } from "../../json/json-text-error.ts"
 import { printPython, pythonJson } from "../../json/python-json.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { findProject, findProjectName, internalProjectId } from "../../storage/catalog/projects.ts"

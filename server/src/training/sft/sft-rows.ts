@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream"
 import { isUtf8 } from "node:buffer"
 import { parse } from "../../http/validation.ts"
-import { maximumJsonDepth } from "../../json/json-cursor.ts"
+import { maximumJsonDepth } from "../../json/json-text-error.ts"
 import { isNestedDeeper } from "../../json/nesting.ts"
 import { sftRow } from "../../wire/training/sft-job.ts"
 

@@ -1,0 +1,17 @@
+/** What makes a text no JSON for us, however it is read. */
+
+export type JsonTextErrorKind = "syntax" | "too_deep"
+
+/** The text is not JSON, or its containers are nested too deep. */
+export class JsonTextError extends Error {
+  override readonly name = "JsonTextError"
+  readonly kind: JsonTextErrorKind
+
+  constructor(kind: JsonTextErrorKind, message: string) {
+    super(message)
+    this.kind = kind
+  }
+}
+
+/** Containers within containers; deeper text is refused before it costs anything. */
+export const maximumJsonDepth = 200
