@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { collectOrphans } from "../src/storage/blob-collector.ts"
 import { copyCatalogTemplate } from "./support/catalog-template.ts"
 import { call, type RunningServer, startServer } from "./support/server-process.ts"
-import { adminKey, openTrainingApp } from "./support/training-app.ts"
+import { adminKey } from "./support/test-app.ts"
+import { openTrainingApp } from "./support/training-app.ts"
 
 let dataDir: string
 beforeAll(async () => {

@@ -18,7 +18,8 @@ import { Reachability } from "../src/storage/reachability.ts"
 import { launchServer } from "./support/server-process.ts"
 import { addJob, addModel, addTenant as addCatalogTenant, createDatabase } from "./support/test-catalog.ts"
 import { TcpProxy } from "./support/tcp-proxy.ts"
-import { adminKey, groupsOf, newModel, openTrainingApp, type TrainingApp } from "./support/training-app.ts"
+import { adminKey } from "./support/test-app.ts"
+import { groupsOf, newModel, openTrainingApp, type TrainingApp } from "./support/training-app.ts"
 
 const postgres = process.env["HEDDLE_TEST_POSTGRES_URL"]
 const soon = { timeout: 20_000, interval: 50 }

@@ -2,7 +2,8 @@ import { readdir } from "node:fs/promises"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { deletedFile, file as fileSchema, filePage } from "../src/wire/platform/file.ts"
-import { type Caller, openTrainingApp, type TrainingApp } from "./support/training-app.ts"
+import type { Caller } from "./support/test-app.ts"
+import { openTrainingApp, type TrainingApp } from "./support/training-app.ts"
 
 let opened: TrainingApp
 beforeAll(async () => (opened = await openTrainingApp({ maximumBodyBytes: 1024 * 1024 })))

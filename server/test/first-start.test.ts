@@ -5,7 +5,7 @@ import path from "node:path"
 import { PGlite } from "@electric-sql/pglite"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { createApp } from "../src/app.ts"
-import { adminKey, callerOf, testConfig } from "./support/training-app.ts"
+import { adminKey, callerOf, testConfig } from "./support/test-app.ts"
 import { copyCatalogTemplate } from "./support/catalog-template.ts"
 
 let folder: string
@@ -25,7 +25,7 @@ async function markedTemplate(): Promise<string> {
 
 async function startAndMakeModel(catalogTemplate: string | null): Promise<void> {
   const app = await createApp({ ...testConfig(dataDir()), catalogTemplate })
-  const admin = callerOf(app, adminKey, "local")
+  const admin = callerOf(() => app, adminKey, "local")
   const made = await admin.post("/v1/preview/models", { project: "p", name: "m", base_model: "heddle/tiny" })
   await app.close()
   expect(made.status).toBe(200)
@@ -60,7 +60,7 @@ test("half a copy that a crash left is not taken for a catalog", async () => {
 test("an existing catalog is kept", async () => {
   await startAndMakeModel(await markedTemplate())
   const app = await createApp({ ...testConfig(dataDir()), catalogTemplate: path.join(folder, "template") })
-  const again = await callerOf(app, adminKey, "local").post("/v1/preview/models", {
+  const again = await callerOf(() => app, adminKey, "local").post("/v1/preview/models", {
     project: "p",
     name: "m",
     base_model: "heddle/tiny",

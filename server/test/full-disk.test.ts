@@ -12,7 +12,7 @@ import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { copyCatalogTemplate } from "./support/catalog-template.ts"
 import { call, type RunningServer, startServer } from "./support/server-process.ts"
-import { adminKey } from "./support/training-app.ts"
+import { adminKey } from "./support/test-app.ts"
 
 /** The empty stores take about half of it. */
 const diskMegabytes = 128

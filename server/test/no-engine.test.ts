@@ -4,7 +4,8 @@ import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type App, createApp } from "../src/app.ts"
 import { copyCatalogTemplate } from "./support/catalog-template.ts"
-import { adminKey, callerOf, groupsOf, testConfig } from "./support/training-app.ts"
+import { adminKey, callerOf, testConfig } from "./support/test-app.ts"
+import { groupsOf } from "./support/training-app.ts"
 
 let dataDir: string
 let app: App
@@ -19,7 +20,7 @@ afterAll(async () => {
 })
 
 test("HEDDLE_ENGINE=none: models can be made, chat and jobs answer 503 with the way out", async () => {
-  const admin = callerOf(app, adminKey, "local")
+  const admin = callerOf(() => app, adminKey, "local")
   const model = await admin.post("/v1/preview/models", { project: "p", name: "m", base_model: "heddle/tiny" })
   expect(model.status).toBe(200)
   const { id } = model.body as { id: string }

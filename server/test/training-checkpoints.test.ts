@@ -2,7 +2,8 @@ import { access, mkdir, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { checkpointPage, deleteCheckpointsAnswer } from "../src/wire/training/checkpoint.ts"
-import { type Answer, newModel, openTrainingApp, type TrainingApp } from "./support/training-app.ts"
+import type { Answer } from "./support/test-app.ts"
+import { newModel, openTrainingApp, type TrainingApp } from "./support/training-app.ts"
 
 let opened: TrainingApp
 beforeAll(async () => (opened = await openTrainingApp()))

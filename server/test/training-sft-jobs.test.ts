@@ -5,7 +5,8 @@ import path from "node:path"
 import tls from "node:tls"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { eventPage, job as jobSchema, storedJobConfig } from "../src/wire/training/job.ts"
-import { type Caller, newModel, openTrainingApp, type TrainingApp } from "./support/training-app.ts"
+import type { Caller } from "./support/test-app.ts"
+import { newModel, openTrainingApp, type TrainingApp } from "./support/training-app.ts"
 
 const url = "/v1/preview/sft-training-jobs"
 const row = (content: string) =>

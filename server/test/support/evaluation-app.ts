@@ -1,12 +1,9 @@
-/** The whole server without an engine in a folder of its own, and callers of the evaluation store. */
+/** The whole server in a folder of its own, and callers of the evaluation store. */
 import { randomUUID } from "node:crypto"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import path from "node:path"
-import { type App, createApp } from "../../src/app.ts"
+import type { App } from "../../src/app.ts"
 import type { Config } from "../../src/config.ts"
-import { copyCatalogTemplate } from "./catalog-template.ts"
-import { addTenant, adminKey, type Caller, callerOf, testConfig } from "./training-app.ts"
+import type { FakeEngine } from "../../src/engines/fake-engine.ts"
+import { addTenant, type Caller, openTestApp, type TestApp } from "./test-app.ts"
 
 export interface EvaluationAnswer {
   status: number
@@ -31,50 +28,33 @@ export interface EvaluationCaller {
   lines: (url: string, body?: unknown) => Promise<unknown[]>
 }
 
-export interface EvaluationApp {
-  app: App
-  config: Config
-  admin: Caller
-  /** Two tenants that share nothing. */
+export interface EvaluationApp extends Omit<TestApp, "acme" | "rival"> {
   acme: EvaluationCaller
   rival: EvaluationCaller
   /** A new user who is a member of the team `acme` too. */
   addColleague: (username: string) => Promise<EvaluationCaller>
-  /** Closes the server and starts it again on the same data. */
-  restart: () => Promise<void>
-  close: () => Promise<void>
 }
 
-export async function openEvaluationApp(changes: Partial<Config> = {}): Promise<EvaluationApp> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-test-"))
-  await copyCatalogTemplate(dataDir)
-  const config: Config = { ...testConfig(dataDir), ...changes }
-  let app = await createApp(config)
-  const current = () => app
-  const admin = callerOf(app, adminKey, config.entity)
-  const [acme, rival] = [await addTenant(app, admin, "acme"), await addTenant(app, admin, "rival")]
+export async function openEvaluationApp(changes: Partial<Config> = {}, fake?: FakeEngine): Promise<EvaluationApp> {
+  const opened = await openTestApp(changes, fake)
+  const { admin, config, restart, close } = opened
+  const current = () => opened.app
   return {
     get app() {
-      return app
+      return opened.app
     },
     config,
     admin,
-    acme: evaluationCaller(current, acme),
-    rival: evaluationCaller(current, rival),
+    acme: evaluationCaller(current, opened.acme),
+    rival: evaluationCaller(current, opened.rival),
     addColleague: async (username) => {
-      const { key } = await addTenant(app, admin, username)
+      const { key } = await addTenant(current, admin, username)
       const joined = await admin.post("/v1/organization/teams/acme/members", { username })
       if (joined.status !== 200) throw new Error(`not a member: ${JSON.stringify(joined.body)}`)
-      return evaluationCaller(current, { ...acme, key })
+      return evaluationCaller(current, { ...opened.acme, key })
     },
-    restart: async () => {
-      await app.close()
-      app = await createApp(config)
-    },
-    close: async () => {
-      await app.close()
-      await rm(dataDir, { recursive: true, force: true })
-    },
+    restart,
+    close,
   }
 }
 

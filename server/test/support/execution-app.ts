@@ -1,55 +1,17 @@
 /** The whole server with the scripted engine, and callers of the evaluation store. */
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import path from "node:path"
-import { type App, createApp } from "../../src/app.ts"
 import type { Config } from "../../src/config.ts"
-import { SupervisedEngine } from "../../src/engines/engine-process.ts"
 import { FakeEngine, type FakeHandlers, fakeTokens } from "../../src/engines/fake-engine.ts"
 import type { EngineParams } from "../../src/engines/engine.ts"
-import { copyCatalogTemplate } from "./catalog-template.ts"
-import { type EvaluationCaller, evaluationCaller } from "./evaluation-app.ts"
-import { addTenant, adminKey, callerOf, testConfig } from "./training-app.ts"
+import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "./evaluation-app.ts"
 
-export interface ExecutionApp {
-  app: App
+export interface ExecutionApp extends EvaluationApp {
   fake: FakeEngine
-  /** Two tenants that share nothing. */
-  acme: EvaluationCaller
-  rival: EvaluationCaller
-  /** Closes the server and starts it again on the same data. */
-  restart: (drainMs?: number) => Promise<void>
-  close: () => Promise<void>
 }
 
 export async function openExecutionApp(changes: Partial<Config> = {}): Promise<ExecutionApp> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-test-"))
-  await copyCatalogTemplate(dataDir)
-  const config: Config = { ...testConfig(dataDir), ...changes }
   const fake = new FakeEngine()
-  const start = () => createApp(config, new SupervisedEngine({ launch: fake.launch, log: silent, backOffMs: () => 0 }))
-  let app = await start()
-  const admin = callerOf(app, adminKey, config.entity)
-  const [acme, rival] = [await addTenant(app, admin, "acme"), await addTenant(app, admin, "rival")]
-  return {
-    get app() {
-      return app
-    },
-    fake,
-    acme: evaluationCaller(() => app, acme),
-    rival: evaluationCaller(() => app, rival),
-    restart: async (drainMs) => {
-      await app.close(drainMs)
-      app = await start()
-    },
-    close: async () => {
-      await app.close()
-      await rm(dataDir, { recursive: true, force: true })
-    },
-  }
+  return Object.assign(await openEvaluationApp(changes, fake), { fake })
 }
-
-const silent = { info: () => undefined, warn: () => undefined }
 
 type ChatParams = EngineParams<"chat">
 

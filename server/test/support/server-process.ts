@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { readFile } from "node:fs/promises"
 import path from "node:path"
 import { createInterface } from "node:readline"
-import { adminKey } from "./training-app.ts"
+import { adminKey } from "./test-app.ts"
 
 const main = path.resolve(import.meta.dirname, "../../src/main.ts")
 

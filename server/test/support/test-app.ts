@@ -1,0 +1,115 @@
+/** The whole server in a folder of its own, with two tenants that share nothing, and callers of it. */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { type App, createApp } from "../../src/app.ts"
+import type { Config } from "../../src/config.ts"
+import { SupervisedEngine } from "../../src/engines/engine-process.ts"
+import type { FakeEngine } from "../../src/engines/fake-engine.ts"
+import { copyCatalogTemplate } from "./catalog-template.ts"
+import { newClickHouseUrl } from "./clickhouse-database.ts"
+
+export const adminKey = "admin_key_of_the_tests_0123456789_0123456789"
+
+export interface Answer {
+  status: number
+  body: unknown
+  headers: Record<string, unknown>
+}
+
+export interface Caller {
+  entity: string
+  key: string
+  get: (url: string) => Promise<Answer>
+  post: (url: string, body?: unknown) => Promise<Answer>
+  delete: (url: string, body?: unknown) => Promise<Answer>
+}
+
+export interface TestApp {
+  /** The one that runs now. */
+  readonly app: App
+  config: Config
+  admin: Caller
+  acme: Caller
+  rival: Caller
+  /** Closes the server and starts it again on the same data. */
+  restart: (drainMs?: number) => Promise<void>
+  /** Closes the server and removes its data. */
+  close: () => Promise<void>
+}
+
+const silent = { info: () => undefined, warn: () => undefined }
+
+/** `fake`: the engine; without, the one that the settings say. */
+export async function openTestApp(changes: Partial<Config> = {}, fake?: FakeEngine): Promise<TestApp> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-test-"))
+  await copyCatalogTemplate(dataDir)
+  const config: Config = { ...testConfig(dataDir), ...changes }
+  const start = () =>
+    createApp(config, fake && new SupervisedEngine({ launch: fake.launch, log: silent, backOffMs: () => 0 }))
+  let app = await start()
+  const current = () => app
+  const admin = callerOf(current, adminKey, config.entity)
+  return {
+    get app() {
+      return app
+    },
+    config,
+    admin,
+    acme: await addTenant(current, admin, "acme"),
+    rival: await addTenant(current, admin, "rival"),
+    restart: async (drainMs) => {
+      await app.close(drainMs)
+      app = await start()
+    },
+    close: async () => {
+      await app.close()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export function testConfig(dataDir: string): Config {
+  return {
+    host: "127.0.0.1",
+    port: 0,
+    dataDir,
+    prefix: null,
+    adminKey,
+    entity: "local",
+    postgresUrl: null,
+    catalogTemplate: null,
+    clickhouseUrl: newClickHouseUrl(),
+    pricesFile: null,
+    secretsFile: null,
+    engine: "none",
+    python: "python3",
+    logLevel: "silent",
+    maximumBodyBytes: 1024 ** 3,
+    fetchAllow: [],
+  }
+}
+
+export function callerOf(app: () => App, key: string, entity: string): Caller {
+  const call = async (method: "GET" | "POST" | "DELETE", url: string, body?: unknown): Promise<Answer> => {
+    const headers: Record<string, string> = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+    const payload = body === undefined ? {} : { payload: typeof body === "string" ? body : JSON.stringify(body) }
+    const answer = await app().server.inject({ method, url, headers, ...payload })
+    const isJson = String(answer.headers["content-type"]).includes("json")
+    return { status: answer.statusCode, body: isJson ? answer.json() : answer.payload, headers: answer.headers }
+  }
+  return {
+    entity,
+    key,
+    get: (url) => call("GET", url),
+    post: (url, body) => call("POST", url, body),
+    delete: (url, body) => call("DELETE", url, body),
+  }
+}
+
+export async function addTenant(app: () => App, admin: Caller, username: string): Promise<Caller> {
+  const user = await admin.post("/v1/organization/users", { username })
+  if (user.status !== 200) throw new Error(`no tenant: ${JSON.stringify(user.body)}`)
+  const key = await admin.post("/v1/organization/api_keys", { name: "tests", username })
+  return callerOf(app, (key.body as { value: string }).value, username)
+}
