@@ -9,8 +9,8 @@ import { projectForRead } from "../project-access.ts"
 import { SpanRows } from "./span-rows.ts"
 import { spanOf } from "./span-undump.ts"
 
-/** A span may take megabytes. */
-const spansAtOnce = 200
+/** A span may take megabytes, and in memory it is several times as large. */
+const bytesAtOnce = 16 * 1024 * 1024
 
 /** @returns how many calls were written. @throws {HeddleError} 403. */
 export async function remapSpans(
@@ -21,7 +21,9 @@ export async function remapSpans(
   const project = await projectForRead(database, principal, projectName)
   let remapped = 0
   for (let after = ""; ;) {
-    const dumps = await readOtelDumps(traces, project.id, after, spansAtOnce)
+    const dumps = await readOtelDumps(traces, project.id, after, bytesAtOnce)
+    const last = dumps.at(-1)
+    if (last === undefined) return remapped
     const rows = new SpanRows(dumps.length)
     for (const { id, text } of dumps) {
       const span = spanOf(text)
@@ -30,8 +32,6 @@ export async function remapSpans(
       remapped++
     }
     await writer.add(rows.batch())
-    const last = dumps.at(-1)
-    if (last === undefined || dumps.length < spansAtOnce) return remapped
     after = last.id
   }
 }
