@@ -12,6 +12,7 @@ import { loadServerSecret } from "./gateway/cache-salt.ts"
 import { Gateway } from "./gateway/gateway.ts"
 import { evaluationRoutes } from "./evaluation/evaluation-routes.ts"
 import { executionJobs, executionRoutes } from "./evaluation/execution/execution-routes.ts"
+import { endCutOffCalls } from "./evaluation/execution/recorded-question.ts"
 import { loadProviderSecrets } from "./evaluation/execution/providers/provider-secrets.ts"
 import { loadPriceList } from "./evaluation/costs/price-list.ts"
 import { FileLinks } from "./evaluation/project/file-links.ts"
@@ -140,6 +141,9 @@ async function compose(
   }
   const execution = { ...evaluation, chatModels: new ChatService(gateway), secrets, fetchPolicy }
   const executions = executionJobs(execution, { log: server.log, exclusive })
+  await endCutOffCalls(evaluation).catch((error: unknown) =>
+    server.log.error({ err: error }, "calls that a kill cut off could not be ended; the next start tries again"),
+  )
   await executions.start()
   const accounts = { database, invalidate: () => authenticator.invalidate() }
   const maximumBytes = config.maximumBodyBytes

@@ -1,7 +1,9 @@
 /** Calls that the server itself makes, stored as those of clients are (law 1). Payloads are JSON texts. */
 import type { Principal } from "../../http/principal.ts"
 import { readUpsertBatch } from "./call-body.ts"
+import { CallRows } from "./call-rows.ts"
 import { writeCalls } from "./call-write.ts"
+import type { CallWriter } from "../../storage/traces/calls/calls-write.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 
 export interface CallStart {
@@ -45,6 +47,15 @@ export async function recordCalls(
   if (items.length === 0) return
   const body = readUpsertBatch(Buffer.from(`{"batch":[${items.join(",")}]}`))
   await writeCalls(dependencies, principal, body, null)
+}
+
+/** Ends calls that the server had begun to record. @param projectId of the catalog. */
+export async function endCalls(writer: CallWriter, projectId: string, ends: readonly CallEnd[]): Promise<void> {
+  const items = ends.map((end) => `{"mode":"end","req":{"end":${endText(projectId, end)}}}`)
+  const body = readUpsertBatch(Buffer.from(`{"batch":[${items.join(",")}]}`))
+  const rows = new CallRows(body)
+  for (const item of body.items) rows.add(item, { projectId, userId: "" }, null)
+  await writer.add(rows.batch())
 }
 
 function startText(project: string, start: CallStart): string {

@@ -12,7 +12,8 @@ import { completionMessages } from "./completion-prompt.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
 import { failureText } from "./model-failure.ts"
 import { admitModel } from "./model-target.ts"
-import { type CallRecord, recordCalls, usageSummary } from "../calls/recorded-call.ts"
+import { usageSummary } from "../calls/recorded-call.ts"
+import { RecordedQuestion } from "./recorded-question.ts"
 import type { TemplateVariables } from "./template.ts"
 
 const opName = "weave.completions_create"
@@ -166,8 +167,7 @@ class CompletionCall {
   readonly id: string | null
   readonly #traceId: string | null
   readonly #conversation: string | null
-  readonly #save: (records: readonly CallRecord[]) => Promise<void>
-  readonly #start: CallRecord["start"] | null
+  readonly #recorded: RecordedQuestion | null
 
   constructor(
     dependencies: ExecutionDependencies,
@@ -180,16 +180,15 @@ class CompletionCall {
     this.id = isTracked ? randomUUIDv7() : null
     this.#traceId = isTracked ? (body.trace_id ?? randomUUIDv7()) : null
     this.#conversation = body.conversation_id ?? null
-    this.#save = (records) => recordCalls(dependencies, principal, project.name, records)
     const { source, conversation_name } = body
     const attributes = {
       ...(source == null ? {} : { source }),
       ...(conversation_name == null ? {} : { conversation_name }),
     }
-    this.#start =
+    this.#recorded =
       this.id === null || this.#traceId === null
         ? null
-        : {
+        : new RecordedQuestion(dependencies, principal, project, {
             id: this.id,
             traceId: this.#traceId,
             parentId: body.parent_id ?? null,
@@ -198,7 +197,7 @@ class CompletionCall {
             startedAt: new Date(),
             attributes: JSON.stringify(attributes),
             inputs: JSON.stringify(without(exactInputs, secretFields)),
-          }
+          })
   }
 
   get meta(): string {
@@ -212,11 +211,10 @@ class CompletionCall {
   }
 
   async begin(): Promise<void> {
-    if (this.#start != null) await this.#save([{ start: this.#start }])
+    await this.#recorded?.begin()
   }
 
   async end(output: string, summary: string, exception: string | null): Promise<void> {
-    if (this.#start == null) return
-    await this.#save([{ end: { id: this.#start.id, endedAt: new Date(), output, summary, exception } }])
+    await this.#recorded?.end({ output, summary, exception })
   }
 }

@@ -10,7 +10,8 @@ import type { ExecutionDependencies } from "./dependencies.ts"
 import { findProviderModel, isProviderModelName } from "./providers/provider.ts"
 import { timeoutMs } from "./providers/provider-chat.ts"
 import { askProvider } from "./providers/provider-request.ts"
-import { recordCalls, usageSummary } from "../calls/recorded-call.ts"
+import { usageSummary } from "../calls/recorded-call.ts"
+import { RecordedQuestion } from "./recorded-question.ts"
 
 const opName = "weave.image_generation_create"
 
@@ -38,21 +39,16 @@ export async function createImage(
     timeoutMs: timeoutMs(timeout),
   }
   const id = body.track_llm_call === false ? null : randomUUIDv7()
-  // What cannot be recorded is refused before the provider is asked, and paid.
-  if (id !== null) {
-    const start = { id, traceId: randomUUIDv7(), parentId: null, opName, startedAt: new Date() }
-    const inputs = JSON.stringify(asked)
-    await recordCalls(dependencies, principal, project.name, [{ start: { ...start, attributes: "{}", inputs } }])
-  }
+  const start = { traceId: randomUUIDv7(), parentId: null, opName, startedAt: new Date(), attributes: "{}" }
+  const inputs = JSON.stringify(asked)
+  const recorded = id === null ? null : new RecordedQuestion(dependencies, principal, project, { ...start, id, inputs })
+  await recorded?.begin()
   let exception: string | null = null
   const response = await askProvider(dependencies.fetchPolicy, call, signal).catch((error: unknown) => {
     exception = failureText(error)
     return JSON.stringify({ error: exception })
   })
-  if (id !== null) {
-    const summary = usageSummary(provider.usageName, exception === null ? memberText(response, "usage") : null)
-    const end = { id, endedAt: new Date(), output: response, summary, exception }
-    await recordCalls(dependencies, principal, project.name, [{ end }])
-  }
+  const summary = usageSummary(provider.usageName, exception === null ? memberText(response, "usage") : null)
+  await recorded?.end({ output: response, summary, exception })
   return `{"response":${response},"weave_call_id":${JSON.stringify(id)}}`
 }

@@ -16,6 +16,7 @@ import * as migration0003 from "./migrations/0003-annotation-queues.ts"
 import * as migration0004 from "./migrations/0004-execution-jobs.ts"
 import * as migration0005 from "./migrations/0005-dataset-sources.ts"
 import * as migration0006 from "./migrations/0006-catalog-home.ts"
+import * as migration0007 from "./migrations/0007-leftovers.ts"
 import { PostgresConnections } from "./postgres-connections.ts"
 import type { Catalog } from "./schema.ts"
 import { SerialPGliteDialect } from "./serial-pglite.ts"
@@ -29,6 +30,7 @@ const migrations = {
   "0004-execution-jobs": migration0004,
   "0005-dataset-sources": migration0005,
   "0006-catalog-home": migration0006,
+  "0007-leftovers": migration0007,
 }
 
 /** Columns of type int8 (`sequence`, `size_bytes`) stay far below 2^53. */

@@ -130,7 +130,7 @@ export interface TrainingJobEventTable {
   created_at: Timestamp
 }
 
-/** One row per answered completion request. */
+/** One row per completion request that was begun. */
 export interface CompletionUsageTable {
   id: Generated<string>
   request_id: string
@@ -147,6 +147,12 @@ export interface CompletionUsageTable {
   input_tokens: number
   input_cached_tokens: number
   output_tokens: number
+}
+
+/** A call that the server is recording. */
+export interface OpenCallTable {
+  project_id: string
+  call_id: string
 }
 
 /** Files a person uploaded, such as SFT data; content lies in the blob store. */
@@ -184,6 +190,7 @@ export interface Catalog {
   training_jobs: TrainingJobTable
   training_job_events: TrainingJobEventTable
   completion_usage: CompletionUsageTable
+  open_calls: OpenCallTable
   uploads: UploadTable
   trajectory_logs: TrajectoryLogTable
   object_versions: ObjectVersionTable

@@ -1,0 +1,74 @@
+/**
+ * A question to a model that is recorded as a call before the model is asked. The catalog remembers
+ * it until its end is stored; a server that is killed in between ends it at its next start.
+ */
+import type { Principal } from "../../http/principal.ts"
+import { deleteOpenCalls, findOpenCalls, insertOpenCall } from "../../storage/catalog/open-calls.ts"
+import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
+import { readRunningCalls } from "../../storage/traces/calls/running-calls.ts"
+import { type CallEnd, type CallStart, endCalls, recordCalls } from "../calls/recorded-call.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import type { ProjectAccess } from "../project-access.ts"
+
+type Dependencies = Pick<EvaluationDependencies, "database" | "writer">
+
+export class RecordedQuestion {
+  readonly #dependencies: Dependencies
+  readonly #principal: Principal
+  readonly #project: ProjectAccess
+  readonly #start: CallStart
+
+  constructor(dependencies: Dependencies, principal: Principal, project: ProjectAccess, start: CallStart) {
+    this.#dependencies = dependencies
+    this.#principal = principal
+    this.#project = project
+    this.#start = start
+  }
+
+  /** What cannot be recorded is refused before the model is asked, and paid. @throws {HeddleError} */
+  async begin(): Promise<void> {
+    const { database } = this.#dependencies
+    await insertOpenCall(database, { projectId: this.#project.id, callId: this.#start.id })
+    try {
+      await this.#record({ start: this.#start })
+    } catch (error) {
+      await this.#forget(database)
+      throw error
+    }
+  }
+
+  async end(end: Omit<CallEnd, "id" | "endedAt">): Promise<void> {
+    await this.#record({ end: { ...end, id: this.#start.id, endedAt: new Date() } })
+    await this.#forget(this.#dependencies.database)
+  }
+
+  #record(record: { start: CallStart } | { end: CallEnd }): Promise<void> {
+    return recordCalls(this.#dependencies, this.#principal, this.#project.name, [record])
+  }
+
+  #forget(database: CatalogDatabase): Promise<void> {
+    return deleteOpenCalls(database, this.#project.id, [this.#start.id])
+  }
+}
+
+const callsAtOnce = 500
+const cutOff = "the server was stopped before this call ended; what the model answered is not known"
+
+/** Ends what the last process was recording, once, whichever of its writes were stored. Call it before the first request. */
+export async function endCutOffCalls({
+  database,
+  traces,
+  writer,
+}: Pick<EvaluationDependencies, "database" | "traces" | "writer">): Promise<void> {
+  for (;;) {
+    const open = await findOpenCalls(database, callsAtOnce)
+    const [first] = open
+    if (first === undefined) return
+    const ids = open.map(({ callId }) => callId)
+    const running = await readRunningCalls(traces, first.projectId, ids)
+    const end = { endedAt: new Date(), output: "null", summary: "{}", exception: cutOff }
+    const ends = running.map((id) => ({ ...end, id }))
+    await endCalls(writer, first.projectId, ends)
+    await deleteOpenCalls(database, first.projectId, ids)
+  }
+}
