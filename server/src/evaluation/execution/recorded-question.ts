@@ -2,9 +2,9 @@
  * A question to a model that is recorded as a call before the model is asked. The catalog remembers
  * it until its end is stored; a server that is killed in between ends it at its next start.
  */
+import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { deleteOpenCalls, findOpenCalls, insertOpenCall } from "../../storage/catalog/open-calls.ts"
-import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { readRunningCalls } from "../../storage/traces/calls/running-calls.ts"
 import { type CallEnd, type CallStart, endCalls, recordCalls } from "../calls/recorded-call.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
@@ -32,22 +32,24 @@ export class RecordedQuestion {
     try {
       await this.#record({ start: this.#start })
     } catch (error) {
-      await this.#forget(database)
+      // After any other failure it may be stored all the same.
+      if (error instanceof HeddleError && error.status < 500) await this.#forget()
       throw error
     }
   }
 
   async end(end: Omit<CallEnd, "id" | "endedAt">): Promise<void> {
     await this.#record({ end: { ...end, id: this.#start.id, endedAt: new Date() } })
-    await this.#forget(this.#dependencies.database)
+    await this.#forget()
   }
 
   #record(record: { start: CallStart } | { end: CallEnd }): Promise<void> {
     return recordCalls(this.#dependencies, this.#principal, this.#project.name, [record])
   }
 
-  #forget(database: CatalogDatabase): Promise<void> {
-    return deleteOpenCalls(database, this.#project.id, [this.#start.id])
+  /** A row that stays is harmless, and no reason to lose an answer: the next start finds that there is nothing to end. */
+  async #forget(): Promise<void> {
+    await deleteOpenCalls(this.#dependencies.database, this.#project.id, [this.#start.id]).catch(() => undefined)
   }
 }
 
