@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { callStatsAnswer } from "../src/wire/evaluation/usage-stats.ts"
-import { type CallFields, completedCall } from "./support/completed-call.ts"
+import { type CallFields, writeCalls } from "./support/completed-call.ts"
 import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
 
 let opened: EvaluationApp
 beforeAll(async () => (opened = await openEvaluationApp()))
 afterAll(() => opened.close())
 
-async function write(project: string, calls: readonly CallFields[]): Promise<void> {
-  const batch = calls.map((call) => completedCall(project, call))
-  const answer = await opened.acme.post(`/v2/${project}/calls/complete`, { batch })
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-}
+const write = (project: string, calls: readonly CallFields[]) => writeCalls(opened.acme, project, calls)
 
 const ask = (project: string, fields: Record<string, unknown>) =>
   opened.acme.post("/calls/stats", { project_id: project, start: "2026-03-01", end: "2026-03-01T03:00:00Z", ...fields })

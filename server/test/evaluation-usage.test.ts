@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { usageAnswer } from "../src/wire/evaluation/usage.ts"
-import { type CallFields, completedCall, uuid } from "./support/completed-call.ts"
+import { type CallFields, uuid, writeCalls } from "./support/completed-call.ts"
 import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
 
 let opened: EvaluationApp
 beforeAll(async () => (opened = await openEvaluationApp()))
 afterAll(() => opened.close())
 
-async function write(project: string, calls: readonly CallFields[]): Promise<void> {
-  const batch = calls.map((call) => completedCall(project, call))
-  const answer = await opened.acme.post(`/v2/${project}/calls/complete`, { batch })
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-}
+const write = (project: string, calls: readonly CallFields[]) => writeCalls(opened.acme, project, calls)
 
 async function usage(path: "/trace/usage" | "/calls/usage", project: string, fields: Record<string, unknown>) {
   const answer = await opened.acme.post(path, { project_id: project, ...fields })

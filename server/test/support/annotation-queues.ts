@@ -8,7 +8,7 @@ import {
   queueAnswer,
   queueCreated,
 } from "../../src/wire/evaluation/annotation-queue.ts"
-import { type CallFields, completedCall, uuid } from "./completed-call.ts"
+import { type CallFields, uuid, writeCalls } from "./completed-call.ts"
 import type { EvaluationAnswer, EvaluationCaller } from "./evaluation-app.ts"
 
 /** The body, which must be just what the schema says. */
@@ -25,12 +25,11 @@ export async function storedCalls(
   fields: (n: number) => Partial<CallFields> = () => ({}),
 ): Promise<string[]> {
   const numbers = Array.from({ length: count }, (_, index) => index + 1)
-  const batch = numbers.map((n) => {
+  const calls = numbers.map((n) => {
     const startedAt = new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString()
-    return completedCall(project, { id: n, startedAt, ...fields(n) })
+    return { id: n, startedAt, ...fields(n) }
   })
-  const answer = await caller.post(`/v2/${project}/calls/complete`, { batch })
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
+  await writeCalls(caller, project, calls)
   return numbers.map(uuid)
 }
 

@@ -1,4 +1,5 @@
-/** A finished call with the fewest fields, for tests of what is computed over calls. */
+/** Finished calls with the fewest fields, for tests of what is computed over calls. */
+import type { EvaluationCaller } from "./evaluation-app.ts"
 
 export const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`
 
@@ -27,4 +28,14 @@ export function completedCall(project: string, call: CallFields) {
     summary: call.usage === undefined ? {} : { usage: call.usage },
     exception: call.exception ?? null,
   }
+}
+
+export async function writeCalls(
+  caller: EvaluationCaller,
+  project: string,
+  calls: readonly CallFields[],
+): Promise<void> {
+  const batch = calls.map((call) => completedCall(project, call))
+  const answer = await caller.post(`/v2/${project}/calls/complete`, { batch })
+  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
 }
