@@ -60,13 +60,6 @@ function surrogateAt(bytes: Buffer, at: number): "high" | "low" | null {
   return digit >= 0xc ? "low" : digit >= 0x8 ? "high" : null
 }
 
-/** Whether the JSON text holds what makes {@link JsonScanner.sawUnreadable}. @throws {JsonTextError} */
-export function holdsUnreadable(text: string): boolean {
-  const scanner = new JsonScanner(Buffer.from(text))
-  scanner.skip()
-  return scanner.sawUnreadable
-}
-
 export class JsonScanner {
   readonly bytes: Buffer
   /** Of the next byte that is not consumed. */

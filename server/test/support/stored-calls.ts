@@ -1,10 +1,10 @@
 /** Calls put straight into the trace store, as the write routes store them. */
 import { ensureProject, findProject } from "../../src/storage/catalog/projects.ts"
-import { holdsUnreadable } from "../../src/json/json-scanner.ts"
 import { placeLines } from "../../src/storage/traces/calls/call-places.ts"
 import { oddJsonMember } from "../../src/storage/traces/calls/calls-tables.ts"
 import { insertCalls } from "../../src/storage/traces/calls/calls-write.ts"
 import type { App } from "../../src/app.ts"
+import { holdsUnreadable } from "./unreadable-json.ts"
 
 export interface StoredCall {
   id: string

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { newClickHouseUrl } from "../../../../test/support/clickhouse-database.ts"
-import { holdsUnreadable } from "../../../json/json-scanner.ts"
+import { holdsUnreadable } from "../../../../test/support/unreadable-json.ts"
 import { connectTraces } from "../open-traces.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 
