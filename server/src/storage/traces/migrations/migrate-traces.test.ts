@@ -69,7 +69,7 @@ async function expectCurrent(traces: TraceStore): Promise<void> {
   expect(await traces.rows("select id from calls where odd_json = 1")).toEqual([{ id: "b" }])
   const odd = "select default_kind from system.columns where database = currentDatabase() and name = 'odd_json'"
   expect(await traces.rows(odd)).toEqual([{ default_kind: "" }])
-  expect(await traces.rows("select max(version) as version from trace_schema")).toEqual([{ version: 1 }])
+  expect(await traces.rows("select max(version) as version from trace_schema")).toEqual([{ version: 2 }])
 }
 
 test("a store of the first schema keeps its calls and their marks, and finds them by time and by trace", async () => {
@@ -81,6 +81,16 @@ test("a store of the first schema keeps its calls and their marks, and finds the
   const again = await openTraces(location)
   await expectCurrent(again)
   await again.close()
+})
+
+test("a store of before there were places shows its calls, also when later ones have theirs", async () => {
+  const traces = await fillFirst()
+  await traces.command("truncate table call_places")
+  const later = { project_id: project, started_at: "2026-01-02 03:04:07.5", id: "b" }
+  await traces.insert("call_places", `${JSON.stringify(later)}\n${JSON.stringify({ ...later, trace_id: "t1" })}`)
+  await migrateTraces(traces)
+  await expectCurrent(traces)
+  await traces.close()
 })
 
 test("several servers may start at once, and what one did before it died is not done again", async () => {
@@ -98,14 +108,14 @@ test("a store of a later version is refused", async () => {
   await traces.insert("trace_schema", '{"version":9,"name":"of later"}')
   await traces.close()
   await expect(openTraces(location)).rejects.toThrow(
-    /written by a later version of Heddle \(its schema is 9, this one knows 1\)/,
+    /written by a later version of Heddle \(its schema is 9, this one knows 2\)/,
   )
 })
 
 test("a step that keeps failing is told by its name", async () => {
   const traces = await openTraces(location)
   const failing = { name: "what cannot be", run: () => Promise.reject(new Error("no such table")) }
-  await expect(migrateTraces(traces, [failing, failing])).rejects.toThrow(
+  await expect(migrateTraces(traces, [failing, failing, failing])).rejects.toThrow(
     "the trace store cannot be brought up to date (what cannot be): no such table",
   )
   await traces.close()

@@ -9,6 +9,7 @@
 import { setTimeout } from "node:timers/promises"
 import type { TraceStore } from "../store/trace-store.ts"
 import { plainOddJson } from "./0001-plain-odd-json.ts"
+import { placesOfEarlierCalls } from "./0002-places-of-earlier-calls.ts"
 
 export interface TraceMigration {
   name: string
@@ -17,7 +18,7 @@ export interface TraceMigration {
 }
 
 /** In order; the version of a store is how many of them it has had. */
-const migrations: readonly TraceMigration[] = [plainOddJson]
+const migrations: readonly TraceMigration[] = [plainOddJson, placesOfEarlierCalls]
 
 const versionTable = `create table if not exists trace_schema (
     version UInt32,
