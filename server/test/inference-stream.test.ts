@@ -2,7 +2,7 @@ import http from "node:http"
 import { once } from "node:events"
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { EngineFailure } from "../src/engines/engine.ts"
 import { FakeEngine, fakeTokens, untilCancelled } from "../src/engines/fake-engine.ts"
 import { createHttpServer } from "../src/http/server.ts"
@@ -209,6 +209,36 @@ test("inference-api 6: a silent stream is kept alive by comments", async () => {
   })
   const { body } = await server.inject("/")
   expect(body).toMatch(/^(: keep-alive\n\n)+data: 1\n\n(: keep-alive\n\n)+data: 2\n\ndata: \[DONE\]\n\n$/)
+})
+
+test.each([
+  ["that has left is no failure of the server", true, 0],
+  ["that is still there is one", false, 1],
+])("a broken stream to a client %s", async (_, leaves, failures) => {
+  const server = await createHttpServer({ logLevel: "silent", prefix: null })
+  const errors = vi.spyOn(server.log, "error").mockImplementation(() => undefined)
+  const left = Promise.withResolvers<void>()
+  const broken = Promise.withResolvers<void>()
+  async function* breaking() {
+    yield "data: 1\n\n"
+    await left.promise
+    broken.resolve()
+    throw new Error("stopped")
+  }
+  server.get("/", async (_request, reply) => {
+    reply.raw.on("close", left.resolve)
+    await sendEvents(reply, breaking())
+    return reply
+  })
+  const leaving = new AbortController()
+  const answer = await fetch(await server.listen({ port: 0, host: "127.0.0.1" }), { signal: leaving.signal })
+  if (leaves) leaving.abort()
+  else left.resolve()
+  const read = answer.text().catch(() => "")
+  await broken.promise
+  await Promise.all([read, sleep(50)])
+  expect(errors).toHaveBeenCalledTimes(failures)
+  await server.close()
 })
 
 /** A streamed chat of 10 MB to a client that takes its head and reads no further. */

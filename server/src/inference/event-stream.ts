@@ -30,17 +30,23 @@ export async function sendEvents(
   reply.header("cache-control", "no-cache")
   reply.header("x-accel-buffering", "no")
   const start = early === null ? keepAlive : ""
-  const stream = Readable.from(frames(start, first, events, keepAliveMs, reply.request.log), {
-    objectMode: false,
-    highWaterMark: 64 * 1024,
-  })
+  const stream = Readable.from(
+    frames(start, first, events, keepAliveMs, (error) => logBreak(reply, error)),
+    {
+      objectMode: false,
+      highWaterMark: 64 * 1024,
+    },
+  )
   // A client may leave while the stream waits for it to read; nobody asks `events` for more then, nor lets it end.
   stream.once("close", () => void events.return(undefined))
   reply.send(stream)
 }
 
-interface StreamLog {
-  error(object: object, message: string): void
+/** What was stopped since its client left is no failure of the server; of a store that is away the log has heard. */
+function logBreak({ raw, request: { log } }: FastifyReply, error: unknown): void {
+  if (isStoreAway(error)) return
+  if (raw.destroyed) log.info({ err: error }, "the client left before its stream ended")
+  else log.error({ err: error }, "a stream broke off")
 }
 
 async function* frames(
@@ -48,7 +54,7 @@ async function* frames(
   first: Promise<IteratorResult<string>>,
   events: AsyncGenerator<string>,
   keepAliveMs: number,
-  log: StreamLog,
+  tellBreak: (error: unknown) => void,
 ): AsyncGenerator<string> {
   let next = first
   if (start !== "") yield start
@@ -65,7 +71,7 @@ async function* frames(
     }
     yield done
   } catch (error) {
-    if (!isStoreAway(error)) log.error({ err: error }, "a stream broke off")
+    tellBreak(error)
     yield event(JSON.stringify(openaiErrorBody(toStreamError(error))))
   }
 }
