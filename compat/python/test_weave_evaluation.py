@@ -6,23 +6,9 @@ import pytest
 import weave
 from weave.trace.weave_client import WeaveClient
 
+from adder import EXAMPLES, Adder, exact
 from covers import covers
 from weave_session import stored
-
-EXAMPLES = [{"text": "3 + 4", "expected": "7"}, {"text": "1 + 1", "expected": "2"}]
-
-
-class Adder(weave.Model):
-    offset: int = 0
-
-    @weave.op
-    def predict(self, text: str) -> str:
-        return str(sum(map(int, text.split(" + "))) + self.offset)
-
-
-@weave.op
-def exact(expected: str, output: str) -> dict[str, bool]:
-    return {"correct": expected == output}
 
 
 def of(calls: list[Any], name: str) -> list[Any]:

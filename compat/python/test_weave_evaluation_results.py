@@ -7,24 +7,10 @@ import httpx
 import weave
 from weave.trace.weave_client import WeaveClient
 
+from adder import EXAMPLES, Adder, exact
 from covers import covers
 from started_server import Server
 from weave_session import project_name
-
-EXAMPLES = [{"text": "3 + 4", "expected": "7"}, {"text": "1 + 1", "expected": "2"}]
-
-
-class Adder(weave.Model):
-    offset: int = 0
-
-    @weave.op
-    def predict(self, text: str) -> str:
-        return str(sum(map(int, text.split(" + "))) + self.offset)
-
-
-@weave.op
-def exact(expected: str, output: str) -> dict[str, bool]:
-    return {"correct": expected == output}
 
 
 def ask(server: Server, client: WeaveClient, path: str, **body: Any) -> Any:

@@ -1,0 +1,18 @@
+"""What the weave suites evaluate: a model that adds, and how its answers are scored."""
+
+import weave
+
+EXAMPLES = [{"text": "3 + 4", "expected": "7"}, {"text": "1 + 1", "expected": "2"}]
+
+
+class Adder(weave.Model):
+    offset: int = 0
+
+    @weave.op
+    def predict(self, text: str) -> str:
+        return str(sum(map(int, text.split(" + "))) + self.offset)
+
+
+@weave.op
+def exact(expected: str, output: str) -> dict[str, bool]:
+    return {"correct": expected == output}
