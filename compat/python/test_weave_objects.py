@@ -186,6 +186,14 @@ def test_content_is_stored_as_files(client: WeaveClient) -> None:
     assert weave.ref(uri_of(ref)).get()["file"].data == data
 
 
+@covers("weave-file")
+def test_an_object_is_read_while_its_files_are_uploaded(client: WeaveClient) -> None:
+    """`publish` returns when the object is stored; its files may still be on their way."""
+    for number in range(20):
+        ref = weave.publish({"file": weave.Content.from_bytes(b"x" * 1000 * number, extension="bin")}, "at-once")
+        assert weave.ref(uri_of(ref)).get()["file"].data == b"x" * 1000 * number
+
+
 @covers("weave-object-delete")
 def test_deleted_versions_are_gone(client: WeaveClient) -> None:
     first = weave.publish({"v": 1}, "mortal")

@@ -1,4 +1,5 @@
 /** Files of a project through the public surface: evaluation-store-calls 7. */
+import { Readable } from "node:stream"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "./support/evaluation-app.ts"
 
@@ -54,6 +55,36 @@ describe("calls 7: files", () => {
         type: "application/octet-stream",
       })
     }
+  })
+
+  test("a file that is asked for while its user uploads it comes once it is there", async () => {
+    const project = acme.newProject()
+    await acme.post("/obj/create", { obj: { project_id: project, object_id: "o", val: { files: { f: digest } } } })
+    const whole = form([
+      ["project_id", project],
+      ["file", Buffer.from("file 6")],
+    ])
+    const begun = Promise.withResolvers<void>()
+    const rest = Promise.withResolvers<void>()
+    const slowly = async function* () {
+      yield whole.subarray(0, 80)
+      begun.resolve()
+      await rest.promise
+      yield whole.subarray(80)
+    }
+    const uploading = opened.app.server.inject({
+      method: "POST",
+      url: "/files/create",
+      headers: { authorization: `Bearer ${acme.key}`, "content-type": `multipart/form-data; boundary=${boundary}` },
+      payload: Readable.from(slowly()),
+    })
+    await begun.promise
+    const asked = content("/files/content", project, digest)
+    const colleague = await opened.addColleague("reader")
+    expect((await content("/files/content", project, digest, colleague)).status).toBe(404)
+    rest.resolve()
+    expect(await asked).toMatchObject({ status: 200, bytes: Buffer.from("file 6") })
+    expect((await uploading).statusCode).toBe(200)
   })
 
   test("parts come in any order, the same file any number of times", async () => {

@@ -8,7 +8,12 @@ import { type Route, route } from "../../http/route.ts"
 import { parse } from "../../http/validation.ts"
 import { digestOfSha256 } from "../../json/digests.ts"
 import type { StoredBlob } from "../../storage/blobs/blob-store.ts"
-import { addProjectFile, findProjectFile, projectFileBytes } from "../../storage/catalog/project-files.ts"
+import {
+  addProjectFile,
+  findProjectFile,
+  type ProjectFile,
+  projectFileBytes,
+} from "../../storage/catalog/project-files.ts"
 import {
   projectFileContent,
   projectFileContentBody,
@@ -21,6 +26,7 @@ import {
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkDigest } from "../objects/object-create.ts"
 import { projectForRead, projectForWrite } from "../project-access.ts"
+import { RunningUploads } from "./running-uploads.ts"
 import { discardBlob } from "./source-files.ts"
 
 const shared = { method: "POST", access: "key", dialect: "reason", tag: "Project files" } as const
@@ -30,10 +36,11 @@ const maximumFileBytes = 1024 ** 3
 
 export function projectFileRoutes(dependencies: EvaluationDependencies): Route[] {
   const { database } = dependencies
+  const uploads = new RunningUploads()
   return [
     ...["/file", "/files"].flatMap((prefix) => [
-      createRoute(dependencies, `${prefix}/create`),
-      contentRoute(dependencies, `${prefix}/content`),
+      createRoute(dependencies, `${prefix}/create`, uploads),
+      contentRoute(dependencies, `${prefix}/content`, uploads),
     ]),
     route({
       ...shared,
@@ -49,7 +56,7 @@ export function projectFileRoutes(dependencies: EvaluationDependencies): Route[]
   ]
 }
 
-function createRoute(dependencies: EvaluationDependencies, path: string): Route {
+function createRoute(dependencies: EvaluationDependencies, path: string, uploads: RunningUploads): Route {
   return route({
     ...shared,
     path,
@@ -58,11 +65,15 @@ function createRoute(dependencies: EvaluationDependencies, path: string): Route 
     streamsBody: true,
     bodyDocument: projectFileCreateBody,
     response: projectFileCreated,
-    handle: ({ request, principal }) => takeFile(dependencies, principal, request.raw),
+    handle: ({ request, principal }) => uploads.track(principal.userId, takeFile(dependencies, principal, request.raw)),
   })
 }
 
-function contentRoute(dependencies: EvaluationDependencies, path: string): Route {
+/**
+ * weave 0.52.22 and 0.54.0 send the files of an object beside it, and `publish` returns when the object
+ * is stored: who then reads the object asks for files that are still on their way.
+ */
+function contentRoute(dependencies: EvaluationDependencies, path: string, uploads: RunningUploads): Route {
   return route({
     ...shared,
     path,
@@ -71,8 +82,10 @@ function contentRoute(dependencies: EvaluationDependencies, path: string): Route
     response: projectFileContent,
     answerTypes: ["application/octet-stream"],
     handle: async ({ body, principal, reply }) => {
-      const project = await projectForRead(dependencies.database, principal, body.project_id)
-      return sendProjectFile(dependencies, project.id, body.digest, reply)
+      const { database, blobs } = dependencies
+      const project = await projectForRead(database, principal, body.project_id)
+      const file = await uploads.find(principal.userId, () => findProjectFile(database, project.id, body.digest))
+      return sendFile(blobs, body.digest, file, reply)
     },
   })
 }
@@ -84,7 +97,15 @@ export async function sendProjectFile(
   digest: string,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const file = await findProjectFile(database, projectId, digest)
+  return sendFile(blobs, digest, await findProjectFile(database, projectId, digest), reply)
+}
+
+function sendFile(
+  blobs: EvaluationDependencies["blobs"],
+  digest: string,
+  file: ProjectFile | null,
+  reply: FastifyReply,
+): FastifyReply {
   if (file === null) throw new HeddleError("not_found", `File ${digest} not found`)
   return reply
     .header("content-type", "application/octet-stream")
