@@ -2,12 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { csvRows } from "../src/evaluation/import/csv-rows.ts"
 import { jsonLinesRows } from "../src/evaluation/import/json-lines-rows.ts"
+import { BodyBudget } from "../src/http/body-budget.ts"
 import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
 
 const mebibyte = 1024 ** 2
+const budget = new BodyBudget()
 const rowsOf = {
-  csv: (bytes: AsyncIterable<Buffer>) => csvRows(bytes, (_, value) => JSON.stringify(value)),
-  jsonl: jsonLinesRows,
+  csv: (bytes: AsyncIterable<Buffer>) => csvRows(bytes, budget.open(), (_, value) => JSON.stringify(value)),
+  jsonl: (bytes: AsyncIterable<Buffer>) => jsonLinesRows(bytes, budget.open()),
 }
 
 let world: EvaluationApp

@@ -31,6 +31,8 @@ export interface HeldBody {
    * @throws {HeddleError} 503, in the promise: there was no room for too long.
    */
   take: (bytes: number) => Promise<void> | null
+  /** Takes what it lacks of `bytes`, for who reads a stream and holds a part of it at a time. */
+  atLeast: (bytes: number) => Promise<void> | null
   /** Gives all of it back, also while it waits. Repeatable; nothing may be taken afterwards. */
   release: () => void
 }
@@ -67,7 +69,17 @@ export class BodyBudget {
 
   open(): HeldBody {
     const taker = { order: this.#opened++, bytes: 0, patienceMs: this.#patienceMs }
-    return { take: (bytes) => this.#take(taker, bytes), release: () => this.#release(taker) }
+    let most = 0
+    return {
+      take: (bytes) => this.#take(taker, bytes),
+      atLeast: (bytes) => {
+        const more = bytes - most
+        if (more <= 0) return null
+        most = bytes
+        return this.#take(taker, more)
+      },
+      release: () => this.#release(taker),
+    }
   }
 
   #take(taker: Taker, bytes: number): Promise<void> | null {
@@ -95,7 +107,7 @@ export class BodyBudget {
       await promise
     } finally {
       clearTimeout(timer)
-      taker.patienceMs -= performance.now() - began
+      taker.patienceMs = Math.max(0, taker.patienceMs - (performance.now() - began))
       // Who came later may need less.
       if (this.#leave(taker) !== undefined) this.#admit()
     }

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
 import { diskFull, HeddleError, isStoreAway, saysDiskFull } from "../errors.ts"
 import { JsonTextError } from "../json/json-text-error.ts"
+import type { HeldBody } from "./body-budget.ts"
 import { errorBody, errorHeaders } from "./error-dialects.ts"
 import { type Authenticate, keyOf, type Principal } from "./principal.ts"
 import { isProtobuf, protobufType, statusBytes } from "./otlp-status.ts"
@@ -37,16 +38,17 @@ export function registerRoutes(server: FastifyInstance, routes: readonly Route[]
 
 /** What the body takes of memory is counted until nobody needs it any more: not the handler, nor an answer that it streams. */
 async function answer(route: Route, request: FastifyRequest, reply: FastifyReply) {
-  if (!bringsBody(route, request)) return handle(route, request, reply, undefined)
   const held = request.server.bodyBudget.open()
+  if (!bringsBody(route, request)) return handle(route, request, reply, undefined, held)
   try {
-    return await handle(route, request, reply, await readBody(route, request, held))
+    const body = route.streamsBody === true ? undefined : await readBody(route, request, held)
+    return await handle(route, request, reply, body, held)
   } finally {
     onceAnswered(reply, held.release)
   }
 }
 
-async function handle(route: Route, request: FastifyRequest, reply: FastifyReply, body: unknown) {
+async function handle(route: Route, request: FastifyRequest, reply: FastifyReply, body: unknown, held: HeldBody) {
   const { params, query } = route.schemas
   const context = {
     params: params === undefined ? undefined : parse(params, request.params, "path"),
@@ -55,6 +57,7 @@ async function handle(route: Route, request: FastifyRequest, reply: FastifyReply
     exactBody: request.exactBody ?? (() => body),
     principal: request.principal,
     requestId: request.id,
+    held,
     signal: disconnected(reply),
     request,
     reply,

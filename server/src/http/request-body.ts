@@ -28,9 +28,9 @@ declare module "fastify" {
   }
 }
 
-/** Whether there is something to read for the route. */
+/** Whether there is something to read. */
 export function bringsBody(route: Route, { headers }: FastifyRequest): boolean {
-  if (route.streamsBody === true || route.method === "GET") return false
+  if (route.method === "GET") return false
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 }
 

@@ -4,6 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from "fastify"
 import type { z } from "zod"
+import type { HeldBody } from "./body-budget.ts"
 import type { Principal } from "./principal.ts"
 
 /**
@@ -36,6 +37,8 @@ export interface RouteContext<S extends RouteSchemas = RouteSchemas> {
   /** Never null on `key` and `admin` routes. */
   principal: Principal
   requestId: string
+  /** What the body takes of memory: a handler with `streamsBody` says so itself. */
+  held: HeldBody
   /** Fires when the client goes away. */
   signal: AbortSignal
   request: FastifyRequest

@@ -63,6 +63,11 @@ export class JsonSplitter {
     this.#maximumValueBytes = maximumValueBytes
   }
 
+  /** Of the value that is not whole yet. */
+  get heldBytes(): number {
+    return this.#capture === "none" ? 0 : this.#capturedBytes
+  }
+
   /** @throws {SplitError} */
   write(chunk: Buffer): void {
     let at = 0

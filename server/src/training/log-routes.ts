@@ -1,5 +1,6 @@
 /** Row 7 of training-api 1.1: trajectories of an old client (openpipe-art 0.5.7), and their metrics at the newest step. */
 import { HeddleError } from "../errors.ts"
+import type { HeldBody } from "../http/body-budget.ts"
 import { bodyStream } from "../http/body-stream.ts"
 import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
@@ -25,9 +26,9 @@ export function logRoutes(dependencies: TrainingDependencies): Route[] {
       streamsBody: true,
       bodyDocument: logBody,
       response: logAnswer,
-      handle: ({ params, principal, request }) => {
+      handle: ({ params, principal, request, held }) => {
         const body = bodyStream(request.raw, dependencies.limits.maximumBodyBytes)
-        return logTrajectories(dependencies, principal, params.model_id, body)
+        return logTrajectories(dependencies, principal, params.model_id, body, held)
       },
     }),
   ]
@@ -38,10 +39,11 @@ async function logTrajectories(
   principal: Principal,
   modelId: string,
   body: AsyncIterable<Uint8Array>,
+  held: HeldBody,
 ): Promise<LogAnswer> {
   const model = await modelOf(database, principal, modelId)
   return withTemporaryFile(blobs, async (file) => {
-    const data = await trajectories.read(body, file, "log")
+    const data = await trajectories.read(body, file, "log", held)
     const { split } = checkedFields(logFields, data)
     const metrics = prefixed(split, data.metrics)
     await blobs.adopt(file, data.sha256)

@@ -2,6 +2,7 @@
 import { parse } from "csv-parse"
 import { pipeline } from "node:stream"
 import { HeddleError } from "../../errors.ts"
+import type { HeldBody } from "../../http/body-budget.ts"
 import { type RowOrError, rowText, RowError } from "./imported-row.ts"
 import { mostRowBytes, rowTooLarge } from "./json-lines-rows.ts"
 
@@ -10,9 +11,13 @@ export type CellReader = (column: string, value: string | null) => string | null
 
 /**
  * An unquoted empty cell is null, a quoted one the empty text.
- * @throws {HeddleError} 400 no CSV, a column that stands twice; 413 a row that is too long.
+ * @throws {HeddleError} 400 no CSV, a column that stands twice; 413 a row that is too long; 503 no room for it.
  */
-export async function* csvRows(bytes: AsyncIterable<Buffer>, readCell: CellReader): AsyncGenerator<RowOrError> {
+export async function* csvRows(
+  bytes: AsyncIterable<Buffer>,
+  held: HeldBody,
+  readCell: CellReader,
+): AsyncGenerator<RowOrError> {
   const parser = parse({
     bom: true,
     relax_column_count: true,
@@ -26,6 +31,7 @@ export async function* csvRows(bytes: AsyncIterable<Buffer>, readCell: CellReade
     for await (const chunk of bytes) {
       unfinished += chunk.length
       if (unfinished > mostRowBytes) throw rowTooLarge(number + 1)
+      await held.atLeast(unfinished)
       yield chunk
     }
   }

@@ -1,6 +1,7 @@
 /** `/import/…`: files of calls and feedback, as `/export/…` makes them or anybody else. */
 import type { FastifyRequest } from "fastify"
 import { z } from "zod"
+import type { HeldBody } from "../../http/body-budget.ts"
 import { bodyStream } from "../../http/body-stream.ts"
 import type { Principal } from "../../http/principal.ts"
 import { type Route, route } from "../../http/route.ts"
@@ -45,9 +46,9 @@ export function importRoutes(dependencies: EvaluationDependencies): Route[] {
       ...shared,
       path: "/import/calls",
       summary: "Store the calls of a file of JSON Lines, CSV or Parquet",
-      handle: async ({ query, principal, request }) => {
+      handle: async ({ query, principal, request, held }) => {
         const target = await targetOf(dependencies, principal, query)
-        const rows = fileRows(request, query.format, exportedCallColumns)
+        const rows = fileRows(request, held, query.format, exportedCallColumns)
         return (await importCalls(dependencies, target, rows)).answer()
       },
     }),
@@ -55,9 +56,9 @@ export function importRoutes(dependencies: EvaluationDependencies): Route[] {
       ...shared,
       path: "/import/feedback",
       summary: "Store the feedback of a file of JSON Lines, CSV or Parquet",
-      handle: async ({ query, principal, request }) => {
+      handle: async ({ query, principal, request, held }) => {
         const target = await targetOf(dependencies, principal, query)
-        const rows = fileRows(request, query.format, exportedFeedbackColumns)
+        const rows = fileRows(request, held, query.format, exportedFeedbackColumns)
         return (await importFeedback(dependencies, principal, target, rows)).answer()
       },
     }),
@@ -67,10 +68,10 @@ export function importRoutes(dependencies: EvaluationDependencies): Route[] {
       summary: "Store the rows of a file of JSON Lines, CSV or Parquet as a table, and as a dataset when it has a name",
       schemas: { query: importDatasetQuery },
       response: importDatasetReport,
-      handle: async ({ query, principal, request }) => {
+      handle: async ({ query, principal, request, held }) => {
         checkObjectId(datasetIdOf(query.name))
         const target = await targetOf(dependencies, principal, query)
-        return importDataset(dependencies, principal, target, query, datasetRows(request, query.format))
+        return importDataset(dependencies, principal, target, query, datasetRows(request, held, query.format))
       },
     }),
   ]
@@ -86,16 +87,21 @@ async function targetOf(
   return { project, movedFrom: moved_from ?? null, keepUsers: principal.isAdmin }
 }
 
-function datasetRows(request: FastifyRequest, format: ExportFormatName): AsyncIterable<RowOrError> {
+function datasetRows(request: FastifyRequest, held: HeldBody, format: ExportFormatName): AsyncIterable<RowOrError> {
   const bytes = bodyStream(request.raw, mostFileBytes)
-  if (format === "csv") return csvRows(bytes, (_, value) => (value === null ? null : cellJson(value)))
+  if (format === "csv") return csvRows(bytes, held, (_, value) => (value === null ? null : cellJson(value)))
   if (format === "parquet") return parquetRows(bytes, (_, value) => (value === null ? null : valueText(value)))
-  return jsonLinesRows(bytes)
+  return jsonLinesRows(bytes, held)
 }
 
-function fileRows(request: FastifyRequest, format: ExportFormatName, columns: Columns): AsyncIterable<RowOrError> {
+function fileRows(
+  request: FastifyRequest,
+  held: HeldBody,
+  format: ExportFormatName,
+  columns: Columns,
+): AsyncIterable<RowOrError> {
   const bytes = bodyStream(request.raw, mostFileBytes)
-  if (format === "csv") return csvRows(bytes, csvCells(columns))
+  if (format === "csv") return csvRows(bytes, held, csvCells(columns))
   if (format === "parquet") return parquetRows(bytes, parquetCells(columns))
-  return jsonLinesRows(bytes)
+  return jsonLinesRows(bytes, held)
 }

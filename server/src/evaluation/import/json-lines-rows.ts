@@ -1,5 +1,6 @@
 /** Rows of JSON Lines, out of a stream: empty lines are none. */
 import { HeddleError } from "../../errors.ts"
+import type { HeldBody } from "../../http/body-budget.ts"
 import type { ImportedRow } from "./imported-row.ts"
 
 /** Of the evaluation store, a body that is held in memory has no more: calls 1.1. */
@@ -7,8 +8,8 @@ export const mostRowBytes = 32 * 1024 * 1024
 
 const lineFeed = 0x0a
 
-/** @throws {HeddleError} 413 a line is too long to be a row. */
-export async function* jsonLinesRows(bytes: AsyncIterable<Buffer>): AsyncGenerator<ImportedRow> {
+/** @throws {HeddleError} 413 a line is too long to be a row; 503 no room for it. */
+export async function* jsonLinesRows(bytes: AsyncIterable<Buffer>, held: HeldBody): AsyncGenerator<ImportedRow> {
   let number = 0
   let line: Buffer[] = []
   let lineBytes = 0
@@ -30,6 +31,7 @@ export async function* jsonLinesRows(bytes: AsyncIterable<Buffer>): AsyncGenerat
     line.push(chunk.subarray(from))
     lineBytes += chunk.length - from
     if (lineBytes > mostRowBytes) throw rowTooLarge(number + 1)
+    await held.atLeast(lineBytes)
   }
   const last = take(Buffer.alloc(0))
   if (last !== "") yield { number: ++number, text: last }

@@ -21,9 +21,9 @@ export function rlJobRoutes(dependencies: TrainingDependencies): Route[] {
       streamsBody: true,
       bodyDocument: createRlJobBody,
       response: jobSchema,
-      handle: async ({ request, principal }) => {
+      handle: async ({ request, principal, held }) => {
         dependencies.requireEngine()
-        return toWireJob(await makeRlJob(dependencies, principal, bodyStream(request.raw, maximumBodyBytes)))
+        return toWireJob(await makeRlJob(dependencies, principal, bodyStream(request.raw, maximumBodyBytes), held))
       },
     }),
   ]

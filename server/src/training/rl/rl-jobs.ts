@@ -1,4 +1,5 @@
 /** Making RL jobs: training-api 2.1. The data is stored and checked before the answer, the work begins after it. */
+import type { HeldBody } from "../../http/body-budget.ts"
 import type { Principal } from "../../http/principal.ts"
 import { metricHistory } from "../../storage/catalog/checkpoints.ts"
 import { createJob, type JobRecord } from "../../storage/catalog/training-jobs.ts"
@@ -20,10 +21,11 @@ export async function makeRlJob(
   dependencies: TrainingDependencies,
   principal: Principal,
   body: AsyncIterable<Uint8Array>,
+  held: HeldBody,
 ): Promise<JobRecord> {
   const { blobs, trajectories, wakeScheduler } = dependencies
   const job = await withTemporaryFile(blobs, async (file) => {
-    const data = await trajectories.read(body, file, "engine")
+    const data = await trajectories.read(body, file, "engine", held)
     return storeRlJob(dependencies, principal, data, file)
   })
   wakeScheduler()

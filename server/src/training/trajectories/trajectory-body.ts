@@ -38,6 +38,11 @@ export class TrajectoryBodyReader implements SplitHandler {
     this.#splitter = new JsonSplitter(this, maximumValueBytes)
   }
 
+  /** Of the trajectory that is not whole yet. */
+  get heldBytes(): number {
+    return this.#splitter.heldBytes
+  }
+
   /** @throws {SplitError} the body is not JSON. */
   write(chunk: Buffer): void {
     this.#splitter.write(chunk)

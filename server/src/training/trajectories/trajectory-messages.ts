@@ -24,8 +24,8 @@ export interface ReadTrajectories {
 }
 
 export type FromReader =
-  /** That many bytes of the body have been taken in. */
-  | { kind: "taken"; id: number; bytes: number }
+  /** That many bytes of the body have been taken in; of these, `held` wait for the rest of their trajectory. */
+  | { kind: "taken"; id: number; bytes: number; held: number }
   | { kind: "done"; id: number; result: ReadTrajectories }
   | { kind: "refused"; id: number; reason: "syntax" | "too_large"; message: string }
   | { kind: "failed"; id: number; message: string; code: string | null }

@@ -2,6 +2,7 @@
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
 import { diskFull, HeddleError, saysDiskFull } from "../../errors.ts"
+import type { HeldBody } from "../../http/body-budget.ts"
 import type { FromReader, ReadTrajectories, ToReader, TrajectoryFileFormat } from "./trajectory-messages.ts"
 
 /** Bytes of one body on their way to the thread; more wait in the socket. */
@@ -12,6 +13,8 @@ type Reply = Exclude<FromReader, { kind: "taken" }>
 
 interface Reading {
   inFlight: number
+  /** Of the body, in the thread. */
+  held: number
   reply: Promise<Reply>
   settle: (reply: Reply) => void
   settled: boolean
@@ -32,13 +35,18 @@ export class TrajectoryReader {
    * Writes the trajectories of `body` to the new file `file`. The file is there, whole and synced,
    * only if the result has no issues. The body is read to its end even when it is refused, so that
    * the client gets to read the answer.
-   * @throws {HeddleError} 400 not JSON; 413 one trajectory is too large; 507 the disk is full.
+   * @throws {HeddleError} 400 not JSON; 413 one trajectory is too large; 503 no room for it; 507 the disk is full.
    */
-  async read(body: AsyncIterable<Uint8Array>, file: string, format: TrajectoryFileFormat): Promise<ReadTrajectories> {
+  async read(
+    body: AsyncIterable<Uint8Array>,
+    file: string,
+    format: TrajectoryFileFormat,
+    held: HeldBody,
+  ): Promise<ReadTrajectories> {
     const { id, reading } = this.#open()
     try {
       this.#post({ kind: "open", id, file, format })
-      await this.#sendBody(id, reading, body)
+      await this.#sendBody(id, reading, body, held)
       this.#post({ kind: "end", id })
       return resultOf(await reading.reply)
     } catch (error) {
@@ -71,7 +79,7 @@ export class TrajectoryReader {
   #open(): { id: number; reading: Reading } {
     const id = this.#nextId++
     const { promise, resolve } = Promise.withResolvers<Reply>()
-    const reading: Reading = { inFlight: 0, reply: promise, settled: false, wake: () => {}, settle: () => {} }
+    const reading: Reading = { inFlight: 0, held: 0, reply: promise, settled: false, wake: () => {}, settle: () => {} }
     reading.settle = (reply) => {
       reading.settled = true
       resolve(reply)
@@ -81,8 +89,9 @@ export class TrajectoryReader {
     return { id, reading }
   }
 
-  async #sendBody(id: number, reading: Reading, body: AsyncIterable<Uint8Array>): Promise<void> {
+  async #sendBody(id: number, reading: Reading, body: AsyncIterable<Uint8Array>, held: HeldBody): Promise<void> {
     for await (const bytes of body) {
+      await held.atLeast(reading.held + reading.inFlight)
       while (reading.inFlight >= windowBytes && !reading.settled) {
         await new Promise<void>((resolve) => (reading.wake = resolve))
       }
@@ -114,6 +123,7 @@ export class TrajectoryReader {
     if (reading === undefined) return
     if (message.kind !== "taken") return reading.settle(message)
     reading.inFlight -= message.bytes
+    reading.held = message.held
     reading.wake()
   }
 

@@ -75,7 +75,7 @@ function takeChunk(id: number, { buffer, byteOffset, length }: Uint8Array): void
   body.reader.write(Buffer.from(buffer, byteOffset, length))
   body.unreported += length
   if (body.unreported < reportBytes) return
-  send({ kind: "taken", id, bytes: body.unreported })
+  send({ kind: "taken", id, bytes: body.unreported, held: body.reader.heldBytes })
   body.unreported = 0
 }
 
