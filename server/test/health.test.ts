@@ -37,6 +37,10 @@ test("training-api 1.5: system-check is 200 while all parts work, and 503 with t
 
 test("unknown paths and methods: 404 in the dialect of the area", async () => {
   expect((await get("/v1/preview/nothing")).json()).toEqual({ detail: "no such path: GET /v1/preview/nothing" })
+  expect((await get("/v1/moderations")).json().error.message).toBe("no such path: GET /v1/moderations")
+  const hint = "; the base URL of OpenAI and ART clients ends with /v1"
+  expect((await get("/models")).json().error.message).toBe(`no such path: GET /models${hint}`)
+  expect((await get("/preview/models")).json()).toEqual({ detail: `no such path: GET /preview/models${hint}` })
   expect((await get("/v1/files/a/b/c")).json()).toMatchObject({ error: { code: "not_found" } })
 })
 

@@ -114,7 +114,9 @@ export function installErrorHandlers(server: FastifyInstance): void {
     return send(reply, error, request.routeOptions.config.dialect ?? dialectOfPath(request.url))
   })
   server.setNotFoundHandler((request, reply) => {
-    const error = new HeddleError("not_found", `no such path: ${request.method} ${request.url.split("?")[0]}`)
+    const path = request.url.split("?")[0] ?? ""
+    const hint = withoutVersion.test(path) ? "; the base URL of OpenAI and ART clients ends with /v1" : ""
+    const error = new HeddleError("not_found", `no such path: ${request.method} ${path}${hint}`)
     return send(reply, error, dialectOfPath(request.url))
   })
 }
@@ -140,8 +142,11 @@ function send(reply: FastifyReply, error: HeddleError, dialect: ErrorDialect) {
   return reply.send(errorBody(error, dialect))
 }
 
-const openaiPaths = /^\/v1\/(chat|completions|models|embeddings|responses|organization|files)\b/
-const trainingPaths = /^\/v1\//
+const openaiPaths =
+  /^(?:\/v1\/(?:chat|completions|models|embeddings|responses|organization|files|fine_tuning|images|audio|moderations|batches)\b|\/(?:chat\/completions|models|embeddings|responses)\b)/
+const trainingPaths = /^\/(?:v1|preview)\//
+/** What clients ask for whose base URL was given without its `/v1`. */
+const withoutVersion = /^\/(?:chat\/completions|completions|models|embeddings|responses|preview)\b/
 
 function dialectOfPath(url: string): ErrorDialect {
   if (openaiPaths.test(url)) return "openai"
