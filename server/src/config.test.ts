@@ -12,3 +12,18 @@ test("empty variables and options are as if they were not there", () => {
 test.each(["", "http", "65536", "-1", "8e3", "0x50"])("port %j is refused by name", (port) => {
   expect(() => readConfig([`--port=${port}`], {})).toThrow(`port must be a whole number from 0 to 65535, not "${port}"`)
 })
+
+test.each([
+  ["HEDDLE_LOG", "loud", 'HEDDLE_LOG must be one of trace, debug, info, warn, error, fatal, silent, not "loud"'],
+  [
+    "HEDDLE_POSTGRES_URL",
+    "db:secret",
+    "HEDDLE_POSTGRES_URL is not a URL such as postgresql://user:password@host:5432/database",
+  ],
+])("%s = %j is refused by name", (name, value, message) => {
+  expect(() => readConfig([], { [name]: value })).toThrow(new Error(message))
+})
+
+test.each(["postgres://h/d", "postgresql:///d?host=/run/postgresql"])("%s is an address of PostgreSQL", (url) => {
+  expect(readConfig([], { HEDDLE_POSTGRES_URL: url }).postgresUrl).toBe(url)
+})

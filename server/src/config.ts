@@ -34,6 +34,8 @@ export interface Config {
   fetchAllow: string[]
 }
 
+const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
+
 const repositoryRoot = path.resolve(import.meta.dirname, "../..")
 
 /** @throws {Error} with a sentence for the operator when a value cannot be used. */
@@ -50,14 +52,14 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
     prefix: parsePrefix(env["HEDDLE_PREFIX"]),
     adminKey: env["HEDDLE_ADMIN_KEY"] || null,
     entity: env["HEDDLE_ENTITY"] || "local",
-    postgresUrl: env["HEDDLE_POSTGRES_URL"] || null,
+    postgresUrl: parsePostgresUrl(env["HEDDLE_POSTGRES_URL"]),
     catalogTemplate: env["HEDDLE_CATALOG_TEMPLATE"] || null,
     clickhouseUrl: env["HEDDLE_CLICKHOUSE_URL"] || null,
     pricesFile: env["HEDDLE_PRICES"] || null,
     secretsFile: env["HEDDLE_SECRETS"] || null,
     engine: parseEngine(env["HEDDLE_ENGINE"]),
     python: env["HEDDLE_PYTHON"] || path.join(repositoryRoot, "engine/.venv/bin/python"),
-    logLevel: env["HEDDLE_LOG"] || "info",
+    logLevel: parseLogLevel(env["HEDDLE_LOG"]),
     maximumBodyBytes: parseBytes(env["HEDDLE_MAX_BODY_BYTES"]),
     fetchAllow: (env["HEDDLE_FETCH_ALLOW"] ?? "").split(",").flatMap((entry) => entry.trim() || []),
   }
@@ -69,6 +71,19 @@ function parsePort(text: string): number {
     throw new Error(`port must be a whole number from 0 to 65535, not "${text}"`)
   }
   return port
+}
+
+/** The URL holds a password, so a message never repeats it. */
+function parsePostgresUrl(text: string | undefined): string | null {
+  if (text === undefined || text === "") return null
+  if (/^postgres(ql)?:\/\//.test(text)) return text
+  throw new Error("HEDDLE_POSTGRES_URL is not a URL such as postgresql://user:password@host:5432/database")
+}
+
+function parseLogLevel(text: string | undefined): string {
+  const level = text || "info"
+  if (!logLevels.includes(level)) throw new Error(`HEDDLE_LOG must be one of ${logLevels.join(", ")}, not "${text}"`)
+  return level
 }
 
 function parsePrefix(text: string | undefined): string | null {

@@ -50,6 +50,13 @@ test("a first start that fails on a port in use leaves the key to the next start
   await rm(folder, { recursive: true, force: true })
 })
 
+test("an entity that no path could name is refused", async () => {
+  const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal", HEDDLE_ENTITY: "a team/" }
+  await expect(launchServer(dataDir, env).url).rejects.toThrow(
+    'HEDDLE_ENTITY "a team/" cannot be used: a name has 1 to 64',
+  )
+})
+
 const postgres = process.env["HEDDLE_TEST_POSTGRES_URL"]
 
 test.runIf(postgres !== undefined)(

@@ -2,6 +2,7 @@
 import { ensureAdmin, findUserByName } from "../storage/catalog/accounts.ts"
 import { hasAdminKey, storeApiKey } from "../storage/catalog/api-keys.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import { entityName } from "../wire/platform/account.ts"
 import { keyFault, makeKey } from "./key-format.ts"
 
 const adminName = "admin"
@@ -12,8 +13,13 @@ export function checkAdminKey(adminKey: string | null): void {
   if (fault !== null) throw new Error(`HEDDLE_ADMIN_KEY cannot be used: ${fault}. Unset it to have a key made`)
 }
 
-/** Makes sure that the administrator exists, with the key that the operator chose. */
+/**
+ * Makes sure that the administrator exists, with the key that the operator chose.
+ * @throws {Error} with a sentence for the operator when the entity cannot be one.
+ */
 export async function bootstrap(database: CatalogDatabase, entity: string, adminKey: string | null): Promise<void> {
+  const fault = entityName.safeParse(entity).error?.issues[0]?.message
+  if (fault !== undefined) throw new Error(`HEDDLE_ENTITY "${entity}" cannot be used: ${fault}`)
   const userId = await ensureAdmin(database, adminName, entity)
   if (adminKey !== null) await storeApiKey(database, { userId, name: "HEDDLE_ADMIN_KEY", key: adminKey })
 }
