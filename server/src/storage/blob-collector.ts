@@ -2,8 +2,10 @@
  * Removes what nobody needs any more: the data of jobs that ended, the logs of deleted models, and
  * blobs that a crash kept the row from naming.
  */
+import { isStoreAway } from "../errors.ts"
 import { forgetBlob, isBlobNeeded, isBlobReferenced, referencedBlobs, spentBlobs } from "./catalog/blob-references.ts"
 import type { Stores } from "./open-stores.ts"
+import { whileAway } from "./while-away.ts"
 
 export interface CollectorLog {
   info(object: object, message: string): void
@@ -40,10 +42,12 @@ export class BlobCollector {
 
   #look(): void {
     this.#running = this.#running
-      .then(() => this.#collect(new Date(Date.now() - keepMs)))
-      .catch((error: unknown) =>
-        this.#log.error({ err: error }, "data that nobody needs could not be removed; the next try is tomorrow"),
-      )
+      .then(() => whileAway(this.#closing.signal, () => this.#collect(new Date(Date.now() - keepMs))))
+      .catch((error: unknown) => {
+        // The server stops while the catalog is away.
+        if (isStoreAway(error)) return
+        this.#log.error({ err: error }, "data that nobody needs could not be removed; the next try is tomorrow")
+      })
   }
 
   async #collect(before: Date): Promise<void> {
