@@ -50,13 +50,23 @@ test("every answer carries a request id", async () => {
 })
 
 test("a browser is sent to the reference page, which asks nothing of another host", async () => {
-  const start = await get("/", { accept: "text/html,*/*" })
-  expect([start.statusCode, start.headers["location"]]).toEqual([302, "/docs/"])
+  expect((await get("/", { accept: "text/html,*/*" })).statusCode).toBe(302)
   const page = await get("/docs/")
   expect(page.statusCode).toBe(200)
   expect(page.headers["content-security-policy"]).toContain("default-src 'self'")
   expect(page.headers["content-security-policy"]).not.toMatch(/https?:|upgrade-insecure/)
   expect(page.payload).not.toMatch(/(src|href)="(https?:)?\/\//)
+})
+
+test.each([
+  ["/", "/docs/"],
+  ["/?a=/b", "/docs/"],
+  ["/traces/", "/traces/docs/"],
+  ["/traces", "/traces/docs/"],
+])("from %s the reference page is at %s, also under the path that a proxy puts before", async (url, page) => {
+  const { location } = (await get(url, { accept: "text/html,*/*" })).headers
+  expect(new URL(String(location), `http://heddle.test${url}`).pathname).toBe(page)
+  expect(new URL(String(location), `http://heddle.test/team${url}`).pathname).toBe(`/team${page}`)
 })
 
 test("the OpenAPI document has every route, with its parameters, body and errors", async () => {

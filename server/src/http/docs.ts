@@ -34,7 +34,7 @@ export async function registerDocs(server: FastifyInstance, routes: readonly Rou
   server.get("/openapi.json", () => document)
   server.get("/", (request, reply) =>
     request.headers.accept?.includes("text/html") === true
-      ? reply.redirect(`${docsPath}/`)
+      ? reply.redirect(docsFrom(request.originalUrl))
       : { name: "Heddle", docs: `${docsPath}/`, openapi: "/openapi.json" },
   )
   // swagger-ui takes the document from a plugin of this name; ours comes from the route list instead.
@@ -52,4 +52,11 @@ export async function registerDocs(server: FastifyInstance, routes: readonly Rou
       persistAuthorization: false,
     },
   })
+}
+
+/** Relative, since a proxy may show the server under a path, of which it need not tell. */
+function docsFrom(url: string): string {
+  const [path = ""] = url.split("?", 1)
+  const lastSegment = path.slice(path.lastIndexOf("/") + 1)
+  return lastSegment === "" ? `.${docsPath}/` : `./${lastSegment}${docsPath}/`
 }
