@@ -25,16 +25,23 @@ test(
       await ended
       await expect(fetch(`${url}/v1/health`)).rejects.toThrow("fetch failed")
     } finally {
-      try {
-        process.kill(-npm.pid, "SIGKILL")
-      } catch {}
+      endGroup(npm)
       rmSync(folder, { recursive: true, force: true })
     }
   },
 )
 
-async function readyUrl(process) {
-  for await (const line of createInterface({ input: process.stdout })) {
+/** Whatever the signal left behind. */
+function endGroup({ pid = 0 }) {
+  try {
+    if (pid > 0) process.kill(-pid, "SIGKILL")
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error
+  }
+}
+
+async function readyUrl(npm) {
+  for await (const line of createInterface({ input: npm.stdout })) {
     const url = /ready at (\S+)/.exec(line)?.[1]
     if (url) return url
   }
