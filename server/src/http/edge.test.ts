@@ -2,11 +2,12 @@
 import type { FastifyInstance } from "fastify"
 import { Readable } from "node:stream"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
+import { constants, zstdCompressSync } from "node:zlib"
 import { z } from "zod"
 import { registerRoutes } from "./register-routes.ts"
 import { route } from "./route.ts"
 import { createHttpServer } from "./server.ts"
+import { contentCodings } from "../../test/support/content-codings.ts"
 
 const mebibyte = 1024 * 1024
 const shared = { method: "POST", access: "public", dialect: "reason", summary: "", tag: "" } as const
@@ -72,13 +73,6 @@ async function post(path: string, body: Uint8Array | string, headers: Record<str
   return { status: answer.status, body: await answer.json() }
 }
 
-const codings = [
-  ["gzip", gzipSync],
-  ["deflate", deflateSync],
-  ["zstd", zstdCompressSync],
-  ["br", brotliCompressSync],
-] as const
-
 test("calls 1.5: a handler that asks for them gets the bytes as they came", async () => {
   expect(await post("/raw", '{"a": 1.0, "b": 9007199254740993}')).toEqual({
     status: 200,
@@ -92,7 +86,7 @@ test("calls, seen on the wire: a body without Content-Type is read as JSON", asy
   expect(await post("/parsed", '{"a":[1]}')).toEqual({ status: 200, body: { parsed: { a: [1] } } })
 })
 
-test.each(codings)("calls 1.1: a %s body is decoded", async (name, encode) => {
+test.each(contentCodings)("calls 1.1: a %s body is decoded", async (name, encode) => {
   expect(await post("/parsed", encode('{"a":"é"}'), { "content-encoding": name })).toEqual({
     status: 200,
     body: { parsed: { a: "é" } },
@@ -104,7 +98,7 @@ test.each(codings)("calls 1.1: a %s body is decoded", async (name, encode) => {
   })
 })
 
-test.each(codings)("calls 1.1: a %s body that decodes to more than 32 MiB is refused", async (name, encode) => {
+test.each(contentCodings)("calls 1.1: a %s body that decodes to more than 32 MiB is refused", async (name, encode) => {
   const bomb = encode(Buffer.alloc(33 * mebibyte))
   expect(bomb.length).toBeLessThan(mebibyte / 10)
   const refused = await post("/raw", bomb, { "content-encoding": name })
@@ -112,7 +106,7 @@ test.each(codings)("calls 1.1: a %s body that decodes to more than 32 MiB is ref
   expect(refused.body).toMatchObject({ reason: expect.stringMatching(/^Request too large/) as unknown })
 })
 
-test.each(codings)("a broken %s body is refused", async (name, encode) => {
+test.each(contentCodings)("a broken %s body is refused", async (name, encode) => {
   const whole = encode(Buffer.from("heddle ".repeat(2000)))
   const cut = await post("/raw", whole.subarray(0, whole.length - 5), { "content-encoding": name })
   expect([cut.status, (cut.body as { reason: string }).reason]).toEqual([400, expect.stringContaining(name) as unknown])
