@@ -21,8 +21,8 @@ export const options = {
 export async function run(given: Options): Promise<Findings> {
   const [items, annotators] = [count(given, "items"), count(given, "annotators")]
   const [finished, pause] = [count(given, "finished"), Number(given["pause"])]
-  using folder = temporaryFolder()
-  await using server = await startHeddle(folder.path, { engine: "none" })
+  const folder = temporaryFolder()
+  await using server = await startHeddle(folder, { engine: "none" })
   await fillCalls(server, 0, Math.ceil(items / fillBatch) * fillBatch)
   const { id } = await server.post<{ id: string }>("/annotation_queues", {
     project_id: PROJECT_ID,

@@ -19,8 +19,8 @@ const lookUps = ["newest 50", "call by id", "trace by id"]
 export async function run(given: Options): Promise<Findings> {
   const calls = Math.ceil(count(given, "calls") / fillBatch) * fillBatch
   const rounds = count(given, "rounds")
-  using folder = temporaryFolder()
-  await using server = await startHeddle(folder.path, { engine: "none" })
+  const folder = temporaryFolder()
+  await using server = await startHeddle(folder, { engine: "none" })
   const before = await measureSize(0, calls)
   const after = await measureSize(calls, calls * growth)
   return {

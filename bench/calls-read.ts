@@ -52,8 +52,8 @@ export async function run(given: Options): Promise<Findings> {
 
 async function measureHeddle(asked: number, rounds: number): Promise<CaseTimes[]> {
   const calls = Math.ceil(asked / fillBatch) * fillBatch
-  using folder = temporaryFolder()
-  await using server = await startHeddle(folder.path, { engine: "none" })
+  const folder = temporaryFolder()
+  await using server = await startHeddle(folder, { engine: "none" })
   await fillCalls(server, 0, calls)
   const results: CaseTimes[] = []
   for (const { what, atMostMs, request } of readCases(calls)) {

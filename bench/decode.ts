@@ -34,9 +34,9 @@ export async function run(given: Options): Promise<Findings> {
     adapters: ADAPTERS,
   })
   const decode: DecodeRun = { base, requests, rounds: count(given, "rounds"), samples: new Map(), answers: new Map() }
-  using data = temporaryFolder()
-  await using heddle = await startHeddle(data.path)
-  const adapters = await makeAdapters(heddle, data.path, base, ADAPTERS)
+  const data = temporaryFolder()
+  await using heddle = await startHeddle(data)
+  const adapters = await makeAdapters(heddle, data, base, ADAPTERS)
   const own = modes(decode, "heddle", heddle.pid, heddle.completions, [base.name, ...adapters.map((one) => one.model)])
   const contenders = [...own]
 

@@ -33,8 +33,8 @@ export async function run(given: Options): Promise<Findings> {
   const [calls, rounds] = [count(given, "calls"), count(given, "rounds")]
   const runs = new Map<string, Export[]>()
   {
-    using folder = temporaryFolder()
-    await using server = await startHeddleStore(folder.path)
+    const folder = temporaryFolder()
+    await using server = await startHeddleStore(folder)
     await ingest(server, { calls, batch: 1000, connections: 4 })
     for (let round = 0; round <= rounds; round++) {
       for (const format of formats) {
@@ -77,11 +77,11 @@ async function exported(server: Exporter, calls: number, format: (typeof formats
 
 /** Rows a second: spans of the traces that `mlflow.search_traces` puts into a data frame, which is written as Parquet. */
 async function mlflowExports(calls: number, rounds: number): Promise<number[]> {
-  using folder = temporaryFolder()
-  await using server = await startMlflow(folder.path)
+  const folder = temporaryFolder()
+  await using server = await startMlflow(folder)
   await ingest(server, { calls, batch: 100, connections: 4 })
   await using worker = startWorker(await mlflowPython(), "export_mlflow.py", "export-mlflow")
-  const request = { origin: new URL(server.url).origin, spans: calls, file: path.join(folder.path, "traces.parquet") }
+  const request = { origin: new URL(server.url).origin, spans: calls, file: path.join(folder, "traces.parquet") }
   const rates: number[] = []
   for (let round = 0; round <= rounds; round++) {
     const { seconds } = await worker.call<{ seconds: number }>("export", request)

@@ -43,17 +43,17 @@ export async function run(given: Options): Promise<Findings> {
   let latency: number[] = []
   let disk = { bytes: 0, folderBytes: 0 }
   for (let round = 1; round <= rounds; round++) {
-    using folder = temporaryFolder()
+    const folder = temporaryFolder()
     {
-      await using server = await startHeddleStore(folder.path)
+      await using server = await startHeddleStore(folder)
       runs.push(await ingest(server, load))
       if (round === rounds) latency = await smallBatches(server, count(given, "seconds"))
     }
-    if (round === 1) disk = await diskUse(folder.path)
+    if (round === 1) disk = await diskUse(folder)
     if (given["no-peers"]) continue
     for (const start of [startPhoenix, startMlflow]) {
-      using peerFolder = temporaryFolder()
-      await using peer = await start(peerFolder.path)
+      const peerFolder = temporaryFolder()
+      await using peer = await start(peerFolder)
       peers.get(peer.name)?.push(await ingest(peer, { ...load, calls: count(given, "peer-calls") }))
     }
   }

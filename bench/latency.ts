@@ -30,8 +30,8 @@ interface Waits {
 
 export async function run(given: Options): Promise<Findings> {
   const base = await baseModel("tiny")
-  using data = temporaryFolder()
-  await using server = await startHeddle(data.path)
+  const data = temporaryFolder()
+  await using server = await startHeddle(data)
   const model = await register(server, "latency", base.name)
   const choices = await sampleChoices(server, checkpointName(model, 0), PROMPT, {
     n: 8,

@@ -24,8 +24,8 @@ export async function run(given: Options): Promise<Findings> {
   const rounds = count(given, "rounds")
   const reports: DemoReport[] = []
   for (let round = 1; round <= rounds; round++) {
-    using data = temporaryFolder()
-    const report = await runDemo(data.path)
+    const data = temporaryFolder()
+    const report = await runDemo(data)
     progress(`round ${round}: held-out reward ${report.held_out_before} → ${report.held_out_after}`)
     reports.push(report)
   }

@@ -33,8 +33,8 @@ const ANSWERS = 8
 export async function run(given: Options): Promise<Findings> {
   const base = await baseModel(oneOf(modelSizes, given, "model"))
   const jobs = count(given, "jobs")
-  using data = temporaryFolder()
-  await using server = await startHeddle(data.path)
+  const data = temporaryFolder()
+  await using server = await startHeddle(data)
   const model = await register(server, "mismatch", base.name)
   const rms: number[] = []
   for (let step = 0; step < jobs; step++) {
@@ -52,7 +52,7 @@ export async function run(given: Options): Promise<Findings> {
   }
   const distance = await distanceToPlain(
     base.folder,
-    checkpointFolder(data.path, model, jobs),
+    checkpointFolder(data, model, jobs),
     await sample(server, model, jobs),
   )
   return {

@@ -39,8 +39,8 @@ export async function run(given: Options): Promise<Findings> {
         ]
   for (let round = 0; round < count(given, "rounds"); round++) {
     for (const one of [plain, gzip, ...peers]) {
-      using folder = temporaryFolder()
-      await using server = await one.start(folder.path)
+      const folder = temporaryFolder()
+      await using server = await one.start(folder)
       one.runs.push(await ingest(server, one.load))
     }
   }

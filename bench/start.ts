@@ -70,9 +70,9 @@ async function repeat(what: string, rounds: number, once: () => Promise<number>)
 }
 
 async function engineStart(base: BaseModel): Promise<number> {
-  using folder = temporaryFolder()
+  const folder = temporaryFolder()
   const began = performance.now()
-  await callFreshEngine(`${folder.path}/engine.sock`, "chat", {
+  await callFreshEngine(`${folder}/engine.sock`, "chat", {
     base: { name: base.name, path: base.folder },
     adapter: null,
     messages: [{ role: "user", content: PROMPT }],
@@ -90,9 +90,9 @@ async function vllmStart(base: BaseModel): Promise<number> {
 
 /** Makes a data folder by training one step, then starts a server on it again and again. */
 async function serverStarts(base: BaseModel, rounds: number): Promise<number[]> {
-  using data = temporaryFolder()
+  const data = temporaryFolder()
   {
-    await using server = await startHeddle(data.path)
+    await using server = await startHeddle(data)
     const model = await register(server, "start", base.name)
     const choices = await sampleChoices(server, checkpointName(model, 0), PROMPT, {
       n: 4,
@@ -103,7 +103,7 @@ async function serverStarts(base: BaseModel, rounds: number): Promise<number[]> 
     await waitForEvents(server, job.id, "training_ended", 50)
   }
   return repeat("server, start to ready", rounds, async () => {
-    await using server = await startHeddle(data.path, { engine: "none" })
+    await using server = await startHeddle(data, { engine: "none" })
     return server.readySeconds
   })
 }

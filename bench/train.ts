@@ -44,8 +44,8 @@ export async function run(given: Options): Promise<Findings> {
   const rounds = count(given, "rounds")
   const threads = machineCores()
   const hf = await hfPython()
-  using folder = temporaryFolder()
-  const files = { adapter: `${folder.path}/adapter`, data: `${folder.path}/data.jsonl` }
+  const folder = temporaryFolder()
+  const files = { adapter: `${folder}/adapter`, data: `${folder}/data.jsonl` }
   await using workers = new AsyncDisposableStack()
 
   const plain = workers.use(startWorker(hf, "plain_training.py", "plain-training"))
@@ -54,7 +54,7 @@ export async function run(given: Options): Promise<Findings> {
 
   const path = { PYTHONPATH: fromRoot("engine") }
   const engine = workers.use(startWorker(await enginePython(), "heddle_training.py", "heddle-training", path))
-  const place = { folder: `${folder.path}/jobs`, sha256: rollouts.sha256 }
+  const place = { folder: `${folder}/jobs`, sha256: rollouts.sha256 }
   await engine.call("load", { base: base.folder, ...files, ...place, threads })
 
   const jobs: Job[] = []
@@ -71,7 +71,7 @@ export async function run(given: Options): Promise<Findings> {
   ]
   if (!given["no-trl"]) {
     const trl = workers.use(startWorker(hf, "trl_training.py", "trl-training"))
-    await trl.call("load", { base: base.folder, folder: `${folder.path}/trl`, ...workload, threads })
+    await trl.call("load", { base: base.folder, folder: `${folder}/trl`, ...workload, threads })
     contenders.push({ name: "trl", pid: trl.pid, run: async () => (await trl.call("step"), rollouts.tokens) })
   }
   const samples = await takeTurns(contenders, rounds)

@@ -8,12 +8,16 @@ export const fromRoot = (...parts: string[]) => path.join(root, ...parts)
 export const logFile = (name: string) => fromRoot(".heddle", "logs", `bench-${name}.log`)
 export const pythonScript = (name: string) => fromRoot("bench", "python", name)
 
-export interface TemporaryFolder extends Disposable {
-  readonly path: string
-}
+const temporaryFolders: string[] = []
+process.once("exit", () => temporaryFolders.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
 
-/** A folder that is deleted when its block ends. */
-export function temporaryFolder(): TemporaryFolder {
+/**
+ * A folder that is deleted when the benchmark ends, and not sooner: for a minute after many files were
+ * deleted, ext4 without a journal takes several times as long to create one (`recently_deleted` in
+ * fs/ext4/ialloc.c), which the next run would show.
+ */
+export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(os.tmpdir(), "heddle-bench-"))
-  return { path: folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
+  temporaryFolders.push(folder)
+  return folder
 }

@@ -35,8 +35,8 @@ const peers: {
 export async function measurePeers(calls: number, rounds: number): Promise<Map<string, PeerTimes>> {
   const found = new Map<string, PeerTimes>()
   for (const { start, casesOf } of peers) {
-    using folder = temporaryFolder()
-    await using server = await start(folder.path)
+    const folder = temporaryFolder()
+    await using server = await start(folder)
     await fill(server, calls)
     const times: PeerTimes = new Map()
     for (const [what, ask] of Object.entries(await casesOf(new URL(server.url).origin))) {
