@@ -25,6 +25,22 @@ test(`${covers("chat-step-zero", "chat-always-ids")} step 0 answers with token i
   expect(choice.logprobs.content.length).toBe(choice.token_ids.length)
 })
 
+test(`${covers("chat-response-format")} every answer is of the schema that asked for it`, async () => {
+  const properties = { city: { enum: ["Oslo", "Rome"] }, degrees: { type: "integer", minimum: -30, maximum: 40 } }
+  const schema = { type: "object", properties, required: ["city", "degrees"], additionalProperties: false }
+  const completion = await openai().chat.completions.parse({
+    model: "heddle/tiny",
+    messages: [{ role: "user", content: "Weather in Oslo?" }],
+    response_format: { type: "json_schema", json_schema: { name: "weather", strict: true, schema } },
+    n: 8,
+  })
+  expect(completion.choices).toHaveLength(8)
+  for (const { message } of completion.choices) {
+    const { city, degrees, ...others } = JSON.parse(message.content ?? "") as { city: string; degrees: number }
+    expect([["Oslo", "Rome"].includes(city), degrees >= -30 && degrees <= 40, others]).toEqual([true, true, {}])
+  }
+})
+
 test(`${covers("chat-n")} four choices come in order`, async () => {
   const completion = await openai().chat.completions.create({ ...asked, n: 4 })
   expect(completion.choices.map((choice) => choice.index)).toEqual([0, 1, 2, 3])

@@ -1,11 +1,14 @@
 """Chat completions through the openai package, streaming and not."""
 
+import json
 import math
-from typing import Any
+import re
+from typing import Any, Literal
 
 import openai
 import pytest
 from openai import AsyncOpenAI, OpenAI
+from pydantic import BaseModel, Field
 
 from covers import covers
 from started_server import Server
@@ -99,6 +102,52 @@ def test_logprobs_do_not_depend_on_the_temperature(client: OpenAI) -> None:
         return completion.choices[0].logprobs.content[0].logprob
 
     assert first_logprob(0.25) == pytest.approx(first_logprob(2.0), abs=1e-5)
+
+
+class Weather(BaseModel):
+    city: Literal["Oslo", "Rome"]
+    degrees: int = Field(ge=-30, le=40)
+    days: list[Literal["sun", "rain"]] = Field(max_length=3)
+
+
+@covers("chat-response-format")
+def test_an_answer_is_parsed_by_the_schema_that_asked_for_it(client: OpenAI, trained: str) -> None:
+    asked: Any = {**ASKED, "max_completion_tokens": 200, "n": 8}
+    completion = client.chat.completions.parse(model=trained, response_format=Weather, **asked)
+    assert all(choice.message.parsed is not None for choice in completion.choices)
+    assert {choice.finish_reason for choice in completion.choices} == {"stop"}
+
+
+@covers("chat-response-format")
+def test_a_streamed_answer_is_parsed_as_it_grows(client: OpenAI) -> None:
+    asked: Any = {**ASKED, "max_completion_tokens": 200}
+    with client.chat.completions.stream(model="heddle/tiny", response_format=Weather, **asked) as stream:
+        parsed = [event.parsed for event in stream if event.type == "content.delta"]
+        final = stream.get_final_completion()
+    assert len(parsed) > 1
+    assert isinstance(final.choices[0].message.parsed, Weather)
+
+
+@covers("chat-response-format")
+def test_a_schema_by_its_vllm_name_holds_the_answer(client: OpenAI) -> None:
+    extra = {"structured_outputs": {"json": {"type": "object", "maxProperties": 0}}}
+    asked: Any = {**ASKED, "max_completion_tokens": 200}
+    (choice,) = client.chat.completions.create(model="heddle/tiny", extra_body=extra, **asked).choices
+    assert json.loads(choice.message.content or "") == {}
+
+
+@covers("chat-response-format")
+@pytest.mark.parametrize(
+    ("extra", "pattern"),
+    [
+        ({"structured_outputs": {"choice": ["left", "right"]}}, "left|right"),
+        ({"guided_regex": "[a-c]{3}[0-9]"}, "[a-c]{3}[0-9]"),
+    ],
+)
+def test_vllm_names_hold_the_answer_too(client: OpenAI, extra: dict[str, Any], pattern: str) -> None:
+    completion = client.chat.completions.create(model="heddle/tiny", extra_body=extra, n=8, **ASKED)
+    for choice in completion.choices:
+        assert re.fullmatch(pattern, choice.message.content or "")
 
 
 @covers("chat-n")

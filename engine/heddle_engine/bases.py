@@ -15,6 +15,7 @@ from .model.config import DecoderConfig
 from .model.decoder import Decoder
 from .model.hub import find_folder
 from .model.weights import Checkpoint, load_decoder
+from .text.grammar import GrammarCompiler
 from .text.render import Renderer
 from .text.tokenizer import TextTokenizer
 
@@ -57,6 +58,10 @@ class Base:
                 with torch.inference_mode(False):
                     self._decoder = load_decoder(self.folder, self.config, self._device, self._dtype)
             return self._decoder
+
+    @cached_property
+    def grammars(self) -> GrammarCompiler:
+        return GrammarCompiler(self.tokenizer, self.config.vocab_size)
 
     @property
     def max_model_len(self) -> int:

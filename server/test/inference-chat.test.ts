@@ -359,10 +359,58 @@ describe("request fields (inference-api 3)", () => {
     expect((await chat(app, { model: name, ...fields })).status).toBe(200)
   })
 
+  const schema = { type: "object", properties: { score: { type: "integer" } } }
+  const ofSchema = { kind: "json", schema }
   test.each([
-    [{ response_format: { type: "json_object" } }, "response_format"],
-    [{ structured_outputs: { regex: "a" } }, "structured_outputs"],
-    [{ guided_json: {} }, "guided_json"],
+    [{ response_format: { type: "json_object" } }, "response_format", { kind: "json", schema: { type: "object" } }],
+    [
+      { response_format: { type: "json_schema", json_schema: { name: "s", strict: true, schema } } },
+      "response_format.json_schema.schema",
+      ofSchema,
+    ],
+    [{ structured_outputs: { json: schema } }, "structured_outputs.json", ofSchema],
+    [{ structured_outputs: { json: JSON.stringify(schema) } }, "structured_outputs.json", ofSchema],
+    [
+      { structured_outputs: { json_object: true } },
+      "structured_outputs.json_object",
+      { kind: "json", schema: { type: "object" } },
+    ],
+    [{ structured_outputs: { regex: "a+" } }, "structured_outputs.regex", { kind: "regex", text: "a+" }],
+    [
+      { structured_outputs: { choice: ["a", "b"] } },
+      "structured_outputs.choice",
+      { kind: "choice", options: ["a", "b"] },
+    ],
+    [{ structured_outputs: { grammar: "g" } }, "structured_outputs.grammar", { kind: "grammar", text: "g" }],
+    [{ guided_json: schema }, "guided_json", ofSchema],
+    [{ guided_regex: "a+" }, "guided_regex", { kind: "regex", text: "a+" }],
+    [{ guided_choice: ["a"] }, "guided_choice", { kind: "choice", options: ["a"] }],
+    [{ guided_grammar: "g" }, "guided_grammar", { kind: "grammar", text: "g" }],
+  ])("inference-api 3: %j holds the answer, also of a text completion", async (fields, param, output) => {
+    expect((await chat(app, { model: name, ...fields })).status).toBe(200)
+    expect(lastChat().structured_output).toEqual({ ...output, param })
+    expect((await call(app, "POST", "/v1/completions", { body: { model: name, prompt: "x", ...fields } })).status).toBe(
+      200,
+    )
+    expect(lastChat().structured_output).toEqual({ ...output, param })
+  })
+
+  test.each([
+    [{ response_format: { type: "structural_tag" } }, "response_format"],
+    [{ response_format: { type: "json_schema" } }, "response_format"],
+    [{ response_format: { type: "json_schema", json_schema: { schema: "{" } } }, "response_format.json_schema.schema"],
+    [{ structured_outputs: { structural_tag: "a" } }, "structured_outputs"],
+    [{ structured_outputs: { regex: "a", json_object: true } }, "structured_outputs"],
+    [{ structured_outputs: { json: "[]" } }, "structured_outputs.json"],
+    [{ response_format: { type: "json_object" }, guided_regex: "a" }, "guided_regex"],
+    [
+      {
+        guided_choice: ["a"],
+        tools: [{ type: "function", function: { name: "a" } }],
+        tool_choice: "required",
+      },
+      "guided_choice",
+    ],
     [{ chat_template: "{{ 1 }}" }, "chat_template"],
     [{ web_search_options: {} }, "web_search_options"],
     [{ audio: { voice: "x" } }, "audio"],

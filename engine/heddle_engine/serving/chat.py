@@ -14,6 +14,7 @@ from ..text.toolcalls import (
     reasons,
     tool_format,
 )
+from .constraint import Thinking
 from .generation import End, Request, Token
 from .output import ChoiceText
 from .sampling import SamplingParams
@@ -131,12 +132,22 @@ class ChatCall:
             sink=self,
             tokenizer=self.base.tokenizer,
             max_length=self.base.max_model_len,
+            grammar=self.base.grammars.compile(wanted) if (wanted := params.get("structured_output")) else None,
         )
+        self.request.thinking = self._thinking(params)
         self._cached = 0
         self._texts = [self._text(params) for _ in range(self.request.n)]
         self._tokens: list[list[Token]] = [[] for _ in range(self.request.n)]
         self._ends: list[End | None] = [None] * self.request.n
         self._counts = [0] * self.request.n
+
+    def _thinking(self, params: dict) -> Thinking:
+        if params.get("messages") is None or not reasons(self.base.renderer.source):
+            return "never"
+        opened, closed = (self._generation_prompt().rfind(marker) for marker in (THINK_OPEN, THINK_CLOSE))
+        if opened == closed:
+            return "may"
+        return "does" if opened > closed else "never"
 
     def _text(self, params: dict) -> ChoiceText:
         source = self.base.renderer.source

@@ -5,7 +5,9 @@ from typing import Literal, Protocol
 
 from ..errors import EngineError
 from ..model.adapters import ServedAdapter
+from ..text.grammar import GrammarMatcher
 from ..text.tokenizer import TextTokenizer
+from .constraint import Constraint, Thinking
 from .kv import Line
 from .sampler import choice_seed
 from .sampling import SamplingParams
@@ -50,6 +52,9 @@ class Request:
     sink: Sink
     tokenizer: TextTokenizer
     max_length: int
+    grammar: GrammarMatcher | None = None
+    """What every choice must follow."""
+    thinking: Thinking = "never"
     cancelled: bool = False
     started: bool = False
     arrival: int = 0
@@ -79,11 +84,14 @@ class Generation:
         self.params = request.params
         self.seed = choice_seed(request.params.seed, self.index)
         self.end_ids = request.params.stop_token_ids
-        if not request.params.ignore_eos:
+        # Nothing but an end of turn can follow what a grammar calls whole.
+        if not request.params.ignore_eos or request.grammar:
             self.end_ids = self.end_ids | request.tokenizer.eos_ids
         limit = request.max_length - self.prompt_length
         self._limit = min(limit, request.params.max_tokens or limit)
         self._stop = StopStrings(request.params, request.tokenizer) if request.params.stop else None
+        grammar = request.grammar
+        self.constraint = grammar and Constraint(grammar.fork(), request.tokenizer, request.thinking)
 
     @property
     def adapter(self) -> ServedAdapter | None:
@@ -98,8 +106,10 @@ class Generation:
         return self._limit - self.num_sampled
 
     def accept(self, token: Token) -> bool:
-        """Append `token`, report it, and say whether the choice has ended."""
+        """Append `token`, report it, and say whether the choice has ended. Raises EngineError."""
         self.ids.append(token.id)
+        if self.constraint:
+            self.constraint.accept(token.id)
         end = self._end(token.id)
         self.request.sink.sampled(self.index, token, end)
         return end is not None

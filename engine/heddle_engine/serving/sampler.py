@@ -6,7 +6,7 @@ based (one uniform number from seed and position, then the inverse of the cumula
 so a request draws the same tokens whatever else is in the batch.
 
 Order of operations: bias, allowed tokens and minimum length; repetition, presence and frequency
-penalties; temperature; min_p, top_k, top_p.
+penalties; the constraint; temperature; min_p, top_k, top_p.
 """
 
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from .constraint import Constraint
 from .sampling import SamplingParams
 
 _CHUNK = 128
@@ -30,6 +31,7 @@ class SampledRow(Protocol):
     ids: list[int]
     prompt_length: int
     end_ids: frozenset[int]
+    constraint: Constraint | None
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Sampler:
             [i for i, p in enumerate(params) if p.logit_bias or p.allowed_token_ids], self._bias_of
         )
         self._shortest = [i for i, row in enumerate(rows) if self._too_short(row)]
+        self._constrained = [i for i, row in enumerate(rows) if row.constraint]
         self._penalties = _Penalties(rows, vocab_size, device) if any(p.penalised for p in params) else None
         self._truncation = _Truncation(params, device) if any(p.truncated for p in params) else None
 
@@ -78,7 +81,7 @@ class Sampler:
 
     def _adjust(self, raw: Tensor) -> Tensor:
         self._shortest = [i for i in self._shortest if self._too_short(self._rows[i])]
-        if self._bias is None and not self._shortest and self._penalties is None:
+        if self._bias is None and not self._shortest and not self._constrained and self._penalties is None:
             return raw
         logits = raw.clone()
         if self._bias is not None:
@@ -86,7 +89,21 @@ class Sampler:
             logits.index_add_(0, rows, values)
         for row in self._shortest:
             logits[row, list(self._rows[row].end_ids)] = -torch.inf
-        return self._penalties.apply(logits) if self._penalties else logits
+        if self._penalties:
+            logits = self._penalties.apply(logits)
+        return self._constrain(logits, raw) if self._constrained else logits
+
+    def _constrain(self, logits: Tensor, raw: Tensor) -> Tensor:
+        """Where nothing that a constraint allows is left, as at its end under `min_tokens`, it has the last word."""
+        masks = {row: self._rows[row].constraint.allowed() for row in self._constrained}
+        rows = [row for row, mask in masks.items() if mask is not None]
+        if not rows:
+            return logits
+        refused = torch.from_numpy(~np.stack([masks[row] for row in rows])).to(self._device)
+        kept = logits[rows].masked_fill(refused, -torch.inf)
+        none_left = (kept == -torch.inf).all(-1, keepdim=True)
+        logits[rows] = torch.where(none_left, raw[rows].masked_fill(refused, -torch.inf), kept)
+        return logits
 
     def _draw(self, logits: Tensor) -> Tensor:
         scaled = logits / self._temperature if self._tempered else logits

@@ -35,6 +35,7 @@ class TextTokenizer:
         added = self._tokenizer.get_added_tokens_decoder()
         self._added = {token_id: token.content for token_id, token in added.items()}
         special = {token_id: token.content for token_id, token in added.items() if token.special}
+        self.special_ids = frozenset(special)
         # Special tokens that text leaves out; the markers of calls and reasoning are read from the text.
         self.unseen_ids = frozenset(token_id for token_id, text in special.items() if text not in MARKER_TOKENS)
         self.vocab_size = self._tokenizer.get_vocab_size()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.serving.engine_process import EngineProcess
+from tests.serving.engine_process import Client, EngineProcess
 
 
 @pytest.fixture(scope="module")
@@ -11,3 +11,30 @@ def engine(tmp_path_factory):
     process.wait_until_listening()
     yield process
     process.close()
+
+
+@pytest.fixture
+def client(engine):
+    client = Client(str(engine.path))
+    client.call("hello", {"protocol": 1, "token": None})
+    yield client
+    client.socket.close()
+
+
+@pytest.fixture(scope="module")
+def base(model_folders):
+    return {"name": "tiny", "path": str(model_folders("qwen3"))}
+
+
+@pytest.fixture
+def chat(base):
+    def params(content="the rain", sampling=(), **changes):
+        return {
+            "base": base,
+            "adapter": None,
+            "messages": [{"role": "user", "content": content}],
+            "sampling": {"max_tokens": 8, "temperature": 0, **dict(sampling)},
+            **changes,
+        }
+
+    return params

@@ -21,6 +21,7 @@ class Row:
     ids: list = field(default_factory=lambda: [1, 2])
     prompt_length: int = 2
     end_ids: frozenset = frozenset({9})
+    constraint: None = None
 
     @property
     def seed(self):

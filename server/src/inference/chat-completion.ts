@@ -7,9 +7,17 @@ import { chatAnswerJson, toUsage } from "./chat-answer.ts"
 import { type ChunkFrame, deltaChunk, finishChunk, roleChunk, usageChunk } from "./chat-chunks.ts"
 import { completionId, unixSeconds } from "./completion-request.ts"
 import { collectTokens, toSampled } from "./sampled-choice.ts"
+import { exactStructuredFields } from "./structured-output.ts"
 
 /** Parts of a request that the engine gets as the client wrote them. */
-export const opaqueFields = ["messages", "tools", "functions", "chat_template_kwargs", "seed"] as const
+export const opaqueFields = [
+  "messages",
+  "tools",
+  "functions",
+  "chat_template_kwargs",
+  "seed",
+  ...exactStructuredFields,
+] as const
 
 /** A chat that may begin: what it was admitted as, what the engine is asked, how it is answered. */
 export interface ReadyChat {

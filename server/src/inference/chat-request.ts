@@ -3,6 +3,7 @@ import type { SamplingCall } from "../gateway/gateway.ts"
 import type { ChatRequest } from "../wire/inference/chat.ts"
 import { toEngineTools } from "./chat-tools.ts"
 import { toSampling } from "./sampling.ts"
+import { toStructuredOutput } from "./structured-output.ts"
 import { refused, refuseUnsupported } from "./unsupported.ts"
 
 /** @throws {HeddleError} `invalid_request` for what is well-formed and cannot be served. */
@@ -14,9 +15,14 @@ export function toChatCall(body: ChatRequest): SamplingCall {
   if (continues && body.add_generation_prompt === true) {
     throw refused("continue_final_message", "not together with add_generation_prompt: true")
   }
+  const tools = toEngineTools(body)
+  const structured = toStructuredOutput(body)
+  if (structured !== null && tools.tool_choice !== "auto" && tools.tool_choice !== "none")
+    throw refused(structured.param, "not together with a tool_choice that asks for a call")
   return {
     messages: toEngineMessages(body.messages),
-    ...toEngineTools(body),
+    ...tools,
+    structured_output: structured,
     chat_template_kwargs: templateVariables(body),
     add_generation_prompt: body.add_generation_prompt ?? !continues,
     continue_final_message: continues,

@@ -12,6 +12,7 @@ import { event, sendEvents } from "./event-stream.ts"
 import { withExactFields } from "./exact-fields.ts"
 import { collectTokens, toSampled } from "./sampled-choice.ts"
 import { toSampling } from "./sampling.ts"
+import { exactStructuredFields, toStructuredOutput } from "./structured-output.ts"
 import { textChoice, type TextFrame, textLogprobs } from "./text-completion-answer.ts"
 import { refused, refuseUnsupported } from "./unsupported.ts"
 
@@ -35,7 +36,7 @@ export function textCompletionRoutes({ gateway }: InferenceDependencies): Route[
       answerTypes: ["application/json", "text/event-stream"],
       handle: async (context) => {
         const { body, signal, reply } = context
-        const calls = toCalls(withExactFields(body, context.exactBody, ["seed"]))
+        const calls = toCalls(withExactFields(body, context.exactBody, ["seed", ...exactStructuredFields]))
         const promptsAtOnce = body.stream === true ? 1 : mostAtOnce(calls)
         const admitted = await admit(gateway, context, sizeOf(calls, promptsAtOnce))
         const frame = frameOf(body, admitted)
@@ -71,7 +72,8 @@ function toCalls(body: TextCompletionRequest): SamplingCall[] {
   if (prompts.length > maximumPrompts) throw refused("prompt", `at most ${maximumPrompts} prompts in one request`)
   // OpenAI's own default of 16 tokens; vLLM has it too.
   const sampling = toSampling(body, body.max_tokens ?? 16, body.logprobs ?? 0)
-  return prompts.map((prompt) => ({ ...prompt, n, sampling }))
+  const structured_output = toStructuredOutput(body)
+  return prompts.map((prompt) => ({ ...prompt, n, sampling, structured_output }))
 }
 
 function mostAtOnce(calls: readonly SamplingCall[]): number {

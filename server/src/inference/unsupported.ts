@@ -14,15 +14,6 @@ const refusals: Record<string, { asks: (value: unknown) => boolean; why: string 
     why: "templates come with the model; use chat_template_kwargs to steer it",
   },
   documents: { asks: isNonEmpty, why: "documents are not supported; put them into a message" },
-  response_format: {
-    asks: (value) => isSet(value) && (value as { type?: unknown }).type !== "text",
-    why: 'output is not constrained yet; leave response_format out or send {"type": "text"}',
-  },
-  structured_outputs: { asks: isSet, why: constrained() },
-  guided_json: { asks: isSet, why: constrained() },
-  guided_regex: { asks: isSet, why: constrained() },
-  guided_choice: { asks: isSet, why: constrained() },
-  guided_grammar: { asks: isSet, why: constrained() },
   bad_words: { asks: isNonEmpty, why: "bad_words is not supported; use logit_bias with token ids" },
   prompt_logprobs: { asks: isSet, why: "logprobs of the prompt are not supported" },
   logprob_token_ids: {
@@ -53,10 +44,6 @@ export function refuseUnsupported(body: Record<string, unknown>): void {
 
 export function refused(param: string, why: string): HeddleError {
   return new HeddleError("invalid_request", `${param}: ${why}`, { param })
-}
-
-function constrained(): string {
-  return "constrained output is not supported yet; leave it out"
 }
 
 function isSet(value: unknown): boolean {

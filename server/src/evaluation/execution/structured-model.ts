@@ -114,8 +114,8 @@ export async function predict(
   const all = await promptedMessages(dependencies, principal, project, model, { messages, variables })
   const isOutside = isProviderModelName(model.llmModelId)
   const asked = model.answersJson && !isOutside ? askingForJson(all) : all
-  // Our own models are not held to a format, so they are told of it.
-  const format = model.answersJson && isOutside ? { response_format: { type: "json_object" } } : {}
+  // Our own are held to it, and told of it too: a small model writes better JSON when it means to.
+  const format = model.answersJson ? { response_format: { type: "json_object" } } : {}
   const exactBody = { model: model.llmModelId, ...model.parameters, ...format, messages: asked }
   const body = JSON.parse(JSON.stringify(exactBody)) as typeof exactBody
   const { chat, model: usageModel } = await admitModel(dependencies, principal, project, { requestId, body, exactBody })

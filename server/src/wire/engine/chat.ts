@@ -11,6 +11,19 @@ export const adapterRef = z.object({ key: z.string(), path: z.string() })
 
 export const chatMessage = z.looseObject({ role: z.string() })
 
+const constraint = z.object({
+  /** The field of the client's request that says so; errors name it. */
+  param: z.string(),
+})
+/** What an answer must be: any JSON of a schema, a text that a pattern or a grammar describes whole, or one of some texts. */
+export const structuredOutput = z.discriminatedUnion("kind", [
+  constraint.extend({ kind: z.literal("json"), schema: z.record(z.string(), z.unknown()) }),
+  constraint.extend({ kind: z.literal("regex"), text: z.string() }),
+  constraint.extend({ kind: z.literal("choice"), options: z.array(z.string()).min(1) }),
+  /** In GBNF or in llguidance's Lark. */
+  constraint.extend({ kind: z.literal("grammar"), text: z.string() }),
+])
+
 export const samplingParams = z.object({
   max_tokens: z.int().min(1).nullable(),
   min_tokens: z.int().min(0).default(0),
@@ -56,6 +69,8 @@ export const chatParams = z.object({
   stream: z.boolean().default(false),
   /** Separates prompt caches: the same prompt under another salt never shares cached keys and values. */
   cache_salt: z.string().default(""),
+  /** Of every choice, after its reasoning. Logprobs stay those of the free model. */
+  structured_output: structuredOutput.nullable().default(null),
 })
 
 /** One generated token. `logprob` is raw: log-softmax of the model's own logits, before temperature, bias and cut-offs. */
@@ -131,6 +146,7 @@ export const detokenizeParams = z.object({ base: baseRef, token_ids: z.array(z.i
 export const detokenizeResult = z.object({ text: z.string() })
 
 export type AdapterRef = z.infer<typeof adapterRef>
+export type StructuredOutput = z.infer<typeof structuredOutput>
 export type SamplingParams = z.infer<typeof samplingParams>
 export type EngineChatParams = z.infer<typeof chatParams>
 export type EngineChatParamsInput = z.input<typeof chatParams>

@@ -1,6 +1,7 @@
 /** `POST /v1/chat/completions`: inference-api 3 to 6, training-api 4.4 and 4.5. */
 import { z } from "zod"
 import { samplingFields, usage } from "./sampling.ts"
+import { structuredFields } from "./structured-output.ts"
 
 const role = z.enum(["developer", "system", "user", "assistant", "tool", "function"])
 
@@ -39,6 +40,7 @@ const allowedTools = z.looseObject({
 /** Unknown fields are accepted: clients of several vendors send their own. */
 export const chatRequest = z.looseObject({
   ...samplingFields,
+  ...structuredFields,
   messages: z.array(requestMessage).min(1),
   /** Wins over `max_tokens`, its deprecated name. */
   max_completion_tokens: z.int().min(1).nullish(),
@@ -54,7 +56,6 @@ export const chatRequest = z.looseObject({
   parallel_tool_calls: z.boolean().nullish(),
   functions: z.array(functionSchema).nullish(),
   function_call: z.union([z.enum(["none", "auto"]), z.looseObject({ name: z.string() })]).nullish(),
-  response_format: z.looseObject({ type: z.string() }).nullish(),
   reasoning_effort: z.string().nullish(),
   chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
   add_generation_prompt: z.boolean().nullish(),

@@ -1,11 +1,13 @@
 /** `POST /v1/completions`: inference-api 1 and 9. */
 import { z } from "zod"
 import { samplingFields, usage } from "./sampling.ts"
+import { structuredFields } from "./structured-output.ts"
 
 const ids = z.array(z.int().min(0)).min(1)
 
 export const textCompletionRequest = z.looseObject({
   ...samplingFields,
+  ...structuredFields,
   prompt: z.union(
     [z.string(), z.array(z.string()).min(1), ids, z.array(ids).min(1)],
     "a text, a list of texts, a list of token ids or a list of such lists; no list may be empty",

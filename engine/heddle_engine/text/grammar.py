@@ -1,0 +1,106 @@
+"""Which tokens may come next in a text that must follow a JSON schema, a pattern or a grammar.
+
+Found by llguidance (https://github.com/guidance-ai/llguidance) from the bytes of the model's tokens.
+"""
+
+import json
+
+import numpy as np
+from llguidance import LLMatcher, LLParserLimits, LLTokenizer, TokenizerWrapper, grammar_from
+
+from ..errors import EngineError
+from .tokenizer import TextTokenizer
+
+_JSON_SPACE = r"( |\n( {0,24}|\t{0,6}))?"
+"""Between the parts of JSON, as writers put it there: where any blanks may stand, a weak model writes nothing else."""
+
+_LONGEST_REASON = 500
+
+_LIMITS = LLParserLimits(verbose_errors=False)
+
+
+class GrammarMatcher:
+    """Follows one text from its first token."""
+
+    def __init__(self, matcher: LLMatcher, vocab_size: int, param: str):
+        self._matcher, self._vocab_size, self._param = matcher, vocab_size, param
+
+    def fork(self) -> "GrammarMatcher":
+        """The same state, to be continued on its own."""
+        return GrammarMatcher(self._matcher.deep_copy(), self._vocab_size, self._param)
+
+    def allowed(self) -> np.ndarray:
+        """bool [vocab]: the tokens that may come next; the ends of turn where the text may be over.
+
+        Raises `invalid` where finding them takes more than one step may.
+        """
+        bits = np.frombuffer(self._matcher.compute_bitmask(), np.uint8)
+        self._check()
+        return np.unpackbits(bits, bitorder="little")[: self._vocab_size].astype(bool)
+
+    def accept(self, token_id: int) -> None:
+        """`token_id` comes next. Raises `invalid` as `allowed` does."""
+        self._matcher.consume_token(token_id)
+        self._check()
+
+    def _check(self) -> None:
+        if self._matcher.is_error():
+            raise _unusable(self._param, _reason(self._matcher))
+
+
+class GrammarCompiler:
+    """Makes matchers for one tokenizer. Takes up to a second to make."""
+
+    def __init__(self, tokenizer: TextTokenizer, vocab_size: int):
+        self._vocab_size = vocab_size
+        if not tokenizer.eos_ids:
+            raise EngineError("invalid", "This model has no end-of-turn token, which structured output needs.")
+        vocabulary = TokenizerWrapper(_Vocabulary(tokenizer, vocab_size))
+        self._tokens = LLTokenizer(vocabulary, n_vocab=vocab_size, eos_token=sorted(tokenizer.eos_ids))
+
+    def compile(self, wire: dict) -> GrammarMatcher:
+        """`structuredOutput` of the wire. Raises `invalid` that says what of it cannot be followed."""
+        try:
+            matcher = LLMatcher(self._tokens, _grammar(wire), log_level=0, limits=_LIMITS)
+        except ValueError as error:
+            raise _unusable(wire["param"], str(error)) from error
+        if not matcher.is_error():
+            matcher.compute_bitmask()  # the first step is by far the longest, and tells most of what cannot be followed
+        if matcher.is_error():
+            raise _unusable(wire["param"], _reason(matcher))
+        return GrammarMatcher(matcher, self._vocab_size, wire["param"])
+
+
+class _Vocabulary:
+    """What llguidance reads of a tokenizer, so that both see the same bytes of a token."""
+
+    bos_token_id = None
+
+    def __init__(self, tokenizer: TextTokenizer, vocab_size: int):
+        self._tokenizer = tokenizer
+        self.eos_token_id = min(tokenizer.eos_ids)
+        self.tokens = [tokenizer.token_bytes(token_id) for token_id in range(vocab_size)]
+        self.special_token_ids = sorted(tokenizer.special_ids | tokenizer.eos_ids)
+
+    def __call__(self, text: str | bytes) -> list[int]:
+        return self._tokenizer.encode(text if isinstance(text, str) else text.decode("utf-8", "replace"))
+
+
+def _grammar(wire: dict) -> str:
+    kind = wire["kind"]
+    if kind == "json":
+        schema = json.dumps(wire["schema"], ensure_ascii=False)
+        return LLMatcher.grammar_from_json_schema(schema, overrides={"whitespace_pattern": _JSON_SPACE})
+    if kind == "choice":
+        return grammar_from("choice", json.dumps(wire["options"], ensure_ascii=False))
+    return grammar_from(kind, wire["text"])
+
+
+def _reason(matcher: LLMatcher) -> str:
+    """What llguidance says, without the traces that follow it."""
+    said = matcher.get_error().partition("\n<")[0].strip()
+    return said if len(said) <= _LONGEST_REASON else f"{said[:_LONGEST_REASON]} …"
+
+
+def _unusable(param: str, reason: str) -> EngineError:
+    return EngineError("invalid", f"The answer cannot be held to {param}: {reason}", param)

@@ -1,0 +1,150 @@
+"""Answers that must follow a schema, a pattern, a grammar or a list (inference-api 3), sampled from a random model."""
+
+import json
+import re
+
+import jsonschema
+import pytest
+
+SEEDS = 6
+
+POINT = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 6},
+        "kind": {"enum": ["circle", 'a "quoted" one', None, 3]},
+        "sizes": {"type": "array", "items": {"type": "integer", "minimum": -5, "maximum": 99}, "maxItems": 3},
+    },
+    "required": ["name", "kind"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture
+def answers(client, chat):
+    """Contents and finish reasons of several answers."""
+
+    def ask(sampling=(), **output):
+        params = chat(
+            sampling={"max_tokens": 400, "temperature": 1.0, "seed": "7", **dict(sampling)},
+            structured_output={"param": "structured_outputs", **output},
+            n=SEEDS,
+        )
+        _, result = client.call("chat", params)
+        assert "choices" in result, result
+        return [(choice["content"], choice["finish_reason"]) for choice in result["choices"]]
+
+    return ask
+
+
+SAMPLINGS = [
+    {},
+    {"temperature": 0},
+    {"top_k": 1},
+    {"top_p": 0.3, "min_p": 0.1},
+    {"repetition_penalty": 3.0, "frequency_penalty": 2.0},
+    {"ignore_eos": True},
+    {"min_tokens": 300},
+]
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS, ids=json.dumps)
+def test_every_answer_is_of_the_schema(answers, sampling):
+    for content, reason in answers(sampling, kind="json", schema=POINT):
+        jsonschema.validate(json.loads(content), POINT)
+        assert reason == "stop"
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS, ids=json.dumps)
+def test_every_answer_is_one_of_the_choices(answers, sampling):
+    options = ["yes", "no", 'neither "nor"\n']
+    told = answers(sampling, kind="choice", options=options)
+    assert {reason for _, reason in told} == {"stop"}
+    assert {content for content, _ in told} <= set(options)
+
+
+def test_every_answer_matches_the_pattern(answers):
+    pattern = r"[A-Z][a-z]{2,5} [0-9]{4}-(0[1-9]|1[0-2])"
+    told = answers(kind="regex", text=pattern)
+    assert all(re.fullmatch(pattern, content) for content, _ in told)
+    assert len({content for content, _ in told}) > 1
+
+
+@pytest.mark.parametrize(
+    "grammar",
+    ['root ::= digit ("+" digit){3}\ndigit ::= [0-9]', 'start: D ("+" D) ~ 3\nD: /[0-9]/'],
+    ids=["gbnf", "lark"],
+)
+def test_every_answer_is_of_the_grammar(answers, grammar):
+    for content, _ in answers(kind="grammar", text=grammar):
+        assert re.fullmatch(r"[0-9](\+[0-9]){3}", content)
+
+
+def test_the_logprobs_are_those_of_the_free_model(client, chat, base):
+    params = chat(
+        sampling={"max_tokens": 60, "temperature": 1.0, "seed": "3"},
+        structured_output={"param": "p", "kind": "regex", "text": "[a-d]{12}"},
+    )
+    _, result = client.call("chat", params)
+    tokens = result["choices"][0]["tokens"]
+    ids = result["prompt_token_ids"] + [token["id"] for token in tokens]
+    _, scored = client.call("score", {"base": base, "adapter": None, "token_ids": ids})
+    expected = scored["logprobs"][len(result["prompt_token_ids"]) :]
+    assert [token["logprob"] for token in tokens] == pytest.approx(expected, abs=1e-4)
+
+
+def test_others_in_the_batch_are_as_free_as_alone(client, chat):
+    free = chat(content="the rain in spain", sampling={"max_tokens": 40, "temperature": 1.0, "seed": "11"})
+    held = chat(sampling={"max_tokens": 200}, structured_output={"param": "p", "kind": "json", "schema": POINT})
+    _, alone = client.call("chat", free)
+    begun = [client.send("chat", params) for params in (held, free)]
+    finished = {}
+    while len(finished) < len(begun):
+        frame = client.receive()
+        finished[frame["id"]] = frame["result"]
+    together = finished[begun[1]]
+    assert [t["id"] for t in together["choices"][0]["tokens"]] == [t["id"] for t in alone["choices"][0]["tokens"]]
+    jsonschema.validate(json.loads(finished[begun[0]]["choices"][0]["content"]), POINT)
+
+
+def test_a_streamed_answer_is_of_the_schema(client, chat):
+    params = chat(
+        sampling={"max_tokens": 400, "temperature": 1.0},
+        structured_output={"param": "p", "kind": "json", "schema": POINT},
+        stream=True,
+    )
+    events, result = client.call("chat", params)
+    content = "".join(data["content"] for event, data in events if event == "delta")
+    jsonschema.validate(json.loads(content), POINT)
+    assert result["choices"][0]["finish_reason"] == "stop"
+
+
+def test_an_answer_that_is_cut_off_says_so(client, chat):
+    output = {"param": "p", "kind": "json", "schema": {"type": "string", "minLength": 50}}
+    _, result = client.call("chat", chat(sampling={"max_tokens": 5}, structured_output=output))
+    assert result["choices"][0]["finish_reason"] == "length"
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        ({"kind": "json", "schema": {"type": "nope"}}, "Invalid type: nope"),
+        ({"kind": "json", "schema": {"not": {}}}, 'Unimplemented keys: ["not"]'),
+        ({"kind": "json", "schema": {"$ref": "http://127.0.0.1/x"}}, "http://127.0.0.1/x"),
+        ({"kind": "json", "schema": {"type": "integer", "minimum": 3, "maximum": 2}}, "minimum"),
+        ({"kind": "regex", "text": "(a"}, "unclosed group"),
+        ({"kind": "regex", "text": "(a{1000}){1000}"}, "too many"),
+        ({"kind": "regex", "text": "\ud83d"}, "surrogates not allowed"),
+        ({"kind": "grammar", "text": "nonsense here"}, "line 1"),
+        ({"kind": "grammar", "text": "start: other"}, "other"),
+    ],
+    ids=json.dumps,
+)
+def test_what_cannot_be_followed_is_refused_before_it_begins(client, chat, output, words):
+    output = {"param": "guided_any", **output}
+    _, error = client.call("chat", chat(structured_output=output))
+    assert (error["kind"], error["param"]) == ("invalid", "guided_any")
+    assert error["message"].startswith("The answer cannot be held to guided_any: ")
+    assert words in error["message"]
+    assert len(error["message"]) < 700
+    assert "backtrace" not in error["message"]
