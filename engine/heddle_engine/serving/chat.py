@@ -4,13 +4,15 @@ from collections.abc import Callable
 
 from ..bases import Base, Bases
 from ..errors import EngineError
+from ..text.grammar import GrammarMatcher
+from ..text.tool_choice import call_grammar, call_opening
 from ..text.toolcalls import (
     THINK_CLOSE,
     THINK_OPEN,
     OutputParser,
     Pieces,
     ToolCall,
-    call_opening,
+    ToolFormat,
     reasons,
     tool_format,
 )
@@ -63,11 +65,28 @@ def _render(base: Base, params: dict) -> list[int]:
 
 def forced_opening(base: Base, params: dict) -> str:
     """How the answer begins where `tool_choice` asks for a call: written into the prompt, not sampled."""
+    forced = _forced_call(base, params)
+    return call_opening(*forced) if forced else ""
+
+
+def _forced_call(base: Base, params: dict) -> tuple[ToolFormat, str | None] | None:
+    """The format of the call that must be made, and the tool's name unless the model chooses."""
     choice = params.get("tool_choice", "auto")
     turn_begins = params.get("add_generation_prompt", True)
     if choice in ("none", "auto") or not (turn_begins and params.get("tools") and params.get("messages")):
-        return ""
-    return call_opening(tool_format(base.renderer.source), None if choice == "required" else choice["name"])
+        return None
+    return tool_format(base.renderer.source), None if choice == "required" else choice["name"]
+
+
+def _grammar(base: Base, params: dict) -> GrammarMatcher | None:
+    """What the answer must follow; None: anything."""
+    if wanted := params.get("structured_output"):
+        return base.grammars.compile(wanted)
+    if forced := _forced_call(base, params):
+        format_, name = forced
+        text = call_grammar(format_, params["tools"], name)
+        return base.grammars.compile({"kind": "lark", "text": text, "param": "tools"})
+    return None
 
 
 def check_text(base: Base, text: str, param: str) -> None:
@@ -132,7 +151,7 @@ class ChatCall:
             sink=self,
             tokenizer=self.base.tokenizer,
             max_length=self.base.max_model_len,
-            grammar=self.base.grammars.compile(wanted) if (wanted := params.get("structured_output")) else None,
+            grammar=_grammar(self.base, params),
         )
         self.request.thinking = self._thinking(params)
         self._cached = 0

@@ -11,7 +11,7 @@ from llguidance import LLMatcher, LLParserLimits, LLTokenizer, TokenizerWrapper,
 from ..errors import EngineError
 from .tokenizer import TextTokenizer
 
-_JSON_SPACE = r"( |\n( {0,24}|\t{0,6}))?"
+JSON_OPTIONS = {"whitespace_pattern": r"( |\n( {0,24}|\t{0,6}))?"}
 """Between the parts of JSON, as writers put it there: where any blanks may stand, a weak model writes nothing else."""
 
 _LONGEST_REASON = 500
@@ -59,7 +59,10 @@ class GrammarCompiler:
         self._tokens = LLTokenizer(vocabulary, n_vocab=vocab_size, eos_token=sorted(tokenizer.eos_ids))
 
     def compile(self, wire: dict) -> GrammarMatcher:
-        """`structuredOutput` of the wire. Raises `invalid` that says what of it cannot be followed."""
+        """`structuredOutput` of the wire, or its like of the kind `lark`.
+
+        Raises `invalid` that says what of it cannot be followed.
+        """
         try:
             matcher = LLMatcher(self._tokens, _grammar(wire), log_level=0, limits=_LIMITS)
         except ValueError as error:
@@ -90,7 +93,7 @@ def _grammar(wire: dict) -> str:
     kind = wire["kind"]
     if kind == "json":
         schema = json.dumps(wire["schema"], ensure_ascii=False)
-        return LLMatcher.grammar_from_json_schema(schema, overrides={"whitespace_pattern": _JSON_SPACE})
+        return LLMatcher.grammar_from_json_schema(schema, overrides=JSON_OPTIONS)
     if kind == "choice":
         return grammar_from("choice", json.dumps(wire["options"], ensure_ascii=False))
     return grammar_from(kind, wire["text"])

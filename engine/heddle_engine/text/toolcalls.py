@@ -53,16 +53,6 @@ def reasons(template: str) -> bool:
     return THINK_CLOSE in template
 
 
-def call_opening(tools: ToolFormat, name: str | None) -> str:
-    """What an answer that calls a tool begins with, up to the name, or past it when there is only one choice.
-
-    It ends before a space, where no tokenizer joins what stands on both sides.
-    """
-    arguments = "parameters" if tools == "llama3" else "arguments"
-    member = '{"name":' if name is None else f'{{"name": {json.dumps(name, ensure_ascii=False)}, "{arguments}":'
-    return {"hermes": "<tool_call>\n", "mistral": "[TOOL_CALLS] [", "llama3": ""}[tools] + member
-
-
 class OutputParser:
     """`feed` text, then `finish`. `tools` None leaves tool markers in the content."""
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from heddle_engine.text.toolcalls import OutputParser, Pieces, call_opening, tool_format
+from heddle_engine.text.tool_choice import call_opening
+from heddle_engine.text.toolcalls import OutputParser, Pieces, tool_format
 
 DEEP_CALL = '<tool_call>{"name":"f","arguments":{"a":' + "[" * 1500 + "]" * 1500 + "}}</tool_call>"
 

@@ -58,7 +58,7 @@ export const chatParams = z.object({
   prompt: z.string().nullable().default(null),
   prompt_token_ids: z.array(z.int()).nullable().default(null),
   tools: z.array(z.looseObject({})).nullable().default(null),
-  /** For `required` and a named function the prompt ends with the beginning of a call; the sampler is not constrained. */
+  /** For `required` and a named function the prompt ends with the beginning of a call, and the sampler is held to the rest. */
   tool_choice: z.union([z.enum(["none", "auto", "required"]), z.object({ name: z.string() })]).default("auto"),
   chat_template_kwargs: z.record(z.string(), z.unknown()).default({}),
   add_generation_prompt: z.boolean().default(true),
