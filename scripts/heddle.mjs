@@ -12,7 +12,7 @@
  */
 import { ensureCatalogTemplate } from "./setup/catalog.mjs"
 import { ensureEngine } from "./setup/engine.mjs"
-import { ensureNodeModules, projectNode } from "./setup/node-modules.mjs"
+import { checkNode, ensureNodeModules, projectNode } from "./setup/node-modules.mjs"
 import { fromRoot } from "./setup/paths.mjs"
 import { SetupError, say } from "./setup/progress.mjs"
 import { become } from "./setup/run.mjs"
@@ -39,6 +39,7 @@ async function runTypeScript(file, args) {
 
 const [name, ...args] = process.argv.slice(2)
 try {
+  checkNode(process.versions.node)
   const command = Object.hasOwn(commands, name ?? "") ? commands[name] : null
   if (!command)
     throw new SetupError(`unknown command ${name ?? "(none)"}: choose one of ${Object.keys(commands).join(", ")}`)

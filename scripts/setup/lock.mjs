@@ -1,8 +1,8 @@
 /** One set-up at a time: two commands started together must not install into the same folder. */
 import { mkdirSync, readFileSync, rmdirSync, statSync, unlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { cache } from "./paths.mjs"
-import { say } from "./progress.mjs"
+import { cache, root } from "./paths.mjs"
+import { SetupError, say } from "./progress.mjs"
 
 const POLL_MS = 250
 /** Longer than breaking a lock can take, so an older breaker has died. */
@@ -11,8 +11,8 @@ const BREAKER_LIFE_MS = 10_000
 /** Runs `work` while holding the lock `name`. A lock whose process has died is taken over. */
 export async function withLock(name, work) {
   const folder = join(cache, "locks")
-  mkdirSync(folder, { recursive: true })
   const path = join(folder, `${name}.lock`)
+  makeFolder(folder)
   let told = false
   while (!tryLock(path)) {
     const owner = ownerOf(path)
@@ -30,15 +30,28 @@ export async function withLock(name, work) {
   }
 }
 
+function makeFolder(folder) {
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (error) {
+    throw unwritable(error)
+  }
+}
+
 function tryLock(path) {
   try {
     writeFileSync(path, String(process.pid), { flag: "wx" })
     return true
   } catch (error) {
     if (error.code === "EEXIST") return false
-    throw error
+    throw unwritable(error)
   }
 }
+
+const unwritable = (error) =>
+  new SetupError(
+    `the set-up cannot write into ${root}: ${error.message}.\nRun the command as the user that this folder belongs to.`,
+  )
 
 /** The process id in the lock, or null when the lock is gone or not yet written. */
 function ownerOf(path) {

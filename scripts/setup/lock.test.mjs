@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { withLock } from "./lock.mjs"
 import { cache } from "./paths.mjs"
 
@@ -40,4 +40,14 @@ test("a failure frees the lock", async () => {
   })
   await expect(failing).rejects.toThrow("no network")
   expect(existsSync(fileOf(lock))).toBe(false)
+})
+
+test("a repository that this user may not write to is said, without a stack", async () => {
+  vi.doMock("./paths.mjs", () => ({ cache: "/dev/null/.heddle", root: "/dev/null" }))
+  vi.resetModules()
+  const { withLock: lock } = await import("./lock.mjs")
+  const { SetupError } = await import("./progress.mjs")
+  const refused = lock(name(), async () => "done")
+  await expect(refused).rejects.toThrow(SetupError)
+  await expect(refused).rejects.toThrow(/^the set-up cannot write into \/dev\/null: ENOTDIR/)
 })

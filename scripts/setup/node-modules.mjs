@@ -1,17 +1,29 @@
 /** The npm packages, and with them the Node that runs our TypeScript (npm package `node`). */
-import { existsSync, readFileSync, rmSync } from "node:fs"
-import { join } from "node:path"
+import { accessSync, constants, existsSync, readFileSync, rmSync } from "node:fs"
+import { homedir } from "node:os"
+import { dirname, join } from "node:path"
 import { withLock } from "./lock.mjs"
 import { cache, fromRoot, root } from "./paths.mjs"
 import { SetupError, step } from "./progress.mjs"
 import { ask, runLogged } from "./run.mjs"
 import { clearStamp, digest, readStamp, writeStamp } from "./stamp.mjs"
 
+/** `engines` in package.json, which npm only warns of. */
+const OLDEST_FOR_SETUP = 20
 /** The first Node that strips types from .ts files by itself. */
 const OLDEST_FOR_TYPESCRIPT = 24
 
 /** Node for our TypeScript: the one in node_modules. */
 export const projectNode = fromRoot("node_modules", ".bin", "node")
+
+/** Refuses a Node that is too old for the set-up itself. */
+export function checkNode(version) {
+  if (Number.parseInt(version) >= OLDEST_FOR_SETUP) return
+  throw new SetupError(
+    `this is Node ${version} (${process.execPath}), and Heddle needs Node ≥ ${OLDEST_FOR_SETUP}.\n` +
+      "Install one from https://nodejs.org/en/download, or put it first on the PATH.",
+  )
+}
 
 /** Makes node_modules match package-lock.json. */
 export async function ensureNodeModules(folder = root) {
@@ -52,9 +64,22 @@ async function install(folder) {
 }
 
 /** The npm that runs this script, else the one on the PATH. */
-function npm(...args) {
+function npm(...given) {
   const cli = process.env.npm_execpath
+  const args = [...given, ...npmCache()]
   return cli?.endsWith(".js") ? [process.execPath, [cli, ...args]] : ["npm", args]
+}
+
+/** npm fails where it cannot write its cache, and the user of a service often has no home: then the cache is ours. */
+export function npmCache() {
+  let folder = process.env.npm_config_cache || join(homedir(), ".npm")
+  while (!existsSync(folder)) folder = dirname(folder)
+  try {
+    accessSync(folder, constants.W_OK)
+    return []
+  } catch {
+    return ["--cache", join(cache, "npm")]
+  }
 }
 
 /** npm settings that forbid install scripts leave the package `node` without its binary. */

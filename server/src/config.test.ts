@@ -18,12 +18,22 @@ test.each([
   [
     "HEDDLE_POSTGRES_URL",
     "db:secret",
-    "HEDDLE_POSTGRES_URL is not a URL such as postgresql://user:password@host:5432/database",
+    "HEDDLE_POSTGRES_URL is not a URL such as postgresql://user:password@host:5432/database; " +
+      "in a password, / is written %2F, @ %40 and # %23",
+  ],
+  [
+    "HEDDLE_POSTGRES_URL",
+    "postgresql://me:sec/ret@db:5432/heddle",
+    "HEDDLE_POSTGRES_URL is not a URL such as postgresql://user:password@host:5432/database; " +
+      "in a password, / is written %2F, @ %40 and # %23",
   ],
 ])("%s = %j is refused by name", (name, value, message) => {
   expect(() => readConfig([], { [name]: value })).toThrow(new Error(message))
 })
 
-test.each(["postgres://h/d", "postgresql:///d?host=/run/postgresql"])("%s is an address of PostgreSQL", (url) => {
-  expect(readConfig([], { HEDDLE_POSTGRES_URL: url }).postgresUrl).toBe(url)
-})
+test.each(["postgres://h/d", "postgresql:///d?host=/run/postgresql", "postgresql://me:x@/d?host=/run/postgresql"])(
+  "%s is an address of PostgreSQL",
+  (url) => {
+    expect(readConfig([], { HEDDLE_POSTGRES_URL: url }).postgresUrl).toBe(url)
+  },
+)

@@ -76,8 +76,13 @@ function parsePort(text: string): number {
 /** The URL holds a password, so a message never repeats it. */
 function parsePostgresUrl(text: string | undefined): string | null {
   if (text === undefined || text === "") return null
-  if (/^postgres(ql)?:\/\//.test(text)) return text
-  throw new Error("HEDDLE_POSTGRES_URL is not a URL such as postgresql://user:password@host:5432/database")
+  // Without a host, which a parameter may name, pg gives it one to be read.
+  const readable = URL.canParse(text.replace("@/", "@host/"))
+  if (/^postgres(ql)?:\/\//.test(text) && readable) return text
+  throw new Error(
+    "HEDDLE_POSTGRES_URL is not a URL such as postgresql://user:password@host:5432/database; " +
+      "in a password, / is written %2F, @ %40 and # %23",
+  )
 }
 
 function parseLogLevel(text: string | undefined): string {

@@ -19,7 +19,10 @@ async function main(): Promise<void> {
   // Only what is loaded from here on comes from the cache and goes to it.
   const { createApp } = await import("./app.ts")
   const app = await createApp(config)
-  const url = await app.server.listen({ host: config.host, port: config.port })
+  const url = await app.server.listen({ host: config.host, port: config.port }).catch(async (cause: unknown) => {
+    await app.close()
+    throw cannotListen(config, cause)
+  })
   // Not before: a start that fails, on a port in use for instance, would leave a key that nobody has seen.
   announce(config, url, await app.firstKey())
   // A server is often killed, and what is written at exit would be lost.
@@ -33,6 +36,19 @@ async function main(): Promise<void> {
       )
     })
   }
+}
+
+/** What the operator can do about each; of others the system's word is all there is. */
+const listenFaults: Record<string, string> = {
+  EADDRINUSE: "the port is in use. Stop what listens there, or choose another with --port; 0 takes a free one",
+  EACCES: "this user may not use the port. Choose one above 1023 with --port",
+  EADDRNOTAVAIL: "this machine does not have the address. Choose one of its own with --host; 0.0.0.0 takes all",
+  ENOTFOUND: "no such host is known. Choose an address of this machine with --host; 0.0.0.0 takes all",
+}
+
+function cannotListen({ host, port }: Config, cause: unknown): Error {
+  const { code = "", message } = cause as NodeJS.ErrnoException
+  return new Error(`cannot listen on ${host} port ${port}: ${listenFaults[code] ?? message}`, { cause })
 }
 
 function announce(config: Config, url: string, firstKey: string | null): void {

@@ -17,7 +17,13 @@ import { createTrajectoryLog } from "../src/storage/catalog/trajectory-logs.ts"
 import { createUpload, listUploads, type UploadRecord } from "../src/storage/catalog/uploads.ts"
 import { bootstrap, makeFirstKey } from "../src/platform/bootstrap.ts"
 import { copyCatalogTemplate } from "./support/catalog-template.ts"
-import { addTenant, openTestCatalog, type TestCatalog, type TestTenant } from "./support/test-catalog.ts"
+import {
+  addTenant,
+  createDatabase,
+  openTestCatalog,
+  type TestCatalog,
+  type TestTenant,
+} from "./support/test-catalog.ts"
 
 const postgres = process.env["HEDDLE_TEST_POSTGRES_URL"]
 const stores = [
@@ -246,6 +252,21 @@ test.runIf(postgres !== undefined)("connections that PostgreSQL closes while the
   await new Promise((resolve) => setTimeout(resolve, 200))
   expect((await sql`select 1 as one`.execute(database)).rows).toEqual([{ one: 1 }])
   await close()
+})
+
+test.runIf(postgres !== undefined)("a PostgreSQL user who may not make tables is told so", async () => {
+  const url = new URL(await createDatabase(postgres!))
+  const client = new pg.Client({ connectionString: url.href })
+  await client.connect()
+  const user = `heddle_guest_${process.pid}_${Date.now()}`
+  await client.query(`create role ${user} login password 'guest'`)
+  await client.query("revoke create on schema public from public")
+  await client.end()
+  url.username = user
+  url.password = "guest"
+  await expect(openCatalog({ postgresUrl: url.href, folder: "", template: null })).rejects.toThrow(
+    "catalog migration failed (none): permission denied for schema public. Let the user of HEDDLE_POSTGRES_URL make tables",
+  )
 })
 
 test("a PostgreSQL server that is not there is named, without its password", async () => {

@@ -1,5 +1,7 @@
 /** The first start on a new data folder: what the embedded catalog is made from, and what a crash may leave. */
+import { once } from "node:events"
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { PGlite } from "@electric-sql/pglite"
@@ -55,6 +57,15 @@ test("half a copy that a crash left is not taken for a catalog", async () => {
   await startAndMakeModel(template)
   expect((await readdir(dataDir())).filter((name) => name.startsWith("catalog"))).toEqual(["catalog"])
   expect(await readdir(path.join(dataDir(), "catalog"))).not.toContain("stray")
+})
+
+test("a template that cannot be copied leaves no half of a catalog", async () => {
+  const template = await markedTemplate()
+  const socket = createServer().listen(path.join(template, "zz.sock"))
+  await once(socket, "listening")
+  await expect(startAndMakeModel(template)).rejects.toThrow("zz.sock")
+  socket.close()
+  expect((await readdir(dataDir())).filter((name) => name.startsWith("catalog"))).toEqual([])
 })
 
 test("an existing catalog is kept", async () => {

@@ -1,6 +1,6 @@
 /** What a person sees who starts the server. */
 import { once } from "node:events"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -38,7 +38,9 @@ test("a first start that fails on a port in use leaves the key to the next start
   await once(taken, "listening")
   const { port } = taken.address() as AddressInfo
   const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal", HEDDLE_ADMIN_KEY: "" }
-  await expect(launchServer(folder, env, port).url).rejects.toThrow(`address already in use 127.0.0.1:${port}`)
+  await expect(launchServer(folder, env, port).url).rejects.toThrow(
+    `cannot listen on 127.0.0.1 port ${port}: the port is in use. Stop what listens there`,
+  )
   taken.close()
   const { child, url } = launchServer(folder, env)
   const lines: string[] = []
@@ -48,6 +50,30 @@ test("a first start that fails on a port in use leaves the key to the next start
   child.kill("SIGTERM")
   await once(child, "exit")
   await rm(folder, { recursive: true, force: true })
+})
+
+test("an address that this machine does not have is said, and the folder is let go", async () => {
+  const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal", HEDDLE_HOST: "192.0.2.1" }
+  await expect(launchServer(dataDir, env).url).rejects.toThrow(
+    "cannot listen on 192.0.2.1 port 0: this machine does not have the address. Choose one of its own with --host",
+  )
+  expect(await readdir(dataDir)).not.toContain("lock")
+})
+
+test("a PostgreSQL server that is away is one sentence, not a log line with a stack before it", async () => {
+  const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "info", HEDDLE_POSTGRES_URL: "postgresql://me:secret@127.0.0.1:9/d" }
+  const { child, url } = launchServer(dataDir, env)
+  const lines: string[] = []
+  createInterface({ input: child.stdout! }).on("line", (line) => lines.push(line))
+  await expect(url).rejects.toThrow(
+    new Error(
+      "Heddle cannot start: PostgreSQL at 127.0.0.1:9/d (HEDDLE_POSTGRES_URL) cannot be used: " +
+        "connect ECONNREFUSED 127.0.0.1:9. See that the setting is right, that the server runs and that it has this " +
+        "user and database",
+    ),
+  )
+  expect(lines).toEqual([])
+  expect(child.exitCode).toBe(1)
 })
 
 test("an entity that no path could name is refused", async () => {

@@ -2,6 +2,7 @@
 import path from "node:path"
 import { BlobStore } from "./blobs/blob-store.ts"
 import { type CatalogDatabase, type CatalogLocation, openCatalog, pingCatalog } from "./catalog/open-catalog.ts"
+import { isAboutFolder, unusable } from "./data-folder.ts"
 import { lockDataFolder } from "./data-lock.ts"
 import type { ReachabilityLog } from "./reachability.ts"
 import { storesCheck } from "./stores-check.ts"
@@ -51,6 +52,6 @@ export async function openStores({ dataDir, catalog, clickhouseUrl, log }: Store
     if (database.status === "fulfilled") await database.value.destroy()
     if (traces.status === "fulfilled") await traces.value.close()
     await lock.release()
-    throw error
+    throw isAboutFolder(dataDir, error) ? unusable(dataDir, error) : error
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Whether a store on another machine can be reached. The log hears of it when that changes, not from
- * each of the thousand queries that fail meanwhile.
+ * each of the thousand queries that fail meanwhile, and not of a store that never was: the start fails and says so.
  */
 export interface ReachabilityLog {
   info(object: object, message: string): void
@@ -13,6 +13,7 @@ const settledMs = 2_000
 export class Reachability {
   readonly #store: string
   readonly #log: ReachabilityLog | null
+  #wasReached = false
   /** `performance.now()` of the first and the last failure; null: it is reached. */
   #away: { since: number; last: number } | null = null
 
@@ -23,6 +24,7 @@ export class Reachability {
   }
 
   failed(cause: unknown): void {
+    if (!this.#wasReached) return
     const now = performance.now()
     if (this.#away === null) {
       this.#away = { since: now, last: now }
@@ -32,6 +34,7 @@ export class Reachability {
   }
 
   answered(): void {
+    this.#wasReached = true
     if (this.#away === null) return
     const now = performance.now()
     if (now - this.#away.last < settledMs) return

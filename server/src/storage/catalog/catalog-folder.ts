@@ -14,8 +14,13 @@ export async function ensureCatalogFolder(folder: string, template: string | nul
   await mkdir(path.dirname(folder), { recursive: true })
   const unfinished = `${folder}.new`
   await rm(unfinished, { recursive: true, force: true })
-  if (template === null || !(await copy(template, unfinished))) await initialize(unfinished)
-  await rename(unfinished, folder)
+  try {
+    if (template === null || !(await copy(template, unfinished))) await initialize(unfinished)
+    await rename(unfinished, folder)
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true })
+    throw error
+  }
 }
 
 async function isEmpty(folder: string): Promise<boolean> {

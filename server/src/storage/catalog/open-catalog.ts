@@ -98,7 +98,11 @@ async function reach(database: CatalogDatabase, url: string): Promise<void> {
   } catch (cause) {
     const where = URL.parse(url)
     const name = where === null ? "" : ` at ${where.host}${where.pathname}`
-    throw new Error(`PostgreSQL${name} (HEDDLE_POSTGRES_URL) cannot be used: ${reasonOf(cause)}`, { cause })
+    throw new Error(
+      `PostgreSQL${name} (HEDDLE_POSTGRES_URL) cannot be used: ${reasonOf(cause)}. ` +
+        "See that the setting is right, that the server runs and that it has this user and database",
+      { cause },
+    )
   }
 }
 
@@ -125,10 +129,14 @@ function laterVersion(migration: string): Error {
   )
 }
 
+const insufficientPrivilege = "42501"
+
 async function migrate(database: CatalogDatabase): Promise<void> {
   const migrator = new Migrator({ db: database, provider: { getMigrations: async () => migrations } })
   const { error, results } = await migrator.migrateToLatest()
   if (error === undefined) return
   const failed = results?.find((result) => result.status === "Error")?.migrationName ?? "none"
-  throw new Error(`catalog migration failed (${failed})`, { cause: error })
+  const isForbidden = error instanceof pg.DatabaseError && error.code === insufficientPrivilege
+  const wayOut = isForbidden ? ". Let the user of HEDDLE_POSTGRES_URL make tables, as the database's owner may" : ""
+  throw new Error(`catalog migration failed (${failed}): ${reasonOf(error)}${wayOut}`, { cause: error })
 }

@@ -27,8 +27,14 @@ export async function loadProviderSecrets(file: string | null): Promise<Provider
     })
     return new Map(entries)
   } catch (cause) {
-    throw new Error(`the secrets that HEDDLE_SECRETS names, ${file}, cannot be used: ${reasonOf(cause)}`, { cause })
+    throw unusable(file, cause)
   }
+}
+
+/** At the log level debug a failed start prints the cause too, so it may not quote the file either. */
+function unusable(file: string, cause: unknown): Error {
+  const message = `the secrets that HEDDLE_SECRETS names, ${file}, cannot be used: ${reasonOf(cause)}`
+  return new Error(message, cause instanceof SyntaxError ? {} : { cause })
 }
 
 /** Of a JSON error only that it is one: its message would quote the file. */

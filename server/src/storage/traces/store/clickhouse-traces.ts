@@ -32,19 +32,22 @@ export class ClickHouseTraces implements TraceStore {
    * @throws {Error} with a sentence for the operator when the server does not answer, or refuses.
    */
   static async open(url: string, log: ReachabilityLog | null): Promise<ClickHouseTraces> {
-    if (!URL.canParse(url))
-      throw new Error("HEDDLE_CLICKHOUSE_URL is not a URL such as http://user:password@host:8123/heddle")
+    if (!isAddress(url)) {
+      throw new Error(
+        "HEDDLE_CLICKHOUSE_URL is not a URL such as http://user:password@host:8123/heddle; " +
+          "in a password, / is written %2F, @ %40, # %23 and % %25",
+      )
+    }
     try {
-      await makeDatabase(url)
+      await reach(url)
       const traces = new ClickHouseTraces(connect(url), log)
       await traces.ping()
       return traces
     } catch (cause) {
       throw new Error(
-        `the ClickHouse server at ${new URL(url).host} (HEDDLE_CLICKHOUSE_URL) cannot be used: ${reasonOf(cause)}`,
-        {
-          cause,
-        },
+        `the ClickHouse server at ${new URL(url).host} (HEDDLE_CLICKHOUSE_URL) cannot be used: ${reasonOf(cause)}. ` +
+          "See that the setting is right, that the server runs and that it has this user",
+        { cause },
       )
     }
   }
@@ -106,21 +109,39 @@ export class ClickHouseTraces implements TraceStore {
   }
 }
 
-/** What the server or the network said. */
+/** What the server or the network said; what is no ClickHouse may answer with a whole page. */
 function reasonOf(error: unknown): string {
   const { message, code } = (isStoreAway(error) ? error.cause : error) as { message: string; code?: string }
-  return message || (code ?? String(error))
+  const said = (message || (code ?? String(error))).replace(/\s+/g, " ").trim()
+  return said.length > longestReason ? `${said.slice(0, longestReason)}…` : said.replace(/\.$/, "")
 }
+
+const longestReason = 200
+
+function isAddress(url: string): boolean {
+  const parsed = URL.parse(url)
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return false
+  try {
+    decodeURIComponent(parsed.username + parsed.password + parsed.pathname)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The server's own limit on a query should speak first. */
+const longestRequestMs = (longestQuerySeconds + 30) * 1000
+/** At the start somebody waits: what says nothing for so long is not there. */
+const longestStartMs = 10_000
 
 /** Else the server goes on with a query whose connection is closed. */
 const stopsWithClient = { cancel_http_readonly_queries_on_client_close: 1 } as const
 
-function connect(url: string): ClickHouseClient {
+function connect(url: string, requestMs = longestRequestMs): ClickHouseClient {
   return createClient({
     url,
     max_open_connections: 16,
-    // The server's own limit on a query should speak first.
-    request_timeout: (longestQuerySeconds + 30) * 1000,
+    request_timeout: requestMs,
     // Lists of ids do not fit into an address.
     use_multipart_params_auto: true,
     clickhouse_settings: {
@@ -134,14 +155,15 @@ function connect(url: string): ClickHouseClient {
   })
 }
 
-async function makeDatabase(url: string): Promise<void> {
+/** Makes the database that the URL names, if it is not there. */
+async function reach(url: string): Promise<void> {
   const server = new URL(url)
   const name = decodeURIComponent(server.pathname.slice(1))
-  if (name === "") return
   server.pathname = "/"
-  const client = connect(server.href)
+  const client = connect(server.href, longestStartMs)
+  const query = name === "" ? "select 1" : "create database if not exists {name:Identifier}"
   try {
-    await client.command({ query: "create database if not exists {name:Identifier}", query_params: { name } })
+    await client.command({ query, query_params: name === "" ? {} : { name } })
   } catch (error) {
     // A user who may not make databases has one already, or hears of it at the first table.
     if ((error as { type?: string }).type !== "ACCESS_DENIED") throw clickHouseFailure(error)

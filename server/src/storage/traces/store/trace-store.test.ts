@@ -1,4 +1,6 @@
 /** The trace store seam on a store of its own. */
+import { once } from "node:events"
+import { type AddressInfo, createServer, type Socket } from "node:net"
 import { text as textOf } from "node:stream/consumers"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -105,8 +107,30 @@ test.each([
     /the ClickHouse server at 127\.0\.0\.1:1 \(HEDDLE_CLICKHOUSE_URL\) cannot be used: .*ECONNREFUSED/,
   ],
   ["clickhouse.example", /HEDDLE_CLICKHOUSE_URL is not a URL such as/],
+  ["clickhouse.example:8123", /HEDDLE_CLICKHOUSE_URL is not a URL such as/],
+  ["http://user:secret%@127.0.0.1:1/heddle", /HEDDLE_CLICKHOUSE_URL is not a URL such as/],
 ])("a server that cannot be used is told to the operator, without the password: %s", async (clickhouseUrl, message) => {
   const opening = openTraces({ clickhouseUrl, folder })
   await expect(opening).rejects.toThrow(message)
   await expect(opening).rejects.not.toThrow("secret")
 })
+
+test.each([
+  ["says nothing", () => undefined, /cannot be used: Timeout error\. See that/],
+  [
+    "is something else",
+    (socket: Socket) => socket.end(`HTTP/1.1 501 No\r\nconnection: close\r\n\r\n<html>\n${"<p>no</p>\n".repeat(100)}`),
+    /^the ClickHouse server at \S+ \(HEDDLE_CLICKHOUSE_URL\) cannot be used: <html>( <p>no<\/p>)+.{0,10}…\. See that/,
+  ],
+])(
+  "a server that %s is told to the operator in one line, soon",
+  async (_what, answer, message) => {
+    const server = createServer((socket) => socket.on("error", () => undefined).once("data", () => answer(socket)))
+    await once(server.listen(0, "127.0.0.1"), "listening")
+    const { port } = server.address() as AddressInfo
+    const opening = openTraces({ clickhouseUrl: `http://127.0.0.1:${port}/heddle`, folder })
+    await expect(opening).rejects.toThrow(message)
+    server.close()
+  },
+  30_000,
+)
