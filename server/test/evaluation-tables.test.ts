@@ -157,6 +157,56 @@ describe("calls 6.2: making and reading", () => {
     })
   })
 
+  test("pages read one after the other, as Python takes them: of any size, back and forth, of two tables at once", async () => {
+    const project = acme.newProject()
+    const { digest } = await createTable(
+      project,
+      JSON.stringify(Array.from({ length: 2500 }, (_, n) => ({ n: n % 2000 }))),
+    )
+    const appended = await update(project, digest, [{ append: { row: { n: "end" } } }, { pop: { index: 0 } }])
+    const { digest: other } = appended.body as { digest: string }
+    const whole = new Map([digest, other].map((one) => [one, query(project, one)]))
+    for (const size of [100, 7, 256, 300]) {
+      // Small pages of the beginning only: there would be hundreds.
+      const end = size < 100 ? 500 : 2600
+      for (let offset = 0; offset < end; offset += size) {
+        for (const [one, rows] of whole) {
+          const page = await query(project, one, { limit: size, offset })
+          expect(page).toEqual((await rows).slice(offset, offset + size))
+        }
+      }
+    }
+    for (const offset of [2499, 50, 2450, 2500, 799, 2501]) {
+      expect(await query(project, digest, { limit: 100, offset })).toEqual(
+        (await whole.get(digest))?.slice(offset, offset + 100),
+      )
+    }
+    expect((await query(project, other, { limit: 10, offset: 2490 })).at(-1)?.val).toEqual({ n: "end" })
+  })
+
+  test("pages of rows that grow by far, more than the server keeps, and again", async () => {
+    const project = acme.newProject()
+    const row = (n: number) => ({ n, text: n < 60 ? "" : "x".repeat(1024 * 1024) })
+    const digests: string[] = []
+    for (let from = 0; from < 100; from += 20) {
+      const rows = Array.from({ length: 20 }, (_, n) => row(from + n))
+      digests.push(...(await createTable(project, JSON.stringify(rows))).row_digests)
+    }
+    const joined = await acme.post("/table/create_from_digests", { project_id: project, row_digests: digests })
+    const { digest } = joined.body as { digest: string }
+    for (const round of [1, 2]) {
+      for (let offset = 0; offset < 104; offset += 4) {
+        const page = await query(project, digest, { limit: 4, offset })
+        const shape = page.map(({ val, original_index }) => {
+          const { n, text } = val as { n: number; text: string }
+          return [original_index, n, text.length]
+        })
+        const expected = [0, 1, 2, 3].map((n) => [offset + n, offset + n, offset + n < 60 ? 0 : 1024 * 1024])
+        expect([round, offset, shape]).toEqual([round, offset, offset < 100 ? expected : []])
+      }
+    }
+  })
+
   test("calls 3.7: sorted by a path, missing values last in both directions, then in the table's order", async () => {
     const project = acme.newProject()
     const rows = [
@@ -311,6 +361,27 @@ describe("calls 6.2: tables from digests", () => {
     expect((await fromDigests("acme", [])).status).toBe(400)
     expect((await fromDigests("nobody/x", [])).status).toBe(403)
   })
+
+  test("a table or a row that comes after its page was read is in the same page then", async () => {
+    const project = acme.newProject()
+    const { row_digests } = await createTable(acme.newProject(), numbered(40))
+    const some = await createTable(project, numbered(20))
+    const { digest } = await createTable(acme.newProject(), numbered(40))
+    const pages = async () => {
+      const read: unknown[] = []
+      for (let offset = 0; offset < 40; offset += 5) {
+        read.push(...(await query(project, digest, { limit: 5, offset })).map((row) => row.original_index))
+      }
+      return read
+    }
+    await createTable(project, "[]")
+    expect(await pages()).toEqual([])
+    expect((await fromDigests(project, row_digests)).body).toEqual({ digest })
+    expect(some.row_digests).toEqual(row_digests.slice(0, 20))
+    expect(await pages()).toEqual(Array.from({ length: 20 }, (_, n) => n))
+    await createTable(project, numbered(40))
+    expect(await pages()).toEqual(Array.from({ length: 40 }, (_, n) => n))
+  })
 })
 
 test("security 5.3: the same rows in two projects are two tables, and another team's are not there", async () => {
@@ -329,6 +400,8 @@ test("security 5.3: the same rows in two projects are two tables, and another te
   })
   expect(joined.body).toEqual({ digest })
   expect((await read(theirs)).body).toEqual({ rows: [] })
+  expect(await query(mine, digest, { limit: 1 })).toHaveLength(1)
+  expect((await rival.post("/table/query", { project_id: theirs, digest, limit: 1 })).body).toEqual({ rows: [] })
 })
 
 test("law 1: tables are there after a restart", async () => {

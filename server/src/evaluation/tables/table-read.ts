@@ -3,6 +3,7 @@ import type { z } from "zod"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { type PlacedDigest, selectRows, type TableSelection } from "../../storage/traces/table-order.ts"
+import { readTablePage } from "../../storage/traces/table-pages.ts"
 import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import {
   mostNamedRows,
@@ -28,6 +29,8 @@ import { tableNotFound } from "./table-write.ts"
 const batchBytes = 16 * 1024 * 1024
 const firstBatchRows = 256
 const mostBatchRows = 65_536
+/** A request for more takes several batches, and is none of a client that turns pages. */
+const mostPageRows = firstBatchRows
 
 /** JSON texts of rows, in batches. An unknown table has none. */
 export async function queryTable(
@@ -40,10 +43,12 @@ export async function queryTable(
   const project = await projectForRead(database, principal, body.project_id)
   const rowDigests = body.filter?.row_digests?.length ? body.filter.row_digests : null
   const sortBy = body.sort_by ?? []
+  const selection = { tableDigest: body.digest, rowDigests, sortBy }
+  const readRows = (range.limit ?? Infinity) <= mostPageRows ? pageInOrder : rowsInOrder
   const source: RowSource =
     rowDigests === null && sortBy.length === 0
-      ? (at) => rowsInOrder(traces, project, body.digest, at)
-      : (at) => selectedRows(traces, project, { tableDigest: body.digest, rowDigests, sortBy }, at)
+      ? (at) => readRows(traces, project, body.digest, at)
+      : (at) => selectedRows(traces, project, selection, at)
   return rowBatches(source, range, shownRow)
 }
 
@@ -79,7 +84,13 @@ interface Part {
 }
 
 /** A part of what is asked for: fewer rows than its limit are the last ones. */
-type RowSource = (part: Part) => Promise<{ placed: PlacedDigest[]; texts: Map<string, string> }>
+type RowSource = (part: Part) => Promise<{ placed: PlacedDigest[]; texts: ReadonlyMap<string, string> }>
+
+async function pageInOrder(traces: Traces, project: ProjectAccess, tableDigest: string, { limit, offset }: Part) {
+  const part = { projectId: project.id, tableDigest, from: offset, to: offset + limit }
+  const { digests, texts } = await readTablePage(traces, part)
+  return { placed: placedFrom(offset, digests), texts }
+}
 
 async function rowsInOrder(traces: Traces, project: ProjectAccess, tableDigest: string, { limit, offset }: Part) {
   const range = { from: offset, to: offset + limit }
@@ -88,7 +99,11 @@ async function rowsInOrder(traces: Traces, project: ProjectAccess, tableDigest: 
     digests.length > mostNamedRows
       ? await rangeTexts(traces, project.id, tableDigest, range)
       : await rowTexts(traces, project.id, digests)
-  return { placed: digests.map((digest, index) => ({ digest, position: offset + index })), texts }
+  return { placed: placedFrom(offset, digests), texts }
+}
+
+function placedFrom(offset: number, digests: readonly string[]): PlacedDigest[] {
+  return digests.map((digest, index) => ({ digest, position: offset + index }))
 }
 
 async function selectedRows(traces: Traces, project: ProjectAccess, selection: TableSelection, part: Part) {

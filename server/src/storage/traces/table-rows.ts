@@ -4,7 +4,7 @@
  * read without the rest. All chunks of a table come in one insert: it is there whole, or not at all.
  */
 import { SqlParameters } from "./query/sql-parameters.ts"
-import type { TraceParameters, TraceStore } from "./store/trace-store.ts"
+import type { QueryLimits, TraceParameters, TraceStore } from "./store/trace-store.ts"
 
 export const tableTables = [
   // A row is looked up by its digest, which puts the rows of a page far apart: small granules.
@@ -127,12 +127,13 @@ export async function rowTexts(
   traces: TraceStore,
   projectId: string,
   digests: readonly string[],
+  limits?: QueryLimits,
 ): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   const different = [...new Set(digests)]
   for (let from = 0; from < different.length; from += mostNamedRows) {
     const named = different.slice(from, from + mostNamedRows)
-    await addTexts(texts, traces, "{named:Array(String)}", { projectId, named })
+    await addTexts(texts, traces, "{named:Array(String)}", { projectId, named }, limits)
   }
   return texts
 }
@@ -160,11 +161,13 @@ async function addTexts(
   traces: TraceStore,
   digestsSql: string,
   parameters: TraceParameters,
+  limits?: QueryLimits,
 ): Promise<void> {
   const rows = await traces.rows<{ digest: string; text: string }>(
     `select digest, substring(val, 2, length(val) - 2) as text from table_rows
       where project_id = {projectId:UUID} and digest in ${digestsSql} limit 1 by digest`,
     parameters,
+    limits,
   )
   for (const { digest, text } of rows) texts.set(digest, text)
 }

@@ -1,0 +1,110 @@
+/**
+ * Pages of a table in its own order, read ahead. The Python client (weave 0.54.0, `trace/vals.py`) takes a
+ * table in pages of 100 rows, one after the other. Rows lie where their digests put them, far apart, and to
+ * read a thousand takes hardly longer than a hundred: so a page that goes on from an earlier one brings rows
+ * behind it too. What was read is kept for a while; it stays right, as neither tables nor rows change.
+ */
+import { type QueryLimits, type TraceStore, TraceStoreError, traceErrorCodes } from "./store/trace-store.ts"
+import { mostNamedRows, rowTexts, tableDigests } from "./table-rows.ts"
+
+export interface TableRows {
+  digests: readonly string[]
+  /** Of those that are stored, and maybe of more rows. */
+  texts: ReadonlyMap<string, string>
+}
+
+interface TablePart {
+  projectId: string
+  tableDigest: string
+  from: number
+  /** The first row behind it. */
+  to: number
+}
+
+/** Rows that follow one another, all of them stored. */
+interface Stretch extends TablePart, TableRows {
+  /** The table ends with them. */
+  last: boolean
+  weight: number
+}
+
+/** Of the rows read before, that many times as many are read ahead: who stops early has cost little. */
+const growth = 8
+/** In characters, as are all weights. Read ahead at once, if the rows are as large as those before them. */
+const aheadWeight = 2 * 1024 * 1024
+/** Read ahead at once however large the rows are, and kept of one stretch. */
+const heaviestStretch = 4 * aheadWeight
+/** Kept of a store: 64 MiB, should all characters have two bytes. */
+const mostWeight = 32 * 1024 * 1024
+/** Few enough to look through all of them for each page. */
+const mostStretches = 256
+/** What a row takes without its text. */
+const rowWeight = 200
+
+/** The most recently used last. */
+const keptStretches = new WeakMap<TraceStore, Stretch[]>()
+
+/** None of a table that is not there. */
+export async function readTablePage(traces: TraceStore, part: TablePart): Promise<TableRows> {
+  const kept = keptStretches.get(traces) ?? []
+  keptStretches.set(traces, kept)
+  const near = findStretch(kept, part)
+  const stretch = near !== null && covers(near, part) ? near : await readFrom(traces, part, near)
+  keep(kept, stretch)
+  return { digests: stretch.digests.slice(part.from - stretch.from, part.to - stretch.from), texts: stretch.texts }
+}
+
+/** One that the part begins in, or goes on from. */
+function findStretch(kept: readonly Stretch[], part: TablePart): Stretch | null {
+  const near = kept.filter(
+    ({ projectId, tableDigest, from, to }) =>
+      tableDigest === part.tableDigest && projectId === part.projectId && from <= part.from && part.from <= to,
+  )
+  return near.findLast((stretch) => covers(stretch, part)) ?? near.at(-1) ?? null
+}
+
+function covers(stretch: Stretch, part: TablePart): boolean {
+  return part.to <= stretch.to || stretch.last
+}
+
+function keep(kept: Stretch[], stretch: Stretch): void {
+  const at = kept.indexOf(stretch)
+  if (at >= 0) kept.splice(at, 1)
+  // Rows that are not stored may come yet, and a table that is not there too.
+  else if (!isWhole(stretch) || stretch.weight > heaviestStretch) return
+  kept.push(stretch)
+  let weight = kept.reduce((sum, one) => sum + one.weight, 0)
+  while (weight > mostWeight || kept.length > mostStretches) weight -= kept.shift()?.weight ?? weight
+}
+
+function isWhole({ digests, texts }: Stretch): boolean {
+  return digests.length > 0 && digests.every((digest) => texts.has(digest))
+}
+
+/** The part, and what follows it if it goes on from rows that were read before. */
+async function readFrom(traces: TraceStore, part: TablePart, before: Stretch | null): Promise<Stretch> {
+  const count = before === null ? 0 : countAhead(before, part.to - part.from)
+  const ahead = { ...part, to: Math.max(part.to, part.from + count) }
+  if (ahead.to === part.to) return readStretch(traces, part)
+  return readStretch(traces, ahead, { resultBytes: heaviestStretch }).catch((error: unknown) => {
+    if (!(error instanceof TraceStoreError) || error.code !== traceErrorCodes.result) throw error
+    // The rows are much larger than those before them.
+    return readStretch(traces, part)
+  })
+}
+
+/** Rows to read: whole pages, so that none of them lies half in what is kept. */
+function countAhead({ digests, weight }: Stretch, page: number): number {
+  const rows = Math.min(digests.length * growth, (digests.length / weight) * aheadWeight, mostNamedRows)
+  return Math.floor(rows / page) * page
+}
+
+async function readStretch(traces: TraceStore, part: TablePart, limits?: QueryLimits): Promise<Stretch> {
+  const { projectId, tableDigest, from, to } = part
+  const digests = (await tableDigests(traces, projectId, tableDigest, { from, to })) ?? []
+  const texts = await rowTexts(traces, projectId, digests, limits)
+  let weight = digests.length * rowWeight
+  for (const text of texts.values()) weight += text.length
+  const end = from + digests.length
+  return { projectId, tableDigest, from, to: end, digests, texts, last: end < to, weight }
+}
