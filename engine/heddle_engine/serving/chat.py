@@ -161,7 +161,8 @@ class ChatCall:
         self._counts = [0] * self.request.n
 
     def _thinking(self, params: dict) -> Thinking:
-        if params.get("messages") is None or not reasons(self.base.renderer.source):
+        thinks = params.get("messages") is not None and reasons(self.base.renderer.source)
+        if not thinks or _forced_call(self.base, params):
             return "never"
         opened, closed = (self._generation_prompt().rfind(marker) for marker in (THINK_OPEN, THINK_CLOSE))
         if opened == closed:

@@ -70,5 +70,6 @@ def _quoted(text: str) -> str:
 
 def _schema(function: dict) -> str:
     """What of a tool's schema no grammar can follow is left open: a tool checks its arguments itself."""
-    given = function.get("parameters") or {}
-    return json.dumps({"type": "object", **given, "x-guidance": {**JSON_OPTIONS, "lenient": True}})
+    given = function.get("parameters")
+    schema = given if isinstance(given, dict) else {}
+    return json.dumps({**schema, "type": "object", "x-guidance": {**JSON_OPTIONS, "lenient": True}})

@@ -6,6 +6,7 @@ import shutil
 
 import jsonschema
 import pytest
+from tokenizers import Tokenizer
 
 SEEDS = 6
 
@@ -162,6 +163,7 @@ TOOLS = [
     tool('say "it"', {"word": {"$ref": "#/$defs/word"}}, **{"$defs": {"word": {"enum": ["hi", "}"]}}, "not": {}}),
     tool("stop", {}, type="object"),
     {"type": "function", "function": {"name": "bare"}},
+    {"type": "function", "function": {"name": "odd", "parameters": ["no schema"]}},
 ]
 NAMES = [each["function"]["name"] for each in TOOLS]
 TEMPLATES = {"hermes": "<tool_call>", "mistral": "[TOOL_CALLS]", "llama3": '<|python_tag|> "parameters"'}
@@ -187,7 +189,23 @@ def test_a_call_that_must_be_made_can_be_read_and_fits_its_tool(client, chat, mo
     for answer in (choice for choice in result["choices"] if choice["finish_reason"] != "length"):
         assert (answer["content"], answer["finish_reason"]) == (None, "tool_calls")
         for call in answer["tool_calls"]:
-            parameters = TOOLS[NAMES.index(call["name"])]["function"].get("parameters", {})
+            given = TOOLS[NAMES.index(call["name"])]["function"].get("parameters")
+            parameters = given if isinstance(given, dict) else {}
             jsonschema.validate(json.loads(call["arguments"]), {**parameters, "type": "object", "not": False})
             named.add(call["name"])
     assert len(named) > 1 if choice == "required" else named == {choice}
+
+
+def test_a_call_that_must_be_made_does_not_begin_with_reasoning(client, chat, model_folders, tmp_path):
+    folder = shutil.copytree(model_folders("qwen3"), tmp_path / "model")
+    (folder / "chat_template.jinja").write_text("{#<think></think><tool_call>#}{{ messages[0].content }}")
+    tokenizer = (folder / "tokenizer.json").read_text()
+    (folder / "tokenizer.json").write_text(tokenizer.replace("<extra_0>", "<think>"))
+    think = Tokenizer.from_file(str(folder / "tokenizer.json")).token_to_id("<think>")
+    params = chat(base={"name": "thinking", "path": str(folder)}, tools=TOOLS[:1])
+    params["sampling"] = {"max_tokens": 150, "temperature": 0, "logit_bias": {str(think): 100}}
+    _, result = client.call("chat", {**params, "tool_choice": "required"})
+    assert [call["name"] for call in result["choices"][0]["tool_calls"]] == ["walk"]
+    held = {"kind": "choice", "options": ["yes"], "param": "p"}
+    _, result = client.call("chat", {**params, "structured_output": held})
+    assert result["choices"][0]["tokens"][0]["id"] == think, "an answer may begin with it"
