@@ -110,8 +110,10 @@ class World {
     try {
       call.emit("training_started", { num_sequences: gradientSteps })
       for (let number = 1; number <= gradientSteps; number++) {
-        await sleep(this.random() * 20)
-        if (call.cancelled.aborted) throw new EngineFailure("cancelled", "cancelled")
+        // At once, as a killed process ends: the next one may begin the job again before this pause is over.
+        await sleep(this.random() * 20, undefined, { signal: call.cancelled }).catch(() => {
+          throw new EngineFailure("cancelled", "cancelled")
+        })
         call.emit("gradient_step", { number, metrics: { policy_loss: number } })
       }
       if (this.bad.has(params.job_id)) throw new EngineFailure("invalid", "bad data")

@@ -65,7 +65,7 @@ export async function addTenant(database: CatalogDatabase, name: string): Promis
     .executeTakeFirstOrThrow()
   const key = await database
     .insertInto("api_keys")
-    .values({ user_id: user.id, name: "test", sha256: name.padEnd(64, "0"), hint: "0000" })
+    .values({ user_id: user.id, name: "test", sha256: name.padEnd(64, "-"), hint: "0000" })
     .returning("id")
     .executeTakeFirstOrThrow()
   const projectId = await addProject(database, entity.id, "demo")
