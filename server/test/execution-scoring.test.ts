@@ -112,6 +112,21 @@ describe("calls 9: calls/score", () => {
     ])
   })
 
+  test("inference-api 3: a judge that answers JSON is held to an object, one that does not is free", async () => {
+    const project = acme.newProject()
+    const call = await storeCall(project, { question: "one" }, "x")
+    const free = await publish(acme, project, "free", structuredModel({ response_format: "text" }))
+    const model = structuredModel({ response_format: "json_object" })
+    const outputs: unknown[] = []
+    for (const scorer of [judge("{question}", { model }), judge("{question}", { model: free })]) {
+      await score(project, [call], [await publish(acme, project, "judge", scorer)])
+      await ending(project)
+      const asked = opened.fake.calls.findLast(({ method }) => method === "chat")
+      outputs.push((asked?.params as { structured_output?: unknown } | undefined)?.structured_output)
+    }
+    expect(outputs).toEqual([{ kind: "json", schema: { type: "object" }, param: "response_format" }, null])
+  })
+
   test("an answer without JSON is a failed scorer call with the reason, and no feedback", async () => {
     const project = acme.newProject()
     const call = await storeCall(project, { question: "one" }, "x")

@@ -473,6 +473,7 @@ describe("request fields (inference-api 3)", () => {
     { n: 0 },
     { n: 129 },
     { max_tokens: 0 },
+    { guided_choice: Array.from({ length: 10_001 }, String) },
     { top_logprobs: 21, logprobs: true },
     { messages: [] },
     { messages: [{ role: "wizard", content: "x" }] },

@@ -1,6 +1,7 @@
 """`chat`: from wire parameters to a request, and from its tokens to events and a result."""
 
 from collections.abc import Callable
+from functools import cached_property
 
 from ..bases import Base, Bases
 from ..errors import EngineError
@@ -8,11 +9,11 @@ from ..text.grammar import GrammarMatcher
 from ..text.tool_choice import call_grammar, call_opening
 from ..text.toolcalls import (
     THINK_CLOSE,
-    THINK_OPEN,
     OutputParser,
     Pieces,
     ToolCall,
     ToolFormat,
+    ends_in_thought,
     reasons,
     tool_format,
 )
@@ -57,7 +58,7 @@ def _render(base: Base, params: dict) -> list[int]:
         variables=params.get("chat_template_kwargs"),
     )
     if opening := forced_opening(base, params):
-        thinks = reasons(base.renderer.source) and text.rfind(THINK_OPEN) > text.rfind(THINK_CLOSE)
+        thinks = reasons(base.renderer.source) and ends_in_thought(text)
         text += f"{THINK_CLOSE}\n\n{opening}" if thinks else opening
     check_text(base, text, "messages")
     return base.tokenizer.encode(text)
@@ -164,19 +165,19 @@ class ChatCall:
         thinks = params.get("messages") is not None and reasons(self.base.renderer.source)
         if not thinks or _forced_call(self.base, params):
             return "never"
-        opened, closed = (self._generation_prompt().rfind(marker) for marker in (THINK_OPEN, THINK_CLOSE))
-        if opened == closed:
-            return "may"
-        return "does" if opened > closed else "never"
+        if ends_in_thought(self._generation_prompt):
+            return "does"
+        return "never" if THINK_CLOSE in self._generation_prompt else "may"
 
     def _text(self, params: dict) -> ChoiceText:
         source = self.base.renderer.source
         chat = params.get("messages") is not None
         tools = tool_format(source) if chat and params.get("tools") else None
-        parser = OutputParser(tools, chat and reasons(source), self._generation_prompt())
+        parser = OutputParser(tools, chat and reasons(source), self._generation_prompt)
         parser.feed(forced_opening(self.base, params))
         return ChoiceText(self.base.tokenizer, self.request.params, parser)
 
+    @cached_property
     def _generation_prompt(self) -> str:
         """What the template wrote after the last turn, which may open or close a think block."""
         ids, ends = self.request.prompt_ids, self.base.tokenizer.eos_ids

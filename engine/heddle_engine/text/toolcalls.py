@@ -53,16 +53,20 @@ def reasons(template: str) -> bool:
     return THINK_CLOSE in template
 
 
+def ends_in_thought(text: str) -> bool:
+    """Whether a think block of `text` is open at its end."""
+    return text.rfind(THINK_OPEN) > text.rfind(THINK_CLOSE)
+
+
 class OutputParser:
     """`feed` text, then `finish`. `tools` None leaves tool markers in the content."""
 
     def __init__(self, tools: ToolFormat | None, reasoning: bool, prompt_tail: str = ""):
         self._tools = tools
         self._held = ""
-        opened, closed = prompt_tail.rfind(THINK_OPEN), prompt_tail.rfind(THINK_CLOSE)
         self._mode: Literal["start", "think", "content", "call"] = "content"
         if reasoning:
-            self._mode = "think" if opened > closed else "start"
+            self._mode = "think" if ends_in_thought(prompt_tail) else "start"
         self._said_content = self._said_reasoning = self._called = self._thought = False
         self._gap = ""  # white space before the call being read, given back if it is none
 

@@ -3,6 +3,7 @@
 import pytest
 from tokenizers import AddedToken
 
+from heddle_engine.errors import EngineError
 from heddle_engine.serving.constraint import Constraint
 from heddle_engine.text.grammar import GrammarCompiler
 from heddle_engine.text.tokenizer import TextTokenizer
@@ -69,3 +70,9 @@ def test_a_think_block_that_the_prompt_opened_ends_where_its_marker_is_spelled_o
     for byte in b"well </think>":
         held.accept(tokenizer.encode(chr(byte))[0])
     assert allowed(held, tokenizer) == {"y", "n"}
+
+
+def test_a_model_without_an_end_of_turn_is_refused(tmp_path):
+    byte_tokenizer(SHAPE["vocab_size"]).save(str(tmp_path / "tokenizer.json"))
+    with pytest.raises(EngineError, match="no end-of-turn token"):
+        GrammarCompiler(TextTokenizer(tmp_path), SHAPE["vocab_size"])

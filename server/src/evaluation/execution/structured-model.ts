@@ -114,7 +114,7 @@ export async function predict(
   const all = await promptedMessages(dependencies, principal, project, model, { messages, variables })
   const isOutside = isProviderModelName(model.llmModelId)
   const asked = model.answersJson && !isOutside ? askingForJson(all) : all
-  // Our own are held to it, and told of it too: a small model writes better JSON when it means to.
+  // Our own are held to it like any other, and told of it besides.
   const format = model.answersJson ? { response_format: { type: "json_object" } } : {}
   const exactBody = { model: model.llmModelId, ...model.parameters, ...format, messages: asked }
   const body = JSON.parse(JSON.stringify(exactBody)) as typeof exactBody
