@@ -16,6 +16,8 @@ from pathlib import Path
 
 from .allocator import keep_freed_pages
 from .service import Service
+from .settings import Settings
+from .text.sandbox import Sandbox
 from .threads import fix_order_of_sums, set_spinning
 
 _DRAIN_S = 10.0
@@ -41,7 +43,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--listen", required=True, metavar="unix:PATH|tcp:HOST:PORT")
     parser.add_argument("--token-file", type=Path, help="file with the token callers must present")
     parser.add_argument("--exit-with-stdin", action="store_true", help="exit when standard input closes")
-    parser.add_argument("--kv-bytes", type=int, help="memory for keys and values of each base model")
+    Settings.add_options(parser)
     parser.add_argument("--log-level", default="INFO")
     options = parser.parse_args(arguments)
     kind, _, place = options.listen.partition(":")
@@ -68,7 +70,7 @@ def _tune_runtime() -> None:
 
 async def _serve(options: argparse.Namespace) -> None:
     token = options.token_file.read_text().strip() if options.token_file else None
-    service = Service(_make_engine(options.kv_bytes), token)
+    service = Service(_make_engine(Settings.from_options(options)), token)
     server = await _listen(options.listen, service)
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, lambda: asyncio.ensure_future(service.shutdown(_DRAIN_S)))
@@ -79,11 +81,13 @@ async def _serve(options: argparse.Namespace) -> None:
     os._exit(0)
 
 
-async def _make_engine(kv_bytes: int | None):
+async def _make_engine(settings: Settings):
+    sandbox = Sandbox(settings.chat_template_ms / 1000)
+    sandbox.start()
     await asyncio.get_running_loop().run_in_executor(None, _import_engine)
     from .engine import Engine
 
-    return Engine(kv_bytes)
+    return Engine(settings, sandbox)
 
 
 def _import_engine() -> None:

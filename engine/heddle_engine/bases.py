@@ -17,6 +17,7 @@ from .model.hub import find_folder
 from .model.weights import Checkpoint, load_decoder
 from .text.grammar import GrammarCompiler
 from .text.render import Renderer
+from .text.sandbox import Sandbox
 from .text.tokenizer import TextTokenizer
 
 _FINGERPRINTED = ("config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "chat_template.json")
@@ -34,14 +35,18 @@ def default_dtype(device: torch.device) -> torch.dtype:
 class Base:
     """One base model. Weights load on first use of `decoder`."""
 
-    def __init__(self, name: str, folder: Path, device: torch.device, dtype: torch.dtype):
+    def __init__(
+        self, name: str, folder: Path, device: torch.device, dtype: torch.dtype, sandbox: Sandbox | None = None
+    ):
         self.name, self.folder = name, folder
         self._device, self._dtype = device, dtype
         self._lock = threading.Lock()
         self._decoder: Decoder | None = None
+        self._compiler_lock = threading.Lock()
+        self._compiler: GrammarCompiler | None = None
         self.config = DecoderConfig.from_hf(_read_config(folder))
         self.tokenizer = TextTokenizer(folder)
-        self.renderer = Renderer(folder, self.tokenizer)
+        self.renderer = Renderer(folder, self.tokenizer, sandbox or Sandbox())
         self.adapters = AdapterStore(self.config, device, dtype)
         if self.tokenizer.vocab_size > self.config.vocab_size:
             raise EngineError(
@@ -49,6 +54,14 @@ class Base:
                 f"{folder}: the tokenizer has {self.tokenizer.vocab_size} tokens, the model {self.config.vocab_size}.",
                 "base_model",
             )
+
+    @property
+    def is_loaded(self) -> bool:
+        return self._decoder is not None
+
+    def load(self) -> None:
+        """Have the weights in memory."""
+        _ = self.decoder
 
     @property
     def decoder(self) -> Decoder:
@@ -59,9 +72,12 @@ class Base:
                     self._decoder = load_decoder(self.folder, self.config, self._device, self._dtype)
             return self._decoder
 
-    @cached_property
+    @property
     def grammars(self) -> GrammarCompiler:
-        return GrammarCompiler(self.tokenizer, self.config.vocab_size)
+        with self._compiler_lock:
+            if self._compiler is None:
+                self._compiler = GrammarCompiler(self.tokenizer, self.config.vocab_size)
+            return self._compiler
 
     @property
     def max_model_len(self) -> int:
@@ -91,27 +107,41 @@ class Base:
 
 
 class Bases:
-    """Base models by name and path. Safe to call from any thread."""
+    """Base models, one for each hub name and each folder. Safe to call from any thread."""
 
-    def __init__(self, device: torch.device | None = None, dtype: torch.dtype | None = None):
+    def __init__(
+        self, device: torch.device | None = None, dtype: torch.dtype | None = None, sandbox: Sandbox | None = None
+    ):
         self.device = device or default_device()
         self.dtype = dtype or default_dtype(self.device)
+        self._sandbox = sandbox or Sandbox()
         # One lock a model: a download of one must not hold up chats on another.
-        self._locks: defaultdict[tuple[str, str | None], threading.Lock] = defaultdict(threading.Lock)
-        self._bases: dict[tuple[str, str | None], Base] = {}
+        self._locks: defaultdict[str | Path, threading.Lock] = defaultdict(threading.Lock)
+        self._bases: dict[str | Path, Base] = {}
+
+    @staticmethod
+    def key(ref: dict) -> str | Path:
+        """Equal for what is one base: a folder has many spellings and links to it, each would be another copy."""
+        return ref["name"] if ref.get("path") is None else Path(ref["path"]).resolve()
+
+    def known(self, ref: dict) -> Base | None:
+        """The base when it was resolved before."""
+        return self._bases.get(self.key(ref))
 
     def resolve(self, ref: dict) -> Base:
         """Find and describe a base without loading its weights. Raises `not_found` or `invalid`."""
-        key = (ref["name"], ref.get("path"))
+        key = self.key(ref)
         with self._locks[key]:
             if key not in self._bases:
-                self._bases[key] = Base(ref["name"], find_folder(*key), self.device, self.dtype)
+                self._bases[key] = Base(
+                    ref["name"], find_folder(ref["name"], ref.get("path")), self.device, self.dtype, self._sandbox
+                )
             return self._bases[key]
 
     def load(self, ref: dict) -> Base:
         """As `resolve`, with the weights in memory."""
         base = self.resolve(ref)
-        _ = base.decoder
+        base.load()
         return base
 
 

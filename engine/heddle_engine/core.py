@@ -5,12 +5,13 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
+from . import progress
 from .bases import Base
 from .errors import EngineError
-from .memory import kv_bytes
-from .serving.batching import Batcher
+from .memory import serving_plan
+from .serving.batching import MAX_ROWS, Batcher
 from .serving.generation import Request
-from .serving.scoring import Score
+from .settings import Settings
 from .threads import use_cores
 
 log = logging.getLogger(__name__)
@@ -19,13 +20,12 @@ log = logging.getLogger(__name__)
 class ServingThread:
     """Runs requests handed over by any thread. `flush` is called on it after every step."""
 
-    def __init__(self, flush: Callable[[], None], cores: int, limit_bytes: int | None = None):
-        self._flush, self._cores, self._limit = flush, cores, limit_bytes
+    def __init__(self, flush: Callable[[], None], cores: int, settings: Settings):
+        self._flush, self._cores, self._settings = flush, cores, settings
         self._inbox: deque[Callable[[], None]] = deque()
         self._wake = threading.Condition()
         self._batchers: dict[Base, Batcher] = {}
         self._stopping = False
-        self.progress = 0
         self._thread = threading.Thread(target=self._run, name="serving", daemon=True)
         self._thread.start()
 
@@ -39,10 +39,7 @@ class ServingThread:
 
         self._post(enter)
 
-    def submit_score(self, base: Base, score: Score) -> None:
-        self._post(lambda: self._batcher(base).submit_score(score))
-
-    def cancel(self, request: Request | Score) -> None:
+    def cancel(self, request: Request) -> None:
         """The request's places are free at the next step; its sink hears nothing more of it."""
         request.cancelled = True
         self._post(lambda: None)
@@ -67,8 +64,8 @@ class ServingThread:
 
     def _batcher(self, base: Base) -> Batcher:
         if base not in self._batchers:
-            limit = self._limit or kv_bytes(base.decoder.device)
-            self._batchers[base] = Batcher(base.decoder, limit, limit // 4)
+            plan = serving_plan(base.decoder, MAX_ROWS, self._settings)
+            self._batchers[base] = Batcher(base.decoder, plan.kv_bytes, plan.cache_bytes)
         return self._batchers[base]
 
     def _run(self) -> None:
@@ -83,5 +80,5 @@ class ServingThread:
                 action()
             for batcher in [batcher for batcher in self._batchers.values() if batcher.busy]:
                 batcher.step()
-                self.progress += 1
+                progress.advance()
             self._flush()

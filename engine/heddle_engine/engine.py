@@ -6,33 +6,47 @@ from functools import partial
 
 import torch
 
-from . import __version__
-from .bases import Bases
+from . import __version__, progress
+from .base_loader import BaseLoader
+from .bases import Base, Bases
 from .core import ServingThread
 from .errors import EngineError
+from .fair_pool import FairPool
 from .memory import resident_bytes
 from .model.adapters import MAX_LORA_RANK
 from .protocol import PROTOCOL_VERSION
-from .serving.chat import ChatCall, check_ids, check_length, prompt_ids
-from .serving.scoring import Score
-from .threads import single_core_pool, usable_cores
-from .training.jobs import JobEvent, TrainingJob, initialize_adapter
+from .serving.chat import ChatCall, check_ids, prompt_ids
+from .serving.grammars import Grammars
+from .settings import Settings
+from .text.sandbox import Sandbox
+from .threads import usable_cores
+from .training.jobs import JobEvent, TrainingJob
 from .training.training_thread import ActiveJob, TrainingThread
 
 Emit = Callable[[str, dict], None]
+
+_LEAST_PREPARING = 4
+"""Threads that prepare chats and assemble their answers, should the machine have fewer cores."""
 
 
 class Engine:
     """Made on the event loop's thread; its coroutines run there, the work elsewhere."""
 
-    def __init__(self, kv_bytes: int | None = None):
+    def __init__(self, settings: Settings, sandbox: Sandbox):
         self._loop = asyncio.get_running_loop()
         self._outbox: list[Callable[[], None]] = []
         cores = usable_cores()
-        self._pool = single_core_pool(4, "prepare")
-        self._bases = Bases()
-        self._serving = ServingThread(self._flush, cores, kv_bytes)
+        preparing = max(_LEAST_PREPARING, cores)
+        self._settings = settings
+        self._prepare = FairPool(preparing, preparing // 2, "prepare")
+        self._grammars = Grammars(Sandbox(settings.grammar_ms / 1000))
+        bases = Bases(sandbox=sandbox)
+        self._device = bases.device
+        self._bases = BaseLoader(bases)
+        self._serving = ServingThread(self._flush, cores, settings)
         self._training = TrainingThread(cores)
+        # Jobs whose base is still loading, each with what ends it.
+        self._beginning: dict[str, asyncio.Future[EngineError]] = {}
 
     def _flush(self) -> None:
         """Carry one step's events to the event loop at once."""
@@ -43,14 +57,15 @@ class Engine:
     def heartbeat(self) -> dict:
         return {
             "running": self._serving.running,
-            "waiting": self._serving.waiting,
+            "waiting": self._serving.waiting + self._prepare.num_running + self._grammars.num_compiling,
             "training": self._training.active,
-            "progress": self._serving.progress + self._training.progress,
+            "loading": self._bases.num_loading,
+            "progress": progress.total(),
             "resident_bytes": resident_bytes(),
         }
 
     def hello(self) -> dict:
-        device = self._bases.device
+        device = self._device
         return {
             "protocol": PROTOCOL_VERSION,
             "engine_version": __version__,
@@ -61,61 +76,45 @@ class Engine:
         }
 
     async def base_resolve(self, params: dict, _emit: Emit) -> dict:
-        return await self._prepare(lambda: self._bases.resolve(params["base"]).description)
-
-    async def base_load(self, params: dict, _emit: Emit) -> dict:
-        return await self._prepare(lambda: self._bases.load(params["base"]).description)
-
-    async def adapter_init(self, params: dict, _emit: Emit) -> dict:
-        return await self._prepare(partial(initialize_adapter, params, self._bases))
+        base = await self._bases.found(params["base"])
+        return await self._prepare.run("", lambda: base.description)
 
     async def tokenize(self, params: dict, _emit: Emit) -> dict:
+        base = await self._bases.found(params["base"])
+
         def work():
-            base = self._bases.resolve(params["base"])
             return {"token_ids": prompt_ids(base, params), "max_model_len": base.max_model_len}
 
-        return await self._prepare(work)
+        return await self._prepare.run("", work)
 
     async def detokenize(self, params: dict, _emit: Emit) -> dict:
+        base = await self._bases.found(params["base"])
+
         def work():
-            base = self._bases.resolve(params["base"])
             return {"text": base.tokenizer.decode(check_ids(base, params["token_ids"], "token_ids"))}
 
-        return await self._prepare(work)
-
-    async def score(self, params: dict, _emit: Emit) -> dict:
-        outcome = self._loop.create_future()
-
-        def prepare():
-            base = self._bases.load(params["base"])
-            ids = check_ids(base, params["token_ids"], "token_ids")
-            check_length(base, ids, 0, "token_ids")
-            ref = params.get("adapter")
-            adapter = base.adapters.get(ref["key"], ref["path"]) if ref else None
-            return base, Score(ids, adapter, lambda value: self._outbox.append(partial(_settle, outcome, value)))
-
-        base, score = await self._prepare(prepare)
-        self._serving.submit_score(base, score)
-        try:
-            return {"logprobs": await outcome}
-        except asyncio.CancelledError:
-            self._serving.cancel(score)
-            raise
+        return await self._prepare.run("", work)
 
     async def chat(self, params: dict, emit: Emit) -> dict:
         """Cancelling the task that runs this frees the call's places in the batch."""
+        tenant = params.get("tenant", "")
+        base = await self._bases.loaded(params["base"])
         outcome = self._loop.create_future()
-        call: ChatCall = await self._prepare(
+        call = await self._prepare.run(
+            tenant,
             lambda: ChatCall(
-                self._bases,
+                base,
                 params,
+                self._settings.grammar_bytes,
                 lambda event: self._outbox.append(partial(emit, *event)),
                 lambda value: self._outbox.append(partial(_settle, outcome, value)),
-            )
+            ),
         )
-        self._serving.submit(call.base, call.request)
+        if call.grammar:
+            call.request.grammar = await self._grammars.matcher(base, tenant, call.grammar)
+        self._serving.submit(base, call.request)
         try:
-            return await self._prepare(await outcome)
+            return await self._prepare.run(tenant, await outcome)
         except asyncio.CancelledError:
             self._serving.cancel(call.request)
             raise EngineError("cancelled", "The call was cancelled.", usage=call.usage) from None
@@ -133,7 +132,7 @@ class Engine:
             post(emit, event.kind, event.data)
 
         settle = partial(post, _settle, outcome)
-        job = await self._prepare(lambda: TrainingJob(params, self._bases))
+        job = TrainingJob(params, await self._base_of_job(params))
         self._training.submit(ActiveJob(params["job_id"], job, tell, settle, settle))
         try:
             return await outcome
@@ -141,9 +140,33 @@ class Engine:
             self._training.stop(params["job_id"], EngineError("cancelled", "The connection closed."))
             raise
 
+    async def _base_of_job(self, params: dict) -> Base:
+        """The job's base, loaded; meanwhile the job can be stopped."""
+        job_id, stopped = params["job_id"], self._loop.create_future()
+        if job_id in self._beginning:
+            raise EngineError("invalid", f"Job {job_id} is already running.", "job_id")
+        self._beginning[job_id] = stopped
+        loading = asyncio.ensure_future(self._bases.loaded(params["base"]))
+        try:
+            await asyncio.wait((loading, stopped), return_when=asyncio.FIRST_COMPLETED)
+            if stopped.done():
+                raise stopped.result()
+            return loading.result()
+        finally:
+            loading.cancel()
+            del self._beginning[job_id]
+
+    def _stop_beginning(self, job_id: str | None, reason: EngineError) -> bool:
+        found = [stopped for other, stopped in self._beginning.items() if job_id in (None, other)]
+        for stopped in found:
+            if not stopped.done():
+                stopped.set_result(reason)
+        return bool(found)
+
     async def train_cancel(self, params: dict, _emit: Emit) -> dict:
         reason = EngineError("cancelled", f"Job {params['job_id']} was cancelled.")
-        if not self._training.stop(params["job_id"], reason):
+        stopped = [stop(params["job_id"], reason) for stop in (self._training.stop, self._stop_beginning)]
+        if not any(stopped):
             raise EngineError("not_found", f"No job {params['job_id']} is running here.", "job_id")
         return {}
 
@@ -152,13 +175,12 @@ class Engine:
 
     async def drain(self, seconds: float) -> None:
         """Stop jobs at their gradient step and give running chats `seconds` to finish."""
-        self._training.stop(None, EngineError("unavailable", "The engine is shutting down; the job can go on later."))
+        reason = EngineError("unavailable", "The engine is shutting down; the job can go on later.")
+        self._training.stop(None, reason)
+        self._stop_beginning(None, reason)
         end = self._loop.time() + seconds
         while self._loop.time() < end and (self._serving.running or self._serving.waiting or self._training.active):
             await asyncio.sleep(0.02)
-
-    async def _prepare(self, work: Callable):
-        return await self._loop.run_in_executor(self._pool, work)
 
 
 def _run_all(actions: list[Callable[[], None]]) -> None:

@@ -6,6 +6,9 @@ import torch
 
 from .errors import EngineError
 
+_SIGNS_OF_NO_MEMORY = ("DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED")
+"""torch's CPU allocator and the libraries on a GPU raise a plain RuntimeError; its text is the only sign."""
+
 
 def as_engine_error(error: BaseException) -> EngineError:
     if isinstance(error, EngineError):
@@ -18,7 +21,6 @@ def as_engine_error(error: BaseException) -> EngineError:
 
 
 def _out_of_memory(error: BaseException) -> bool:
-    # torch's CPU allocator raises a plain RuntimeError; its text is the only sign.
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
-        isinstance(error, RuntimeError) and "DefaultCPUAllocator" in str(error)
+        isinstance(error, RuntimeError) and any(sign in str(error) for sign in _SIGNS_OF_NO_MEMORY)
     )

@@ -2,12 +2,20 @@
 
 import os
 import resource
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
+from .model.decoder import Decoder
+from .settings import Settings
+
 _CPU_SHARE, _CUDA_SHARE = 0.25, 0.6
 _CPU_MOST = 16 << 30
+_CACHE_SHARE = 0.25
+_TRAINING_SHARE = 0.125
+_CACHED_CONTEXTS = 32
+"""Prompts of full length that the prefix cache may hold: a small model does not fill a large machine with them."""
 
 
 def machine_bytes() -> int:
@@ -18,8 +26,36 @@ def machine_bytes() -> int:
     return physical if text == "max" else min(physical, int(text))
 
 
-def kv_bytes(device: torch.device) -> int:
-    """Limit for keys and values of one base model, the prefix cache coming on top."""
+@dataclass(frozen=True)
+class ServingPlan:
+    """Limits of one base model; the prefix cache comes on top of keys and values."""
+
+    kv_bytes: int
+    cache_bytes: int
+
+
+def serving_plan(decoder: Decoder, rows: int, settings: Settings) -> ServingPlan:
+    """As set, else a share of the machine, but no more than `rows` sequences of full length can use."""
+    context = decoder.config.max_position * decoder.kv_token_bytes
+    kv = settings.kv_bytes
+    if kv is None:
+        kv = min(_machine_share(decoder.device), rows * context)
+    cache = settings.cache_bytes
+    if cache is None:
+        cache = min(int(kv * _CACHE_SHARE), _CACHED_CONTEXTS * context)
+    return ServingPlan(kv, cache)
+
+
+def training_tokens(decoder: Decoder) -> int:
+    """Tokens whose activations a training pass may keep: a share of all memory, so that a job repeated is cut alike."""
+    if decoder.device.type == "cuda":
+        whole = torch.cuda.get_device_properties(decoder.device).total_memory
+    else:
+        whole = machine_bytes()
+    return int(whole * _TRAINING_SHARE) // decoder.activation_token_bytes
+
+
+def _machine_share(device: torch.device) -> int:
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
         return int(free * _CUDA_SHARE)

@@ -8,6 +8,7 @@ import sys
 
 PROTOCOL_VERSION = 1
 MAX_FRAME_BYTES = 64 * 1024 * 1024
+MAX_CALL_BYTES = 32 * 1024 * 1024
 _LENGTH = struct.Struct(">I")
 # How the server begins every call.
 _CALL_ID = re.compile(rb'\{"id":(\d{1,15}),')
@@ -33,8 +34,8 @@ async def read_frame(reader: asyncio.StreamReader) -> dict | None:
     """The next frame, or None where the peer closed between frames; raises FrameError and UnreadableCallError."""
     try:
         (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-        if length > MAX_FRAME_BYTES:
-            raise FrameError(f"a frame of {length} bytes; at most {MAX_FRAME_BYTES} are allowed")
+        if length > MAX_CALL_BYTES:
+            raise FrameError(f"a call of {length} bytes; at most {MAX_CALL_BYTES} are allowed")
         body = await reader.readexactly(length)
     except asyncio.IncompleteReadError as error:
         if error.partial:

@@ -74,14 +74,11 @@ class Service:
 _METHODS = {
     "status": "status",
     "base.resolve": "base_resolve",
-    "base.load": "base_load",
     "chat": "chat",
-    "score": "score",
     "tokenize": "tokenize",
     "detokenize": "detokenize",
     "train": "train",
     "train.cancel": "train_cancel",
-    "adapter.init": "adapter_init",
 }
 
 

@@ -77,6 +77,20 @@ class Decoder:
         self._cos = cos.to(self.device, self.dtype).unsqueeze(1)
         self._sin = sin.to(self.device, self.dtype).unsqueeze(1)
 
+    @property
+    def kv_token_bytes(self) -> int:
+        """Keys and values of one token in all layers."""
+        c = self.config
+        return 2 * c.num_layers * c.num_kv_heads * c.head_dim * self.dtype.itemsize
+
+    @property
+    def activation_token_bytes(self) -> int:
+        """What a pass keeps of one token for its backward pass, roughly: inputs of norms, projections, attention."""
+        c = self.config
+        heads = 3 * c.num_heads + 3 * c.num_kv_heads
+        values = 4 * c.hidden_size + heads * c.head_dim + 3 * c.intermediate_size
+        return c.num_layers * values * self.dtype.itemsize
+
     def operator_work(self, rows: int) -> int:
         """Multiplications of an average projection of a layer for `rows` tokens.
 

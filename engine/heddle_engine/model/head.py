@@ -1,6 +1,6 @@
 """Log-probabilities of given tokens from hidden states, without ever holding all logits.
 
-Logits, log-sum-exp and entropy are fp32 in one code path for training and scoring (engine 4.5).
+Logits, log-sum-exp and entropy are fp32 in one code path (engine 4.5).
 """
 
 import torch
@@ -39,7 +39,7 @@ class _TokenLogprobs(torch.autograd.Function):
         slope = torch.empty_like(hidden) if wanted else None
         for start in range(0, len(targets), chunk):
             at = slice(start, start + chunk)
-            logits = head(hidden[at]).float()
+            logits = head.in_fp32(hidden[at])
             target = targets[at, None]
             for rows in _cache_blocks(logits):
                 every = torch.log_softmax(logits[rows], -1)

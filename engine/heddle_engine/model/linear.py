@@ -9,6 +9,8 @@ from torch import Tensor
 # Private operators of torch's oneDNN build: 2-4 times faster than F.linear on some CPUs. Every use
 # is behind `_prepacks`, so a build without them only loses speed.
 _PACK_HINT_ROWS = 64
+_UPCAST_WEIGHTS = 2**22
+"""Weights that are held in fp32 at a time where a CPU multiplies bf16 ones in fp32."""
 
 
 def _prepacks(weight: Tensor) -> bool:
@@ -49,6 +51,17 @@ class FrozenLinear:
         if self._packed:
             return torch.ops.mkldnn._linear_pointwise(x, self._weight, self.bias, "none", [], "")
         return F.linear(x, self._weight, self.bias)
+
+    def in_fp32(self, x: Tensor) -> Tensor:
+        """As a call, but the result is fp32 whatever the weight is: a logit of 40 in bf16 may be off by 0.12."""
+        if self.dtype == torch.float32:
+            return self(x)
+        if x.device.type == "cuda":
+            out = torch.mm(x, self._weight.t(), out_dtype=torch.float32)
+        else:
+            rows = self._weight.split(max(1, _UPCAST_WEIGHTS // self.in_features))
+            out = torch.cat([F.linear(x.float(), part.float()) for part in rows], -1)
+        return out if self.bias is None else out + self.bias.float()
 
     def transposed(self, g: Tensor) -> Tensor:
         """`g [N, out] -> g W [N, in]`, the gradient to the input. The packed W^T is made on first use."""

@@ -7,6 +7,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from .. import progress
 from ..errors import EngineError
 from .config import DecoderConfig
 from .decoder import SITE_MODULES, Decoder, DecoderLayer
@@ -37,6 +38,7 @@ class Checkpoint:
         found = self.shape(name)
         if found != list(shape):
             raise EngineError("invalid", f"Tensor {name} has shape {found}; config.json says {list(shape)}.")
+        progress.advance()
         return self._file_of[name].get_tensor(name).to(self._device, self._dtype)
 
     def num_parameters(self) -> int:

@@ -1,15 +1,12 @@
 """Continuous batching over one base model (Orca, OSDI 2022): every step admits, prefills and decodes.
 
-Prompts enter in chunks so that running rows keep producing tokens. Memory for keys and values is
-bounded; when it runs out the youngest row goes back to the queue and is computed again later. What
-waits for memory, a choice or a score, gets it before anything that came later: a stream of short
-chats would else take each freed line, and never leave room for a long one.
+Prompts enter in chunks so that running rows keep producing tokens, and tenants share each step's chunks. Memory for
+keys and values is bounded; when it runs out the youngest row of the tenant that has most of it goes back to the
+queue and is computed again later.
 """
 
-import itertools
 import logging
 import math
-from collections import deque
 from collections.abc import Callable, Iterable
 
 import torch
@@ -17,19 +14,22 @@ from torch import Tensor
 
 from ..errors import EngineError
 from ..faults import as_engine_error
+from ..model.adapters import ServedAdapter
 from ..model.decoder import Decoder, LoraView
+from .admission import Admission, Usage
 from .forward import DecodeBatch, prefill
 from .generation import Generation, Request, Token
 from .kv import KvMemory
-from .prefix_cache import BLOCK, PrefixCache
+from .prefix_cache import PrefixCache
 from .sampler import Sampled, Sampler
-from .scoring import Score, not_finite
 
-MAX_ROWS = 128
+MAX_ROWS = 146
+"""One tenant alone gets 128 of them (`admission`)."""
 PREFILL_TOKENS = 2048
 """Prompt tokens per step when nothing decodes."""
 PREFILL_TOKENS_BESIDE_DECODE = 512
-_EXPECTED_OUTPUT = 256
+_LEAST_CHUNK = 64
+"""Of more tenants than can have so many tokens in a step, some wait for the next."""
 
 log = logging.getLogger(__name__)
 
@@ -38,17 +38,15 @@ class Batcher:
     """Runs requests of one base. Not thread safe: one thread calls everything."""
 
     def __init__(self, decoder: Decoder, kv_bytes: int, cache_bytes: int, max_rows: int = MAX_ROWS):
-        self._decoder, self._max_rows = decoder, max_rows
-        self._kv = KvMemory(decoder, kv_bytes)
-        self._cache = PrefixCache(cache_bytes)
-        self._waiting: deque[Generation] = deque()
+        self._decoder = decoder
+        self._kv = KvMemory(decoder, kv_bytes, max_rows)
+        self._cache = PrefixCache(decoder, cache_bytes)
+        self._admission = Admission(self._kv, max_rows, lambda request, error: self._fail({request}, error))
         self._prefilling: list[Generation] = []
         self._rows: list[Generation] = []
         self._batch: DecodeBatch | None = None  # None once rows or lines have changed
         self._last_lora: LoraView | None = None
         self._sampler: Sampler | None = None
-        self._scores: deque[Score] = deque()
-        self._arrivals = itertools.count()
 
     @property
     def num_running(self) -> int:
@@ -56,26 +54,19 @@ class Batcher:
 
     @property
     def num_waiting(self) -> int:
-        return len(self._waiting)
+        return self._admission.num_choices
 
     @property
     def busy(self) -> bool:
-        return bool(self._waiting or self._prefilling or self._rows or self._scores)
+        return bool(self._admission or self._prefilling or self._rows)
 
     def submit(self, request: Request) -> None:
-        request.arrival = next(self._arrivals)
-        self._waiting.extend(request.generations())
-
-    def submit_score(self, score: Score) -> None:
-        score.arrival = next(self._arrivals)
-        self._scores.append(score)
+        self._admission.add(request)
 
     @torch.inference_mode()
     def step(self) -> None:
         """Admit, prefill and decode once. A failure ends the requests it touched, never the process."""
         self._drop_cancelled()
-        if self._scores:
-            self._score(self._scores[0])
         self._admit()
         if self._prefilling:
             self._guard(self._prefill, lambda: self._prefilling)
@@ -99,14 +90,13 @@ class Batcher:
         self._drop_cancelled()
 
     def _drop_cancelled(self) -> None:
-        if any(g.request.cancelled for g in (*self._waiting, *self._prefilling, *self._rows)):
-            self._waiting = deque(g for g in self._waiting if not g.request.cancelled)
-            for group in (self._prefilling, self._rows):
-                for generation in [g for g in group if g.request.cancelled]:
-                    group.remove(generation)
-                    if group is self._prefilling:
-                        generation.line.wipe()  # nothing of it has been sampled yet, so it may not be finite
-                    self._free(generation)
+        self._admission.drop_cancelled()
+        for group in (self._prefilling, self._rows):
+            for generation in [g for g in group if g.request.cancelled]:
+                group.remove(generation)
+                if group is self._prefilling:
+                    generation.line.wipe()  # nothing of it has been sampled yet, so it may not be finite
+                self._free(generation)
 
     def _free(self, generation: Generation) -> None:
         if generation.line:
@@ -117,78 +107,42 @@ class Batcher:
     # Admission
 
     def _admit(self) -> None:
-        """Give waiting choices a line each, in order, until rows or memory are full.
-
-        A choice whose prompt is just being computed waits for it and then reuses it.
-        """
-        computing = {_prompt_key(generation) for generation in self._prefilling}
-        postponed: list[Generation] = []
+        """Let choices begin that may; one whose prompt is known whole needs no prefill."""
+        computing = {generation.request.prompt_key for generation in self._prefilling}
         ready: list[tuple[Generation, Tensor]] = []
-        while self._waiting and self.num_running + len(ready) < self._max_rows:
-            if self._must_leave_room(self._waiting[0]):
-                break
-            generation = self._waiting.popleft()
-            key = _prompt_key(generation)
-            if key in computing and len(generation.ids) >= BLOCK:
-                postponed.append(generation)
-                continue
+        for generation in self._admission.admit([*self._prefilling, *self._rows], computing):
             try:
-                hidden = self._place(generation)
+                hidden = self._reuse(generation)
             except Exception as error:
-                if generation.line:
-                    self._free(generation)
+                log.exception("a choice could not begin")
+                self._free(generation)
                 self._fail({generation.request}, as_engine_error(error))
                 continue
-            if generation.line is None:
-                postponed.append(generation)
-                break
+            self._batch = None  # a new line may have moved the others
             if hidden is None:
                 self._prefilling.append(generation)
-                computing.add(key)
+                computing.add(generation.request.prompt_key)
             else:
                 ready.append((generation, hidden))
-        self._waiting.extendleft(reversed(postponed))
         if ready:
             self._begin([generation for generation, _ in ready], torch.stack([hidden for _, hidden in ready]))
-
-    def _must_leave_room(self, generation: Generation) -> bool:
-        """Whether a score that came before `generation` still waits for memory."""
-        first = self._scores[0] if self._scores else None
-        return first is not None and first.line is None and first.arrival < generation.request.arrival
-
-    def _place(self, generation: Generation) -> Tensor | None:
-        """Allocate a line, if there is room, and fill it from the cache; the last hidden state when that is all."""
-        if not self._kv.fits_alone(len(generation.ids) + 1):
-            raise _too_long_for_memory(len(generation.ids))
-        expected = min(generation.remaining, _EXPECTED_OUTPUT)
-        generation.line = self._kv.allocate(len(generation.ids) + expected) or self._kv.allocate(
-            len(generation.ids) + 1
-        )
-        self._batch = None
-        return self._reuse(generation) if generation.line else None
 
     def _reuse(self, generation: Generation) -> Tensor | None:
         """Copy what is cached of the sequence; its last hidden state when that is all of it."""
         hit = self._cache.find(generation.request.namespace, generation.ids)
         line = generation.line
         if hit:
-            line.slab.tokens(line, 0, hit.length)[:] = hit.entry.kv[:, :, :, : hit.length]
+            self._cache.read(hit, line.slab.tokens(line, 0, hit.length))
             line.length = hit.length
         if not generation.request.started:
             generation.request.started = True
             generation.request.sink.started(line.length)
-        return hit.hidden if hit and hit.length == len(generation.ids) else None
+        return hit.hidden if hit else None
 
     # Prefill
 
     def _prefill(self) -> None:
-        budget = PREFILL_TOKENS_BESIDE_DECODE if self._rows else PREFILL_TOKENS
-        chunks: list[tuple[Generation, int]] = []
-        for generation in self._prefilling:
-            count = min(len(generation.ids) - generation.line.length, budget)
-            if count:
-                chunks.append((generation, count))
-                budget -= count
+        chunks = self._chunks(PREFILL_TOKENS_BESIDE_DECODE if self._rows else PREFILL_TOKENS)
         chunks.sort(key=lambda chunk: chunk[0].adapter.key if chunk[0].adapter else "")
         done, last_hidden = [], []
         for (generation, _), hidden in zip(chunks, prefill(self._decoder, chunks), strict=True):
@@ -201,6 +155,27 @@ class Batcher:
             self._prefilling = [g for g in self._prefilling if g not in done]
             self._begin(done, torch.stack(last_hidden))
 
+    def _chunks(self, budget: int) -> list[tuple[Generation, int]]:
+        """What of each prompt is computed now: equal parts for the tenants, in the order of arrival within one.
+
+        What a tenant does not need of its part goes to the first of the others; who got something now comes
+        after the others in the next step.
+        """
+        tenants = list(dict.fromkeys(generation.tenant for generation in self._prefilling))
+        part = max(_LEAST_CHUNK, budget // len(tenants))
+        counts = dict.fromkeys(self._prefilling, 0)
+        for most in (part, budget):
+            for tenant in tenants:
+                left = min(most, budget)
+                for generation in (g for g in self._prefilling if g.tenant == tenant):
+                    count = min(len(generation.ids) - generation.line.length - counts[generation], left)
+                    counts[generation] += count
+                    left -= count
+                    budget -= count
+        served = {generation.tenant for generation, count in counts.items() if count}
+        self._prefilling.sort(key=lambda generation: generation.tenant in served)
+        return [(generation, count) for generation, count in counts.items() if count]
+
     def _begin(self, generations: list[Generation], hidden: Tensor) -> None:
         """Sample the first token of each and let it join the running rows."""
         self._rows += generations
@@ -209,7 +184,7 @@ class Batcher:
 
     def _sample(self, generations: list[Generation], hidden: Tensor) -> Sampled:
         sampler = Sampler(generations, self._decoder.config.vocab_size, self._decoder.device)
-        return sampler.sample(self._decoder.head(hidden))
+        return sampler.sample(self._decoder.head.in_fp32(hidden))
 
     def _remember(self, generation: Generation, hidden: Tensor | None) -> None:
         line = generation.line
@@ -227,35 +202,41 @@ class Batcher:
             self._last_lora = self._batch.lora
             self._sampler = Sampler(self._batch.rows, self._decoder.config.vocab_size, self._decoder.device)
         batch = self._batch
-        sampled = self._sampler.sample(self._decoder.head(batch.step()))
+        sampled = self._sampler.sample(self._decoder.head.in_fp32(batch.step()))
         batch.ids = sampled.ids
         self._accept(batch.rows, sampled)
 
     def _make_room(self) -> None:
-        """Lengthen full lines; where memory is out, the youngest rows wait and are computed again."""
-        for generation in list(self._rows):
-            line = generation.line
-            if line is None or line.length < line.slab.capacity:
-                continue
-            self._batch = None
-            while (longer := self._kv.grow(line)) is None:
-                victim = self._rows[-1]
-                self._preempt(victim)
-                if victim is generation:
-                    break
-            else:
-                generation.line = longer
+        """Lengthen full lines; where memory is out, rows of who has most of it wait and are computed again."""
+        for generation in [row for row in self._rows if row.line.is_full]:
+            while generation.line and not self._lengthen(generation):
+                self._preempt()
 
-    def _preempt(self, generation: Generation) -> None:
-        self._rows.remove(generation)
-        self._free(generation)
-        self._waiting.appendleft(generation)
+    def _lengthen(self, generation: Generation) -> bool:
+        line = generation.line
+        if not self._admission.may_grow(generation, self._usage()):
+            return False
+        longer = self._kv.grow(line)
+        if longer is not None and longer is not line:
+            generation.line = longer
+            self._batch = None
+        return longer is not None
+
+    def _preempt(self) -> None:
+        largest = self._usage().largest({row.tenant for row in self._rows})
+        youngest = next(row for row in reversed(self._rows) if row.tenant == largest)
+        self._rows.remove(youngest)
+        self._free(youngest)
+        self._admission.put_back(youngest)
+
+    def _usage(self) -> Usage:
+        return Usage([*self._prefilling, *self._rows])
 
     def _accept(self, generations: list[Generation], sampled: Sampled) -> None:
         ended = []
         for place, generation in enumerate(generations):
             if math.isnan(sampled.logprobs[place]):
-                self._fail({generation.request}, not_finite(generation.adapter))
+                self._fail({generation.request}, _not_finite(generation.adapter))
             if generation.request.cancelled:
                 continue
             top = sampled.tops[place] if sampled.tops else []
@@ -272,32 +253,7 @@ class Batcher:
             self._remember(generation, None)
             self._free(generation)
 
-    # Scoring
 
-    def _score(self, score: Score) -> None:
-        try:
-            finished = score.cancelled or score.advance(self._decoder, self._kv, PREFILL_TOKENS_BESIDE_DECODE)
-        except Exception as error:
-            log.exception("a score call failed")
-            if score.line:
-                score.line.wipe()
-            score.fail(as_engine_error(error))
-            finished = True
-        if score.line is None and not finished:
-            return
-        self._batch = None
-        if finished:
-            self._scores.popleft()
-            score.release(self._kv)
-
-
-def _prompt_key(generation: Generation) -> tuple:
-    return (generation.request.namespace, tuple(generation.ids))
-
-
-def _too_long_for_memory(length: int) -> EngineError:
-    return EngineError(
-        "out_of_memory",
-        f"A sequence of {length} tokens does not fit the memory for keys and values. "
-        "Shorten it, or start the engine with a larger --kv-bytes.",
-    )
+def _not_finite(adapter: ServedAdapter | None) -> EngineError:
+    what = f"adapter {adapter.key}" if adapter else "the base model"
+    return EngineError("internal", f"The logits of {what} are not finite: its weights are damaged or have diverged.")

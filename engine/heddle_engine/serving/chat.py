@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from functools import cached_property
 
-from ..bases import Base, Bases
+from ..bases import Base
 from ..errors import EngineError
-from ..text.grammar import GrammarMatcher
+from ..text.grammar import GrammarSource
+from ..text.render import TooManyCharactersError
 from ..text.tool_choice import call_grammar, call_opening
 from ..text.toolcalls import (
     THINK_CLOSE,
@@ -38,7 +39,8 @@ def prompt_ids(base: Base, params: dict) -> list[int]:
         named = " and ".join(given) or "none of them"
         raise EngineError("invalid", f"Send one of messages, prompt and prompt_token_ids; the call has {named}.")
     if given == ["prompt"]:
-        check_text(base, params["prompt"], "prompt")
+        if len(params["prompt"]) > _most_characters(base):
+            raise _too_many_characters(base, len(params["prompt"]), "prompt")
         ids = base.tokenizer.encode_prompt(params["prompt"])
     elif given == ["prompt_token_ids"]:
         ids = check_ids(base, params["prompt_token_ids"], "prompt_token_ids")
@@ -50,17 +52,20 @@ def prompt_ids(base: Base, params: dict) -> list[int]:
 
 
 def _render(base: Base, params: dict) -> list[int]:
-    text = base.renderer.text(
-        params["messages"],
-        params.get("tools"),
-        add_generation_prompt=params.get("add_generation_prompt", True),
-        continue_final_message=params.get("continue_final_message", False),
-        variables=params.get("chat_template_kwargs"),
-    )
+    try:
+        text = base.renderer.text(
+            params["messages"],
+            params.get("tools"),
+            add_generation_prompt=params.get("add_generation_prompt", True),
+            continue_final_message=params.get("continue_final_message", False),
+            variables=params.get("chat_template_kwargs"),
+            most=_most_characters(base),
+        )
+    except TooManyCharactersError as error:
+        raise _too_many_characters(base, error.count, "messages") from None
     if opening := forced_opening(base, params):
         thinks = reasons(base.renderer.source) and ends_in_thought(text)
         text += f"{THINK_CLOSE}\n\n{opening}" if thinks else opening
-    check_text(base, text, "messages")
     return base.tokenizer.encode(text)
 
 
@@ -79,26 +84,29 @@ def _forced_call(base: Base, params: dict) -> tuple[ToolFormat, str | None] | No
     return tool_format(base.renderer.source), None if choice == "required" else choice["name"]
 
 
-def _grammar(base: Base, params: dict) -> GrammarMatcher | None:
+def _grammar(base: Base, params: dict, most_bytes: int) -> GrammarSource | None:
     """What the answer must follow; None: anything."""
     if wanted := params.get("structured_output"):
-        return base.grammars.compile(wanted)
+        return GrammarSource.from_wire(wanted, most_bytes)
     if forced := _forced_call(base, params):
         format_, name = forced
         text = call_grammar(format_, params["tools"], name)
-        return base.grammars.compile({"kind": "lark", "text": text, "param": "tools"})
+        return GrammarSource.from_wire({"kind": "lark", "text": text, "param": "tools"}, most_bytes)
     return None
 
 
-def check_text(base: Base, text: str, param: str) -> None:
-    """Raises `invalid` for a text that cannot fit, before the seconds or minutes that encoding it takes."""
-    if len(text) > base.max_model_len * base.tokenizer.longest_symbol * _NORMALIZED:
-        raise EngineError(
-            "invalid",
-            f"This model's maximum context length is {base.max_model_len} tokens. However, your {param} "
-            f"has {len(text)} characters, more than so many tokens can stand for. Reduce its length.",
-            param,
-        )
+def _most_characters(base: Base) -> int:
+    """A longer text cannot fit, which is known before the seconds or minutes that encoding it takes."""
+    return base.max_model_len * base.tokenizer.longest_symbol * _NORMALIZED
+
+
+def _too_many_characters(base: Base, count: int, param: str) -> EngineError:
+    return EngineError(
+        "invalid",
+        f"This model's maximum context length is {base.max_model_len} tokens. However, your {param} "
+        f"has {count} characters, more than so many tokens can stand for. Reduce its length.",
+        param,
+    )
 
 
 def check_ids(base: Base, ids: list[int], param: str) -> list[int]:
@@ -126,16 +134,18 @@ class ChatCall:
     """One `chat` in progress. It is its request's sink: the batcher's thread calls the sink methods.
 
     `emit` takes events for the caller in order; `done` takes the error, or what makes the result, once.
+    `grammar` is to be compiled into the request's before that begins.
     """
 
     def __init__(
         self,
-        bases: Bases,
+        base: Base,
         params: dict,
+        most_grammar_bytes: int,
         emit: Callable[[Event], None],
         done: Callable[[Callable[[], dict] | EngineError], None],
     ):
-        self.base = bases.load(params["base"])
+        self.base = base
         if params.get("tool_choice", "auto") == "none":
             params = {**params, "tools": None}
         self._stream = params.get("stream", False)
@@ -152,8 +162,9 @@ class ChatCall:
             sink=self,
             tokenizer=self.base.tokenizer,
             max_length=self.base.max_model_len,
-            grammar=_grammar(self.base, params),
+            tenant=params.get("tenant", ""),
         )
+        self.grammar = _grammar(self.base, params, most_grammar_bytes)
         self.request.thinking = self._thinking(params)
         self._cached = 0
         self._texts = [self._text(params) for _ in range(self.request.n)]

@@ -114,7 +114,6 @@ class _SlabRows:
             self._query_of_line, self._line_of_row = self._tensor(query), self._tensor(indices)
         flat = slab.data.flatten(2, 4)
         self._flat = [tuple(flat[layer]) for layer in range(config.num_layers)]
-        self._seen = torch.arange(slab.capacity, device=decoder.device)
         lengths = [0] * self._used
         for line in self._lines:
             lengths[line.index] = line.length
@@ -130,10 +129,7 @@ class _SlabRows:
         by_line = mine if self._query_of_line is None else mine.index_select(0, self._query_of_line)
         for run in self._runs:
             run.advance()
-        hidden = self._seen[: max(run.window for run in self._runs)] > by_line[:, None]
-        bias = torch.zeros(hidden.shape, dtype=self._slab.data.dtype, device=self._device)
-        bias = bias.masked_fill_(hidden, -torch.inf)[:, None, None]
-        self._biases = [bias[run.lines, ..., : run.window] for run in self._runs]
+        self._biases = [run.bias(by_line) for run in self._runs]
 
     def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         if self._rows is not None:
@@ -168,3 +164,10 @@ class _Run:
             self.window = window
             data = self._slab.data[:, :, self.lines, :, :window]
             self.views = [tuple(data[layer]) for layer in range(data.shape[0])]
+            self._places = torch.arange(window, device=data.device)
+
+    def bias(self, last: Tensor) -> Tensor:
+        """0 where a line may be read, which is up to `last` of it, else -inf: [lines, 1, 1, window]."""
+        hidden = self._places > last[self.lines, None]
+        bias = torch.zeros(hidden.shape, dtype=self._slab.data.dtype, device=hidden.device)
+        return bias.masked_fill_(hidden, -torch.inf)[:, None, None]

@@ -1,6 +1,10 @@
 """One chat call inside the batcher: its choices, what each has sampled, and why one ends."""
 
+import hashlib
+from array import array
+from collections import deque
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, Protocol
 
 from ..errors import EngineError
@@ -55,17 +59,38 @@ class Request:
     grammar: GrammarMatcher | None = None
     """What every choice must follow."""
     thinking: Thinking = "never"
+    tenant: str = ""
+    """Whose it is; tenants take turns."""
     cancelled: bool = False
     started: bool = False
-    arrival: int = 0
-    """Its place in the order in which the batcher got its work."""
+    _num_begun: int = 0
+    _put_back: deque["Generation"] = field(default_factory=deque)
 
     @property
     def namespace(self) -> tuple[str, str]:
         return (self.adapter.key if self.adapter else "", self.cache_salt)
 
-    def generations(self) -> list["Generation"]:
-        return [Generation(self, index) for index in range(self.n)]
+    @cached_property
+    def prompt_key(self) -> bytes:
+        """Equal for requests whose prompts have the same keys and values."""
+        digest = hashlib.sha256(repr(self.namespace).encode())
+        digest.update(array("q", self.prompt_ids).tobytes())
+        return digest.digest()
+
+    @property
+    def num_waiting(self) -> int:
+        """Choices that have no row."""
+        return self.n - self._num_begun + len(self._put_back)
+
+    def take(self) -> "Generation":
+        """The next choice that has no row."""
+        if self._put_back:
+            return self._put_back.popleft()
+        self._num_begun += 1
+        return Generation(self, self._num_begun - 1)
+
+    def put_back(self, generation: "Generation") -> None:
+        self._put_back.appendleft(generation)
 
 
 @dataclass(eq=False)
@@ -96,6 +121,10 @@ class Generation:
     @property
     def adapter(self) -> ServedAdapter | None:
         return self.request.adapter
+
+    @property
+    def tenant(self) -> str:
+        return self.request.tenant
 
     @property
     def num_sampled(self) -> int:

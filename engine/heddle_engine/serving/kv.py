@@ -1,26 +1,30 @@
-"""Key and value memory: dense lines of equal capacity side by side, so decode attends without gathering.
+"""Key and value memory: one dense line a sequence, lines side by side, so decode attends without gathering.
 
-A line holds one sequence. Lines of one capacity form a slab [layers, 2, lines, kv_heads, capacity, D];
-lines in use are always the first ones. A sequence that outgrows its line moves to one four times as
-long. Untouched pages of a slab cost no physical memory on a CPU.
+On a CPU every line is as long as the longest sequence, in memory that takes a page when it is first
+written (vAttention, arXiv:2405.04437, has the operating system page in the same way). A sequence never moves as it
+grows, and the limit counts what is written, in granules. Elsewhere memory is taken when it is allocated,
+so lines come in capacities that double, a sequence that outgrows its line moves to a longer one, and the limit
+counts what is allocated.
 
 Decode waits for memory, so it reads runs of lines, each up to the longest line in it. Lines are therefore
 kept roughly by falling length: a freed line's place goes to the last one, which is short.
 """
 
-import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from ..model.decoder import Decoder
+from ..pages import Pages
 
+GRANULE = 64
+"""Tokens by which a line of pages is counted."""
 SMALLEST_LINE = 128
-GROWTH = 4
-RUNS = (1, 2, 4, 8)
-"""Into how many runs of lines a slab may be cut."""
+"""Capacity of the shortest line where lines have capacities."""
+_MOST_BLOCKS = 24
+"""Lines of like length beside each other that are looked at one by one when runs are chosen."""
 _RUN_COST_BYTES = 200_000
 """What one more run costs a layer, in bytes that could be read meanwhile (one core of a Xeon: about 20 us)."""
 _STEPS_TO_PAY = 32
@@ -29,140 +33,295 @@ _STEPS_TO_PAY = 32
 
 @dataclass(eq=False)
 class Line:
-    """Place of one sequence: `length` tokens are written."""
+    """Place of one sequence: `length` tokens are written, and there is memory for `room`."""
 
     slab: "Slab"
     index: int
+    room: int
     length: int = 0
+
+    @property
+    def bytes(self) -> int:
+        """What the limit counts for it."""
+        return self.room * self.slab.token_bytes
+
+    @property
+    def is_full(self) -> bool:
+        return self.length == self.room
 
     def wipe(self) -> None:
         """Zero what a failed sequence wrote: not finite values would spoil the line for the next one."""
-        self.slab.tokens(self, 0, self.slab.capacity).zero_()
+        self.slab.tokens(self, 0, self.room).zero_()
 
 
 class Slab:
-    """All lines of one capacity, at most `most`."""
+    """Lines of one capacity, at most `most`; those in use are always the first ones.
+
+    `data` [layers, 2, lines, kv_heads, capacity, D] is finite everywhere, because attention multiplies what it
+    does not see by zero, which a stray NaN would survive.
+    """
 
     def __init__(self, decoder: Decoder, capacity: int, most: int):
         config = decoder.config
-        self.capacity, self._most = capacity, most
+        self.capacity, self.most = capacity, most
         self.lines: list[Line] = []
-        self._place = (decoder.device, decoder.dtype)
-        self.data = _zeros((config.num_layers, 2, 0, config.num_kv_heads, capacity, config.head_dim), *self._place)
+        self.token_bytes = decoder.kv_token_bytes
+        self._layer_token_bytes = self.token_bytes // config.num_layers
+        self._place = {"device": decoder.device, "dtype": decoder.dtype}
+        self._line_shape = (config.num_kv_heads, capacity, config.head_dim)
+        self._planes = (config.num_layers, 2)
+        self.data: Tensor
 
-    def add(self) -> Line:
-        if len(self.lines) == self.data.shape[2]:
-            self._enlarge(min(max(8, 2 * len(self.lines)), self._most))
-        line = Line(self, len(self.lines))
+    def add(self, room: int) -> Line:
+        line = Line(self, len(self.lines), room)
         self.lines.append(line)
         return line
 
     def remove(self, line: Line) -> None:
         """Free `line`; the last line moves into its place."""
         last = self.lines.pop()
+        left = last.index
         if last is not line:
-            self.data[:, :, line.index, :, : last.length] = self.data[:, :, last.index, :, : last.length]
+            self._copy(self.tokens(last, 0, last.length), line.index)
             self.lines[line.index] = last
             last.index = line.index
-
-    def runs(self, lengths: list[int]) -> list[range]:
-        """Cut lines 0, 1, … of which `lengths` tokens are to be read into the runs that cost least."""
-        return min((_cut(len(lengths), count) for count in RUNS), key=lambda runs: self._cost(runs, lengths))
-
-    def _cost(self, runs: list[range], lengths: list[int]) -> int:
-        """Bytes to read of a layer, with what the runs themselves cost."""
-        token_bytes = 2 * self.data.shape[3] * self.data.shape[5] * self.data.itemsize
-        tokens = sum(len(run) * max(lengths[run.start : run.stop]) for run in runs)
-        return tokens * token_bytes + len(runs) * _RUN_COST_BYTES
-
-    def sort(self) -> None:
-        """Put the lines in order of falling length where that pays."""
-        lengths = [line.length for line in self.lines]
-        falling = sorted(lengths, reverse=True)
-        saved = self._cost(self.runs(lengths), lengths) - self._cost(self.runs(falling), falling)
-        # Every line is read, copied and written back.
-        moved = 3 * self._cost(_cut(len(lengths), 1), lengths)
-        if saved * _STEPS_TO_PAY < moved:
-            return
-        self.lines.sort(key=lambda line: -line.length)
-        order = [line.index for line in self.lines]
-        used = self.data[:, :, : len(order), :, : falling[0]]
-        used[:] = used[:, :, order]
-        for index, line in enumerate(self.lines):
-            line.index = index
-
-    def _enlarge(self, lines: int) -> None:
-        grown = _zeros((*self.data.shape[:2], lines, *self.data.shape[3:]), *self._place)
-        for line in self.lines:
-            grown[:, :, line.index, :, : line.length] = self.data[:, :, line.index, :, : line.length]
-        self.data = grown
+            self._freed(line.index, last.room, line.room)
+        self._freed(left, 0, last.room)
 
     def tokens(self, line: Line, start: int, end: int) -> Tensor:
         """View [layers, 2, kv_heads, end - start, D] of a line."""
         return self.data[:, :, line.index, :, start:end]
 
+    def runs(self, lengths: list[int]) -> list[range]:
+        """Cut lines 0, 1, … of which `lengths` tokens are to be read into the runs that cost least."""
+        blocks = _blocks(lengths)
+        longest = [max(lengths[block.start : block.stop]) for block in blocks]
+        # best[k]: least cost of the first k blocks, and where the last of their runs begins.
+        best = [(0, 0)]
+        for end in range(1, len(blocks) + 1):
+            ways, reach = [], 0
+            for start in range(end - 1, -1, -1):
+                reach = max(reach, longest[start])
+                tokens = (blocks[end - 1].stop - blocks[start].start) * reach
+                ways.append((best[start][0] + tokens * self._layer_token_bytes + _RUN_COST_BYTES, start))
+            best.append(min(ways))
+        runs, end = [], len(blocks)
+        while end > 0:
+            start = best[end][1]
+            runs.append(range(blocks[start].start, blocks[end - 1].stop))
+            end = start
+        return runs[::-1]
 
-def _cut(count: int, runs: int) -> list[range]:
-    """0 … count in at most `runs` equal parts."""
-    height = -(-count // runs)
-    return [range(start, min(start + height, count)) for start in range(0, count, height)]
+    def sort(self) -> None:
+        """Put the lines in order of falling length, roughly, where that pays."""
+        lengths = [line.length for line in self.lines]
+        order = sorted(range(len(lengths)), key=lambda index: -_level(lengths[index]))
+        falling = [lengths[index] for index in order]
+        saved = self._cost(self.runs(lengths), lengths) - self._cost(self.runs(falling), falling)
+        # Each line that moves is read, copied and written back.
+        moved = 3 * sum(lengths[index] for place, index in enumerate(order) if place != index)
+        if saved * _STEPS_TO_PAY < moved * self._layer_token_bytes:
+            return
+        self._permute(order)
+
+    def _permute(self, order: list[int]) -> None:
+        """Line `order[i]` moves to place i; one line at a time is out of its place."""
+        before = self.lines
+        rooms = [line.room for line in before]
+        for cycle in _cycles(order):
+            first = before[cycle[0]]
+            held = self.tokens(first, 0, first.length).clone()
+            for place in cycle[:-1]:
+                source = before[order[place]]
+                self._copy(self.tokens(source, 0, source.length), place)
+            self._copy(held, cycle[-1])
+        self.lines = [before[index] for index in order]
+        for place, line in enumerate(self.lines):
+            line.index = place
+            self._freed(place, line.room, rooms[place])
+
+    def _copy(self, tokens: Tensor, index: int) -> None:
+        self.data[:, :, index, :, : tokens.shape[3]] = tokens
+
+    def _cost(self, runs: list[range], lengths: list[int]) -> int:
+        """Bytes to read of a layer, with what the runs themselves cost."""
+        tokens = sum(len(run) * max(lengths[run.start : run.stop]) for run in runs)
+        return tokens * self._layer_token_bytes + len(runs) * _RUN_COST_BYTES
+
+    def _freed(self, index: int, start: int, end: int) -> None:
+        """Tokens `start … end` of place `index` hold nothing any more."""
 
 
-def _zeros(shape: tuple[int, ...], device: torch.device, dtype: torch.dtype) -> Tensor:
-    """Zeros, because attention multiplies what it does not see by zero, which a stray NaN would survive.
+class PagedSlab(Slab):
+    """All lines at once, in pages that take memory as they are written and give it back when their line ends."""
 
-    NumPy's come from untouched pages, torch's are written.
-    """
-    if device.type != "cpu" or 0 in shape:
-        return torch.zeros(shape, device=device, dtype=dtype)
-    return torch.from_numpy(np.zeros(math.prod(shape) * dtype.itemsize, np.uint8)).view(dtype).view(shape)
+    def __init__(self, decoder: Decoder, capacity: int, most: int):
+        super().__init__(decoder, capacity, most)
+        shape = (*self._planes, most, *self._line_shape)
+        dtype = self._place["dtype"]
+        self._pages = Pages(torch.Size(shape).numel() * dtype.itemsize)
+        self.data = self._pages.tensor(shape, dtype)
+
+    def _freed(self, index: int, start: int, end: int) -> None:
+        if start >= end:
+            return
+        heads, capacity, dim = self._line_shape
+        token = dim * self.data.itemsize
+        for plane in range(self._planes[0] * self._planes[1]):
+            line = (plane * self.most + index) * heads * capacity * token
+            if start == 0:
+                self._pages.give_back(line, line + heads * capacity * token)
+                continue
+            for head in range(heads):
+                at = line + head * capacity * token
+                self._pages.give_back(at + start * token, at + end * token)
+
+
+class DenseSlab(Slab):
+    """Memory for `held` lines, copied into more or less of it when they are too few or far too many."""
+
+    def __init__(self, decoder: Decoder, capacity: int, most: int):
+        super().__init__(decoder, capacity, most)
+        self.resize(0)
+
+    @property
+    def held(self) -> int:
+        return self.data.shape[2]
+
+    @property
+    def line_bytes(self) -> int:
+        return self.capacity * self.token_bytes
+
+    def resize(self, held: int) -> None:
+        resized = torch.zeros((*self._planes, held, *self._line_shape), **self._place)
+        for line in self.lines:
+            resized[:, :, line.index, :, : line.length] = self.tokens(line, 0, line.length)
+        self.data = resized
+
+    def _freed(self, index: int, start: int, end: int) -> None:
+        """The next line there finds what is left; attention does not see it, and it is finite."""
+
+
+def _blocks(lengths: list[int]) -> list[range]:
+    """Neighbours of like length; where there are too many of them, equal parts."""
+    starts = [i for i in range(len(lengths)) if i == 0 or _level(lengths[i]) != _level(lengths[i - 1])]
+    if len(starts) > _MOST_BLOCKS:
+        starts = list(range(0, len(lengths), -(-len(lengths) // _MOST_BLOCKS)))
+    return [range(start, end) for start, end in zip(starts, [*starts[1:], len(lengths)], strict=True)]
+
+
+def _level(length: int) -> int:
+    """Equal for lengths that differ by less than about 1.4 times."""
+    return (length * length).bit_length()
+
+
+def _cycles(order: list[int]) -> Iterator[list[int]]:
+    """Places i, order[i], order[order[i]], … until they come round; places that keep their own are left out."""
+    seen = [place == index for place, index in enumerate(order)]
+    for first in range(len(order)):
+        cycle, place = [], first
+        while not seen[place]:
+            seen[place] = True
+            cycle.append(place)
+            place = order[place]
+        if cycle:
+            yield cycle
 
 
 class KvMemory:
-    """Lines of every capacity under one limit in bytes."""
+    """Lines for at most `most` sequences under one limit in bytes."""
 
-    def __init__(self, decoder: Decoder, limit: int):
-        config = decoder.config
-        self._decoder, self._limit = decoder, limit
-        self.max_length = config.max_position
-        self.token_bytes = 2 * config.num_layers * config.num_kv_heads * config.head_dim * decoder.dtype.itemsize
-        self._slabs: dict[int, Slab] = {}
+    def __init__(self, decoder: Decoder, limit: int, most: int):
+        self._decoder, self.limit, self._most = decoder, limit, most
+        self.max_length, self.token_bytes = decoder.config.max_position, decoder.kv_token_bytes
+        self._pages = self._make_pages() if decoder.device.type == "cpu" else None
+        self._slabs: dict[int, DenseSlab] = {}
         self.used_bytes = 0
 
-    def capacity_for(self, length: int) -> int:
+    def _make_pages(self) -> PagedSlab | None:
+        """None where the system reserves memory for everything that is mapped."""
+        try:
+            return PagedSlab(self._decoder, _rounded(self.max_length), self._most)
+        except OSError:
+            return None
+
+    def room_for(self, length: int) -> int:
+        """How many tokens a line of at least `length` is counted for."""
+        if self._pages:
+            return _rounded(length)
         capacity = SMALLEST_LINE
         while capacity < length:
-            capacity *= GROWTH
+            capacity *= 2
         return min(capacity, self.max_length)
 
-    def fits_alone(self, length: int) -> bool:
-        """Whether a sequence of `length` could ever be held."""
-        return self.capacity_for(length) * self.token_bytes <= self._limit
+    def bytes_for(self, length: int) -> int:
+        return self.room_for(length) * self.token_bytes
 
     def allocate(self, length: int) -> Line | None:
         """A line for at least `length` tokens, or None when the limit is reached."""
-        capacity = self.capacity_for(length)
-        line_bytes = capacity * self.token_bytes
-        if self.used_bytes + line_bytes > self._limit:
+        room = self.room_for(length)
+        if not self._pages:
+            return self._allocate_dense(room)
+        if self.used_bytes + room * self.token_bytes > self.limit:
             return None
-        if capacity not in self._slabs:
-            self._slabs[capacity] = Slab(self._decoder, capacity, self._limit // line_bytes)
-        line = self._slabs[capacity].add()
-        self.used_bytes += line_bytes
+        line = self._pages.add(room)
+        self.used_bytes += line.bytes
         return line
 
     def release(self, line: Line) -> None:
-        self.used_bytes -= line.slab.capacity * self.token_bytes
         line.slab.remove(line)
-        if not line.slab.lines:
-            del self._slabs[line.slab.capacity]
+        if line.slab is self._pages:
+            self.used_bytes -= line.bytes
+        else:
+            self._shrink(line.slab)
 
     def grow(self, line: Line) -> Line | None:
-        """Move a full line to a longer one; None when there is no room, the line then stays."""
-        longer = self.allocate(line.slab.capacity + 1)
+        """`line` with more room, or a longer one that it has moved to; None when there is no memory, it then stays."""
+        if line.slab is self._pages:
+            return self._grow_in_place(line)
+        longer = self.allocate(line.room + 1)
         if longer is None:
             return None
         longer.slab.tokens(longer, 0, line.length)[:] = line.slab.tokens(line, 0, line.length)
         longer.length = line.length
         self.release(line)
         return longer
+
+    def _grow_in_place(self, line: Line) -> Line | None:
+        more = GRANULE * self.token_bytes
+        if self.used_bytes + more > self.limit:
+            return None
+        line.room += GRANULE
+        self.used_bytes += more
+        return line
+
+    def _allocate_dense(self, capacity: int) -> Line | None:
+        slab = self._slabs.get(capacity) or DenseSlab(self._decoder, capacity, self._most)
+        if len(slab.lines) == slab.held and not self._enlarge(slab):
+            return None
+        self._slabs[capacity] = slab
+        return slab.add(capacity)
+
+    def _enlarge(self, slab: DenseSlab) -> bool:
+        """Twice the lines, or one more; what they are copied from is held meanwhile."""
+        held = slab.held
+        for lines in (min(max(8, 2 * held), self._most), held + 1):
+            if self.used_bytes + lines * slab.line_bytes <= self.limit:
+                self._resize(slab, lines)
+                return True
+        return False
+
+    def _shrink(self, slab: DenseSlab) -> None:
+        if not slab.lines:
+            del self._slabs[slab.capacity]
+            self.used_bytes -= slab.held * slab.line_bytes
+        elif len(slab.lines) <= slab.held // 4 and self.used_bytes + slab.held // 2 * slab.line_bytes <= self.limit:
+            self._resize(slab, slab.held // 2)
+
+    def _resize(self, slab: DenseSlab, held: int) -> None:
+        self.used_bytes += (held - slab.held) * slab.line_bytes
+        slab.resize(held)
+
+
+def _rounded(length: int) -> int:
+    return -(-length // GRANULE) * GRANULE

@@ -1,103 +1,190 @@
 """Keys and values of earlier sequences, reused by prompts that begin with the same tokens.
 
-Entries live in one namespace per (adapter key, cache salt), so other weights or another tenant never
-share (engine 4.5, inference-api 11.4). Lookup follows a chain of block hashes, as vLLM's prefix cache.
+Sequences are paths of a tree whose nodes are blocks of tokens, so what they share is held once (as in
+RadixAttention, arXiv:2312.07104). The block that was used longest ago goes first, and none was used longer ago
+than a block behind it: a system prompt outlives the conversations that began with it. Each namespace (adapter
+key, cache salt) has a tree of its own, so other weights or another tenant never share (engine 4.5,
+inference-api 11.4).
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 
+import torch
 from torch import Tensor
 
+from ..model.decoder import Decoder
+from ..pages import untouched_zeros
+
 BLOCK = 16
+_SHARE_OF_ONE = 2
+"""A sequence may take one part in so many of the cache: a very long one must not displace everything else."""
+_MOST_COMPARED = 64
+"""Continuations that are compared token by token; they can save a prompt less than a block."""
 
 Namespace = tuple[str, str]
 
 
 @dataclass(eq=False)
-class Entry:
-    """`kv` [layers, 2, kv_heads, tokens, D]; `hidden` [hidden] of the last token when it is a whole prompt."""
+class Block:
+    """Up to `BLOCK` tokens `ids` behind those of `parent`, kept in place `slot`; a root has neither.
 
-    namespace: Namespace
+    `hidden` [hidden] is that of the last token where a prompt ends with this block.
+    """
+
     ids: tuple[int, ...]
-    kv: Tensor
-    hidden: Tensor | None
-    chain: list[int]
-
-    @property
-    def bytes(self) -> int:
-        return self.kv.nbytes + (self.hidden.nbytes if self.hidden is not None else 0)
+    slot: int
+    parent: "Block | None"
+    children: dict[tuple[int, ...], "Block"] = field(default_factory=dict)
+    hidden: Tensor | None = None
 
 
 @dataclass(frozen=True)
 class Hit:
-    """`length` leading tokens of the prompt are in `entry`."""
+    """The first `length` tokens of a prompt are in `path`; `hidden` is there when that is the whole prompt."""
 
-    entry: Entry
+    path: list[Block]
     length: int
-
-    @property
-    def hidden(self) -> Tensor | None:
-        """Hidden state of the prompt's last token, when the hit is the whole prompt."""
-        return self.entry.hidden if self.length == len(self.entry.ids) else None
+    hidden: Tensor | None
 
 
 class PrefixCache:
-    """At most `limit` bytes; the least recently used entry goes first."""
+    """At most `limit` bytes."""
 
-    def __init__(self, limit: int):
-        self._limit, self._bytes = limit, 0
-        self._entries: OrderedDict[int, Entry] = OrderedDict()
-        self._by_hash: dict[int, Entry] = {}
-        self._prompts: dict[tuple[Namespace, tuple[int, ...]], Entry] = {}
+    def __init__(self, decoder: Decoder, limit: int):
+        config = decoder.config
+        self.block_bytes = BLOCK * decoder.kv_token_bytes + config.hidden_size * decoder.dtype.itemsize
+        self._num_slots = limit // self.block_bytes
+        shape = (self._num_slots, config.num_layers, 2, config.num_kv_heads, BLOCK, config.head_dim)
+        self._data = untouched_zeros(shape, decoder.dtype, decoder.device)
+        self._free = list(range(self._num_slots))[::-1]
+        self._roots: dict[Namespace, Block] = {}
+        # Least recently used first; a block always stands behind its children.
+        self._used: OrderedDict[Block, Namespace] = OrderedDict()
+
+    @property
+    def bytes(self) -> int:
+        return len(self._used) * self.block_bytes
 
     def find(self, namespace: Namespace, ids: list[int]) -> Hit | None:
-        """The longest reusable prefix; one token is always left to compute unless the hit has its hidden state."""
-        if prompt := self._prompts.get((namespace, tuple(ids))):
-            self._entries.move_to_end(id(prompt))
-            return Hit(prompt, len(ids))
-        entry = None
-        for link in _chain(namespace, ids):
-            if link not in self._by_hash:
-                break
-            entry = self._by_hash[link]
-        if entry is None or entry.namespace != namespace:
+        """The longest reusable prefix; one token is always left to compute unless its hidden state is known."""
+        root = self._roots.get(namespace)
+        if root is None:
             return None
-        self._entries.move_to_end(id(entry))
-        length = min(_common_length(entry.ids, ids), len(ids) - 1)
-        return Hit(entry, length) if length else None
+        path = _walk(root, ids)
+        last, known = path[-1] if path else root, len(path) * BLOCK
+        rest = tuple(ids[known : known + BLOCK])
+        end = last.children.get(rest) if rest else last
+        if end is not None and end.hidden is not None and known + len(rest) == len(ids):
+            return self._hit([*path, end] if rest else path, len(ids), end.hidden)
+        nearest, common = _nearest(last, rest)
+        if nearest is not None:
+            path.append(nearest)
+        length = min(known + common, len(ids) - 1)
+        return self._hit(path[: -(-length // BLOCK)], length, None) if length else None
+
+    def _hit(self, path: list[Block], length: int, hidden: Tensor | None) -> Hit:
+        self._touch(path)
+        return Hit(path, length, hidden)
+
+    def read(self, hit: Hit, into: Tensor) -> None:
+        """Copy what was hit to `into` [layers, 2, kv_heads, length, D]."""
+        slots = torch.tensor([block.slot for block in hit.path], device=self._data.device)
+        blocks = self._data[slots].permute(1, 2, 3, 0, 4, 5).flatten(3, 4)
+        into.copy_(blocks[:, :, :, : hit.length])
 
     def store(self, namespace: Namespace, ids: list[int], kv: Tensor, hidden: Tensor | None) -> None:
-        """Keep copies of `kv` and `hidden` for the sequence `ids`, when it has at least one block."""
-        chain = list(_chain(namespace, ids))
-        if not chain:
+        """Keep `kv` [layers, 2, kv_heads, tokens, D] of the sequence `ids`, and `hidden` when it is a prompt.
+
+        Only blocks that are not there yet are copied; a sequence of less than a block is not kept.
+        """
+        if len(ids) < BLOCK:
             return
-        entry = Entry(namespace, tuple(ids), kv.clone(), None if hidden is None else hidden.clone(), chain)
-        self._entries[id(entry)] = entry
-        self._by_hash.update(dict.fromkeys(chain, entry))
-        if hidden is not None:
-            self._prompts[namespace, entry.ids] = entry
-        self._bytes += entry.bytes
-        while self._bytes > self._limit and self._entries:
-            self._drop()
+        ids = ids[: self._num_slots // _SHARE_OF_ONE * BLOCK]
+        root = self._roots.get(namespace) or Block((), -1, None)
+        path = _walk(root, ids)
+        known = len(path)
+        self._touch(path)
+        self._extend(namespace, path, path[-1] if path else root, ids, hidden)
+        if not path:
+            return
+        self._roots[namespace] = root
+        if hidden is not None and len(ids) == kv.shape[3]:
+            path[-1].hidden = hidden.clone()
+        self._write(path[known:], kv[:, :, :, known * BLOCK : len(ids)])
+        self._touch(path)
 
-    def _drop(self) -> None:
-        _, entry = self._entries.popitem(last=False)
-        self._bytes -= entry.bytes
-        if self._prompts.get((entry.namespace, entry.ids)) is entry:
-            del self._prompts[entry.namespace, entry.ids]
-        for link in entry.chain:
-            if self._by_hash.get(link) is entry:
-                del self._by_hash[link]
+    def _extend(
+        self, namespace: Namespace, path: list[Block], last: Block, ids: list[int], hidden: Tensor | None
+    ) -> None:
+        """Add the blocks of `ids` that are missing behind `last` to the tree and to `path`."""
+        for start in range(len(path) * BLOCK, len(ids), BLOCK):
+            chunk = tuple(ids[start : start + BLOCK])
+            if chunk in last.children:
+                path.append(last.children[chunk])
+                return  # the end of an earlier prompt; only the last block can be short
+            if hidden is None and _nearest(last, chunk)[1] == len(chunk):
+                return  # a longer block begins with the same tokens
+            slot = self._outgrown(last, chunk)
+            block = Block(chunk, self._take_slot() if slot is None else slot, last)
+            last.children[chunk] = block
+            self._used[block] = namespace
+            path.append(block)
+            last = block
+
+    def _outgrown(self, last: Block, chunk: tuple[int, ...]) -> int | None:
+        """The slot of a short block that `chunk` continues, unless it is the end of a prompt; the block goes."""
+        for length in range(len(chunk) - 1, 0, -1):
+            block = last.children.get(chunk[:length])
+            if block is not None and block.hidden is None:
+                del last.children[block.ids]
+                del self._used[block]
+                return block.slot
+        return None
+
+    def _take_slot(self) -> int:
+        if not self._free:
+            block, namespace = self._used.popitem(last=False)
+            self._free.append(block.slot)
+            del block.parent.children[block.ids]
+            if not self._roots[namespace].children:
+                del self._roots[namespace]
+        return self._free.pop()
+
+    def _write(self, blocks: list[Block], kv: Tensor) -> None:
+        """Copy kv [layers, 2, kv_heads, tokens, D] into consecutive blocks of which the last may be short."""
+        whole = kv.shape[3] // BLOCK
+        if whole and blocks:
+            slots = torch.tensor([block.slot for block in blocks[:whole]], device=self._data.device)
+            split = kv[:, :, :, : len(slots) * BLOCK].unflatten(3, (-1, BLOCK))
+            self._data.index_copy_(0, slots, split.permute(3, 0, 1, 2, 4, 5))
+        for block in blocks[whole:]:
+            self._data[block.slot, :, :, :, : len(block.ids)] = kv[:, :, :, whole * BLOCK :]
+
+    def _touch(self, path: list[Block]) -> None:
+        for block in reversed(path):
+            self._used.move_to_end(block)
 
 
-def _chain(namespace: Namespace, ids: list[int]):
-    """Hash after each whole block. Hashes only propose an entry; its tokens and namespace decide."""
-    link = hash(namespace)
+def _walk(root: Block, ids: list[int]) -> list[Block]:
+    """The whole blocks of `ids` that are there, from the root on."""
+    path, last = [], root
     for start in range(0, len(ids) - BLOCK + 1, BLOCK):
-        link = hash((link, tuple(ids[start : start + BLOCK])))
-        yield link
+        last = last.children.get(tuple(ids[start : start + BLOCK]))
+        if last is None:
+            break
+        path.append(last)
+    return path
 
 
-def _common_length(a: tuple[int, ...], b: list[int]) -> int:
+def _nearest(last: Block, rest: tuple[int, ...]) -> tuple[Block | None, int]:
+    """The block behind `last` that shares most tokens with `rest`, the shortest of several, and how many it shares."""
+    newest = islice(reversed(last.children.values()), _MOST_COMPARED)
+    shared = ((_common_length(block.ids, rest), -len(block.ids), block) for block in newest)
+    common, _, block = max(shared, key=lambda found: found[:2], default=(0, 0, None))
+    return (block, common) if common else (None, 0)
+
+
+def _common_length(a: tuple[int, ...], b: tuple[int, ...]) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

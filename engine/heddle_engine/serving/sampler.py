@@ -3,7 +3,8 @@
 The reported logprob is raw: log-softmax of the model's own logits, before temperature, bias and
 cut-offs, so that it is comparable with what a trainer computes (engine 4.5). Randomness is counter
 based (one uniform number from seed and position, then the inverse of the cumulative distribution),
-so a request draws the same tokens whatever else is in the batch.
+so the same logits draw the same tokens whatever else is in the batch. The logits themselves may
+differ in their last bits with the batch, which turns near ties, above all in bf16.
 
 Order of operations: bias, allowed tokens and minimum length; repetition, presence and frequency
 penalties; the constraint; temperature; min_p, top_k, top_p.
@@ -19,6 +20,7 @@ from torch import Tensor
 
 from .constraint import Constraint
 from .sampling import SamplingParams
+from .truncation import Truncation
 
 _CHUNK = 128
 
@@ -63,11 +65,10 @@ class Sampler:
         self._shortest = [i for i, row in enumerate(rows) if self._too_short(row)]
         self._constrained = [i for i, row in enumerate(rows) if row.constraint]
         self._penalties = _Penalties(rows, vocab_size, device) if any(p.penalised for p in params) else None
-        self._truncation = _Truncation(params, device) if any(p.truncated for p in params) else None
+        self._truncation = Truncation(params, device) if any(p.truncated for p in params) else None
 
-    def sample(self, logits: Tensor) -> Sampled:
-        """logits [rows, vocab] of the position after each row's `ids`."""
-        raw = logits.float()
+    def sample(self, raw: Tensor) -> Sampled:
+        """`raw`: logits fp32 [rows, vocab] of the position after each row's `ids`."""
         adjusted = self._adjust(raw)
         tokens = adjusted.argmax(-1) if self._all_greedy else self._draw(adjusted)
         if self._penalties:
@@ -90,7 +91,7 @@ class Sampler:
         for row in self._shortest:
             logits[row, list(self._rows[row].end_ids)] = -torch.inf
         if self._penalties:
-            logits = self._penalties.apply(logits)
+            self._penalties.apply(logits)
         return self._constrain(logits, raw) if self._constrained else logits
 
     def _constrain(self, logits: Tensor, raw: Tensor) -> Tensor:
@@ -124,7 +125,10 @@ class Sampler:
         ]
 
     def _too_short(self, row: SampledRow) -> bool:
-        return len(row.ids) - row.prompt_length < row.params.min_tokens
+        """Whether the row may not end yet; where nothing but its ends is allowed it has to."""
+        allowed = row.params.allowed_token_ids
+        only_ends = allowed is not None and row.end_ids.issuperset(allowed)
+        return len(row.ids) - row.prompt_length < row.params.min_tokens and not only_ends
 
     def _bias_of(self, row: SampledRow) -> Tensor:
         bias = torch.zeros(self._vocab)
@@ -148,50 +152,29 @@ class Sampler:
 
 
 class _Penalties:
-    """Repetition (CTRL, arXiv:1909.05858), presence and frequency penalties."""
+    """Repetition (CTRL, arXiv:1909.05858), presence and frequency penalties of the rows that have any."""
 
     def __init__(self, rows: list[SampledRow], vocab_size: int, device: torch.device):
+        places = [place for place, row in enumerate(rows) if row.params.penalised]
+        self._rows = torch.tensor(places, device=device)
+        rows = [rows[place] for place in places]
         self._counts = torch.stack([_counts(row.ids[row.prompt_length :], vocab_size) for row in rows]).to(device)
         self._seen = torch.stack([_counts(row.ids, vocab_size) > 0 for row in rows]).to(device)
         self._repetition = _column([row.params.repetition_penalty for row in rows], device)
         self._presence = _column([row.params.presence_penalty for row in rows], device)
         self._frequency = _column([row.params.frequency_penalty for row in rows], device)
 
-    def apply(self, logits: Tensor) -> Tensor:
-        repeated = torch.where(logits > 0, logits / self._repetition, logits * self._repetition)
-        logits = torch.where(self._seen, repeated, logits)
-        return logits - self._frequency * self._counts - self._presence * (self._counts > 0)
+    def apply(self, logits: Tensor) -> None:
+        """logits [rows, vocab] are changed in place."""
+        own = logits[self._rows]
+        repeated = torch.where(own > 0, own / self._repetition, own * self._repetition)
+        own = torch.where(self._seen, repeated, own)
+        logits[self._rows] = own - self._frequency * self._counts - self._presence * (self._counts > 0)
 
     def count(self, tokens: Tensor) -> None:
-        self._counts.scatter_add_(1, tokens[:, None], torch.ones_like(tokens[:, None], dtype=torch.float32))
-        self._seen.scatter_(1, tokens[:, None], True)
-
-
-class _Truncation:
-    """min_p, top_k and top_p as zeroed weights."""
-
-    def __init__(self, params: list[SamplingParams], device: torch.device):
-        self._min_p = _column([0.0 if p.greedy else p.min_p for p in params], device)
-        self._top_p = _column([1.0 if p.greedy else p.top_p for p in params], device)
-        ks = [0 if p.greedy else p.top_k for p in params]
-        self._any_k, self._any_p = any(ks), any(p.top_p < 1 for p in params)
-        self._top_k = torch.tensor(ks, device=device)[:, None]
-
-    def apply(self, weights: Tensor) -> Tensor:
-        """weights [rows, vocab] normalised -> the same with excluded tokens at zero."""
-        weights = torch.where(weights < self._min_p * weights.amax(-1, keepdim=True), 0.0, weights)
-        if not (self._any_k or self._any_p):
-            return weights
-        ordered, places = torch.sort(weights, dim=-1, descending=True, stable=True)
-        if self._any_k:
-            rank = torch.arange(weights.shape[1], device=weights.device)
-            ordered = ordered.masked_fill((self._top_k > 0) & (rank >= self._top_k), 0.0)
-        if self._any_p:
-            before = ordered.double().cumsum(-1) - ordered
-            ordered = ordered.masked_fill(
-                before >= self._top_p * ordered.sum(-1, keepdim=True, dtype=torch.double), 0.0
-            )
-        return torch.zeros_like(weights).scatter_(1, places, ordered)
+        own = tokens[self._rows, None]
+        self._counts.scatter_add_(1, own, torch.ones_like(own, dtype=torch.float32))
+        self._seen.scatter_(1, own, True)
 
 
 def uniforms(seeds: np.ndarray, positions: np.ndarray) -> np.ndarray:

@@ -4,19 +4,36 @@ Found by llguidance (https://github.com/guidance-ai/llguidance) from the bytes o
 """
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
-from llguidance import LLMatcher, LLParserLimits, LLTokenizer, TokenizerWrapper, grammar_from
+from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
 
 from ..errors import EngineError
+from .grammar_text import LIMITS
 from .tokenizer import TextTokenizer
-
-JSON_OPTIONS = {"whitespace_pattern": r"( |\n( {0,24}|\t{0,6}))?"}
-"""Between the parts of JSON, as writers put it there: where any blanks may stand, a weak model writes nothing else."""
 
 _LONGEST_REASON = 500
 
-_LIMITS = LLParserLimits(verbose_errors=False)
+
+@dataclass(frozen=True)
+class GrammarSource:
+    """What an answer must follow: `kind` and `body` as in `grammar_text`; `param` is the client's name for it."""
+
+    kind: str
+    body: str
+    param: str
+
+    @staticmethod
+    def from_wire(wire: dict, most_bytes: int) -> "GrammarSource":
+        """From the wire's `structuredOutput`, or the same with kind `lark`. Raises `invalid` when it is too large."""
+        kind, param = wire["kind"], wire["param"]
+        parts = {"json": "schema", "choice": "options"}
+        body = json.dumps(wire[parts[kind]], ensure_ascii=False) if kind in parts else wire["text"]
+        size = len(body.encode("utf-8", "surrogatepass"))
+        if size > most_bytes:
+            raise unusable(param, f"it has {size} bytes, and at most {most_bytes} are taken. Make it smaller.")
+        return GrammarSource(kind, body, param)
 
 
 class GrammarMatcher:
@@ -45,7 +62,7 @@ class GrammarMatcher:
 
     def _check(self) -> None:
         if self._matcher.is_error():
-            raise _unusable(self._param, _reason(self._matcher))
+            raise unusable(self._param, _reason(self._matcher))
 
 
 class GrammarCompiler:
@@ -58,20 +75,17 @@ class GrammarCompiler:
         vocabulary = TokenizerWrapper(_Vocabulary(tokenizer, vocab_size))
         self._tokens = LLTokenizer(vocabulary, n_vocab=vocab_size, eos_token=sorted(tokenizer.eos_ids))
 
-    def compile(self, wire: dict) -> GrammarMatcher:
-        """`structuredOutput` of the wire, or its like of the kind `lark`.
-
-        Raises `invalid` that says what of it cannot be followed.
-        """
+    def compile(self, text: str, param: str) -> GrammarMatcher:
+        """Raises `invalid` that says what of the grammar `text` (`grammar_text`) cannot be followed."""
         try:
-            matcher = LLMatcher(self._tokens, _grammar(wire), log_level=0, limits=_LIMITS)
+            matcher = LLMatcher(self._tokens, text, log_level=0, limits=LIMITS)
         except ValueError as error:
-            raise _unusable(wire["param"], str(error)) from error
+            raise unusable(param, str(error)) from error
         if not matcher.is_error():
             matcher.compute_bitmask()  # the first step is by far the longest, and tells most of what cannot be followed
         if matcher.is_error():
-            raise _unusable(wire["param"], _reason(matcher))
-        return GrammarMatcher(matcher, self._vocab_size, wire["param"])
+            raise unusable(param, _reason(matcher))
+        return GrammarMatcher(matcher, self._vocab_size, param)
 
 
 class _Vocabulary:
@@ -89,21 +103,11 @@ class _Vocabulary:
         return self._tokenizer.encode(text if isinstance(text, str) else text.decode("utf-8", "replace"))
 
 
-def _grammar(wire: dict) -> str:
-    kind = wire["kind"]
-    if kind == "json":
-        schema = json.dumps(wire["schema"], ensure_ascii=False)
-        return LLMatcher.grammar_from_json_schema(schema, overrides=JSON_OPTIONS)
-    if kind == "choice":
-        return grammar_from("choice", json.dumps(wire["options"], ensure_ascii=False))
-    return grammar_from(kind, wire["text"])
-
-
 def _reason(matcher: LLMatcher) -> str:
     """What llguidance says, without the traces that follow it."""
     said = matcher.get_error().partition("\n<")[0].strip()
     return said if len(said) <= _LONGEST_REASON else f"{said[:_LONGEST_REASON]} …"
 
 
-def _unusable(param: str, reason: str) -> EngineError:
+def unusable(param: str, reason: str) -> EngineError:
     return EngineError("invalid", f"The answer cannot be held to {param}: {reason}", param)

@@ -6,11 +6,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import EngineError
-from .template import ChatTemplate, template_source
+from .sandbox import Sandbox
 from .tokenizer import TextTokenizer
 
 _CONTINUE = "\uf8ff<continue-here>\uf8ff"
 _SPECIAL_NAMES = ("bos_token", "eos_token", "unk_token", "pad_token")
+_FIELDS_OF_REQUESTS = (
+    "add_generation_prompt",
+    "chat_template",
+    "continue_final_message",
+    "documents",
+    "messages",
+    "tokenize",
+    "tools",
+)
+
+
+_MOST_CHARACTERS = 64 << 20
+
+
+class TooManyCharactersError(EngineError):
+    """The template writes more than was asked for: `count` characters, or more."""
+
+    def __init__(self, count: int):
+        super().__init__("invalid", f"The chat template writes {count} characters: too many.", "messages")
+        self.count = count
 
 
 @dataclass(frozen=True)
@@ -23,20 +43,20 @@ class Span:
 
 
 class Renderer:
-    """Renders chat messages of one base model."""
+    """Renders chat messages of one base model, its template being run in `sandbox`."""
 
-    def __init__(self, folder: Path, tokenizer: TextTokenizer):
-        self._tokenizer = tokenizer
-        plain = template_source(folder, tokenizer.config, tools=False)
-        with_tools = template_source(folder, tokenizer.config, tools=True)
-        self._plain = ChatTemplate(plain) if plain else None
-        self._with_tools = ChatTemplate(with_tools) if with_tools and with_tools != plain else self._plain
+    def __init__(self, folder: Path, tokenizer: TextTokenizer, sandbox: Sandbox):
+        self._tokenizer, self._sandbox = tokenizer, sandbox
+        self._plain = _template_source(folder, tokenizer.config, tools=False)
+        self._with_tools = _template_source(folder, tokenizer.config, tools=True) or self._plain
+        for source in {self._plain, self._with_tools} - {None}:
+            self._run({"task": "parse", "template": source}, None)
         self._specials = {name: tokenizer.special_token(name) or "" for name in _SPECIAL_NAMES}
 
     @property
     def source(self) -> str:
         """The template's text, empty when the model has none."""
-        return self._with_tools.source if self._with_tools else ""
+        return self._with_tools or ""
 
     def text(
         self,
@@ -46,10 +66,11 @@ class Renderer:
         add_generation_prompt: bool = True,
         continue_final_message: bool = False,
         variables: dict | None = None,
+        most: int = _MOST_CHARACTERS,
     ) -> str:
-        """Raises `invalid` for messages the template or the model cannot take."""
-        template = self._with_tools if tools else self._plain
-        if template is None:
+        """Raises `invalid` for messages the template or the model cannot take: TooManyCharactersError past `most`."""
+        source = self._with_tools if tools else self._plain
+        if source is None:
             raise EngineError(
                 "invalid", "This base model has no chat template: send a prompt instead of messages.", "messages"
             )
@@ -59,18 +80,25 @@ class Renderer:
                 "continue_final_message and add_generation_prompt exclude each other: set one of them to false.",
                 "continue_final_message",
             )
-        prepared = [_prepare(message, index, template.source) for index, message in enumerate(messages)]
+        _check_variables(variables or {})
+        prepared = [_prepare(message, index, source) for index, message in enumerate(messages)]
         if continue_final_message:
             prepared = _mark_continuation(prepared)
-        text = template.render(
+        given = {
             **self._specials,
-            messages=prepared,
-            tools=tools or None,
-            documents=None,
-            add_generation_prompt=add_generation_prompt,
             **(variables or {}),
-        )
-        return text[: text.index(_CONTINUE)] if continue_final_message else text
+            "messages": prepared,
+            "tools": tools or None,
+            "documents": None,
+            "add_generation_prompt": add_generation_prompt,
+        }
+        text = self._run({"task": "render", "template": source, "variables": given, "most": most}, "messages")
+        if isinstance(text, int):
+            raise TooManyCharactersError(text)
+        return _up_to_continuation(text) if continue_final_message else text
+
+    def _run(self, task: dict, param: str | None):
+        return self._sandbox.run("The base model's chat template", task, param)
 
     def render(self, messages: list[dict], tools: list[dict] | None = None, **options) -> list[int]:
         """Token ids of `text` with the same options."""
@@ -120,6 +148,25 @@ def _mark_continuation(messages: list[dict]) -> list[dict]:
         )
     last = messages[-1]
     return [*messages[:-1], {**last, "content": last["content"] + _CONTINUE}]
+
+
+def _up_to_continuation(text: str) -> str:
+    before, mark, _ = text.partition(_CONTINUE)
+    if not mark:
+        raise EngineError(
+            "invalid", "The chat template does not write the last message, so it cannot be continued.", "messages"
+        )
+    return before
+
+
+def _check_variables(variables: dict) -> None:
+    for name in _FIELDS_OF_REQUESTS:
+        if name in variables:
+            raise EngineError(
+                "invalid",
+                f"chat_template_kwargs may not set {name}: the template gets it from the request itself.",
+                "chat_template_kwargs",
+            )
 
 
 def _prepare(message: dict, index: int, source: str) -> dict:
@@ -177,3 +224,16 @@ def _parsed_call(call: dict) -> dict:
         with contextlib.suppress(ValueError, RecursionError):
             function["arguments"] = json.loads(function["arguments"] or "{}")
     return {**call, "function": function}
+
+
+def _template_source(folder: Path, tokenizer_config: dict, tools: bool) -> str | None:
+    """The template of a model folder; a folder with several has one named `tool_use`."""
+    if (file := folder / "chat_template.jinja").is_file():
+        return file.read_text()
+    if (file := folder / "chat_template.json").is_file():
+        return json.loads(file.read_text()).get("chat_template")
+    found = tokenizer_config.get("chat_template")
+    if not isinstance(found, list):
+        return found
+    named = {entry["name"]: entry["template"] for entry in found}
+    return (named.get("tool_use") if tools else None) or named.get("default")

@@ -1,14 +1,20 @@
-"""Chat templates: Jinja in a sandbox, with the conventions that Hugging Face tokenizers follow."""
+"""Chat templates: Jinja in a sandbox, with the conventions that Hugging Face tokenizers follow.
+
+What a template may reach is bounded here, what it may use is not: it is only run in a process that
+can be killed (`sandbox_process`). Jinja computes constants when it parses, so parsing is running too.
+"""
 
 import datetime
 import json
-from pathlib import Path
 
-from jinja2 import TemplateError, nodes
+import jinja2
+from jinja2 import nodes
 from jinja2.ext import Extension
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from ..errors import EngineError
+
+class UnusableTemplateError(Exception):
+    """The template does not parse, refuses what it is given, or fails on it."""
 
 
 class _GenerationTag(Extension):
@@ -23,7 +29,7 @@ class _GenerationTag(Extension):
 
 
 def _raise_exception(message: str):
-    raise TemplateError(message)
+    raise jinja2.TemplateError(message)
 
 
 def _strftime_now(form: str) -> str:
@@ -45,35 +51,26 @@ def _environment() -> ImmutableSandboxedEnvironment:
 
 
 class ChatTemplate:
-    """A compiled template and its source (which names the tool-call and reasoning format)."""
+    """A compiled template. Raises UnusableTemplateError."""
 
     def __init__(self, source: str):
-        self.source = source
         try:
             self._template = _environment().from_string(source)
-        except TemplateError as error:
-            raise EngineError("invalid", f"The base model's chat template does not parse: {error}.") from error
+        except jinja2.TemplateError as error:
+            raise UnusableTemplateError(f"The base model's chat template does not parse: {error}.") from error
 
-    def render(self, **variables) -> str:
-        """Raises `invalid` with the template's own words."""
+    def render(self, variables: dict, most: int) -> str | int:
+        """The text, or how long it is at least when it has more than `most` characters."""
+        parts, length = [], 0
         try:
-            return self._template.render(**variables)
-        except TemplateError as error:
-            raise EngineError("invalid", f"The chat template refused the messages: {error}", "messages") from error
-        except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError) as error:
-            raise EngineError(
-                "invalid", f"The chat template failed on the messages: {type(error).__name__}: {error}", "messages"
-            ) from error
-
-
-def template_source(folder: Path, tokenizer_config: dict, tools: bool) -> str | None:
-    """The template of a model folder; a folder with several has one named `tool_use`."""
-    if (file := folder / "chat_template.jinja").is_file():
-        return file.read_text()
-    if (file := folder / "chat_template.json").is_file():
-        return json.loads(file.read_text()).get("chat_template")
-    found = tokenizer_config.get("chat_template")
-    if not isinstance(found, list):
-        return found
-    named = {entry["name"]: entry["template"] for entry in found}
-    return (named.get("tool_use") if tools else None) or named.get("default")
+            for part in self._template.generate(variables):
+                length += len(part)
+                if length > most:
+                    return length
+                parts.append(part)
+        except jinja2.TemplateError as error:
+            raise UnusableTemplateError(f"The chat template refused the messages: {error}") from error
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise UnusableTemplateError(f"The chat template failed on the messages: {reason}") from error
+        return "".join(parts)

@@ -7,7 +7,7 @@ so that the call can be read and its arguments are of the tool's schema.
 import json
 from dataclasses import dataclass
 
-from .grammar import JSON_OPTIONS
+from .grammar_text import JSON_OPTIONS
 from .toolcalls import ToolFormat
 
 

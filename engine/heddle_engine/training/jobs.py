@@ -5,13 +5,12 @@ thread can take turns between jobs. After a crash the same parameters go on from
 and tell the same events again.
 """
 
-import threading
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..bases import Base, Bases
+from ..bases import Base
 from ..model.decoder import LoraView, NoLora
 from ..model.lora import LoraWeights, initial_lora, read_peft, write_peft
 from .checkpoints import (
@@ -35,9 +34,6 @@ from .trainer import Trainer
 #: Room for the small files beside the tensors.
 _SMALL_FILES_BYTES = 1 << 20
 
-#: Calls for the same adapter would clear each other's temporary folder.
-_initializing = threading.Lock()
-
 
 @dataclass(frozen=True)
 class JobEvent:
@@ -50,9 +46,9 @@ class JobEvent:
 class TrainingJob:
     """``params`` are the wire's `trainParams`. ``result`` is its `trainResult` once :meth:`run` is exhausted."""
 
-    def __init__(self, params: dict[str, Any], bases: Bases) -> None:
+    def __init__(self, params: dict[str, Any], base: Base) -> None:
         self._params = params
-        self._bases = bases
+        self._base = base
         self._output = Path(params["output"]["path"])
         self._events: list[JobEvent] = []
         self.result: dict[str, Any] = {}
@@ -70,12 +66,11 @@ class TrainingJob:
         state = read_state(self._output)
         assert state is not None
         yield from (JobEvent(kind, data) for kind, data in state["events"])
-        base = self._bases.resolve(self._params["base"])
-        base.adapters.get(self._params["output"]["key"], str(self._output))
+        self._base.adapters.get(self._params["output"]["key"], str(self._output))
         self._set_result(describe_folder(self._output), state["data_metrics"], state["gradient_steps"])
 
     def _train(self) -> Iterator[JobEvent | None]:
-        base = self._bases.load(self._params["base"])
+        base = self._base
         work = self._work(base)
         yield from work.load(**self._params["data"])
         snapshots = Snapshots(Path(self._params["work_dir"]))
@@ -172,7 +167,8 @@ class TrainingJob:
             write_state(folder, self._state(base, work))
 
         written = self._write(fill, _SMALL_FILES_BYTES)
-        base.adapters.get(self._params["output"]["key"], str(self._output))
+        # Not `get`: a job that was cancelled as it ended may have published another adapter under this key.
+        base.adapters.publish(self._params["output"]["key"], read_peft(self._output, base.config))
         self._set_result(written, self._data_metrics(work), 0)
 
     def _write(self, fill: Callable[[Path], None], needed_bytes: int) -> Written:
@@ -204,27 +200,3 @@ class TrainingJob:
             "gradient_steps": gradient_steps,
             "data_metrics": data_metrics,
         }
-
-
-def initialize_adapter(params: dict[str, Any], bases: Bases) -> dict[str, Any]:
-    """`adapter.init`: writes the initial adapter (step 0) as a checkpoint folder and puts it in a slot.
-
-    Repeating the call finds the folder there and answers the same, also while the first still writes it.
-    """
-    base = bases.resolve(params["base"])
-    output = Path(params["output"]["path"])
-    weights = initial_lora(base.config, **params["lora"])
-    state = {"job_id": None, "kind": "init", "base_model": base.name, "base_fingerprint": base.fingerprint}
-
-    def fill(folder: Path) -> None:
-        write_peft(folder, weights, base.name)
-        write_state(folder, {**state, "lora": params["lora"]})
-
-    with _initializing:
-        earlier = read_state(output)
-        if earlier is not None and earlier.get("kind") == "init":
-            written = describe_folder(output)
-        else:
-            written = write_folder(output, "init", _SMALL_FILES_BYTES, fill)
-    base.adapters.publish(params["output"]["key"], weights)
-    return {"size_bytes": written.size_bytes, "manifest_sha256": written.manifest_sha256}

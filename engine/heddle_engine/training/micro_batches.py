@@ -1,12 +1,15 @@
 """Runs sequences through forward and backward in pieces that fit in memory.
 
 A step's gradient is one sum over its tokens with one divisor, so any split into pieces gives the same
-gradient (engine 4.5, mean of means). A piece that runs out of memory is done again in two halves.
+gradient (engine 4.5, mean of means). A piece that runs out of memory is done again in halves, and later
+pieces are smaller.
 """
 
 import gc
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TypeVar
 
 import torch
@@ -14,19 +17,64 @@ from torch import Tensor
 
 from ..errors import EngineError
 from ..faults import as_engine_error
+from ..memory import training_tokens
 from ..model.decoder import Decoder, LoraView
 from .packed_forward import Batch, batch_logprobs, lay_out
-from .packing import next_fit
+from .packing import already_there
+from .prefix_tree import build_forest
 from .sequences import Sequence
 from .trainable_lora import TrainableLora
 
 #: Packed tokens of one forward pass.
 TOKENS = {"cpu": 2048, "cuda": 8192}
+#: The same where sequences share a long prompt, which is computed once a pass. Not more on a GPU, whose attention takes
+#: memory with the square of the tokens (`MaskedTreeAttention`).
+MOST_TOKENS = {"cpu": 16384, "cuda": 8192}
 
 Record = TypeVar("Record")
 #: Given the sequences' places in the step, log-probabilities and entropy [M]: the piece's part of the
 #: step's loss, and what to remember of it.
 Objective = Callable[[list[int], Batch, Tensor, Tensor], tuple[Tensor, Record]]
+
+
+@dataclass(frozen=True)
+class PieceLimits:
+    """How large pieces are: ``usual`` tokens, ``most`` where members of a group would compute a long prompt again.
+
+    Two such members stay together in any case, until ``pairs`` have run out of memory.
+    """
+
+    usual: int
+    most: int
+    pairs: bool = True
+
+    def allow(self, sequence: Sequence, shared: int, size: int, count: int) -> bool:
+        """Whether ``sequence`` joins a piece of ``count`` sequences and ``size`` tokens, ``shared`` of its own too."""
+        size += len(sequence) - shared
+        if 2 * shared < len(sequence):
+            return size <= self.usual
+        return size <= self.most or (self.pairs and count == 1)
+
+    def below(self, piece: list[Sequence]) -> "PieceLimits":
+        """Limits under which ``piece``, for which memory did not suffice, would be cut in two."""
+        half = max(1, len(build_forest(piece).ids) // 2)
+        return PieceLimits(min(self.usual, half), min(self.most, half), self.pairs and len(piece) > 2)
+
+
+def cut(sequences: list[Sequence], places: Iterable[int], limits: PieceLimits) -> list[list[int]]:
+    """``places`` of ``sequences``, in their order, by piece."""
+    pieces: list[list[int]] = []
+    size = 0
+    for place in places:
+        there = [sequences[other] for other in pieces[-1]] if pieces else []
+        shared = already_there(sequences[place], there)
+        if there and limits.allow(sequences[place], shared, size, len(there)):
+            pieces[-1].append(place)
+            size += len(sequences[place]) - shared
+        else:
+            pieces.append([place])
+            size = len(sequences[place])
+    return pieces
 
 
 class MicroBatches:
@@ -35,24 +83,38 @@ class MicroBatches:
     def __init__(self, decoder: Decoder, chunk_size: int) -> None:
         self._decoder = decoder
         self._chunk_size = chunk_size
-        self._tokens = TOKENS.get(decoder.device.type, TOKENS["cuda"])
+        kind = decoder.device.type if decoder.device.type in TOKENS else "cuda"
+        most = min(MOST_TOKENS[kind], training_tokens(decoder))
+        self._limits = PieceLimits(TOKENS[kind], max(TOKENS[kind], most))
         self.halvings = 0
         self.seconds = 0.0
 
     def backward(
         self, sequences: list[Sequence], lora: TrainableLora, objective: Objective[Record]
     ) -> Iterator[list[Record]]:
-        """Adds the gradient of the summed objective to ``lora.gradient``; yields each piece's records."""
-        for piece in self._pieces(sequences):
+        """Adds the gradient of the summed objective to ``lora.gradient``; yields each piece's records.
+
+        Yields none after a pass for which memory did not suffice.
+        """
+        pieces = deque(cut(sequences, range(len(sequences)), self._limits))
+        while pieces:
             start = time.perf_counter()
-            records = self._backward(sequences, piece, lora, objective)
+            before = lora.gradient.clone()
+            records = self._attempt(sequences, pieces[0], lora, objective)
+            if records:
+                pieces.popleft()
+            else:
+                self._free()
+                lora.gradient.copy_(before)
+                self._make_smaller([sequences[index] for index in pieces[0]])
+                pieces = deque(smaller for piece in pieces for smaller in cut(sequences, piece, self._limits))
             self.seconds += time.perf_counter() - start
             yield records
 
     def logprobs(self, sequences: list[Sequence], lora: LoraView) -> Iterator[list[Tensor] | None]:
         """Yields None between pieces; last, the log-probabilities of each sequence's trained tokens."""
         found: list[Tensor] = [torch.empty(0)] * len(sequences)
-        for piece in self._pieces(sequences):
+        for piece in cut(sequences, range(len(sequences)), self._limits):
             start = time.perf_counter()
             batch = self._lay_out(sequences, piece)
             with torch.no_grad():
@@ -63,54 +125,40 @@ class MicroBatches:
             yield None
         yield found
 
-    def _pieces(self, sequences: list[Sequence]) -> list[list[int]]:
-        """Places of the sequences of each piece; members of a group stay together while they fit."""
-        place = {id(sequence): index for index, sequence in enumerate(sequences)}
-        return [[place[id(sequence)] for sequence in piece] for piece in next_fit(sequences, self._tokens)]
-
     def _lay_out(self, sequences: list[Sequence], piece: list[int]) -> Batch:
         return lay_out([sequences[index] for index in piece], self._decoder.device)
 
-    def _backward(
-        self, sequences: list[Sequence], piece: list[int], lora: TrainableLora, objective: Objective[Record]
-    ) -> list[Record]:
-        before = lora.gradient.clone()
-        record = self._attempt(sequences, piece, lora, objective)
-        if record is not None:
-            return [record]
-        self._free()
+    def _make_smaller(self, piece: list[Sequence]) -> None:
+        """Memory did not suffice for ``piece``."""
+        if len(piece) == 1:
+            raise _too_large(piece[0])
         self.halvings += 1
-        lora.gradient.copy_(before)
-        halves = [piece[: len(piece) // 2], piece[len(piece) // 2 :]] if len(piece) > 1 else []
-        records = [self._attempt(sequences, half, lora, objective) for half in halves]
-        if not records or any(record is None for record in records):
-            raise self._too_large(sequences, piece)
-        return [record for record in records if record is not None]
+        self._limits = self._limits.below(piece)
 
     def _attempt(
         self, sequences: list[Sequence], piece: list[int], lora: TrainableLora, objective: Objective[Record]
-    ) -> Record | None:
-        """None when memory ran out; returning first frees what the failed pass held."""
+    ) -> list[Record]:
+        """One record, or none when memory ran out; returning first frees what the failed pass held."""
         try:
             batch = self._lay_out(sequences, piece)
             logprobs, entropy = batch_logprobs(self._decoder, batch, lora, self._chunk_size)
             loss, record = objective(piece, batch, logprobs, entropy)
             loss.backward()
-            return record
+            return [record]
         except (RuntimeError, MemoryError) as error:
             if as_engine_error(error).kind == "out_of_memory":
-                return None
+                return []
             raise
-
-    def _too_large(self, sequences: list[Sequence], piece: list[int]) -> EngineError:
-        tokens = sum(len(sequences[index]) for index in piece)
-        return EngineError(
-            "out_of_memory",
-            f"Out of memory in a training pass over {len(piece)} sequences of {tokens} tokens, also in two halves. "
-            "Train shorter sequences or a smaller base model, or use a machine with more memory.",
-        )
 
     def _free(self) -> None:
         gc.collect()
         if self._decoder.device.type == "cuda":
             torch.cuda.empty_cache()
+
+
+def _too_large(sequence: Sequence) -> EngineError:
+    return EngineError(
+        "out_of_memory",
+        f"Out of memory in a training pass over one sequence of {len(sequence)} tokens. "
+        "Train shorter sequences or a smaller base model, or use a machine with more memory.",
+    )

@@ -32,7 +32,7 @@ def next_fit(sequences: list[Sequence], length: int) -> list[list[Sequence]]:
     rows: list[list[Sequence]] = []
     room = 0
     for sequence in sequences:
-        cost = len(sequence) - (_already_there(sequence, rows[-1]) if rows else 0)
+        cost = len(sequence) - (already_there(sequence, rows[-1]) if rows else 0)
         if not rows or cost > room:
             rows.append([])
             room, cost = length, len(sequence)
@@ -48,7 +48,7 @@ def _shuffled_groups(sequences: list[Sequence], generator: np.random.Generator) 
     return [[group[i] for i in generator.permutation(len(group))] for group in groups.values()]
 
 
-def _already_there(sequence: Sequence, row: list[Sequence]) -> int:
+def already_there(sequence: Sequence, row: list[Sequence]) -> int:
     """Tokens of ``sequence`` that members of its group brought into the row."""
     mates = (other for other in row if other.group == sequence.group)
     return max((shared_length(sequence, mate) for mate in mates), default=0)

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from .. import progress
 from ..model.decoder import SITE_MODULES
 from ..model.linear import FrozenLinear
 from ..model.lora import LoraModule, LoraWeights
@@ -55,6 +56,7 @@ class TrainableLora:
 
     def project(self, layer: int, site: str, x: Tensor, frozen: FrozenLinear) -> Tensor:
         """x [N, in] -> [N, out]; part of the `LoraView` protocol."""
+        progress.advance()
         here = self._sites.get((layer, site))
         if here is None:
             return _Frozen.apply(x, frozen)
@@ -130,6 +132,7 @@ class _Project(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad):
+        progress.advance()
         x, u, a, *b = ctx.saved_tensors
         grad = grad.contiguous()
         grad_u = torch.empty_like(u)

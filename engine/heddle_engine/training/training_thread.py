@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from .. import progress
 from ..errors import EngineError
 from ..faults import as_engine_error
 from ..threads import use_cores
@@ -35,7 +36,6 @@ class TrainingThread:
         self._jobs: deque[ActiveJob] = deque()
         self._changing = threading.Lock()
         self._running = False
-        self.progress = 0
 
     @property
     def active(self) -> int:
@@ -63,7 +63,7 @@ class TrainingThread:
         use_cores(self._cores)
         while self._running:
             going_on = self._turn(self._jobs[0])
-            self.progress += 1
+            progress.advance()
             with self._changing:
                 job = self._jobs.popleft()
                 if going_on:

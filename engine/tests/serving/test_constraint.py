@@ -6,6 +6,7 @@ from tokenizers import AddedToken
 from heddle_engine.errors import EngineError
 from heddle_engine.serving.constraint import Constraint
 from heddle_engine.text.grammar import GrammarCompiler
+from heddle_engine.text.grammar_text import grammar_text
 from heddle_engine.text.tokenizer import TextTokenizer
 from tests.models import SHAPE, byte_tokenizer
 
@@ -25,7 +26,7 @@ def tokenizer(tmp_path_factory):
 
 @pytest.fixture
 def constraint(tokenizer):
-    matcher = GrammarCompiler(tokenizer, VOCAB).compile({"kind": "choice", "options": ["yes", "no"], "param": "p"})
+    matcher = GrammarCompiler(tokenizer, VOCAB).compile(grammar_text("choice", '["yes", "no"]'), "p")
     return lambda thinking: Constraint(matcher.fork(), tokenizer, thinking)
 
 

@@ -1,4 +1,4 @@
-"""Lines of keys and values: what decode reads of them, and that sorting them changes no result."""
+"""Lines of keys and values: what decode reads of them, what they cost, and that moving them changes no result."""
 
 import random
 
@@ -6,10 +6,12 @@ import pytest
 import torch
 
 from heddle_engine.bases import Base
-from heddle_engine.serving.kv import Slab
+from heddle_engine.memory import resident_bytes
+from heddle_engine.serving.kv import DenseSlab, KvMemory, PagedSlab
 from tests.serving.test_batching import batcher_of, request_of, run
 
 CPU = torch.device("cpu")
+KINDS = [PagedSlab, DenseSlab]
 
 
 @pytest.fixture(scope="module")
@@ -17,18 +19,21 @@ def base(model_folders):
     return Base("tiny", model_folders("qwen3"), CPU, torch.float32)
 
 
-def slab_of(base, lengths):
+def slab_of(kind, base, lengths):
     """A slab of 512 tokens a line, each line filled with its number."""
-    slab = Slab(base.decoder, 512, len(lengths))
+    slab = kind(base.decoder, 512, max(1, len(lengths)))
+    if kind is DenseSlab:
+        slab.resize(len(lengths))
     for number, length in enumerate(lengths):
-        line = slab.add()
+        line = slab.add(-(-length // 64) * 64)
         line.length = length
         slab.tokens(line, 0, length).fill_(number)
     return slab
 
 
-def test_lines_are_sorted_where_that_pays(base):
-    slab = slab_of(base, [50, 400] * 16)
+@pytest.mark.parametrize("kind", KINDS)
+def test_lines_are_sorted_where_that_pays(kind, base):
+    slab = slab_of(kind, base, [50, 400] * 16)
     lines = list(slab.lines)
     slab.sort()
     assert [line.length for line in slab.lines] == [400] * 16 + [50] * 16
@@ -37,21 +42,110 @@ def test_lines_are_sorted_where_that_pays(base):
         assert (slab.tokens(line, 0, line.length) == number).all()
 
 
+def test_lines_of_every_length_keep_their_contents_when_they_are_sorted(base):
+    chance = random.Random(1)
+    slab = slab_of(PagedSlab, base, [chance.choice([20, 60, 130, 270, 500]) for _ in range(40)])
+    lines = list(slab.lines)
+    slab.sort()
+    assert [line.index for line in slab.lines] == list(range(40))
+    assert {line.length for line in slab.lines[:3]} == {500}
+    for number, line in enumerate(lines):
+        assert (slab.tokens(line, 0, line.length) == number).all()
+
+
 def test_lines_stay_where_sorting_would_save_little(base):
     lengths = [400 + number % 2 for number in range(32)]
-    slab = slab_of(base, lengths)
+    slab = slab_of(PagedSlab, base, lengths)
     slab.sort()
     assert [line.length for line in slab.lines] == lengths
 
 
 def test_runs_follow_the_lengths(base):
     """A token is 256 bytes a layer, so a run costs as much as 781 tokens."""
-    slab = slab_of(base, [])
+    slab = slab_of(PagedSlab, base, [])
     assert slab.runs([400] * 32) == [range(32)]
     assert slab.runs([400] * 16 + [50] * 16) == [range(16), range(16, 32)]
     assert slab.runs([400] * 8 + [300] * 8 + [200] * 8 + [50] * 8) == [
         range(8), range(8, 16), range(16, 24), range(24, 32),
     ]  # fmt: skip
+
+
+def test_one_long_line_is_read_in_a_run_of_its_own(base):
+    slab = slab_of(PagedSlab, base, [])
+    assert slab.runs([100] * 60 + [30_000] + [110] * 67) == [range(60), range(60, 61), range(61, 128)]
+
+
+def memory_of(kind, base, limit, monkeypatch):
+    if kind is DenseSlab:
+        monkeypatch.setattr(KvMemory, "_make_pages", lambda memory: None)
+    return KvMemory(base.decoder, limit, 30)
+
+
+def held_bytes(memory):
+    """What tensors hold, or lines of pages were promised."""
+    if memory._pages:
+        return sum(line.bytes for line in memory._pages.lines)
+    return sum(slab.data.nbytes for slab in memory._slabs.values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_history_of_lines_holds_more_than_the_limit(kind, base, monkeypatch):
+    """Peaks of every length follow each other; what lines are copied from counts too."""
+    memory = memory_of(kind, base, 40 * 128 * base.decoder.kv_token_bytes, monkeypatch)
+    resize, peaks = DenseSlab.resize, [0]
+
+    def counting(slab, held):
+        peaks.append(held_bytes(memory) + held * slab.line_bytes)
+        resize(slab, held)
+
+    monkeypatch.setattr(DenseSlab, "resize", counting)
+    chance, lines, served = random.Random(2), {}, 0
+    for step in range(3000):
+        wanted = (20, 100, 300, 480)[step // 100 % 4]
+        line = memory.allocate(wanted) if chance.random() < 0.6 and len(lines) < 30 else None
+        if line:
+            served += 1
+            line.length = wanted
+            line.slab.tokens(line, 0, wanted).fill_(served)
+            lines[line] = served
+        elif lines:
+            line, number = chance.choice(list(lines.items()))
+            assert (line.slab.tokens(line, 0, line.length) == number).all()
+            if line.is_full and (longer := memory.grow(line)):
+                del lines[line]
+                lines[longer] = number
+            else:
+                del lines[line]
+                memory.release(line)
+        assert held_bytes(memory) == memory.used_bytes <= memory.limit
+    assert served > 500
+    assert max(peaks) <= memory.limit
+    for line in lines:
+        memory.release(line)
+    assert held_bytes(memory) == memory.used_bytes == 0
+
+
+def test_memory_of_lines_that_ended_is_given_back(base):
+    memory = KvMemory(base.decoder, 1 << 40, 200)
+    before = resident_bytes()
+    lines = [memory.allocate(512) for _ in range(200)]
+    for line in lines:
+        line.length = 512
+        line.slab.tokens(line, 0, 512).fill_(1.0)
+    taken = resident_bytes() - before
+    assert taken > 0.9 * memory.used_bytes
+    for line in lines:
+        memory.release(line)
+    assert resident_bytes() - before < 0.1 * taken
+
+
+def test_a_line_of_pages_costs_what_is_written(base):
+    memory = KvMemory(base.decoder, 1 << 40, 4)
+    line = memory.allocate(70)
+    assert (line.room, memory.used_bytes) == (128, 128 * memory.token_bytes)
+    line.length = 128
+    assert memory.grow(line) is line
+    assert (line.room, memory.used_bytes) == (192, 192 * memory.token_bytes)
 
 
 def test_rows_of_unlike_length_decode_as_if_alone(base):

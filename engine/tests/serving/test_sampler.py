@@ -10,6 +10,7 @@ import torch
 from heddle_engine.errors import EngineError
 from heddle_engine.serving.sampler import Sampler, choice_seed, inverse_cdf, uniforms
 from heddle_engine.serving.sampling import SamplingParams
+from heddle_engine.serving.truncation import Truncation
 
 VOCAB = 300
 CPU = torch.device("cpu")
@@ -84,6 +85,69 @@ def test_min_p_is_relative_to_the_likeliest():
 def test_bias_and_allowed_tokens():
     assert set(draw(peaked(t5=1.0), count=20, logit_bias={"8": 100})) == {8}
     assert set(draw(peaked(t5=1.0), count=500, allowed_token_ids=[20, 21])) == {20, 21}
+
+
+def reference_cut(weights, top_k, top_p, min_p):
+    """min_p, top_k and top_p by sorting everything, of one row."""
+    least = min_p * max(weights)
+    weights = [w if w >= least else 0.0 for w in weights]
+    order = sorted(range(len(weights)), key=lambda token: -weights[token])[: top_k or None]
+    total, before = sum(weights[token] for token in order), 0.0
+    kept = [0.0] * len(weights)
+    for token in order:
+        if top_p < 1 and before >= top_p * total:
+            break
+        kept[token] = weights[token]
+        before += weights[token]
+    return kept
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.3, 2.0, 8.0], ids=["flat", "wide", "usual", "peaked"])
+@pytest.mark.parametrize("coarse", [False, True], ids=["all-different", "many-equal"])
+def test_truncation_is_what_sorting_everything_gives(spread, coarse):
+    vocab = 3000
+    asked = [{"top_k": k, "top_p": p, "min_p": m} for k in (0, 1, 7, 2000) for p in (1, 0.95, 0.31) for m in (0, 0.1)]
+    asked.append({"temperature": 0, "top_p": 0.5})
+    logits = torch.randn(len(asked), vocab, generator=torch.Generator().manual_seed(1)) * spread
+    weights = torch.softmax(logits.round() if coarse else logits, -1)
+    found = Truncation([SamplingParams.from_wire(wire, vocab) for wire in asked], CPU).apply(weights.clone())
+    for wire, before, after in zip(asked, weights.tolist(), found.tolist(), strict=True):
+        if "temperature" not in wire:
+            before = reference_cut(before, **wire)
+        # A token at the very edge of top_p may fall on either side by rounding, of equal ones another of their number.
+        differing = [token for token in range(vocab) if before[token] != after[token]]
+        assert len(differing) <= 1, (wire, differing)
+
+
+def test_only_rows_that_ask_are_cut_and_only_what_is_flat_is_sorted(monkeypatch):
+    sorted_shapes, real = [], torch.sort
+    monkeypatch.setattr(
+        torch, "sort", lambda *args, **named: sorted_shapes.append(args[0].shape) or real(*args, **named)
+    )
+    weights = torch.softmax(torch.randn(6, 5000, generator=torch.Generator().manual_seed(2)) * 8, -1)
+    weights[4] = 1 / 5000
+    wires = [{}, {"top_p": 0.9}, {"temperature": 0, "top_k": 3}, {"top_k": 40}, {"top_p": 0.9}, {"min_p": 0.2}]
+    found = Truncation([SamplingParams.from_wire(wire, 5000) for wire in wires], CPU).apply(weights.clone())
+    assert sorted_shapes == [(1, 5000)]
+    assert [bool((row == 0).any()) for row in found] == [False, True, False, True, True, True]
+    assert torch.equal(found[[0, 2]], weights[[0, 2]])
+    assert (found[3] > 0).sum() == 40
+    assert (found[4] > 0).sum() == pytest.approx(4500, abs=1)
+
+
+def test_only_penalised_rows_are_counted(monkeypatch):
+    counted, real = [], torch.bincount
+    monkeypatch.setattr(torch, "bincount", lambda *args, **named: counted.append(args) or real(*args, **named))
+    rows = [Row(params(temperature=0)) for _ in range(5)] + [Row(params(temperature=0, presence_penalty=2))]
+    sampler = Sampler(rows, VOCAB, CPU)
+    assert len(counted) == 2
+    logits = peaked(t5=1.0, t6=0.5).expand(6, -1)
+    assert [sampler.sample(logits).tokens for _ in range(2)] == [[5] * 6, [5] * 5 + [6]]
+
+
+def test_where_only_the_end_is_allowed_min_tokens_does_not_bar_it():
+    assert set(draw(peaked(t5=1.0), 20, allowed_token_ids=[9], min_tokens=3)) == {9}
+    assert set(draw(peaked(t9=9.0), 20, allowed_token_ids=[9, 7], min_tokens=3)) == {7}
 
 
 def test_presence_penalty_counts_output_tokens_once():

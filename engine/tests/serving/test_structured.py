@@ -6,7 +6,9 @@ import shutil
 
 import jsonschema
 import pytest
+import torch
 from tokenizers import Tokenizer
+from transformers import AutoModelForCausalLM
 
 SEEDS = 6
 
@@ -89,9 +91,11 @@ def test_the_logprobs_are_those_of_the_free_model(client, chat, base):
     )
     _, result = client.call("chat", params)
     tokens = result["choices"][0]["tokens"]
-    ids = result["prompt_token_ids"] + [token["id"] for token in tokens]
-    _, scored = client.call("score", {"base": base, "adapter": None, "token_ids": ids})
-    expected = scored["logprobs"][len(result["prompt_token_ids"]) :]
+    prompt, answer = result["prompt_token_ids"], [token["id"] for token in tokens]
+    model = AutoModelForCausalLM.from_pretrained(base["path"], dtype=torch.float32)
+    with torch.inference_mode():
+        logprobs = model(torch.tensor([prompt + answer])).logits[0, len(prompt) - 1 : -1].log_softmax(-1)
+    expected = logprobs.gather(1, torch.tensor(answer)[:, None])[:, 0].tolist()
     assert [token["logprob"] for token in tokens] == pytest.approx(expected, abs=1e-4)
 
 

@@ -3,10 +3,18 @@
 import hashlib
 import json
 import time
+from pathlib import Path
 
 import pytest
+import torch
 
+from heddle_engine.model.decoder import NoLora
+from heddle_engine.model.lora import read_peft
+from heddle_engine.training.packed_forward import batch_logprobs, lay_out
+from heddle_engine.training.trainable_lora import TrainableLora
 from tests.serving.engine_process import Client
+from tests.training.builders import sequence
+from tests.training.jobs_support import cpu_bases
 
 ROWS = [
     {
@@ -75,12 +83,13 @@ def test_a_job_trains_and_its_adapter_is_served(client, base, job):
     _, trained = client.call("chat", chat(base, result["output"]))
     _, plain = client.call("chat", chat(base))
     assert trained["choices"][0]["content"] != plain["choices"][0]["content"]
-    scored = [
-        client.call("score", {"base": base, "adapter": adapter, "token_ids": trained["prompt_token_ids"] + answer})[1]
-        for answer in [client.call("tokenize", {"base": base, "prompt": "always the same"})[1]["token_ids"]]
-        for adapter in (None, result["output"])
-    ]
-    before, after = (sum(entry["logprobs"][len(trained["prompt_token_ids"]) :]) for entry in scored)
+    prompt = trained["prompt_token_ids"]
+    answer = client.call("tokenize", {"base": base, "prompt": "always the same"})[1]["token_ids"]
+    here = cpu_bases().load(base)
+    lora = TrainableLora(read_peft(Path(result["output"]["path"]), here.config), here.decoder.device)
+    batch = lay_out([sequence(prompt + answer, len(prompt))], here.decoder.device)
+    with torch.no_grad():
+        before, after = (batch_logprobs(here.decoder, batch, view, 1024)[0].sum() for view in (NoLora(), lora))
     assert after > before + 5
 
 

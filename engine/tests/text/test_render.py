@@ -7,6 +7,7 @@ from transformers import AutoTokenizer
 
 from heddle_engine.errors import EngineError
 from heddle_engine.text.render import Renderer
+from heddle_engine.text.sandbox import Sandbox
 from heddle_engine.text.tokenizer import TextTokenizer
 
 TOOLS = [{"type": "function", "function": {"name": "add", "parameters": {"type": "object", "é": "ü"}}}]
@@ -38,13 +39,24 @@ def tokenizer(model_folders):
 
 
 @pytest.fixture(scope="module")
-def renderer(model_folders, tokenizer):
-    return Renderer(model_folders("qwen3"), tokenizer)
+def sandbox():
+    return Sandbox()
 
 
-def with_template(template, tokenizer, tmp_path):
-    (tmp_path / "chat_template.jinja").write_text(template)
-    return Renderer(tmp_path, tokenizer)
+@pytest.fixture(scope="module")
+def renderer(model_folders, tokenizer, sandbox):
+    return Renderer(model_folders("qwen3"), tokenizer, sandbox)
+
+
+@pytest.fixture
+def with_template(tokenizer, sandbox, tmp_path):
+    """A renderer of the given template."""
+
+    def make(template):
+        (tmp_path / "chat_template.jinja").write_text(template)
+        return Renderer(tmp_path, tokenizer, sandbox)
+
+    return make
 
 
 @pytest.mark.parametrize("tools", [None, TOOLS])
@@ -113,32 +125,51 @@ def test_refusals(messages, options, words, param, renderer):
     assert (caught.value.kind, caught.value.param) == ("invalid", param)
 
 
-def test_the_templates_own_refusal_is_told(tokenizer, tmp_path):
-    renderer = with_template("{{ raise_exception('roles must alternate') }}", tokenizer, tmp_path)
+def test_the_templates_own_refusal_is_told(with_template):
+    renderer = with_template("{{ raise_exception('roles must alternate') }}")
     with pytest.raises(EngineError, match="roles must alternate") as caught:
         renderer.render([{"role": "user", "content": "x"}])
     assert caught.value.param == "messages"
 
 
-def test_the_sandbox_holds(tokenizer, tmp_path):
-    renderer = with_template("{{ messages.__class__.__mro__ }}", tokenizer, tmp_path)
+def test_the_sandbox_holds(with_template):
+    renderer = with_template("{{ messages.__class__.__mro__ }}")
     with pytest.raises(EngineError):
         renderer.render([{"role": "user", "content": "x"}])
 
 
-def test_conventions_of_templates(tokenizer, tmp_path):
+def test_conventions_of_templates(with_template):
     source = "{% generation %}{{ tools is none }} {{ documents is none }} {{ eos_token }} {{ x }}{% endgeneration %}"
-    renderer = with_template(source + "{% for m in messages %}{% break %}{% endfor %}", tokenizer, tmp_path)
+    renderer = with_template(source + "{% for m in messages %}{% break %}{% endfor %}")
     assert renderer.text([], variables={"x": 3}) == "True True <|im_end|> 3"
-    renderer = with_template("{{ strftime_now('%Y') | int > 2000 }} {{ {'é': 1} | tojson }}", tokenizer, tmp_path)
+    renderer = with_template("{{ strftime_now('%Y') | int > 2000 }} {{ {'é': 1} | tojson }}")
     assert renderer.text([]) == 'True {"é": 1}'
 
 
-def test_a_model_without_a_template_takes_prompts_only(tokenizer, tmp_path):
-    tokenizer_without = Renderer(tmp_path, tokenizer)
-    tokenizer_without._plain = tokenizer_without._with_tools = None
+def test_a_model_without_a_template_takes_prompts_only(tokenizer, sandbox, tmp_path):
+    without = Renderer(tmp_path, tokenizer, sandbox)
+    without._plain = without._with_tools = None
     with pytest.raises(EngineError, match="no chat template"):
-        tokenizer_without.render([{"role": "user", "content": "x"}])
+        without.render([{"role": "user", "content": "x"}])
+
+
+@pytest.mark.parametrize("name", ["messages", "tools", "add_generation_prompt", "tokenize"])
+def test_variables_that_the_request_itself_sets_are_refused_by_name(renderer, name):
+    with pytest.raises(EngineError, match=f"chat_template_kwargs may not set {name}: ") as caught:
+        renderer.text([{"role": "user", "content": "x"}], variables={name: []})
+    assert (caught.value.kind, caught.value.param) == ("invalid", "chat_template_kwargs")
+
+
+def test_variables_of_any_other_name_reach_the_template(with_template):
+    renderer = with_template("{{ name }} {{ bos_token }}")
+    assert renderer.text([], variables={"name": "me", "self": 1, "bos_token": "<s>"}) == "me <s>"
+
+
+def test_a_template_that_drops_the_message_to_continue_is_refused(with_template):
+    renderer = with_template("{% for message in messages[:-1] %}{{ message.content }}{% endfor %}")
+    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    with pytest.raises(EngineError, match="does not write the last message"):
+        renderer.text(messages, add_generation_prompt=False, continue_final_message=True)
 
 
 def test_spans_are_the_assistant_turns_and_nothing_else(renderer, tokenizer):
@@ -159,9 +190,9 @@ def test_each_span_extends_the_one_before(renderer):
         assert later.prompt_ids[: len(known)] == known
 
 
-def test_a_template_that_forgets_reasoning_breaks_the_prefix(tokenizer, tmp_path):
+def test_a_template_that_forgets_reasoning_breaks_the_prefix(with_template, tokenizer):
     """engine 4.5: what was sampled with its reasoning is trained with it, later prompts go without."""
-    renderer = with_template(FORGETFUL, tokenizer, tmp_path)
+    renderer = with_template(FORGETFUL)
     thinking = {"role": "assistant", "content": "a", "reasoning_content": "why"}
     first, second = renderer.spans(
         [{"role": "user", "content": "q"}, thinking, {"role": "user", "content": "r"}, {**thinking, "content": "b"}]

@@ -15,7 +15,8 @@ from heddle_engine.training.jobs import TrainingJob
 
 def main(params_file: str, events_file: str) -> None:
     torch.set_num_threads(2)
-    job = TrainingJob(json.loads(Path(params_file).read_text()), Bases(torch.device("cpu"), torch.float32))
+    params = json.loads(Path(params_file).read_text())
+    job = TrainingJob(params, Bases(torch.device("cpu"), torch.float32).load(params["base"]))
     print("ready", flush=True)
     events = []
     for event in job.run():

@@ -98,7 +98,7 @@ def job_params(folder, tmp_path: Path, lines: list[dict], kind="rl", name="job",
 
 
 def run_job(params, bases=None) -> tuple[list[JobEvent], dict]:
-    job = TrainingJob(params, bases or cpu_bases())
+    job = TrainingJob(params, (bases or cpu_bases()).load(params["base"]))
     return [event for event in job.run() if event is not None], job.result
 
 

@@ -7,9 +7,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from heddle_engine.base_loader import BaseLoader
 from heddle_engine.bases import Bases
 from heddle_engine.engine import Engine
 from heddle_engine.model.lora import LoraModule, initial_lora, write_peft
+from heddle_engine.settings import Settings
+from heddle_engine.text.sandbox import Sandbox
 from heddle_engine.training.jobs import TrainingJob
 from tests.training.jobs_support import cpu_bases, exact_choice, job_params, run_job, steps, trajectory
 
@@ -31,8 +34,8 @@ def strong_adapter(folder, tmp_path) -> dict:
 
 async def sample(folder, adapter, questions, n, bases=None) -> list[dict]:
     """Chat results of all questions at once."""
-    engine = Engine()
-    engine._bases = bases or cpu_bases()
+    engine = Engine(Settings(), Sandbox())
+    engine._bases = BaseLoader(bases or cpu_bases())
     params = {
         "base": {"name": "test", "path": str(folder)},
         "adapter": adapter,
@@ -104,7 +107,7 @@ def test_publishing_needs_no_disk(model_folders, tmp_path):
     folder, bases = model_folders("qwen3"), cpu_bases()
     lines = as_trajectories(asyncio.run(sample(folder, None, QUESTIONS, 4)))
     params = job_params(folder, tmp_path, lines)
-    for _ in TrainingJob(params, bases).run():
+    for _ in TrainingJob(params, bases.load(params["base"])).run():
         pass
     weights = Path(params["output"]["path"]) / "adapter_model.safetensors"
     weights.unlink()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from heddle_engine.training.micro_batches import PieceLimits, cut
 from heddle_engine.training.packing import next_fit, pack, row_length
 from heddle_engine.training.prefix_tree import build_forest, shared_length
 from tests.training.builders import random_group, sequence
@@ -55,6 +56,31 @@ def test_packing_shuffles_by_its_generator_alone():
     assert sorted(order[0]) == sorted(order[2]) == sorted(map(id, sequences))
     assert all(len(build_forest(row).ids) <= 100 for row in first)
     assert [row[0].group for row in first] != sorted(row[0].group for row in first)
+
+
+def tokens_computed(sequences, limits):
+    pieces = cut(sequences, range(len(sequences)), limits)
+    assert [place for piece in pieces for place in piece] == list(range(len(sequences)))
+    return [len(build_forest([sequences[place] for place in piece]).ids) for piece in pieces]
+
+
+def test_a_long_prompt_is_computed_once_for_its_group():
+    """engine T5: at most a quarter of the tokens of eight sequences of 2,048 + 256."""
+    group = random_group(generator(), 500, 2048, [256] * 8)
+    assert tokens_computed(group, PieceLimits(2048, 16384)) == [2048 + 8 * 256]
+    assert 2048 + 8 * 256 <= 0.25 * 8 * (2048 + 256)
+    assert tokens_computed(group, PieceLimits(2048, 3000)) == [2048 + 3 * 256, 2048 + 3 * 256, 2048 + 2 * 256]
+
+
+def test_two_completions_share_a_prompt_that_is_longer_than_a_piece():
+    group = random_group(generator(), 500, 2048, [256] * 4)
+    assert tokens_computed(group, PieceLimits(512, 512)) == [2048 + 2 * 256] * 2
+    assert tokens_computed(group, PieceLimits(512, 512, pairs=False)) == [2048 + 256] * 4
+
+
+def test_sequences_that_share_little_fill_pieces_of_the_usual_size():
+    sequences = [s for g in range(4) for s in random_group(generator(g), 500, 20, [80, 80], group=g)]
+    assert tokens_computed(sequences, PieceLimits(300, 16384)) == [280, 280, 180]
 
 
 def test_sharing_never_cuts_a_trained_stretch():

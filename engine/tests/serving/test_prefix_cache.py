@@ -1,0 +1,137 @@
+"""What is stored is found again by every sequence that begins like it, held once, within the limit."""
+
+import random
+from itertools import accumulate
+
+import pytest
+import torch
+
+from heddle_engine.bases import Base
+from heddle_engine.serving.prefix_cache import PrefixCache
+from tests.serving.test_batching import batcher_of, request_of, run
+
+CPU = torch.device("cpu")
+ONE, OTHER = ("a", "x"), ("a", "y")
+
+
+@pytest.fixture(scope="module")
+def base(model_folders):
+    return Base("tiny", model_folders("qwen3"), CPU, torch.float32)
+
+
+@pytest.fixture
+def cache_of(base):
+    """A cache with room for so many blocks."""
+
+    def make(blocks):
+        return PrefixCache(base.decoder, blocks * PrefixCache(base.decoder, 0).block_bytes)
+
+    return make
+
+
+def kv_of(namespace, ids):
+    """As a model's: those of a token depend on all tokens up to it, and on nothing else."""
+    seen = accumulate(
+        ids, lambda state, token: (state * 31 + token) % 65_521, initial=len(namespace[1]) + ord(namespace[1])
+    )
+    values = torch.tensor(list(seen)[1:], dtype=torch.float32)
+    return values[None, None, None, :, None].expand(3, 2, 2, len(ids), 16)
+
+
+def store(cache, ids, hidden=None, namespace=ONE):
+    cache.store(namespace, ids, kv_of(namespace, ids), hidden)
+
+
+def found(cache, ids, namespace=ONE):
+    """How many tokens are found, which must be those of the sequence, and the hidden state."""
+    hit = cache.find(namespace, ids)
+    if hit is None:
+        return 0, None
+    into = torch.empty(3, 2, 2, hit.length, 16)
+    cache.read(hit, into)
+    assert torch.equal(into, kv_of(namespace, ids)[:, :, :, : hit.length])
+    return hit.length, hit.hidden
+
+
+def tokens(seed, count):
+    return [random.Random(seed).randrange(300) for _ in range(count)]
+
+
+def test_a_prompt_that_ends_inside_a_block_is_found_whole_with_its_hidden_state(cache_of):
+    cache, prompt = cache_of(20), tokens(1, 37)
+    store(cache, prompt, torch.ones(64))
+    length, hidden = found(cache, prompt)
+    assert (length, hidden.sum()) == (37, 64)
+    assert found(cache, [*prompt, 5]) == (37, None)
+    assert found(cache, prompt[:36]) == (35, None)
+    assert found(cache, [*prompt[:20], 400, 401]) == (20, None)
+    assert found(cache, prompt, OTHER) == (0, None)
+
+
+def test_a_shared_beginning_outlives_the_conversation_that_extended_it(cache_of):
+    """A conversation takes nothing from its prompt with it when it goes."""
+    cache, system = cache_of(12), tokens(1, 40)
+    store(cache, system, torch.ones(64))
+    store(cache, system + tokens(2, 50))
+    for seed in range(3, 9):
+        assert found(cache, system + tokens(seed, 30))[0] == 40
+        store(cache, system + tokens(seed, 45))
+    assert found(cache, system)[1] is not None
+
+
+def test_the_same_sequence_costs_once_however_often_it_is_stored(cache_of):
+    cache, line = cache_of(40), tokens(1, 100)
+    for _ in range(3):
+        store(cache, line[:70], torch.ones(64))
+        store(cache, line)
+    # 100 tokens are 7 blocks; the prompt's end inside the fifth is one more.
+    assert cache.bytes == 8 * cache.block_bytes
+
+
+def test_a_conversation_that_goes_on_fills_the_block_it_ended_in(cache_of):
+    cache, line = cache_of(40), tokens(1, 90)
+    for length in range(20, 91, 5):
+        store(cache, line[:length])
+    assert cache.bytes == 6 * cache.block_bytes
+    assert found(cache, [*line, 7])[0] == 90
+
+
+def test_a_sequence_as_large_as_the_cache_does_not_displace_the_others(cache_of):
+    cache = cache_of(20)
+    for seed in range(5):
+        store(cache, tokens(seed, 32))
+    huge = tokens(9, 16 * 25)
+    store(cache, huge)
+    assert [found(cache, [*tokens(seed, 32), 7])[0] for seed in range(5)] == [32] * 5
+    assert found(cache, huge)[0] == 160
+    assert cache.bytes <= 20 * cache.block_bytes
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 2, 7, 60])
+def test_random_histories(cache_of, blocks):
+    """A tree of conversations in two namespaces: nothing wrong is ever found, and the newest is found whole."""
+    chance, cache = random.Random(blocks), cache_of(blocks)
+    lines = [tokens(seed, 20) for seed in range(4)]
+    for _ in range(1500):
+        line = chance.choice(lines)
+        line = line[: chance.randrange(1, len(line) + 1)] + [chance.randrange(3) for _ in range(chance.randrange(40))]
+        namespace = chance.choice([ONE, OTHER])
+        prompt = chance.random() < 0.4
+        store(cache, line, torch.ones(64) if prompt else None, namespace)
+        kept = min(len(line), blocks // 2 * 16)
+        if kept >= 16 and len(line) >= 16:
+            assert found(cache, [*line, 500], namespace)[0] == kept
+            assert found(cache, line, namespace)[0] in (kept, len(line) - 1)
+        found(cache, chance.choice(lines), chance.choice([ONE, OTHER]))
+        assert cache.bytes <= blocks * cache.block_bytes
+        if len(line) < 400:
+            lines[chance.randrange(4)] = line
+
+
+def test_a_system_prompt_is_reused_when_the_conversations_behind_it_are_gone(base):
+    system = tokens(1, 60)
+    block_bytes = PrefixCache(base.decoder, 0).block_bytes
+    batcher = batcher_of(base, cache_bytes=16 * block_bytes)
+    for seed in range(2, 10):
+        [sink] = run(batcher, [request_of(base, system + tokens(seed, 40), max_tokens=40)])
+        assert sink.cached == (0 if seed == 2 else 60)
