@@ -29,9 +29,6 @@ export const baseDescription = z.object({
   fingerprint: z.string(),
 })
 
-/** `base.load`: hold the weights ready to serve and train. Idempotent; other calls load on demand. */
-export const baseLoadParams = baseResolveParams
-
 /** `shutdown`: finish running chats, park jobs at their last gradient step, write snapshots, exit. */
 export const shutdownParams = z.object({ drain_s: z.number() })
 

@@ -67,6 +67,8 @@ export const chatParams = z.object({
   n: z.int().min(1).max(128).default(1),
   /** true: `delta` events as tokens come. false: only the result. */
   stream: z.boolean().default(false),
+  /** Whose call it is. Tenants take turns, and none can take every place. */
+  tenant: z.string().default(""),
   /** Separates prompt caches: the same prompt under another salt never shares cached keys and values. */
   cache_salt: z.string().default(""),
   /** Of every choice, after its reasoning. Logprobs stay those of the free model. */
@@ -126,10 +128,6 @@ export const chatResult = z.object({
 
 /** `chat.cancel`: frees the batch places of call `id` at the next step; that call ends with `cancelled`. */
 export const cancelParams = z.object({ id: z.int() })
-
-/** `score`: raw logprobs of given tokens, teacher-forced. Result has one entry per token; the first is null. */
-export const scoreParams = z.object({ base: baseRef, adapter: adapterRef.nullable(), token_ids: z.array(z.int()).min(1) })
-export const scoreResult = z.object({ logprobs: z.array(z.number().nullable()) })
 
 /** `tokenize` and `detokenize`, without sampling. */
 export const tokenizeParams = chatParams.pick({

@@ -2,7 +2,8 @@
  * The protocol between the server and an engine process.
  *
  * Transport: a byte stream (Unix socket, or TCP with a token) of frames. A frame is a 4-byte
- * big-endian length followed by that many bytes of UTF-8 JSON, at most {@link MAX_FRAME_BYTES}.
+ * big-endian length followed by that many bytes of UTF-8 JSON, at most {@link MAX_FRAME_BYTES}, and
+ * {@link MAX_CALL_BYTES} towards the engine.
  * Many calls share one connection, told apart by `id`, which the server chooses.
  *
  *   server → engine   { id, method, params }          one call
@@ -18,6 +19,8 @@ import { z } from "zod"
 
 export const PROTOCOL_VERSION = 1
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024
+/** Calls are smaller: while one is parsed, no other chat of the engine goes on. */
+export const MAX_CALL_BYTES = 32 * 1024 * 1024
 
 /**
  * Why a call failed. `invalid`: the input is wrong and would be wrong again. `not_found`: a file,
@@ -60,11 +63,13 @@ export const errorFrame = z.object({ id: z.int(), error: engineError })
 export const heartbeat = z.object({
   /** Chats admitted and being generated. */
   running: z.int(),
-  /** Chats waiting for a place in the batch. */
+  /** Choices waiting for a place in the batch, and chats that are being prepared for it. */
   waiting: z.int(),
   /** Training jobs in progress. */
   training: z.int(),
-  /** Counts work units (batch steps, gradient steps); a value that stands still while work is queued is a hang. */
+  /** Base models whose weights are being read. */
+  loading: z.int(),
+  /** Counts what was done (batch steps, layers of training, tensors read); a value that stands still while there is work is a hang. */
   progress: z.int(),
   resident_bytes: z.int(),
 })

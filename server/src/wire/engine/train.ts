@@ -129,10 +129,6 @@ export const trainResult = z.object({
 /** `train.cancel`: stop job `job_id` after the running gradient step; `train` ends with `cancelled`. */
 export const trainCancelParams = z.object({ job_id: z.string() })
 
-/** `adapter.init`: write the initial adapter (step 0) as a PEFT folder. */
-export const adapterInitParams = z.object({ base: baseRef, lora: loraConfig, output: adapterRef })
-export const adapterInitResult = z.object({ size_bytes: z.int(), manifest_sha256: z.string() })
-
 export type SpecTrajectory = z.infer<typeof specTrajectory>
 export type SpecChoice = z.infer<typeof specChoice>
 export type RlConfig = z.infer<typeof rlConfig>

@@ -27,7 +27,7 @@ export const labelsQueryBody = z.looseObject({
   project_id: z.string(),
   /** Only items whose labels differ in some field. */
   disputed: z.boolean().nullish(),
-  /** true: only items with a final label in every field; false: only others. */
+  /** true: only items with final labels, one for every disputed field among them; false: only others. */
   adjudicated: z.boolean().nullish(),
   /** The last item of the page before. */
   after: z.string().nullish(),

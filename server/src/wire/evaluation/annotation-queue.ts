@@ -4,8 +4,9 @@
  * leave unset.
  */
 import { z } from "zod"
+import { fieldList, keyList, textList } from "../bounded-list.ts"
 import { listRange } from "./list-range.ts"
-import { sortBy } from "./query.ts"
+import { sortKeys } from "./query.ts"
 
 export const queueParams = z.object({ queue_id: z.string() })
 export const itemParams = z.object({ queue_id: z.string(), item_id: z.string() })
@@ -28,7 +29,7 @@ export const queueCreateBody = z.looseObject({
   project_id: z.string(),
   name: z.string(),
   description: z.string().nullish(),
-  scorer_refs: z.array(z.string()),
+  scorer_refs: textList,
   ...handingOut,
 })
 
@@ -39,7 +40,7 @@ export const queueUpdateBody = z.looseObject({
   project_id: z.string(),
   name: z.string().nullish(),
   description: z.string().nullish(),
-  scorer_refs: z.array(z.string()).nullish(),
+  scorer_refs: textList.nullish(),
   ...handingOut,
 })
 
@@ -67,11 +68,11 @@ export const queuesQueryBody = z.looseObject({
   project_id: z.string(),
   /** Part of the name, in any case. */
   name: z.string().nullish(),
-  sort_by: z.array(sortBy).nullish(),
+  sort_by: sortKeys.nullish(),
   ...listRange,
 })
 
-export const queueStatsBody = z.looseObject({ project_id: z.string(), queue_ids: z.array(z.string()) })
+export const queueStatsBody = z.looseObject({ project_id: z.string(), queue_ids: textList })
 
 export const queueStatsAnswer = z.object({
   stats: z.array(z.object({ queue_id: z.string(), total_items: z.int(), completed_items: z.int() })),
@@ -103,8 +104,8 @@ export const itemAnswer = z.object({ item: annotationItem })
 
 export const itemsAddBody = z.looseObject({
   project_id: z.string(),
-  call_ids: z.array(z.string()),
-  display_fields: z.array(z.string()),
+  call_ids: keyList,
+  display_fields: textList,
 })
 
 export const itemsAdded = z.object({ added_count: z.int(), duplicates: z.int() })
@@ -118,10 +119,10 @@ export const itemsQueryBody = z.looseObject({
       call_op_name: z.string().nullish(),
       call_trace_id: z.string().nullish(),
       added_by: z.string().nullish(),
-      annotation_states: z.array(annotationState).nullish(),
+      annotation_states: fieldList(annotationState).nullish(),
     })
     .nullish(),
-  sort_by: z.array(sortBy).nullish(),
+  sort_by: sortKeys.nullish(),
   include_position: z.boolean().nullish(),
   ...listRange,
 })

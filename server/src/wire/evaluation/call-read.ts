@@ -1,8 +1,11 @@
 /** Reading calls: evaluation-store-calls 3 and 5. null means absent in every request. */
 import { z } from "zod"
-import { query, sortBy } from "./query.ts"
+import { fieldList, textList } from "../bounded-list.ts"
+import { jsonValue } from "../json-value.ts"
+import { query, sortKeys } from "./query.ts"
 
 const flag = z.boolean().nullish()
+/** Of more than 1000 the answer is 400 (calls 3.5), which no schema says. */
 const names = z.array(z.string()).nullish()
 const wholeNumber = z.int().nullish()
 
@@ -16,7 +19,7 @@ export const callsFilter = z.looseObject({
   call_ids: names,
   thread_ids: names,
   turn_ids: names,
-  wb_user_ids: names,
+  wb_user_ids: textList.nullish(),
   wb_run_ids: names,
   trace_roots_only: flag,
 })
@@ -33,15 +36,15 @@ const selection = {
   project_id: z.string(),
   filter: callsFilter.nullish(),
   query: query.nullish(),
-  expand_columns: names,
+  expand_columns: fieldList(z.string()).nullish(),
   limit: wholeNumber,
 }
 
 export const callsQueryRequest = z.looseObject({
   ...selection,
-  sort_by: z.array(sortBy).nullish(),
+  sort_by: sortKeys.nullish(),
   offset: wholeNumber,
-  columns: names,
+  columns: textList.nullish(),
   return_expanded_column_values: flag,
   include_costs: flag,
   include_feedback: flag,
@@ -55,30 +58,30 @@ export const callsQueryStatsRequest = z.looseObject({ ...selection, include_tota
 const time = z.iso.datetime()
 const text = z.string().nullable()
 
-/** One call, and one line of a stream: calls 3.1. */
+/** One call, and one line of a stream: calls 3.1. A field that may be absent is left out when `columns` does not name it. */
 export const callRecord = z.object({
   id: z.string(),
   project_id: z.string(),
   op_name: z.string(),
-  display_name: text,
+  display_name: text.optional(),
   trace_id: z.string(),
   parent_id: text,
-  thread_id: text,
-  turn_id: text,
+  thread_id: text.optional(),
+  turn_id: text.optional(),
   started_at: time,
-  ended_at: time.nullable(),
-  exception: text,
-  attributes: z.record(z.string(), z.json()),
-  inputs: z.record(z.string(), z.json()),
-  output: z.json(),
-  summary: z.record(z.string(), z.json()).nullable(),
-  wb_user_id: text,
+  ended_at: time.nullish(),
+  exception: text.optional(),
+  attributes: z.record(z.string(), jsonValue),
+  inputs: z.record(z.string(), jsonValue),
+  output: jsonValue,
+  summary: z.record(z.string(), jsonValue).nullable(),
+  wb_user_id: text.optional(),
   wb_username: text.optional(),
-  wb_run_id: text,
-  wb_run_step: z.int().nullable(),
-  wb_run_step_end: z.int().nullable(),
+  wb_run_id: text.optional(),
+  wb_run_step: z.int().nullish(),
+  wb_run_step_end: z.int().nullish(),
   deleted_at: time.nullable(),
-  expire_at: time.nullable(),
+  expire_at: time.nullish(),
   storage_size_bytes: z.int().nullable(),
   total_storage_size_bytes: z.int().nullable(),
 })

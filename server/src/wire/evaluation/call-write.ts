@@ -4,6 +4,7 @@
  * document. Unknown fields are ignored: npm weave 0.11.1 sends `display_name` with an end.
  */
 import { z } from "zod"
+import { wellFormed } from "../well-formed.ts"
 import { orDefault } from "./or-default.ts"
 
 const free = z.record(z.string(), z.unknown())
@@ -70,7 +71,7 @@ export const callsUpserted = z.object({ res: z.array(z.union([callStarted, empty
 
 export const callUpdateBody = z.object({
   project_id: z.string(),
-  call_id: z.string(),
+  call_id: wellFormed,
   /** An empty one clears the name. */
   display_name: z.string().nullish(),
   wb_user_id: z.string().nullish(),

@@ -1,5 +1,6 @@
 /** Where the rows of datasets came from: evaluation-store-objects 10. Clients send more fields than these; they are ignored. */
 import { z } from "zod"
+import { boundedList, fieldList, keyList } from "../bounded-list.ts"
 import { listRange } from "./list-range.ts"
 
 /** Half a surrogate pair would be stored as another character. */
@@ -41,8 +42,8 @@ export const datasetSourcesUnlinked = z.object({
 export const datasetSourceQueryBody = z.object({
   project_id: z.string(),
   dataset_object_id: z.string(),
-  row_digests: z.array(z.string()).nullish(),
-  source_kinds: z.array(kind).nullish(),
+  row_digests: keyList.nullish(),
+  source_kinds: fieldList(kind).nullish(),
   include_deleted: z.boolean().nullish(),
   ...listRange,
 })
@@ -68,7 +69,7 @@ export const datasetSources = z.object({
 
 export const sourceDatasetsBody = z.object({
   project_id: z.string(),
-  sources: z.array(source),
+  sources: boundedList(source, 1000),
   include_deleted: z.boolean().nullish(),
 })
 

@@ -1,7 +1,10 @@
 /** `eval_results/query`: evaluation-store-objects 7. */
 import { z } from "zod"
+import { boundedList, fieldList } from "../bounded-list.ts"
+import { jsonValue } from "../json-value.ts"
+import { evaluationFailures } from "./execution.ts"
 import { listRange } from "./list-range.ts"
-import { query, sortBy } from "./query.ts"
+import { mostSortKeys, query, sortBy } from "./query.ts"
 import { orDefault } from "./or-default.ts"
 
 const ids = z.array(z.string()).nullish()
@@ -23,21 +26,22 @@ export const evalResultsBody = z
     /** The rows of datasets instead of the refs to them. */
     resolve_row_refs: flag(false),
     include_rows: flag(true),
+    /** Without them `model_output` is null: a table of scores need not read what models wrote. Not in the reference. */
+    include_model_outputs: flag(true),
     include_summary: flag(false),
     /** null: as `require_intersection`. */
     summary_require_intersection: z.boolean().nullish(),
     include_predict_and_score_children: flag(true),
     include_costs: flag(false),
     /** Fields: `scores.…`, `inputs.…`, `outputs.…`, `row_digest`. */
-    sort_by: z
-      .array(
-        sortBy.extend({
-          evaluation_call_id: z.string().nullish(),
-          mode: orDefault(z.enum(["value", "difference"]), "value"),
-        }),
-      )
-      .nullish(),
-    filters: z.array(evalResultsFilter).nullish(),
+    sort_by: boundedList(
+      sortBy.extend({
+        evaluation_call_id: z.string().nullish(),
+        mode: orDefault(z.enum(["value", "difference"]), "value"),
+      }),
+      mostSortKeys,
+    ).nullish(),
+    filters: fieldList(evalResultsFilter).nullish(),
     filter_logic_operator: orDefault(z.enum(["and", "or"]), "or"),
     ...listRange,
   })
@@ -72,13 +76,15 @@ const evaluationSummary = z.object({
   display_name: text,
   trace_id: text,
   started_at: z.iso.datetime().nullable(),
+  /** What of a run by the server failed: a scorer that never answered has no statistics. Not in the reference. */
+  failures: evaluationFailures.optional(),
 })
 
 const trial = z.object({
   predict_and_score_call_id: z.string(),
   predict_call_id: text,
-  model_output: z.json(),
-  scores: z.record(z.string(), z.json()),
+  model_output: jsonValue,
+  scores: z.record(z.string(), jsonValue),
   model_latency_seconds: z.number().nullable(),
   total_tokens: z.int().nullable(),
   total_cost: z.number().nullable(),
@@ -88,7 +94,7 @@ const trial = z.object({
 
 const row = z.object({
   row_digest: z.string(),
-  raw_data_row: z.json(),
+  raw_data_row: jsonValue,
   evaluations: z.array(z.object({ evaluation_call_id: z.string(), trials: z.array(trial) })),
 })
 

@@ -1,15 +1,17 @@
 /** Evaluation runs, predictions and scores: evaluation-store-objects 7, the families that are calls. */
 import { z } from "zod"
+import { boundedList, keyList } from "../bounded-list.ts"
+import { jsonValue } from "../json-value.ts"
 import { projectParams } from "./call-write.ts"
 import { listRangeQuery, nameList } from "./list-query.ts"
 
 const text = z.string().nullable()
-const free = z.record(z.string(), z.json())
+const free = z.record(z.string(), jsonValue)
 const given = z.string().nullish()
 
 /** Ids to delete come in the query or in the body, under the name of the family's ids. */
 export const idsQuery = (name: string) => z.object({ [name]: nameList })
-export const idsBody = (name: string) => z.object({ [name]: z.array(z.string()).nullish() }).nullish()
+export const idsBody = (name: string) => z.object({ [name]: keyList.nullish() }).nullish()
 
 export const finished = z.object({ success: z.literal(true) })
 /** Calls that are gone now: those named and all below them. */
@@ -23,7 +25,14 @@ export const evaluationRunCreateBody = z.object({
 })
 export const evaluationRunCreated = z.object({ evaluation_run_id: z.string() })
 export const evaluationRunParams = projectParams.extend({ evaluation_run_id: z.string() })
-export const evaluationRunFinishBody = z.object({ summary: z.record(z.string(), z.unknown()).nullish() }).nullish()
+export const evaluationRunFinishBody = z
+  .object({
+    summary: z
+      .record(z.string(), z.unknown())
+      .nullish()
+      .describe("What the run found; the means of its scores are added."),
+  })
+  .nullish()
 export const evaluationRun = z.object({
   evaluation_run_id: z.string(),
   evaluation: z.string(),
@@ -49,10 +58,10 @@ export const spanRef = z.object({ trace_id: z.string(), span_id: z.string() })
 /** `inputs` and `output` stay text when a request is read. */
 export const predictionCreateBody = z.object({
   model: z.string(),
-  inputs: z.record(z.string(), z.json()),
-  output: z.json(),
+  inputs: z.record(z.string(), jsonValue),
+  output: jsonValue,
   evaluation_run_id: given,
-  genai_span_ref: z.array(spanRef).nullish(),
+  genai_span_ref: boundedList(spanRef, 1000).nullish(),
 })
 export const predictionCreated = z.object({ prediction_id: z.string() })
 export const predictionParams = projectParams.extend({ prediction_id: z.string() })
@@ -60,7 +69,7 @@ export const prediction = z.object({
   prediction_id: z.string(),
   model: z.string(),
   inputs: free,
-  output: z.json(),
+  output: jsonValue,
   evaluation_run_id: text,
   wb_user_id: text,
 })
@@ -73,14 +82,14 @@ export const scoreCreateBody = z.object({
   prediction_id: z.string(),
   /** Of an object or op. */
   scorer: z.string(),
-  value: z.json(),
+  value: jsonValue,
   evaluation_run_id: given,
 })
 export const scoreCreated = z.object({ score_id: z.string() })
 export const score = z.object({
   score_id: z.string(),
   scorer: z.string(),
-  value: z.json(),
+  value: jsonValue,
   evaluation_run_id: text,
   wb_user_id: text,
 })

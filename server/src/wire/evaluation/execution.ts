@@ -42,12 +42,34 @@ export const rescoreStarted = z.object({ call_id: z.string(), evaluation_run_id:
 export const evaluationStatusBody = z.object({ project_id: z.string(), call_id: z.string() })
 export type EvaluationStatusBody = z.output<typeof evaluationStatusBody>
 
+export const failureCount = z.object({
+  failed: z.int(),
+  /** How often it was tried. */
+  of: z.int(),
+  /** The first different ones, oldest first. */
+  reasons: z.array(z.string()),
+})
+
+/** Not in the reference. */
+export const evaluationFailures = z.object({
+  predictions: failureCount,
+  /** By name; only scorers that failed. */
+  scorers: z.record(z.string(), failureCount),
+})
+export type FailureCount = z.output<typeof failureCount>
+export type EvaluationFailures = z.output<typeof evaluationFailures>
+
 export const evaluationStatus = z.object({
   status: z.discriminatedUnion("code", [
     z.object({ code: z.literal("not_found") }),
     z.object({ code: z.literal("running"), completed_rows: z.int(), total_rows: z.int() }),
     z.object({ code: z.literal("failed"), error: z.string().nullable() }),
-    z.object({ code: z.literal("complete"), output: z.record(z.string(), z.unknown()) }),
+    z.object({
+      code: z.literal("complete"),
+      output: z.record(z.string(), z.unknown()),
+      /** Only where a prediction or a scorer failed. */
+      failures: evaluationFailures.optional(),
+    }),
   ]),
 })
 export type EvaluationStatus = z.output<typeof evaluationStatus>

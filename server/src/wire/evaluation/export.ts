@@ -1,5 +1,6 @@
 /** Exports: guide/export. */
 import { z } from "zod"
+import { jsonValue } from "../json-value.ts"
 import { callRecord, callsQueryRequest } from "./call-read.ts"
 import { orDefault } from "./or-default.ts"
 import { rowQueryBody } from "./row-query.ts"
@@ -31,7 +32,7 @@ export const exportFeedbackBody = rowQueryBody
   .extend(style)
 
 /** One line of a file of feedback. In CSV, payloads, lists and maps are the texts of their JSON. */
-export const exportedFeedback = z.record(z.string(), z.json())
+export const exportedFeedback = z.record(z.string(), jsonValue)
 
 /** A version of a dataset, or a table by its digest. */
 export const exportDatasetBody = z.looseObject({
@@ -44,7 +45,7 @@ export const exportDatasetBody = z.looseObject({
 })
 
 /** One line of a file of a dataset. */
-export const exportedRow = z.record(z.string(), z.json())
+export const exportedRow = z.record(z.string(), jsonValue)
 
 /** One line of a file of calls: what is stored. In CSV and Parquet the payloads are the texts of their JSON. */
 export const exportedCall = callRecord
@@ -55,7 +56,7 @@ export const exportedCall = callRecord
     storage_size_bytes: true,
     total_storage_size_bytes: true,
   })
-  .extend({ otel_dump: z.json() })
+  .extend({ otel_dump: jsonValue })
   .partial()
 
 export type ExportFeedbackBody = z.output<typeof exportFeedbackBody>

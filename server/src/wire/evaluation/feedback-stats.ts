@@ -1,5 +1,6 @@
 /** Feedback over time: evaluation-store-objects 5. */
 import { z } from "zod"
+import { fieldList, textList } from "../bounded-list.ts"
 import { aggregation, metricBucket, resolvedRange, timeRange } from "./metrics.ts"
 
 const valueType = z.enum(["numeric", "boolean", "categorical"])
@@ -15,17 +16,15 @@ export const feedbackStatsBody = z.looseObject({
   project_id: z.string(),
   ...timeRange,
   ...filters,
-  metrics: z
-    .array(
-      z.looseObject({
-        /** Dotted path into the payload. */
-        json_path: z.string(),
-        value_type: valueType.nullish(),
-        aggregations: z.array(aggregation).nullish(),
-        percentiles: z.array(z.number()).nullish(),
-      }),
-    )
-    .nullish(),
+  metrics: fieldList(
+    z.looseObject({
+      /** Dotted path into the payload. */
+      json_path: z.string(),
+      value_type: valueType.nullish(),
+      aggregations: fieldList(aggregation).nullish(),
+      percentiles: fieldList(z.number()).nullish(),
+    }),
+  ).nullish(),
 })
 
 export const feedbackStatsAnswer = z.object({
@@ -51,7 +50,7 @@ export const payloadSchemaAnswer = z.object({
 
 const milliseconds = z.int().min(0)
 const share = z.number().min(0).max(1).nullish()
-const names = z.array(z.string()).nullish()
+const names = textList.nullish()
 
 export const groupDimension = z.enum(["scorer_id", "span_agent_name", "span_agent_version", "span_status_code"])
 
@@ -71,8 +70,8 @@ export const feedbackAggregateBody = z.looseObject({
   monitor_ids: names,
   scorer_ids: names,
   span_agent_names: names,
-  span_types: z.array(z.enum(["agent_turn", "agent_conversation"])).nullish(),
-  group_by: z.array(groupDimension).nullish(),
+  span_types: fieldList(z.enum(["agent_turn", "agent_conversation"])).nullish(),
+  group_by: fieldList(groupDimension).nullish(),
 })
 
 const counts = z.record(z.string(), z.int())

@@ -1,7 +1,8 @@
 /** Feedback: evaluation-store-objects 2.3, 2.4 and 5. Clients send null for what they leave unset. */
 import { z } from "zod"
+import { boundedList, textList } from "../bounded-list.ts"
 
-const words = z.array(z.string()).nullish()
+const words = textList.nullish()
 const reasons = z.record(z.string(), z.string()).nullish()
 const scores = z.record(z.string(), z.number()).nullish()
 const text = z.string().nullish()
@@ -32,7 +33,10 @@ export const feedbackCreateBody = z.looseObject({
   scorer_trace_id: text,
 })
 
-export const feedbackBatchBody = z.looseObject({ batch: z.array(feedbackCreateBody) })
+/** Of one request; each is work for a store that all teams share. */
+export const mostFeedback = 10_000
+
+export const feedbackBatchBody = z.looseObject({ batch: boundedList(feedbackCreateBody, mostFeedback) })
 
 export const feedbackReplaceBody = feedbackCreateBody.extend({ feedback_id: z.string() })
 
@@ -53,3 +57,6 @@ export const feedbackPage = z.object({
 })
 
 export type FeedbackCreateBody = z.infer<typeof feedbackCreateBody>
+
+/** All but the payload. */
+export type FeedbackFields = Pick<FeedbackCreateBody, Exclude<keyof typeof feedbackCreateBody.shape, "payload">>

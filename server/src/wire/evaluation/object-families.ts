@@ -3,6 +3,7 @@
  * a class (evaluation-store-objects 2.1, 2.2, 7). Clients send more fields than these; they are ignored.
  */
 import { z } from "zod"
+import { textList } from "../bounded-list.ts"
 import { nameList } from "./list-query.ts"
 import { orDefault } from "./or-default.ts"
 
@@ -57,7 +58,7 @@ export const evaluationCreateBody = z.object({
   name: z.string(),
   dataset: z.string(),
   description: text,
-  scorers: z.array(z.string()).nullish(),
+  scorers: textList.nullish(),
   trials: orDefault(z.int(), 1),
   evaluation_name: text,
   eval_attributes: attributes.nullish(),

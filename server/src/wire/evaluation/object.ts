@@ -1,7 +1,9 @@
 /** Objects and their versions: evaluation-store-objects 3. Clients send more fields than these; they are ignored. */
 import { z } from "zod"
+import { boundedList, keyList } from "../bounded-list.ts"
 import { listRange } from "./list-range.ts"
 import { orDefault } from "./or-default.ts"
+import { mostSortKeys } from "./query.ts"
 
 const strings = z.array(z.string())
 const flag = z.boolean().nullish()
@@ -53,19 +55,22 @@ export const objectQueryBody = z.object({
   project_id: z.string(),
   filter: z
     .object({
-      base_object_classes: strings.nullish(),
-      exclude_base_object_classes: strings.nullish(),
-      leaf_object_classes: strings.nullish(),
-      object_ids: strings.nullish(),
+      base_object_classes: keyList.nullish(),
+      exclude_base_object_classes: keyList.nullish(),
+      leaf_object_classes: keyList.nullish(),
+      object_ids: keyList.nullish(),
       is_op: flag,
       latest_only: flag,
-      tags: strings.nullish(),
-      aliases: strings.nullish(),
+      tags: keyList.nullish(),
+      aliases: keyList.nullish(),
     })
     .nullish(),
   ...listRange,
   /** Of `object_id` and `created_at`; other fields are left out. */
-  sort_by: z.array(z.object({ field: z.string(), direction: orDefault(z.enum(["asc", "desc"]), "asc") })).nullish(),
+  sort_by: boundedList(
+    z.object({ field: z.string(), direction: orDefault(z.enum(["asc", "desc"]), "asc") }),
+    mostSortKeys,
+  ).nullish(),
   metadata_only: flag,
   include_storage_size: flag,
   include_tags_and_aliases: flag,

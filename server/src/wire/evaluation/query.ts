@@ -3,6 +3,7 @@
  * object that refuses unknown keys.
  */
 import { z } from "zod"
+import { boundedList } from "../bounded-list.ts"
 import { orDefault } from "./or-default.ts"
 
 /** A number whose spelling `JSON.parse` would change, as `parseExact` of `json/` gives it. */
@@ -40,16 +41,25 @@ export interface Operand {
 }
 
 const rawNumber = z.custom<RawNumber>((value) => JSON.isRawJSON(value))
-const literal: z.ZodType<LiteralValue> = z.lazy(() =>
-  z.union([z.string(), z.number(), z.boolean(), z.null(), rawNumber, z.array(literal), z.record(z.string(), literal)]),
+export const literal: z.ZodType<LiteralValue> = z.lazy(() =>
+  z.union([
+    z.string(),
+    z.number(),
+    z.boolean(),
+    z.null(),
+    rawNumber,
+    boundedList(literal, 10_000),
+    z.record(z.string(), literal),
+  ]),
 )
 
 const anyOperand: z.ZodType<Operand> = z.lazy(() => operand)
-const operands = z.array(anyOperand)
+/** `$in` may name as many ids as one query looks up. */
+const operands = boundedList(anyOperand, 10_000)
 const pair = z.tuple([anyOperand, anyOperand])
 
 /** One object with every key optional, not a union: an error then names the place it is at. */
-const operand = z
+export const operand = z
   .strictObject({
     $literal: literal.optional(),
     $getField: z.string().optional(),
@@ -86,6 +96,10 @@ export const sortBy = z.looseObject({
   /** The seed shows items with only `field`. */
   direction: orDefault(z.enum(["asc", "desc"]), "asc"),
 })
+
+/** Each is an expression over every row that matches; tables of a user interface sort by one to three. */
+export const mostSortKeys = 20
+export const sortKeys = boundedList(sortBy, mostSortKeys)
 
 export type Query = z.output<typeof query>
 export type SortBy = z.output<typeof sortBy>

@@ -1,14 +1,15 @@
 /** Finding and deleting rows of feedback and of prices by an expression: evaluation-store-objects 2.4, 5 and 8. */
 import { z } from "zod"
+import { textList } from "../bounded-list.ts"
 import { listRange } from "./list-range.ts"
-import { query, sortBy } from "./query.ts"
+import { query, sortKeys } from "./query.ts"
 
 export const rowQueryBody = z.looseObject({
   project_id: z.string(),
   /** What is shown of each row; none: every column. */
-  fields: z.array(z.string()).nullish(),
+  fields: textList.nullish(),
   query: query.nullish(),
-  sort_by: z.array(sortBy).nullish(),
+  sort_by: sortKeys.nullish(),
   ...listRange,
 })
 

@@ -1,9 +1,11 @@
 /** Tables: evaluation-store-calls 6.2. Clients send more fields than these; they are ignored. */
 import { z } from "zod"
+import { wellFormed } from "../well-formed.ts"
+import { keyList } from "../bounded-list.ts"
 import { listRange } from "./list-range.ts"
-import { sortBy } from "./query.ts"
+import { sortKeys } from "./query.ts"
 
-const digest = z.string()
+const digest = wellFormed
 const given = z.custom<unknown>((value) => value !== undefined, "Field required")
 
 export const tableCreateBody = z.object({
@@ -38,10 +40,10 @@ export const tableFromDigests = z.object({ digest })
 export const tableQueryBody = z.object({
   project_id: z.string(),
   digest,
-  filter: z.object({ row_digests: z.array(digest).nullish() }).nullish(),
+  filter: z.object({ row_digests: keyList.nullish() }).nullish(),
   ...listRange,
   /** Dotted paths into the rows. */
-  sort_by: z.array(sortBy).nullish(),
+  sort_by: sortKeys.nullish(),
 })
 
 export const tableRow = z.object({ digest, val: z.unknown(), original_index: z.int() })
@@ -54,7 +56,7 @@ export const tableStats = z.object({ count: z.int() })
 
 export const tableStatsBatchBody = z.object({
   project_id: z.string(),
-  digests: z.array(digest).nullish(),
+  digests: keyList.nullish(),
   include_storage_size: z.boolean().nullish(),
 })
 

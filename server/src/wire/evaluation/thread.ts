@@ -1,7 +1,8 @@
 /** Threads: evaluation-store-calls 5. null means absent in every request. */
 import { z } from "zod"
+import { textList } from "../bounded-list.ts"
 import { listRange } from "./list-range.ts"
-import { sortBy } from "./query.ts"
+import { sortKeys } from "./query.ts"
 
 export const threadsQueryRequest = z.looseObject({
   project_id: z.string(),
@@ -9,11 +10,11 @@ export const threadsQueryRequest = z.looseObject({
     .looseObject({
       after_datetime: z.string().nullish(),
       before_datetime: z.string().nullish(),
-      thread_ids: z.array(z.string()).nullish(),
+      thread_ids: textList.nullish(),
     })
     .nullish(),
   ...listRange,
-  sort_by: z.array(sortBy).nullish(),
+  sort_by: sortKeys.nullish(),
 })
 
 /** One line of the stream. Durations are in milliseconds; null while no turn has ended. */

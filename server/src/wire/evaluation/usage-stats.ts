@@ -1,7 +1,9 @@
 /** Statistics of calls over time: evaluation-store-calls 4.2. */
 import { z } from "zod"
+import { fieldList } from "../bounded-list.ts"
 import { callsFilter } from "./call-read.ts"
 import { aggregation, metricBucket, resolvedRange, timeRange } from "./metrics.ts"
+import { usageRollup } from "./usage.ts"
 
 export const tokenMetric = z.enum([
   "input_tokens",
@@ -10,21 +12,23 @@ export const tokenMetric = z.enum([
   "cache_read_input_tokens",
   "cache_creation_input_tokens",
 ])
-export const costMetric = z.enum(["input_cost", "output_cost", "total_cost"])
+const costMetric = z.enum(["input_cost", "output_cost", "total_cost"])
 export const callMetric = z.enum(["latency_ms", "call_count", "error_count"])
 
 const asked = {
-  aggregations: z.array(aggregation).nullish(),
-  percentiles: z.array(z.number()).nullish(),
+  aggregations: fieldList(aggregation).nullish(),
+  percentiles: fieldList(z.number()).nullish(),
 }
 
 export const callStatsBody = z.looseObject({
   project_id: z.string(),
   ...timeRange,
   /** By model. Of costs there is the sum only. */
-  usage_metrics: z.array(z.looseObject({ metric: z.union([tokenMetric, costMetric]), ...asked })).nullish(),
-  call_metrics: z.array(z.looseObject({ metric: callMetric, ...asked })).nullish(),
+  usage_metrics: fieldList(z.looseObject({ metric: z.union([tokenMetric, costMetric]), ...asked })).nullish(),
+  call_metrics: fieldList(z.looseObject({ metric: callMetric, ...asked })).nullish(),
   filter: callsFilter.nullish(),
+  /** Of `usage_metrics`. Absent: `once`. */
+  rollup: usageRollup.nullish(),
 })
 
 export const callStatsAnswer = z.object({
@@ -34,5 +38,7 @@ export const callStatsAnswer = z.object({
   call_buckets: z.array(metricBucket),
 })
 
+export type TokenMetric = z.infer<typeof tokenMetric>
+export type CostMetric = z.infer<typeof costMetric>
 export type CallStatsBody = z.infer<typeof callStatsBody>
 export type CallStatsAnswer = z.infer<typeof callStatsAnswer>

@@ -7,12 +7,20 @@ const flag = z.boolean().nullish()
 /** How many calls are read at most. */
 const limit = z.int().min(0).nullish()
 
+/**
+ * `once`: each request counts once, although the SDKs add a call's usage to all its ancestors. `sum`: what calls report
+ * is added up, as the reference does. Not in the reference.
+ */
+export const usageRollup = z.enum(["once", "sum"])
+
 export const traceUsageBody = z.looseObject({
   project_id: z.string(),
   filter: callsFilter.nullish(),
   query: query.nullish(),
   include_costs: flag,
   limit,
+  /** Absent: `once`. */
+  rollup: usageRollup.nullish(),
 })
 
 export const callsUsageBody = z.looseObject({
@@ -20,6 +28,8 @@ export const callsUsageBody = z.looseObject({
   call_ids: z.array(z.string()),
   include_costs: flag,
   limit,
+  /** Absent: `once`. */
+  rollup: usageRollup.nullish(),
 })
 
 const count = z.number()
@@ -45,5 +55,6 @@ export const usageAnswer = z.object({
   unfinished_call_ids: z.array(z.string()),
 })
 
+export type UsageRollup = z.infer<typeof usageRollup>
 export type AggregatedUsage = z.infer<typeof aggregatedUsage>
 export type UsageAnswer = z.infer<typeof usageAnswer>

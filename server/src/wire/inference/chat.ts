@@ -88,11 +88,13 @@ export const chatChoice = z.object({
     reasoning_content: z.string().nullable(),
     tool_calls: z.array(toolCall).min(1).optional(),
   }),
-  logprobs,
+  /** Of a base model only when asked for, of a trained one unless declined. */
+  logprobs: logprobs.nullable(),
   finish_reason: finishReason,
   stop_reason: z.union([z.string(), z.int()]).nullable(),
-  token_ids: z.array(z.int()),
-  prompt_token_ids: z.array(z.int()),
+  /** Of a base model not with `return_token_ids: false`. */
+  token_ids: z.array(z.int()).optional(),
+  prompt_token_ids: z.array(z.int()).optional(),
   /** Opaque; brings the sampled ids back to training when a client drops them (engine 5.4). Only for trainable models. */
   heddle_ledger_key: z.string().optional(),
 })
@@ -103,7 +105,7 @@ export const chatCompletion = z.object({
   created: z.int(),
   model: z.string(),
   choices: z.array(chatChoice),
-  prompt_token_ids: z.array(z.int()),
+  prompt_token_ids: z.array(z.int()).optional(),
   usage,
 })
 

@@ -29,11 +29,13 @@ const logprobs = z.object({
 export const textChoice = z.object({
   index: z.int(),
   text: z.string(),
-  logprobs,
+  /** Of a base model only when asked for. */
+  logprobs: logprobs.nullable(),
   finish_reason: z.enum(["stop", "length"]).nullable(),
   stop_reason: z.union([z.string(), z.int()]).nullable(),
-  token_ids: z.array(z.int()),
-  prompt_token_ids: z.array(z.int()),
+  /** Of a base model not with `return_token_ids: false`. */
+  token_ids: z.array(z.int()).optional(),
+  prompt_token_ids: z.array(z.int()).optional(),
   heddle_ledger_key: z.string().optional(),
 })
 

@@ -1,5 +1,6 @@
 /** `GET /v1/organization/usage/completions`: inference-api 1. */
 import { z } from "zod"
+import { repeated } from "../repeated-query.ts"
 
 const groupField = z.enum(["project_id", "user_id", "api_key_id", "model"])
 const unixSeconds = z.coerce.number("seconds since 1970, such as 1767225600").int().min(0).max(253_402_300_799)
@@ -7,28 +8,21 @@ const unixSeconds = z.coerce.number("seconds since 1970, such as 1767225600").in
 /** The catalog's text cannot hold U+0000. */
 const text = z.string().refine((value) => !value.includes("\0"), "no U+0000")
 
-/** A query key that may be given once, several times, or with `[]` after its name. */
-function listOf<T extends z.ZodType>(item: T) {
-  return z.preprocess(
-    (value) => (value === undefined || Array.isArray(value) ? value : [value]),
-    z.array(item).optional(),
-  )
-}
-
+/** A list may be given with `[]` after its name, too. */
 export const usageQuery = z.looseObject({
   start_time: unixSeconds,
   end_time: unixSeconds.optional(),
   bucket_width: z.enum(["1m", "1h", "1d"]).default("1d"),
-  group_by: listOf(groupField),
-  "group_by[]": listOf(groupField),
-  project_ids: listOf(text),
-  "project_ids[]": listOf(text),
-  models: listOf(text),
-  "models[]": listOf(text),
-  user_ids: listOf(text),
-  "user_ids[]": listOf(text),
-  api_key_ids: listOf(text),
-  "api_key_ids[]": listOf(text),
+  group_by: repeated(groupField),
+  "group_by[]": repeated(groupField),
+  project_ids: repeated(text),
+  "project_ids[]": repeated(text),
+  models: repeated(text),
+  "models[]": repeated(text),
+  user_ids: repeated(text),
+  "user_ids[]": repeated(text),
+  api_key_ids: repeated(text),
+  "api_key_ids[]": repeated(text),
   limit: z.coerce.number().int().min(1).optional(),
   page: z.string().optional(),
 })

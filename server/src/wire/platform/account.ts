@@ -1,5 +1,7 @@
 /** Users, teams and API keys. No public service has these calls in the open; the shape is ours. */
 import { z } from "zod"
+import { boundedList } from "../bounded-list.ts"
+import { reservedNames } from "./reserved-names.ts"
 
 /** Names appear in `<entity>/<project>/<name>`. */
 export const entityName = z
@@ -9,6 +11,11 @@ export const entityName = z
     "a name has 1 to 64 characters out of A-Z a-z 0-9 _ . - and begins with a letter or digit",
   )
 
+/** Of an entity that is made now; one that exists may have any name. */
+export const newEntityName = entityName.refine((name) => !reservedNames.includes(name), {
+  error: ({ input }) => `"${String(input)}" is the address of a part of the server; choose another name`,
+})
+
 export const user = z.object({
   id: z.uuid(),
   object: z.literal("organization.user"),
@@ -17,17 +24,31 @@ export const user = z.object({
   default_entity: z.string(),
   /** Every entity the user may use, the default one included. */
   entities: z.array(z.string()),
+  /** While true, the user's keys are refused. */
+  disabled: z.boolean(),
 })
+
+export const userParams = z.object({ username: z.string() })
+export const updateUserBody = z.object({ disabled: z.boolean() })
 
 export const createUserBody = z.object({
-  username: entityName,
+  username: newEntityName,
   is_admin: z.boolean().default(false),
   /** Existing teams to join; the user's own entity comes by itself. */
-  teams: z.array(entityName).default([]),
+  teams: boundedList(entityName, 100).default([]),
 })
 
-export const createTeamBody = z.object({ name: entityName })
+export const createTeamBody = z.object({ name: newEntityName })
 export const team = z.object({ id: z.uuid(), object: z.literal("organization.team"), name: z.string() })
+
+/** Of another member one learns no more than this: the other teams of theirs are not shown. */
+export const teamMember = z.object({
+  id: z.uuid(),
+  object: z.literal("organization.team.member"),
+  username: z.string(),
+  /** While true, the user's keys are refused. */
+  disabled: z.boolean(),
+})
 export const teamParams = z.object({ team: z.string() })
 export const memberParams = z.object({ team: z.string(), username: z.string() })
 export const addMemberBody = z.object({ username: z.string() })
@@ -40,6 +61,10 @@ export const apiKey = z.object({
   /** `…` and the last four characters. */
   redacted_value: z.string(),
   created_at: z.iso.datetime(),
+  /** null: never. */
+  expires_at: z.iso.datetime().nullable(),
+  /** To the minute. */
+  last_used_at: z.iso.datetime().nullable(),
 })
 
 export const createdApiKey = apiKey.extend({
@@ -55,6 +80,8 @@ export const createApiKeyBody = z.object({
     .regex(/^\P{Cc}*$/u, "no control characters"),
   /** An administrator may make a key for somebody else. */
   username: z.string().optional(),
+  /** When the key ends; without it, not before it is revoked. */
+  expires_at: z.iso.datetime({ offset: true }).nullish(),
 })
 
 export const apiKeyParams = z.object({ api_key_id: z.string() })
@@ -66,4 +93,6 @@ export function listOf<T extends z.ZodType>(item: T) {
 export const deleted = z.object({ id: z.string(), deleted: z.boolean() })
 
 export type User = z.infer<typeof user>
+export type Team = z.infer<typeof team>
+export type TeamMember = z.infer<typeof teamMember>
 export type ApiKey = z.infer<typeof apiKey>

@@ -1,5 +1,7 @@
 /** Checkpoints of a model: training-api 4.1 and 4.3. */
 import { z } from "zod"
+import { boundedList } from "../bounded-list.ts"
+import { modelParams } from "./model.ts"
 import { pageOf, pageQuery } from "./page.ts"
 
 export const checkpoint = z.object({
@@ -16,10 +18,29 @@ export const checkpoint = z.object({
 export const checkpointQuery = pageQuery.extend({ order: z.enum(["asc", "desc"]).default("asc") })
 export const checkpointPage = pageOf(checkpoint)
 
-export const deleteCheckpointsBody = z.looseObject({ steps: z.array(z.int()) })
+export const checkpointParams = modelParams.extend({
+  step: z.string().regex(/^(latest|\d{1,10})$/, 'a step is a number, or "latest"'),
+})
+
+export const readCheckpoint = checkpoint.extend({
+  /** The job that made it; null: the step that a model begins with. */
+  job_id: z.uuid().nullable(),
+})
+
+export const deleteCheckpointsBody = z.looseObject({ steps: boundedList(z.int(), 100_000) })
 export const deleteCheckpointsAnswer = z.object({
   deleted_count: z.int(),
-  not_found_steps: z.array(z.int()),
+  not_found_steps: boundedList(z.int(), 100_000),
+})
+
+export const checkpointFileParams = checkpointParams.extend({ filename: z.string() })
+
+/** The files of a PEFT folder. */
+export const checkpointFiles = z.object({
+  object: z.literal("list"),
+  /** Of these files: `latest` was worked out when they were listed. */
+  step: z.int(),
+  data: z.array(z.object({ filename: z.string(), size_bytes: z.int(), sha256: z.string() })),
 })
 
 export type Checkpoint = z.infer<typeof checkpoint>

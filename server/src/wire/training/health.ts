@@ -1,7 +1,11 @@
 /** Health endpoints: training-api 1.5. */
 import { z } from "zod"
 
-export const health = z.object({ status: z.literal("ok") })
+export const health = z.object({
+  /** `degraded`: requests are served, but writes may be refused; the reason says why and what to do. */
+  status: z.enum(["ok", "degraded"]),
+  reason: z.string().optional(),
+})
 
 const component = z.object({
   success: z.boolean(),
@@ -17,7 +21,10 @@ export const systemCheck = z.object({
   cpu_queue: component,
   /** The engine. */
   gpu_queue: component,
+  /** Room on the disk of the data folder. */
+  disk: component,
 })
 
+export type Health = z.infer<typeof health>
 export type SystemCheck = z.infer<typeof systemCheck>
 export type ComponentCheck = z.infer<typeof component>

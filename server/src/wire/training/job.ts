@@ -1,7 +1,8 @@
 /** Training jobs and their events: training-api 2.3 and 3.1. */
 import { z } from "zod"
 import { rlConfig, sftConfig } from "../engine/train.ts"
-import { pageOf } from "./page.ts"
+import { repeated } from "../repeated-query.ts"
+import { pageOf, pageQuery } from "./page.ts"
 
 export const jobKind = z.enum(["rl", "sft"])
 export const jobStatus = z.enum(["queued", "running", "succeeded", "failed", "cancelled"])
@@ -23,12 +24,35 @@ export const job = z.object({
   warnings: z.array(z.string()),
 })
 
+/** Which jobs to list; names of entity and project. */
+export const jobsQuery = pageQuery.extend({
+  entity: z.string().optional(),
+  project: z.string().optional(),
+  model_id: z.string().optional(),
+  /** May be given several times. */
+  status: repeated(jobStatus),
+})
+
+export const listedJob = job.extend({
+  entity: z.string(),
+  project: z.string(),
+  /** The model's name. */
+  model: z.string(),
+  /** Done by now. */
+  gradient_steps: z.int(),
+  /** null until the job has begun. */
+  expected_gradient_steps: z.int().nullable(),
+})
+
+export const jobPage = pageOf(listedJob)
+
 export const jobParams = z.object({ training_job_id: z.string() })
 
 export const eventType = z.enum(["training_started", "gradient_step", "training_ended", "training_failed"])
 export const event = z.object({
   id: z.uuid(),
   type: eventType,
+  created_at: z.iso.datetime(),
   data: z.record(z.string(), z.unknown()),
 })
 export const eventPage = pageOf(event)
@@ -60,5 +84,7 @@ export const storedJobConfig = z.discriminatedUnion("kind", [
 ])
 
 export type Job = z.infer<typeof job>
+export type Event = z.infer<typeof event>
+export type ListedJob = z.infer<typeof listedJob>
 export type KlReference = z.infer<typeof klReference>
 export type StoredJobConfig = z.infer<typeof storedJobConfig>

@@ -1,5 +1,6 @@
 /** Trainable models: training-api 1.2. */
 import { z } from "zod"
+import { pageOf, pageQuery } from "./page.ts"
 
 /** A model's name is also its artifact's name and its run's id, so it obeys both alphabets. */
 export const modelName = z
@@ -34,6 +35,24 @@ export const model = z.object({
   run_id: z.string(),
 })
 
+/** Which models to list, by names: of entity and project, and of the model itself. */
+export const modelsQuery = pageQuery.extend({
+  entity: z.string().optional(),
+  project: z.string().optional(),
+  name: z.string().optional(),
+})
+
+export const listedModel = model.extend({
+  created_at: z.iso.datetime(),
+  /** Of the newest checkpoint; null: all were deleted. */
+  latest_step: z.int().nullable(),
+  latest_step_at: z.iso.datetime().nullable(),
+  /** Queued and running. */
+  open_jobs: z.int(),
+})
+
+export const modelPage = pageOf(listedModel)
+
 export const modelParams = z.object({ model_id: z.string() })
 
 export const deleteModelAnswer = z.object({
@@ -46,3 +65,4 @@ export const baseModels = z.array(z.string())
 
 export type CreateModelBody = z.output<typeof createModelBody>
 export type Model = z.infer<typeof model>
+export type ListedModel = z.infer<typeof listedModel>

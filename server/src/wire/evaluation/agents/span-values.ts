@@ -1,5 +1,6 @@
 /** How requests about spans name values, groups and measures: evaluation-store-calls 10. */
 import { z } from "zod"
+import { textList } from "../../bounded-list.ts"
 import { query } from "../query.ts"
 import { orDefault } from "../or-default.ts"
 
@@ -73,7 +74,7 @@ export const insightFilter = z.looseObject({
     "intent_topic_id",
     "failure_topic_id",
   ]),
-  values: z.array(z.string()),
+  values: textList,
   exclude: z.boolean().nullish(),
 })
 

@@ -1,0 +1,30 @@
+/** Projects. Most are made by the first thing that is stored in them. */
+import { z } from "zod"
+import { pageOf, pageQuery } from "../training/page.ts"
+import { projectName } from "../training/model.ts"
+import { entityName } from "./account.ts"
+
+export const project = z.object({
+  id: z.uuid(),
+  object: z.literal("project"),
+  entity: z.string(),
+  name: z.string(),
+  created_at: z.iso.datetime(),
+})
+
+export const projectsQuery = pageQuery.extend({
+  /** Of one entity. */
+  entity: z.string().optional(),
+  /** Part of `entity/name`, in any case. */
+  query: z.string().max(200).optional(),
+})
+
+export const projectPage = pageOf(project)
+
+export const createProjectBody = z.object({ entity: entityName, name: projectName })
+
+export const namedProjectParams = z.object({ entity: z.string(), project: z.string() })
+
+export const deletedProject = z.object({ id: z.uuid(), object: z.literal("project"), deleted: z.literal(true) })
+
+export type Project = z.infer<typeof project>

@@ -1,0 +1,55 @@
+/** Inputs of the GraphQL mutations about runs: platform-wandb 4. Unknown members are the newer clients'. */
+import { z } from "zod"
+
+/** PostgreSQL's text has no U+0000. */
+const text = z.string().refine((value) => !value.includes("\0") && value.isWellFormed(), "is not well-formed Unicode")
+const optional = text.max(100_000).nullish()
+
+export const runName = text
+  .min(1)
+  .max(128)
+  .refine((name) => !/[/\\#?%:]/.test(name), "may not have / \\ # ? % :")
+
+export const upsertBucketInput = z.looseObject({
+  id: z.string().nullish(),
+  name: runName.nullish(),
+  entityName: z.string().nullish(),
+  modelName: z.string().nullish(),
+  displayName: optional,
+  description: optional,
+  notes: optional,
+  groupName: optional,
+  jobType: optional,
+  jobProgram: optional,
+  jobRepo: optional,
+  commit: optional,
+  host: optional,
+  sweep: z.string().nullish(),
+  state: z.string().nullish(),
+  tags: z.array(text.max(1000)).max(1000).nullish(),
+  config: text.nullish(),
+  summaryMetrics: text.nullish(),
+})
+
+export const rewindRunInput = z.looseObject({
+  runName: z.string(),
+  entityName: z.string().nullish(),
+  projectName: z.string().nullish(),
+  metricName: z.string(),
+  metricValue: z.number(),
+})
+
+const fileName = text
+  .min(1)
+  .max(1024)
+  .refine((name) => !name.split("/").includes("..") && !name.startsWith("/"), "is not a path inside the run")
+
+export const createRunFilesInput = z.looseObject({
+  entityName: z.string().nullish(),
+  projectName: z.string().nullish(),
+  runName: z.string(),
+  files: z.array(fileName).max(10_000),
+})
+
+export const runIdInput = z.looseObject({ id: z.string() })
+export const deleteFilesInput = z.looseObject({ files: z.array(z.string()).max(10_000) })

@@ -1,0 +1,30 @@
+/** What the wandb client streams for a run: platform-wandb 6. */
+import { z } from "zod"
+import { boundedList } from "../bounded-list.ts"
+
+const count = z.int().min(0)
+/** A process that logs fast sends what gathered in 15 seconds. */
+const mostLines = 1_000_000
+
+export const fileStreamBody = z.looseObject({
+  files: z
+    .record(z.string(), z.looseObject({ offset: count, content: boundedList(z.string(), mostLines) }))
+    .nullish()
+    .transform((files) => files ?? undefined)
+    .describe("By name: lines, and the number of the first one"),
+  uploaded: boundedList(z.string(), mostLines).nullish(),
+  preempting: z.boolean().nullish(),
+  complete: z.boolean().nullish().describe("The run ends with this request"),
+  exitcode: z.int().nullish(),
+})
+
+export const fileStreamParams = z.object({ entity: z.string(), project: z.string(), run: z.string() })
+
+export const fileStreamAnswer = z.object({
+  stopped: z.boolean().optional().describe("Somebody asked the run to stop"),
+})
+
+export const runFileParams = fileStreamParams.extend({ "*": z.string() })
+export const runFileLinkParams = z.object({ token: z.string() })
+export const runFileContent = z.string().meta({ format: "binary" })
+export const runFileStored = z.object({ bytes: z.int() })

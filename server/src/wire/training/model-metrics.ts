@@ -1,0 +1,56 @@
+/** What models learned, by step: the points of their curves. */
+import { z } from "zod"
+import { repeated } from "../repeated-query.ts"
+
+const mostModels = 50
+const mostMetrics = 50
+const highestStep = 2 ** 31 - 1
+
+const step = z.coerce.number().int().min(0).max(highestStep)
+
+export const modelMetricsQuery = z.object({
+  /** May be given several times. */
+  model_id: repeated(z.string()).pipe(
+    z.array(z.string(), `name 1 to ${mostModels} models`).min(1).max(mostModels, `name at most ${mostModels} models`),
+  ),
+  /** Names as `metrics` of an answer lists them; may be given several times. Without one: all. */
+  metric: repeated(z.string()).pipe(
+    z.array(z.string()).max(mostMetrics, `name at most ${mostMetrics} metrics`).optional(),
+  ),
+  /** The first and the last step that are of interest. */
+  from_step: step.optional(),
+  to_step: step.optional(),
+  /** Most points of a curve: with more steps than that a point stands for several. */
+  points: z.coerce.number().int().min(1).max(2000).default(500),
+})
+
+/** Columns of equal length, by step. A point holds every value of its steps: of each gradient step, where there are several. */
+export const metricCurve = z.object({
+  metric: z.string(),
+  /** The newest step of the point. */
+  step: z.array(z.int()),
+  /** When that step was made. */
+  at: z.array(z.iso.datetime()),
+  min: z.array(z.number()),
+  max: z.array(z.number()),
+  mean: z.array(z.number()),
+  /** The value at the newest step: of several gradient steps their mean. */
+  last: z.array(z.number()),
+})
+
+export const modelMetrics = z.object({
+  model_id: z.uuid(),
+  /** Every metric that the model has at any step, sorted. */
+  metrics: z.array(z.string()),
+  curves: z.array(metricCurve),
+})
+
+export const modelMetricsAnswer = z.object({
+  object: z.literal("list"),
+  /** How many steps a point stands for. */
+  steps_per_point: z.int(),
+  /** In the order of the request. */
+  data: z.array(modelMetrics),
+})
+
+export type MetricCurve = z.infer<typeof metricCurve>
