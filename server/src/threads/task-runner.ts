@@ -1,0 +1,42 @@
+/** The other side of `ThreadPool`: what a thread does with what it is sent. */
+import { move, transferableSymbol, valueSymbol } from "piscina"
+import { movableMemory, withBuffers } from "./moved-bytes.ts"
+import { failureOf, type ThreadFailure } from "./thread-failure.ts"
+import type { ThreadTask } from "./thread-task.ts"
+
+export interface ThreadRequest {
+  task: string
+  input: object
+  /** To the questions that the task asked before, in order. */
+  answers: readonly unknown[]
+}
+
+export type ThreadReply =
+  | { kind: "result"; value: object }
+  /** `value` is the input, for the next run. */
+  | { kind: "question"; question: unknown; value: object }
+  | { kind: "failure"; failure: ThreadFailure; value: object }
+
+type AnyTask = ThreadTask<never, object, unknown>
+
+/** What a thread runs for each request. */
+export function taskRunner(tasks: readonly AnyTask[]): (request: ThreadRequest) => Promise<unknown> {
+  const byName = new Map(tasks.map((task) => [task.name, task]))
+  return async (request) => {
+    const reply = await replyTo(byName.get(request.task), request)
+    return move({ [transferableSymbol]: movableMemory(reply.value), [valueSymbol]: reply })
+  }
+}
+
+async function replyTo(task: AnyTask | undefined, { task: name, input, answers }: ThreadRequest): Promise<ThreadReply> {
+  try {
+    if (task === undefined) throw new Error(`no thread knows the task "${name}"`)
+    const steps = task.run(withBuffers(input) as never)
+    let step = await steps.next()
+    for (const answer of answers) if (step.done !== true) step = await steps.next(answer as never)
+    if (step.done === true) return { kind: "result", value: step.value }
+    return { kind: "question", question: step.value, value: input }
+  } catch (error) {
+    return { kind: "failure", failure: failureOf(error), value: {} }
+  }
+}

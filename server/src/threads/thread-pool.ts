@@ -1,0 +1,129 @@
+/**
+ * Threads for work on what clients send, so that no request stops the event loop that serves everybody: reading a body of
+ * 32 MiB takes seconds, and a schema or a table that a user wrote may be made to take for ever. A task that takes too long,
+ * or whose client has left, ends with its thread, and another thread takes the place of that one.
+ */
+import { fileURLToPath } from "node:url"
+import { Piscina } from "piscina"
+import { HeddleError } from "../errors.ts"
+import type { Limits } from "../limits.ts"
+import { FairQueue, halfOf } from "../work/fair-queue.ts"
+import { currentScope } from "../work/work-scope.ts"
+import { movableMemory, withBuffers } from "./moved-bytes.ts"
+import type { ThreadReply, ThreadRequest } from "./task-runner.ts"
+import { errorOf } from "./thread-failure.ts"
+import { type Answering, runHere, type ThreadTask } from "./thread-task.ts"
+
+export type ThreadLimits = Pick<
+  Limits,
+  | "payload_threads"
+  | "payload_waiting_per_user"
+  | "payload_waiting_total"
+  | "payload_wait_ms"
+  | "payload_work_ms"
+  | "payload_memory_bytes"
+>
+
+const mebibyte = 1024 * 1024
+/** A thread takes some 40 MB; all but one are let go after a while without work. */
+const idleMs = 60_000
+
+export interface RunOptions<Q, A> {
+  /** Of the payload, by which it is decided where the task runs. */
+  bytes: number
+  answer: Answering<Q, A>
+}
+
+export class ThreadPool {
+  readonly #entry: string
+  readonly #limits: ThreadLimits
+  readonly queue: FairQueue
+  #pool: Piscina | null = null
+
+  /** `entry`: the module that the threads load; it exports `runTask`, made by `taskRunner`. */
+  constructor(entry: URL, limits: ThreadLimits) {
+    this.#entry = fileURLToPath(entry)
+    this.#limits = limits
+    const { payload_threads: slots } = limits
+    this.queue = new FairQueue({
+      name: "payload_threads",
+      work: "large requests",
+      slots,
+      slotsPerUser: halfOf(slots),
+      slotsForLookups: 0,
+      waitingPerUser: limits.payload_waiting_per_user,
+      waitingTotal: limits.payload_waiting_total,
+      longestWaitMs: limits.payload_wait_ms,
+    })
+  }
+
+  /** Starts a thread ahead of the first task, which would else wait for it. */
+  start(): void {
+    this.#threads()
+  }
+
+  /**
+   * Runs a task: right here when its payload and what it asks for are small, else on a thread when it is the turn of the
+   * scope that asks. Bytes that are fields of `input`, or in lists there, are gone afterwards.
+   * @throws {HeddleError} what the task throws; 413 it takes too long or too much memory; 429 and 503 as `FairQueue.run`.
+   * @throws the reason of the scope's signal when the client has left.
+   */
+  async run<I extends object, R extends object, Q, A>(
+    task: ThreadTask<I, R, Q, A>,
+    input: I,
+    { bytes, answer }: RunOptions<Q, A>,
+  ): Promise<R> {
+    const begun = bytes < task.ownThreadBytes ? await runHere(task, input, answer) : { answers: [] }
+    if ("result" in begun) return begun.result
+    const { answers } = begun
+    let request: ThreadRequest = { task: task.name, input, answers }
+    for (;;) {
+      const current = request
+      const reply = await this.queue.run("heavy", () => this.#onThread(current))
+      if (reply.kind === "failure") throw errorOf(reply.failure)
+      if (reply.kind === "result") return withBuffers(reply.value) as R
+      answers.push((await answer(reply.question as Q)).value)
+      request = { ...request, input: reply.value }
+    }
+  }
+
+  async close(): Promise<void> {
+    const pool = this.#pool
+    this.#pool = null
+    await pool?.destroy()
+  }
+
+  async #onThread(request: ThreadRequest): Promise<ThreadReply> {
+    const signal = currentScope()?.signal ?? null
+    const { payload_work_ms: workMs, payload_memory_bytes: memory } = this.#limits
+    const late = AbortSignal.timeout(workMs)
+    const ended = signal === null ? late : AbortSignal.any([signal, late])
+    try {
+      // Piscina takes the type of the list from another overload of `postMessage` than it calls.
+      const options = { signal: ended, transferList: movableMemory(request.input) as never }
+      return (await this.#threads().run(request, options)) as ThreadReply
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (late.aborted) throw tooMuch(`takes more than ${workMs / 1000} s of work`, error)
+      if ((error as NodeJS.ErrnoException).code !== "ERR_WORKER_OUT_OF_MEMORY") throw error
+      throw tooMuch(`takes more than ${Math.floor(memory / mebibyte)} MiB of memory to be read`, error)
+    }
+  }
+
+  #threads(): Piscina {
+    this.#pool ??= new Piscina({
+      filename: this.#entry,
+      name: "runTask",
+      minThreads: 1,
+      maxThreads: this.#limits.payload_threads,
+      idleTimeout: idleMs,
+      resourceLimits: { maxOldGenerationSizeMb: Math.max(64, this.#limits.payload_memory_bytes / mebibyte) },
+    })
+    return this.#pool
+  }
+}
+
+function tooMuch(what: string, cause: unknown): HeddleError {
+  const message = `the request ${what}. Send it in smaller parts`
+  return new HeddleError("payload_too_large", message, { cause })
+}

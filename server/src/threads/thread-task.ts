@@ -1,0 +1,79 @@
+/**
+ * Work that may run on another thread than the server's own.
+ *
+ * A task is a generator. What it yields is a question about something in a store, which only the server's own thread
+ * can answer; what it returns is its result. Run on the server's own thread it simply goes on with the answer. On another
+ * thread it ends there, and is run again from its beginning with the answers so far: no thread waits for a store, and no
+ * state lies in a thread between two runs. A task must therefore do the same each time, and ask early.
+ *
+ * Inputs and results cross between threads as structured clones. Bytes that are fields of theirs are moved, not copied;
+ * anything else should be small, since cloning a large value blocks the thread as long as making it.
+ */
+
+/** What a task does, step by step: questions of type `Q`, whose answers are of type `A`, and a result. */
+export type Steps<Q, A, R> = Generator<Q, R, A> | AsyncGenerator<Q, R, A>
+
+export interface ThreadTask<I extends object, R extends object, Q = never, A = never> {
+  /** By which the other thread knows the task. */
+  name: string
+  /** A payload of fewer bytes is worked on right here: to hand it over would take longer than to do it. */
+  ownThreadBytes: number
+  run: (input: I) => Steps<Q, A, R>
+}
+
+/** Keeps the types; returns its argument. */
+export function threadTask<I extends object, R extends object, Q = never, A = never>(
+  task: ThreadTask<I, R, Q, A>,
+): ThreadTask<I, R, Q, A> {
+  return task
+}
+
+/** A task that asks nothing. */
+export function plainTask<I extends object, R extends object>(task: {
+  name: string
+  ownThreadBytes: number
+  work: (input: I) => R | Promise<R>
+}): ThreadTask<I, R> {
+  const { name, ownThreadBytes, work } = task
+  return {
+    name,
+    ownThreadBytes,
+    async *run(input) {
+      yield* []
+      return work(input)
+    },
+  }
+}
+
+/** The answer to a question of a task. */
+export interface Answer<A> {
+  value: A
+  /** Of an answer that may be large: then it is worked on where a payload of its size is. */
+  bytes?: number
+}
+
+export type Answering<Q, A> = (question: Q) => Promise<Answer<A>>
+
+/** For tasks that ask nothing. */
+export const asksNothing = () => Promise.reject(new Error("the task asks nothing"))
+
+/** How far a task came on this thread: to its result, or to an answer that is too large to go on with here. */
+export type Progress<A, R> = { result: R } | { answers: A[] }
+
+/** Runs a task on this thread, as long as the answers that it gets are small. */
+export async function runHere<I extends object, R extends object, Q, A>(
+  task: ThreadTask<I, R, Q, A>,
+  input: I,
+  answer: Answering<Q, A>,
+): Promise<Progress<A, R>> {
+  const steps = task.run(input)
+  const answers: A[] = []
+  let step = await steps.next()
+  while (step.done !== true) {
+    const { value, bytes = 0 } = await answer(step.value)
+    answers.push(value)
+    if (bytes >= task.ownThreadBytes) return { answers }
+    step = await steps.next(value)
+  }
+  return { result: step.value }
+}
