@@ -14,6 +14,8 @@ test.each(["", "http", "65536", "-1", "8e3", "0x50"])("port %j is refused by nam
 })
 
 test.each([
+  ["HEDDLE_METRICS", "yes", 'HEDDLE_METRICS must be "admin" or "open", not "yes"'],
+  ["HEDDLE_REQUEST_LOG", "yes", 'HEDDLE_REQUEST_LOG must be "on" or "off", not "yes"'],
   ["HEDDLE_LOG", "loud", 'HEDDLE_LOG must be one of trace, debug, info, warn, error, fatal, silent, not "loud"'],
   [
     "HEDDLE_POSTGRES_URL",
@@ -31,9 +33,28 @@ test.each([
   expect(() => readConfig([], { [name]: value })).toThrow(new Error(message))
 })
 
+test("the engine's memory is its own choice unless it is set", () => {
+  expect(readConfig([], {}).engineMemory).toEqual({ kv_bytes: null, cache_bytes: null })
+  const env = { HEDDLE_ENGINE_KV_BYTES: "1000000", HEDDLE_ENGINE_CACHE_BYTES: "0" }
+  expect(readConfig([], env).engineMemory).toEqual({ kv_bytes: 1_000_000, cache_bytes: 0 })
+  expect(() => readConfig([], { HEDDLE_ENGINE_KV_BYTES: "2GB" })).toThrow(
+    'HEDDLE_ENGINE_KV_BYTES must be a whole number, not "2GB"',
+  )
+})
+
 test.each(["postgres://h/d", "postgresql:///d?host=/run/postgresql", "postgresql://me:x@/d?host=/run/postgresql"])(
   "%s is an address of PostgreSQL",
   (url) => {
     expect(readConfig([], { HEDDLE_POSTGRES_URL: url }).postgresUrl).toBe(url)
   },
 )
+
+test("HEDDLE_BASE_MODELS is a list with commas or on lines of their own", () => {
+  const list = "Qwen/Qwen3-0.6B, /models/ours,\n/models/with space\n\n"
+  expect(readConfig([], { HEDDLE_BASE_MODELS: list }).baseModels).toEqual([
+    "Qwen/Qwen3-0.6B",
+    "/models/ours",
+    "/models/with space",
+  ])
+  expect(readConfig([], {}).baseModels).toEqual([])
+})

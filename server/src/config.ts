@@ -1,6 +1,9 @@
 /** Settings of one server process. Read from the command line and the environment by `main.ts` only. */
+import { isIP } from "node:net"
 import path from "node:path"
 import { parseArgs } from "node:util"
+import { engineEnvironment } from "./engine-environment.ts"
+import { type Limits, readLimits } from "./limits.ts"
 
 export interface Config {
   host: string
@@ -27,11 +30,33 @@ export interface Config {
   engine: "process" | "none"
   /** Python interpreter of the engine's virtual environment. */
   python: string
+  /** Variables that the engine is started with; those of this server are not among them. */
+  engineEnvironment: Readonly<Record<string, string>>
+  engineMemory: EngineMemory
   logLevel: string
+  /** Whether requests are logged at level `info`; else at `debug`. */
+  logsRequests: boolean
+  /** `GET /metrics` answers everybody who reaches the server, not only administrators. */
+  metricsAreOpen: boolean
   /** Largest body of a training job, in bytes. */
   maximumBodyBytes: number
   /** Host names and address ranges that `training_data_url` and custom providers may reach although they are not public. */
   fetchAllow: string[]
+  /** Base models that members may train beside those that are shipped: hub names, folders, `*` for all. */
+  baseModels: string[]
+  /** Addresses and ranges of proxies whose X-Forwarded headers are believed; empty: nobody's. */
+  trustedProxies: string[]
+  /** The built web interface. */
+  pagesDir: string
+  limits: Limits
+}
+
+/** Bytes that the engine may use for each base model; null: what the machine and the model warrant. */
+export interface EngineMemory {
+  /** Keys and values of sequences in progress. */
+  kv_bytes: number | null
+  /** Keys and values of prompts that the next request may begin with. */
+  cache_bytes: number | null
 }
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
@@ -59,10 +84,25 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
     secretsFile: env["HEDDLE_SECRETS"] || null,
     engine: parseEngine(env["HEDDLE_ENGINE"]),
     python: env["HEDDLE_PYTHON"] || path.join(repositoryRoot, "engine/.venv/bin/python"),
+    engineEnvironment: engineEnvironment(env),
+    engineMemory: {
+      kv_bytes: parseOptionalCount("HEDDLE_ENGINE_KV_BYTES", env),
+      cache_bytes: parseOptionalCount("HEDDLE_ENGINE_CACHE_BYTES", env),
+    },
     logLevel: parseLogLevel(env["HEDDLE_LOG"]),
+    logsRequests: parseRequestLog(env["HEDDLE_REQUEST_LOG"]),
+    metricsAreOpen: parseMetrics(env["HEDDLE_METRICS"]),
     maximumBodyBytes: parseBytes(env["HEDDLE_MAX_BODY_BYTES"]),
-    fetchAllow: (env["HEDDLE_FETCH_ALLOW"] ?? "").split(",").flatMap((entry) => entry.trim() || []),
+    fetchAllow: entriesOf(env["HEDDLE_FETCH_ALLOW"], ","),
+    baseModels: entriesOf(env["HEDDLE_BASE_MODELS"], /[,\n]/),
+    trustedProxies: parseProxies(env["HEDDLE_TRUSTED_PROXIES"]),
+    pagesDir: path.join(repositoryRoot, "web/dist"),
+    limits: readLimits(env),
   }
+}
+
+function entriesOf(text: string | undefined, separator: string | RegExp): string[] {
+  return (text ?? "").split(separator).flatMap((entry) => entry.trim() || [])
 }
 
 function parsePort(text: string): number {
@@ -91,6 +131,30 @@ function parseLogLevel(text: string | undefined): string {
   return level
 }
 
+function parseRequestLog(text: string | undefined): boolean {
+  if (text === undefined || text === "" || text === "off") return false
+  if (text === "on") return true
+  throw new Error(`HEDDLE_REQUEST_LOG must be "on" or "off", not "${text}"`)
+}
+
+function parseMetrics(text: string | undefined): boolean {
+  if (text === undefined || text === "" || text === "admin") return false
+  if (text === "open") return true
+  throw new Error(`HEDDLE_METRICS must be "admin" or "open", not "${text}"`)
+}
+
+function parseProxies(text: string | undefined): string[] {
+  const proxies = entriesOf(text, ",")
+  for (const proxy of proxies) {
+    const [address = "", bits = "0", ...rest] = proxy.split("/")
+    const isRange = /^\d{1,3}$/.test(bits) && Number(bits) <= (isIP(address) === 6 ? 128 : 32)
+    if (isIP(address) === 0 || !isRange || rest.length > 0) {
+      throw new Error(`HEDDLE_TRUSTED_PROXIES must list addresses or ranges such as 10.0.0.0/8, not "${proxy}"`)
+    }
+  }
+  return proxies
+}
+
 function parsePrefix(text: string | undefined): string | null {
   const prefix = (text ?? "").replace(/\/+$/, "")
   if (prefix === "") return null
@@ -107,6 +171,14 @@ function parseBytes(text: string | undefined): number {
     throw new Error(`HEDDLE_MAX_BODY_BYTES must be a whole number of bytes, not "${text}"`)
   }
   return bytes
+}
+
+function parseOptionalCount(name: string, env: NodeJS.ProcessEnv): number | null {
+  const text = env[name]
+  if (text === undefined || text === "") return null
+  const count = Number(text)
+  if (!Number.isSafeInteger(count) || count < 0) throw new Error(`${name} must be a whole number, not "${text}"`)
+  return count
 }
 
 function parseEngine(text: string | undefined): Config["engine"] {

@@ -25,20 +25,28 @@ export const errorStatus = {
   /** A provider's key is not among the secrets, or not for this address. */
   missing_api_key: 400,
   invalid_api_key: 401,
+  /** A browser's session was ended, or was not used for too long. */
+  session_ended: 401,
   forbidden: 403,
   /** A project of the evaluation store that does not exist or is another team's. */
   project_not_found: 403,
+  /** The team holds what it may. 403, as clients must not try the same again. */
+  quota_exceeded: 403,
   not_found: 404,
   object_deleted: 404,
   refs_not_found: 404,
   model_not_found: 404,
   method_not_allowed: 405,
+  /** The body of the request stopped coming. */
+  request_timeout: 408,
   conflict: 409,
   digest_mismatch: 409,
   payload_too_large: 413,
   /** One row, however few are sent, is larger than a row may be. */
   insert_too_large: 413,
   unsupported_media_type: 415,
+  /** The header Range begins behind the end of the file. */
+  range_not_satisfiable: 416,
   validation_error: 422,
   /** A field that does not exist or cannot be used here: evaluation-store-calls 1.3. */
   invalid_field: 422,
@@ -56,7 +64,7 @@ export const errorStatus = {
   outcome_unknown: 503,
   /** The memory for the bodies of requests is full; nothing of the request was done. */
   server_overloaded: 503,
-  /** The trace store cannot keep up; nothing of the request was stored. */
+  /** A store cannot keep up with all that waits for it. */
   store_overloaded: 503,
   query_timeout: 504,
   /** The disk is full; nothing of the request was stored. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { jsonLine } from "./json-lines.ts"
+import type { JsonCursor } from "./json-cursor.ts"
 import { readParts, withoutNotFinite } from "./json-parts.ts"
 
 test("values at the given paths stay text, everything else is parsed", () => {
@@ -36,4 +37,11 @@ test("calls 3.4: a line holds no character that ends a line for Python, and read
   const line = jsonLine(text)
   expect(line).toBe(String.raw`{  "a": "x\u0085y\u2028z\u2029",   "b": "\n"}` + "\n")
   expect(JSON.parse(line)).toEqual(JSON.parse(text))
+})
+
+test("a text of more values than anybody needs is refused, what is taken does not count", () => {
+  const many = (count: number) => `{"rows":[${"1,".repeat(count - 1)}1],"x":[${"1,".repeat(9)}1]}`
+  const takers = { "rows.*": (cursor: JsonCursor) => cursor.value() }
+  expect((readParts(many(1_100_000), takers) as { rows: string[] }).rows).toHaveLength(1_100_000)
+  expect(() => readParts(many(1_000_000), { "x.*": takers["rows.*"] })).toThrow("more than 1000000 values")
 })

@@ -1,9 +1,14 @@
 /** Reads a request whose payloads stay text. */
 import { JsonCursor, stringOf } from "./json-cursor.ts"
 import { endOfString } from "./json-string.ts"
+import { JsonTextError } from "./json-text-error.ts"
+import { countValues } from "./value-count.ts"
 
 /** What to do with the values at a path of names, `*` standing for every element: consume the value, return what it becomes. */
 export type JsonTakers = Readonly<Record<string, (cursor: JsonCursor) => unknown>>
+
+/** Of a text, beside what its takers take: a few bytes of text become many times their memory. */
+const mostValues = 1_000_000
 
 /**
  * The parsed text, with what the takers return in place of the values at their paths.
@@ -11,42 +16,62 @@ export type JsonTakers = Readonly<Record<string, (cursor: JsonCursor) => unknown
  */
 export function readParts(text: string, takers: JsonTakers): unknown {
   const cursor = new JsonCursor(text)
-  const value = readValue(cursor, "", takers)
+  const value = new PartsReader(cursor, takers).value("")
   cursor.end()
   return value
 }
 
-function readValue(cursor: JsonCursor, path: string, takers: JsonTakers): unknown {
-  const take = takers[path]
-  if (take !== undefined) return take(cursor)
-  const kind = cursor.kind()
-  if (Object.keys(takers).some((taken) => taken.startsWith(path === "" ? path : `${path}.`))) {
-    if (kind === "object") return readObject(cursor, path, takers)
-    if (kind === "array") return readArray(cursor, path, takers)
+class PartsReader {
+  readonly #cursor: JsonCursor
+  readonly #takers: JsonTakers
+  #values = 0
+
+  constructor(cursor: JsonCursor, takers: JsonTakers) {
+    this.#cursor = cursor
+    this.#takers = takers
   }
-  return JSON.parse(withoutNotFinite(cursor.value()))
+
+  value(path: string): unknown {
+    // Members of the request name paths: "constructor" must not find what every object has.
+    const take = Object.hasOwn(this.#takers, path) ? this.#takers[path] : undefined
+    if (take !== undefined) return take(this.#cursor)
+    const kind = this.#cursor.kind()
+    if (Object.keys(this.#takers).some((taken) => taken.startsWith(path === "" ? path : `${path}.`))) {
+      if (kind === "object") return this.#object(path)
+      if (kind === "array") return this.#array(path)
+    }
+    const text = this.#cursor.value()
+    this.#count(kind === "object" || kind === "array" ? countValues(text) : 1)
+    return JSON.parse(withoutNotFinite(text))
+  }
+
+  #object(path: string): object {
+    const members = new Map<string, unknown>()
+    if (!this.#cursor.enterObject()) return {}
+    do {
+      const key = stringOf(this.#cursor.key())
+      members.set(key, this.value(path === "" ? key : `${path}.${key}`))
+    } while (this.#cursor.nextMember())
+    return Object.fromEntries(members)
+  }
+
+  #array(path: string): unknown[] {
+    const elements: unknown[] = []
+    if (!this.#cursor.enterArray()) return elements
+    do elements.push(this.value(`${path}.*`))
+    while (this.#cursor.nextElement())
+    return elements
+  }
+
+  #count(values: number): void {
+    this.#values += values
+    if (this.#values <= mostValues) return
+    throw new JsonTextError("too_many", `the body has more than ${mostValues} values. Send it in smaller parts`)
+  }
 }
 
-function readObject(cursor: JsonCursor, path: string, takers: JsonTakers): object {
-  const members = new Map<string, unknown>()
-  if (!cursor.enterObject()) return {}
-  do {
-    const key = stringOf(cursor.key())
-    members.set(key, readValue(cursor, path === "" ? key : `${path}.${key}`, takers))
-  } while (cursor.nextMember())
-  return Object.fromEntries(members)
-}
-
-function readArray(cursor: JsonCursor, path: string, takers: JsonTakers): unknown[] {
-  const elements: unknown[] = []
-  if (!cursor.enterArray()) return elements
-  do elements.push(readValue(cursor, `${path}.*`, takers))
-  while (cursor.nextElement())
-  return elements
-}
-
-/** The same JSON text with `null` for the bare tokens `NaN`, `Infinity` and `-Infinity`, which JSON does not have. */
-export function withoutNotFinite(text: string): string {
+/** The same JSON text with something else, by default `null`, for the bare tokens `NaN`, `Infinity` and `-Infinity`, which JSON does not have. */
+export function withoutNotFinite(text: string, replacementOf: (token: string) => string = () => "null"): string {
   if (!/NaN|Infinity/.test(text)) return text
   const tokens = /"|-?Infinity|NaN/g
   const pieces: string[] = []
@@ -57,7 +82,7 @@ export function withoutNotFinite(text: string): string {
       if (end === -1) break
       tokens.lastIndex = end + 1
     } else {
-      pieces.push(text.slice(kept, token.index), "null")
+      pieces.push(text.slice(kept, token.index), replacementOf(token[0]))
       kept = tokens.lastIndex
     }
   }

@@ -1,8 +1,8 @@
 /** What makes a text no JSON for us, however it is read. */
 
-export type JsonTextErrorKind = "syntax" | "too_deep"
+export type JsonTextErrorKind = "syntax" | "too_deep" | "too_many"
 
-/** The text is not JSON, or its containers are nested too deep. */
+/** The text is not JSON, its containers are nested too deep, or it has too many values. */
 export class JsonTextError extends Error {
   override readonly name = "JsonTextError"
   readonly kind: JsonTextErrorKind
