@@ -1,10 +1,14 @@
 /** People, teams and who belongs to which. An entity is a team's or a person's namespace. */
+import type { Selectable } from "kysely"
+import { inTransaction } from "./in-transaction.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
+import type { UserTable } from "./schema.ts"
 
 export interface Account {
   userId: string
   username: string
   isAdmin: boolean
+  isDisabled: boolean
   defaultEntity: { id: string; name: string }
   entities: { id: string; name: string }[]
 }
@@ -33,7 +37,7 @@ export async function createEntity(database: CatalogDatabase, name: string): Pro
 
 /** Makes the administrator, or moves its default entity. Repeatable. */
 export async function ensureAdmin(database: CatalogDatabase, username: string, entityName: string): Promise<string> {
-  return database.transaction().execute(async (transaction) => {
+  return inTransaction(database, async (transaction) => {
     const entityId = await ensureEntity(transaction, entityName)
     const user = await transaction
       .insertInto("users")
@@ -55,7 +59,7 @@ export interface NewUser {
 
 /** A user with an entity of the same name as default. null: the username or the entity's name is taken. */
 export async function createUser(database: CatalogDatabase, user: NewUser): Promise<string | null> {
-  return database.transaction().execute(async (transaction) => {
+  return inTransaction(database, async (transaction) => {
     const taken = await transaction
       .selectFrom("users")
       .select("id")
@@ -74,21 +78,101 @@ export async function createUser(database: CatalogDatabase, user: NewUser): Prom
   })
 }
 
-export async function addMember(database: CatalogDatabase, userId: string, entityId: string): Promise<void> {
-  await database
+/** false: the user was a member already. */
+export async function addMember(database: CatalogDatabase, userId: string, entityId: string): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await database
     .insertInto("memberships")
     .values({ user_id: userId, entity_id: entityId })
     .onConflict((on) => on.columns(["user_id", "entity_id"]).doNothing())
-    .execute()
+    .executeTakeFirst()
+  return Number(numInsertedOrUpdatedRows) > 0
 }
 
-export async function removeMember(database: CatalogDatabase, userId: string, entityId: string): Promise<void> {
-  await database.deleteFrom("memberships").where("user_id", "=", userId).where("entity_id", "=", entityId).execute()
+/** false: the user was no member. */
+export async function removeMember(database: CatalogDatabase, userId: string, entityId: string): Promise<boolean> {
+  const { numDeletedRows } = await database
+    .deleteFrom("memberships")
+    .where("user_id", "=", userId)
+    .where("entity_id", "=", entityId)
+    .executeTakeFirst()
+  return Number(numDeletedRows) > 0
+}
+
+/** false: it was so already, and nothing changed. */
+export async function setDisabled(database: CatalogDatabase, userId: string, disabled: boolean): Promise<boolean> {
+  const { numUpdatedRows } = await database
+    .updateTable("users")
+    .set({ disabled_at: disabled ? new Date() : null })
+    .where("id", "=", userId)
+    .where("disabled_at", disabled ? "is" : "is not", null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0
+}
+
+/** Out of every team but the own entity, no key left, and disabled. false: it was so already, and nothing changed. */
+export async function removeUser(database: CatalogDatabase, { userId, defaultEntity }: Account): Promise<boolean> {
+  return inTransaction(database, async (transaction) => {
+    const isDisabled = await setDisabled(transaction, userId, true)
+    const left = await transaction
+      .deleteFrom("memberships")
+      .where("user_id", "=", userId)
+      .where("entity_id", "!=", defaultEntity.id)
+      .executeTakeFirst()
+    const revoked = await transaction
+      .updateTable("api_keys")
+      .set({ revoked_at: new Date() })
+      .where("user_id", "=", userId)
+      .where("revoked_at", "is", null)
+      .executeTakeFirst()
+    return isDisabled || left.numDeletedRows > 0 || revoked.numUpdatedRows > 0
+  })
+}
+
+export interface TeamRecord {
+  id: string
+  name: string
+}
+
+/** Entities that are no user's own, by name: those with these ids, or all when `ids` is null. */
+export async function listTeams(database: CatalogDatabase, ids: readonly string[] | null): Promise<TeamRecord[]> {
+  const teams = database
+    .selectFrom("entities")
+    .select(["entities.id", "entities.name"])
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom("users").select("users.id").whereRef("users.username", "=", "entities.name"))),
+    )
+    .orderBy("entities.name")
+  if (ids === null) return teams.execute()
+  return ids.length === 0 ? [] : teams.where("entities.id", "in", ids).execute()
+}
+
+export interface MemberRecord {
+  userId: string
+  username: string
+  isDisabled: boolean
+}
+
+/** By name. */
+export async function listMembers(database: CatalogDatabase, entityId: string): Promise<MemberRecord[]> {
+  const rows = await database
+    .selectFrom("memberships")
+    .innerJoin("users", "users.id", "memberships.user_id")
+    .select(["users.id", "users.username", "users.disabled_at"])
+    .where("memberships.entity_id", "=", entityId)
+    .orderBy("users.username")
+    .execute()
+  return rows.map(({ id, username, disabled_at }) => ({ userId: id, username, isDisabled: disabled_at !== null }))
 }
 
 export async function findEntity(database: CatalogDatabase, name: string): Promise<string | null> {
-  const row = await database.selectFrom("entities").select("id").where("name", "=", name).executeTakeFirst()
-  return row?.id ?? null
+  return (await findEntities(database, [name])).get(name) ?? null
+}
+
+/** Ids by name of those that there are. */
+export async function findEntities(database: CatalogDatabase, names: readonly string[]): Promise<Map<string, string>> {
+  if (names.length === 0) return new Map()
+  const rows = await database.selectFrom("entities").select(["id", "name"]).where("name", "in", names).execute()
+  return new Map(rows.map(({ id, name }) => [name, id]))
 }
 
 export async function findUserByName(database: CatalogDatabase, username: string): Promise<Account | null> {
@@ -97,22 +181,31 @@ export async function findUserByName(database: CatalogDatabase, username: string
 }
 
 export async function listAccounts(database: CatalogDatabase): Promise<Account[]> {
-  const rows = await database.selectFrom("users").select("id").orderBy("username").execute()
-  const accounts = await Promise.all(rows.map((row) => findAccount(database, row.id)))
-  return accounts.filter((account) => account !== null)
+  const users = await database.selectFrom("users").selectAll().orderBy("username").execute()
+  const memberships = Map.groupBy(await membershipsQuery(database).execute(), (membership) => membership.user_id)
+  return users.map((user) => toAccount(user, memberships.get(user.id) ?? []))
 }
 
 export async function findAccount(database: CatalogDatabase, userId: string): Promise<Account | null> {
   const user = await database.selectFrom("users").selectAll().where("id", "=", userId).executeTakeFirst()
   if (user === undefined) return null
-  const entities = await database
+  return toAccount(user, await membershipsQuery(database).where("memberships.user_id", "=", userId).execute())
+}
+
+function membershipsQuery(database: CatalogDatabase) {
+  return database
     .selectFrom("memberships")
     .innerJoin("entities", "entities.id", "memberships.entity_id")
-    .select(["entities.id", "entities.name"])
-    .where("memberships.user_id", "=", userId)
+    .select(["memberships.user_id", "entities.id", "entities.name"])
     .orderBy("entities.name")
-    .execute()
-  const defaultEntity = entities.find((entity) => entity.id === user.default_entity_id)
-  if (defaultEntity === undefined) throw new Error(`user ${user.username} is no member of its default entity`)
-  return { userId, username: user.username, isAdmin: user.is_admin, defaultEntity, entities }
+}
+
+function toAccount(
+  { id: userId, username, is_admin: isAdmin, disabled_at, default_entity_id }: Selectable<UserTable>,
+  memberships: readonly { id: string; name: string }[],
+): Account {
+  const entities = memberships.map(({ id, name }) => ({ id, name }))
+  const defaultEntity = entities.find((entity) => entity.id === default_entity_id)
+  if (defaultEntity === undefined) throw new Error(`user ${username} is no member of its default entity`)
+  return { userId, username, isAdmin, isDisabled: disabled_at !== null, defaultEntity, entities }
 }

@@ -1,5 +1,7 @@
 /** API keys, known only by their SHA-256. */
 import { createHash } from "node:crypto"
+import { sql } from "kysely"
+import { inTransaction } from "./in-transaction.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 
 export interface ApiKeyRecord {
@@ -10,6 +12,8 @@ export interface ApiKeyRecord {
   /** The last four characters. */
   hint: string
   createdAt: Date
+  expiresAt: Date | null
+  lastUsedAt: Date | null
 }
 
 export interface NewApiKey {
@@ -17,6 +21,8 @@ export interface NewApiKey {
   name: string
   /** The key itself; only its hash is stored. */
   key: string
+  /** null: never. */
+  expiresAt?: Date | null
 }
 
 /** Hex. Keys are long and random, so that a plain hash cannot be searched. */
@@ -24,40 +30,77 @@ export function hashOfKey(key: string): string {
   return createHash("sha256").update(key).digest("hex")
 }
 
-/** Stores the key; one that was revoked lives again. Repeatable. */
+/** Stores the key; one that is known lives again, under this name and owner. Repeatable. */
 export async function storeApiKey(database: CatalogDatabase, key: NewApiKey): Promise<ApiKeyRecord> {
   const { id } = await database
     .insertInto("api_keys")
-    .values({ user_id: key.userId, name: key.name, sha256: hashOfKey(key.key), hint: key.key.slice(-4) })
-    .onConflict((on) => on.column("sha256").doUpdateSet({ user_id: key.userId, revoked_at: null }))
+    .values({
+      user_id: key.userId,
+      name: key.name,
+      sha256: hashOfKey(key.key),
+      hint: key.key.slice(-4),
+      expires_at: key.expiresAt ?? null,
+    })
+    .onConflict((on) =>
+      on.column("sha256").doUpdateSet({
+        user_id: key.userId,
+        name: key.name,
+        revoked_at: null,
+        expires_at: key.expiresAt ?? null,
+      }),
+    )
     .returning("id")
     .executeTakeFirstOrThrow()
-  const record = await liveKeys(database).where("api_keys.id", "=", id).executeTakeFirstOrThrow()
-  return toRecord(record)
+  return toRecord(await liveKeys(database).where("api_keys.id", "=", id).executeTakeFirstOrThrow())
 }
 
-/** Whose live key it is. null: no such key, or it was revoked. */
+export interface ReplacedKeys {
+  id: string
+  /** The key was not live before as this user's and under this name. */
+  isNew: boolean
+  revokedIds: string[]
+}
+
+/** Stores the key as {@link storeApiKey}, and revokes all others that this user has under its name. */
+export function replaceApiKeys(database: CatalogDatabase, key: NewApiKey): Promise<ReplacedKeys> {
+  return inTransaction(database, async (transaction) => {
+    const before = await liveKeys(transaction).where("api_keys.sha256", "=", hashOfKey(key.key)).executeTakeFirst()
+    const { id } = await storeApiKey(transaction, key)
+    const revoked = await transaction
+      .updateTable("api_keys")
+      .set({ revoked_at: new Date() })
+      .where("user_id", "=", key.userId)
+      .where("name", "=", key.name)
+      .where("id", "!=", id)
+      .where("revoked_at", "is", null)
+      .returning("id")
+      .execute()
+    const isNew = before?.user_id !== key.userId || before.name !== key.name
+    return { id, isNew, revokedIds: revoked.map((row) => row.id) }
+  })
+}
+
+/** Whose live key it is, and when it ends. null: no such key, or it is not live. */
 export async function findKeyOwner(
   database: CatalogDatabase,
   sha256: string,
-): Promise<{ apiKeyId: string; userId: string } | null> {
-  const row = await database
-    .selectFrom("api_keys")
-    .select(["id", "user_id"])
-    .where("sha256", "=", sha256)
-    .where("revoked_at", "is", null)
-    .executeTakeFirst()
-  return row === undefined ? null : { apiKeyId: row.id, userId: row.user_id }
+): Promise<{ apiKeyId: string; userId: string; expiresAt: Date | null } | null> {
+  const row = await liveKeys(database).where("api_keys.sha256", "=", sha256).executeTakeFirst()
+  return row === undefined ? null : { apiKeyId: row.id, userId: row.user_id, expiresAt: row.expires_at }
 }
 
 export async function isLiveKey(database: CatalogDatabase, id: string): Promise<boolean> {
-  const row = await database
-    .selectFrom("api_keys")
-    .select("id")
-    .where("id", "=", id)
-    .where("revoked_at", "is", null)
-    .executeTakeFirst()
-  return row !== undefined
+  return (await liveKeys(database).where("api_keys.id", "=", id).executeTakeFirst()) !== undefined
+}
+
+/** When keys were used last, by id; an earlier time than the stored one changes nothing. */
+export async function storeKeyUse(database: CatalogDatabase, uses: ReadonlyMap<string, Date>): Promise<void> {
+  const ids = [...uses.keys()]
+  const times = Array.from(uses.values(), (time) => time.toISOString())
+  await sql`
+    update api_keys k set last_used_at = u.used_at
+    from unnest(${ids}::uuid[], ${times}::timestamptz[]) as u (id, used_at)
+    where k.id = u.id and (k.last_used_at is null or k.last_used_at < u.used_at)`.execute(database)
 }
 
 /** Live keys of one user, or of all when `userId` is null; oldest first. */
@@ -67,34 +110,30 @@ export async function listApiKeys(database: CatalogDatabase, userId: string | nu
   return rows.map(toRecord)
 }
 
-/** The hash of the key that was revoked now. null: no live key has this id, or it is not `userId`'s. */
+/** The key that was revoked now. null: no live key has this id, or it is not `userId`'s. */
 export async function revokeApiKey(
   database: CatalogDatabase,
   id: string,
   userId: string | null,
-): Promise<string | null> {
-  const query = database
+): Promise<ApiKeyRecord | null> {
+  const query = liveKeys(database).where("api_keys.id", "=", id)
+  const key = await (userId === null ? query : query.where("api_keys.user_id", "=", userId)).executeTakeFirst()
+  if (key === undefined) return null
+  const { numUpdatedRows } = await database
     .updateTable("api_keys")
     .set({ revoked_at: new Date() })
     .where("id", "=", id)
     .where("revoked_at", "is", null)
-    .returning("sha256")
-  const row = await (userId === null ? query : query.where("user_id", "=", userId)).executeTakeFirst()
-  return row?.sha256 ?? null
+    .executeTakeFirst()
+  return numUpdatedRows > 0 ? toRecord(key) : null
 }
 
 export async function hasAdminKey(database: CatalogDatabase): Promise<boolean> {
-  const row = await database
-    .selectFrom("api_keys")
-    .innerJoin("users", "users.id", "api_keys.user_id")
-    .select("api_keys.id")
-    .where("users.is_admin", "=", true)
-    .where("api_keys.revoked_at", "is", null)
-    .executeTakeFirst()
-  return row !== undefined
+  return (await liveKeys(database).where("users.is_admin", "=", true).executeTakeFirst()) !== undefined
 }
 
-function liveKeys(database: CatalogDatabase) {
+/** Not revoked, not at their end, of users who are not disabled. */
+export function liveKeys(database: CatalogDatabase) {
   return database
     .selectFrom("api_keys")
     .innerJoin("users", "users.id", "api_keys.user_id")
@@ -105,8 +144,12 @@ function liveKeys(database: CatalogDatabase) {
       "api_keys.name",
       "api_keys.hint",
       "api_keys.created_at",
+      "api_keys.expires_at",
+      "api_keys.last_used_at",
     ])
     .where("api_keys.revoked_at", "is", null)
+    .where((eb) => eb.or([eb("api_keys.expires_at", "is", null), eb("api_keys.expires_at", ">", sql<Date>`now()`)]))
+    .where("users.disabled_at", "is", null)
 }
 
 interface KeyRow {
@@ -116,9 +159,20 @@ interface KeyRow {
   name: string
   hint: string
   created_at: Date
+  expires_at: Date | null
+  last_used_at: Date | null
 }
 
 function toRecord(row: KeyRow): ApiKeyRecord {
   const { id, username, name, hint } = row
-  return { id, userId: row.user_id, username, name, hint, createdAt: row.created_at }
+  return {
+    id,
+    userId: row.user_id,
+    username,
+    name,
+    hint,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+  }
 }

@@ -15,6 +15,7 @@ export async function referencedBlobs(database: CatalogDatabase, blobs: readonly
     .where("data_sha256", "=", isAsked)
     .union((eb) => eb.selectFrom("uploads").select("sha256").where("sha256", "=", isAsked))
     .union((eb) => eb.selectFrom("project_files").select("sha256").where("sha256", "=", isAsked))
+    .union((eb) => eb.selectFrom("run_files").select("sha256").where("sha256", "=", isAsked))
     .union((eb) => eb.selectFrom("trajectory_logs").select("data_sha256 as sha256").where("data_sha256", "=", isAsked))
     .execute()
   return new Set(rows.map((row) => row.sha256))
@@ -26,6 +27,7 @@ export async function isBlobReferenced(database: CatalogDatabase, sha256: string
     eb.exists(eb.selectFrom("training_jobs").select("id").where("data_sha256", "=", sha256)),
     eb.exists(eb.selectFrom("uploads").select("id").where("sha256", "=", sha256)),
     eb.exists(eb.selectFrom("project_files").select("digest").where("sha256", "=", sha256)),
+    eb.exists(eb.selectFrom("run_files").select("id").where("sha256", "=", sha256)),
     eb.exists(eb.selectFrom("trajectory_logs").select("id").where("data_sha256", "=", sha256)),
   ])
 }
@@ -38,6 +40,7 @@ export async function isBlobNeeded(database: CatalogDatabase, sha256: string, be
   return exists(database, (eb) => [
     eb.exists(eb.selectFrom("uploads").select("id").where("sha256", "=", sha256)),
     eb.exists(eb.selectFrom("project_files").select("digest").where("sha256", "=", sha256)),
+    eb.exists(eb.selectFrom("run_files").select("id").where("sha256", "=", sha256)),
     eb.exists(
       eb
         .selectFrom("training_jobs")

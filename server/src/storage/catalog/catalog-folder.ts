@@ -1,6 +1,6 @@
 /** The embedded catalog's folder: it is there whole, or not at all. */
 import { PGlite } from "@electric-sql/pglite"
-import { constants } from "node:fs"
+import { chmodSync, constants } from "node:fs"
 import { cp, mkdir, readdir, realpath, rename, rm } from "node:fs/promises"
 import path from "node:path"
 
@@ -16,6 +16,7 @@ export async function ensureCatalogFolder(folder: string, template: string | nul
   await rm(unfinished, { recursive: true, force: true })
   try {
     if (template === null || !(await copy(template, unfinished))) await initialize(unfinished)
+    await closeToOthers(unfinished)
     await rename(unfinished, folder)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })
@@ -32,14 +33,14 @@ async function isEmpty(folder: string): Promise<boolean> {
   }
 }
 
-/** false: the template is not there, or went away meanwhile; it lies in a cache that may be deleted at any time. */
+/** false: the template cannot be read, is not there, or went away meanwhile; it lies in a cache that may be deleted at any time. */
 async function copy(template: string, target: string): Promise<boolean> {
   try {
     // Where the file system can, the copy shares the template's blocks.
     await cp(await realpath(template), target, { recursive: true, mode: constants.COPYFILE_FICLONE })
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
+    if (!["ENOENT", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error
     await rm(target, { recursive: true, force: true })
     return false
   }
@@ -48,4 +49,16 @@ async function copy(template: string, target: string): Promise<boolean> {
 async function initialize(folder: string): Promise<void> {
   const pglite = await PGlite.create({ dataDir: folder })
   await pglite.close()
+}
+
+/**
+ * PGlite gives its files mode 0666 whatever the umask is, and a copy has the modes of what was copied. The calls are
+ * synchronous because a thousand of them then take 8 ms; through the thread pool they take 40.
+ */
+async function closeToOthers(folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  for (const entry of entries) {
+    chmodSync(path.join(entry.parentPath, entry.name), entry.isDirectory() ? 0o700 : 0o600)
+  }
+  chmodSync(folder, 0o700)
 }

@@ -13,7 +13,11 @@ export interface CheckpointRecord {
   metrics: Record<string, number>
   path: string | null
   sizeBytes: number
+  /** Only the adapter is left: the optimizer's state was removed. */
+  isAdapterOnly: boolean
   createdAt: Date
+  /** null: the step that a model begins with. */
+  jobId: string | null
 }
 
 /** The step that the checkpoint `id` of this model has or had. */
@@ -74,6 +78,45 @@ export async function deleteCheckpoints(
   return rows.map(toRecord)
 }
 
+/** The checkpoints before the newest `kept` whose optimizer's state was not removed yet. */
+export async function checkpointsBefore(
+  database: CatalogDatabase,
+  modelId: string,
+  kept: number,
+): Promise<CheckpointRecord[]> {
+  const newest = liveCheckpoints(database, modelId).orderBy("step", "desc").limit(kept)
+  const rows = await liveCheckpoints(database, modelId)
+    .where("path", "is not", null)
+    .where("optimizer_removed_at", "is", null)
+    .where("id", "not in", database.selectFrom(newest.as("newest")).select("newest.id"))
+    .execute()
+  return rows.map(toRecord)
+}
+
+/** Notes that the optimizer's state of so many bytes is no longer needed. false: that was noted before. */
+export async function removeOptimizerState(database: CatalogDatabase, id: string, bytes: number): Promise<boolean> {
+  const { numUpdatedRows } = await database
+    .updateTable("checkpoints")
+    .set((eb) => ({ optimizer_removed_at: sql<Date>`now()`, size_bytes: eb("size_bytes", "-", bytes) }))
+    .where("id", "=", id)
+    .where("optimizer_removed_at", "is", null)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0
+}
+
+/** Those of `paths` that are the folder of a checkpoint whose optimizer's state was removed. */
+export async function adapterOnlyPaths(database: CatalogDatabase, paths: readonly string[]): Promise<string[]> {
+  if (paths.length === 0) return []
+  const rows = await database
+    .selectFrom("checkpoints")
+    .select("path")
+    .where("optimizer_removed_at", "is not", null)
+    .where("path", "in", listOf(paths))
+    .execute()
+  return rows.flatMap(({ path }) => path ?? [])
+}
+
 /** Those of `paths` that are a deleted checkpoint's folder. */
 export async function deletedPaths(database: CatalogDatabase, paths: readonly string[]): Promise<string[]> {
   if (paths.length === 0) return []
@@ -127,7 +170,7 @@ export async function metricHistory(
     .orderBy("step")
     .execute()
   return rows.flatMap(({ step, metrics }) => {
-    const value = metrics[metric]
+    const value = Object.hasOwn(metrics, metric) ? metrics[metric] : undefined
     return value === undefined ? [] : [{ step, value }]
   })
 }
@@ -142,10 +185,14 @@ interface CheckpointRow {
   metrics: Record<string, number>
   path: string | null
   size_bytes: number
+  optimizer_removed_at: Date | null
   created_at: Date
+  job_id: string | null
 }
 
 function toRecord(row: CheckpointRow): CheckpointRecord {
   const { id, step, metrics, path } = row
-  return { id, step, metrics, path, sizeBytes: row.size_bytes, createdAt: row.created_at }
+  const isAdapterOnly = row.optimizer_removed_at !== null
+  const { size_bytes: sizeBytes, created_at: createdAt, job_id: jobId } = row
+  return { id, step, metrics, path, sizeBytes, isAdapterOnly, createdAt, jobId }
 }

@@ -2,7 +2,10 @@
 import { sql } from "kysely"
 import { isUuid } from "./identifiers.ts"
 import type { ExecutionJobKind, ExecutionJobStatus } from "./execution-jobs-schema.ts"
+import { inTransaction } from "./in-transaction.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
+import { entityOf } from "./projects.ts"
+import { requireOneMore } from "./team-quotas.ts"
 
 export interface NewExecutionJob {
   id: string
@@ -23,12 +26,16 @@ export interface ClaimedExecutionJob extends NewExecutionJob {
   attempts: number
 }
 
+/** @throws {HeddleError} 429 when the team has too many open jobs. */
 export async function storeExecutionJob(database: CatalogDatabase, job: NewExecutionJob): Promise<void> {
   const { id, projectId, userId, apiKeyId, kind, request } = job
-  await database
-    .insertInto("execution_jobs")
-    .values({ id, project_id: projectId, user_id: userId, api_key_id: apiKeyId, kind, request })
-    .execute()
+  await inTransaction(database, async (transaction) => {
+    await requireOneMore(transaction, await entityOf(transaction, projectId), "open_jobs")
+    await transaction
+      .insertInto("execution_jobs")
+      .values({ id, project_id: projectId, user_id: userId, api_key_id: apiKeyId, kind, request })
+      .execute()
+  })
 }
 
 export interface ExecutionJobClaim {
@@ -40,18 +47,27 @@ export interface ExecutionJobClaim {
   mostOfTeam: number
 }
 
-/** The next of the project that has the fewest running; several servers may ask, each job goes to one. */
+/**
+ * The next of the team that has the fewest running, in it of such a user, then of such a project of the user: making
+ * more projects gets nobody ahead of others.
+ * Several servers may ask, each job goes to one.
+ */
 export async function claimExecutionJob(
   database: CatalogDatabase,
   { lease, leaseSeconds, held, mostOfTeam }: ExecutionJobClaim,
 ): Promise<ClaimedExecutionJob | null> {
   const { rows } = await sql<ClaimedExecutionJob>`
-    with next as materialized (
+    with running as (
+      select p.entity_id, r.user_id, r.project_id from execution_jobs r join projects p on p.id = r.project_id
+      where r.status = 'running'),
+    next as materialized (
       select j.id from execution_jobs j join projects p on p.id = j.project_id
       where j.status = 'queued'
         and (select count(*) from execution_jobs r join projects rp on rp.id = r.project_id
           where r.status = 'running' and r.lease_owner = any(${held}) and rp.entity_id = p.entity_id) < ${mostOfTeam}
-      order by (select count(*) from execution_jobs r where r.status = 'running' and r.project_id = j.project_id), j.sequence
+      order by (select count(*) from running r where r.entity_id = p.entity_id),
+        (select count(*) from running r where r.entity_id = p.entity_id and r.user_id = j.user_id),
+        (select count(*) from running r where r.project_id = j.project_id and r.user_id = j.user_id), j.sequence
       limit 1 for update of j skip locked)
     update execution_jobs j
     set status = 'running', attempts = j.attempts + 1, lease_owner = ${lease}, lease_expires_at = ${leaseEnd(leaseSeconds)}
@@ -78,8 +94,9 @@ export async function renewExecutionLeases(
     update execution_jobs j set lease_expires_at = ${leaseEnd(leaseSeconds)}
     where j.status = 'running' and j.lease_owner = any(${leases})
     returning j.lease_owner as lease, exists (
-      select 1 from api_keys k, projects p, memberships m
-      where k.id = j.api_key_id and k.revoked_at is null
+      select 1 from api_keys k, users u, projects p, memberships m
+      where k.id = j.api_key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+        and u.id = k.user_id and u.disabled_at is null
         and p.id = j.project_id and m.entity_id = p.entity_id and m.user_id = j.user_id) as allowed`.execute(database)
   return rows
 }

@@ -37,10 +37,16 @@ export interface ClaimedJob {
   lastStep: number
 }
 
+/** Of the time that jobs ran, what counts when teams take turns. */
+const recentSeconds = 3600
+
 /**
- * Takes the next job: never while an earlier one of the same model is open, and of those allowed,
- * one of the project that runs the fewest and has waited longest. Several servers may call this at
- * the same time; each job goes to one. One statement: a client waits for the job to begin.
+ * Takes the next job: never while an earlier one of the same model is open, or was cancelled and its server has not yet
+ * let go of it. Among the teams that have one, it is the
+ * turn of the one that runs the fewest jobs now, then of the one whose jobs ran the shortest in the last hour; among the
+ * team's users, and among a user's projects, the same; in a project the earliest. So making more projects gets nobody
+ * ahead of others. Several servers may call this at the same time; each job goes to one. One statement: a client waits
+ * for the job to begin.
  */
 export async function claimJob(
   database: CatalogDatabase,
@@ -49,21 +55,33 @@ export async function claimJob(
   leaseSeconds: number,
 ): Promise<ClaimedJob | null> {
   const { rows } = await sql<ClaimedJob>`
-    with next as materialized (
+    with recent as (
+      select p.entity_id, j.user_id, p.id as project_id, count(*) filter (where j.status = 'running') as running,
+        sum(extract(epoch from coalesce(j.ended_at, now()) - greatest(j.started_at, ${windowStart()}))) as seconds
+      from training_jobs j join models m on m.id = j.model_id join projects p on p.id = m.project_id
+      where j.started_at is not null and (j.status = 'running' or j.ended_at > ${windowStart()})
+      group by p.entity_id, j.user_id, p.id),
+    of_teams as (
+      select entity_id, sum(running) as running, sum(seconds) as seconds from recent group by entity_id),
+    of_users as (
+      select entity_id, user_id, sum(running) as running, sum(seconds) as seconds from recent group by entity_id, user_id),
+    next as materialized (
       select j.id
-      from training_jobs j
-      join models m on m.id = j.model_id
+      from training_jobs j join models m on m.id = j.model_id join projects p on p.id = m.project_id
+      left join of_teams t on t.entity_id = p.entity_id
+      left join of_users u on u.entity_id = p.entity_id and u.user_id is not distinct from j.user_id
+      left join recent r on r.project_id = p.id and r.user_id is not distinct from j.user_id
       where j.status = any(${move.from})
         and not exists (
           select 1 from training_jobs earlier
           where earlier.model_id = j.model_id and earlier.sequence < j.sequence
             and earlier.status in ('queued', 'running'))
-      order by
-        (select count(*) from training_jobs r join models rm on rm.id = r.model_id
-          where r.status = 'running' and rm.project_id = m.project_id),
-        (select max(s.started_at) from training_jobs s join models sm on sm.id = s.model_id
-          where sm.project_id = m.project_id) nulls first,
-        j.sequence
+        and not exists (
+          select 1 from training_jobs cancelled
+          where cancelled.model_id = j.model_id and cancelled.status = 'cancelled' and cancelled.lease_owner is not null
+            and cancelled.lease_expires_at > now())
+      order by coalesce(t.running, 0), coalesce(t.seconds, 0), coalesce(u.running, 0), coalesce(u.seconds, 0),
+        coalesce(r.running, 0), coalesce(r.seconds, 0), j.sequence
       limit 1
       for update of j skip locked)
     update training_jobs j
@@ -77,27 +95,55 @@ export async function claimJob(
   return rows[0] ?? null
 }
 
-/** Prolongs every lease of this server; returns the jobs it holds. */
-export async function renewLeases(database: CatalogDatabase, owner: string, leaseSeconds: number): Promise<string[]> {
-  const rows = await database
+function windowStart() {
+  return sql<Date>`now() - make_interval(secs => ${recentSeconds})`
+}
+
+/**
+ * Prolongs the leases of this server, also those of cancelled jobs that it has not yet let go of, unless such a lease has
+ * run out: another server may run the model's next job by now.
+ */
+export async function renewLeases(database: CatalogDatabase, owner: string, leaseSeconds: number): Promise<void> {
+  await database
     .updateTable("training_jobs")
     .set({ lease_expires_at: leaseEnd(leaseSeconds) })
+    .where("lease_owner", "=", owner)
+    .where((eb) => eb.or([eb("status", "=", "running"), eb("lease_expires_at", ">", sql<Date>`now()`)]))
+    .execute()
+}
+
+/** The jobs that this server may go on with. */
+export async function heldJobs(database: CatalogDatabase, owner: string): Promise<string[]> {
+  const rows = await database
+    .selectFrom("training_jobs")
+    .select("id")
     .where("status", "=", "running")
     .where("lease_owner", "=", owner)
-    .returning("id")
     .execute()
   return rows.map((row) => row.id)
 }
 
-/** Gives back the jobs whose lease has run out; with `everyLease`, all that run. Returns how many. */
-export async function reclaimJobs(database: CatalogDatabase, move: JobMove, everyLease: boolean): Promise<number> {
+/** Gives back the jobs whose lease has run out; with `everyLease`, all that run, and ends the leases of cancelled ones. */
+export async function reclaimJobs(database: CatalogDatabase, move: JobMove, everyLease: boolean): Promise<void> {
   let query = database
     .updateTable("training_jobs")
     .set({ status: move.to, lease_owner: null, lease_expires_at: null })
     .where("status", "in", move.from)
   if (!everyLease) query = query.where("lease_expires_at", "<", sql<Date>`now()`)
-  const { numUpdatedRows } = await query.executeTakeFirst()
-  return Number(numUpdatedRows)
+  await query.execute()
+  if (everyLease) await leasesOfEnded(database).where("lease_owner", "is not", null).execute()
+}
+
+/** The lease of a job that has ended: its server has stopped working on it and removed what it left. */
+export async function letGo(database: CatalogDatabase, lease: JobLease): Promise<void> {
+  await leasesOfEnded(database).where("id", "=", lease.jobId).where("lease_owner", "=", lease.owner).execute()
+}
+
+function leasesOfEnded(database: CatalogDatabase) {
+  return database
+    .updateTable("training_jobs")
+    .set({ lease_owner: null, lease_expires_at: null })
+    .where("status", "not in", ["queued", "running"])
 }
 
 /** Gives one held job back, so that it can be claimed again. `forgetAttempt`: this server stops, the job is not to blame. */
@@ -123,17 +169,23 @@ export async function releaseJob(
 
 export interface JobStanding {
   open: boolean
+  /** Which server holds it; null also when the lease has run out. */
+  owner: string | null
   /** Beginnings since it last made progress. */
   attempts: number
 }
 
+/** A job that was removed with its project has ended. */
 export async function jobStanding(database: CatalogDatabase, jobId: string): Promise<JobStanding> {
-  const { status, attempts } = await database
+  const job = await database
     .selectFrom("training_jobs")
     .select(["status", "attempts"])
+    .select(sql<string | null>`case when lease_expires_at > now() then lease_owner end`.as("owner"))
     .where("id", "=", jobId)
-    .executeTakeFirstOrThrow()
-  return { open: status === "queued" || status === "running", attempts }
+    .executeTakeFirst()
+  if (job === undefined) return { open: false, owner: null, attempts: 0 }
+  const { status, owner, attempts } = job
+  return { open: status === "queued" || status === "running", owner, attempts }
 }
 
 /** Those of `ids`, which are uuids, that have ended. */

@@ -4,6 +4,7 @@
  */
 import { sql } from "kysely"
 import type { JobLease, JobMove } from "./job-claims.ts"
+import { inTransaction } from "./in-transaction.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 import type { TrainingEventType } from "./schema.ts"
 import { storableText } from "./storable-text.ts"
@@ -61,35 +62,50 @@ export async function addWarning(database: CatalogDatabase, lease: JobLease, mes
   })
 }
 
-/**
- * Ends a job without a checkpoint. With `owner`, only while that server holds it.
- * false: the job was not in a state that allows it.
- */
-export async function endJob(
+/** Ends a job without a checkpoint, while this server holds it. */
+export async function failJob(
   database: CatalogDatabase,
   move: JobMove,
-  job: { jobId: string; owner: string | null },
+  lease: JobLease,
   reason: string,
-): Promise<boolean> {
-  const message = storableText(reason)
-  return database.transaction().execute(async (transaction) => {
-    let query = transaction
-      .updateTable("training_jobs")
-      .set({
-        status: move.to,
-        error_message: message,
-        ended_at: sql<Date>`now()`,
-        lease_owner: null,
-        lease_expires_at: null,
-      })
-      .where("id", "=", job.jobId)
-      .where("status", "in", move.from)
-    if (job.owner !== null) query = query.where("lease_owner", "=", job.owner)
-    const ended = await query.returning("id").executeTakeFirst()
-    if (ended === undefined) return false
-    await appendTerminal(transaction, job.jobId, move, { error_message: message })
-    return true
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    const ended = await ending(transaction, move, lease.jobId, reason)
+      .set({ lease_owner: null, lease_expires_at: null })
+      .where("lease_owner", "=", lease.owner)
+      .returning("error_message")
+      .executeTakeFirst()
+    if (ended !== undefined) await appendTerminal(transaction, lease.jobId, move, ended)
   })
+}
+
+/**
+ * Ends a job without a checkpoint, whoever holds it. Its server learns of it and keeps the lease until it has stopped
+ * the work, as the next job of the model writes to the same folder. null: the job was not in a state that allows it.
+ */
+export async function cancelJob(
+  database: CatalogDatabase,
+  move: JobMove,
+  jobId: string,
+  reason: string,
+): Promise<{ isHeld: boolean } | null> {
+  return inTransaction(database, async (transaction) => {
+    const ended = await ending(transaction, move, jobId, reason)
+      .returning(["error_message", sql<boolean>`coalesce(lease_expires_at > now(), false)`.as("is_held")])
+      .executeTakeFirst()
+    if (ended === undefined) return null
+    const { error_message, is_held: isHeld } = ended
+    await appendTerminal(transaction, jobId, move, { error_message })
+    return { isHeld }
+  })
+}
+
+function ending(transaction: CatalogDatabase, move: JobMove, jobId: string, reason: string) {
+  return transaction
+    .updateTable("training_jobs")
+    .set({ status: move.to, error_message: storableText(reason), ended_at: sql<Date>`now()` })
+    .where("id", "=", jobId)
+    .where("status", "in", move.from)
 }
 
 export interface NewCheckpoint {

@@ -1,7 +1,10 @@
 /** Trainable models (training-api 1.2). A deleted model stays as a tombstone. */
 import { sql } from "kysely"
+import { inTransaction } from "./in-transaction.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 import { isUuid } from "./identifiers.ts"
+import { entityOf, noSuchProject } from "./projects.ts"
+import { requireOneMore } from "./team-quotas.ts"
 
 export interface ModelRecord {
   id: string
@@ -22,9 +25,13 @@ export interface NewModel {
   basePath: string | null
 }
 
-/** The model and its step-0 checkpoint, in one transaction. null: a live model has this name. */
+/**
+ * The model and its step-0 checkpoint, in one transaction. null: a live model has this name.
+ * @throws {HeddleError} `quota_exceeded`.
+ */
 export async function createModel(database: CatalogDatabase, model: NewModel): Promise<ModelRecord | null> {
-  return database.transaction().execute(async (transaction) => {
+  return inTransaction(database, async (transaction) => {
+    await requireOneMore(transaction, await entityOf(transaction, model.projectId), "models")
     const inserted = await transaction
       .insertInto("models")
       .values({
@@ -42,8 +49,9 @@ export async function createModel(database: CatalogDatabase, model: NewModel): P
       .insertInto("checkpoints")
       .values({ model_id: inserted.id, step: 0, metrics: "{}", path: null, size_bytes: 0 })
       .execute()
-    const row = await liveModels(transaction).where("models.id", "=", inserted.id).executeTakeFirstOrThrow()
-    return toRecord(row)
+    const row = await liveModels(transaction).where("models.id", "=", inserted.id).executeTakeFirst()
+    if (row === undefined) throw noSuchProject()
+    return toModelRecord(row)
   })
 }
 
@@ -58,7 +66,7 @@ export async function findModel(
     .where("models.id", "=", id)
     .where("projects.entity_id", "in", entityIds)
     .executeTakeFirst()
-  return row === undefined ? null : toRecord(row)
+  return row === undefined ? null : toModelRecord(row)
 }
 
 export async function findModelByName(
@@ -70,7 +78,7 @@ export async function findModelByName(
     .where("models.project_id", "=", projectId)
     .where("models.name", "=", name)
     .executeTakeFirst()
-  return row === undefined ? null : toRecord(row)
+  return row === undefined ? null : toModelRecord(row)
 }
 
 /** A live model by its three names, of one of these entities. */
@@ -85,13 +93,21 @@ export async function findModelByPath(
     .where("projects.name", "=", path.project)
     .where("models.name", "=", path.name)
     .executeTakeFirst()
-  return row === undefined ? null : toRecord(row)
+  return row === undefined ? null : toModelRecord(row)
 }
 
 export interface DeletedModel {
   id: string
+  entity: string
+  project: string
+  name: string
+  /** false: it was deleted before. */
+  isNew: boolean
+  projectId: string
   /** Checkpoints that were live until the model was deleted. */
   checkpoints: number
+  /** Of their files. */
+  bytes: number
 }
 
 /**
@@ -104,11 +120,13 @@ export async function deleteModel(
   id: string,
 ): Promise<DeletedModel | null> {
   if (!isUuid(id)) return null
-  return database.transaction().execute(async (transaction) => {
+  return inTransaction(database, async (transaction) => {
     const model = await transaction
       .selectFrom("models")
       .innerJoin("projects", "projects.id", "models.project_id")
-      .select(["models.id", "models.deleted_at"])
+      .innerJoin("entities", "entities.id", "projects.entity_id")
+      .select(["models.name", "models.deleted_at", "projects.name as project", "entities.name as entity"])
+      .select("models.project_id as projectId")
       .where("models.id", "=", id)
       .where("projects.entity_id", "in", entityIds)
       .forUpdate("models")
@@ -124,13 +142,15 @@ export async function deleteModel(
         .where("deleted_at", "is", null)
         .execute()
     }
-    const { count } = await transaction
+    const { count, bytes } = await transaction
       .selectFrom("checkpoints")
-      .select(({ fn }) => fn.countAll<number>().as("count"))
+      .select(({ fn }) => [fn.countAll<number>().as("count"), fn.sum<string>("size_bytes").as("bytes")])
       .where("model_id", "=", id)
       .where("deleted_at", "=", deletedAt)
       .executeTakeFirstOrThrow()
-    return { id, checkpoints: count }
+    const { entity, project, projectId, name } = model
+    const isNew = model.deleted_at === null
+    return { id, entity, project, projectId, name, isNew, checkpoints: count, bytes: Number(bytes ?? 0) }
   })
 }
 
@@ -146,7 +166,7 @@ export async function deletedModels(database: CatalogDatabase, ids: readonly str
   return rows.map((row) => row.id)
 }
 
-function liveModels(database: CatalogDatabase) {
+export function liveModels(database: CatalogDatabase) {
   return database
     .selectFrom("models")
     .innerJoin("projects", "projects.id", "models.project_id")
@@ -177,7 +197,7 @@ interface ModelRow {
   last_step: number
 }
 
-function toRecord(row: ModelRow): ModelRecord {
+export function toModelRecord(row: ModelRow): ModelRecord {
   const { id, entity, project, name } = row
   return {
     id,

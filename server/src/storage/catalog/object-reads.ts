@@ -51,7 +51,12 @@ export async function findVersion(
   name: VersionName,
   withVal: boolean,
 ): Promise<ObjectVersionRecord | null> {
-  const [row] = await database
+  const [row] = await versionQuery(database, projectId, name, withVal).execute()
+  return row ?? null
+}
+
+function versionQuery(database: CatalogDatabase, projectId: string, name: VersionName, withVal: boolean) {
+  return database
     .selectFrom("object_versions")
     .select(columns)
     .select(({ ref, val }) => (withVal ? ref("val") : val(null)).$castTo<string | null>().as("val"))
@@ -62,33 +67,58 @@ export async function findVersion(
     .orderBy(sql`deleted_at is not null`)
     .orderBy("published", "desc")
     .limit(1)
-    .execute()
-  return row ?? null
 }
 
-/** {@link findVersion} for live and deleted versions, in the order of the names. */
+/** {@link findVersion} for many names, in their order. */
 export async function findVersions(
   database: CatalogDatabase,
   projectId: string,
   names: readonly VersionName[],
+  withVal: boolean,
 ): Promise<(ObjectVersionRecord | null)[]> {
-  const byDigest = names.filter(({ version }) => isContentDigest(version))
-  const found = await findByDigest(database, projectId, byDigest)
-  return Promise.all(
-    names.map(async (name) =>
-      isContentDigest(name.version)
-        ? (found.get(`${name.objectId}:${name.version}`) ?? null)
-        : findVersion(database, projectId, name, true),
-    ),
-  )
+  const digests = names.filter(({ version }) => isContentDigest(version))
+  const byDigest = await findByDigest(database, projectId, digests, withVal)
+  const others = names.filter(({ version }) => !isContentDigest(version))
+  const byName = new Map<VersionName, ObjectVersionRecord>()
+  for (let from = 0; from < others.length; from += namesAtOnce) {
+    const some = others.slice(from, from + namesAtOnce)
+    for (const { position, ...record } of await findNamed(database, projectId, some, withVal)) {
+      byName.set(some[position] as VersionName, record)
+    }
+  }
+  return names.map((name) => byDigest.get(`${name.objectId}:${name.version}`) ?? byName.get(name) ?? null)
 }
 
-async function findByDigest(database: CatalogDatabase, projectId: string, names: readonly VersionName[]) {
+/** Of one statement. More of them take PostgreSQL longer to plan than to run. */
+const namesAtOnce = 100
+
+/** The records that there are, each with the position of its name. */
+async function findNamed(
+  database: CatalogDatabase,
+  projectId: string,
+  names: readonly VersionName[],
+  withVal: boolean,
+) {
+  const [first, ...rest] = names.map((name, position) =>
+    database
+      .selectFrom(versionQuery(database, projectId, name, withVal).as("version"))
+      .selectAll()
+      .select(sql.lit(position).as("position")),
+  )
+  return first === undefined ? [] : first.unionAll(rest).execute()
+}
+
+async function findByDigest(
+  database: CatalogDatabase,
+  projectId: string,
+  names: readonly VersionName[],
+  withVal: boolean,
+) {
   if (names.length === 0) return new Map<string, ObjectVersionRecord>()
   const rows = await database
     .selectFrom("object_versions")
     .select(columns)
-    .select("val")
+    .select(({ ref, val }) => (withVal ? ref("val") : val(null)).$castTo<string | null>().as("val"))
     .where("project_id", "=", projectId)
     .where(({ eb, refTuple, tuple }) =>
       eb(
@@ -135,19 +165,18 @@ export interface ObjectListing {
   order: readonly { field: "object_id" | "created_at"; direction: "asc" | "desc" }[]
   limit: number | null
   offset: number
-  withVal: boolean
 }
 
-/** Live versions. Times tell apart only what milliseconds can; the order of publication decides. */
+/** Live versions, without their values. Times tell apart only what milliseconds can; the order of publication decides. */
 export async function listVersions(
   database: CatalogDatabase,
   projectId: string,
-  { filter, order, limit, offset, withVal }: ObjectListing,
+  { filter, order, limit, offset }: ObjectListing,
 ): Promise<ObjectVersionRecord[]> {
   let query = database
     .selectFrom("object_versions")
     .select(columns)
-    .select(({ ref, val }) => (withVal ? ref("val") : val(null)).$castTo<string | null>().as("val"))
+    .select(({ val }) => val(null).$castTo<string | null>().as("val"))
     .where("project_id", "=", projectId)
     .where("deleted_at", "is", null)
     .where((builder) => builder.and(conditions(builder, projectId, filter)))

@@ -1,8 +1,11 @@
 /** Versions of the evaluation store's objects: publishing and deleting them (evaluation-store-objects 3). */
 import { type Kysely, sql } from "kysely"
+import { inTransaction } from "./in-transaction.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
+import { usageOf } from "../team-usage.ts"
 import type { ObjectKind } from "./objects-schema.ts"
 import type { Catalog } from "./schema.ts"
+import { noSuchProject } from "./projects.ts"
 import { listOf } from "./text-lists.ts"
 
 export interface NewObjectVersion {
@@ -27,11 +30,12 @@ export async function publishObject(
   projectId: string,
   version: NewObjectVersion,
 ): Promise<PublishResult> {
-  return database.transaction().execute(async (transaction) => {
+  const { wasLive, ...result } = await inTransaction(database, async (transaction) => {
     await lockObjects(transaction, projectId)
     const live = await isLive(transaction, projectId, version)
     const existingBaseObjectClasses = live ? [] : await otherClasses(transaction, projectId, version)
-    if (existingBaseObjectClasses.length > 0) return { published: false, existingBaseObjectClasses }
+    if (existingBaseObjectClasses.length > 0)
+      return { wasLive: live, published: false as const, existingBaseObjectClasses }
     await namesake(transaction, projectId, version)
       .set({ is_latest: false })
       .where("is_latest", "=", true)
@@ -44,13 +48,24 @@ export async function publishObject(
           .returning("version_index")
           .executeTakeFirstOrThrow()
       : await store(transaction, projectId, version)
-    return { published: true, versionIndex: version_index }
+    return { wasLive: live, published: true as const, versionIndex: version_index }
   })
+  if (result.published && !wasLive) usageOf(database)?.ofProject(projectId, Buffer.byteLength(version.val))
+  return result
 }
 
-/** Changes to the versions of one project come one after another: their numbers have no gaps and no twins. */
+/**
+ * Changes to the versions of one project come one after another: their numbers have no gaps and no twins.
+ * @throws {HeddleError} `project_not_found`: it was deleted.
+ */
 export async function lockObjects(transaction: Kysely<Catalog>, projectId: string): Promise<void> {
-  await transaction.selectFrom("projects").select("id").where("id", "=", projectId).forNoKeyUpdate().execute()
+  const project = await transaction
+    .selectFrom("projects")
+    .select("id")
+    .where("id", "=", projectId)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (project === undefined) throw noSuchProject()
 }
 
 async function isLive(transaction: Kysely<Catalog>, projectId: string, version: NewObjectVersion): Promise<boolean> {
@@ -129,6 +144,7 @@ async function store(transaction: Kysely<Catalog>, projectId: string, version: N
 }
 
 export interface DeletedVersion {
+  size_bytes: number
   digest: string
   base_object_class: string | null
   leaf_object_class: string | null
@@ -141,16 +157,17 @@ export async function deleteVersions(
   objectId: string,
   digests: readonly string[],
 ): Promise<DeletedVersion[]> {
-  return database.transaction().execute(async (transaction) => {
+  return inTransaction(database, async (transaction) => {
     await lockObjects(transaction, projectId)
     const deleted = await transaction
       .updateTable("object_versions")
-      .set({ deleted_at: new Date(), is_latest: false })
+      // The value goes; its size stays for those who look at what there was.
+      .set({ deleted_at: new Date(), is_latest: false, val: "" })
       .where("project_id", "=", projectId)
       .where("object_id", "=", objectId)
       .where("digest", "in", listOf(digests))
       .where("deleted_at", "is", null)
-      .returning(["digest", "base_object_class", "leaf_object_class"])
+      .returning(["digest", "base_object_class", "leaf_object_class", "size_bytes"])
       .execute()
     for (const table of ["object_tags", "object_aliases"] as const) {
       await transaction

@@ -8,7 +8,10 @@ import { Migrator } from "kysely/migration"
 import { realpath } from "node:fs/promises"
 import pg from "pg"
 import { isStoreAway } from "../../errors.ts"
+import { defaultLimits } from "../../limits.ts"
+import type { FairQueue } from "../../work/fair-queue.ts"
 import { Reachability, type ReachabilityLog } from "../reachability.ts"
+import { catalogQueue } from "../store-queues.ts"
 import { ensureCatalogFolder } from "./catalog-folder.ts"
 import * as migration0001 from "./migrations/0001-training.ts"
 import * as migration0002 from "./migrations/0002-objects.ts"
@@ -17,6 +20,13 @@ import * as migration0004 from "./migrations/0004-execution-jobs.ts"
 import * as migration0005 from "./migrations/0005-dataset-sources.ts"
 import * as migration0006 from "./migrations/0006-catalog-home.ts"
 import * as migration0007 from "./migrations/0007-leftovers.ts"
+import * as migration0008 from "./migrations/0008-job-users.ts"
+import * as migration0009 from "./migrations/0009-audit.ts"
+import * as migration0010 from "./migrations/0010-quotas.ts"
+import * as migration0011 from "./migrations/0011-sessions.ts"
+import * as migration0012 from "./migrations/0012-training-jobs.ts"
+import * as migration0013 from "./migrations/0013-runs.ts"
+import * as migration0014 from "./migrations/0014-deleted-projects.ts"
 import { PostgresConnections } from "./postgres-connections.ts"
 import type { Catalog } from "./schema.ts"
 import { SerialPGliteDialect } from "./serial-pglite.ts"
@@ -31,6 +41,13 @@ const migrations = {
   "0005-dataset-sources": migration0005,
   "0006-catalog-home": migration0006,
   "0007-leftovers": migration0007,
+  "0008-job-users": migration0008,
+  "0009-audit": migration0009,
+  "0010-quotas": migration0010,
+  "0011-sessions": migration0011,
+  "0012-training-jobs": migration0012,
+  "0013-runs": migration0013,
+  "0014-deleted-projects": migration0014,
 }
 
 /** Columns of type int8 (`sequence`, `size_bytes`) stay far below 2^53. */
@@ -44,13 +61,15 @@ export interface CatalogLocation {
   template: string | null
   /** Hears when the PostgreSQL server goes away and comes back; absent: nobody does. */
   log?: ReachabilityLog
+  /** In front of its connections; absent: one with the limits that the server ships with. */
+  queue?: FairQueue
 }
 
 /** Opens the catalog and brings its tables up to date. Close it with `destroy()`. */
 export async function openCatalog(location: CatalogLocation): Promise<CatalogDatabase> {
-  const { postgresUrl } = location
-  if (postgresUrl === null) return upToDate(new Kysely<Catalog>({ dialect: await embedded(location) }))
-  const connections = remote(postgresUrl, location.log ?? null)
+  const { postgresUrl, queue = catalogQueue(defaultLimits, postgresUrl === null) } = location
+  if (postgresUrl === null) return upToDate(new Kysely<Catalog>({ dialect: await embedded(location, queue) }))
+  const connections = remote(postgresUrl, location.log ?? null, queue)
   const database = new Kysely<Catalog>({ dialect: new PostgresDialect({ pool: connections }) })
   await upToDate(database, () => reach(database, postgresUrl))
   connections.limitQueries()
@@ -73,21 +92,22 @@ export async function pingCatalog(database: CatalogDatabase): Promise<void> {
   await sql`select 1`.execute(database)
 }
 
-async function embedded({ folder, template }: CatalogLocation): Promise<SerialPGliteDialect> {
+async function embedded({ folder, template }: CatalogLocation, queue: FairQueue): Promise<SerialPGliteDialect> {
   await ensureCatalogFolder(folder, template)
   // PGlite does not follow a link at the end of the path.
   const pglite = await PGlite.create({ dataDir: await realpath(folder), parsers: { [int8Oid]: Number } })
-  return new SerialPGliteDialect({ pglite })
+  return new SerialPGliteDialect({ pglite }, queue)
 }
 
-function remote(url: string, log: ReachabilityLog | null): PostgresConnections {
+function remote(url: string, log: ReachabilityLog | null, queue: FairQueue): PostgresConnections {
   const types = {
     getTypeParser: (oid: number, format?: "text" | "binary") =>
       oid === int8Oid ? Number : pg.types.getTypeParser(oid, format),
   }
   return new PostgresConnections(
-    { connectionString: url, max: 16, types },
+    { connectionString: url, max: queue.slots, types },
     new Reachability("the catalog (PostgreSQL)", log),
+    queue,
   )
 }
 

@@ -6,6 +6,7 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely"
 import pg from "pg"
 import type { HeddleError } from "../../errors.ts"
+import type { FairQueue, LeaveQueue } from "../../work/fair-queue.ts"
 import type { Reachability } from "../reachability.ts"
 import { catalogAway, outcomeUnknown, saysAway } from "./postgres-failure.ts"
 
@@ -19,10 +20,13 @@ export class PostgresConnections implements PostgresPool {
   readonly options: object
   readonly #pool: pg.Pool
   readonly #reachability: Reachability
+  readonly #queue: FairQueue
   #queryMs: number | null = null
 
-  constructor(config: pg.PoolConfig, reachability: Reachability) {
+  /** `queue` has as many slots as the pool has connections. */
+  constructor(config: pg.PoolConfig, reachability: Reachability, queue: FairQueue) {
     this.#reachability = reachability
+    this.#queue = queue
     this.#pool = new pg.Pool({
       ...config,
       connectionTimeoutMillis: connectMs,
@@ -41,13 +45,15 @@ export class PostgresConnections implements PostgresPool {
     this.#queryMs = longestMs
   }
 
-  /** @throws {HeddleError} `catalog_unavailable`, for whatever reason there is no connection. */
+  /** @throws {HeddleError} `catalog_unavailable`, for whatever reason there is no connection; and as the queue does. */
   async connect(): Promise<PostgresPoolClient> {
+    const leave = await this.#queue.enter("heavy")
     const client = await this.#pool.connect().catch((cause: unknown) => {
+      leave()
       this.#reachability.failed(cause)
       throw catalogAway(cause)
     })
-    return new LentConnection(client, this.#reachability, this.#queryMs)
+    return new LentConnection(client, this.#reachability, this.#queryMs, leave)
   }
 
   end(): Promise<void> {
@@ -60,14 +66,16 @@ class LentConnection {
   readonly #client: pg.PoolClient
   readonly #reachability: Reachability
   readonly #queryMs: number | null
+  readonly #leave: LeaveQueue
   #inTransaction = false
   #isReturned = false
   #lost: HeddleError | null = null
 
-  constructor(client: pg.PoolClient, reachability: Reachability, queryMs: number | null) {
+  constructor(client: pg.PoolClient, reachability: Reachability, queryMs: number | null, leave: LeaveQueue) {
     this.#client = client
     this.#reachability = reachability
     this.#queryMs = queryMs
+    this.#leave = leave
   }
 
   /** @throws {HeddleError} `catalog_unavailable`, or `outcome_unknown` when a change may have been stored. */
@@ -98,6 +106,7 @@ class LentConnection {
     if (this.#isReturned) return
     this.#isReturned = true
     this.#client.release(destroy)
+    this.#leave()
   }
 
   /** Ends the connection, with the query that may still wait on it. */

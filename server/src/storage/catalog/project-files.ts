@@ -1,5 +1,6 @@
 /** Files of the evaluation store: which content a project has (evaluation-store-calls 7). */
 import { sql } from "kysely"
+import { usageOf } from "../team-usage.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 import { listOf } from "./text-lists.ts"
 
@@ -15,11 +16,12 @@ export async function addProjectFile(
   projectId: string,
   { digest, sha256, sizeBytes }: ProjectFile,
 ): Promise<void> {
-  await database
+  const { numInsertedOrUpdatedRows } = await database
     .insertInto("project_files")
     .values({ project_id: projectId, digest, sha256, size_bytes: sizeBytes })
     .onConflict((on) => on.doNothing())
-    .execute()
+    .executeTakeFirst()
+  if (Number(numInsertedOrUpdatedRows) > 0) usageOf(database)?.ofProject(projectId, sizeBytes)
 }
 
 export async function findProjectFile(
@@ -39,6 +41,8 @@ export async function findProjectFiles(
   if (digests.length === 0) return new Map()
   const rows = await database
     .selectFrom("project_files")
+    // A signed address knows the id of a project that may have been deleted since.
+    .innerJoin("projects", "projects.id", "project_files.project_id")
     .select(["digest", "sha256", "size_bytes as sizeBytes"])
     .where("project_id", "=", projectId)
     .where("digest", "in", listOf(digests))

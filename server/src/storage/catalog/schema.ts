@@ -1,5 +1,7 @@
 /** Row types of the catalog, one interface a table. Columns keep their wire names. */
 import type { ColumnType, Generated } from "kysely"
+import type { AuditType } from "../../wire/platform/audit-log.ts"
+import type { QuotaName } from "../../wire/platform/quota.ts"
 import type { StoredJobConfig } from "../../wire/training/job.ts"
 import type {
   AnnotationCursorTable,
@@ -12,6 +14,8 @@ import type {
 } from "./annotation-schema.ts"
 import type { DatasetSourceTable } from "./dataset-sources-schema.ts"
 import type { ExecutionJobTable } from "./execution-jobs-schema.ts"
+import type { SessionTable, SignInTokenTable } from "./sessions-schema.ts"
+import type { RunFileTable, RunTable } from "./runs-schema.ts"
 import type { ObjectAliasTable, ObjectTagTable, ObjectVersionTable, ProjectFileTable } from "./objects-schema.ts"
 
 type Timestamp = ColumnType<Date, Date | undefined, Date>
@@ -32,6 +36,8 @@ export interface UserTable {
   default_entity_id: string
   is_admin: boolean
   created_at: Timestamp
+  /** While it is set, the user's keys are refused. */
+  disabled_at: NullableTimestamp
 }
 
 export interface MembershipTable {
@@ -49,13 +55,43 @@ export interface ApiKeyTable {
   hint: string
   created_at: Timestamp
   revoked_at: NullableTimestamp
+  /** null: never. */
+  expires_at: NullableTimestamp
+  /** To the minute; null: not since this is kept. */
+  last_used_at: NullableTimestamp
 }
 
+/** Of a change outside of the catalog there is an entry before it and one after it. */
+export type AuditOutcome = "begun" | "succeeded" | "failed"
+
+export interface AuditLogTable {
+  id: Generated<string>
+  /** Order of the entries. */
+  sequence: Generated<number>
+  created_at: Timestamp
+  type: AuditType
+  outcome: AuditOutcome
+  /** null with the other columns of the actor: the server itself, at its start. */
+  actor_user_id: string | null
+  actor_username: string | null
+  actor_api_key_id: string | null
+  request_id: string | null
+  team: string | null
+  resource_id: string
+  details: Json<{ [name: string]: unknown }>
+}
+
+/** A view of those that are not deleted. */
 export interface ProjectTable {
   id: Generated<string>
   entity_id: string
   name: string
   created_at: Timestamp
+}
+
+/** A deleted project stays here until all that was stored under its id is removed. */
+export interface AnyProjectTable extends ProjectTable {
+  deleted_at: NullableTimestamp
 }
 
 export interface ModelTable {
@@ -84,6 +120,8 @@ export interface CheckpointTable {
   /** The job that made it; null for step 0. */
   job_id: string | null
   created_at: Timestamp
+  /** When the optimizer's state was removed, so that a job that starts from here starts it afresh. */
+  optimizer_removed_at: NullableTimestamp
   /** Deleted rows stay as tombstones so that paging past them works. */
   deleted_at: NullableTimestamp
 }
@@ -96,6 +134,8 @@ export interface TrainingJobTable {
   /** Order of creation over all models. */
   sequence: Generated<number>
   model_id: string
+  /** Who asked for it; null: a job of before this was kept. */
+  user_id: string | null
   kind: JobKind
   status: Generated<JobStatus>
   /** Resolved configuration (`wire/training/job.ts`). */
@@ -105,6 +145,7 @@ export interface TrainingJobTable {
   /** Engine data file: path relative to the data folder. */
   data_path: string
   data_sha256: string
+  data_bytes: Generated<number>
   /** How often a process began it; bounds restarts after crashes. */
   attempts: Generated<number>
   /** Which server process holds it. */
@@ -179,12 +220,34 @@ export interface TrajectoryLogTable {
   created_at: Timestamp
 }
 
+export interface QuotaDefaultTable {
+  name: QuotaName
+  value: number
+}
+
+export interface TeamQuotaTable {
+  entity_id: string
+  name: QuotaName
+  value: number
+}
+
+export interface TeamUsageTable {
+  entity_id: string
+  stored_bytes: number
+  /** When the stores were last asked; null: not yet. */
+  measured_at: NullableTimestamp
+}
+
 export interface Catalog {
   entities: EntityTable
   users: UserTable
   memberships: MembershipTable
   api_keys: ApiKeyTable
+  audit_logs: AuditLogTable
+  sessions: SessionTable
+  sign_in_tokens: SignInTokenTable
   projects: ProjectTable
+  all_projects: AnyProjectTable
   models: ModelTable
   checkpoints: CheckpointTable
   training_jobs: TrainingJobTable
@@ -193,12 +256,17 @@ export interface Catalog {
   open_calls: OpenCallTable
   uploads: UploadTable
   trajectory_logs: TrajectoryLogTable
+  runs: RunTable
+  run_files: RunFileTable
   object_versions: ObjectVersionTable
   object_tags: ObjectTagTable
   object_aliases: ObjectAliasTable
   project_files: ProjectFileTable
   dataset_sources: DatasetSourceTable
   execution_jobs: ExecutionJobTable
+  quota_defaults: QuotaDefaultTable
+  team_quotas: TeamQuotaTable
+  team_usage: TeamUsageTable
   annotation_queues: AnnotationQueueTable
   annotation_items: AnnotationItemTable
   annotation_progress: AnnotationProgressTable

@@ -1,37 +1,67 @@
 /**
- * PGlite has one session. Kysely's own driver hands that session to everyone at once, so that a
- * query made while another caller's transaction is open would run inside it and vanish with its
- * rollback. This dialect lends the session to one caller at a time.
+ * PGlite has one session, which one caller has at a time: a query made while another caller's transaction is open would
+ * run inside it and vanish with its rollback. Kysely lends the session in order of arrival; this dialect lends it in
+ * turns by tenant.
+ *
+ * PGlite answers without leaving the turn of the event loop. Were the session lent on at once, those who wait already
+ * would have all of it, and no request that came meanwhile would even be read; so now and then the loop gets its turn.
  */
-import { type DatabaseConnection, PGliteDialect, PGliteDriver, type PGliteDialectConfig } from "kysely"
+import { setImmediate as nextTurn } from "node:timers/promises"
+import { type DatabaseConnection, PGliteAdapter, PGliteDialect, PGliteDriver, type PGliteDialectConfig } from "kysely"
+import type { FairQueue, LeaveQueue } from "../../work/fair-queue.ts"
 
 export class SerialPGliteDialect extends PGliteDialect {
   readonly #config: PGliteDialectConfig
+  readonly #queue: FairQueue
 
-  constructor(config: PGliteDialectConfig) {
+  /** `queue` has one slot. */
+  constructor(config: PGliteDialectConfig, queue: FairQueue) {
     super(config)
     this.#config = config
+    this.#queue = queue
+  }
+
+  override createAdapter(): PGliteAdapter {
+    return new UnlockedAdapter()
   }
 
   override createDriver(): PGliteDriver {
-    return new SerialPGliteDriver(this.#config)
+    return new SerialPGliteDriver(this.#config, this.#queue)
   }
 }
 
+/** Kysely keeps no queue of its own in front of the driver, which has one. */
+class UnlockedAdapter extends PGliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
+  }
+}
+
+/** A few statements take less, and are not held up. */
+const longestTurnMs = 10
+
 class SerialPGliteDriver extends PGliteDriver {
-  #lastLoan: Promise<void> = Promise.resolve()
-  #endLoan: () => void = () => {}
+  readonly #queue: FairQueue
+  #endLoan: LeaveQueue = () => {}
+  /** When the first statement of this turn of the event loop began; null: none has. */
+  #turnBegan: number | null = null
+
+  constructor(config: PGliteDialectConfig, queue: FairQueue) {
+    super(config)
+    this.#queue = queue
+  }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    const previous = this.#lastLoan
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#lastLoan = promise
-    await previous
-    this.#endLoan = resolve
+    this.#endLoan = await this.#queue.enter("heavy")
+    if (this.#turnBegan === null) {
+      this.#turnBegan = performance.now()
+      setImmediate(() => (this.#turnBegan = null))
+    }
     return super.acquireConnection()
   }
 
   override async releaseConnection(): Promise<void> {
+    if (this.#turnBegan !== null && performance.now() - this.#turnBegan > longestTurnMs) await nextTurn()
     this.#endLoan()
   }
 }

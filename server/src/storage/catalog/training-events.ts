@@ -7,6 +7,7 @@ export interface EventRecord {
   id: string
   type: TrainingEventType
   data: Record<string, unknown>
+  createdAt: Date
 }
 
 /** The place of event `id` in the job. null: the job has no such event. */
@@ -30,7 +31,7 @@ export async function listEvents(
 ): Promise<EventRecord[]> {
   return database
     .selectFrom("training_job_events")
-    .select(["id", "type", "data"])
+    .select(["id", "type", "data", "created_at as createdAt"])
     .where("job_id", "=", jobId)
     .where("sequence", ">", afterSequence)
     .orderBy("sequence")

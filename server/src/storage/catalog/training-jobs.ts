@@ -1,4 +1,7 @@
 /** Training jobs as clients create and read them; claiming and ending them is `job-claims.ts`. */
+import { usageOf } from "../team-usage.ts"
+import { entityOf } from "./projects.ts"
+import { requireOneMore } from "./team-quotas.ts"
 import type { JobKind, JobStatus } from "./schema.ts"
 import type { StoredJobConfig } from "../../wire/training/job.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
@@ -18,22 +21,34 @@ export interface JobRecord {
   endedAt: Date | null
 }
 
+export interface NamedJob extends JobRecord {
+  entity: string
+  project: string
+  /** The model's name. */
+  model: string
+}
+
 export interface NewJob {
   modelId: string
+  projectId: string
+  /** Who asks for it. */
+  userId: string
   config: StoredJobConfig
   requestedConfig: unknown
   /** The engine's data file, relative to the data folder. */
   dataPath: string
   dataSha256: string
+  dataBytes: number
   warnings: readonly string[]
   /** Set when the data cannot be trained on: the job is stored as failed, for this reason. */
   failure: string | null
 }
 
-/** Stores the job. null: the model is gone. */
+/** Stores the job. null: the model is gone. @throws {HeddleError} 429 when the team has too many open ones. */
 export async function createJob(database: CatalogDatabase, job: NewJob): Promise<JobRecord | null> {
   const failure = job.failure === null ? null : storableText(job.failure)
-  return database.transaction().execute(async (transaction) => {
+  const made = await database.transaction().execute(async (transaction) => {
+    if (failure === null) await requireOneMore(transaction, await entityOf(transaction, job.projectId), "open_jobs")
     const model = await transaction
       .selectFrom("models")
       .select("id")
@@ -46,12 +61,14 @@ export async function createJob(database: CatalogDatabase, job: NewJob): Promise
       .insertInto("training_jobs")
       .values({
         model_id: job.modelId,
+        user_id: job.userId,
         kind: job.config.kind,
         status: failure === null ? "queued" : "failed",
         config: JSON.stringify(job.config),
         requested_config: JSON.stringify(job.requestedConfig ?? null),
         data_path: job.dataPath,
         data_sha256: job.dataSha256,
+        data_bytes: job.dataBytes,
         error_message: failure,
         warnings: JSON.stringify(job.warnings),
         ended_at: failure === null ? null : new Date(),
@@ -69,8 +86,10 @@ export async function createJob(database: CatalogDatabase, job: NewJob): Promise
         })
         .execute()
     }
-    return toRecord(row)
+    return toJobRecord(row)
   })
+  if (made !== null) usageOf(database)?.ofProject(job.projectId, job.dataBytes)
+  return made
 }
 
 /** A job of a model of these entities; the model may be deleted by now. */
@@ -78,17 +97,27 @@ export async function findJob(
   database: CatalogDatabase,
   entityIds: readonly string[],
   id: string,
-): Promise<JobRecord | null> {
+): Promise<NamedJob | null> {
   if (!isUuid(id)) return null
-  const row = await database
+  const row = await namedJobs(database)
+    .where("training_jobs.id", "=", id)
+    .where("entities.id", "in", entityIds)
+    .executeTakeFirst()
+  return row === undefined ? null : toNamedJob(row)
+}
+
+export function namedJobs(database: CatalogDatabase) {
+  return database
     .selectFrom("training_jobs")
     .innerJoin("models", "models.id", "training_jobs.model_id")
     .innerJoin("projects", "projects.id", "models.project_id")
+    .innerJoin("entities", "entities.id", "projects.entity_id")
     .selectAll("training_jobs")
-    .where("training_jobs.id", "=", id)
-    .where("projects.entity_id", "in", entityIds)
-    .executeTakeFirst()
-  return row === undefined ? null : toRecord(row)
+    .select(["entities.name as entity", "projects.name as project", "models.name as model"])
+}
+
+export function toNamedJob(row: JobRow & { entity: string; project: string; model: string }): NamedJob {
+  return { ...toJobRecord(row), entity: row.entity, project: row.project, model: row.model }
 }
 
 interface JobRow {
@@ -104,7 +133,7 @@ interface JobRow {
   ended_at: Date | null
 }
 
-function toRecord(row: JobRow): JobRecord {
+function toJobRecord(row: JobRow): JobRecord {
   const { id, kind, status, warnings } = row
   return {
     id,

@@ -1,9 +1,11 @@
 /** Trajectories that a client logged for a step (training-api 2.4). */
 import { mergeLatestMetrics } from "./checkpoints.ts"
+import { usageOf } from "../team-usage.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 
 export interface NewTrajectoryLog {
   modelId: string
+  projectId: string
   split: string
   dataSha256: string
   sizeBytes: number
@@ -13,7 +15,7 @@ export interface NewTrajectoryLog {
 
 /** Stores the log and its metrics together; returns the step. null: the model has no checkpoint. */
 export async function createTrajectoryLog(database: CatalogDatabase, log: NewTrajectoryLog): Promise<number | null> {
-  return database.transaction().execute(async (transaction) => {
+  const logged = await database.transaction().execute(async (transaction) => {
     const step = await mergeLatestMetrics(transaction, log.modelId, log.metrics)
     if (step === null) return null
     await transaction
@@ -28,4 +30,6 @@ export async function createTrajectoryLog(database: CatalogDatabase, log: NewTra
       .execute()
     return step
   })
+  if (logged !== null) usageOf(database)?.ofProject(log.projectId, log.sizeBytes)
+  return logged
 }

@@ -1,9 +1,11 @@
 /** Files that people uploaded; the content lies in the blob store. */
+import { usageOf } from "../team-usage.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 import { isUuid } from "./identifiers.ts"
 
 export interface UploadRecord {
   id: string
+  entityId: string
   filename: string
   sha256: string
   sizeBytes: number
@@ -31,6 +33,7 @@ export async function createUpload(database: CatalogDatabase, upload: NewUpload)
     })
     .returningAll()
     .executeTakeFirstOrThrow()
+  usageOf(database)?.ofTeam(upload.entityId, upload.sizeBytes)
   return toRecord(row)
 }
 
@@ -94,6 +97,7 @@ export async function deleteUpload(
 
 interface UploadRow {
   id: string
+  entity_id: string
   filename: string
   sha256: string
   size_bytes: number
@@ -103,5 +107,13 @@ interface UploadRow {
 
 function toRecord(row: UploadRow): UploadRecord {
   const { id, filename, sha256, purpose } = row
-  return { id, filename, sha256, sizeBytes: row.size_bytes, purpose, createdAt: row.created_at }
+  return {
+    id,
+    entityId: row.entity_id,
+    filename,
+    sha256,
+    sizeBytes: row.size_bytes,
+    purpose,
+    createdAt: row.created_at,
+  }
 }

@@ -1,0 +1,26 @@
+/** Row types of sessions and sign-in links. */
+import type { ColumnType, Generated } from "kysely"
+
+type Timestamp = ColumnType<Date, Date | undefined, Date>
+type NullableTimestamp = ColumnType<Date | null, Date | null | undefined, Date | null>
+
+export interface SessionTable {
+  id: Generated<string>
+  /** SHA-256 of the cookie's value, hex. */
+  sha256: string
+  user_id: string
+  /** The key that was signed in with: the session ends when the key does. */
+  api_key_id: string
+  user_agent: string
+  created_at: Timestamp
+  last_used_at: Timestamp
+  ended_at: NullableTimestamp
+}
+
+export interface SignInTokenTable {
+  sha256: string
+  user_id: string
+  api_key_id: string
+  created_at: Timestamp
+  used_at: NullableTimestamp
+}

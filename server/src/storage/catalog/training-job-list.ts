@@ -1,0 +1,64 @@
+/** Training jobs of projects, as a list shows them: with their model's name and how far they are. */
+import { sql } from "kysely"
+import { isUuid } from "./identifiers.ts"
+import type { CatalogDatabase } from "./open-catalog.ts"
+import type { JobStatus } from "./schema.ts"
+import { type NamedJob, namedJobs, toNamedJob } from "./training-jobs.ts"
+
+export interface ListedJob extends NamedJob {
+  /** Done by now. */
+  gradientSteps: number
+  /** null until the job has begun. */
+  expectedGradientSteps: number | null
+}
+
+export interface JobSelection {
+  entityIds: readonly string[]
+  /** null: any. */
+  jobId: string | null
+  /** Names and an id; null: any. */
+  entity: string | null
+  project: string | null
+  modelId: string | null
+  statuses: readonly JobStatus[] | null
+  /** Strictly after this job; null begins with the newest. */
+  afterId: string | null
+  limit: number
+}
+
+/** The newest first; also jobs of models that were deleted. */
+export async function listJobs(database: CatalogDatabase, selection: JobSelection): Promise<ListedJob[]> {
+  const { entityIds, jobId, entity, project, modelId, statuses, afterId, limit } = selection
+  if (entityIds.length === 0 || (modelId !== null && !isUuid(modelId))) return []
+  let query = namedJobs(database)
+    .select((eb) => [
+      eb
+        .selectFrom("training_job_events as e")
+        .select(sql<number>`max(e.sequence)`.as("done"))
+        .whereRef("e.job_id", "=", "training_jobs.id")
+        .where("e.type", "=", "gradient_step")
+        .as("gradient_steps"),
+      eb
+        .selectFrom("training_job_events as e")
+        .select(sql<number>`(e.data->>'num_sequences')::int`.as("expected"))
+        .whereRef("e.job_id", "=", "training_jobs.id")
+        .where("e.type", "=", "training_started")
+        .as("expected_gradient_steps"),
+    ])
+    .where("entities.id", "in", entityIds)
+  if (jobId !== null) query = query.where("training_jobs.id", "=", jobId)
+  if (entity !== null) query = query.where("entities.name", "=", entity)
+  if (project !== null) query = query.where("projects.name", "=", project)
+  if (modelId !== null) query = query.where("training_jobs.model_id", "=", modelId)
+  if (statuses !== null) query = query.where("training_jobs.status", "in", statuses)
+  if (afterId !== null) {
+    const after = database.selectFrom("training_jobs").select("sequence").where("id", "=", afterId)
+    query = query.where("training_jobs.sequence", "<", after)
+  }
+  const rows = await query.orderBy("training_jobs.sequence", "desc").limit(limit).execute()
+  return rows.map((row) => ({
+    ...toNamedJob(row),
+    gradientSteps: row.gradient_steps ?? 0,
+    expectedGradientSteps: row.expected_gradient_steps,
+  }))
+}
