@@ -11,12 +11,15 @@ export interface MetricColumn {
   empty: 0 | null
 }
 
-export interface AskedMetric {
-  metric: string
-  /** SQL: a nullable number; booleans are 1 and 0. */
-  value: string
+export interface MetricRequest<Metric extends string = string> {
+  metric: Metric
   aggregations: readonly Aggregation[]
   percentiles: readonly number[]
+}
+
+export interface AskedMetric extends MetricRequest {
+  /** SQL: a nullable number; booleans are 1 and 0. */
+  value: string
 }
 
 const functions: Record<Aggregation, (value: string) => string> = {
@@ -50,9 +53,16 @@ export function metricColumns(asked: readonly AskedMetric[]): MetricColumn[] {
   ])
 }
 
+/** @throws {HeddleError} `value_error` for one outside 0 to 100. */
+export function checkPercentiles(percentiles: readonly number[]): void {
+  const wrong = percentiles.find((percentile) => !(percentile >= 0 && percentile <= 100))
+  if (wrong === undefined) return
+  throw new HeddleError("value_error", `Percentile must be between 0 and 100, got ${wrong}`)
+}
+
 function level(percentile: number): number {
-  if (percentile >= 0 && percentile <= 100) return Number((percentile / 100).toFixed(6))
-  throw new HeddleError("value_error", `Percentile must be between 0 and 100, got ${percentile}`)
+  checkPercentiles([percentile])
+  return Number((percentile / 100).toFixed(6))
 }
 
 /** Under `m0`, `m1`, …, since names of metrics are a client's. */

@@ -1,4 +1,5 @@
 /** Opens the trace store and brings its tables up to date. */
+import { defaultLimits, type Limits } from "../../limits.ts"
 import type { ReachabilityLog } from "../reachability.ts"
 import { agentSpanTables } from "./agents/span-table.ts"
 import { queueCallTables } from "./annotation/queue-calls.ts"
@@ -7,7 +8,8 @@ import { callsTables } from "./calls/calls-tables.ts"
 import { ClickHouseTraces } from "./store/clickhouse-traces.ts"
 import { EmbeddedTraces } from "./store/embedded-traces.ts"
 import { feedbackTables } from "./feedback/feedback-tables.ts"
-import { migrateTraces } from "./migrations/migrate-traces.ts"
+import { type MigrationLog, migrateTraces } from "./migrations/migrate-traces.ts"
+import { runTables } from "./runs/run-tables.ts"
 import { tableTables } from "./table-rows.ts"
 import { tokenLedgerTables } from "./token-ledger.ts"
 import { tokenPriceTables } from "./token-prices.ts"
@@ -17,8 +19,10 @@ export interface TracesLocation {
   /** null: embedded, in `folder`. */
   clickhouseUrl: string | null
   folder: string
-  /** Hears when the ClickHouse server goes away and comes back; absent: nobody does. */
-  log?: ReachabilityLog
+  /** Hears when the ClickHouse server goes away and comes back, and how far a change of the tables is; absent: nobody does. */
+  log?: ReachabilityLog & MigrationLog
+  /** By default those that the server ships with. */
+  limits?: Limits
 }
 
 const tables = [
@@ -29,6 +33,7 @@ const tables = [
   ...feedbackTables,
   ...tokenPriceTables,
   ...queueCallTables,
+  ...runTables,
 ]
 
 /** Close it with `close()`. */
@@ -36,7 +41,7 @@ export async function openTraces(location: TracesLocation): Promise<TraceStore> 
   const traces = await connectTraces(location)
   try {
     for (const statement of tables) await traces.command(statement)
-    await migrateTraces(traces)
+    await migrateTraces(traces, location.log)
     await addMissingPlaces(traces)
   } catch (error) {
     await traces.close()
@@ -46,6 +51,13 @@ export async function openTraces(location: TracesLocation): Promise<TraceStore> 
 }
 
 /** Without a look at its tables. */
-export function connectTraces({ clickhouseUrl, folder, log }: TracesLocation): Promise<TraceStore> {
-  return clickhouseUrl === null ? EmbeddedTraces.open(folder) : ClickHouseTraces.open(clickhouseUrl, log ?? null)
+export function connectTraces({
+  clickhouseUrl,
+  folder,
+  log,
+  limits = defaultLimits,
+}: TracesLocation): Promise<TraceStore> {
+  return clickhouseUrl === null
+    ? EmbeddedTraces.open(folder, limits)
+    : ClickHouseTraces.open(clickhouseUrl, log ?? null, limits)
 }

@@ -1,11 +1,12 @@
 /** Bytes of JSON that a project holds: evaluation-store-objects 10. */
 import { storageSizeSql } from "./calls/calls-read.ts"
+import { callsFinal } from "./calls/calls-tables.ts"
 import type { TraceStore } from "./store/trace-store.ts"
 
 /** Of the payloads of its calls. */
 export async function callBytes(traces: TraceStore, projectId: string): Promise<number> {
   const shown = "project_id = {projectId:UUID} and started_at is not null and deleted_at is null"
-  return sum(traces, `select sum(${storageSizeSql}) as bytes from calls final where ${shown}`, projectId)
+  return sum(traces, `select sum(${storageSizeSql}) as bytes from ${callsFinal} where ${shown}`, projectId)
 }
 
 /** Of its table rows, each once. The column holds two brackets more than the row. */

@@ -4,14 +4,9 @@
  * read a thousand takes hardly longer than a hundred: so a page that goes on from an earlier one brings rows
  * behind it too. What was read is kept for a while; it stays right, as neither tables nor rows change.
  */
-import { type QueryLimits, type TraceStore, TraceStoreError, traceErrorCodes } from "./store/trace-store.ts"
-import { mostNamedRows, rowTexts, tableDigests } from "./table-rows.ts"
-
-export interface TableRows {
-  digests: readonly string[]
-  /** Of those that are stored, and maybe of more rows. */
-  texts: ReadonlyMap<string, string>
-}
+import { needsLessMemory } from "./store/store-failure.ts"
+import type { TraceStore } from "./store/trace-store.ts"
+import { mostNamedRows, namedTexts, type RowPiece, tableDigests } from "./table-rows.ts"
 
 interface TablePart {
   projectId: string
@@ -22,7 +17,7 @@ interface TablePart {
 }
 
 /** Rows that follow one another, all of them stored. */
-interface Stretch extends TablePart, TableRows {
+interface Stretch extends TablePart, RowPiece {
   /** The table ends with them. */
   last: boolean
   weight: number
@@ -32,7 +27,7 @@ interface Stretch extends TablePart, TableRows {
 const growth = 8
 /** In characters, as are all weights. Read ahead at once, if the rows are as large as those before them. */
 const aheadWeight = 2 * 1024 * 1024
-/** Read ahead at once however large the rows are, and kept of one stretch. */
+/** Read at once however large the rows are, and kept of one stretch. */
 const heaviestStretch = 4 * aheadWeight
 /** Kept of a store: 64 MiB, should all characters have two bytes. */
 const mostWeight = 32 * 1024 * 1024
@@ -44,12 +39,13 @@ const rowWeight = 200
 /** The most recently used last. */
 const keptStretches = new WeakMap<TraceStore, Stretch[]>()
 
-/** None of a table that is not there. */
-export async function readTablePage(traces: TraceStore, part: TablePart): Promise<TableRows> {
+/** No rows of a table that is not there; null: they are too large to be read at once. */
+export async function readTablePage(traces: TraceStore, part: TablePart): Promise<RowPiece | null> {
   const kept = keptStretches.get(traces) ?? []
   keptStretches.set(traces, kept)
   const near = findStretch(kept, part)
   const stretch = near !== null && covers(near, part) ? near : await readFrom(traces, part, near)
+  if (stretch === null) return null
   keep(kept, stretch)
   return { digests: stretch.digests.slice(part.from - stretch.from, part.to - stretch.from), texts: stretch.texts }
 }
@@ -82,15 +78,12 @@ function isWhole({ digests, texts }: Stretch): boolean {
 }
 
 /** The part, and what follows it if it goes on from rows that were read before. */
-async function readFrom(traces: TraceStore, part: TablePart, before: Stretch | null): Promise<Stretch> {
+async function readFrom(traces: TraceStore, part: TablePart, before: Stretch | null): Promise<Stretch | null> {
   const count = before === null ? 0 : countAhead(before, part.to - part.from)
   const ahead = { ...part, to: Math.max(part.to, part.from + count) }
-  if (ahead.to === part.to) return readStretch(traces, part)
-  return readStretch(traces, ahead, { resultBytes: heaviestStretch }).catch((error: unknown) => {
-    if (!(error instanceof TraceStoreError) || error.code !== traceErrorCodes.result) throw error
-    // The rows are much larger than those before them.
-    return readStretch(traces, part)
-  })
+  // What is read ahead is too much where the rows are much larger than those before them.
+  const stretch = await readStretch(traces, ahead)
+  return stretch === null && ahead.to > part.to ? readStretch(traces, part) : stretch
 }
 
 /** Rows to read: whole pages, so that none of them lies half in what is kept. */
@@ -99,12 +92,18 @@ function countAhead({ digests, weight }: Stretch, page: number): number {
   return Math.floor(rows / page) * page
 }
 
-async function readStretch(traces: TraceStore, part: TablePart, limits?: QueryLimits): Promise<Stretch> {
+/** null: the rows are too large to be read at once. */
+async function readStretch(traces: TraceStore, part: TablePart): Promise<Stretch | null> {
   const { projectId, tableDigest, from, to } = part
   const digests = (await tableDigests(traces, projectId, tableDigest, { from, to })) ?? []
-  const texts = await rowTexts(traces, projectId, digests, limits)
-  let weight = digests.length * rowWeight
-  for (const text of texts.values()) weight += text.length
-  const end = from + digests.length
-  return { projectId, tableDigest, from, to: end, digests, texts, last: end < to, weight }
+  try {
+    const texts = await namedTexts(traces, projectId, digests, { resultBytes: heaviestStretch })
+    let weight = digests.length * rowWeight
+    for (const text of texts.values()) weight += text.length
+    const end = from + digests.length
+    return { projectId, tableDigest, from, to: end, digests, texts, last: end < to, weight }
+  } catch (error) {
+    if (!needsLessMemory(error)) throw error
+    return null
+  }
 }

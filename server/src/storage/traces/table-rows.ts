@@ -3,8 +3,10 @@
  * whatever tables it is in; a table is the list of its rows' digests, in chunks, so that a page is
  * read without the rest. All chunks of a table come in one insert: it is there whole, or not at all.
  */
+import { insertCounted } from "./counted-lines.ts"
 import { SqlParameters } from "./query/sql-parameters.ts"
-import type { QueryLimits, TraceParameters, TraceStore } from "./store/trace-store.ts"
+import { needsLessMemory } from "./store/store-failure.ts"
+import { kindOf, type QueryLimits, type TraceParameters, type TraceStore } from "./store/trace-store.ts"
 
 export const tableTables = [
   // A row is looked up by its digest, which puts the rows of a page far apart: small granules.
@@ -27,37 +29,31 @@ export const tableTables = [
 /** Digests in a chunk. */
 export const chunkRows = 1024
 
-export interface TableRow {
-  digest: string
-  /** JSON text. */
-  text: string
+/** A line of {@link insertTableRows}. `text`: the JSON text of the row. */
+export function tableRowLine(projectId: string, digest: string, text: string): string {
+  // `[text]`: a nested value for a String column is stored as its text.
+  return `{"project_id":"${projectId}","digest":"${digest}","val":[${text}]}\n`
 }
 
 /** Stores rows; the same one again changes nothing. */
-export async function insertRows(traces: TraceStore, projectId: string, rows: readonly TableRow[]): Promise<void> {
-  const different = new Map(rows.map((row) => [row.digest, row.text]))
-  // `[text]`: a nested value for a String column is stored as its text.
-  const lines = Array.from(
-    different,
-    ([digest, text]) => `{"project_id":"${projectId}","digest":"${digest}","val":[${text}]}`,
-  )
-  await traces.insert("table_rows", Buffer.from(lines.join("\n")))
+export async function insertTableRows(traces: TraceStore, projectId: string, lines: Buffer): Promise<void> {
+  await insertCounted(traces, "table_rows", { lines, bytesOf: new Map([[projectId, lines.length]]) })
 }
 
-/** Stores a table, after its rows. */
-export async function insertTable(
-  traces: TraceStore,
-  projectId: string,
-  digest: string,
-  rowDigests: readonly string[],
-): Promise<void> {
+/** What is stored of a table itself: JSON Lines of its chunks. */
+export function tableLines(projectId: string, digest: string, rowDigests: readonly string[]): Buffer {
   const lines: string[] = []
   for (let from = 0; from === 0 || from < rowDigests.length; from += chunkRows) {
     const row_digests = rowDigests.slice(from, from + chunkRows)
     const chunk = { project_id: projectId, digest, chunk: from / chunkRows, row_count: rowDigests.length, row_digests }
     lines.push(JSON.stringify(chunk))
   }
-  await traces.insert("tables", Buffer.from(lines.join("\n")))
+  return Buffer.from(lines.join("\n"))
+}
+
+/** Stores a table, after its rows. */
+export async function insertTable(traces: TraceStore, projectId: string, lines: Buffer): Promise<void> {
+  await insertCounted(traces, "tables", { lines, bytesOf: new Map([[projectId, lines.length]]) })
 }
 
 /** How many rows each table has; tables that are not there are left out. */
@@ -71,6 +67,7 @@ export async function tableCounts(
     `select digest, row_count from tables
       where project_id = {projectId:UUID} and digest in {digests:Array(String)} and chunk = 0 limit 1 by digest`,
     { projectId, digests },
+    { kind: kindOf(digests) },
   )
   return new Map(rows.map((row) => [row.digest, Number(row.row_count)]))
 }
@@ -112,6 +109,7 @@ export async function tableDigests(
         and chunk >= ${parameters.bind(first, "UInt64")} ${last}
       order by chunk limit 1 by chunk`,
     parameters.values,
+    { kind: to === null ? "heavy" : "lookup" },
   )
   if (chunks.length === 0 && from === 0 && to !== 0) return null
   const digests = chunks.flatMap((chunk) => chunk.row_digests)
@@ -122,52 +120,95 @@ export async function tableDigests(
 /** Digests that one statement names; the time that ClickHouse takes to read a statement grows faster than it. */
 export const mostNamedRows = 4096
 
-/** The JSON texts of rows by digest; rows that are not there are left out. */
-export async function rowTexts(
+/** Of several rows: they are parsed at once, on the thread that serves everybody. One has 3.5 MiB at most. */
+const pieceLimits: QueryLimits = { resultBytes: 16 * 1024 ** 2 }
+
+/** The JSON texts of rows by digest. */
+export type RowTexts = ReadonlyMap<string, string>
+
+/** Digests in their order, with the texts of those rows that are there. */
+export interface RowPiece {
+  digests: readonly string[]
+  texts: RowTexts
+}
+
+/** All of them, in pieces: rows may be megabytes each. */
+export async function* rowPieces(
+  traces: TraceStore,
+  projectId: string,
+  digests: readonly string[],
+): AsyncGenerator<RowPiece> {
+  for (let from = 0; from < digests.length; from += mostNamedRows) {
+    yield* namedPieces(traces, projectId, digests.slice(from, from + mostNamedRows))
+  }
+}
+
+async function* namedPieces(
+  traces: TraceStore,
+  projectId: string,
+  digests: readonly string[],
+): AsyncGenerator<RowPiece> {
+  const texts = await namedTexts(traces, projectId, digests, pieceLimits).catch((error: unknown) =>
+    digests.length > 1 ? nullWhenTooLarge(error) : Promise.reject(error),
+  )
+  if (texts !== null) return yield { digests, texts }
+  const half = Math.ceil(digests.length / 2)
+  yield* namedPieces(traces, projectId, digests.slice(0, half))
+  yield* namedPieces(traces, projectId, digests.slice(half))
+}
+
+/** {@link rowPieces} in one, for few rows. Rows that are not there are left out. */
+export async function rowTexts(traces: TraceStore, projectId: string, digests: readonly string[]): Promise<RowTexts> {
+  const all = new Map<string, string>()
+  for await (const { texts } of rowPieces(traces, projectId, [...new Set(digests)])) {
+    for (const [digest, text] of texts) all.set(digest, text)
+  }
+  return all
+}
+
+/** The texts of at most {@link mostNamedRows} rows. @throws {HeddleError} `query_memory` beyond the limits. */
+export function namedTexts(
   traces: TraceStore,
   projectId: string,
   digests: readonly string[],
   limits?: QueryLimits,
-): Promise<Map<string, string>> {
-  const texts = new Map<string, string>()
-  const different = [...new Set(digests)]
-  for (let from = 0; from < different.length; from += mostNamedRows) {
-    const named = different.slice(from, from + mostNamedRows)
-    await addTexts(texts, traces, "{named:Array(String)}", { projectId, named }, limits)
-  }
-  return texts
+): Promise<RowTexts> {
+  const named = [...new Set(digests)]
+  return readTexts(traces, "{named:Array(String)}", { projectId, named }, { ...limits, kind: kindOf(named) })
 }
 
-/** {@link rowTexts} of the rows `from` up to `to` of a table, and of their neighbours. */
-export async function rangeTexts(
+/** The texts of rows `from` up to `to` of a table, and of their neighbours; null: they are too many or too large for one piece. */
+export function rangeTexts(
   traces: TraceStore,
   projectId: string,
   tableDigest: string,
   { from, to }: { from: number; to: number },
-): Promise<Map<string, string>> {
-  const texts = new Map<string, string>()
+): Promise<RowTexts | null> {
   const members = `(
     select arrayJoin(row_digests) from tables
     where project_id = {projectId:UUID} and digest = {tableDigest:String}
       and chunk >= {first:UInt64} and chunk < {end:UInt64}
   )`
   const chunks = { first: Math.floor(from / chunkRows), end: Math.ceil(to / chunkRows) }
-  await addTexts(texts, traces, members, { projectId, tableDigest, ...chunks })
-  return texts
+  return readTexts(traces, members, { projectId, tableDigest, ...chunks }, pieceLimits).catch(nullWhenTooLarge)
 }
 
-async function addTexts(
-  texts: Map<string, string>,
+async function readTexts(
   traces: TraceStore,
   digestsSql: string,
   parameters: TraceParameters,
-  limits?: QueryLimits,
-): Promise<void> {
+  limits: QueryLimits,
+): Promise<RowTexts> {
   const rows = await traces.rows<{ digest: string; text: string }>(
     `select digest, substring(val, 2, length(val) - 2) as text from table_rows
       where project_id = {projectId:UUID} and digest in ${digestsSql} limit 1 by digest`,
     parameters,
     limits,
   )
-  for (const { digest, text } of rows) texts.set(digest, text)
+  return new Map(rows.map(({ digest, text }) => [digest, text]))
+}
+
+function nullWhenTooLarge(error: unknown): null {
+  if (needsLessMemory(error)) return null
+  throw error
 }

@@ -27,6 +27,8 @@ interface SpanColumn {
   attributes?: readonly string[]
   /** Read only when details are asked for: it may be large. */
   isDetail?: true
+  /** Only shown: the span's call holds it, where no query of spans looks. */
+  isElsewhere?: true
 }
 
 /** The two spellings of a convention: Weave's own, and OpenTelemetry's. */
@@ -127,7 +129,7 @@ export const spanColumns = {
   custom_attrs_int: detail("integer_map"),
   custom_attrs_float: detail("number_map"),
   custom_attrs_bool: detail("bool_map"),
-  raw_span_dump: detail("text"),
+  raw_span_dump: { ...detail("text"), isElsewhere: true },
 } as const satisfies Record<string, SpanColumn>
 
 export type SpanColumnName = keyof typeof spanColumns

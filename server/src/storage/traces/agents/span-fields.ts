@@ -71,6 +71,10 @@ const valueOfKind: Record<SpanColumnKind, (column: string) => SqlValue> = {
 }
 
 function columnValue(column: SpanColumnName): SqlValue {
+  if (columnOf(column).isElsewhere === true) {
+    const message = `"${column}" is shown with include_details, and no field of a query; name an attribute instead`
+    throw new HeddleError("invalid_field", message)
+  }
   return valueOfKind[columnOf(column).kind](column)
 }
 

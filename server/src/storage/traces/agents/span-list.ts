@@ -30,7 +30,7 @@ export async function listSpans(traces: TraceStore, asked: AskedSpans, page: Spa
   const parameters = new SqlParameters()
   const traceIds = [...new Set(ids.map(({ trace_id }) => trace_id))]
   const scope = { projectId: asked.projectId, parameters, after: null, before: null, traceIds }
-  const source = spanSource(scope, { identity: true, prices: asked.prices })
+  const source = spanSource(scope, { identity: true, raw: page.details, prices: asked.prices })
   const columns = [...shownColumns(page, parameters), ...(asked.prices === null ? [] : costColumns)]
   const spanIds = parameters.bind([...new Set(ids.map(({ span_id }) => span_id))], "Array(String)")
   const rows = await traces.rows<StoredSpan>(

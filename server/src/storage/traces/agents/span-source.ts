@@ -1,7 +1,10 @@
 /**
  * What queries of spans read from: the stored spans, on request with the identity that a span has from
- * its trace, and with what it cost. Each is a select in brackets whose columns are those of the table.
+ * its trace, with the raw span that its call holds, and with what it cost. Each is a select in brackets
+ * whose columns are those of the table.
  */
+import { recordedSortTimesSql } from "../calls/call-places.ts"
+import { callsFinal } from "../calls/calls-tables.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 import type { SpanColumnName } from "./span-columns.ts"
 
@@ -28,6 +31,8 @@ export interface PriceStep {
 export interface SpanSource {
   /** The agent and the conversation of a span that names none are those of its trace. */
   identity: boolean
+  /** Whether `raw_span_dump` is there: it is large, and in the table of calls. */
+  raw?: boolean
   /** null: the columns of {@link costColumns} are not there. */
   prices: readonly PriceStep[] | null
 }
@@ -40,8 +45,8 @@ export const costColumns = [
   "total_cost_usd",
 ] as const
 
-export function spanSource(scope: SpanScope, { identity, prices }: SpanSource): string {
-  const stored = storedSpans(scope)
+export function spanSource(scope: SpanScope, { identity, raw, prices }: SpanSource): string {
+  const stored = raw ? rawSpans(scope) : storedSpans(scope)
   const identified = identity ? identifiedSpans(scope, stored) : stored
   return prices === null ? identified : pricedSpans(scope, identified, prices)
 }
@@ -62,6 +67,20 @@ function tracesOf({ projectId, parameters, traceIds }: SpanScope): string {
 
 function storedSpans(scope: SpanScope): string {
   return `(select * from agent_spans final where ${scopeConditions(scope)})`
+}
+
+/** Spans that were stored before their calls were hold the raw span themselves. */
+function rawSpans(scope: SpanScope): string {
+  const project = scope.parameters.bind(scope.projectId, "UUID")
+  const ids = `(select span_id from agent_spans where ${scopeConditions(scope)})`
+  // The id of a span holds no time.
+  const sortTimes = recordedSortTimesSql(scope.parameters, scope.projectId, ids)
+  const dumps = `select id, trace_id, substring(otel_dump, 2, length(otel_dump) - 2) as text from ${callsFinal}
+    where project_id = ${project} and sort_time in (${sortTimes}) and id in ${ids}
+      and isNotNull(otel_dump) and isNull(deleted_at)`
+  return `(select own.* replace (if(own.raw_span_dump != '', own.raw_span_dump, ifNull(dump.text, '')) as raw_span_dump)
+    from ${storedSpans(scope)} as own left join (${dumps}) as dump
+      on dump.id = own.span_id and dump.trace_id = own.trace_id)`
 }
 
 export const identityColumns: ReadonlySet<SpanColumnName> = new Set([

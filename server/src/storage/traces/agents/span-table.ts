@@ -58,7 +58,21 @@ export interface NewAgentSpan extends Partial<Record<SpanColumnName, unknown>> {
   output_messages?: SpanMessage[]
 }
 
-/** All of them or none; visible once this resolves. */
-export async function insertAgentSpans(traces: TraceStore, spans: readonly NewAgentSpan[]): Promise<void> {
-  await traces.insert("agent_spans", spans.map(storedJson).join("\n"))
+/**
+ * Removes the spans of calls that are deleted. Most calls are no spans of agents: a mutation, which reads
+ * parts of the table, runs only when there is something to remove.
+ */
+export async function deleteAgentSpans(
+  traces: TraceStore,
+  projectId: string,
+  callIds: readonly string[],
+): Promise<void> {
+  const condition = "project_id = {projectId:UUID} and span_id in {callIds:Array(String)}"
+  const found = await traces.rows(`select 1 from agent_spans where ${condition} limit 1`, { projectId, callIds })
+  if (found.length > 0) await traces.command(`delete from agent_spans where ${condition}`, { projectId, callIds })
+}
+
+/** A line of the table. */
+export function agentSpanLine(span: NewAgentSpan): string {
+  return `${storedJson(span)}\n`
 }

@@ -75,7 +75,7 @@ function valueOf(source: ValueRef["source"], key: string, parameters: SqlParamet
     throw new HeddleError("value_error", `unknown derived span value: "${key}"; use ${Object.keys(derived).join(", ")}`)
   }
   const column = findSpanColumn(key)
-  const type = column === null ? null : typeOfKind[columnOf(column).kind]
+  const type = column === null || columnOf(column).isElsewhere ? null : typeOfKind[columnOf(column).kind]
   if (column === null || type === null) throw new HeddleError("value_error", `field "${key}" is not aggregatable`)
   return { sql: columnSql(column, type), type }
 }

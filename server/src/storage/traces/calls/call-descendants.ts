@@ -1,10 +1,11 @@
 /** Calls below others in the tree of their trace. */
-import { traceCandidates } from "./call-places.ts"
+import { hasId } from "./call-keys.ts"
+import { type CallKey, callKey, isCandidate, type StoredKey, traceCandidates } from "./call-places.ts"
+import { callsFinal } from "./calls-tables.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 
-interface Place {
-  id: string
+interface TreeCall extends StoredKey {
   trace_id: string
   parent_id: string | null
 }
@@ -14,25 +15,25 @@ export async function withDescendants(
   traces: TraceStore,
   projectId: string,
   callIds: readonly string[],
-): Promise<string[]> {
+): Promise<CallKey[]> {
   const byId = new SqlParameters()
-  const roots = await existing(traces, projectId, `id in ${byId.bind(callIds, "Array(String)")}`, byId)
+  const roots = await existing(traces, projectId, hasId(byId, projectId, callIds), byId)
   const traceIds = [...new Set(roots.map(({ trace_id }) => trace_id))]
   const byTrace = new SqlParameters()
   const candidates = traceCandidates(byTrace, projectId, traceIds)
-  const inTraces = `id in (${candidates}) and trace_id in ${byTrace.bind(traceIds, "Array(String)")}`
-  const places = await existing(traces, projectId, inTraces, byTrace)
-  const children = Map.groupBy(places, ({ trace_id, parent_id }) => `${trace_id} ${parent_id}`)
-  const found = new Set(roots.map(({ id }) => id))
+  const inTraces = `${isCandidate(candidates)} and trace_id in ${byTrace.bind(traceIds, "Array(String)")}`
+  const calls = await existing(traces, projectId, inTraces, byTrace)
+  const children = Map.groupBy(calls, ({ trace_id, parent_id }) => `${trace_id} ${parent_id}`)
+  const found = new Map(roots.map((root) => [root.id, root]))
   const open = [...roots]
-  for (let place = open.pop(); place !== undefined; place = open.pop()) {
-    for (const child of children.get(`${place.trace_id} ${place.id}`) ?? []) {
+  for (let call = open.pop(); call !== undefined; call = open.pop()) {
+    for (const child of children.get(`${call.trace_id} ${call.id}`) ?? []) {
       if (found.has(child.id)) continue
-      found.add(child.id)
+      found.set(child.id, child)
       open.push(child)
     }
   }
-  return [...found]
+  return Array.from(found.values(), callKey)
 }
 
 function existing(
@@ -40,9 +41,9 @@ function existing(
   projectId: string,
   condition: string,
   parameters: SqlParameters,
-): Promise<Place[]> {
-  return traces.rows<Place>(
-    `select id, trace_id, parent_id from calls final
+): Promise<TreeCall[]> {
+  return traces.rows<TreeCall>(
+    `select id, sort_time, trace_id, parent_id from ${callsFinal}
       where project_id = {projectId:UUID} and ${condition} and started_at is not null and deleted_at is null`,
     { ...parameters.values, projectId },
   )

@@ -1,6 +1,7 @@
 /** `filter` of a calls query as SQL conditions: evaluation-store-calls 3.5. Members are ANDed, values inside one ORed. */
 import { HeddleError } from "../../../errors.ts"
 import type { CallsFilter } from "../../../wire/evaluation/call-read.ts"
+import { hasId } from "./call-keys.ts"
 import { traceCandidates } from "./call-places.ts"
 import { hasRef } from "./payload-refs.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
@@ -37,13 +38,13 @@ const anyVersion = ":*"
  * But for `trace_ids`, see {@link traceCondition}.
  * @throws {HeddleError} 400 for a list of more than 1000.
  */
-export function filterConditions(filter: CallsFilter, parameters: SqlParameters): string[] {
+export function filterConditions(filter: CallsFilter, projectId: string, parameters: SqlParameters): string[] {
   for (const name of limitedLists) checkLength(name, filter[name]?.length ?? 0)
   const oneOf = (column: string, values: readonly string[]) =>
     `${column} in ${parameters.bind(values, "Array(String)")}`
   const conditions: string[] = []
   const { op_names, input_refs, output_refs, call_ids } = filter
-  if (given(call_ids)) conditions.push(oneOf("id", call_ids))
+  if (given(call_ids)) conditions.push(hasId(parameters, projectId, call_ids))
   for (const [name, column] of exactLists) {
     const values = filter[name]
     if (given(values)) conditions.push(oneOf(column, values))
@@ -72,7 +73,7 @@ function checkLength(name: string, length: number): void {
 }
 
 export interface TraceCondition {
-  /** SQL: a select of the ids of calls, some of which may have moved to another trace since. */
+  /** SQL: a select of `sort_time` and `id` of calls, some of which may have moved to another trace since. */
   candidates: string
   /** SQL: of a call that is in one of the traces now. */
   isIn: string

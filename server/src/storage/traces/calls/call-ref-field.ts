@@ -44,7 +44,11 @@ export function either(first: SqlValue, second: SqlValue): SqlValue {
   return {
     kind: "json",
     as: (type) => `ifNull(${first.as(type)}, ${second.as(type)})`,
-    exists: `(${first.exists} or ${second.exists})`,
-    size: `ifNull(${first.size}, ${second.size})`,
+    get exists() {
+      return `(${first.exists} or ${second.exists})`
+    },
+    get size() {
+      return `ifNull(${first.size}, ${second.size})`
+    },
   }
 }

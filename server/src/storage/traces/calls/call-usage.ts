@@ -1,16 +1,11 @@
 /** What calls report of their tokens, from narrow columns: evaluation-store-calls 4.1. */
 import type { CallsSelection } from "./calls-selection.ts"
-import { isoTimeSql } from "../query/sql-time.ts"
+import { callsFinal } from "./calls-tables.ts"
 import type { TraceStore } from "../store/trace-store.ts"
+import { reportColumns, type UsageReport } from "./usage-reports.ts"
 
-export interface CallUsageRow {
-  id: string
-  parent_id: string | null
-  /** ISO 8601, UTC. */
-  started_at: string
+export interface CallUsageRow extends UsageReport {
   is_running: boolean
-  /** JSON text of `summary.usage`; empty: none. */
-  usage: string
 }
 
 /** The first `limit` calls of the selection. */
@@ -20,9 +15,8 @@ export async function readCallUsage(
   limit: number,
 ): Promise<CallUsageRow[]> {
   return traces.rows<CallUsageRow>(
-    `select id, parent_id, ${isoTimeSql("calls.started_at")} as started_at, ended_at is null as is_running,
-      JSONExtractRaw(ifNull(summary, ''), 1, 'usage') as usage
-      from calls final where ${selection.live} and ${selection.asked} order by ${selection.order} limit ${limit}`,
+    `select ${reportColumns()}, ended_at is null as is_running
+      from ${callsFinal} where ${selection.live} and ${selection.asked} order by ${selection.order} limit ${limit}`,
     selection.parameters,
   )
 }
@@ -30,7 +24,7 @@ export async function readCallUsage(
 /** Each once. */
 export async function readTraceIds(traces: TraceStore, selection: CallsSelection): Promise<string[]> {
   const rows = await traces.rows<{ trace_id: string }>(
-    `select distinct trace_id from calls final where ${selection.live} and ${selection.asked}`,
+    `select distinct trace_id from ${callsFinal} where ${selection.live} and ${selection.asked}`,
     selection.parameters,
   )
   return rows.map((row) => row.trace_id)

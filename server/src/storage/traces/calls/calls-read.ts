@@ -1,7 +1,9 @@
 /** Reads calls: first which ones and in which order, from narrow columns; then what is shown of them. */
 import { type Expansion, payloadValue } from "./call-ref-field.ts"
-import { timeCandidates } from "./call-places.ts"
+import { hasKey } from "./call-keys.ts"
+import { type CallKey, callKey, type StoredKey, timeCandidates } from "./call-places.ts"
 import { type CallsQuery, type CallsSelection, selectCalls } from "./calls-selection.ts"
+import { callsFinal } from "./calls-tables.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 
@@ -11,9 +13,9 @@ export interface Page {
   offset: number
 }
 
-/** Ids in the order asked for. */
-export async function findCallIds(traces: TraceStore, selection: CallsSelection, page: Page): Promise<string[]> {
-  return (await nearestCallIds(traces, selection, page)) ?? scanCallIds(traces, selection, page)
+/** In the order asked for. */
+export async function findCalls(traces: TraceStore, selection: CallsSelection, page: Page): Promise<CallKey[]> {
+  return (await nearestCalls(traces, selection, page)) ?? scanCalls(traces, selection, page)
 }
 
 /** How many candidates by time are tried before the whole project is read, and by what they grow. */
@@ -26,25 +28,16 @@ const growth = 8
  * or is not full within {@link mostCandidates}. A candidate may be stale (the call was started again
  * at another time), so a call counts only when no call beyond the candidates could come before it.
  */
-async function nearestCallIds(traces: TraceStore, selection: CallsSelection, page: Page): Promise<string[] | null> {
+async function nearestCalls(traces: TraceStore, selection: CallsSelection, page: Page): Promise<CallKey[] | null> {
   if (selection.byTime === null || page.limit === null) return null
   const wanted = page.offset + page.limit
   for (let count = Math.max(firstCandidates, 2 * wanted); count <= mostCandidates; count *= growth) {
     const candidates = await nearestCandidates(traces, selection.projectId, selection.byTime, count)
     const sure = candidates.at(-1)?.started_at
-    const rows =
-      sure === undefined
-        ? []
-        : await verify(
-            traces,
-            selection,
-            candidates.map(({ id }) => id),
-            sure,
-            wanted,
-          )
+    const rows = sure === undefined ? [] : await verify(traces, selection, candidates, sure, wanted)
     const isEverything = candidates.length < count
     if (isEverything || rows.filter((row) => row.sure).length >= wanted) {
-      return rows.slice(page.offset).map(({ id }) => id)
+      return rows.slice(page.offset).map(callKey)
     }
     // Too few to hope for: at this rate the most candidates hold no full page.
     if (count > firstCandidates && rows.length * mostCandidates < wanted * count) return null
@@ -52,46 +45,48 @@ async function nearestCallIds(traces: TraceStore, selection: CallsSelection, pag
   return null
 }
 
-interface Candidate {
-  id: string
+export interface Candidate extends CallKey {
   started_at: string
 }
 
-function nearestCandidates(
+/** The `count` places at one end of time. */
+export async function nearestCandidates(
   traces: TraceStore,
   projectId: string,
   direction: "asc" | "desc",
   count: number,
 ): Promise<Candidate[]> {
   const parameters = new SqlParameters()
-  return traces.rows<Candidate>(timeCandidates(parameters, projectId, direction, count), parameters.values, {
-    threads: 1,
-  })
+  const sql = timeCandidates(parameters, projectId, direction, count)
+  const rows = await traces.rows<StoredKey & Candidate>(sql, parameters.values, { few: true, kind: "lookup" })
+  return rows.map((row) => ({ ...callKey(row), started_at: row.started_at }))
 }
 
-/** Those of the ids that are asked for, in order; `sure` are the ones before the moment `last`. */
+/** Those of the candidates that are asked for, in order; `sure` are the ones before the moment `last`. */
 function verify(
   traces: TraceStore,
   { live, asked, order, byTime, parameters }: CallsSelection,
-  ids: readonly string[],
+  candidates: readonly Candidate[],
   last: string,
   wanted: number,
-): Promise<{ id: string; sure: boolean }[]> {
+): Promise<(StoredKey & { sure: boolean })[]> {
   const within = byTime === "asc" ? "<" : ">"
+  const own = new SqlParameters("c")
   return traces.rows(
-    `select id, started_at ${within} {last:DateTime64(6, 'UTC')} as sure from calls final
-      where ${live} and id in {candidates:Array(String)} and ${asked} order by ${order} limit ${wanted}`,
-    { ...parameters, candidates: ids, last },
+    `select id, sort_time, started_at ${within} {last:DateTime64(6, 'UTC')} as sure from ${callsFinal}
+      where ${live} and ${hasKey(own, candidates)} and ${asked} order by ${order} limit ${wanted}`,
+    { ...parameters, ...own.values, last },
   )
 }
 
-async function scanCallIds(traces: TraceStore, selection: CallsSelection, { limit, offset }: Page): Promise<string[]> {
+async function scanCalls(traces: TraceStore, selection: CallsSelection, { limit, offset }: Page): Promise<CallKey[]> {
   const page = limit === null ? `limit 18446744073709551615 offset ${offset}` : `limit ${limit} offset ${offset}`
-  const rows = await traces.rows<{ id: string }>(
-    `select id from calls final where ${selection.live} and ${selection.asked} order by ${selection.order} ${page}`,
+  const rows = await traces.rows<StoredKey>(
+    `select id, sort_time from ${callsFinal}
+      where ${selection.live} and ${selection.asked} order by ${selection.order} ${page}`,
     selection.parameters,
   )
-  return rows.map(({ id }) => id)
+  return rows.map(callKey)
 }
 
 /** The different refs that stand at a path of the payloads of the calls that a filter names, at most `most`. */
@@ -105,7 +100,7 @@ export async function findRefs(
   const own = new SqlParameters("r")
   const ref = payloadValue(path, expansions, own).as("text")
   const rows = await traces.rows<{ ref: string }>(
-    `select distinct ${ref} as ref from calls final
+    `select distinct ${ref} as ref from ${callsFinal}
       where ${live} and ${asked} and startsWith(ref, 'weave:///') limit ${most}`,
     { ...parameters, ...own.values },
   )
@@ -114,7 +109,7 @@ export async function findRefs(
 
 /** How many calls there are, counted no further than `limit`. */
 export async function countCalls(traces: TraceStore, selection: CallsSelection, limit: number | null): Promise<number> {
-  const from = `from calls final where ${selection.live} and ${selection.asked}`
+  const from = `from ${callsFinal} where ${selection.live} and ${selection.asked}`
   const sql =
     limit === null ? `select count() as n ${from}` : `select count() as n from (select 1 ${from} limit ${limit})`
   const rows = await traces.rows<{ n: string }>(sql, selection.parameters)
@@ -123,9 +118,9 @@ export async function countCalls(traces: TraceStore, selection: CallsSelection, 
 
 /** Bytes of the payloads of the whole traces of the calls that are roots, and were counted. */
 export async function traceBytes(traces: TraceStore, selection: CallsSelection): Promise<number> {
-  const roots = `select trace_id from calls final where ${selection.live} and ${selection.asked} and parent_id is null`
+  const roots = `select trace_id from ${callsFinal} where ${selection.live} and ${selection.asked} and parent_id is null`
   const rows = await traces.rows<{ bytes: string }>(
-    `select sum(${storageSizeSql}) as bytes from calls final where ${selection.live} and trace_id in (${roots})`,
+    `select sum(${storageSizeSql}) as bytes from ${callsFinal} where ${selection.live} and trace_id in (${roots})`,
     selection.parameters,
   )
   return Number(rows[0]?.bytes ?? 0)

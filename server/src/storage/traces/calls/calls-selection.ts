@@ -1,9 +1,10 @@
-/** Which calls a request asks for, as SQL over `calls final`, and in which order. */
+/** Which calls a request asks for, as SQL over the calls, and in which order. */
 import type { CallsFilter } from "../../../wire/evaluation/call-read.ts"
 import type { Query, SortBy } from "../../../wire/evaluation/query.ts"
 import type { Expansion } from "./call-ref-field.ts"
 import { callField } from "./call-query-fields.ts"
 import { filterConditions, traceCondition } from "./call-filter.ts"
+import { isCandidate } from "./call-places.ts"
 import { compileCondition } from "../query/query-condition.ts"
 import { compileOrder } from "../query/query-order.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
@@ -30,7 +31,7 @@ export interface CallsSelection {
   live: string
   /** SQL: what the request asks for besides; "true" when nothing. */
   asked: string
-  /** Of the calls of some traces: where their ids are found, and SQL of what is asked of them besides. */
+  /** Of the calls of some traces: where their keys are found, and SQL of what is asked of them besides. */
   traces: { candidates: string; asked: string } | null
   /** Terms of an `order by`, down to the id. */
   order: string
@@ -44,7 +45,7 @@ export function selectCalls(request: CallsQuery): CallsSelection {
   const { projectId, projectName, filter, query, sortBy, expansions = [] } = request
   const parameters = new SqlParameters()
   const field = (path: string): SqlValue => callField(path, { projectId, projectName, parameters, expansions })
-  const conditions = filterConditions(filter, parameters)
+  const conditions = filterConditions(filter, projectId, parameters)
   if (query !== null) conditions.push(compileCondition(query.$expr, { field, parameters }))
   const inTraces = traceCondition(filter, projectId, parameters)
   if (inTraces !== null) conditions.push(inTraces.isIn)
@@ -54,7 +55,7 @@ export function selectCalls(request: CallsQuery): CallsSelection {
     projectId,
     project,
     live: `${project} and started_at is not null and deleted_at is null`,
-    asked: inTraces === null ? asked : `id in (${inTraces.candidates}) and ${asked}`,
+    asked: inTraces === null ? asked : `${isCandidate(inTraces.candidates)} and ${asked}`,
     traces: inTraces === null ? null : { candidates: inTraces.candidates, asked },
     byTime: hasIndex(filter) ? null : timeDirection(sortBy),
     order: orderOf(sortBy, field),

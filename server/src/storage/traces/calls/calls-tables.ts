@@ -1,11 +1,14 @@
 /** Of many small parts more are merged at once, so that a row is rewritten less often (5 is ClickHouse's own). */
 const rarerMerges = "merge_selector_base = 20"
 
+export const callsTable = "calls_v2"
+export const callPlacesTable = "call_places_v2"
+
+/** SQL, after `from`: every call once, its partial rows made one. */
+export const callsFinal = `${callsTable} as calls final`
+
 /** SQL: ClickHouse's reader of JSON refuses a payload of the call. */
 export const hasOddJson = "isNotNull(odd_json)"
-
-/** Ends a row, as JSON, of which a payload holds what makes `JsonScanner.sawUnreadable`. */
-export const oddJsonMember = ',"odd_json":1'
 
 /**
  * Calls: evaluation-store-calls 2 and 3.1.
@@ -14,15 +17,21 @@ export const oddJsonMember = ',"odd_json":1'
  * each column (`final`). So starts, ends, updates and deletions may come in any order, twice, or
  * through several servers. A row without `started_at` is an end whose start has not come.
  *
+ * `sort_time`: see sort-time.ts. All rows of a call have the same.
+ *
  * Payload columns hold `[<the JSON text as it came>]`: ClickHouse keeps the text of an array, which a
  * bare JSON string would lose. `odd_json` says which calls `query/json-value.ts` must read in its
  * slower way, so that no search need try every payload; whoever makes the row finds out.
  *
- * `call_places`: see call-places.ts.
+ * Blocks of 16 KiB and more: to read one row, a block of each narrow column is decompressed, and by
+ * ClickHouse's own 64 KiB that takes longer than the payloads.
+ *
+ * `call_places_v2`: see call-places.ts. Rows are looked up there one by one, hence the small blocks.
  */
 export const callsTables = [
-  `create table if not exists calls (
+  `create table if not exists ${callsTable} (
     project_id UUID,
+    sort_time Int64 codec(Delta, ZSTD),
     id String codec(ZSTD),
     trace_id Nullable(String) codec(ZSTD),
     parent_id Nullable(String) codec(ZSTD),
@@ -45,13 +54,15 @@ export const callsTables = [
     expire_at Nullable(DateTime64(3, 'UTC')),
     deleted_at Nullable(DateTime64(3, 'UTC')),
     odd_json Nullable(UInt8)
-  ) engine = CoalescingMergeTree order by (project_id, id)
-  settings index_granularity = 512, ${rarerMerges}`,
-  `create table if not exists call_places (
+  ) engine = CoalescingMergeTree order by (project_id, sort_time, id)
+  settings index_granularity = 512, min_compress_block_size = 16384, ${rarerMerges}`,
+  `create table if not exists ${callPlacesTable} (
+    kind UInt8,
     project_id UUID,
-    trace_id String codec(ZSTD),
+    key String codec(ZSTD),
     started_at DateTime64(6, 'UTC') codec(Delta, ZSTD),
-    id String codec(ZSTD)
-  ) engine = ReplacingMergeTree order by (project_id, trace_id, started_at, id)
-  settings index_granularity = 1024, ${rarerMerges}`,
+    id String codec(ZSTD),
+    sort_time Int64 codec(Delta, ZSTD)
+  ) engine = ReplacingMergeTree order by (kind, project_id, key, started_at, id, sort_time)
+  settings index_granularity = 256, min_compress_block_size = 4096, ${rarerMerges}`,
 ]

@@ -5,12 +5,17 @@
  */
 import { setImmediate, setTimeout } from "node:timers/promises"
 import { HeddleError, isStoreAway } from "../../../errors.ts"
+import { defaultLimits, type Limits } from "../../../limits.ts"
+import { Turns, type WaitingWork } from "../../../work/turns.ts"
+import { background, currentTenant, outsideOfRequests, toTheEnd } from "../../../work/work-scope.ts"
 import type { TraceStore } from "../store/trace-store.ts"
+import type { CallBatch } from "./call-batch.ts"
+import { CallPlacer } from "./call-placer.ts"
+import { insertCalls } from "./insert-calls.ts"
+import type { SeenIds } from "./seen-ids.ts"
 
-/** Bytes of one insert, unless a single request has more. ClickHouse writes less than 256 MiB as one part. */
-const maximumInsertBytes = 32 * 1024 * 1024
-/** Bytes that may wait; what comes then is refused, so that memory stays bounded. */
-const maximumWaitingBytes = 128 * 1024 * 1024
+/** An insert takes no further request once it has so much. With the largest request it is less than the 256 MiB of one part. */
+const fullInsertBytes = 32 * 1024 * 1024
 const retryAfterMs = 1_000
 /**
  * A large insert uses one core while the other one reads the requests for the next, so two may run; what
@@ -24,25 +29,24 @@ const insertsAtOnce = 2
  */
 const gathering = { insertBytes: 128 * 1024, milliseconds: 20 }
 
-/** JSON Lines. */
-export interface CallBatch {
-  /** Of the table `calls`. */
-  rows: Buffer
-  /** Of each start among them; see `placeLines`. */
-  places: Buffer
-}
-
-interface Waiter {
+interface Waiter extends WaitingWork {
   batch: CallBatch
   resolve: () => void
   reject: (error: unknown) => void
 }
 
+export type CallWriterLimits = Pick<Limits, "call_waiting_bytes_per_user" | "call_waiting_bytes_total">
+
 export class CallWriter {
   readonly #traces: TraceStore
-  #waiting: Waiter[] = []
-  /** Of what waits and of what is being stored. */
+  readonly #placer: CallPlacer
+  readonly #limits: CallWriterLimits
+  readonly #waiting = new Turns<Waiter>()
+  /** Bytes that wait for an insert or are in one. */
   #waitingBytes = 0
+  /** Bytes that are not stored yet, also of rows whose place is being looked up: of all, and of each user who has any. */
+  #heldBytes = 0
+  readonly #userBytes = new Map<string, number>()
   /** Requests of the inserts that run. */
   #storing = 0
   #inserts = 0
@@ -51,29 +55,71 @@ export class CallWriter {
   #expected = 1
   #gathered: (() => void) | null = null
 
-  constructor(traces: TraceStore) {
+  constructor(traces: TraceStore, seen: SeenIds, limits: CallWriterLimits = defaultLimits) {
     this.#traces = traces
+    this.#placer = new CallPlacer(traces, seen)
+    this.#limits = limits
   }
 
   /**
-   * Resolves once the rows are stored and every read sees them.
-   * @throws {HeddleError} `store_overloaded` when too much waits; nothing was stored.
+   * Resolves once the rows are stored and every read sees them. They are stored also when the client has left.
+   * @throws {HeddleError} 429 `rate_limit_exceeded`, 503 `store_overloaded` when too much waits; nothing was stored.
    */
-  add(batch: CallBatch): Promise<void> {
+  async add(batch: CallBatch): Promise<void> {
     const bytes = sizeOf(batch)
-    if (bytes === 0) return Promise.resolve()
-    if (this.#waiting.length > 0 && this.#waitingBytes + bytes > maximumWaitingBytes) throw overloaded()
+    if (bytes === 0) return
+    const { userId } = currentTenant()
+    this.#refuseWhenFull(userId, bytes)
+    this.#hold(userId, bytes)
+    try {
+      if (batch.unplaced.length === 0) await this.#enqueue(batch)
+      else await toTheEnd(() => this.#placer.store(batch, (placed) => this.#enqueue(placed)))
+    } finally {
+      this.#hold(userId, -bytes)
+    }
+  }
+
+  /** Bytes of calls that are not stored yet. */
+  get heldBytes(): number {
+    return this.#heldBytes
+  }
+
+  #enqueue(batch: CallBatch): Promise<void> {
+    const { userId, teamId } = currentTenant()
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ batch, resolve, reject })
-      this.#waitingBytes += bytes
-      if (this.#waiting.length >= this.#expected) this.#gathered?.()
+      this.#waiting.add({ userId, teamId, kind: "heavy", batch, resolve, reject })
+      this.#waitingBytes += sizeOf(batch)
+      if (this.#waits >= this.#expected) this.#gathered?.()
       this.#startNext()
     })
   }
 
+  get #waits(): number {
+    return this.#waiting.counts.heavy
+  }
+
+  /** A user who has nothing here is let in though the whole is full, or those who fill it would shut out all others. */
+  #refuseWhenFull(userId: string, bytes: number): void {
+    const own = this.#userBytes.get(userId) ?? 0
+    if (own === 0) return
+    const { call_waiting_bytes_per_user: perUser, call_waiting_bytes_total: total } = this.#limits
+    if (userId !== background.userId && own + bytes > perUser) throw tooMuch(perUser)
+    if (this.#heldBytes + bytes > total) throw overloaded()
+  }
+
+  #hold(userId: string, bytes: number): void {
+    this.#heldBytes += bytes
+    const own = (this.#userBytes.get(userId) ?? 0) + bytes
+    if (own === 0) this.#userBytes.delete(userId)
+    else this.#userBytes.set(userId, own)
+  }
+
+  /** The insert serves all who wait: it does not end with the request that begins it. */
   #startNext(): void {
-    if (this.#waiting.length === 0 || this.#isGathering || this.#inserts === insertsAtOnce) return
-    if (this.#inserts === 0 || this.#waitingBytes >= gathering.insertBytes) void this.#insertNext()
+    if (this.#waits === 0 || this.#isGathering || this.#inserts === insertsAtOnce) return
+    if (this.#inserts === 0 || this.#waitingBytes >= gathering.insertBytes) {
+      void outsideOfRequests(() => this.#insertNext())
+    }
   }
 
   async #insertNext(): Promise<void> {
@@ -93,14 +139,14 @@ export class CallWriter {
 
   /** Of all who send now, how many make one of the inserts. */
   #share(): number {
-    return Math.ceil((this.#storing + this.#waiting.length) / insertsAtOnce)
+    return Math.ceil((this.#storing + this.#waits) / insertsAtOnce)
   }
 
   async #gather(): Promise<void> {
     this.#isGathering = true
     // Requests that came in the same turn of the event loop share an insert.
     await setImmediate()
-    if (this.#waiting.length < this.#expected) {
+    if (this.#waits < this.#expected) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#gathered = resolve
       await Promise.race([promise, setTimeout(gathering.milliseconds)])
@@ -109,12 +155,16 @@ export class CallWriter {
     this.#isGathering = false
   }
 
+  /** In turns by tenant, so that a small request need not wait until all of a large sender is stored. */
   #next(): Waiter[] {
-    let bytes = 0
-    const full = this.#waiting.findIndex(
-      ({ batch }, index) => (bytes += sizeOf(batch)) > maximumInsertBytes && index > 0,
-    )
-    return this.#waiting.splice(0, full === -1 ? this.#waiting.length : full)
+    const group: Waiter[] = []
+    for (let bytes = 0; bytes < fullInsertBytes;) {
+      const next = this.#waiting.take(() => true)
+      if (next === null) break
+      bytes += sizeOf(next.batch)
+      group.push(next)
+    }
+    return group
   }
 
   async #store(group: readonly Waiter[]): Promise<void> {
@@ -133,13 +183,15 @@ export class CallWriter {
   }
 }
 
-export async function insertCalls(traces: TraceStore, batches: readonly CallBatch[]): Promise<void> {
-  const places = Buffer.concat(batches.map((batch) => batch.places))
-  const rows = Buffer.concat(batches.map((batch) => batch.rows))
-  await Promise.all([traces.insert("call_places", places), traces.insert("calls", rows)])
-}
+const sizeOf = ({ rows, places, agentSpans }: CallBatch): number =>
+  rows.length + places.length + (agentSpans?.length ?? 0)
 
-const sizeOf = ({ rows, places }: CallBatch): number => rows.length + places.length
+function tooMuch(perUser: number): HeddleError {
+  const message =
+    `calls of yours wait to be stored, and with these they would be more than the ${Math.round(perUser / 1024 ** 2)} MiB ` +
+    "of one user; none of these were stored. Send them again a little later"
+  return new HeddleError("rate_limit_exceeded", message, { retryAfterMs })
+}
 
 function overloaded(): HeddleError {
   const message = "too many calls wait to be stored; none of these were. Send them again a little later"

@@ -1,9 +1,12 @@
 /** What is shown of calls, by id: payloads as the text they came as. */
-import { timeCandidates, traceCandidates } from "./call-places.ts"
-import { type Page, storageSizeSql } from "./calls-read.ts"
+import { hasId, hasKey } from "./call-keys.ts"
+import { type CallKey, callKey, isCandidate, type StoredKey, traceCandidates } from "./call-places.ts"
+import { nearestCandidates, type Page, storageSizeSql } from "./calls-read.ts"
 import type { CallsSelection } from "./calls-selection.ts"
+import { callsFinal } from "./calls-tables.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
-import { type TraceStore, TraceStoreError, traceErrorCodes } from "../store/trace-store.ts"
+import { needsLessMemory } from "../store/store-failure.ts"
+import { kindOf, type TraceStore } from "../store/trace-store.ts"
 
 /** Times are ISO 8601 in UTC, to the microsecond. The first five are always read. */
 export interface CallRow {
@@ -41,15 +44,17 @@ const clearable = ["display_name", "exception"] as const
 
 /** The most memory that one reading of rows may take before it is cut in two. */
 const readingLimits = { bytes: 768 * 1024 ** 2 }
-/** For a few rows, to divide the work takes longer than the work. */
-const fewRowsLimits = { ...readingLimits, threads: 1 }
+const fewRowsLimits = { ...readingLimits, few: true, kind: "lookup" } as const
 const scatteredLimits = { ...readingLimits, scattered: true }
+/** Of several rows: they are parsed at once, on the thread that serves everybody. One may have 32 MiB. */
+const pieceBytes = 16 * 1024 ** 2
+const fewPieceLimits = { ...fewRowsLimits, resultBytes: pieceBytes } as const
 
 /** Bare columns: what is computed of them in the statement would take ClickHouse longer to plan than to read. */
 function showSql(columns: readonly CallColumn[], calls: string): string {
   const shown: string[] = [...always, ...columns.filter((column) => column !== "storage_size_bytes")]
   if (columns.includes("storage_size_bytes")) shown.push(`${storageSizeSql} as storage_size_bytes`)
-  return `select ${shown.join(", ")} from calls final ${calls}`
+  return `select ${shown.join(", ")} from ${callsFinal} ${calls}`
 }
 
 /** From the columns as they are stored to what they mean. */
@@ -63,27 +68,74 @@ function toCallRow(stored: CallRow): CallRow {
 }
 
 /** In the order of `ids`; calls that are gone by now are left out. */
-export async function readCallRows(
+export function readCallRows(
   traces: TraceStore,
   projectId: string,
   ids: readonly string[],
   columns: readonly CallColumn[],
 ): Promise<CallRow[]> {
+  const areThese = (some: readonly string[], parameters: SqlParameters) => hasId(parameters, projectId, some)
+  return collected(readPieces(traces, projectId, ids, columns, areThese))
+}
+
+/** {@link readCallRows} of calls whose keys are known. */
+export function readRowsOf(
+  traces: TraceStore,
+  projectId: string,
+  keys: readonly CallKey[],
+  columns: readonly CallColumn[],
+): Promise<CallRow[]> {
+  return collected(piecesOf(traces, projectId, keys, columns))
+}
+
+/** {@link readRowsOf}, in pieces: rows may be megabytes each. */
+export function piecesOf(
+  traces: TraceStore,
+  projectId: string,
+  keys: readonly CallKey[],
+  columns: readonly CallColumn[],
+): AsyncGenerator<CallRow[]> {
+  const ids = keys.map(({ id }) => id)
+  const sortTimes = new Map(keys.map(({ id, sort_time }) => [id, sort_time]))
+  return readPieces(traces, projectId, ids, columns, (some, parameters) =>
+    hasKey(
+      parameters,
+      some.map((id) => ({ id, sort_time: sortTimes.get(id) as number })),
+    ),
+  )
+}
+
+async function collected(pieces: AsyncGenerator<CallRow[]>): Promise<CallRow[]> {
+  const all: CallRow[][] = []
+  for await (const piece of pieces) all.push(piece)
+  return all.flat()
+}
+
+/** In order. `areThese`: SQL of calls with these ids. */
+async function* readPieces(
+  traces: TraceStore,
+  projectId: string,
+  ids: readonly string[],
+  columns: readonly CallColumn[],
+  areThese: (ids: readonly string[], parameters: SqlParameters) => string,
+): AsyncGenerator<CallRow[]> {
+  if (ids.length === 0) return
+  const parameters = new SqlParameters()
   const sql = showSql(
     columns,
-    "where project_id = {projectId:UUID} and id in {ids:Array(String)} and started_at is not null and deleted_at is null",
+    `where project_id = {projectId:UUID} and ${areThese(ids, parameters)} and started_at is not null and deleted_at is null`,
   )
-  try {
-    const rows = await traces.rows<CallRow>(sql, { projectId, ids }, ids.length === 1 ? fewRowsLimits : scatteredLimits)
+  const limits = ids.length === 1 ? fewRowsLimits : { ...scatteredLimits, resultBytes: pieceBytes, kind: kindOf(ids) }
+  const rows = await traces
+    .rows<CallRow>(sql, { ...parameters.values, projectId }, limits)
+    .catch((error: unknown) => (ids.length < 2 ? Promise.reject(error) : nullWhenTooLarge(error)))
+  if (rows !== null) {
     const byId = new Map(rows.map((row) => [row.id, toCallRow(row)]))
-    return ids.flatMap((id) => byId.get(id) ?? [])
-  } catch (error) {
-    // Rows may be megabytes each: fewer at once need less memory.
-    if (!(error instanceof TraceStoreError) || error.code !== traceErrorCodes.memory || ids.length < 2) throw error
-    const half = Math.ceil(ids.length / 2)
-    const first = await readCallRows(traces, projectId, ids.slice(0, half), columns)
-    return [...first, ...(await readCallRows(traces, projectId, ids.slice(half), columns))]
+    return yield ids.flatMap((id) => byId.get(id) ?? [])
   }
+  const half = Math.ceil(ids.length / 2)
+  yield* readPieces(traces, projectId, ids.slice(0, half), columns, areThese)
+  yield* readPieces(traces, projectId, ids.slice(half), columns, areThese)
 }
 
 /** More candidates than calls are wanted, as some may be deleted. */
@@ -115,11 +167,12 @@ async function rowsOfTraces(
   { candidates, asked }: NonNullable<CallsSelection["traces"]>,
   columns: readonly CallColumn[],
 ): Promise<CallRow[] | null> {
-  const found = await traces.rows<{ id: string }>(`${candidates} limit ${mostFirstRows + 1}`, parameters, fewRowsLimits)
+  const found = await traces.rows<StoredKey>(`${candidates} limit ${mostFirstRows + 1}`, parameters, fewRowsLimits)
   if (found.length > mostFirstRows) return null
-  const ids = found.map(({ id }) => id)
-  const sql = showSql(columns, `where ${live} and id in {ids:Array(String)} and ${asked} order by ${order}`)
-  return traces.rows<CallRow>(sql, { ...parameters, ids }, fewRowsLimits).catch(nullWhenTooLarge)
+  const own = new SqlParameters("c")
+  const calls = hasKey(own, found.map(callKey))
+  const sql = showSql(columns, `where ${live} and ${calls} and ${asked} order by ${order}`)
+  return traces.rows<CallRow>(sql, { ...parameters, ...own.values }, fewPieceLimits).catch(nullWhenTooLarge)
 }
 
 /** The calls at one end of time, under no other condition. */
@@ -132,15 +185,10 @@ async function nearestRows(
   const wanted = (limit ?? Number.POSITIVE_INFINITY) + offset
   if (byTime === null || asked !== "true" || wanted > mostFirstRows) return null
   const count = wanted + spareCandidates
-  const places = new SqlParameters("c")
-  const candidates = await traces.rows<{ id: string; started_at: string }>(
-    timeCandidates(places, projectId, byTime, count),
-    places.values,
-    fewRowsLimits,
-  )
-  const ids = candidates.map(({ id }) => id)
-  const sql = showSql(columns, `where ${live} and id in {ids:Array(String)} order by ${order} limit ${wanted}`)
-  const rows = await traces.rows<CallRow>(sql, { ...parameters, ids }, fewRowsLimits).catch(nullWhenTooLarge)
+  const candidates = await nearestCandidates(traces, projectId, byTime, count)
+  const own = new SqlParameters("c")
+  const sql = showSql(columns, `where ${live} and ${hasKey(own, candidates)} order by ${order} limit ${wanted}`)
+  const rows = await traces.rows<CallRow>(sql, { ...parameters, ...own.values }, fewPieceLimits).catch(nullWhenTooLarge)
   if (rows === null) return null
   // A call that is not among the candidates could come before one that is no earlier than the last of them.
   const last = candidates.at(-1)?.started_at ?? ""
@@ -149,7 +197,7 @@ async function nearestRows(
 }
 
 function nullWhenTooLarge(error: unknown): null {
-  if (error instanceof TraceStoreError && error.code === traceErrorCodes.memory) return null
+  if (needsLessMemory(error)) return null
   throw error
 }
 
@@ -174,9 +222,9 @@ export async function readTraceBytes(
   const parameters = new SqlParameters()
   const candidates = traceCandidates(parameters, projectId, traceIds)
   const rows = await traces.rows<{ trace: string; bytes: string }>(
-    `select trace_id as trace, sum(${storageSizeSql}) as bytes from calls final
+    `select trace_id as trace, sum(${storageSizeSql}) as bytes from ${callsFinal}
       where project_id = {projectId:UUID} and started_at is not null and deleted_at is null
-        and id in (${candidates}) and trace_id in {traceIds:Array(String)}
+        and ${isCandidate(candidates)} and trace_id in {traceIds:Array(String)}
       group by trace_id`,
     { ...parameters.values, projectId, traceIds },
   )

@@ -3,6 +3,7 @@ import type { ThreadRecord } from "../../../wire/evaluation/thread.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import { isoTimeSql } from "../query/sql-time.ts"
 import type { TraceStore } from "../store/trace-store.ts"
+import { callsFinal } from "./calls-tables.ts"
 
 export const threadSortFields = [
   "thread_id",
@@ -55,7 +56,7 @@ export function findThreads(traces: TraceStore, query: ThreadsQuery): Promise<Th
           argMax(id, (coalesce(ended_at, started_at), id)) as last_turn_id,
           quantileExactInclusiveOrNull(0.5)(${duration}) as p50_turn_duration_ms_key,
           quantileExactInclusiveOrNull(0.99)(${duration}) as p99_turn_duration_ms_key
-        from calls final where ${conditions.join(" and ")} group by thread_id_key
+        from ${callsFinal} where ${conditions.join(" and ")} group by thread_id_key
       )
       order by ${[...order, "thread_id_key asc"].join(", ")}
       limit ${limit} offset ${parameters.bind(query.offset, "UInt64")}`,

@@ -1,6 +1,7 @@
 /** Which rows evaluations share, filtered, sorted and cut to a page, from narrow parts of their trials: evaluation-store-objects 7. */
 import type { Query, SortBy } from "../../../wire/evaluation/query.ts"
 import { compileCondition } from "../query/query-condition.ts"
+import { callsFinal } from "../calls/calls-tables.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { SqlValue } from "../query/sql-value.ts"
 import type { TraceStore } from "../store/trace-store.ts"
@@ -66,7 +67,7 @@ export async function findResultRows(
 }
 
 function trialsSql({ scope, withDatasetRows }: ResultsQuery, parameters: SqlParameters): string {
-  const source = `from calls final where ${isTrial(scope, parameters)}`
+  const source = `from ${callsFinal} where ${isTrial(scope, parameters)}`
   const digest = rowDigestSql(parameters)
   const trials = `from (
     select id, assumeNotNull(parent_id) as evaluation, started_at, inputs, output, odd_json, ${digest} as row_digest ${source}
@@ -119,7 +120,7 @@ function spreadSql(value: SqlValue): string {
 export async function countResultRows(traces: TraceStore, scope: TrialScope): Promise<number> {
   const parameters = new SqlParameters()
   const [row] = await traces.rows<{ total: string }>(
-    `select uniqExact(${rowDigestSql(parameters)}) as total from calls final where ${isTrial(scope, parameters)}`,
+    `select uniqExact(${rowDigestSql(parameters)}) as total from ${callsFinal} where ${isTrial(scope, parameters)}`,
     parameters.values,
   )
   return Number(row?.total ?? 0)

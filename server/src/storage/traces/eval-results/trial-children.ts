@@ -1,5 +1,5 @@
 /** The calls right below trials: the model's, and those of scorers. */
-import { hasOddJson } from "../calls/calls-tables.ts"
+import { callsFinal, hasOddJson } from "../calls/calls-tables.ts"
 import { jsonValue } from "../query/json-value.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import { isoTimeSql } from "../query/sql-time.ts"
@@ -20,7 +20,7 @@ export async function findTrialChildren(
 ): Promise<TrialChild[]> {
   const parameters = new SqlParameters()
   return traces.rows<TrialChild>(
-    `select id, ${inputText("self", parameters)} as self from calls final
+    `select id, ${inputText("self", parameters)} as self from ${callsFinal}
       where ${inTraces(scope, parameters)} and parent_id in ${parameters.bind(trialIds, "Array(String)")}
       order by started_at, id`,
     parameters.values,
@@ -50,11 +50,11 @@ export async function readPredictUsage(
       from (
         select id, parent_id, started_at as began, assumeNotNull(op_name) as op, ${named} as is_named,
           ${inputText("self", parameters)} as self, ${usageSql(parameters)} as usage
-        from calls final where ${inTraces(scope, parameters)} and not (${isScore(parameters)})
+        from ${callsFinal} where ${inTraces(scope, parameters)} and not (${isScore(parameters)})
       ) as children
       inner join (
         select id, parent_id as evaluation, ${inputText("model", parameters)} as model
-        from calls final where ${chosenTrials(scope, ofRowsInAll, parameters)}
+        from ${callsFinal} where ${chosenTrials(scope, ofRowsInAll, parameters)}
       ) as trials on trials.id = children.parent_id
       where is_named or self = model or op = model
       order by began, children.id limit 1 by trials.id`,
@@ -73,7 +73,7 @@ export async function readTrialUsage(
   return traces
     .rows<TrialUsage>(
       `select parent_id as evaluation, ${isoTimeSql("calls.started_at")} as started_at, ${usageSql(parameters)} as usage
-      from calls final where ${chosenTrials(scope, ofRowsInAll, parameters)}`,
+      from ${callsFinal} where ${chosenTrials(scope, ofRowsInAll, parameters)}`,
       parameters.values,
     )
     .then(reported)

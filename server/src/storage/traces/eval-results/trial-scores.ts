@@ -1,5 +1,7 @@
 /** The scores of trials, a batch at a time, for statistics over them. */
-import { hasOddJson } from "../calls/calls-tables.ts"
+import { hasId } from "../calls/call-keys.ts"
+import { mostNamedIds } from "../calls/call-places.ts"
+import { callsFinal, hasOddJson } from "../calls/calls-tables.ts"
 import { jsonValue } from "../query/json-value.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
@@ -15,8 +17,6 @@ export interface TrialScores {
 }
 
 const trialsAtOnce = 10_000
-/** The time that ClickHouse takes to read a statement grows faster than it. */
-const namedTrialsAtOnce = 4096
 
 /** Of all trials, in no order of meaning. */
 export async function* readTrialScores(traces: TraceStore, scope: TrialScope): AsyncGenerator<TrialScores[]> {
@@ -37,17 +37,20 @@ export async function* readScoresOf(
   projectId: string,
   trialIds: readonly string[],
 ): AsyncGenerator<TrialScores[]> {
-  const parameters = new SqlParameters()
-  const sql = `${scoresSql(parameters)} where project_id = {projectId:UUID} and id in {ids:Array(String)}
-    and started_at is not null and deleted_at is null`
-  for (let from = 0; from < trialIds.length; from += namedTrialsAtOnce) {
-    const ids = trialIds.slice(from, from + namedTrialsAtOnce)
-    yield await traces.rows<TrialScores>(sql, { ...parameters.values, projectId, ids })
+  for (let from = 0; from < trialIds.length; from += mostNamedIds) {
+    const parameters = new SqlParameters()
+    const named = hasId(parameters, projectId, trialIds.slice(from, from + mostNamedIds))
+    const sql = `${scoresSql(parameters)} where project_id = {projectId:UUID} and ${named}
+      and started_at is not null and deleted_at is null`
+    yield await traces.rows<TrialScores>(sql, { ...parameters.values, projectId })
   }
 }
 
 function scoresSql(parameters: SqlParameters): string {
-  const output = (name: string) => jsonValue("output", [name], parameters, hasOddJson)
-  return `select id, parent_id as evaluation, ${output("scores").as("text")} as scores,
-    ${output("output").as("number")} as numeric_output from calls final`
+  const member = (name: string) => jsonValue("output", [name], parameters, hasOddJson)
+  const output = member("output")
+  // A text of digits is an answer in words.
+  const number = `if(${output.jsonType} = 'String', NULL, ${output.as("number")})`
+  return `select id, parent_id as evaluation, ${member("scores").as("text")} as scores,
+    ${number} as numeric_output from ${callsFinal}`
 }

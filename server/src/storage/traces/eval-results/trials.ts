@@ -3,8 +3,8 @@
  * (evaluation-store-objects 7, `eval_results/query`). SQL over narrow parts of them; the payloads of a
  * page are read by id.
  */
-import { traceCandidates } from "../calls/call-places.ts"
-import { hasOddJson } from "../calls/calls-tables.ts"
+import { isCandidate, traceCandidates } from "../calls/call-places.ts"
+import { callsFinal, hasOddJson } from "../calls/calls-tables.ts"
 import { jsonValue } from "../query/json-value.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 
@@ -23,10 +23,10 @@ export function inTraces({ projectId, traceIds }: TrialScope, parameters: SqlPar
   const project = parameters.bind(projectId, "UUID")
   const traces = parameters.bind(traceIds, "Array(String)")
   const candidates = traceCandidates(parameters, projectId, traceIds)
-  return `project_id = ${project} and started_at is not null and deleted_at is null and id in (${candidates}) and trace_id in ${traces}`
+  return `project_id = ${project} and started_at is not null and deleted_at is null and ${isCandidate(candidates)} and trace_id in ${traces}`
 }
 
-/** SQL: which rows of `calls final` are trials. */
+/** SQL: which calls are trials. */
 export function isTrial(scope: TrialScope, parameters: SqlParameters): string {
   const evaluations = parameters.bind(scope.evaluationIds, "Array(String)")
   const ops = parameters.bind(trialOps, "Array(String)")
@@ -53,7 +53,7 @@ export function rowDigestSql(parameters: SqlParameters): string {
 export function rowsInAll(scope: TrialScope, parameters: SqlParameters): string {
   const digest = rowDigestSql(parameters)
   return `${digest} in (
-    select ${digest} as row_digest from calls final where ${isTrial(scope, parameters)}
+    select ${digest} as row_digest from ${callsFinal} where ${isTrial(scope, parameters)}
     group by row_digest having uniqExact(parent_id) = ${scope.evaluationIds.length}
   )`
 }

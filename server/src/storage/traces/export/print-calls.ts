@@ -1,5 +1,6 @@
 /** Prints calls for an export: what is stored of them, nothing computed. */
 import type { CallsSelection } from "../calls/calls-selection.ts"
+import { callsFinal } from "../calls/calls-tables.ts"
 import type { Page } from "../calls/calls-read.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import type { Readable } from "node:stream"
@@ -33,16 +34,15 @@ export type ExportedCallColumn = keyof typeof exportedCallColumns
 
 export interface CallsPrint extends PrintStyle {
   columns: readonly ExportedCallColumn[]
-  /** By id, which is how they are stored, instead of the order of the selection. */
-  byId: boolean
+  /** As they are stored, by sort time, instead of the order of the selection. */
+  asStored: boolean
   page: Page
 }
 
 export function printCalls(
   traces: TraceStore,
   { live, asked, order, parameters }: CallsSelection,
-  { columns, byId, page, ...style }: CallsPrint,
-  signal: AbortSignal,
+  { columns, asStored, page, ...style }: CallsPrint,
 ): Promise<Readable> {
   const shown = printedColumns(Object.fromEntries(columns.map((name) => [name, exportedCallColumns[name]])), style)
   const range =
@@ -52,9 +52,9 @@ export function printCalls(
         : `limit 18446744073709551615 offset ${page.offset}`
       : `limit ${page.limit} offset ${page.offset}`
   return traces.print(
-    `select ${shown} from calls final where ${live} and ${asked} order by ${byId ? "project_id asc, id asc" : order} ${range}`,
+    `select ${shown} from ${callsFinal} where ${live} and ${asked} order by ${asStored ? "project_id asc, sort_time asc, id asc" : order} ${range}`,
     parameters,
     printFormats[style.format],
-    byId ? { signal } : { signal, threads: 1 },
+    asStored ? {} : { threads: 1 },
   )
 }

@@ -24,8 +24,7 @@ export function printFeedback(
   selection: FeedbackSelection,
   page: Omit<FeedbackPage, "fields">,
   style: PrintStyle,
-  signal: AbortSignal,
 ): Promise<Readable> {
   const { sql, parameters } = feedbackRowsSql(selection, page, () => printedColumns(exportedFeedbackColumns, style))
-  return traces.print(sql, parameters, printFormats[style.format], { signal, threads: 1 })
+  return traces.print(sql, parameters, printFormats[style.format], { threads: 1 })
 }

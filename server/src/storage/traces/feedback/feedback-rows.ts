@@ -1,9 +1,10 @@
 /** Feedback rows, written and found by id. */
 import { createHash } from "node:crypto"
 import { isoTimeSql } from "../query/sql-time.ts"
+import { type CountedLines, insertCounted } from "../counted-lines.ts"
 import { storedJson } from "../stored-json.ts"
 import { storedTime } from "../stored-time.ts"
-import type { TraceStore } from "../store/trace-store.ts"
+import { kindOf, type TraceStore } from "../store/trace-store.ts"
 
 /** One row, by wire name; absent texts of the span and the scorer are `""`. */
 export interface FeedbackRow {
@@ -45,18 +46,27 @@ export interface StoredFeedback {
   content_digest: string
 }
 
-/** Stores the rows and deletes those named by `(project_id, id)`: all of it or nothing. */
-export async function writeFeedback(
-  traces: TraceStore,
+/** What stores the rows and deletes what is named. */
+export function feedbackLines(
   rows: readonly FeedbackRow[],
-  deletions: readonly { project_id: string; id: string }[] = [],
-): Promise<void> {
-  const lines = [
-    ...rows.map(insertedLine),
-    ...deletions.map(({ project_id, id }) => storedJson({ project_id, id, is_deleted: 1 })),
-  ]
-  await traces.insert("feedback", lines.join("\n"))
+  deletions: readonly { project_id: string; id: string }[],
+): CountedLines {
+  const inserted = rows.map(insertedLine)
+  const deleted = deletions.map(({ project_id, id }) => storedJson({ project_id, id, is_deleted: 1 }))
+  const bytesOf = new Map<string, number>()
+  rows.forEach(({ project_id }, at) =>
+    bytesOf.set(project_id, (bytesOf.get(project_id) ?? 0) + (inserted[at]?.length ?? 0)),
+  )
+  return { lines: Buffer.from([...inserted, ...deleted].join("\n")), bytesOf }
 }
+
+/** All of {@link feedbackLines} or nothing. */
+export async function insertFeedback(traces: TraceStore, rows: CountedLines): Promise<void> {
+  await insertCounted(traces, "feedback", rows)
+}
+
+/** Ids that one statement names; the time that ClickHouse takes to read a statement grows faster than it. */
+const mostNamedIds = 4096
 
 /** Those of these ids that the project has. */
 export async function findFeedback(
@@ -64,11 +74,18 @@ export async function findFeedback(
   projectId: string,
   ids: readonly string[],
 ): Promise<StoredFeedback[]> {
-  return traces.rows<StoredFeedback>(
-    `select project_id, id, ${isoTimeSql("feedback.created_at")} as created_at, content_digest from feedback final
-      where project_id = {projectId:UUID} and id in {ids:Array(String)}`,
-    { projectId, ids },
-  )
+  const found: StoredFeedback[] = []
+  for (let from = 0; from < ids.length; from += mostNamedIds) {
+    const named = ids.slice(from, from + mostNamedIds)
+    const rows = await traces.rows<StoredFeedback>(
+      `select project_id, id, ${isoTimeSql("feedback.created_at")} as created_at, content_digest from feedback final
+        where project_id = {projectId:UUID} and id in {named:Array(String)}`,
+      { projectId, named },
+      { kind: kindOf(named) },
+    )
+    found.push(...rows)
+  }
+  return found
 }
 
 /** Of everything that the client gave and the server made of it, but for the time. */

@@ -2,23 +2,32 @@
  * Brings a trace store of an earlier version up to date. `create table if not exists` makes what is
  * missing; a step changes what is there.
  *
- * ClickHouse has no lock and no transaction over statements: servers that start at once may all run a
- * step, and one may die within it. So a step looks at what is there, and to run it again, or by two at
- * once, leads to the same tables.
+ * ClickHouse has no lock and no transaction over statements, and a server may die within a step. So a
+ * step looks at what is there, and to run it again leads to the same tables. Of servers that share a
+ * store one runs it while the others wait.
  */
 import { setTimeout } from "node:timers/promises"
 import type { TraceStore } from "../store/trace-store.ts"
-import { plainOddJson } from "./0001-plain-odd-json.ts"
-import { placesOfEarlierCalls } from "./0002-places-of-earlier-calls.ts"
+import { callsByTime } from "./0003-calls-by-time.ts"
+import { CannotMigrate } from "./cannot-migrate.ts"
+import { withStep } from "./step-claim.ts"
 
-export interface TraceMigration {
-  name: string
-  /** May run several times, also at once. */
-  run(traces: TraceStore): Promise<void>
+export interface MigrationLog {
+  info(object: object, message: string): void
 }
 
-/** In order; the version of a store is how many of them it has had. */
-const migrations: readonly TraceMigration[] = [plainOddJson, placesOfEarlierCalls]
+export interface TraceMigration {
+  /** Of a store that has had it. */
+  version: number
+  name: string
+  /** Whether there is anything to change. */
+  isNeeded(traces: TraceStore): Promise<boolean>
+  /** May be run again after a crash in the middle. */
+  run(traces: TraceStore, log: MigrationLog): Promise<void>
+}
+
+/** In order. Versions 1 and 2 changed tables that version 3 replaces. */
+const migrations: readonly TraceMigration[] = [callsByTime]
 
 const versionTable = `create table if not exists trace_schema (
     version UInt32,
@@ -26,28 +35,30 @@ const versionTable = `create table if not exists trace_schema (
     applied_at DateTime64(3, 'UTC') default now64(3)
   ) engine = MergeTree order by version`
 
-/** A step fails when another server is at the same moment within it; by then its part may be done. */
+/** The network may fail in the middle of a step. */
 const attempts = 5
 const pauseMs = 500
 
+const silent: MigrationLog = { info: () => undefined }
+
 /**
  * The tables must be there.
- * @throws {Error} with a sentence for the operator when the store is of a later version.
+ * @throws {Error} with a sentence for the operator when the store is of a later version, or cannot be changed.
  */
-export async function migrateTraces(traces: TraceStore, steps = migrations): Promise<void> {
+export async function migrateTraces(
+  traces: TraceStore,
+  log: MigrationLog = silent,
+  steps: readonly TraceMigration[] = migrations,
+): Promise<void> {
   await traces.command(versionTable)
   const version = await versionOf(traces)
-  if (version > steps.length) {
+  const known = steps.at(-1)?.version ?? 0
+  if (version > known) {
     throw new Error(
-      `the trace store was written by a later version of Heddle (its schema is ${version}, this one knows ${steps.length}); start that version`,
+      `the trace store was written by a later version of Heddle (its schema is ${version}, this one knows ${known}); start that version`,
     )
   }
-  for (const [index, step] of steps.entries()) {
-    if (index < version) continue
-    await runStep(traces, step)
-    const row = JSON.stringify({ version: index + 1, name: step.name })
-    await traces.insert("trace_schema", row)
-  }
+  for (const step of steps) if (step.version > version) await runStep(traces, log, step)
 }
 
 async function versionOf(traces: TraceStore): Promise<number> {
@@ -55,15 +66,18 @@ async function versionOf(traces: TraceStore): Promise<number> {
   return row?.version ?? 0
 }
 
-async function runStep(traces: TraceStore, step: TraceMigration): Promise<void> {
+async function runStep(traces: TraceStore, log: MigrationLog, step: TraceMigration): Promise<void> {
+  const { version, name } = step
   for (let attempt = 1; ; attempt++) {
     try {
-      return await step.run(traces)
+      const isNeeded = () => step.isNeeded(traces)
+      if (await isNeeded()) await withStep(traces, version, isNeeded, () => step.run(traces, log))
+      await traces.insert("trace_schema", JSON.stringify({ version, name }))
+      return
     } catch (cause) {
-      if (attempt === attempts) {
-        throw new Error(`the trace store cannot be brought up to date (${step.name}): ${(cause as Error).message}`, {
-          cause,
-        })
+      if (cause instanceof CannotMigrate || attempt === attempts) {
+        const why = `the trace store cannot be brought up to date (${name}): ${(cause as Error).message}`
+        throw new Error(why, { cause })
       }
       await setTimeout(pauseMs)
     }

@@ -1,4 +1,5 @@
 /** A path into a column of JSON text, as a value of the query language. */
+import { HeddleError } from "../../../errors.ts"
 import { sqlLiteral } from "../store/sql-literal.ts"
 import type { SqlParameters } from "./sql-parameters.ts"
 import { boolOfText, finite, type ScalarType, type SqlValue } from "./sql-value.ts"
@@ -10,6 +11,7 @@ import { boolOfText, finite, type ScalarType, type SqlValue } from "./sql-value.
  * ClickHouse's reader refuses a whole text for one lone surrogate or one whole number of more than 64
  * bits in it. Such a text is read without them.
  * @param isRefused SQL: the reader refuses the text; null: it never does.
+ * @throws {HeddleError} `bad_query` for a path with too many indexes.
  */
 export function jsonValue(
   column: string,
@@ -17,6 +19,10 @@ export function jsonValue(
   parameters: SqlParameters,
   isRefused: string | null = `not isValidJSON(ifNull(${column}, ''))`,
 ): SqlValue {
+  const indexes = path.filter((segment) => index.test(segment)).length
+  if (indexes > mostIndexes) {
+    throw new HeddleError("bad_query", `a field has ${indexes} indexes; it may have ${mostIndexes}`)
+  }
   const read = (extract: (at: string) => string) => {
     const from = (text: string) => {
       const { at, bind } = locate(text, path, parameters)
@@ -24,24 +30,38 @@ export function jsonValue(
     }
     return isRefused === null ? from(column) : `if(${isRefused}, ${from(mended(column))}, ${from(column)})`
   }
-  const text = read((at) => `JSONExtract(${at}, 'Nullable(String)')`)
-  const number = read((at) => `JSONExtract(${at}, 'Nullable(Float64)')`)
-  const conversions: Record<ScalarType, string> = {
+  // Each is long, and a condition needs one or two of them.
+  const text = once(() => read((at) => `JSONExtract(${at}, 'Nullable(String)')`))
+  const number = once(() => finite(read((at) => `JSONExtract(${at}, 'Nullable(Float64)')`)))
+  const type = once(() => read((at) => `nullIf(toString(JSONType(${at})), 'Null')`))
+  const length = once(() => read((at) => `nullIf(JSONLength(${at}), 0)`))
+  const conversions: Record<ScalarType, () => string> = {
     text,
-    number: finite(number),
-    integer: `toInt128OrNull(${text})`,
-    bool: boolOfText(text),
-    time: `parseDateTime64BestEffortOrNull(${text}, 6, 'UTC')`,
+    number,
+    integer: () => `toInt128OrNull(${text()})`,
+    bool: () => boolOfText(text()),
+    time: () => `parseDateTime64BestEffortOrNull(${text()}, 6, 'UTC')`,
   }
-  const type = read((at) => `nullIf(toString(JSONType(${at})), 'Null')`)
-  const length = read((at) => `nullIf(JSONLength(${at}), 0)`)
   return {
     kind: "json",
     jsonText: column,
-    as: (wanted) => conversions[wanted],
-    exists: `isNotNull(${type})`,
-    size: `multiIf(${type} in ('Array', 'Object'), ifNull(${length}, 0), ${type} = 'String', lengthUTF8(${text}), NULL)`,
+    get jsonType() {
+      return type()
+    },
+    as: (wanted) => conversions[wanted](),
+    get exists() {
+      return `isNotNull(${type()})`
+    },
+    get size() {
+      const [ofList, ofText] = [`ifNull(${length()}, 0)`, `lengthUTF8(${text()})`]
+      return `multiIf(${type()} in ('Array', 'Object'), ${ofList}, ${type()} = 'String', ${ofText}, NULL)`
+    },
   }
+}
+
+function once(make: () => string): () => string {
+  let made: string | null = null
+  return () => (made ??= make())
 }
 
 /** Pairs and escaped backslashes stay, surrogates that stand alone go. */
@@ -49,14 +69,19 @@ const loneSurrogates = String.raw`(\\[^u]|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\
 /** With an exponent a number is read as a double. Twice, since neighbours in a list share their comma. */
 const wideNumbers = String.raw`([:\[,]\s*-?\d{20,})([^.\deE])`
 
+const [surrogates, wide, kept, withExponent] = [loneSurrogates, wideNumbers, String.raw`\1`, String.raw`\1e0\2`].map(
+  sqlLiteral,
+)
+
 function mended(column: string): string {
-  const [surrogates, wide] = [loneSurrogates, wideNumbers].map(sqlLiteral)
-  const paired = `replaceRegexpAll(${column}, ${surrogates}, ${sqlLiteral(String.raw`\1`)})`
-  const exponent = sqlLiteral(String.raw`\1e0\2`)
-  return `replaceRegexpAll(replaceRegexpAll(${paired}, ${wide}, ${exponent}), ${wide}, ${exponent})`
+  const paired = `replaceRegexpAll(${column}, ${surrogates}, ${kept})`
+  return `replaceRegexpAll(replaceRegexpAll(${paired}, ${wide}, ${withExponent}), ${wide}, ${withExponent})`
 }
 
 const index = /^\d{1,9}$/
+
+/** Each is a lambda around those that follow. To plan 10 of them takes ClickHouse 50 ms, 50 take it seconds. */
+const mostIndexes = 10
 
 interface Location {
   /** The leading arguments of a `JSON…` function: the text, then the steps into it. */

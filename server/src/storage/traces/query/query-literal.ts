@@ -44,12 +44,19 @@ function literal(kind: SqlValue["kind"], conversions: Conversions, text: string,
   }
 }
 
+const bools = new Map([
+  ["true", true],
+  ["1", true],
+  ["false", false],
+  ["0", false],
+])
+
 function textConversions(value: string): Conversions {
   const number = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value) ? Number(value) : null
   return {
     number: () => number,
     integer: () => integerOf(value),
-    bool: () => ({ true: true, "1": true, false: false, "0": false })[value] ?? null,
+    bool: () => bools.get(value) ?? null,
     time: () => {
       const microseconds = microsecondsOf(value)
       if (microseconds !== null) return microseconds

@@ -23,6 +23,8 @@ export interface SqlValue {
   list?: string
   /** Of a `json`: the column of the whole text. */
   jsonText?: string
+  /** Of a `json`: ClickHouse's name of the value's type; NULL for null and where there is none. */
+  jsonType?: string
 }
 
 export function textValue(sql: string): SqlValue {
@@ -115,5 +117,11 @@ export function splitPath(path: string): string[] {
   if (segments.some((segment) => segment === "")) {
     throw new HeddleError("invalid_field", `Field "${path}" has an empty part; write a dot inside a key as \\.`)
   }
+  if (segments.length > mostSegments) {
+    throw new HeddleError("bad_query", `a field has ${segments.length} parts; it may have ${mostSegments}`)
+  }
   return segments
 }
+
+/** Payloads have a few; ClickHouse refuses an expression that is nested some hundred levels deep. */
+const mostSegments = 50

@@ -1,6 +1,7 @@
 /** What a failure of a ClickHouse server over HTTP means: the server is away, has too much to do, or refuses. */
 import { HeddleError } from "../../../errors.ts"
-import { TraceStoreError } from "./trace-store.ts"
+import { storeFailure } from "./store-failure.ts"
+import type { TraceStoreError } from "./trace-store.ts"
 
 const retryAfterMs = 2_000
 
@@ -21,7 +22,7 @@ export function clickHouseFailure(error: unknown): HeddleError | TraceStoreError
   if (number === null ? isUnreached(error, message, code) : awayCodes.has(number)) return tracesAway(error)
   if (number !== null && busyCodes.has(number)) return tracesBusy(error)
   // A host with several addresses fails with one error for each, and no message of its own.
-  return new TraceStoreError(message || (code ?? String(error)), number, error)
+  return storeFailure(message || (code ?? String(error)), number, error)
 }
 
 function isUnreached(error: unknown, message: string, code: string | undefined): boolean {

@@ -1,11 +1,18 @@
 /** The trace store on a ClickHouse server, over HTTP. */
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client"
+import { type BaseQueryParams, type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client"
+import { Agent } from "node:http"
+import { Agent as TlsAgent } from "node:https"
 import { Readable } from "node:stream"
 import { buffer } from "node:stream/consumers"
 import { isStoreAway } from "../../../errors.ts"
+import type { Limits } from "../../../limits.ts"
+import type { FairQueue } from "../../../work/fair-queue.ts"
+import { currentScope } from "../../../work/work-scope.ts"
 import { Reachability, type ReachabilityLog } from "../../reachability.ts"
+import { type TraceQueues, traceQueues } from "../../store-queues.ts"
 import { clickHouseFailure } from "./clickhouse-failure.ts"
 import {
+  csvSettings,
   longestQuerySeconds,
   type PrintFormat,
   type PrintOptions,
@@ -17,12 +24,17 @@ import {
 } from "./trace-store.ts"
 
 export class ClickHouseTraces implements TraceStore {
+  readonly queues: readonly FairQueue[]
+  readonly isExclusive = false
   readonly #client: ClickHouseClient
-
+  readonly #queues: TraceQueues
   readonly #reachability: Reachability
 
-  private constructor(client: ClickHouseClient, log: ReachabilityLog | null) {
+  private constructor(client: ClickHouseClient, log: ReachabilityLog | null, limits: Limits) {
     this.#client = client
+    const { clickhouse_queries_at_once: atOnce, clickhouse_exports_at_once: exports } = limits
+    this.#queues = traceQueues(limits, { queries: atOnce, inserts: atOnce, exports })
+    this.queues = Object.values(this.#queues)
     this.#reachability = new Reachability("the trace store (ClickHouse)", log)
   }
 
@@ -31,7 +43,7 @@ export class ClickHouseTraces implements TraceStore {
    * `log` null: nobody hears when the server goes away.
    * @throws {Error} with a sentence for the operator when the server does not answer, or refuses.
    */
-  static async open(url: string, log: ReachabilityLog | null): Promise<ClickHouseTraces> {
+  static async open(url: string, log: ReachabilityLog | null, limits: Limits): Promise<ClickHouseTraces> {
     if (!isAddress(url)) {
       throw new Error(
         "HEDDLE_CLICKHOUSE_URL is not a URL such as http://user:password@host:8123/heddle; " +
@@ -40,7 +52,8 @@ export class ClickHouseTraces implements TraceStore {
     }
     try {
       await reach(url)
-      const traces = new ClickHouseTraces(connect(url), log)
+      const connections = 2 * limits.clickhouse_queries_at_once + limits.clickhouse_exports_at_once
+      const traces = new ClickHouseTraces(connect(url, connections), log, limits)
       await traces.ping()
       return traces
     } catch (cause) {
@@ -52,43 +65,74 @@ export class ClickHouseTraces implements TraceStore {
     }
   }
 
-  async rows<Row>(sql: string, parameters: TraceParameters = {}, limits?: QueryLimits): Promise<Row[]> {
+  async rows<Row>(sql: string, parameters: TraceParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
     const query = withLimits(sql, limits)
-    return this.#ask(async () => {
-      const result = await this.#client.query({ query, query_params: { ...parameters }, format: "JSONEachRow" })
-      return result.json<Row>()
-    })
+    return this.#queues.queries.run(limits.kind ?? "heavy", () =>
+      this.#ask(async () => {
+        const options = { query, query_params: { ...parameters }, format: "JSONEachRow", ...stopsWithClient() } as const
+        const result = await this.#client.query(options)
+        // The client heeds the signal until the answer begins.
+        const close = () => result.close()
+        options.abort_signal?.addEventListener("abort", close)
+        try {
+          return await result.json<Row>()
+        } finally {
+          options.abort_signal?.removeEventListener("abort", close)
+        }
+      }),
+    )
   }
 
+  /** The server goes on with the select as its result is read: it has its place until then. */
   async print(
     sql: string,
     parameters: TraceParameters,
     format: PrintFormat,
-    { signal, threads }: PrintOptions = {},
+    { threads }: PrintOptions = {},
   ): Promise<Readable> {
-    // The client does not look at a signal that was given before.
-    signal?.throwIfAborted()
     const query = `${withPrintSettings(sql, threads)}\nformat ${format}`
-    const stop = signal === undefined ? {} : { abort_signal: signal, clickhouse_settings: stopsWithClient }
-    return this.#ask(async () => (await this.#client.exec({ query, query_params: { ...parameters }, ...stop })).stream)
+    const leave = await this.#queues.exports.enter("heavy")
+    try {
+      const options = { query, query_params: { ...parameters }, ...stopsWithClient() }
+      const { stream } = await this.#ask(() => this.#client.exec(options))
+      stream.once("close", () => leave(!stream.readableEnded))
+      return stream
+    } catch (error) {
+      leave(currentScope()?.signal?.aborted)
+      throw error
+    }
   }
 
-  async insert(table: string, rows: Buffer | string): Promise<void> {
+  insert(table: string, rows: Buffer | string): Promise<void> {
+    const values = typeof rows === "string" ? Buffer.from(rows) : rows
+    return this.#insert(`insert into ${table} format JSONEachRow`, values)
+  }
+
+  insertCsv(table: string, columns: readonly string[], rows: Buffer): Promise<void> {
+    const settings = Object.entries(csvSettings).map(([name, value]) => `${name} = ${value}`)
+    return this.#insert(`insert into ${table} (${columns.join(", ")}) settings ${settings.join(", ")} format CSV`, rows)
+  }
+
+  async #insert(query: string, rows: Buffer): Promise<void> {
     if (rows.length === 0) return
-    const values = Readable.from([typeof rows === "string" ? Buffer.from(rows) : rows], { objectMode: false })
-    await this.#ask(async () => {
-      const { stream } = await this.#client.exec({ query: `insert into ${table} format JSONEachRow`, values })
-      // A connection that breaks in the middle of the answer must fail the insert.
-      await buffer(stream)
-    })
+    await this.#queues.inserts.run("heavy", () =>
+      this.#ask(async () => {
+        const values = Readable.from([rows], { objectMode: false })
+        const { stream } = await this.#client.exec({ query, values })
+        // A connection that breaks in the middle of the answer must fail the insert.
+        await buffer(stream)
+      }),
+    )
   }
 
   async command(sql: string, parameters: TraceParameters = {}): Promise<void> {
-    await this.#ask(() => this.#client.command({ query: sql, query_params: { ...parameters } }))
+    await this.#queues.inserts.run("heavy", () =>
+      this.#ask(() => this.#client.command({ query: sql, query_params: { ...parameters } })),
+    )
   }
 
   async ping(): Promise<void> {
-    await this.rows("select 1 as one")
+    await this.rows("select 1 as one", {}, { kind: "lookup" })
   }
 
   close(): Promise<void> {
@@ -102,6 +146,8 @@ export class ClickHouseTraces implements TraceStore {
       this.#reachability.answered()
       return result
     } catch (error) {
+      // Why a statement failed that was stopped is of no interest.
+      currentScope()?.signal?.throwIfAborted()
       const failure = clickHouseFailure(error)
       if (isStoreAway(failure)) this.#reachability.failed(error)
       throw failure
@@ -134,13 +180,24 @@ const longestRequestMs = (longestQuerySeconds + 30) * 1000
 /** At the start somebody waits: what says nothing for so long is not there. */
 const longestStartMs = 10_000
 
-/** Else the server goes on with a query whose connection is closed. */
-const stopsWithClient = { cancel_http_readonly_queries_on_client_close: 1 } as const
+/**
+ * Closes the connection when the client leaves, which makes the server stop the query. It does so only for queries that
+ * may not write: `readonly` 2 is that, with settings allowed.
+ */
+function stopsWithClient(): Pick<BaseQueryParams, "abort_signal" | "clickhouse_settings"> {
+  const signal = currentScope()?.signal
+  if (signal == null) return {}
+  const clickhouse_settings = { cancel_http_readonly_queries_on_client_close: 1, readonly: "2" } as const
+  return { abort_signal: signal, clickhouse_settings }
+}
 
-function connect(url: string, requestMs = longestRequestMs): ClickHouseClient {
+function connect(url: string, connections: number, requestMs = longestRequestMs): ClickHouseClient {
   return createClient({
     url,
-    max_open_connections: 16,
+    http_agent: connectionPool(url, connections),
+    // Idle connections are left to the pool. The client's own timer for them outlives a request that was aborted before
+    // it had its connection, and then closes the connection under somebody else's query (@clickhouse/client 1.23.1).
+    keep_alive: { idle_socket_ttl: 0 },
     request_timeout: requestMs,
     // Lists of ids do not fit into an address.
     use_multipart_params_auto: true,
@@ -155,12 +212,20 @@ function connect(url: string, requestMs = longestRequestMs): ClickHouseClient {
   })
 }
 
+/** Shorter than a server keeps an idle connection: by default ClickHouse 3 to 30 s, by its version. */
+const longestIdleMs = 2_500
+
+function connectionPool(url: string, connections: number): Agent {
+  const options = { keepAlive: true, maxSockets: connections, timeout: longestIdleMs }
+  return new URL(url).protocol === "https:" ? new TlsAgent(options) : new Agent(options)
+}
+
 /** Makes the database that the URL names, if it is not there. */
 async function reach(url: string): Promise<void> {
   const server = new URL(url)
   const name = decodeURIComponent(server.pathname.slice(1))
   server.pathname = "/"
-  const client = connect(server.href, longestStartMs)
+  const client = connect(server.href, 1, longestStartMs)
   const query = name === "" ? "select 1" : "create database if not exists {name:Identifier}"
   try {
     await client.command({ query, query_params: name === "" ? {} : { name } })

@@ -2,21 +2,23 @@
 import type { Session } from "chdb"
 import { mkdir } from "node:fs/promises"
 import type { Readable } from "node:stream"
+import type { Limits } from "../../../limits.ts"
+import type { FairQueue } from "../../../work/fair-queue.ts"
+import { traceQueues } from "../../store-queues.ts"
+import { Lane, Lanes, StatementStopper } from "./embedded-lanes.ts"
 import { PrintSpool, printStatement } from "./print-spool.ts"
 import { inlineParameters } from "./sql-literal.ts"
 import {
+  csvSettings,
   type PrintFormat,
   type PrintOptions,
   type QueryLimits,
   type TraceParameters,
   type TraceStore,
-  TraceStoreError,
   withLimits,
   withPrintSettings,
 } from "./trace-store.ts"
 
-/** A connection runs one query at a time, so a long read holds up only its own. */
-const readers = 4
 /** Of inserts that run at once either may count as the newer; one that was awaited is older than the next. */
 const writers = 4
 /** An insert of one call takes an eighth less than with several threads; of large ones two run at once. */
@@ -31,29 +33,44 @@ const connectionArguments = [
 ]
 
 export class EmbeddedTraces implements TraceStore {
-  readonly #writers: Lane[]
-  readonly #readers: Lane[]
-  /** Of prints, which may take minutes: one at a time. */
-  readonly #printer: Lane
+  /** ClickHouse locks its folder. */
+  readonly isExclusive = true
+  readonly queues: readonly FairQueue[]
+  readonly #writers: Lanes
+  readonly #readers: Lanes
+  /** Apart from the readers, as an export may take minutes. */
+  readonly #printers: Lanes
+  readonly #stopper: StatementStopper
   readonly #spool: PrintSpool
 
-  private constructor(open: () => Session, spool: PrintSpool) {
+  private constructor(open: () => Session, spool: PrintSpool, limits: Limits) {
     this.#spool = spool
-    this.#printer = new Lane(open)
-    this.#writers = Array.from({ length: writers }, () => new Lane(() => writing(open())))
-    this.#readers = Array.from({ length: readers }, () => new Lane(open))
+    const { trace_queries_at_once: readers, trace_exports_at_once: printers } = limits
+    const { queries, inserts, exports } = traceQueues(limits, { queries: readers, inserts: writers, exports: printers })
+    this.queues = [queries, inserts, exports]
+    const lanes = (count: number, connect: () => Session) => Array.from({ length: count }, () => new Lane(connect))
+    this.#readers = new Lanes(queries, lanes(readers, open))
+    this.#writers = new Lanes(
+      inserts,
+      lanes(writers, () => writing(open())),
+    )
+    this.#printers = new Lanes(exports, lanes(printers, open))
+    this.#stopper = new StatementStopper(new Lane(open))
   }
 
-  static async open(folder: string): Promise<EmbeddedTraces> {
+  static async open(folder: string, limits: Limits): Promise<EmbeddedTraces> {
     await mkdir(folder, { recursive: true })
     const { Session } = await loadChdb()
     const spool = await PrintSpool.open(`${folder}-spool`)
-    return new EmbeddedTraces(() => new Session(folder, { connectionArgs: connectionArguments }), spool)
+    return new EmbeddedTraces(() => new Session(folder, { connectionArgs: connectionArguments }), spool, limits)
   }
 
-  async rows<Row>(sql: string, parameters: TraceParameters = {}, limits?: QueryLimits): Promise<Row[]> {
-    const text = withLimits(inlineParameters(sql, parameters), limits)
-    const result = await freest(this.#readers).run((session) => session.queryAsync(text, { format: "JSONEachRow" }))
+  async rows<Row>(sql: string, parameters: TraceParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
+    const result = await this.#readers.run(limits.kind ?? "heavy", (session) => {
+      // Not before its turn: a client that leaves while it waits costs nothing more.
+      const text = withLimits(inlineParameters(sql, parameters), limits)
+      return this.#stopper.whileAwaited((mark) => session.queryAsync(mark + text, { format: "JSONEachRow" }))
+    })
     return parseLines<Row>(result.text())
   }
 
@@ -62,99 +79,49 @@ export class EmbeddedTraces implements TraceStore {
     sql: string,
     parameters: TraceParameters,
     format: PrintFormat,
-    { signal, threads }: PrintOptions = {},
+    { threads }: PrintOptions = {},
   ): Promise<Readable> {
     const select = withPrintSettings(inlineParameters(sql, parameters), threads)
     return this.#spool.fill(format, async (file) => {
       const statement = printStatement(select, format, file)
-      const stop = () => void this.#stopPrint(file).catch(() => undefined)
-      await this.#printer.run(async (session) => {
-        signal?.throwIfAborted()
-        signal?.addEventListener("abort", stop)
-        await session.queryAsync(statement).finally(() => signal?.removeEventListener("abort", stop))
-      })
+      await this.#printers.run("heavy", (session) =>
+        this.#stopper.whileAwaited((mark) => session.queryAsync(mark + statement)),
+      )
     })
   }
 
-  /** A statement is known by the file that it writes; this one names it too. */
-  async #stopPrint(file: string): Promise<void> {
-    await this.command("kill query where startsWith(query, 'select') and position(query, {file:String}) > 0 async", {
-      file,
-    })
-  }
-
+  /** An insert that has begun is stored, whether its client waits for it or not. */
   async insert(table: string, rows: Buffer | string): Promise<void> {
     if (rows.length === 0) return
     const values = typeof rows === "string" ? Buffer.from(rows) : rows
-    await freest(this.#writers).run((session) => session.insert({ table, values, format: "JSONEachRow" }))
+    await this.#writers.run("heavy", (session) => session.insert({ table, values, format: "JSONEachRow" }))
+  }
+
+  async insertCsv(table: string, columns: readonly string[], rows: Buffer): Promise<void> {
+    if (rows.length === 0) return
+    const settings = { ...csvSettings }
+    await this.#writers.run("heavy", (session) =>
+      session.insert({ table, columns, values: rows, format: "CSV", settings }),
+    )
   }
 
   async command(sql: string, parameters: TraceParameters = {}): Promise<void> {
-    await freest(this.#writers).run((session) => session.queryAsync(inlineParameters(sql, parameters)))
+    await this.#writers.run("heavy", (session) => session.queryAsync(inlineParameters(sql, parameters)))
   }
 
   async ping(): Promise<void> {
-    await this.rows("select 1 as one")
+    await this.rows("select 1 as one", {}, { kind: "lookup" })
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#writers, ...this.#readers, this.#printer].map((lane) => lane.close()))
+    await Promise.all([this.#writers, this.#readers, this.#printers].map((lanes) => lanes.close()))
+    await this.#stopper.close()
   }
 }
 
 function writing(session: Session): Session {
   session.query(writerSettings)
   return session
-}
-
-/** One is enough as far as it was seen. */
-const mostDiscards = 5
-
-function freest(lanes: readonly Lane[]): Lane {
-  return lanes.reduce((best, lane) => (lane.waiting < best.waiting ? lane : best))
-}
-
-/** One connection and the queries that wait for it. */
-class Lane {
-  readonly #open: () => Session
-  #session: Session
-  #last: Promise<unknown> = Promise.resolve()
-  waiting = 0
-
-  constructor(open: () => Session) {
-    this.#open = open
-    this.#session = open()
-  }
-
-  run<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    this.waiting += 1
-    const result = this.#last.then(() => work(this.#session)).catch(rethrow)
-    this.#last = result.catch(() => this.#discardRest()).finally(() => (this.waiting -= 1))
-    return result
-  }
-
-  /**
-   * chDB keeps what a query printed before it failed and puts it ahead of the next answer of the
-   * connection: rows of one tenant in an answer to another. The connection serves nobody before it is gone.
-   */
-  async #discardRest(): Promise<void> {
-    for (let tries = 0; tries < mostDiscards; tries++) {
-      const answer = await this.#session.queryAsync("select 1 as clean", { format: "JSONEachRow" }).catch(() => null)
-      if (answer?.text().trimEnd() === '{"clean":1}') return
-    }
-    this.#session.close()
-    this.#session = this.#open()
-  }
-
-  async close(): Promise<void> {
-    await this.#last
-    this.#session.close()
-  }
-}
-
-function rethrow(error: unknown): never {
-  const { message, clickhouseCode } = error as { message: string; clickhouseCode?: number }
-  throw new TraceStoreError(message, clickhouseCode ?? null, error)
 }
 
 function parseLines<Row>(text: string): Row[] {

@@ -1,9 +1,11 @@
 /** Files that chDB prints into and clients read from: gone from the folder before their first byte is read. */
 import { randomUUID } from "node:crypto"
-import { mkdir, open, rm } from "node:fs/promises"
+import { type FileHandle, mkdir, open, rm } from "node:fs/promises"
 import path from "node:path"
 import type { Readable } from "node:stream"
 import { createZstdDecompress } from "node:zlib"
+import { diskFull } from "../../../errors.ts"
+import { isDiskFull } from "../../disk-space.ts"
 import { sqlLiteral } from "./sql-literal.ts"
 import type { PrintFormat } from "./trace-store.ts"
 
@@ -21,14 +23,21 @@ export class PrintSpool {
     return new PrintSpool(folder)
   }
 
-  /** What `print` wrote into the file it was given. */
+  /** What `print` wrote into the file it was given. @throws {HeddleError} `insufficient_storage` */
   async fill(format: PrintFormat, print: (file: string) => Promise<void>): Promise<Readable> {
     const file = path.join(this.#folder, randomUUID())
+    const handle = await this.#printed(file, print)
+    // Nothing may be awaited from here on: an error of the stream would find no listener yet.
+    const stored = handle.createReadStream({ highWaterMark: 256 * 1024 })
+    return isCompressed(format) ? decompressed(stored) : stored
+  }
+
+  async #printed(file: string, print: (file: string) => Promise<void>): Promise<FileHandle> {
     try {
       await print(file)
-      const handle = await open(file)
-      const stored = handle.createReadStream({ highWaterMark: 256 * 1024 })
-      return isCompressed(format) ? decompressed(stored) : stored
+      // chDB does not say that it could write only a part of the file.
+      if (await isDiskFull(this.#folder)) throw diskFull()
+      return await open(file)
     } finally {
       await rm(file, { force: true })
     }

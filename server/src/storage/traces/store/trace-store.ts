@@ -1,8 +1,10 @@
 /**
  * The trace store seam: ClickHouse SQL, either in this process (chDB) or on a ClickHouse server.
- * What it owns: transport, parameters, one failure type. What it does not: any table or query.
+ * What it owns: transport, parameters, what failures mean. What it does not: any table or query.
  */
 import type { Readable } from "node:stream"
+import type { FairQueue } from "../../../work/fair-queue.ts"
+import type { WorkKind } from "../../../work/turns.ts"
 
 /** A value for a `{name:Type}` placeholder. Times are given as ISO text or as numbers, as their type reads them. */
 export type TraceParameter = string | number | bigint | boolean | null | readonly TraceParameter[]
@@ -10,6 +12,8 @@ export type TraceParameter = string | number | bigint | boolean | null | readonl
 export type TraceParameters = Readonly<Record<string, TraceParameter>>
 
 export interface QueryLimits {
+  /** `lookup`: few rows by primary key. There is always room for those; by default a query is `heavy`. */
+  kind?: WorkKind
   /** Longest run, in seconds. */
   seconds?: number
   /** Most memory, in bytes. */
@@ -18,8 +22,17 @@ export interface QueryLimits {
   resultBytes?: number
   /** Cores at most; by default all. */
   threads?: number
+  /** The rows are few: to divide the work, or to compile its expressions, would take longer than the work. */
+  few?: boolean
   /** The rows lie far apart: cores share them however few they are. */
   scattered?: boolean
+}
+
+const mostLookedUp = 100
+
+/** Of a read by primary key, which is a look-up as long as it names few keys. */
+export function kindOf(keys: readonly unknown[]): WorkKind {
+  return keys.length <= mostLookedUp ? "lookup" : "heavy"
 }
 
 /** One row of a result, by column name. 64-bit integers come as strings, times as `YYYY-MM-DD hh:mm:ss.ffffff`. */
@@ -29,13 +42,19 @@ export type TraceRow = Readonly<Record<string, unknown>>
 export type PrintFormat = "TSVRaw" | "CSVWithNames" | "Parquet"
 
 export interface PrintOptions {
-  /** The one who asked has left: the select is stopped, and the print rejects. */
-  signal?: AbortSignal
   /** Cores at most. Each of them that sorts keeps blocks of all that it has put on the disk: large sorts take one. */
   threads?: number
 }
 
+/**
+ * Statements wait for the turn of the scope that asks (`work-scope.ts`). When its client leaves, they are dropped, or
+ * stopped where they only read, and reject.
+ */
 export interface TraceStore {
+  /** What runs and waits. */
+  readonly queues: readonly FairQueue[]
+  /** No other process writes to the store. */
+  readonly isExclusive: boolean
   /** Runs a select; `{name:Type}` in `sql` takes its value from `parameters`. */
   rows<Row = TraceRow>(sql: string, parameters?: TraceParameters, limits?: QueryLimits): Promise<Row[]>
   /**
@@ -48,6 +67,11 @@ export interface TraceStore {
    * every later read sees them. A nested object or array for a String column is stored as its text.
    */
   insert(table: string, rows: Buffer | string): Promise<void>
+  /**
+   * {@link insert} of rows given as CSV of these columns, which ClickHouse reads twice as fast. A text stands between
+   * apostrophes, those in it doubled; `\\N` is null, nothing is the default of the column.
+   */
+  insertCsv(table: string, columns: readonly string[], rows: Buffer): Promise<void>
   /** Runs a statement that gives no rows. */
   command(sql: string, parameters?: TraceParameters): Promise<void>
   /** Rejects when the store does not answer. */
@@ -55,7 +79,7 @@ export interface TraceStore {
   close(): Promise<void>
 }
 
-/** Why the store refused: `code` is ClickHouse's error number, null when it did not say. */
+/** Why the store refused what no client is to blame for: `code` is ClickHouse's error number, null when it did not say. */
 export class TraceStoreError extends Error {
   override readonly name = "TraceStoreError"
   readonly code: number | null
@@ -66,24 +90,31 @@ export class TraceStoreError extends Error {
   }
 }
 
-/** Numbers of ClickHouse's `ErrorCodes.cpp` that stand for a limit of ours or of the operator. */
-export const traceErrorCodes = { timeout: 159, tooSlow: 160, memory: 241, result: 396 } as const
-
 /** Of a query without a limit of its own. */
 export const longestQuerySeconds = 60
 
 const defaultLimits = { seconds: longestQuerySeconds, bytes: 4 * 1024 ** 3 }
+
+const forFewRows = " max_threads = 1, compile_expressions = 0, compile_sort_description = 0,"
+
+/** Of {@link TraceStore.insertCsv}. A text may hold line ends, so one core reads all; the first row is no header. */
+export const csvSettings = {
+  format_csv_allow_single_quotes: 1,
+  input_format_csv_detect_header: 0,
+  input_format_parallel_parsing: 0,
+} as const
 
 /** Else one core reads what is less than 160,000 rows and 240 MiB of a part. */
 const shareFewRows = " merge_tree_min_rows_for_concurrent_read = 1, merge_tree_min_bytes_for_concurrent_read = 1,"
 
 /** The `settings` clause of a select: its limits, and results in a form that JavaScript reads without loss. */
 export function withLimits(sql: string, limits: QueryLimits = {}): string {
-  const { seconds, bytes, resultBytes, threads, scattered } = { ...defaultLimits, ...limits }
+  const { seconds, bytes, resultBytes, threads, few, scattered } = { ...defaultLimits, ...limits }
   const cores = threads === undefined ? "" : ` max_threads = ${threads},`
+  const work = few === true ? forFewRows : cores
   const result = resultBytes === undefined ? "" : ` max_result_bytes = ${resultBytes}, result_overflow_mode = 'throw',`
   const sharing = scattered === true ? shareFewRows : ""
-  return `${sql}\nsettings${cores}${result}${sharing} max_execution_time = ${seconds}, max_memory_usage = ${bytes}, output_format_json_quote_64bit_integers = 1`
+  return `${sql}\nsettings${work}${result}${sharing} max_execution_time = ${seconds}, max_memory_usage = ${bytes}, output_format_json_quote_64bit_integers = 1`
 }
 
 /** Longest run of a select that is printed. */

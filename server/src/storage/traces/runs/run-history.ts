@@ -1,0 +1,111 @@
+/** History of runs: a map from step to columns, however many writers and lines it came from. */
+import { insertCounted } from "../counted-lines.ts"
+import { SqlParameters } from "../query/sql-parameters.ts"
+import type { TraceStore } from "../store/trace-store.ts"
+import { answerBytes, ofRun, type RunKey } from "./run-tables.ts"
+
+/** Stores rows of `run_history` given as JSON Lines. */
+export async function insertHistory(traces: TraceStore, projectId: string, lines: Buffer): Promise<void> {
+  if (lines.length === 0) return
+  await insertCounted(traces, "run_history", { lines, bytesOf: new Map([[projectId, lines.length]]) })
+}
+
+export interface HistoryEnd {
+  /** Of the run's only writer: the offset of its next line. */
+  nextLine: number
+  /** -1: there are no rows. */
+  firstStep: number
+  lastStep: number
+}
+
+export async function historyEnd(traces: TraceStore, run: RunKey): Promise<HistoryEnd> {
+  const [row] = await traces.rows<{ next: string; first: string; last: string }>(
+    `select if(countIf(segment = '') = 0, 0, maxIf(line, segment = '') + 1) as next,
+      if(count() = 0, -1, min(step)) as first, if(count() = 0, -1, max(step)) as last from run_history where ${ofRun}`,
+    { ...run },
+    { kind: "lookup" },
+  )
+  return { nextLine: Number(row?.next ?? 0), firstStep: Number(row?.first ?? -1), lastStep: Number(row?.last ?? -1) }
+}
+
+/** The texts that make up one step, the first that came first. */
+export interface StepTexts {
+  step: number
+  texts: string[]
+}
+
+export interface StepRange {
+  /** Inclusive. */
+  from: number | null
+  /** Exclusive. */
+  to: number | null
+  /** Steps that have all of these keys; empty: any. */
+  keys: readonly string[]
+}
+
+/**
+ * At most `samples` steps of a range, spread over it, the first and the last among them.
+ * What a step holds is chosen by its number first, so that only the chosen steps' texts are read.
+ */
+export async function readHistory(
+  traces: TraceStore,
+  run: RunKey,
+  { from, to, keys }: StepRange,
+  samples: number,
+): Promise<StepTexts[]> {
+  const parameters = new SqlParameters()
+  const conditions = [
+    `project_id = ${parameters.bind(run.projectId, "UUID")}`,
+    `run_id = ${parameters.bind(run.runId, "UUID")}`,
+    ...(from === null ? [] : [`step >= ${parameters.bind(from, "Int64")}`]),
+    ...(to === null ? [] : [`step < ${parameters.bind(to, "Int64")}`]),
+  ]
+  const where = conditions.join(" and ")
+  const names = keys.map((key) => parameters.bind(key, "String"))
+  const having = names.length === 0 ? "" : `having ${names.map((name) => `max(has(keys, ${name}))`).join(" and ")}`
+  const most = parameters.bind(samples, "UInt64")
+  const rows = await traces.rows<{ step: string; texts: string[] }>(
+    `with (select arraySort(groupArray(step)) from (
+        select step from run_history where ${where} group by step ${having})) as steps,
+      length(steps) as total, least(${most}, total) as chosen,
+      arrayMap(i -> steps[intDiv(i * (total - 1), greatest(chosen - 1, 1)) + 1], range(chosen)) as wanted
+    select step, arrayMap(row -> row.2, arraySort(groupArray((version, text)))) as texts
+    from run_history final where ${where} and step in (select arrayJoin(wanted))
+    group by step order by step`,
+    parameters.values,
+    { resultBytes: answerBytes },
+  )
+  return rows.map(({ step, texts }) => ({ step: Number(step), texts }))
+}
+
+export interface HistoryKey {
+  key: string
+  type: string
+  count: number
+  /** The last step that has it. */
+  lastStep: number
+}
+
+export async function historyKeys(traces: TraceStore, run: RunKey): Promise<HistoryKey[]> {
+  const rows = await traces.rows<{ key: string; type: string; count: string; last: string }>(
+    `select key, type, count() as count, max(step) as last from run_history final
+      array join keys as key, types as type where ${ofRun} group by key, type order by key, type`,
+    { ...run },
+  )
+  return rows.map(({ key, type, count, last }) => ({ key, type, count: Number(count), lastStep: Number(last) }))
+}
+
+/** Begins the history of `to` with the steps of `from` up to `step`, numbered anew. */
+export async function forkHistory(traces: TraceStore, from: RunKey, to: RunKey, step: number): Promise<void> {
+  await traces.command(
+    `insert into run_history (project_id, run_id, step, segment, line, text, keys, types)
+    select {toProject:UUID}, {toRun:UUID}, step, '', row_number() over (order by step, version) - 1, text, keys, types
+    from run_history final where ${ofRun} and step <= {step:Int64}`,
+    { ...from, toProject: to.projectId, toRun: to.runId, step },
+  )
+}
+
+/** Takes the steps after `step` away; the next line follows the last that is left. */
+export async function rewindHistory(traces: TraceStore, run: RunKey, step: number): Promise<void> {
+  await traces.command(`delete from run_history where ${ofRun} and step > {step:Int64}`, { ...run, step })
+}
