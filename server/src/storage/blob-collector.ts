@@ -2,60 +2,26 @@
  * Removes what nobody needs any more: the data of jobs that ended, the logs of deleted models, and
  * blobs that a crash kept the row from naming.
  */
-import { isStoreAway } from "../errors.ts"
 import { forgetBlob, isBlobNeeded, isBlobReferenced, referencedBlobs, spentBlobs } from "./catalog/blob-references.ts"
 import type { Stores } from "./open-stores.ts"
-import { whileAway } from "./while-away.ts"
+import { DailyWork, type WorkLog } from "./daily-work.ts"
 
-export interface CollectorLog {
-  info(object: object, message: string): void
-  error(object: object, message: string): void
-}
-
-const dayMs = 24 * 60 * 60 * 1000
 /** Data stays this long after the end, for whoever looks into what a job was trained on. */
-const keepMs = dayMs
+const keepMs = 24 * 60 * 60 * 1000
 
-/** Looks now and once a day. Removing is safe at any moment: a blob that a request holds, or a row needs, stays. */
-export class BlobCollector {
-  readonly #stores: Stores
-  readonly #log: CollectorLog
-  #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> = Promise.resolve()
-  readonly #closing = new AbortController()
-
-  constructor(stores: Stores, log: CollectorLog) {
-    this.#stores = stores
-    this.#log = log
-  }
-
-  start(): void {
-    this.#look()
-    this.#timer = setInterval(() => this.#look(), dayMs).unref()
-  }
-
-  async close(): Promise<void> {
-    clearInterval(this.#timer)
-    this.#closing.abort()
-    await this.#running
-  }
-
-  #look(): void {
-    this.#running = this.#running
-      .then(() => whileAway(this.#closing.signal, () => this.#collect(new Date(Date.now() - keepMs))))
-      .catch((error: unknown) => {
-        // The server stops while the catalog is away.
-        if (isStoreAway(error)) return
-        this.#log.error({ err: error }, "data that nobody needs could not be removed; the next try is tomorrow")
-      })
-  }
-
-  async #collect(before: Date): Promise<void> {
-    const removed = await collectBlobs(this.#stores, before)
-    if (removed > 0) this.#log.info({ removed }, "data of ended jobs and deleted models was removed")
-    const orphans = await collectOrphans(this.#stores, before, this.#closing.signal)
-    if (orphans > 0) this.#log.info({ removed: orphans }, "files of requests that a crash had cut off were removed")
-  }
+/** Removing is safe at any moment: a blob that a request holds, or a row needs, stays. */
+export function blobCollector(stores: Stores, log: WorkLog): DailyWork {
+  return new DailyWork(
+    async (signal) => {
+      const before = new Date(Date.now() - keepMs)
+      const removed = await collectBlobs(stores, before)
+      if (removed > 0) log.info({ removed }, "data of ended jobs and deleted models was removed")
+      const orphans = await collectOrphans(stores, before, signal)
+      if (orphans > 0) log.info({ removed: orphans }, "files of requests that a crash had cut off were removed")
+    },
+    log,
+    "data that nobody needs could not be removed",
+  )
 }
 
 /** Removes blobs that only jobs which ended, and models which were deleted, before `before` name. Returns how many. */

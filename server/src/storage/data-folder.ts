@@ -1,15 +1,44 @@
 /** The folder that everything is stored in: made at the first start, and looked at before anything is opened in it. */
-import { access, constants, mkdir, stat } from "node:fs/promises"
+import { access, chmod, constants, mkdir, stat } from "node:fs/promises"
 import path from "node:path"
-import { saysDiskFull } from "../errors.ts"
+import { HeddleError, saysDiskFull } from "../errors.ts"
+import { isDiskFull } from "./disk-space.ts"
 
 /** @throws {Error} with a sentence for the operator when the folder cannot be made or written to. */
 export async function ensureDataFolder(dataDir: string): Promise<void> {
   try {
     await makeFolder(dataDir)
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+    await closeToOthers(dataDir)
   } catch (cause) {
     throw unusable(dataDir, cause)
+  }
+}
+
+/** What stands at the top of the folder. Earlier versions left it open to every user of the machine. */
+const entries = ["blobs", "catalog", "checkpoints", "jobs", "lock.db", "server-secret", "traces", "traces-spool"]
+
+const othersBits = 0o077
+const stickyBit = 0o1000
+
+/**
+ * Takes the folder, and what Heddle keeps at its top, away from other users of the machine. What lies further down needs no
+ * modes of its own then, and may have none: PGlite makes the catalog's files writable to all whatever the umask is.
+ */
+async function closeToOthers(dataDir: string): Promise<void> {
+  // A folder such as /tmp belongs to everybody; only what Heddle keeps in it is its own.
+  if (((await stat(dataDir)).mode & stickyBit) === 0) await close(dataDir)
+  await Promise.all(entries.map((name) => close(path.join(dataDir, name))))
+}
+
+async function close(file: string): Promise<void> {
+  try {
+    const { mode } = await stat(file)
+    if ((mode & othersBits) !== 0) await chmod(file, mode & 0o7700)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // Another user's folder, such as the root of a mounted volume, keeps the modes that its owner gave it.
+    if (code !== "ENOENT" && code !== "EPERM") throw error
   }
 }
 
@@ -24,6 +53,16 @@ export function unusable(dataDir: string, cause: unknown): Error {
   return new Error(`the data folder ${dataDir} cannot be used: ${message}. ${wayOut} with --data-dir`, { cause })
 }
 
+/** The failure of a start, in a sentence for the operator when a full disk may be behind it. */
+export async function startFailure(dataDir: string, error: unknown): Promise<unknown> {
+  const isAboutDisk = error instanceof HeddleError && error.code === "insufficient_storage"
+  const full =
+    isAboutDisk || saysDiskFull((error as NodeJS.ErrnoException).code) || (await isDiskFull(dataDir).catch(() => false))
+  if (!full) return error
+  const way = "Make room on it, or choose another with --data-dir"
+  return new Error(`the disk of the data folder ${dataDir} is full. ${way}`, { cause: error })
+}
+
 /** Whether it is the file system's word on something in the folder. */
 export function isAboutFolder(dataDir: string, error: unknown): boolean {
   const { syscall, path: file, dest } = error as NodeJS.ErrnoException & { dest?: string }
@@ -35,7 +74,7 @@ async function makeFolder(folder: string): Promise<void> {
   if (await isFolder(folder)) return
   const parent = path.dirname(folder)
   if (parent !== folder) await makeFolder(parent)
-  await mkdir(folder).catch(async (error: NodeJS.ErrnoException) => {
+  await mkdir(folder, { mode: 0o700 }).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error
     // Another process may have made it meanwhile.
     if (!(await isFolder(folder))) throw new Error(`${folder} is not a folder`)

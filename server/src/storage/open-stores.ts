@@ -1,11 +1,17 @@
 /** Opens every store of a data folder at once, or none of them. */
 import path from "node:path"
+import type { Limits } from "../limits.ts"
+import type { FairQueue } from "../work/fair-queue.ts"
 import { BlobStore } from "./blobs/blob-store.ts"
 import { type CatalogDatabase, type CatalogLocation, openCatalog, pingCatalog } from "./catalog/open-catalog.ts"
 import { isAboutFolder, unusable } from "./data-folder.ts"
 import { lockDataFolder } from "./data-lock.ts"
+import { diskShortage } from "./disk-space.ts"
 import type { ReachabilityLog } from "./reachability.ts"
+import { catalogQueue } from "./store-queues.ts"
 import { storesCheck } from "./stores-check.ts"
+import { CallWriter } from "./traces/calls/calls-write.ts"
+import { SeenIds } from "./traces/calls/seen-ids.ts"
 import { openTraces } from "./traces/open-traces.ts"
 import type { TraceStore } from "./traces/store/trace-store.ts"
 
@@ -13,27 +19,36 @@ export interface Stores {
   dataDir: string
   catalog: CatalogDatabase
   traces: TraceStore
+  /** The one for all: its inserts serve every request that waits. */
+  callWriter: CallWriter
   blobs: BlobStore
   /** @throws {HeddleError} while a store on another machine does not answer. */
   checkReached: () => Promise<void>
+  /** What runs and waits in the catalog and the trace store. */
+  queues: readonly FairQueue[]
+  /** Why writes are refused or soon will be; null: the disk of the data folder has room. */
+  diskShortage: () => Promise<string | null>
   close: () => Promise<void>
 }
 
 export interface StoresLocation {
   dataDir: string
-  catalog: Omit<CatalogLocation, "folder" | "log">
+  catalog: Omit<CatalogLocation, "folder" | "log" | "queue">
   /** null: embedded, in the data folder. */
   clickhouseUrl: string | null
   /** Hears when a store on another machine goes away and comes back. */
   log: ReachabilityLog
+  limits: Limits
 }
 
 /** @throws {Error} with a sentence for the operator; what had been opened is closed again. */
-export async function openStores({ dataDir, catalog, clickhouseUrl, log }: StoresLocation): Promise<Stores> {
+export async function openStores(location: StoresLocation): Promise<Stores> {
+  const { dataDir, catalog, clickhouseUrl, log, limits } = location
   const lock = await lockDataFolder(dataDir)
+  const queue = catalogQueue(limits, catalog.postgresUrl === null)
   const opening = [
-    openCatalog({ ...catalog, folder: path.join(dataDir, "catalog"), log }),
-    openTraces({ clickhouseUrl, folder: path.join(dataDir, "traces"), log }),
+    openCatalog({ ...catalog, folder: path.join(dataDir, "catalog"), log, queue }),
+    openTraces({ clickhouseUrl, folder: path.join(dataDir, "traces"), log, limits }),
     BlobStore.open(dataDir),
   ] as const
   try {
@@ -46,7 +61,19 @@ export async function openStores({ dataDir, catalog, clickhouseUrl, log }: Store
       ...(catalog.postgresUrl === null ? [] : [() => pingCatalog(database)]),
       ...(clickhouseUrl === null ? [] : [() => traces.ping()]),
     ])
-    return { dataDir, catalog: database, traces, blobs, checkReached, close }
+    const seenIds = new SeenIds(traces, { most: limits.call_ids_in_memory, log })
+    const callWriter = new CallWriter(traces, seenIds, limits)
+    return {
+      dataDir,
+      catalog: database,
+      traces,
+      callWriter,
+      blobs,
+      checkReached,
+      diskShortage: () => diskShortage(dataDir, limits.disk_free_bytes),
+      queues: [queue, ...traces.queues],
+      close,
+    }
   } catch (error) {
     const [database, traces] = await Promise.allSettled(opening)
     if (database.status === "fulfilled") await database.value.destroy()

@@ -1,5 +1,6 @@
 /** Asks the stores on other machines whether they answer, for whoever asks this server. */
 import { HeddleError } from "../errors.ts"
+import { outsideOfRequests } from "../work/work-scope.ts"
 
 /** Balancers ask every second or so and wait little. */
 const patienceMs = 3_000
@@ -7,7 +8,7 @@ const patienceMs = 3_000
 /** Callers at the same time share one look. */
 export function storesCheck(pings: readonly (() => Promise<void>)[]): () => Promise<void> {
   let looking: Promise<void> | null = null
-  return () => (looking ??= look(pings).finally(() => (looking = null)))
+  return () => (looking ??= outsideOfRequests(() => look(pings)).finally(() => (looking = null)))
 }
 
 async function look(pings: readonly (() => Promise<void>)[]): Promise<void> {

@@ -6,6 +6,7 @@ import { createHash, type Hash, randomUUID } from "node:crypto"
 import { createReadStream, type ReadStream } from "node:fs"
 import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from "node:fs/promises"
 import path from "node:path"
+import { toTheEnd } from "../../work/work-scope.ts"
 import { BlobHolds } from "./blob-holds.ts"
 
 export interface StoredBlob {
@@ -111,6 +112,11 @@ export class BlobStore {
     )
   }
 
+  /** In bytes. Rejects when the blob is not there. */
+  async sizeOf(sha256: string): Promise<number> {
+    return (await stat(this.absolutePathOf(sha256))).size
+  }
+
   read(sha256: string): ReadStream {
     return createReadStream(this.absolutePathOf(sha256))
   }
@@ -137,7 +143,8 @@ export class BlobStore {
   /** Removes the blob unless it is held or `isNeeded` says yes, asked while nobody can take hold. Returns whether it is gone. */
   removeUnless(sha256: string, isNeeded: () => Promise<boolean>): Promise<boolean> {
     return this.#holds.removing(sha256, async () => {
-      if (await isNeeded()) return false
+      // Nobody else would look for it so soon if the client has left.
+      if (await toTheEnd(isNeeded)) return false
       await rm(this.absolutePathOf(sha256), { force: true })
       return true
     })
