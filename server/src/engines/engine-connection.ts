@@ -1,6 +1,6 @@
 /** One connection to an engine: many calls multiplexed over a socket, told apart by id. */
 import type { Socket } from "node:net"
-import { type EngineError, type Heartbeat, PROTOCOL_VERSION } from "../wire/engine/frames.ts"
+import { type EngineError, type Heartbeat, MAX_CALL_BYTES, PROTOCOL_VERSION } from "../wire/engine/frames.ts"
 import type { HelloResult } from "../wire/engine/base.ts"
 import type { EngineMethod } from "../wire/engine/methods.ts"
 import { type EngineCall, EngineFailure, type EngineParams } from "./engine.ts"
@@ -59,7 +59,7 @@ export class EngineConnection {
     const id = this.#nextId++
     let frame: Buffer
     try {
-      frame = encodeFrame({ id, method, params })
+      frame = encodeFrame({ id, method, params }, MAX_CALL_BYTES)
     } catch (error) {
       return failedCall(
         new EngineFailure("invalid", `the request is too large for the engine: ${(error as Error).message}`),

@@ -27,7 +27,7 @@ export class EngineWatchdog {
   }
 
   heartbeat(beat: Heartbeat): void {
-    const busy = beat.running + beat.waiting + beat.training > 0
+    const busy = beat.running + beat.waiting + beat.training + beat.loading > 0
     if (!busy || beat.progress !== this.#last?.progress) this.#stalledMs = 0
     this.#silentMs = 0
     this.#last = beat

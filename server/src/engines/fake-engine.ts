@@ -3,6 +3,7 @@
  * over a real socket, so that supervision, framing and cancellation are the ones of production.
  * Tests replace `handlers`, call `die()` and stop `heartbeats`.
  */
+import { createHash } from "node:crypto"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { createServer, type Socket } from "node:net"
 import path from "node:path"
@@ -89,7 +90,7 @@ export class FakeEngine {
 
   #beat(socket: Socket, running: number): void {
     if (!this.heartbeats) return
-    const data = { running, waiting: 0, training: 0, progress: Date.now(), resident_bytes: 0 }
+    const data = { running, waiting: 0, training: 0, loading: 0, progress: Date.now(), resident_bytes: 0 }
     socket.write(encodeFrame({ event: "heartbeat", data }))
   }
 
@@ -154,7 +155,6 @@ const defaultHandlers: FakeHandlers = {
     name: base.name,
     path: base.path ?? "/nowhere",
   }),
-  "base.load": ({ base }) => ({ ...description, name: base.name, path: base.path ?? "/nowhere" }),
   chat: fakeChat,
   "chat.cancel": () => ({}),
   tokenize: () => ({ token_ids: [1, 2, 3], max_model_len: 2048 }),
@@ -211,8 +211,14 @@ async function fakeTrain(params: EngineParams<"train">, call: FakeCall) {
 }
 
 export async function writeFakeCheckpoint(params: EngineParams<"train">, steps: number) {
+  const content = { "adapter_config.json": "{}", "adapter_model.safetensors": `weights of ${params.output.key}` }
+  const files: Record<string, { size: number; sha256: string }> = {}
   await mkdir(params.output.path, { recursive: true })
-  await writeFile(path.join(params.output.path, "manifest.json"), "{}")
+  for (const [name, text] of Object.entries(content)) {
+    files[name] = { size: text.length, sha256: createHash("sha256").update(text).digest("hex") }
+    await writeFile(path.join(params.output.path, name), text)
+  }
+  await writeFile(path.join(params.output.path, "manifest.json"), JSON.stringify({ files }))
   return {
     output: params.output,
     size_bytes: 2,

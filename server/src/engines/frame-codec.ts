@@ -3,12 +3,11 @@ import { MAX_FRAME_BYTES } from "../wire/engine/frames.ts"
 
 const headerBytes = 4
 
-/** @throws {RangeError} when the value is larger than a frame may be. */
-export function encodeFrame(value: unknown): Buffer {
+/** @throws {RangeError} when the value has more than `most` bytes. */
+export function encodeFrame(value: unknown, most = MAX_FRAME_BYTES): Buffer {
   const text = JSON.stringify(value)
   const length = Buffer.byteLength(text)
-  if (length > MAX_FRAME_BYTES)
-    throw new RangeError(`a frame of ${length} bytes is over the limit of ${MAX_FRAME_BYTES}`)
+  if (length > most) throw new RangeError(`a frame of ${length} bytes is over the limit of ${most}`)
   const frame = Buffer.allocUnsafe(headerBytes + length)
   frame.writeUInt32BE(length, 0)
   frame.write(text, headerBytes, "utf8")

@@ -16,12 +16,22 @@ export interface EngineProcess {
 /** Starts an engine that will listen on `socketPath`; `log` gets its output line by line. */
 export type LaunchEngine = (socketPath: string, log: (line: string) => void) => EngineProcess
 
+/** What `engine/heddle_engine/settings.py` lists, by its names there; null leaves the choice to the engine. */
+export type EngineOptions = Readonly<Record<string, number | null>>
+
 const engineFolder = path.resolve(import.meta.dirname, "../../../engine")
 
-export function pythonLauncher(python: string): LaunchEngine {
+/** `environment`: all variables that the process gets. */
+export function pythonLauncher(
+  python: string,
+  environment: Readonly<Record<string, string>>,
+  options: EngineOptions = {},
+): LaunchEngine {
   return (socketPath, log) => {
-    const child = spawn(python, ["-m", "heddle_engine", "--listen", `unix:${socketPath}`, "--exit-with-stdin"], {
+    const settings = ["--listen", `unix:${socketPath}`, "--exit-with-stdin", ...commandLine(options)]
+    const child = spawn(python, ["-m", "heddle_engine", ...settings], {
       cwd: engineFolder,
+      env: environment,
       stdio: ["pipe", "pipe", "pipe"],
       // Ctrl-C reaches the whole foreground group: the server decides when the engine stops.
       detached: true,
@@ -35,6 +45,12 @@ export function pythonLauncher(python: string): LaunchEngine {
       kill: (signal) => child.kill(signal),
     }
   }
+}
+
+function commandLine(options: EngineOptions): string[] {
+  return Object.entries(options).flatMap(([name, value]) =>
+    value === null ? [] : [`--${name.replaceAll("_", "-")}`, `${value}`],
+  )
 }
 
 function forwardLines(stream: Readable, log: (line: string) => void): void {

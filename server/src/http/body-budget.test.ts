@@ -10,6 +10,7 @@ import { z } from "zod"
 import { registerRoutes } from "./register-routes.ts"
 import { type ErrorDialect, route } from "./route.ts"
 import { createHttpServer } from "./server.ts"
+import { defaultLimits } from "../limits.ts"
 import { contentCodings } from "../../test/support/content-codings.ts"
 
 const mebibyte = 1024 * 1024
@@ -83,7 +84,11 @@ let url: string
 let open: ClientRequest[]
 
 async function start(bytes: number, patienceMs: number) {
-  server = await createHttpServer({ logLevel: "silent", prefix: null, bodyBudget: { bytes, patienceMs } })
+  server = await createHttpServer({
+    logLevel: "silent",
+    prefix: null,
+    limits: { ...defaultLimits, body_memory_bytes: bytes, body_wait_ms: patienceMs },
+  })
   registerRoutes(server, [raw, ...parsed, checked, broken, streamed], async () => null)
   url = await server.listen({ host: "127.0.0.1", port: 0 })
 }
@@ -296,4 +301,78 @@ test("law 8: the bodies of clients that leave are given up: half sent, while the
   await setTimeout(50)
   gate = Promise.withResolvers()
   await expectRoom(4, aMebibyte)
+})
+
+/** With a route for users, whose names are their keys. */
+async function startForUsers(bytes: number, bytesPerUser: number, patienceMs: number) {
+  server = await createHttpServer({
+    logLevel: "silent",
+    prefix: null,
+    limits: {
+      ...defaultLimits,
+      body_memory_bytes: bytes,
+      body_memory_bytes_per_user: bytesPerUser,
+      body_wait_ms: patienceMs,
+    },
+  })
+  const entity = { id: "1", name: "acme" }
+  const owned = route({ ...raw, path: "/owned", access: "key" })
+  registerRoutes(server, [owned], async (name) => ({
+    userId: name,
+    username: name,
+    apiKeyId: name,
+    isAdmin: false,
+    defaultEntity: entity,
+    entities: [entity],
+    requestsPerMinute: null,
+  }))
+  url = await server.listen({ host: "127.0.0.1", port: 0 })
+}
+
+const as = (user: string) => ({ authorization: `Bearer ${user}` })
+
+test("security 5.2: the bodies of one user that stall leave the rest of the memory to others", async () => {
+  await startForUsers(8 * mebibyte, 2 * mebibyte, 20_000)
+  const stalled = Array.from({ length: 20 }, () => {
+    const body = begin("/owned", { ...as("ann"), "content-length": 2 * mebibyte })
+    body.request.write(mebibytes(1, "a"))
+    return body
+  })
+  // Two within the share and one beyond it; the others wait.
+  await expect.poll(() => server.bodyBudget.snapshot(), soon).toEqual({ bytes: 3 * mebibyte, bodies: 20, waiting: 17 })
+  gate.resolve()
+  const answers = await Promise.all([1, 2, 3, 4].map(() => post("/owned", mebibytes(1, "b"), as("bob"))))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  expect(server.bodyBudget.snapshot()).toEqual({ bytes: 3 * mebibyte, bodies: 20, waiting: 17 })
+  for (const { request } of stalled) request.end(mebibytes(1, "a"))
+  expect(await Promise.all(stalled.map(({ status }) => status))).toEqual(Array.from({ length: 20 }, () => 200))
+  await expect.poll(() => server.bodyBudget.snapshot(), soon).toEqual({ bytes: 0, bodies: 0, waiting: 0 })
+})
+
+test("law 8: who has waited for too long because of other requests of the same user is told so", async () => {
+  await startForUsers(8 * mebibyte, 2 * mebibyte, 300)
+  const held = [1, 2, 3].map(() => post("/owned", mebibytes(1, "a"), as("ann")))
+  await expect.poll(() => entered.length, soon).toBe(3)
+  const refused = await post("/owned", mebibytes(1), as("ann"))
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"])
+  expect(JSON.stringify(refused.body)).toContain(
+    "the bodies of your other requests take all of the 2 MiB that this server has for them",
+  )
+  gate.resolve()
+  expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200])
+})
+
+test("law 8: a user's bodies that wait for each other at both limits all come to their end", async () => {
+  await startForUsers(3 * mebibyte, 2 * mebibyte, 20_000)
+  gate.resolve()
+  const half = mebibyte / 2
+  const bodies = ["ann", "bob", "ann", "bob", "ann", "bob"].map((user) =>
+    begin("/owned", { ...as(user), "content-length": 4 * half }),
+  )
+  for (let part = 0; part < 4; part++) {
+    for (const { request } of bodies) request.write(Buffer.alloc(half, "x"))
+    await setTimeout(50)
+  }
+  for (const { request } of bodies) request.end()
+  expect(await Promise.all(bodies.map(({ status }) => status))).toEqual([200, 200, 200, 200, 200, 200])
 })

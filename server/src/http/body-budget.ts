@@ -1,28 +1,24 @@
 /**
- * How much of this process's memory the bodies of requests take, over all requests together (law 8).
+ * How much of this process's memory the bodies of requests take, over all requests together (law 8). A body counts what it
+ * takes when it takes it, so a slow client counts only what it has sent.
  *
- * A body counts what it takes when it takes it, so a slow client counts only what it has sent. What does not fit waits, for
- * so long and no longer; the body that began first goes on first. One body at a time may go beyond the budget, until its
- * request is over: bodies that each hold a part of it would else wait for each other, and one that is larger would never
- * pass. Hence all of them together never take more than the budget and one body.
+ * There is one budget for all and, by the same rules, a share for each user: bodies that wait because of their user's
+ * share hold up nobody else. What waits, waits for so long and no longer.
  */
 import { totalmem } from "node:os"
 import { constrainedMemory } from "node:process"
 import { getHeapStatistics } from "node:v8"
 import { HeddleError } from "../errors.ts"
+import type { Limits } from "../limits.ts"
+import { currentScope } from "../work/work-scope.ts"
+import { ByteBudget, type Patience, type Taker } from "./byte-budget.ts"
 
 /** Of the memory there is: a body is copied on its way, and what is made of it takes as much again. */
-const share = 1 / 4
+const shareOfMemory = 1 / 4
 
-/** Shorter than any client waits for an answer. */
-const defaultPatienceMs = 10_000
 const retryAfterMs = 5_000
 
-export interface BodyBudgetOptions {
-  bytes?: number
-  /** How long one body may wait, in all, until it is refused. */
-  patienceMs?: number
-}
+export type BodyBudgetLimits = Pick<Limits, "body_memory_bytes" | "body_memory_bytes_per_user" | "body_wait_ms">
 
 /** What one body has of the budget. */
 export interface HeldBody {
@@ -37,129 +33,146 @@ export interface HeldBody {
   release: () => void
 }
 
-interface Taker {
-  /** Of when it began, among all. */
-  order: number
-  /** Within the budget. */
-  bytes: number
-  patienceMs: number
-}
-
-interface Waiter {
-  taker: Taker
-  bytes: number
-  admit: () => void
-  refuse: (error: Error) => void
+/** The share of one user who has a body here. */
+interface Share {
+  budget: ByteBudget
+  bodies: number
 }
 
 export class BodyBudget {
   readonly #bytes: number
+  readonly #bytesPerUser: number
   readonly #patienceMs: number
-  /** Of all bodies but the one beyond. */
-  #taken = 0
-  #beyond: Taker | null = null
-  /** In the order in which the bodies began; empty while nobody is beyond. */
-  readonly #waiting: Waiter[] = []
-  #opened = 0
+  readonly #all: ByteBudget
+  readonly #shares = new Map<string, Share>()
+  #begun = 0
 
-  constructor({ bytes = defaultBytes(), patienceMs = defaultPatienceMs }: BodyBudgetOptions = {}) {
-    this.#bytes = bytes
-    this.#patienceMs = patienceMs
+  constructor(limits: BodyBudgetLimits) {
+    this.#bytes = Math.min(limits.body_memory_bytes, shareOfMemory * availableMemory())
+    this.#bytesPerUser = limits.body_memory_bytes_per_user * (this.#bytes / limits.body_memory_bytes)
+    this.#patienceMs = limits.body_wait_ms
+    this.#all = new ByteBudget(this.#bytes)
   }
 
-  open(): HeldBody {
-    const taker = { order: this.#opened++, bytes: 0, patienceMs: this.#patienceMs }
-    let most = 0
+  /** What is held, but for the body beyond the budget; and how many bodies wait for room. */
+  snapshot(): { bytes: number; bodies: number; waiting: number } {
+    const shares = [...this.#shares.values()]
     return {
-      take: (bytes) => this.#take(taker, bytes),
+      bytes: this.#all.taken,
+      bodies: shares.reduce((sum, { bodies }) => sum + bodies, 0),
+      waiting: this.#all.waiting + shares.reduce((sum, { budget }) => sum + budget.waiting, 0),
+    }
+  }
+
+  /** For a body of the user in whose scope this runs. It need not be released when nothing was taken. */
+  open(): HeldBody {
+    const userId = currentScope()?.userId ?? ""
+    let body: Body | null = null
+    let most = 0
+    const take = (bytes: number) => {
+      body ??= this.#begin(userId)
+      return body.take(bytes)
+    }
+    return {
+      take,
       atLeast: (bytes) => {
         const more = bytes - most
         if (more <= 0) return null
         most = bytes
-        return this.#take(taker, more)
+        return take(more)
       },
-      release: () => this.#release(taker),
+      release: () => body?.release(),
     }
   }
 
-  #take(taker: Taker, bytes: number): Promise<void> | null {
-    const [first] = this.#waiting
-    const isItsTurn = first === undefined || taker.order < first.taker.order
-    if (taker !== this.#beyond && !(isItsTurn && this.#mayTake(bytes))) return this.#wait(taker, bytes)
-    this.#count(taker, bytes)
-    return null
-  }
-
-  #release(taker: Taker): void {
-    this.#leave(taker)?.refuse(new Error("the request is over"))
-    if (this.#beyond === taker) this.#beyond = null
-    this.#give(taker)
-    this.#admit()
-  }
-
-  async #wait(taker: Taker, bytes: number): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const place = this.#waiting.findLastIndex((other) => other.taker.order < taker.order) + 1
-    this.#waiting.splice(place, 0, { taker, bytes, admit: resolve, refuse: reject })
-    const began = performance.now()
-    const timer = setTimeout(() => reject(overloaded(this.#bytes)), taker.patienceMs)
-    try {
-      await promise
-    } finally {
-      clearTimeout(timer)
-      taker.patienceMs = Math.max(0, taker.patienceMs - (performance.now() - began))
-      // Who came later may need less.
-      if (this.#leave(taker) !== undefined) this.#admit()
+  #begin(userId: string): Body {
+    const share = this.#shares.getOrInsertComputed(userId, () => ({
+      budget: new ByteBudget(this.#bytesPerUser),
+      bodies: 0,
+    }))
+    share.bodies += 1
+    const end = () => {
+      share.bodies -= 1
+      if (share.bodies === 0) this.#shares.delete(userId)
     }
+    const budgets = { all: this.#all, share: share.budget }
+    return new Body(budgets, this.#begun++, this.#patienceMs, this.#refusals, end)
   }
 
-  #leave(taker: Taker): Waiter | undefined {
-    const place = this.#waiting.findIndex((waiter) => waiter.taker === taker)
-    return place === -1 ? undefined : this.#waiting.splice(place, 1)[0]
-  }
-
-  #admit(): void {
-    for (let [first] = this.#waiting; first !== undefined && this.#mayTake(first.bytes); [first] = this.#waiting) {
-      this.#waiting.shift()
-      this.#count(first.taker, first.bytes)
-      first.admit()
-    }
-  }
-
-  #mayTake(bytes: number): boolean {
-    return this.#beyond === null || this.#fits(bytes)
-  }
-
-  #count(taker: Taker, bytes: number): void {
-    if (taker === this.#beyond) return
-    if (this.#fits(bytes)) {
-      this.#taken += bytes
-      taker.bytes += bytes
-    } else {
-      this.#give(taker)
-      this.#beyond = taker
-    }
-  }
-
-  #give(taker: Taker): void {
-    this.#taken -= taker.bytes
-    taker.bytes = 0
-  }
-
-  #fits(bytes: number): boolean {
-    return this.#taken + bytes <= this.#bytes
+  readonly #refusals: Refusals = {
+    all: () => overloaded("other requests", this.#bytes),
+    share: () => overloaded("your other requests", this.#bytesPerUser),
   }
 }
 
-function overloaded(budget: number): HeddleError {
+interface Budgets {
+  all: ByteBudget
+  share: ByteBudget
+}
+
+type Refusals = Readonly<Record<keyof Budgets, () => Error>>
+
+/** One body, which takes of its user's share first and of the budget then. */
+class Body {
+  readonly #budgets: Budgets
+  readonly #ofAll: Taker
+  readonly #ofShare: Taker
+  readonly #patience: Patience
+  readonly #refusals: Refusals
+  readonly #end: () => void
+  #isReleased = false
+
+  constructor(budgets: Budgets, order: number, patienceMs: number, refusals: Refusals, end: () => void) {
+    this.#budgets = budgets
+    this.#ofAll = { order, bytes: 0, isExcused: false }
+    this.#ofShare = { order, bytes: 0, isExcused: false }
+    this.#patience = { ms: patienceMs }
+    this.#refusals = refusals
+    this.#end = end
+  }
+
+  take(bytes: number): Promise<void> | null {
+    const share = this.#budgets.share.take(this.#ofShare, bytes, this.#patience, this.#refusals.share)
+    return share === null ? this.#takeOfAll(bytes) : this.#takeOfAllAfter(share, bytes)
+  }
+
+  release(): void {
+    if (this.#isReleased) return
+    this.#isReleased = true
+    this.#budgets.share.release(this.#ofShare)
+    this.#budgets.all.release(this.#ofAll)
+    this.#end()
+  }
+
+  async #takeOfAllAfter(share: Promise<void>, bytes: number): Promise<void> {
+    await share
+    if (this.#isReleased) throw new Error("the request is over")
+    await this.#takeOfAll(bytes)
+  }
+
+  #takeOfAll(bytes: number): Promise<void> | null {
+    const all = this.#budgets.all.take(this.#ofAll, bytes, this.#patience, this.#refusals.all)
+    if (all !== null) return all.then(() => this.#leaveShareBeyond())
+    this.#leaveShareBeyond()
+    return null
+  }
+
+  /** The body beyond the budget waits for nobody: others of its user may wait for it, and it must not wait for them. */
+  #leaveShareBeyond(): void {
+    const { all, share } = this.#budgets
+    if (all.isBeyond(this.#ofAll) && !this.#ofShare.isExcused) share.excuse(this.#ofShare)
+  }
+}
+
+function overloaded(whose: string, bytes: number): HeddleError {
   const message =
-    `the bodies of other requests take all of the ${Math.round(budget / 1024 ** 2)} MiB that this server has for them; ` +
+    `the bodies of ${whose} take all of the ${Math.round(bytes / 1024 ** 2)} MiB that this server has for them; ` +
     "nothing was done. Send this again a little later, or in smaller requests"
   return new HeddleError("server_overloaded", message, { retryAfterMs })
 }
 
-function defaultBytes(): number {
+function availableMemory(): number {
   // 0 or beyond what there is: nobody has set a limit.
   const limit = constrainedMemory() || Infinity
-  return share * Math.min(limit, totalmem(), getHeapStatistics().heap_size_limit)
+  return Math.min(limit, totalmem(), getHeapStatistics().heap_size_limit)
 }

@@ -2,11 +2,12 @@
 import type { IncomingMessage } from "node:http"
 import type { Readable } from "node:stream"
 import { bodyTooLarge, codingOf, decodingError } from "./content-coding.ts"
+import { thrownAway } from "./thrown-away.ts"
 
 /**
- * Yields the decoded body. What is not read is thrown away by Node after the answer, so that the
- * client, still sending, gets to read it.
- * @throws {HeddleError} 413 more than `maximumBytes`, encoded or decoded; 415 unknown encoding; 400 broken encoding.
+ * Yields the decoded body. What is not read is thrown away, so that the client, which is still sending, gets to read the
+ * answer, and the next request on its connection is read.
+ * @throws {HeddleError} 413 more than `maximumBytes`, encoded or decoded; 415 unknown encoding; 400 broken encoding; 408 it stopped coming.
  */
 export async function* bodyStream(request: IncomingMessage, maximumBytes: number): AsyncGenerator<Buffer> {
   if (Number(request.headers["content-length"] ?? 0) > maximumBytes) throw bodyTooLarge(maximumBytes)
@@ -23,6 +24,8 @@ export async function* bodyStream(request: IncomingMessage, maximumBytes: number
     throw decodingError(error, request.headers["content-encoding"])
   } finally {
     if (source !== request) source.destroy()
+    // Node does so by itself only with a body of which nothing was read; it counts listeners in the next tick.
+    setImmediate(() => void thrownAway(request))
   }
 }
 

@@ -3,7 +3,10 @@ import fastifyCompress from "@fastify/compress"
 import type { FastifyInstance } from "fastify"
 import { constants } from "node:zlib"
 
-/** JSON and JSON Lines. Never event streams: each token must leave at once. */
+/**
+ * JSON and JSON Lines, besides what mime-db calls compressible, such as CSV and `application/octet-stream`: a route that
+ * answers a file with its length is therefore `isUncompressed`. Never event streams: each token must leave at once.
+ */
 const compressible = /^application\/(json|jsonl|x-ndjson)\b/
 
 /** Smaller answers fit into one packet anyway. */

@@ -14,13 +14,13 @@ const zstdOptions = { ...options, params: { [zlib.constants.ZSTD_d_windowLogMax]
 
 const gzip: Coding = () => zlib.createGunzip(options)
 
-const codings: Record<string, Coding> = {
-  gzip,
-  "x-gzip": gzip,
-  deflate: () => zlib.createInflate(options),
-  zstd: () => zlib.createZstdDecompress(zstdOptions),
-  br: () => zlib.createBrotliDecompress(options),
-}
+const codings = new Map<string, Coding>([
+  ["gzip", gzip],
+  ["x-gzip", gzip],
+  ["deflate", () => zlib.createInflate(options)],
+  ["zstd", () => zlib.createZstdDecompress(zstdOptions)],
+  ["br", () => zlib.createBrotliDecompress(options)],
+])
 
 /**
  * The coding of a `Content-Encoding` header; null: the bytes are as they are.
@@ -29,9 +29,9 @@ const codings: Record<string, Coding> = {
 export function codingOf(header: string | undefined): Coding | null {
   const name = (header ?? "identity").trim().toLowerCase()
   if (name === "identity" || name === "") return null
-  const coding = codings[name]
+  const coding = codings.get(name)
   if (coding !== undefined) return coding
-  const known = Object.keys(codings).join(", ")
+  const known = [...codings.keys()].join(", ")
   throw new HeddleError("unsupported_media_type", `Content-Encoding "${name}" is not supported; use one of: ${known}`)
 }
 

@@ -1,13 +1,12 @@
-/** The reference for people and machines: `/openapi.json`, `/docs`, and a way there from `/`. */
+/** The reference for people and machines: `/openapi.json` and `/docs`. */
 import swaggerUi from "@fastify/swagger-ui"
 import type { FastifyInstance } from "fastify"
 import fastifyPlugin from "fastify-plugin"
 import { readFile } from "node:fs/promises"
 import { openapiDocument } from "./openapi.ts"
+import { PreparedDocument } from "./prepared-document.ts"
 import type { Route } from "./route.ts"
 import { serverVersion } from "./server-version.ts"
-
-const docsPath = "/docs"
 
 /** Nothing from another host, no inline script; plain http must do, since the server has no certificate of its own. */
 const contentSecurityPolicy = [
@@ -29,34 +28,29 @@ declare module "fastify" {
 }
 
 export async function registerDocs(server: FastifyInstance, routes: readonly Route[]): Promise<void> {
-  const document = openapiDocument(routes, await serverVersion())
-  const css = await readFile(new URL("./docs.css", import.meta.url), "utf8")
-  server.get("/openapi.json", () => document)
-  server.get("/", (request, reply) =>
-    request.headers.accept?.includes("text/html") === true
-      ? reply.redirect(docsFrom(request.originalUrl))
-      : { name: "Heddle", docs: `${docsPath}/`, openapi: "/openapi.json" },
+  const description = openapiDocument(routes, await serverVersion())
+  const document = new PreparedDocument(description)
+  const [css, script] = await Promise.all(
+    ["./docs.css", "./docs-page.js"].map((file) => readFile(new URL(file, import.meta.url), "utf8")),
   )
+  server.get("/openapi.json", (request, reply) => document.send(request, reply))
   // swagger-ui takes the document from a plugin of this name; ours comes from the route list instead.
-  const provider = fastifyPlugin(async (instance) => void instance.decorate("swagger", () => document), {
+  const provider = fastifyPlugin(async (instance) => void instance.decorate("swagger", () => description), {
     name: "@fastify/swagger",
   })
   await server.register(provider)
-  await server.register(swaggerUi, {
-    routePrefix: docsPath,
-    staticCSP: contentSecurityPolicy,
-    theme: { title: "Heddle API", css: [{ filename: "heddle.css", content: css }] },
-    uiConfig: {
-      docExpansion: "list",
-      defaultModelsExpandDepth: -1,
-      persistAuthorization: false,
-    },
+  server.addHook("onRoute", (options) => {
+    // The one address of the document is `/openapi.json`: its relative server address would be wrong at another.
+    if (options.url === "/docs/json" || options.url === "/docs/yaml") {
+      options.handler = (_request, reply) => reply.callNotFound()
+    }
+    if (options.url === "/docs/static/swagger-initializer.js") {
+      options.handler = (_request, reply) => reply.type("text/javascript; charset=utf-8").send(script)
+    }
   })
-}
-
-/** Relative, since a proxy may show the server under a path, of which it need not tell. */
-function docsFrom(url: string): string {
-  const [path = ""] = url.split("?", 1)
-  const lastSegment = path.slice(path.lastIndexOf("/") + 1)
-  return lastSegment === "" ? `.${docsPath}/` : `./${lastSegment}${docsPath}/`
+  await server.register(swaggerUi, {
+    routePrefix: "/docs",
+    staticCSP: contentSecurityPolicy,
+    theme: { title: "Heddle API", css: [{ filename: "heddle.css", content: css ?? "" }] },
+  })
 }

@@ -18,6 +18,16 @@ const parsed = route({
   response: z.unknown(),
   handle: async ({ body }) => ({ parsed: body ?? null }),
 })
+/** With limits of its own. */
+const longPrompts = route({
+  ...shared,
+  path: "/long",
+  maximumBodyBytes: 5 * mebibyte,
+  maximumBodyValues: 200_000,
+  schemas: { body: z.unknown() },
+  response: z.unknown(),
+  handle: async () => ({}),
+})
 const raw = route({
   ...shared,
   path: "/raw",
@@ -63,7 +73,7 @@ let server: FastifyInstance
 let url: string
 beforeAll(async () => {
   server = await createHttpServer({ logLevel: "silent", prefix: "/team/heddle" })
-  registerRoutes(server, [parsed, raw, lines, events, broken], async () => null)
+  registerRoutes(server, [parsed, longPrompts, raw, lines, events, broken], async () => null)
   url = await server.listen({ host: "127.0.0.1", port: 0 })
 })
 afterAll(() => server.close())
@@ -122,6 +132,18 @@ test("calls 1.1: 32 MiB pass and one byte more is 413 with a reason", async () =
     status: 413,
     body: { reason: expect.stringMatching(/^Request too large/) as unknown },
   })
+})
+
+test.each([
+  ["4 MiB", `"${"x".repeat(4 * mebibyte - 2)}"`, `"${"x".repeat(4 * mebibyte - 1)}"`],
+  ["100,000 values", `[${"1,".repeat(99_998)}1]`, `[${"1,".repeat(99_999)}1]`],
+])("a body that is parsed at once has at most %s", async (_, fits, isTooLarge) => {
+  expect((await post("/parsed", fits)).status).toBe(200)
+  expect(await post("/parsed", isTooLarge)).toMatchObject({
+    status: 413,
+    body: { reason: expect.stringMatching(/^Request too large/) as unknown, error_type: "RequestTooLarge" },
+  })
+  expect((await post("/long", isTooLarge)).status).toBe(200)
 })
 
 test("RFC 9659: a zstd body that needs a window of more than 8 MiB is refused", async () => {
@@ -191,10 +213,10 @@ test("calls 1.1: the words of Python that JSON does not have become null", async
   })
 })
 
-test("objects 1: 200 levels pass, 201 are 413 with a reason, 100,000 too", async () => {
+test("objects 1: 200 levels pass, 201 are 413 with a reason, 99,000 too", async () => {
   const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels)
   expect((await post("/parsed", nested(200))).status).toBe(200)
-  for (const levels of [201, 100_000]) {
+  for (const levels of [201, 99_000]) {
     expect(await post("/parsed", nested(levels))).toMatchObject({
       status: 413,
       body: { reason: expect.stringContaining("200") as unknown },

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net"
 import { setTimeout } from "node:timers/promises"
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest"
 import { z } from "zod"
-import type { Principal } from "./principal.ts"
+import type { Identity } from "./principal.ts"
 import { registerRoutes } from "./register-routes.ts"
 import { route } from "./route.ts"
 import { createHttpServer } from "./server.ts"
@@ -42,10 +42,11 @@ const long = route({
 })
 
 const entity = { id: "1", name: "acme" }
-const principal: Principal = {
+const principal: Identity = {
   userId: "1",
   username: "ann",
   apiKeyId: "1",
+  requestsPerMinute: null,
   isAdmin: false,
   defaultEntity: entity,
   entities: [entity],

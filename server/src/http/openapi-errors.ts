@@ -3,32 +3,40 @@ import type { ErrorDialect, Route } from "./route.ts"
 
 const validationIssues = {
   type: "array",
+  description: "What is wrong with the request, one entry for each fault.",
   items: {
     type: "object",
     required: ["loc", "msg", "type"],
     properties: {
-      loc: { type: "array", items: { anyOf: [{ type: "string" }, { type: "integer" }] } },
-      msg: { type: "string" },
-      type: { type: "string" },
+      loc: {
+        type: "array",
+        items: { anyOf: [{ type: "string" }, { type: "integer" }] },
+        description: "Where it is: `body`, `query` or `path`, then names of fields and places in lists.",
+      },
+      msg: text("What is wrong there, in words."),
+      type: text("Kind of fault, such as `missing`."),
     },
   },
 }
 
+const detail = text("What is wrong and the way out, in words.")
+
 export const errorSchemas = {
   ValidationError: { type: "object", required: ["detail"], properties: { detail: validationIssues } },
-  DetailError: { type: "object", required: ["detail"], properties: { detail: { type: "string" } } },
+  DetailError: { type: "object", required: ["detail"], properties: { detail } },
   OpenAIError: {
     type: "object",
     required: ["error"],
     properties: {
       error: {
         type: "object",
+        description: "The error, as OpenAI's clients read it.",
         required: ["message", "type", "param", "code"],
         properties: {
-          message: { type: "string" },
-          type: { type: "string" },
-          param: { type: ["string", "null"] },
-          code: { type: "string" },
+          message: detail,
+          type: text("Kind of error by the status, such as `invalid_request_error`."),
+          param: { type: ["string", "null"], description: "Field at fault; null: none by itself." },
+          code: text("Code of the error, such as `model_not_found`."),
         },
       },
       detail: validationIssues,
@@ -39,11 +47,16 @@ export const errorSchemas = {
     properties: {
       errors: {
         type: "array",
+        description: "The errors, as GraphQL's clients read them.",
         items: {
           type: "object",
           properties: {
-            message: { type: "string" },
-            extensions: { type: "object", properties: { code: { type: "string" } } },
+            message: detail,
+            extensions: {
+              type: "object",
+              description: "What else is known of the error.",
+              properties: { code: text("Code of the error; `PERMISSION_ERROR`: the key may not, or is none.") },
+            },
           },
         },
       },
@@ -52,7 +65,10 @@ export const errorSchemas = {
   OTLPStatus: {
     type: "object",
     required: ["code", "message"],
-    properties: { code: { type: "integer" }, message: { type: "string" } },
+    properties: {
+      code: { type: "integer", description: "Code of `google.rpc.Code`, such as 3 for an invalid argument." },
+      message: detail,
+    },
   },
   /** What the schema of a body finds, an unknown key and an unknown project have no reason of their own. */
   ReasonError: {
@@ -60,11 +76,26 @@ export const errorSchemas = {
     anyOf: [
       {
         required: ["reason", "error_type"],
-        properties: { reason: { type: "string" }, error_type: { type: "string" } },
+        properties: {
+          reason: detail,
+          error_type: text("Class of the error as the Weave clients know it, such as `NotFoundError`."),
+        },
       },
-      { required: ["detail"], properties: { detail: { anyOf: [{ type: "string" }, validationIssues] } } },
+      {
+        required: ["detail"],
+        properties: {
+          detail: {
+            anyOf: [{ type: "string" }, validationIssues],
+            description: "In words, or one entry for each fault of the request.",
+          },
+        },
+      },
     ],
   },
+}
+
+function text(description: string): object {
+  return { type: "string", description }
 }
 
 const errorOf: Record<ErrorDialect, string> = {
@@ -83,16 +114,20 @@ const meanings = {
   },
   withKey: {
     "401": "No key, or an unknown one",
-    "403": "Not for this key, or no such project",
+    "403": "Not for this key, no such project, or the team holds all that it may",
+    "429": "Too many requests or jobs at a time; Retry-After says when to try again",
   },
   withInput: { "400": "A value that cannot be used", "404": "Not found", "422": "Validation error" },
   withBody: {
+    "408": "The body stopped coming",
     "409": "In conflict with what is stored",
     "413": "Too large",
     "415": "A content type or coding that is not known",
   },
   ofStore: { "502": "The query needs too much memory", "504": "The query takes too long" },
 } as const
+
+const meaningOf = { ...meanings.withKey, ...meanings.withInput }
 
 export function errorResponses(route: Route): Record<string, object> {
   const { params, query, body } = route.schemas
@@ -103,6 +138,7 @@ export function errorResponses(route: Route): Record<string, object> {
     ...(takesBody || params !== undefined || query !== undefined ? meanings.withInput : {}),
     ...(takesBody ? meanings.withBody : {}),
     ...(route.dialect === "reason" ? meanings.ofStore : {}),
+    ...Object.fromEntries((route.refusals ?? []).map((status) => [status, meaningOf[status]])),
   }
   return Object.fromEntries(
     Object.entries(statuses).map(([status, description]) => [

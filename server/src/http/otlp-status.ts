@@ -12,6 +12,7 @@ const codes: Readonly<Record<number, number>> = {
   401: 16,
   403: 7,
   404: 5,
+  408: 4,
   409: 6,
   413: 8,
   415: 3,

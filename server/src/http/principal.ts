@@ -1,4 +1,5 @@
 /** Who makes a request: resolved once from the key, carried by every handler. */
+import type { FastifyRequest } from "fastify"
 import type { IncomingHttpHeaders } from "node:http"
 
 export interface EntityMembership {
@@ -6,7 +7,8 @@ export interface EntityMembership {
   name: string
 }
 
-export interface Principal {
+/** What a key stands for. */
+export interface Identity {
   userId: string
   username: string
   apiKeyId: string
@@ -15,10 +17,28 @@ export interface Principal {
   defaultEntity: EntityMembership
   /** Every entity the user belongs to, the default one included. */
   entities: readonly EntityMembership[]
+  /** Of the key; null: any number. */
+  requestsPerMinute: number | null
+}
+
+export interface Principal extends Identity {
+  /** Of the request that is answered; of work that the server does later, the id of its job. */
+  requestId: string
+  /**
+   * Of work that outlives a request: by this name (`entity/project`) it means this project alone, which may have been
+   * deleted since, and another one made that has the name.
+   */
+  boundProject?: { id: string; name: string }
 }
 
 /** Looks a key up. null: no such live key. */
-export type Authenticate = (key: string) => Promise<Principal | null>
+export type Authenticate = (key: string) => Promise<Identity | null>
+
+/** Sessions of browsers: where a request has one, and whose it is; null: none that lives. */
+export interface SessionAuthentication {
+  secretOf: (request: FastifyRequest) => string | null
+  authenticate: (secret: string) => Promise<Identity | null>
+}
 
 /** The key that a request brings; OTLP exporters may send it as `wandb-api-key` (evaluation-store-calls 1.1). */
 export function keyOf(headers: IncomingHttpHeaders): string | null {

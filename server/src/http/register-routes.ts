@@ -1,49 +1,81 @@
 /** Mounts routes on Fastify: key → principal, parse, handle, and every error in the route's dialect. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
-import { diskFull, HeddleError, isStoreAway, saysDiskFull } from "../errors.ts"
+import { diskFull, HeddleError, saysDiskFull } from "../errors.ts"
 import { JsonTextError } from "../json/json-text-error.ts"
 import type { HeldBody } from "./body-budget.ts"
+import { logFailure } from "./failure-log.ts"
 import { errorBody, errorHeaders } from "./error-dialects.ts"
-import { type Authenticate, keyOf, type Principal } from "./principal.ts"
+import { type Authenticate, type Identity, keyOf, type Principal, type SessionAuthentication } from "./principal.ts"
+import { onceAnswered } from "./once-answered.ts"
 import { isProtobuf, protobufType, statusBytes } from "./otlp-status.ts"
-import type { ErrorDialect, Route, RouteContext } from "./route.ts"
+import type { Access, ErrorDialect, Route, RouteContext } from "./route.ts"
+import { RequestRates } from "./request-rates.ts"
+import { requireOwnPage } from "./session-cookie.ts"
+import { inScope, type WorkScope } from "../work/work-scope.ts"
 import { bringsBody, readBody } from "./request-body.ts"
 import { parse } from "./validation.ts"
+
+/** Somebody waits for what a request does. */
+type RequestScope = WorkScope & { readonly signal: AbortSignal }
 
 declare module "fastify" {
   interface FastifyRequest {
     /** Whose key it brings; null on public routes. */
     principal: Principal | null
+    /** Whose work the request is, until its client leaves. */
+    scope: RequestScope
   }
   interface FastifyContextConfig {
     dialect?: ErrorDialect
+    access?: Access
   }
 }
 
-export function registerRoutes(server: FastifyInstance, routes: readonly Route[], authenticate: Authenticate): void {
+export function registerRoutes(
+  server: FastifyInstance,
+  routes: readonly Route[],
+  authenticate: Authenticate,
+  { rates = new RequestRates(), sessions = null }: Partial<Pick<Admission, "rates" | "sessions">> = {},
+): void {
   for (const route of routes) {
     server.route({
       method: route.method,
       url: route.path,
-      config: { dialect: route.dialect },
-      ...(route.streamsLive === true ? { compress: false as const } : {}),
+      config: { dialect: route.dialect, access: route.access },
+      ...(route.isUncompressed === true ? { compress: false as const } : {}),
       // Ahead of the body, of which nothing is read for who may not come in.
-      onRequest: async (request) => {
-        request.principal = await admit(route, authenticate, request)
+      onRequest: async (request, reply) => {
+        const scope = strangersScope(request, disconnected(reply))
+        request.principal = await inScope(scope, () => admit({ route, authenticate, rates, sessions }, request))
+        request.scope = request.principal === null ? scope : scopeOf(request.principal, scope.signal)
+        // Nobody is there to be answered any more.
+        await server.requestTurns.begin(request.scope).catch(() => reply.hijack())
       },
-      handler: (request, reply) => answer(route, request, reply),
+      handler: (request, reply) => inScope(request.scope, () => answer(route, request, reply)),
     })
   }
+}
+
+/** Until a request names a project, its team is the user's own. */
+function scopeOf({ userId, defaultEntity }: Principal, signal: AbortSignal): RequestScope {
+  return { userId, teamId: defaultEntity.id, signal }
+}
+
+/** Whoever has shown no key is known by the address: all together they have no more turns than one team. */
+function strangersScope({ ip }: FastifyRequest, signal: AbortSignal): RequestScope {
+  return { userId: ip, teamId: "strangers", signal }
 }
 
 /** What the body takes of memory is counted until nobody needs it any more: not the handler, nor an answer that it streams. */
 async function answer(route: Route, request: FastifyRequest, reply: FastifyReply) {
   const held = request.server.bodyBudget.open()
   if (!bringsBody(route, request)) return handle(route, request, reply, undefined, held)
+  const stopWatching = request.server.bodyWatch.watch(request.raw)
   try {
     const body = route.streamsBody === true ? undefined : await readBody(route, request, held)
     return await handle(route, request, reply, body, held)
   } finally {
+    stopWatching()
     onceAnswered(reply, held.release)
   }
 }
@@ -58,7 +90,7 @@ async function handle(route: Route, request: FastifyRequest, reply: FastifyReply
     principal: request.principal,
     requestId: request.id,
     held,
-    signal: disconnected(reply),
+    signal: request.scope.signal,
     request,
     reply,
   }
@@ -71,28 +103,70 @@ function checkedBody({ rawBody, schemas }: Route, body: unknown): unknown {
   return schemas.body === undefined ? undefined : parse(schemas.body, body, "body")
 }
 
-async function admit(route: Route, authenticate: Authenticate, request: FastifyRequest): Promise<Principal | null> {
-  if (route.access === "public") return null
-  const key = keyOf(request.headers)
-  if (key === null) throw new HeddleError("invalid_api_key", missingKey)
-  const principal = await authenticate(key)
-  if (principal === null) throw new HeddleError("invalid_api_key", unknownKey)
-  if (route.access === "admin" && !principal.isAdmin) {
-    throw new HeddleError("forbidden", "this call needs the key of an administrator")
-  }
-  return principal
+interface Admission {
+  route: Route
+  authenticate: Authenticate
+  rates: RequestRates
+  sessions: SessionAuthentication | null
 }
 
-/** openai-python 2.34 and later under openpipe-art 0.5.17 and older sends no key at all: training-api 1.4. */
-const missingKey =
-  "no API key: send the header 'Authorization: Bearer <key>'. If your client was given a key, " +
-  "openpipe-art 0.5.17 and older needs openai < 2.34 (openpipe-art 0.5.18 works with openai 2.38 to 2.54)"
+async function admit(
+  { route, authenticate, rates, sessions }: Admission,
+  request: FastifyRequest,
+): Promise<Principal | null> {
+  if (route.access === "public") return null
+  const key = keyOf(request.headers)
+  const identity = key === null ? await ofSession(request, sessions) : await authenticate(key)
+  if (identity === null) throw new HeddleError("invalid_api_key", unknownKey)
+  const { requestsPerMinute } = identity
+  const retryAfterMs = requestsPerMinute === null ? null : rates.take(identity.apiKeyId, requestsPerMinute)
+  if (requestsPerMinute !== null && retryAfterMs !== null) throw tooManyRequests(requestsPerMinute, retryAfterMs)
+  if (route.access === "admin" && !identity.isAdmin) {
+    throw new HeddleError("forbidden", "this call needs the key of an administrator")
+  }
+  return { ...identity, requestId: request.id }
+}
+
+/** A request with a key is the key's, whatever cookies come with it. */
+async function ofSession(request: FastifyRequest, sessions: SessionAuthentication | null): Promise<Identity> {
+  const secret = sessions?.secretOf(request) ?? null
+  if (sessions === null || secret === null) {
+    throw new HeddleError("invalid_api_key", missingKey(request.headers["user-agent"]))
+  }
+  if (request.method !== "GET" && request.method !== "HEAD") requireOwnPage(request)
+  const identity = await sessions.authenticate(secret)
+  if (identity === null) throw new HeddleError("session_ended", "this browser's session has ended; sign in again")
+  return identity
+}
+
+/**
+ * openpipe-art 0.5.17 and older sends no key at all when openai 2.34 or later is installed beside it, although the
+ * user gave it one: training-api 1.4. Its training client names itself `Client/Python <version of openai>`.
+ */
+function missingKey(userAgent: string | undefined): string {
+  const wayOut = "no API key: send the header 'Authorization: Bearer <key>'"
+  if (userAgent?.startsWith("Client/Python ") !== true) return wayOut
+  return (
+    `${wayOut}. If openpipe-art was given a key: 0.5.17 and older needs openai < 2.34 ` +
+    "(openpipe-art 0.5.18 works with openai 2.38 to 2.54)"
+  )
+}
+
 const unknownKey =
   "this API key is not known here or was revoked; use the key that the server printed at its first start"
 
+function tooManyRequests(perMinute: number, retryAfterMs: number): HeddleError {
+  return new HeddleError(
+    "rate_limit_exceeded",
+    `this key may make ${perMinute} requests a minute, and none is left now. Send larger batches, wait as Retry-After ` +
+      "says, or ask an administrator for a larger quota (requests_per_minute)",
+    { retryAfterMs },
+  )
+}
+
 function disconnected(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
-  // Who left by now is told by no event any more.
+  // If the client has already gone, 'close' will not fire again.
   if (reply.raw.destroyed) controller.abort()
   reply.raw.on("close", () => {
     if (!reply.raw.writableFinished) controller.abort()
@@ -100,17 +174,22 @@ function disconnected(reply: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-/** Also when the client has left instead. */
-function onceAnswered({ raw }: FastifyReply, act: () => void): void {
-  if (raw.writableFinished || raw.destroyed) return act()
-  raw.once("finish", act).once("close", act)
+/** Headers of every answer, whoever made it. */
+export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header("x-request-id", request.id)
+  // What a client stored is never run as something else than it is said to be.
+  reply.header("x-content-type-options", "nosniff")
+  const { access = "public" } = request.routeOptions.config
+  const isStorable = reply.getHeader("cache-control")?.toString().includes("no-store") !== true
+  // A cache on the way, or a browser's on a shared machine, must not keep what only a key may see.
+  if (access !== "public" && isStorable) reply.header("cache-control", "no-store")
 }
 
 /** Fastify's own failures (body parsing, unknown path) and ours, in one place. */
 export function installErrorHandlers(server: FastifyInstance): void {
   server.setErrorHandler((thrown, request, reply) => {
     const error = toHeddleError(thrown)
-    if (error.status >= 500) logFailure(request, reply, thrown)
+    if (error.status >= 500) logFailure(reply, thrown, "request failed")
     return send(reply, error, request.routeOptions.config.dialect ?? dialectOfPath(request.url))
   })
   server.setNotFoundHandler((request, reply) => {
@@ -121,20 +200,14 @@ export function installErrorHandlers(server: FastifyInstance): void {
   })
 }
 
-/** What was stopped since its client left is no failure of the server; of a store that is away the log has heard. */
-function logFailure(request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
-  if (isStoreAway(thrown)) request.log.debug({ err: thrown }, "a store is away")
-  else if (reply.raw.destroyed) request.log.info({ err: thrown }, "the client left before it was answered")
-  else request.log.error({ err: thrown }, "request failed")
-}
-
 /** A path that no route can be looked up for: broken percent-encoding, or a part longer than any name. */
 export function answerUnroutable(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  reply.header("x-request-id", request.id)
+  setCommonHeaders(request, reply)
   send(reply, toHeddleError(thrown), dialectOfPath(request.url))
 }
 
 function send(reply: FastifyReply, error: HeddleError, dialect: ErrorDialect) {
+  reply.server.refusedRequests.add(reply.request, error)
   reply.code(error.status).headers(errorHeaders(error))
   if (dialect === "otlp" && isProtobuf(reply.request.headers["content-type"])) {
     return reply.type(protobufType).send(statusBytes(error))
@@ -156,7 +229,7 @@ function dialectOfPath(url: string): ErrorDialect {
 function toHeddleError(thrown: unknown): HeddleError {
   if (thrown instanceof HeddleError) return thrown
   if (thrown instanceof JsonTextError) {
-    if (thrown.kind === "too_deep") return new HeddleError("payload_too_large", thrown.message, { cause: thrown })
+    if (thrown.kind !== "syntax") return new HeddleError("payload_too_large", thrown.message, { cause: thrown })
     return new HeddleError("bad_request", `the request body is not JSON: ${thrown.message}`, { cause: thrown })
   }
   const { statusCode, code, message } = thrown as { statusCode?: number; code?: string; message?: string }
@@ -165,6 +238,8 @@ function toHeddleError(thrown: unknown): HeddleError {
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     return new HeddleError("unsupported_media_type", "send the body as Content-Type: application/json")
   }
+  if (statusCode === 416)
+    return new HeddleError("range_not_satisfiable", "the header Range begins behind the file's end")
   if (code === "FST_ERR_MAX_PARAM_LENGTH") {
     return new HeddleError("bad_request", "a part of the path is longer than any name may be: 2048 characters")
   }

@@ -1,10 +1,11 @@
 /** What of a request's body its route asks for: its bytes, or what they say as JSON. */
 import type { FastifyRequest } from "fastify"
+import { HeddleError } from "../errors.ts"
 import { mayChangeNumbers, parseExact } from "../json/exact-json.ts"
 import { withoutNotFinite } from "../json/json-parts.ts"
 import { countValues } from "../json/value-count.ts"
 import type { HeldBody } from "./body-budget.ts"
-import type { ErrorDialect, Route } from "./route.ts"
+import type { Route } from "./route.ts"
 import { parseJson, parseTolerantly, wholeBody } from "./whole-body.ts"
 
 const mebibyte = 1024 * 1024
@@ -12,14 +13,8 @@ const mebibyte = 1024 * 1024
 /** What a parsed value takes on V8's heap beside its text: 8 bytes a small number, 20 to 70 an object, a list or a string. */
 const bytesOfValue = 64
 
-/** Bodies that are held in memory; routes with `streamsBody` have their own limit. Evaluation store: calls 1.1. */
-const maximumBytes: Record<ErrorDialect, number> = {
-  detail: 64 * mebibyte,
-  openai: 64 * mebibyte,
-  reason: 32 * mebibyte,
-  otlp: 32 * mebibyte,
-  graphql: mebibyte,
-}
+/** Bodies that a handler gets as bytes: batches of calls, tables, spans. Calls 1.1 asks for as many. */
+const maximumRawBytes = 32 * mebibyte
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -35,17 +30,26 @@ export function bringsBody(route: Route, { headers }: FastifyRequest): boolean {
 }
 
 /**
- * The bytes for a route with `rawBody`, parsed JSON for others; undefined: empty.
- * @throws {HeddleError} as {@link wholeBody}, and 400 not JSON.
+ * The bytes for a route with `rawBody`, parsed JSON for others; undefined: empty. Parsed JSON is made, checked and walked
+ * through on the thread that serves everybody, which is why it has tighter limits.
+ * @throws {HeddleError} as {@link wholeBody}, 413 too many values, and 400 not JSON.
  * @throws {JsonTextError} nested too deep.
  */
 export async function readBody(route: Route, request: FastifyRequest, held: HeldBody): Promise<unknown> {
-  const limit = route.maximumBodyBytes ?? maximumBytes[route.dialect]
-  const bytes = await wholeBody(request.raw, limit, held)
-  if (route.rawBody === true) return bytes
+  if (route.rawBody === true) return wholeBody(request.raw, route.maximumBodyBytes ?? maximumRawBytes, held)
+  const { limits } = request.server
+  const bytes = await wholeBody(request.raw, route.maximumBodyBytes ?? limits.json_body_bytes, held)
   const text = bytes.toString("utf8")
-  await held.take(countValues(text) * bytesOfValue)
+  const values = countValues(text)
+  const mostValues = route.maximumBodyValues ?? limits.json_body_values
+  if (values > mostValues) throw tooManyValues(mostValues)
+  await held.take(values * bytesOfValue)
   const isTolerant = route.dialect === "reason"
   if (mayChangeNumbers(text)) request.exactBody = () => parseExact(isTolerant ? withoutNotFinite(text) : text)
   return isTolerant ? parseTolerantly(text) : parseJson(text)
+}
+
+function tooManyValues(most: number): HeddleError {
+  const message = `Request too large: the body has more than ${most} values. Send it in smaller parts`
+  return new HeddleError("payload_too_large", message)
 }

@@ -3,6 +3,8 @@
  * This finds the part of a URL that our routes know.
  */
 
+import { isPagePath } from "./page-paths.ts"
+
 /** Where an OpenAI-style base URL ends. The OTLP paths of the evaluation store have a `v1` of their own. */
 const versionSegment = /(?<!\/otel)\/v1(?=\/|$)/
 
@@ -24,8 +26,10 @@ export class RootPath {
     if (first !== "" && !/[:*]/.test(first)) this.#known.add(first)
   }
 
-  of(url: string): string {
+  /** `page`: a browser navigates there, and what names a page is nothing else: its `v1` may be a version or a project. */
+  of(url: string, page = false): string {
     const inside = this.#prefix === null ? url : without(this.#prefix, url)
+    if (page && isPagePath(inside.split("?", 1)[0] as string)) return inside
     const plain = without("/traces", inside)
     const path = plain.split("?", 1)[0] as string
     if (this.#known.has(firstSegment(path))) return plain

@@ -62,18 +62,22 @@ export interface Route<S extends RouteSchemas = RouteSchemas> {
   answerTypes?: readonly string[]
   /** By status, answers besides 200 that are no errors of the dialect. */
   otherAnswers?: Readonly<Record<number, { description: string; schema: z.ZodType }>>
+  /** Errors besides those of all routes of its kind, for the document. */
+  refusals?: readonly ("401" | "403" | "404" | "429")[]
   /** The body is not parsed: the handler reads `request.raw` as a stream. */
   streamsBody?: boolean
   /** The body is decoded but not parsed: the handler gets its bytes, and `schemas.body` is not given. */
   rawBody?: boolean
-  /** Of a body that is held in memory; by default what the dialect allows. */
+  /** Of a body that is held in memory; by default 32 MiB with `rawBody`, else the limit `json_body_bytes`. */
   maximumBodyBytes?: number
+  /** Of a body that is parsed; by default the limit `json_body_values`. */
+  maximumBodyValues?: number
   /** With `streamsBody` and `rawBody`: what the body must be, for the document. */
   bodyDocument?: z.ZodType
   /** Content type of the body, for the document; by default JSON, or a form when a field holds bytes. */
   bodyType?: string
-  /** Each line must leave as soon as it is made: the answer is not compressed, which would hold it back. */
-  streamsLive?: boolean
+  /** For answers whose lines must leave as soon as they are made, and for files, whose length is told before they come. */
+  isUncompressed?: boolean
   /** Returns the 200 body, or answers through `reply` and returns undefined. */
   handle: (context: RouteContext<S>) => Promise<unknown>
 }

@@ -6,49 +6,98 @@ import Fastify, {
   LogController,
 } from "fastify"
 import { randomUUID } from "node:crypto"
-import { BodyBudget, type BodyBudgetOptions } from "./body-budget.ts"
+import { defaultLimits, type Limits } from "../limits.ts"
+import { BodyBudget } from "./body-budget.ts"
+import { BodyWatch } from "./body-watch.ts"
 import { compressAnswers } from "./compressed-answers.ts"
-import { answerUnroutable, installErrorHandlers } from "./register-routes.ts"
+import { wantsPage } from "./page-paths.ts"
+import { answerUnroutable, installErrorHandlers, setCommonHeaders } from "./register-routes.ts"
+import { RequestTurns } from "./request-turns.ts"
+import { RefusedRequests } from "./refused-requests.ts"
+import { logRequests } from "./request-log.ts"
 import { RootPath } from "./root-path.ts"
+import { endUnreadAnswers } from "./unread-answers.ts"
 
 declare module "fastify" {
   interface FastifyInstance {
     bodyBudget: BodyBudget
+    bodyWatch: BodyWatch
+    requestTurns: RequestTurns
+    refusedRequests: RefusedRequests
+    limits: Limits
   }
 }
 
 export interface HttpOptions {
   logLevel: string
+  /** Whether requests are logged at level `info`; else at `debug`. */
+  logsRequests?: boolean
   /** Path under which a proxy shows the server, such as `/heddle`; it is served at the root as well. */
   prefix: string | null
-  /** For the bodies that are held in memory, all together; by default a part of what there is. */
-  bodyBudget?: BodyBudgetOptions
+  /** By default those that the server ships with. */
+  limits?: Limits
+  /** Whose X-Forwarded headers are believed: by default nobody's. */
+  trustedProxies?: string[]
 }
 
-export async function createHttpServer({ logLevel, prefix, bodyBudget }: HttpOptions): Promise<FastifyInstance> {
+export async function createHttpServer({
+  logLevel,
+  logsRequests = false,
+  prefix,
+  limits = defaultLimits,
+  trustedProxies = [],
+}: HttpOptions): Promise<FastifyInstance> {
   const paths = new RootPath(prefix)
   const server = Fastify({
     logger: logLevel === "silent" ? false : logger(logLevel),
     logController: new LogController({ disableRequestLogging: true }),
-    // Long generations: inference-api 11.5.
+    // Bodies may be large and lines slow: `body-watch.ts` ends those that do not get on.
     requestTimeout: 0,
+    connectionTimeout: limits.answer_unread_ms,
+    http: { headersTimeout },
     keepAliveTimeout: 75_000,
     frameworkErrors: answerUnroutable,
+    trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     genReqId: () => `req_${randomUUID()}`,
-    rewriteUrl: (request) => paths.of(request.url ?? "/"),
+    rewriteUrl: ({ url = "/", method, headers }) => paths.of(url, wantsPage(method, headers.accept)),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2048 },
   })
   server.addHook("onRoute", ({ url }) => paths.learn(url))
   await compressAnswers(server)
+  logRequests(server, logsRequests)
   server.decorateRequest("principal", null)
   server.decorateRequest("exactBody", null)
-  server.decorate("bodyBudget", new BodyBudget(bodyBudget))
+  server.decorateRequest("scope")
+  server.decorate("bodyBudget", new BodyBudget(limits))
+  endUnreadAnswers(server)
+  server.decorate("bodyWatch", new BodyWatch(limits))
+  server.decorate("requestTurns", new RequestTurns())
+  limitConnections(server, limits.connections)
+  server.decorate("refusedRequests", new RefusedRequests())
+  server.decorate("limits", limits)
   leaveBodiesUnread(server)
   installErrorHandlers(server)
-  server.addHook("onSend", async (request, reply) => {
-    reply.header("x-request-id", request.id)
-  })
+  server.addHook("onSend", async (request, reply) => setCommonHeaders(request, reply))
   return server
+}
+
+/** Without it, Node would take `requestTimeout: 0` for the heads of requests too. */
+const headersTimeout = 60_000
+
+/** The log hears of refused connections once in this time: they come by the thousand. */
+const toldEveryMs = 60_000
+
+function limitConnections(server: FastifyInstance, most: number): void {
+  server.server.maxConnections = most
+  let told = -Infinity
+  server.server.on("drop", () => {
+    if (performance.now() - told < toldEveryMs) return
+    told = performance.now()
+    server.log.warn(
+      { connections: most },
+      "new connections are closed: there are as many as HEDDLE_LIMIT_CONNECTIONS allows",
+    )
+  })
 }
 
 /** Fastify tells each address it listens on; the ready message tells it better (`main.ts`). */

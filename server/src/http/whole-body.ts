@@ -1,6 +1,5 @@
 /** The body of a request in memory, for every route without `streamsBody`: its bytes, and what they say as JSON. */
 import type { IncomingMessage } from "node:http"
-import { finished } from "node:stream"
 import { HeddleError } from "../errors.ts"
 import { JsonTextError, maximumJsonDepth } from "../json/json-text-error.ts"
 import { isNestedDeeper } from "../json/nesting.ts"
@@ -8,25 +7,32 @@ import { readParts } from "../json/json-parts.ts"
 import type { HeldBody } from "./body-budget.ts"
 import { decodedBody } from "./body-stream.ts"
 import { bodyTooLarge, decodingError } from "./content-coding.ts"
+import { thrownAway } from "./thrown-away.ts"
 
 /**
  * The decoded bytes, counted in `held`. A body that is refused is read to its end and thrown away, so that the client
  * gets to read the answer.
- * @throws {HeddleError} 413 more than `maximumBytes`; 415 unknown encoding; 400 broken encoding; 503 no room for it.
+ * @throws {HeddleError} 413 more than `maximumBytes`; 415 unknown encoding; 400 broken encoding; 408 it stopped coming; 503 no room for it.
  */
 export async function wholeBody(request: IncomingMessage, maximumBytes: number, held: HeldBody): Promise<Buffer> {
   try {
     return await collect(request, maximumBytes, held)
   } catch (error) {
     held.release()
-    await thrownAway(request)
+    // What does not come cannot be read to its end.
+    if (!isStalled(error)) await thrownAway(request)
     throw decodingError(error, request.headers["content-encoding"])
   }
 }
 
+function isStalled(error: unknown): boolean {
+  return error instanceof HeddleError && error.code === "request_timeout"
+}
+
 async function collect(request: IncomingMessage, maximumBytes: number, held: HeldBody): Promise<Buffer> {
-  // Who left by now is told by no event any more.
+  // If the client has already gone, no event will tell of it any more.
   if (request.destroyed) throw request.errored ?? new Error("the client left")
+  if (Number(request.headers["content-length"] ?? 0) > maximumBytes) throw bodyTooLarge(maximumBytes)
   const source = decodedBody(request)
   const chunks: Buffer[] = []
   let bytes = 0
@@ -51,14 +57,6 @@ async function collect(request: IncomingMessage, maximumBytes: number, held: Hel
     source.on("end", () =>
       resolve(source === request && chunks[0]?.length === bytes ? chunks[0] : Buffer.concat(chunks, bytes)),
     )
-  })
-}
-
-/** Resolves at the end of the body, or when its client has left. */
-function thrownAway(request: IncomingMessage): Promise<void> {
-  return new Promise((resolve) => {
-    finished(request, () => resolve())
-    request.unpipe().resume()
   })
 }
 

@@ -1,3 +1,4 @@
+import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -30,6 +31,25 @@ test("security 5.2: inner addresses are refused, written out and behind a name, 
     expect([host, failure]).toEqual([host, expect.stringContaining("is not a public address")])
   }
   expect(requests).toBe(0)
+})
+
+test("security 5.2: a refusal tells neither what a name stands for nor whether it is known", async () => {
+  const refusal = async (host: string) => ask(host, []).catch((error: unknown) => (error as Error).message)
+  const text = (host: string) => `${host} is not a public address; an operator can allow it with HEDDLE_FETCH_ALLOW`
+  expect(await refusal("localhost")).toBe(text("localhost"))
+  // A label of a name has 63 characters, so that no name server is asked for this one.
+  const unknown = `${"x".repeat(64)}.invalid`
+  expect(await refusal(unknown)).toBe(text(unknown))
+})
+
+test("a host that does not answer is named without the address that its name stands for", async () => {
+  const closed = createServer().listen(0, "127.0.0.1")
+  await once(closed, "listening")
+  const { port: free } = closed.address() as AddressInfo
+  await new Promise((resolve) => closed.close(resolve))
+  const request = { method: "GET", headers: {}, signal: AbortSignal.timeout(5_000) } as const
+  const asked = guardedRequest(new URL(`http://localhost:${free}/`), new FetchPolicy(["localhost"]), request)
+  await expect(asked).rejects.toThrow(`localhost:${free} cannot be reached (ECONNREFUSED)`)
 })
 
 test("what the operator allows is reached; its redirect is an answer like any other", async () => {

@@ -38,7 +38,7 @@ export function guardedRequest(
     lookup: guardedLookup(policy),
     headers: { "user-agent": "heddle", ...headers },
   })
-  call.once("response", resolve).once("error", reject)
+  call.once("response", resolve).once("error", (error) => reject(withoutAddress(url, error)))
   // An answer 101 is no response to Node and no error either: without this, nothing would settle the promise.
   call.once("close", () => reject(new FetchError(`${url.host} closed the connection without an answer`)))
   abortWith(signal, call)
@@ -63,16 +63,25 @@ function abortWith(signal: AbortSignal, call: ClientRequest): void {
 function guardedLookup(policy: FetchPolicy): LookupFunction {
   return (hostname, options, callback) => {
     dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
+      // A name that is not known and one of the inner network are refused alike: who asks must not learn the names in there.
+      if (error?.code === "ENOTFOUND" && !policy.allowsHost(hostname)) return callback(notPublic(hostname), "", 0)
       if (error !== null) return callback(error, "", 0)
-      const refused = addresses.find(({ address }) => !policy.allows(hostname, address))
       const [first] = addresses
-      if (refused !== undefined || first === undefined) {
-        return callback(notPublic(`${hostname} (${refused?.address ?? "no address"})`), "", 0)
+      if (first === undefined || addresses.some(({ address }) => !policy.allows(hostname, address))) {
+        return callback(notPublic(hostname), "", 0)
       }
       if (options.all === true) return callback(null, addresses)
       return callback(null, first.address, first.family)
     })
   }
+}
+
+/** Node tells the address that it could not connect to, which a host's name may hide. */
+function withoutAddress(url: URL, error: Error): Error {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  // Of a name with several addresses there is one failure for each.
+  const isConnect = syscall === "connect" || error instanceof AggregateError
+  return isConnect ? new FetchError(`${url.host} cannot be reached (${code})`, { cause: error }) : error
 }
 
 function notPublic(host: string): FetchError {

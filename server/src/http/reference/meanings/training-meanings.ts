@@ -1,0 +1,187 @@
+/** Models, checkpoints, jobs. */
+import type { Meanings } from "./meanings.ts"
+
+export const trainingMeanings: Meanings = {
+  everywhere: {
+    model_id: "Id of a trainable model.",
+  },
+  requests: {
+    base_model: "`heddle/tiny`, a model-hub path, or the absolute path of a local folder in Hugging Face layout.",
+    return_existing: "Answer the model of this name when there is one, instead of refusing.",
+    training_job_id: "Id of a training job.",
+    trajectory_groups: "Groups of rollouts: within a group, rewards are compared.",
+    trajectories: "Rollouts of one task.",
+    reward: "How good the rollout was; higher is better.",
+    messages_and_choices: "Prompt messages, and choices as chat answered them. Only choices are trained.",
+    experimental_config: "Settings of the training; what is absent has its default.",
+    training_data_url:
+      "Id or address of a file that was uploaded to `/v1/files`, or an https address: JSON Lines, a dialogue each.",
+    config: "Settings of the training; what is absent has its default.",
+    steps: "Numbers of checkpoints.",
+    step: "Number of a checkpoint; where one is read, `latest` too.",
+    filename: "`adapter_config.json` or `adapter_model.safetensors`.",
+    metric: "Names of metrics; may be given several times. Absent: all of them.",
+    from_step: "The first step that is of interest.",
+    to_step: "The last step that is of interest.",
+    points: "The most points of a curve.",
+    run: "Name of a run of the wandb client.",
+    split: "Name of the set that the trajectories belong to, such as `val`.",
+    kl_penalty_coef: "Weight of the penalty for leaving the reference model; 0 is none.",
+    kl_ref_adapter_path: "The reference of the penalty: a checkpoint's `wandb-artifact:///…` name.",
+  },
+  answers: {
+    base_model: "Name of the base model that the adapters are trained on.",
+    artifact: "Name under which chat serves exactly this checkpoint.",
+    step: "Number of the checkpoint; a model begins with step 0.",
+    run_id: "Id of the model's run of the wandb client; it is the model's name.",
+    error_message: "Why the job failed, or who cancelled it; null otherwise.",
+  },
+  schemas: {
+    "Checkpoint, ReadCheckpoint": {
+      metrics: "Values by name, such as `train/reward` or a logged `val/reward`.",
+      size_bytes: "Bytes on the disk: the adapter, and the optimizer's state as long as it is kept.",
+    },
+    CheckpointFiles: { step: "The checkpoint of these files: what `latest` meant when they were listed." },
+    "CheckpointFiles.data": {
+      filename: "`adapter_config.json` or `adapter_model.safetensors`.",
+      size_bytes: "Bytes of the file.",
+      sha256: "SHA-256 of the file, in hexadecimal.",
+    },
+    CreateModelBody: {
+      name: "Name of the model, one in its project; chat knows it as `wandb-artifact:///entity/project/name`.",
+      entity: "Team or user that owns the project; absent: the default entity of the key's user.",
+    },
+    CreateSftJobBody: { experimental_config: "Taken, and without effect: settings of these jobs stand in `config`." },
+    DeleteCheckpointsAnswer: {
+      deleted_count: "How many checkpoints were deleted.",
+      not_found_steps: "Steps of the request that the model does not have.",
+    },
+    DeleteModelAnswer: {
+      deleted_checkpoints: "How many checkpoints went with the model.",
+      deleted_run: "Always true, as clients expect it.",
+    },
+    Event: {
+      type: "`training_started` comes first, `gradient_step` once for each step of the optimizer, one of the others last.",
+      data: "Of `training_started` `num_sequences`, the gradient steps to expect; of `gradient_step` its metrics; of `training_failed` the `error_message`.",
+    },
+    ExperimentalConfig: {
+      learning_rate: "Step size of the optimizer; 5e-6 when absent.",
+      ppo: "Older form of `loss_fn`: true means `ppo`, false `cispo`; the two may not contradict each other.",
+      loss_fn:
+        "`cispo` (when absent): a clipped weight on the log-probability; `ppo`: the clipped surrogate objective.",
+      epsilon: "The ratio of probabilities is clipped below 1 minus this; absent: 1 with `cispo`, 0.2 with `ppo`.",
+      epsilon_high:
+        "The ratio of probabilities is clipped above 1 plus this; absent: 4 with `cispo`, `epsilon` with `ppo`.",
+      importance_sampling_level:
+        "Whether the ratio of probabilities is of the `token` (when absent), the mean over the `sequence`, or the `average` or `geometric_average` of both.",
+      advantage_balance:
+        "Above 0 negative advantages are scaled by 1 minus this, below 0 positive ones by 1 plus this; 0 when absent.",
+      scale_rewards: "Divide advantages by the standard deviation of their group; absent: yes.",
+      normalize_advantages: "Other name of `scale_rewards`: false in either turns the division off.",
+      max_negative_advantage_importance_sampling_weight:
+        "Cap of the ratio of probabilities, on every token whatever its name says; absent: none.",
+      mask_prob_ratio: "Set the ratio of probabilities to 0 where it is outside the clip range; absent: no.",
+      kimi_k2_tau: "Lowers each advantage by this times the token's log-ratio; absent: off.",
+      precalculate_logprobs:
+        "Work out the old log-probabilities afresh with the weights that the job starts from, instead of taking the sampled ones; absent: no.",
+      truncated_importance_sampling: "Weigh each token's loss by its ratio to the sampler, at most this; absent: off.",
+      kl_penalty_source:
+        "Compare the reference with log-probabilities of the weights in training (`current_learner`, when absent) or with the sampled ones (`sample`).",
+      kl_penalty_reference_step:
+        "The model's checkpoint that the penalty compares with; absent, as both others: the base model.",
+      kl_penalty_step_lag: "Compare with the checkpoint so many steps before the current one.",
+      allow_training_without_logprobs:
+        "Train choices that came without log-probabilities too; absent: they are left out.",
+      logprob_calculation_chunk_size: "Tokens whose log-probabilities are worked out at once; 1024 when absent.",
+      packed_sequence_length:
+        "Most tokens of a row into which sequences are packed, a multiple of `logprob_calculation_chunk_size`; absent: as the longest sequence needs.",
+      num_trajectories_learning_rate_multiplier_power:
+        "The learning rate of a row is multiplied by its number of trajectories to this power; 0 when absent.",
+      scale_learning_rate_by_reward_std_dev:
+        "Scale the learning rate with the trend that the spread of rewards within groups has over the steps of the model; absent: no.",
+      plot_tensors: "Taken, and without effect.",
+    },
+    Health: {
+      status: "`degraded`: requests are served, but writes may be refused.",
+      reason: "Why the status is `degraded`, and what to do.",
+    },
+    "Job, ListedJob": {
+      output_step: "The checkpoint that the job made; null until it has succeeded.",
+      warnings: "What was not taken as the client may have meant it, such as settings that are not known.",
+      kind: "`rl`: reinforcement learning; `sft`: fine-tuning on dialogues.",
+      status: "A job is `queued`, then `running`, and ends as `succeeded`, `failed` or `cancelled`.",
+      started_at: "When it began to run; null: it has not.",
+    },
+    JobsQuery: { status: "Only jobs of this status; may be given several times." },
+    ListedJob: {
+      expected_gradient_steps: "Steps of the optimizer that the job will do; null until it has begun.",
+      gradient_steps: "Steps of the optimizer that are done by now.",
+      model: "Name of the model that is trained.",
+    },
+    ListedModel: {
+      latest_step: "The newest checkpoint; null: all were deleted.",
+      open_jobs: "Jobs that are queued or run.",
+      latest_step_at: "When the newest checkpoint was made; null: all were deleted.",
+    },
+    LogAnswer: {
+      step: "The newest checkpoint of the model, which has the metrics now.",
+      metrics: "What the trajectories give, such as `val/reward`, their mean reward.",
+    },
+    MetricCurve: {
+      metric: "Name of the metric.",
+      step: "Of each point the newest step that it stands for.",
+      at: "When each of these steps was made.",
+      min: "Of each point the least value, over all gradient steps of its steps.",
+      max: "Of each point the greatest value, over all gradient steps of its steps.",
+      mean: "Of each point the mean, over all gradient steps of its steps.",
+      last: "The value at the newest step of each point: of several gradient steps their mean.",
+    },
+    ModelMetrics: {
+      metrics: "Names of every metric that the model has at any step, sorted.",
+      curves: "A curve for each metric that was asked for, all lists of equal length.",
+    },
+    ModelMetricsAnswer: {
+      steps_per_point: "How many steps a point stands for; 1 unless there are more steps than `points`.",
+    },
+    ModelsQuery: { name: "Only the models of this name, one in each project." },
+    ReadCheckpoint: { job_id: "The training job that made it; null: the step that a model begins with." },
+    RolloutException: {
+      type: "Class of the exception.",
+      message: "Its text.",
+      traceback: "Where it happened, as Python prints it.",
+    },
+    SftJobConfig: {
+      learning_rate: "Step size of the optimizer, or a list with one for each batch; 5e-5 when absent.",
+      batch_size: "Rows for each step of the optimizer; absent or `auto`: 2.",
+      metric_logging: "Taken, and without effect: the metrics of the job are its events and the model's curves.",
+      assistant_turns: "Whether every message of the assistant is learned (`all`, when absent) or the `last` one only.",
+    },
+    "SftJobConfig.metric_logging": {
+      enabled: "Taken, and without effect.",
+      target_training_step: "Taken, and without effect.",
+    },
+    SystemCheck: {
+      database: "Whether the catalog answers.",
+      cpu_queue: "The thread that reads and checks training data.",
+      gpu_queue: "The engine.",
+      disk: "Room on the disk of the data folder.",
+    },
+    "SystemCheck.cpu_queue, SystemCheck.disk, SystemCheck.gpu_queue": {
+      success: "Whether the part works.",
+      duration: "How long the check took, in seconds.",
+      error: "What is wrong with the part; null: nothing.",
+    },
+    Trajectory: {
+      metrics: "Figures of the rollout by name; the checkpoint shows their means.",
+      additional_histories: "Further conversations of the same rollout, trained with the same reward.",
+      initial_policy_version: "Checkpoint that the rollout began on; training does not read it.",
+      final_policy_version: "Checkpoint that the rollout ended on; training does not read it.",
+      metadata: "What the client keeps beside the rollout; training does not read it.",
+      logs: "Lines that the client logged; training does not read them.",
+    },
+    TrajectoryGroup: {
+      metrics: "Figures of the whole group by name.",
+      exceptions: "Rollouts that failed: they count in the exception rate, and are not trained on.",
+    },
+  },
+}

@@ -1,0 +1,46 @@
+import type { Operations } from "../operation.ts"
+
+const model = "heddle/tiny"
+const messages = [{ role: "user", content: "4+5=" }]
+
+export const inferenceOperations: Operations = {
+  "POST /v1/chat/completions": {
+    description:
+      "Takes what OpenAI's clients and vLLM's take. A trained model is named `wandb-artifact:///entity/project/name`, with " +
+      "`:step3` for one checkpoint. What it samples can be given back to a training job as it is.",
+    example: () => ({ body: { model, messages, max_completion_tokens: 8, temperature: 0 } }),
+  },
+  "POST /v1/completions": {
+    description: "The text goes to the model as it is.",
+    example: () => ({ body: { model, prompt: "4+5=", max_tokens: 8 } }),
+  },
+  "GET /v1/models": { description: "Those that the key may ask. Each name goes into `model` of a chat." },
+  "GET /v1/models/*": {
+    description: "The name with its slashes, as it stands in a chat.",
+    example: () => ({ params: { "*": model } }),
+  },
+  "POST /tokenize": {
+    description: "Give `prompt`, or `messages`, which the chat template renders.",
+    example: () => ({ body: { model, prompt: "4+5=" } }),
+  },
+  "POST /detokenize": {
+    description: "The other way round from `/tokenize`.",
+    example: () => ({ body: { model, tokens: [1, 2, 3] } }),
+  },
+  "POST /v1/tokenize": {
+    description: "As `/tokenize`, for clients whose base URL ends with `/v1`.",
+    example: () => ({ body: { model, messages } }),
+  },
+  "POST /v1/detokenize": {
+    description: "As `/detokenize`, for clients whose base URL ends with `/v1`.",
+    example: () => ({ body: { model, tokens: [1, 2, 3] } }),
+  },
+  "GET /v1/organization/usage/completions": {
+    description:
+      "In buckets of time, as OpenAI's usage API answers. Requests that broke off count with the tokens that were sampled.",
+    example: ({ projectId }) => ({
+      query: { start_time: "1767225600", bucket_width: "1d", project_ids: projectId, group_by: "model" },
+    }),
+  },
+  "GET /health": { description: "As `/v1/health`, where vLLM and OpenAI's gateways have it." },
+}

@@ -1,0 +1,179 @@
+import type { Operations } from "../operation.ts"
+
+/** What the browser and the script of a page of this server send. */
+const ofOwnPage = { "x-heddle-csrf": "1", "sec-fetch-site": "same-origin" }
+
+export const platformOperations: Operations = {
+  "POST /v1/files": {
+    description: "The answer's id goes into `training_data_url` of a job.",
+    example: () => ({
+      form: {
+        purpose: "fine-tune",
+        file: '{"messages": [{"role": "user", "content": "4+5="}, {"role": "assistant", "content": "9"}]}',
+      },
+    }),
+  },
+  "GET /v1/files": { description: "Your own.", example: () => ({ query: { limit: "20" } }) },
+  "GET /v1/files/:file_id": {
+    description: "Name, size and when it came.",
+    example: ({ uploadId: file_id }) => ({ params: { file_id } }),
+  },
+  "GET /v1/files/:file_id/content": {
+    description: "The bytes as they were sent.",
+    example: ({ uploadId: file_id }) => ({ params: { file_id } }),
+  },
+  "DELETE /v1/files/:file_id": {
+    description: "Jobs have a copy of their own.",
+    example: ({ uploadId: file_id }) => ({ params: { file_id } }),
+  },
+  "POST /project/stats": {
+    description: "Calls, objects, tables and files, each by itself.",
+    example: ({ projectId: project_id }) => ({ body: { project_id } }),
+  },
+  "POST /project/ttl_settings/read": {
+    description: "For clients that ask: the answer is always the same.",
+    example: ({ projectId: project_id }) => ({ body: { project_id } }),
+  },
+  "POST /project/ttl_settings/update": {
+    description: "null, which changes nothing, is taken; a number of days is refused with 400.",
+    example: ({ projectId: project_id }) => ({ body: { project_id, retention_days: null } }),
+  },
+  "POST /project/ingest_sampling_settings/read": {
+    description: "For clients that ask: the answer is always the same.",
+    example: ({ projectId: project_id }) => ({ body: { project_id } }),
+  },
+  "GET /project/sensitive_data_settings": {
+    description: "For clients that ask: the answer is always the same.",
+    example: ({ projectId: project_id }) => ({ query: { project_id } }),
+  },
+  "GET /v1/projects": {
+    description: "A project is made by the first thing that is stored in it, or by itself.",
+    example: ({ entity }) => ({ query: { entity, query: "demo" } }),
+  },
+  "POST /v1/projects": {
+    description: "Nothing needs it: a project is also made by the first thing that is stored in it.",
+    example: ({ entity, project: name }) => ({ body: { entity, name } }),
+  },
+  "DELETE /v1/projects/:entity/:project": {
+    description:
+      "The project is out of sight when this answers, its jobs are cancelled, and the name is free for a new one; the disk follows in the background. Members of the team may, and administrators. Uploads to `/v1/files` belong to the team and stay.",
+    example: ({ entity, project }) => ({ params: { entity, project } }),
+  },
+  "GET /server_info": { description: "What the Weave SDKs ask before they sign in." },
+  "GET /version": { description: "As the CHANGELOG counts." },
+  "POST /service/projects_info": {
+    description: "Refs inside stored payloads name projects by these ids.",
+    example: ({ projectId }) => ({ body: { project_ids: [projectId] } }),
+  },
+  "GET /metrics": { description: "In the text format of Prometheus. With `HEDDLE_METRICS=open` it needs no key." },
+  "POST /files/:entity/:project/:run/file_stream": {
+    description:
+      "Lines have numbers, so what is sent again is stored once. An empty body is a sign of life; `exitcode` ends the run.",
+    example: ({ entity, project, wandbRunName: run }) => ({
+      params: { entity, project, run },
+      body: { files: { "wandb-history.jsonl": { offset: 0, content: ['{"_step": 0, "loss": 0.5}'] } } },
+    }),
+  },
+  "GET /files/:entity/:project/:run/*": {
+    description: "Such as `wandb-metadata.json`, or a file of the run's own.",
+    example: ({ entity, project, wandbRunName: run, wandbFile }) => ({
+      params: { entity, project, run, "*": wandbFile },
+    }),
+  },
+  "PUT /files/upload/:token": {
+    description: "The address is the key: it stores one file of one run and is valid for an hour.",
+    example: () => ({ params: { token: "WyJhY21lIl0.c2lnbmF0dXJl" }, text: "the file" }),
+  },
+  "GET /files/direct/:token": {
+    description: "The address is the key: it fetches one file of one run and is valid for an hour.",
+    example: () => ({ params: { token: "WyJhY21lIl0.c2lnbmF0dXJl" } }),
+  },
+  "POST /graphql": {
+    description: "What the `wandb` and `weave` clients ask to sign in, and nothing more.",
+    example: ({ entity, project }) => ({
+      body: {
+        query:
+          "query($entity: String, $project: String) { viewer { username } project(entityName: $entity, name: $project) { id } }",
+        variables: { entity, project },
+      },
+    }),
+  },
+  "GET /v1/refused-requests": {
+    description: "Why a client does not get in: the status, the code and the message of each refusal.",
+  },
+  "POST /v1/organization/api_keys": {
+    description: "Keep `value`: the server stores only its hash.",
+    example: ({ username }) => ({ body: { name: "laptop", username } }),
+  },
+  "GET /v1/organization/api_keys": {
+    description: "Your own, of an administrator everybody's. Keys themselves are not shown.",
+  },
+  "DELETE /v1/organization/api_keys/:api_key_id": {
+    description: "The next request with it is answered 401.",
+    example: ({ apiKeyId: api_key_id }) => ({ params: { api_key_id } }),
+  },
+  "GET /v1/organization/me": { description: "The user, and the entities whose projects the key may use." },
+  "POST /v1/organization/users": {
+    description: "Then make a key for the user with `/v1/organization/api_keys`.",
+    example: () => ({ body: { username: "grace" } }),
+  },
+  "GET /v1/organization/users": { description: "All of the server, disabled ones too." },
+  "POST /v1/organization/users/:username": {
+    description: "What the user stored stays.",
+    example: ({ username }) => ({ params: { username }, body: { disabled: false } }),
+  },
+  "DELETE /v1/organization/users/:username": {
+    description:
+      "For who left. What the user stored stays and names them, so the name is not free again; enabling the user later gives back no team and no key.",
+    example: ({ username }) => ({ params: { username } }),
+  },
+  "GET /v1/organization/teams": { description: "Entities that users have by their own name are not in the list." },
+  "GET /v1/organization/teams/:team/members": {
+    description: "Disabled users too.",
+    example: ({ entity: team }) => ({ params: { team } }),
+  },
+  "POST /v1/organization/teams": {
+    description: "Its other members are let in one by one.",
+    example: () => ({ body: { name: "research" } }),
+  },
+  "POST /v1/organization/teams/:team/members": {
+    description: "A member may read, write and delete everything of the team.",
+    example: ({ entity: team, username }) => ({ params: { team }, body: { username } }),
+  },
+  "DELETE /v1/organization/teams/:team/members/:username": {
+    description: "What the user stored there stays the team's.",
+    example: ({ entity: team, username }) => ({ params: { team, username } }),
+  },
+  "GET /v1/organization/audit_logs": {
+    description: "The record cannot be changed through the API.",
+    example: ({ entity }) => ({ query: { "teams[]": entity, "event_types[]": "model.deleted" } }),
+  },
+  "GET /v1/organization/quotas": { description: "Of each team that you are a member of." },
+  "GET /v1/organization/teams/:team/quotas": {
+    description: "`left` is what the team may still store or make.",
+    example: ({ entity: team }) => ({ params: { team } }),
+  },
+  "POST /v1/organization/teams/:team/quotas": {
+    description: "What is left out stays as it is.",
+    example: ({ entity: team }) => ({ params: { team }, body: { models: 50 } }),
+  },
+  "POST /v1/session": {
+    description:
+      "For pages. The request needs the header `x-heddle-csrf: 1`, which only pages of this server can send.",
+    example: () => ({ headers: ofOwnPage, body: { api_key: "the-key-of-the-user" } }),
+  },
+  "POST /v1/session/token": {
+    description: "For pages, as `/v1/session`. The token is in the link that `/v1/sign-in-links` gave.",
+    example: () => ({ headers: ofOwnPage, body: { token: "the-token-of-the-link" } }),
+  },
+  "GET /v1/session": { description: "With a key, `session` is null." },
+  "DELETE /v1/session": { description: "Only a request that comes with the session's cookie has one to end." },
+  "GET /v1/sessions": { description: "With the browser, and when each was used last." },
+  "DELETE /v1/sessions/:session_id": {
+    description: "The browser's next request is answered 401.",
+    example: ({ sessionId: session_id }) => ({ params: { session_id } }),
+  },
+  "POST /v1/sign-in-links": {
+    description: "Open the answer's `path` in the browser. Good once, and for a short time.",
+  },
+}

@@ -1,0 +1,171 @@
+/**
+ * Names of schemas in the API's document: those under which `wire/` exports them. `callsFilter` of `wire/` is `CallsFilter`
+ * in the document and in clients that are generated from it. What has no name here stands where it is used.
+ */
+import { z } from "zod"
+import * as agentChat from "../../wire/evaluation/agents/agent-chat.ts"
+import * as agents from "../../wire/evaluation/agents/agents.ts"
+import * as spanQuery from "../../wire/evaluation/agents/span-query.ts"
+import * as spanStats from "../../wire/evaluation/agents/span-stats.ts"
+import * as spanValues from "../../wire/evaluation/agents/span-values.ts"
+import * as annotationLabel from "../../wire/evaluation/annotation-label.ts"
+import * as annotationLease from "../../wire/evaluation/annotation-lease.ts"
+import * as annotationQueue from "../../wire/evaluation/annotation-queue.ts"
+import * as callRead from "../../wire/evaluation/call-read.ts"
+import * as callWrite from "../../wire/evaluation/call-write.ts"
+import * as completion from "../../wire/evaluation/completion.ts"
+import * as cost from "../../wire/evaluation/cost.ts"
+import * as datasetSource from "../../wire/evaluation/dataset-source.ts"
+import * as evalResults from "../../wire/evaluation/eval-results.ts"
+import * as evaluationRun from "../../wire/evaluation/evaluation-run.ts"
+import * as execution from "../../wire/evaluation/execution.ts"
+import * as exports from "../../wire/evaluation/export.ts"
+import * as feedbackStats from "../../wire/evaluation/feedback-stats.ts"
+import * as feedback from "../../wire/evaluation/feedback.ts"
+import * as imports from "../../wire/evaluation/import.ts"
+import * as metrics from "../../wire/evaluation/metrics.ts"
+import * as objectFamilies from "../../wire/evaluation/object-families.ts"
+import * as objectLabels from "../../wire/evaluation/object-labels.ts"
+import * as object from "../../wire/evaluation/object.ts"
+import * as otel from "../../wire/evaluation/otel.ts"
+import * as projectFile from "../../wire/evaluation/project-file.ts"
+import * as project from "../../wire/evaluation/project.ts"
+import * as query from "../../wire/evaluation/query.ts"
+import * as ref from "../../wire/evaluation/ref.ts"
+import * as registry from "../../wire/evaluation/registry.ts"
+import * as rowQuery from "../../wire/evaluation/row-query.ts"
+import * as runtime from "../../wire/evaluation/runtime.ts"
+import * as table from "../../wire/evaluation/table.ts"
+import * as thread from "../../wire/evaluation/thread.ts"
+import * as usageStats from "../../wire/evaluation/usage-stats.ts"
+import * as usage from "../../wire/evaluation/usage.ts"
+import * as chat from "../../wire/inference/chat.ts"
+import * as modelCards from "../../wire/inference/models.ts"
+import * as sampling from "../../wire/inference/sampling.ts"
+import * as structuredOutput from "../../wire/inference/structured-output.ts"
+import * as textCompletion from "../../wire/inference/text-completion.ts"
+import * as tokenize from "../../wire/inference/tokenize.ts"
+import * as inferenceUsage from "../../wire/inference/usage.ts"
+import * as jsonValue from "../../wire/json-value.ts"
+import * as account from "../../wire/platform/account.ts"
+import * as auditLog from "../../wire/platform/audit-log.ts"
+import * as file from "../../wire/platform/file.ts"
+import * as graphql from "../../wire/platform/graphql.ts"
+import * as projectList from "../../wire/platform/project-list.ts"
+import * as quota from "../../wire/platform/quota.ts"
+import * as refusedRequest from "../../wire/platform/refused-request.ts"
+import * as run from "../../wire/platform/run.ts"
+import * as service from "../../wire/platform/service.ts"
+import * as session from "../../wire/platform/session.ts"
+import * as checkpoint from "../../wire/training/checkpoint.ts"
+import * as health from "../../wire/training/health.ts"
+import * as job from "../../wire/training/job.ts"
+import * as log from "../../wire/training/log.ts"
+import * as modelMetrics from "../../wire/training/model-metrics.ts"
+import * as model from "../../wire/training/model.ts"
+import * as rlJob from "../../wire/training/rl-job.ts"
+import * as sftJob from "../../wire/training/sft-job.ts"
+import * as tokenArrays from "../../wire/training/token-arrays.ts"
+import * as trajectory from "../../wire/training/trajectory.ts"
+
+type Exports = Readonly<Record<string, unknown>>
+
+/** Kinds that are worth a name: a text or a number says more where it is used. */
+const named: ReadonlySet<string> = new Set(["object", "union", "enum", "lazy", "intersection", "record"])
+
+/** What `wire/` exports, with the prefix that keeps equal names of two modules apart. */
+const modules: readonly (readonly [prefix: string, exported: Exports])[] = [
+  ["", callRead],
+  ["", callWrite],
+  ["", query],
+  ["", annotationLabel],
+  ["", annotationLease],
+  ["", annotationQueue],
+  ["", completion],
+  ["", cost],
+  ["", datasetSource],
+  ["", evalResults],
+  ["", evaluationRun],
+  ["", execution],
+  ["", exports],
+  ["", feedbackStats],
+  ["", feedback],
+  ["", imports],
+  ["", metrics],
+  ["Published", objectFamilies],
+  ["", objectLabels],
+  ["", object],
+  ["", otel],
+  ["", projectFile],
+  ["", project],
+  ["", ref],
+  ["", registry],
+  ["", rowQuery],
+  ["", runtime],
+  ["", table],
+  ["", thread],
+  ["", usageStats],
+  ["", usage],
+  ["Agent", agentChat],
+  ["Agent", agents],
+  ["Agent", spanQuery],
+  ["Agent", spanStats],
+  ["Agent", spanValues],
+  ["", chat],
+  ["", modelCards],
+  ["", sampling],
+  ["", structuredOutput],
+  ["", textCompletion],
+  ["", tokenize],
+  ["", inferenceUsage],
+  ["", account],
+  ["", auditLog],
+  ["", file],
+  ["", graphql],
+  ["", projectList],
+  ["", quota],
+  ["", refusedRequest],
+  ["", run],
+  ["", service],
+  ["", session],
+  ["", checkpoint],
+  ["", health],
+  ["", job],
+  ["", modelMetrics],
+  ["", log],
+  ["", model],
+  ["", rlJob],
+  ["", sftJob],
+  ["", tokenArrays],
+  ["", trajectory],
+  ["", jsonValue],
+]
+
+/** Metadata that schemas have of their own, and an id for each that has a name. */
+class NamedSchemas extends z.core.$ZodRegistry<Record<string, unknown>> {
+  override get(schema: z.core.$ZodType) {
+    return { ...z.globalRegistry.get(schema), ...super.get(schema) }
+  }
+}
+
+export const schemaNames = new NamedSchemas()
+
+const taken = new Set<string>()
+for (const [prefix, exported] of modules) nameAll(prefix, exported)
+
+function nameAll(prefix: string, exported: Exports): void {
+  const schemas = Object.entries(exported).filter((entry): entry is [string, z.ZodType] => isNamed(entry[1]))
+  for (const [name, schema] of schemas) {
+    // One schema under two names of a module has no name that is right for both.
+    const isAlias = schemas.some(([other, same]) => same === schema && other !== name)
+    if (isAlias || schemaNames.has(schema)) continue
+    const id = `${prefix}${name.charAt(0).toUpperCase()}${name.slice(1)}`
+    if (taken.has(id)) throw new Error(`two schemas of wire/ are called ${id}: give one module a prefix`)
+    taken.add(id)
+    schemaNames.add(schema, { id })
+  }
+}
+
+function isNamed(value: unknown): value is z.ZodType {
+  return value instanceof z.ZodType && named.has(value.def.type)
+}
