@@ -1,4 +1,5 @@
 /** Which checkpoints answer requests right now, so that a deleted one's files stay until they are done (training-api 4.3). */
+import { outsideOfRequests } from "../work/work-scope.ts"
 
 interface Deferred {
   modelId: string
@@ -42,8 +43,9 @@ export class AdapterLeases {
     else await this.#run(deferred)
   }
 
+  /** The request that happens to be the last has nothing to do with it. */
   #run({ action }: Deferred): Promise<void> {
-    return action().catch(this.#failed)
+    return outsideOfRequests(action).catch(this.#failed)
   }
 
   #runDeferred(): void {

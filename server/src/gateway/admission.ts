@@ -1,19 +1,15 @@
 /** How much may run at once (training-api 1.6, inference-api 11.4 rule 7). */
 import { HeddleError } from "../errors.ts"
+import type { Limits } from "../limits.ts"
 
-export interface AdmissionLimits {
-  /** Prompts of one user, and of one project. */
-  perUser: number
-  perProject: number
-  /** Choices of all callers of this server. */
-  total: number
-}
-
-export const defaultAdmissionLimits: AdmissionLimits = {
-  perUser: 2_000,
-  perProject: 6_000,
-  total: 20_000,
-}
+export type AdmissionLimits = Pick<
+  Limits,
+  | "chat_prompts_per_user"
+  | "chat_prompts_per_project"
+  | "chat_choices_per_user"
+  | "chat_tokens_per_user"
+  | "chat_choices_total"
+>
 
 /** What one request has in progress at a time. */
 export interface RequestSize {
@@ -21,32 +17,49 @@ export interface RequestSize {
   prompts: number
   /** Over all of these prompts: as many sequences in the engine. */
   choices: number
+  /** The most that one choice may have; null: as many as fit. */
+  maxTokens: number | null
 }
+
+type Counted = "prompts" | "choices" | "tokens"
+type Counts = Record<Counted, number>
+
+/** What a choice counts for whose request does not say how many tokens it may have. */
+const assumedTokens = 4_096
 
 const retryAfterMs = 1_000
 
 export class Admission {
   readonly #limits: AdmissionLimits
-  readonly #users = new Map<string, number>()
-  readonly #projects = new Map<string, number>()
-  #total = 0
+  readonly #users = new Map<string, Counts>()
+  readonly #projects = new Map<string, Counts>()
+  readonly #total: Counts = { prompts: 0, choices: 0, tokens: 0 }
 
   constructor(limits: AdmissionLimits) {
     this.#limits = limits
+  }
+
+  /** What is in progress over all users. */
+  snapshot(): Readonly<Counts> {
+    return { ...this.#total }
   }
 
   /**
    * Call the returned function once, when the request is over. A request that is larger than a limit by itself enters
    * when it is the only one. @throws {HeddleError} 429 or 503.
    */
-  enter(userId: string, projectId: string, size: RequestSize): () => void {
-    const { perUser, perProject, total } = this.#limits
-    if (isBeyond(this.#total, size.choices, total)) {
-      const message = `this server already has ${this.#total} of ${total} choices in progress${asks(size.choices, "choices")}`
+  enter(userId: string, projectId: string, { prompts, choices, maxTokens }: RequestSize): () => void {
+    const size: Counts = { prompts, choices, tokens: choices * (maxTokens ?? assumedTokens) }
+    const total = this.#limits.chat_choices_total
+    if (isBeyond(this.#total.choices, choices, total)) {
+      const message = `this server already has ${this.#total.choices} of ${total} choices in progress${asks(choices, "choices")}`
       throw new HeddleError("engine_overloaded", message, { retryAfterMs })
     }
-    refuseAt(this.#users.get(userId), size, perUser, "user")
-    refuseAt(this.#projects.get(projectId), size, perProject, "project")
+    const user = this.#users.get(userId)
+    refuseAt(user, size, "prompts", this.#limits.chat_prompts_per_user, "user")
+    refuseAt(user, size, "choices", this.#limits.chat_choices_per_user, "user")
+    refuseAt(user, size, "tokens", this.#limits.chat_tokens_per_user, "user")
+    refuseAt(this.#projects.get(projectId), size, "prompts", this.#limits.chat_prompts_per_project, "project")
     this.#count(userId, projectId, size, 1)
     let left = false
     return () => {
@@ -56,10 +69,10 @@ export class Admission {
     }
   }
 
-  #count(userId: string, projectId: string, { prompts, choices }: RequestSize, by: 1 | -1): void {
-    this.#total += by * choices
-    add(this.#users, userId, by * prompts)
-    add(this.#projects, projectId, by * prompts)
+  #count(userId: string, projectId: string, size: Counts, by: 1 | -1): void {
+    add(this.#total, size, by)
+    addTo(this.#users, userId, size, by)
+    addTo(this.#projects, projectId, size, by)
   }
 }
 
@@ -67,19 +80,26 @@ function isBeyond(inProgress: number, more: number, limit: number): boolean {
   return inProgress > 0 && inProgress + more > limit
 }
 
-function refuseAt(inProgress: number | undefined, { prompts }: RequestSize, limit: number, whose: string): void {
-  if (!isBeyond(inProgress ?? 0, prompts, limit)) return
-  const message = `Concurrency limit reached for requests: ${limit} at a time per ${whose}${asks(prompts, "prompts")}`
+/** As clients know them: a prompt is a request to them. */
+const names: Record<Counted, string> = { prompts: "requests", choices: "choices", tokens: "tokens" }
+
+function refuseAt(inProgress: Counts | undefined, size: Counts, counted: Counted, limit: number, whose: string): void {
+  if (!isBeyond(inProgress?.[counted] ?? 0, size[counted], limit)) return
+  const message = `Concurrency limit reached for ${names[counted]}: ${limit} at a time per ${whose}${asks(size[counted], counted)}`
   throw new HeddleError("rate_limit_exceeded", message, { retryAfterMs })
 }
 
 /** The way out of who asks for many at once. */
-function asks(count: number, what: string): string {
+function asks(count: number, what: Counted): string {
   return count === 1 ? "" : `, and this one counts for its ${count} ${what}: try again later, or with fewer`
 }
 
-function add(counts: Map<string, number>, key: string, by: number): void {
-  const count = (counts.get(key) ?? 0) + by
-  if (count === 0) counts.delete(key)
-  else counts.set(key, count)
+function add(counts: Counts, size: Counts, by: 1 | -1): void {
+  for (const counted of ["prompts", "choices", "tokens"] as const) counts[counted] += by * size[counted]
+}
+
+function addTo(all: Map<string, Counts>, key: string, size: Counts, by: 1 | -1): void {
+  const counts = all.getOrInsertComputed(key, () => ({ prompts: 0, choices: 0, tokens: 0 }))
+  add(counts, size, by)
+  if (counts.prompts === 0) all.delete(key)
 }

@@ -2,6 +2,7 @@
 import { HeddleError } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { ensureProject, findProject } from "../storage/catalog/projects.ts"
+import { workForTeam } from "../work/work-scope.ts"
 import type { NamedProject } from "./model-directory.ts"
 
 export interface Caller {
@@ -19,8 +20,6 @@ const defaultProject = "default"
 
 export class Attribution {
   readonly #database: CatalogDatabase
-  /** Projects are never deleted, so a found id stays true. */
-  readonly #known = new Map<string, string>()
 
   constructor(database: CatalogDatabase) {
     this.#database = database
@@ -32,30 +31,20 @@ export class Attribution {
     const [entity = "", project = "", ...rest] = header.trim().split("/")
     const member = caller.entities.find((candidate) => candidate.name === entity)
     if (member === undefined || project === "" || rest.length > 0) throw wrongProject(header)
-    const projectId = await this.#find(member.id, project, findProject)
+    workForTeam(member.id)
+    const projectId = await findProject(this.#database, member.id, project)
     if (projectId === null) throw wrongProject(header)
     return { entity, project, projectId }
   }
 
-  async defaultProjectId(caller: Caller): Promise<string> {
-    const id = await this.#find(caller.defaultEntity.id, defaultProject, ensureProject)
-    if (id === null) throw new Error("the default project was neither found nor made")
-    return id
-  }
-
-  async #find(entityId: string, project: string, find: typeof findProject): Promise<string | null> {
-    const key = `${entityId}/${project}`
-    const known = this.#known.get(key)
-    if (known !== undefined) return known
-    const id = await find(this.#database, entityId, project)
-    if (id !== null) this.#known.set(key, id)
-    return id
+  defaultProjectId(caller: Caller): Promise<string> {
+    return ensureProject(this.#database, caller.defaultEntity.id, defaultProject)
   }
 }
 
 function wrongProject(header: string): HeddleError {
   const message =
     `the header OpenAI-Project names "${header}", which is no project that your key may use; ` +
-    "write <entity>/<project> of a project that exists (registering a model makes one), or leave the header out"
+    "write <entity>/<project> of a project that exists (registering a model or POST /v1/projects makes one), or leave the header out"
   return new HeddleError("invalid_api_key", message)
 }

@@ -3,6 +3,7 @@
  * already begun, so every answer is as fresh as a query of its own would be (law 1).
  */
 import { setImmediate } from "node:timers/promises"
+import { outsideOfRequests } from "../work/work-scope.ts"
 
 interface Waiting<K, V> {
   key: K
@@ -25,7 +26,7 @@ export class BatchedLookup<K, V> {
     if (found !== undefined) return found.answer.promise
     const answer = Promise.withResolvers<V>()
     this.#waiting.set(identity, { key, answer })
-    if (!this.#busy) void this.#drain()
+    if (!this.#busy) void outsideOfRequests(() => this.#drain())
     return answer.promise
   }
 

@@ -14,7 +14,7 @@ import {
 import { isStoreAway } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { BaseRef } from "../wire/engine/base.ts"
-import { Admission, type AdmissionLimits, defaultAdmissionLimits, type RequestSize } from "./admission.ts"
+import { Admission, type AdmissionLimits, type RequestSize } from "./admission.ts"
 import { AdapterLeases } from "./adapter-leases.ts"
 import { Attribution, type Caller } from "./attribution.ts"
 import { CacheSalts } from "./cache-salt.ts"
@@ -36,7 +36,7 @@ export interface GatewayOptions {
   secret: Buffer
   ledger: TokenLedger
   log: GatewayLog
-  limits?: AdmissionLimits
+  limits: AdmissionLimits
   /** How long a request waits for an engine that is starting. */
   engineWaitMs?: number
 }
@@ -48,7 +48,7 @@ export interface GatewayLog {
 export type ChatEvent = EngineEvent<"chat">
 
 /** What the engine is asked, but for what the gateway itself knows. */
-export type SamplingCall = Omit<EngineParams<"chat">, "base" | "adapter" | "cache_salt">
+export type SamplingCall = Omit<EngineParams<"chat">, "base" | "adapter" | "cache_salt" | "tenant">
 
 export interface CompletionRequest {
   requestId: string
@@ -103,9 +103,14 @@ export class Gateway {
     this.#log = options.log
     this.#salts = new CacheSalts(options.secret)
     this.#engineWaitMs = options.engineWaitMs ?? 30_000
-    this.#admission = new Admission(options.limits ?? defaultAdmissionLimits)
+    this.#admission = new Admission(options.limits)
     this.#attribution = new Attribution(database)
     this.#usage = new UsageWriter(database, options.log)
+  }
+
+  /** What is in progress. */
+  get inProgress(): ReturnType<Admission["snapshot"]> {
+    return this.#admission.snapshot()
   }
 
   /** @throws {HeddleError} 401, 404, 429, 503. */
@@ -265,7 +270,8 @@ function usageOwner(
 
 function chatParams(admitted: AdmittedRequest, call: SamplingCall): EngineParams<"chat"> {
   const { base, adapter } = admitted.served
-  return { ...call, base, adapter, cache_salt: admitted.cacheSalt }
+  // A user, not a project: projects cost nothing to make, and each would be one turn more.
+  return { ...call, base, adapter, tenant: admitted.request.caller.userId, cache_salt: admitted.cacheSalt }
 }
 
 function weightsKey({ base, adapter }: ServedModel): string {

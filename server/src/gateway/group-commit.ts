@@ -1,5 +1,6 @@
 /** Shares one durable write among all who wait for one (law 1): while a write runs, the next one gathers. */
 import { setImmediate } from "node:timers/promises"
+import { outsideOfRequests } from "../work/work-scope.ts"
 
 export class GroupCommit<T> {
   readonly #write: (items: T[]) => Promise<void>
@@ -17,7 +18,7 @@ export class GroupCommit<T> {
   add(item: T): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
-      if (!this.#busy) void this.#drain()
+      if (!this.#busy) void outsideOfRequests(() => this.#drain())
     })
   }
 

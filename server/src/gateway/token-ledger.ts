@@ -5,6 +5,7 @@
  * kept in memory, where a training job, which comes seconds after its rollouts, finds it.
  */
 import { isStoreAway } from "../errors.ts"
+import { outsideOfRequests } from "../work/work-scope.ts"
 import type { TraceStore } from "../storage/traces/store/trace-store.ts"
 import {
   findLedgerEntries,
@@ -38,7 +39,7 @@ export class TokenLedger {
     for (const row of rows) this.#recent.add(row)
     this.#pending.push(...rows)
     if (this.#pending.length > maximumPending) this.#pending.splice(0, this.#pending.length - maximumPending)
-    this.#timer ??= setTimeout(() => void this.flush(), gatherMs)
+    this.#flushLater()
   }
 
   /** Every completion answered before is found. */
@@ -55,8 +56,12 @@ export class TokenLedger {
   flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
-    this.#writing = this.#writing.then(() => this.#write())
+    this.#writing = this.#writing.then(() => outsideOfRequests(() => this.#write()))
     return this.#writing
+  }
+
+  #flushLater(): void {
+    this.#timer ??= setTimeout(() => void this.flush(), gatherMs)
   }
 
   async #write(): Promise<void> {
@@ -69,7 +74,7 @@ export class TokenLedger {
       if (!isStoreAway(error))
         this.#log.error({ err: error, rows: rows.length }, "the token ledger could not be written; trying again")
       this.#pending.unshift(...rows)
-      this.#timer ??= setTimeout(() => void this.flush(), gatherMs)
+      this.#flushLater()
     }
   }
 }

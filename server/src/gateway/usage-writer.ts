@@ -7,6 +7,7 @@ import { isStoreAway } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { insertUsage, type UsageRow } from "../storage/catalog/completion-usage.ts"
 import { whileAway } from "../storage/while-away.ts"
+import { outsideOfRequests } from "../work/work-scope.ts"
 import { GroupCommit } from "./group-commit.ts"
 
 export interface UsageLog {
@@ -61,7 +62,7 @@ export class UsageWriter {
   #keep(row: IdentifiedRow, failure: unknown): void {
     if (this.#kept.size >= mostKept) return this.#lose([row], failure)
     this.#kept.set(row.id, { row, failure })
-    this.#storing ??= this.#storeKept().finally(() => (this.#storing = null))
+    this.#storing ??= outsideOfRequests(() => this.#storeKept()).finally(() => (this.#storing = null))
   }
 
   async #storeKept(): Promise<void> {

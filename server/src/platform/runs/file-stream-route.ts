@@ -1,0 +1,90 @@
+/** `file_stream`, by which a run sends what it logs: platform-wandb 6. */
+import type { FastifyRequest } from "fastify"
+import { type Route, route } from "../../http/route.ts"
+import { keepShift, type RunFields, type RunRecord, updateRun } from "../../storage/catalog/runs.ts"
+import { usageOf } from "../../storage/team-usage.ts"
+import { insertHistory } from "../../storage/traces/runs/run-history.ts"
+import { insertRunLines } from "../../storage/traces/runs/run-lines.ts"
+import { asksNothing } from "../../threads/thread-task.ts"
+import { fileStreamAnswer, fileStreamBody, fileStreamParams } from "../../wire/platform/run.ts"
+import { requireRun } from "./run-access.ts"
+import type { RunDependencies } from "./run-dependencies.ts"
+import { readRunDocument } from "./run-document.ts"
+import { fileStreamTask, type StreamResult } from "./stream-task.ts"
+
+export function fileStreamRoute(dependencies: RunDependencies): Route {
+  const { database, threads, limits } = dependencies
+  return route({
+    method: "POST",
+    path: "/files/:entity/:project/:run/file_stream",
+    access: "key",
+    dialect: "graphql",
+    summary: "What a run logs: history, summary, system rows, console lines, heartbeat and end",
+    tag: "Runs",
+    schemas: { params: fileStreamParams },
+    rawBody: true,
+    bodyDocument: fileStreamBody,
+    response: fileStreamAnswer,
+    refusals: ["404"],
+    handle: async ({ params, principal, body, request }) => {
+      const { run, entity } = await requireRun(database, principal, params)
+      const bytes = body.length
+      if (bytes > 2) await usageOf(database)?.requireRoom(entity)
+      const segment = segmentOf(request)
+      // In shared mode each process counts its own lines from 0.
+      const base = (file: "console" | "events") =>
+        segment === "" ? { base: run[`${file}_base`], shift: run[`${file}_shift`] } : { base: 0, shift: 0 }
+      const result = await threads.run(
+        fileStreamTask,
+        {
+          bytes: body,
+          projectId: run.project_id,
+          runId: run.id,
+          segment,
+          console: base("console"),
+          events: base("events"),
+          mostRowBytes: limits.run_row_bytes,
+        },
+        { bytes, answer: asksNothing },
+      )
+      await store(dependencies, run, result, segment)
+      return run.stop_requested && result.exitCode === null ? { stopped: true } : {}
+    },
+  })
+}
+
+/** Lines first: what the run's row says of it is true when it is written. */
+async function store(
+  { database, traces, threads }: RunDependencies,
+  run: RunRecord,
+  result: StreamResult,
+  segment: string,
+): Promise<void> {
+  const { history, lines, summary, consoleShift, eventsShift, preempting, exitCode } = result
+  const isRunning = exitCode === null
+  const fields: RunFields = {
+    state: isRunning ? (preempting ? "preempting" : "running") : exitCode === 0 ? "finished" : "failed",
+    exit_code: exitCode,
+    ...(isRunning ? {} : { stop_requested: false }),
+  }
+  // Before anything is stored: a summary that is none refuses the whole request.
+  if (summary !== null) {
+    const stored = segment === "" ? null : run.summary
+    fields.summary = await readRunDocument(threads, "wandb-summary.json", summary.toString("utf8"), stored)
+  }
+  const shifts = segment === "" ? { console: consoleShift, events: eventsShift } : { console: null, events: null }
+  // Before the lines: when they are sent again after a failure, they go to the same place.
+  for (const file of ["console", "events"] as const) {
+    const shift = shifts[file]
+    if (shift !== null && run[`${file}_shift`] === null) await keepShift(database, run, file, shift)
+  }
+  await insertHistory(traces, run.project_id, history)
+  await insertRunLines(traces, run.project_id, lines)
+  await updateRun(database, run, fields, { isHeard: true })
+}
+
+function segmentOf({ headers }: FastifyRequest): string {
+  const isShared = headers["x-wandb-use-async-filestream"] === "true"
+  const client = headers["x-wandb-async-client-id"]
+  return isShared && typeof client === "string" ? client : ""
+}

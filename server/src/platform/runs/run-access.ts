@@ -1,0 +1,38 @@
+/** From the names of a request to the run it may touch. Another team's is not told from one that is not there. */
+import { HeddleError } from "../../errors.ts"
+import type { EntityMembership, Principal } from "../../http/principal.ts"
+import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
+import { findProject } from "../../storage/catalog/projects.ts"
+import { findRun, type RunRecord } from "../../storage/catalog/runs.ts"
+import { isStorable } from "../../storage/catalog/storable-text.ts"
+import { workForTeam } from "../../work/work-scope.ts"
+
+export interface RunNames {
+  entity: string
+  project: string
+  run: string
+}
+
+export interface RunAccess {
+  run: RunRecord
+  entity: EntityMembership
+}
+
+/** @throws {HeddleError} `not_found`. */
+export async function requireRun(
+  database: CatalogDatabase,
+  principal: Principal,
+  { entity: entityName, project, run: name }: RunNames,
+): Promise<RunAccess> {
+  const entity = principal.entities.find((one) => one.name === entityName)
+  if (entity !== undefined) {
+    workForTeam(entity.id)
+    const projectId = await findProject(database, entity.id, project)
+    const run = projectId === null || !isStorable(name) ? null : await findRun(database, projectId, name)
+    if (run !== null) return { run, entity }
+  }
+  throw new HeddleError(
+    "not_found",
+    `no run "${name}" in "${entityName}/${project}": it was never made, or was deleted, or you are not in that team`,
+  )
+}

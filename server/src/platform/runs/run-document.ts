@@ -1,0 +1,60 @@
+/** Config and summary of a run: kept as the client wrote them, and beside that as values that PostgreSQL can compare. */
+import { HeddleError } from "../../errors.ts"
+import { membersOf, objectText } from "../../json/json-members.ts"
+import { JsonCursor } from "../../json/json-cursor.ts"
+import { withoutNotFinite } from "../../json/json-parts.ts"
+import type { RunDocument } from "../../storage/catalog/runs.ts"
+import type { ThreadPool } from "../../threads/thread-pool.ts"
+import { plainTask } from "../../threads/thread-task.ts"
+
+/** @throws {HeddleError} `bad_request` for what is no JSON object. */
+export function runDocument(name: string, text: string): RunDocument {
+  const cursor = new JsonCursor(text)
+  if (cursor.kind() !== "object") throw new HeddleError("bad_request", `${name} is not a JSON object`)
+  cursor.value()
+  cursor.end()
+  const values = JSON.stringify(JSON.parse(withoutNotFinite(text)))
+  return { text, values: values.replaceAll(notInJsonb, "$1\\ufffd") }
+}
+
+/** The members of `text` in place of those of their names in `stored`: several processes write one run. */
+export function mergedDocument(name: string, stored: string, text: string): RunDocument {
+  return runDocument(name, objectText(new Map([...membersOf(stored), ...membersOf(text)])))
+}
+
+/** U+0000 and halves of surrogate pairs, as `JSON.stringify` escapes them. */
+const notInJsonb = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g
+
+interface DocumentInput {
+  name: string
+  bytes: Buffer
+  /** What the document is merged with; empty: nothing. */
+  stored: Buffer
+}
+
+export const runDocumentTask = plainTask({
+  name: "run/document",
+  ownThreadBytes: 128 * 1024,
+  work: ({ name, bytes, stored }: DocumentInput) => {
+    const given = bytes.toString("utf8")
+    const { text, values } =
+      stored.length === 0 ? runDocument(name, given) : mergedDocument(name, stored.toString("utf8"), given)
+    return { text: Buffer.from(text), values: Buffer.from(values) }
+  },
+})
+
+/** On a thread when it is large. `stored`: what it is merged with; null: it replaces what there is. */
+export async function readRunDocument(
+  threads: ThreadPool,
+  name: string,
+  text: string,
+  stored: string | null,
+): Promise<RunDocument> {
+  const input = { name, bytes: Buffer.from(text), stored: Buffer.from(stored ?? "") }
+  const bytes = input.bytes.length + input.stored.length
+  const read = await threads.run(runDocumentTask, input, {
+    bytes,
+    answer: () => Promise.reject(new Error("no question")),
+  })
+  return { text: read.text.toString("utf8"), values: read.values.toString("utf8") }
+}

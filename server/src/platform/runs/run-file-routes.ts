@@ -1,0 +1,142 @@
+/** Files of runs: stored and fetched at addresses that GraphQL hands out, and by name with a key (platform-wandb 8). */
+import type { FastifyReply } from "fastify"
+import { createHash } from "node:crypto"
+import { HeddleError } from "../../errors.ts"
+import { bodyStream } from "../../http/body-stream.ts"
+import { type Route, route } from "../../http/route.ts"
+import { isLiveKey } from "../../storage/catalog/api-keys.ts"
+import { findRunFile, putRunFile, type RunFileRecord } from "../../storage/catalog/run-files.ts"
+import { findNamedRun, type RunRecord } from "../../storage/catalog/runs.ts"
+import { usageOf } from "../../storage/team-usage.ts"
+import { runFileContent, runFileLinkParams, runFileParams, runFileStored } from "../../wire/platform/run.ts"
+import { requireRun } from "./run-access.ts"
+import { dropBlobs, type RunDependencies } from "./run-dependencies.ts"
+import type { RunFileUse } from "./run-file-links.ts"
+
+const shared = { dialect: "graphql", tag: "Runs" } as const
+
+export function runFileRoutes(dependencies: RunDependencies): Route[] {
+  const { database } = dependencies
+  return [
+    route({
+      ...shared,
+      method: "PUT",
+      path: "/files/upload/:token",
+      access: "public",
+      summary: "Store a file of a run at an address that createRunFiles gave",
+      schemas: { params: runFileLinkParams },
+      refusals: ["403", "404"],
+      streamsBody: true,
+      bodyDocument: runFileContent,
+      bodyType: "application/octet-stream",
+      response: runFileStored,
+      handle: async ({ params, request }) => {
+        const { run, name } = await linked(dependencies, params.token, "store")
+        return { bytes: await storeFile(dependencies, run, name, request.raw) }
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/files/direct/:token",
+      access: "public",
+      summary: "Fetch a file of a run at an address that its directUrl gave",
+      schemas: { params: runFileLinkParams },
+      refusals: ["404"],
+      response: runFileContent,
+      answerTypes: ["application/octet-stream"],
+      isUncompressed: true,
+      handle: async ({ params, reply }) => {
+        const { run, name } = await linked(dependencies, params.token, "fetch")
+        // A cache between would answer after the address has ended.
+        reply.header("cache-control", "private, no-store")
+        return sendFile(dependencies, await findRunFile(database, run.id, name), name, reply)
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/files/:entity/:project/:run/*",
+      access: "key",
+      summary: "Fetch a file of a run by its name",
+      schemas: { params: runFileParams },
+      refusals: ["404"],
+      response: runFileContent,
+      answerTypes: ["application/octet-stream"],
+      isUncompressed: true,
+      handle: async ({ params, principal, reply }) => {
+        const { run } = await requireRun(database, principal, params)
+        const name = params["*"]
+        return sendFile(dependencies, await findRunFile(database, run.id, name), name, reply)
+      },
+    }),
+  ]
+}
+
+/** @throws {HeddleError} `not_found`. */
+async function linked(
+  { database, links }: RunDependencies,
+  token: string,
+  use: RunFileUse,
+): Promise<{ run: RunRecord & { entity_id: string }; name: string }> {
+  const { runId, name, apiKeyId } = links.linkOf(token, use, Date.now())
+  if (!(await isLiveKey(database, apiKeyId))) {
+    throw new HeddleError("not_found", "the key that made this address was revoked; ask for the file's address again")
+  }
+  const run = await findNamedRun(database, runId)
+  if (run === null) throw new HeddleError("not_found", "the run of this file was deleted")
+  return { run, name }
+}
+
+async function storeFile(
+  dependencies: RunDependencies,
+  run: RunRecord & { entity_id: string },
+  name: string,
+  request: Parameters<typeof bodyStream>[0],
+): Promise<number> {
+  const { database, blobs, limits } = dependencies
+  const team = { id: run.entity_id, name: run.entity }
+  const usage = usageOf(database)
+  await usage?.requireRoom(team, Number(request.headers["content-length"] ?? 0))
+  const md5 = createHash("md5")
+  const stored = await blobs.put(hashed(bodyStream(request, limits.run_file_bytes), md5))
+  const contents = [stored.sha256]
+  try {
+    await usage?.requireRoom(team, stored.sizeBytes)
+    const file = {
+      name,
+      sha256: stored.sha256,
+      md5: md5.digest("base64"),
+      size_bytes: stored.sizeBytes,
+      mimetype: request.headers["content-type"] ?? "application/octet-stream",
+    }
+    const replaced = await putRunFile(database, run, file)
+    if (replaced !== null) contents.push(replaced)
+  } finally {
+    blobs.release(stored.sha256)
+    await dropBlobs(dependencies, contents)
+  }
+  return stored.sizeBytes
+}
+
+async function* hashed(content: AsyncIterable<Buffer>, hash: ReturnType<typeof createHash>) {
+  for await (const chunk of content) {
+    hash.update(chunk)
+    yield chunk
+  }
+}
+
+function sendFile(
+  { blobs }: RunDependencies,
+  file: RunFileRecord | null,
+  name: string,
+  reply: FastifyReply,
+): FastifyReply {
+  if (file === null) throw new HeddleError("not_found", `the run has no file "${name}"`)
+  // As an attachment: a browser must never show what somebody uploaded as a page of ours.
+  return reply
+    .header("content-type", "application/octet-stream")
+    .header("content-length", file.size_bytes)
+    .header("content-disposition", "attachment")
+    .send(blobs.read(file.sha256))
+}

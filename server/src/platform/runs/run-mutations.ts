@@ -1,0 +1,259 @@
+/** GraphQL mutations about runs: platform-wandb 4, 5. Each is answered with an error rather than a bare null. */
+import type { z } from "zod"
+import { HeddleError } from "../../errors.ts"
+import type { EntityMembership } from "../../http/principal.ts"
+import { textAt } from "../../json/json-members.ts"
+import { deleteRunFiles } from "../../storage/catalog/run-files.ts"
+import { ensureProject, findProject } from "../../storage/catalog/projects.ts"
+import {
+  deleteRun,
+  ensureRun,
+  findRun,
+  findRunById,
+  type RunFields,
+  type RunRecord,
+  updateRun,
+} from "../../storage/catalog/runs.ts"
+import type { RunState } from "../../storage/catalog/runs-schema.ts"
+import { usageOf } from "../../storage/team-usage.ts"
+import { forkHistory, rewindHistory } from "../../storage/traces/runs/run-history.ts"
+import { runLineCount } from "../../storage/traces/runs/run-lines.ts"
+import {
+  createRunFilesInput,
+  deleteFilesInput,
+  rewindRunInput,
+  runIdInput,
+  upsertBucketInput,
+} from "../../wire/platform/run-inputs.ts"
+import { projectName } from "../../wire/training/model.ts"
+import { requireRun } from "./run-access.ts"
+import type { RunContext } from "./run-context.ts"
+import { dropBlobs } from "./run-dependencies.ts"
+import { readRunDocument } from "./run-document.ts"
+import { localId } from "./run-ids.ts"
+import { describeRun, fileName } from "./run-node.ts"
+import { newRunName } from "./run-names.ts"
+
+interface Given {
+  input?: unknown
+}
+
+/** Where a client puts runs for which it names no project. */
+const defaultProject = "uncategorized"
+const states: ReadonlySet<string> = new Set(["pending", "running", "preempting", "finished", "failed", "killed"])
+
+export function runMutations(context: RunContext, isShared: boolean) {
+  const own = context.principal.entities.map(({ id }) => id)
+  return {
+    upsertBucket: async ({ input }: Given) => {
+      const given = checked("upsertBucket", upsertBucketInput, input)
+      if (given.sweep)
+        throw new HeddleError("invalid_request", "sweeps are not part of this server; start the run without one")
+      const { run, inserted, entity } = await namedRun(context, given)
+      await usageOf(context.database)?.requireRoom(entity)
+      const updated = await takeFields(context, run, { given, inserted, isShared })
+      return { bucket: describeRun(context, updated), inserted, serverSettings: { serverMessages: [] } }
+    },
+    rewindRun: async ({ input }: Given) => {
+      const { metricName, metricValue, ...names } = checked("rewindRun", rewindRunInput, input)
+      if (metricName !== "_step") {
+        throw new HeddleError("invalid_request", `runs are rewound to a _step, not to a value of "${metricName}"`)
+      }
+      const { run } = await requireRun(context.database, context.principal, runNames(context, names))
+      await rewindHistory(context.traces, { projectId: run.project_id, runId: run.id }, metricValue)
+      return { rewoundRun: describeRun(context, run) }
+    },
+    createRunFiles: async ({ input }: Given) => {
+      const { files, ...names } = checked("createRunFiles", createRunFilesInput, input)
+      const { run, entity } = await requireRun(context.database, context.principal, runNames(context, names))
+      await usageOf(context.database)?.requireRoom(entity)
+      const { links, principal, baseAddress } = context
+      const link = { use: "store", runId: run.id, apiKeyId: principal.apiKeyId } as const
+      const now = Date.now()
+      return {
+        runID: run.name,
+        uploadHeaders: [],
+        files: files.map((name) => ({
+          name,
+          uploadUrl: baseAddress + links.pathOf({ ...link, name: fileName(name) }, now),
+        })),
+      }
+    },
+    deleteRun: async ({ input }: Given) => {
+      const run = await runOf(context, checked("deleteRun", runIdInput, input).id)
+      const contents = await deleteRun(context.database, run)
+      await dropBlobs(context, contents)
+      return { success: true }
+    },
+    stopRun: async ({ input }: Given) => {
+      const run = await runOf(context, checked("stopRun", runIdInput, input).id)
+      await updateRun(context.database, run, { stop_requested: true }, { isHeard: false })
+      return { success: true }
+    },
+    deleteFiles: async ({ input }: Given) => {
+      const { files } = checked("deleteFiles", deleteFilesInput, input)
+      const ids = files.map((id) => localId("RunFile", id))
+      const known = ids.filter((id) => id !== null)
+      const contents = known.length < ids.length ? null : await deleteRunFiles(context.database, own, known)
+      if (contents === null) {
+        throw new HeddleError("not_found", "deleteFiles: one of the files is not there; none was deleted")
+      }
+      await dropBlobs(context, contents)
+      return { success: true }
+    },
+  }
+}
+
+function checked<T extends z.ZodType>(mutation: string, schema: T, input: unknown): z.output<T> {
+  const { success, data, error } = schema.safeParse(input ?? {})
+  if (success) return data
+  const [issue] = error.issues
+  throw new HeddleError(
+    "bad_request",
+    `${mutation}: ${issue?.path.join(".") ?? "input"}: ${issue?.message ?? "not valid"}`,
+  )
+}
+
+function runNames(
+  { principal }: RunContext,
+  {
+    entityName,
+    projectName: project,
+    runName,
+  }: { entityName?: string | null | undefined; projectName?: string | null | undefined; runName: string },
+) {
+  return { entity: entityName || principal.defaultEntity.name, project: project || defaultProject, run: runName }
+}
+
+/** @throws {HeddleError} `not_found`, also for another team's. */
+async function runOf({ database, principal }: RunContext, id: string): Promise<RunRecord> {
+  const own = principal.entities.map((entity) => entity.id)
+  const local = localId("Run", id)
+  const run = local === null ? null : await findRunById(database, own, local)
+  if (run === null)
+    throw new HeddleError("not_found", `no run of the id "${id}": it was deleted, or you are not in its team`)
+  return run
+}
+
+type UpsertInput = z.output<typeof upsertBucketInput>
+
+/** Found by its id, or found or made by its names. */
+async function namedRun(
+  context: RunContext,
+  { id, name, entityName, modelName }: UpsertInput,
+): Promise<{ run: RunRecord; inserted: boolean; entity: EntityMembership }> {
+  const { database, principal } = context
+  if (id) {
+    const run = await runOf(context, id)
+    const entity = principal.entities.find((one) => one.name === run.entity)
+    return { run, inserted: false, entity: entity ?? principal.defaultEntity }
+  }
+  const entity = entityName ? principal.entities.find((one) => one.name === entityName) : principal.defaultEntity
+  if (entity === undefined) {
+    throw new HeddleError("not_found", `no team "${entityName}", or you are not in it; your teams: ${teamsOf(context)}`)
+  }
+  const project = projectName.safeParse(modelName || defaultProject)
+  if (!project.success) {
+    throw new HeddleError("bad_request", `upsertBucket: modelName: ${project.error.issues[0]?.message ?? "not valid"}`)
+  }
+  const found = await findProject(database, entity.id, project.data)
+  // A team without room makes nothing new, not even a project.
+  if (found === null) await usageOf(database)?.requireRoom(entity)
+  const projectId = found ?? (await ensureProject(database, entity.id, project.data))
+  const runName = name || newRunName()
+  const { run, inserted } = await ensureRun(database, {
+    projectId,
+    name: runName,
+    userId: principal.userId,
+    displayName: runName,
+  })
+  return { run, inserted, entity }
+}
+
+function teamsOf({ principal }: RunContext): string {
+  return principal.entities.map(({ name }) => name).join(", ")
+}
+
+interface Taking {
+  given: UpsertInput
+  inserted: boolean
+  isShared: boolean
+}
+
+async function takeFields(
+  context: RunContext,
+  run: RunRecord,
+  { given, inserted, isShared }: Taking,
+): Promise<RunRecord> {
+  const { database, threads } = context
+  const fields = withoutNulls({
+    display_name: given.displayName || undefined,
+    description: given.description,
+    notes: given.notes,
+    tags: given.tags,
+    group_name: given.groupName,
+    job_type: given.jobType,
+    job_program: given.jobProgram,
+    job_repo: given.jobRepo,
+    commit: given.commit,
+    host: given.host,
+  }) as RunFields
+  // Only the first request of a process says what it runs on; edits by the public API never do.
+  const isNewSession = Boolean(given.host || given.jobProgram)
+  if (isNewSession) Object.assign(fields, await sessionFields(context, run, { inserted, isShared }))
+  if (given.state) {
+    if (!states.has(given.state))
+      throw new HeddleError("bad_request", `upsertBucket: state: "${given.state}" is none of ${[...states].join(", ")}`)
+    fields.state = given.state as RunState
+  }
+  if (given.config) {
+    fields.config = await readRunDocument(threads, "config", given.config, isShared ? run.config : null)
+    if (inserted) await fork(context, run, fields.config.text)
+  }
+  if (given.summaryMetrics) {
+    fields.summary = await readRunDocument(
+      threads,
+      "summaryMetrics",
+      given.summaryMetrics,
+      isShared ? run.summary : null,
+    )
+  }
+  return updateRun(database, run, fields, { isHeard: inserted || isNewSession })
+}
+
+/** A resumed run runs again, and older clients count its console and system lines from 0 again. */
+async function sessionFields(
+  { traces }: RunContext,
+  run: RunRecord,
+  { inserted, isShared }: Pick<Taking, "inserted" | "isShared">,
+): Promise<RunFields> {
+  if (inserted || isShared) return { state: "running" }
+  const key = { projectId: run.project_id, runId: run.id }
+  return {
+    state: "running",
+    exit_code: null,
+    stop_requested: false,
+    console_base: await runLineCount(traces, key, "console"),
+    console_shift: null,
+    events_base: await runLineCount(traces, key, "events"),
+    events_shift: null,
+  }
+}
+
+/** A new run whose config names another run and a step begins with that run's history: platform-wandb 5.6. */
+async function fork({ database, traces }: RunContext, run: RunRecord, config: string): Promise<void> {
+  const branch = textAt(config, ["_wandb", "value", "branch_point"])
+  if (branch === null || branch === "null") return
+  const { run_id: parent, step } = JSON.parse(branch) as { run_id?: unknown; step?: unknown }
+  const source = typeof parent === "string" ? await findRun(database, run.project_id, parent) : null
+  if (source === null || typeof step !== "number") {
+    await deleteRun(database, run)
+    throw new HeddleError("not_found", `fork_from: no run "${String(parent)}" in "${run.entity}/${run.project}"`)
+  }
+  const to = { projectId: run.project_id, runId: run.id }
+  await forkHistory(traces, { projectId: source.project_id, runId: source.id }, to, step)
+}
+
+function withoutNulls(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null))
+}

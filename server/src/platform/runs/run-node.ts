@@ -1,0 +1,140 @@
+/** The GraphQL type `Run`. */
+import { membersOf, textAt } from "../../json/json-members.ts"
+import { countRunFiles, listRunFiles, type RunFileRecord } from "../../storage/catalog/run-files.ts"
+import { internalProjectId } from "../../storage/catalog/projects.ts"
+import { type RunRecord, shownState } from "../../storage/catalog/runs.ts"
+import { historyEnd } from "../../storage/traces/runs/run-history.ts"
+import { runLineCount, sampleRunLines } from "../../storage/traces/runs/run-lines.ts"
+import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
+import { eventsTailField, logLinesField, systemMetricsField } from "./console-fields.ts"
+import {
+  historyField,
+  historyKeysField,
+  historyTailField,
+  parquetHistoryField,
+  sampledHistoryField,
+} from "./history-fields.ts"
+import type { RunContext } from "./run-context.ts"
+import { globalId, projectNumber } from "./run-ids.ts"
+import { once } from "./run-reads.ts"
+
+const mostSamples = 10_000
+const mostFiles = 1000
+
+export function describeRun(context: RunContext, run: RunRecord) {
+  const key = { projectId: run.project_id, runId: run.id }
+  const read = <T>(work: (traces: TraceStore) => Promise<T>) => context.reads.read(() => work(context.traces))
+  const end = once(() => read((traces) => historyEnd(traces, key)))
+  return {
+    __typename: "Run",
+    id: globalId("Run", run.id),
+    name: run.name,
+    displayName: run.display_name,
+    description: run.description,
+    notes: run.notes,
+    tags: run.tags,
+    group: run.group_name,
+    groupName: run.group_name,
+    jobType: run.job_type,
+    commit: run.commit,
+    host: run.host,
+    readOnly: false,
+    state: shownState(run),
+    exitCode: run.exit_code,
+    stopped: run.stop_requested,
+    sweepName: null,
+    createdAt: run.created_at.toISOString(),
+    heartbeatAt: run.heartbeat_at.toISOString(),
+    updatedAt: run.heartbeat_at.toISOString(),
+    user: { id: run.user_id, name: run.username, username: run.username },
+    project: describeRunProject(context, run),
+    projectId: projectNumber(run.project_id),
+    config: run.config,
+    summaryMetrics: run.summary,
+    wandbConfig: ({ keys }: { keys?: readonly string[] | null }) => wandbConfig(run.config, keys ?? null),
+    historyLineCount: () => end().then(({ nextLine }) => nextLine),
+    logLineCount: () => read((traces) => runLineCount(traces, key, "console")),
+    eventsLineCount: () => read((traces) => runLineCount(traces, key, "events")),
+    historyTail: () => read((traces) => historyTailField(traces, key)),
+    eventsTail: () => read((traces) => eventsTailField(traces, key)),
+    historyKeys: () => read((traces) => historyKeysField(traces, key)),
+    history: (given: Parameters<typeof historyField>[2]) => read((traces) => historyField(traces, key, given)),
+    sampledHistory: ({ specs }: { specs?: readonly unknown[] | null }) =>
+      read((traces) => sampledHistoryField(traces, key, specs)),
+    parquetHistory: () => read((traces) => parquetHistoryField(traces, key)),
+    systemMetrics: () => read((traces) => systemMetricsField(traces, key)),
+    events: ({ samples }: { samples?: number | null }) =>
+      read((traces) => sampleRunLines(traces, key, "events", Math.min(Math.max(samples ?? 500, 1), mostSamples))),
+    logLines: (given: Parameters<typeof logLinesField>[2]) => read((traces) => logLinesField(traces, key, given)),
+    fileCount: () => countRunFiles(context.database, run.id),
+    files: (given: FilesArguments) => runFiles(context, run, given),
+  }
+}
+
+function describeRunProject({ principal }: RunContext, run: RunRecord) {
+  const entity = principal.entities.find(({ name }) => name === run.entity)
+  const id = internalProjectId(run.project_id)
+  return {
+    __typename: "Project",
+    id,
+    internalId: id,
+    name: run.project,
+    entityName: run.entity,
+    entity: { __typename: "Entity", id: entity?.id ?? null, name: run.entity },
+  }
+}
+
+/** The members of `_wandb` that are asked for, by which a client knows that the run began: platform-wandb 5.5. */
+function wandbConfig(config: string, keys: readonly string[] | null): string {
+  const value = textAt(config, ["_wandb", "value"]) ?? "{}"
+  const members = membersOf(value).filter(([name]) => keys === null || keys.includes(name))
+  return `{${members.map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(", ")}}`
+}
+
+interface FilesArguments {
+  names?: readonly string[] | null
+  pattern?: string | null
+  after?: string | null
+  first?: number | null
+}
+
+async function runFiles(context: RunContext, run: RunRecord, { names, pattern, after, first }: FilesArguments) {
+  const limit = Math.min(Math.max(first ?? 50, 1), mostFiles)
+  const files = await listRunFiles(context.database, run.id, {
+    names: names === null || names === undefined || names.length === 0 ? null : names.map(fileName),
+    pattern: pattern ?? null,
+    after: after ? Buffer.from(after, "base64").toString("utf8") : null,
+    limit: limit + 1,
+  })
+  const page = files.slice(0, limit)
+  const cursor = ({ name }: RunFileRecord) => Buffer.from(name).toString("base64")
+  const last = page.at(-1)
+  return {
+    edges: page.map((file) => ({ node: describeFile(context, run, file), cursor: cursor(file) })),
+    pageInfo: { hasNextPage: files.length > page.length, endCursor: last === undefined ? null : cursor(last) },
+  }
+}
+
+/** The client asks for `./x` as well as for `x`. */
+export function fileName(name: string): string {
+  return name.replace(/^(?:\.\/)+/, "")
+}
+
+function describeFile(context: RunContext, run: RunRecord, file: RunFileRecord) {
+  const { principal, links, baseAddress } = context
+  const link = { runId: run.id, name: file.name, apiKeyId: principal.apiKeyId }
+  const path = [run.entity, run.project, run.name, ...file.name.split("/")].map(encodeURIComponent).join("/")
+  const upload = () => baseAddress + links.pathOf({ use: "store", ...link }, Date.now())
+  return {
+    __typename: "File",
+    id: globalId("RunFile", file.id),
+    name: file.name,
+    url: (given: { upload?: boolean | null }) => (given.upload === true ? upload() : `${baseAddress}/files/${path}`),
+    uploadUrl: upload,
+    directUrl: () => baseAddress + links.pathOf({ use: "fetch", ...link }, Date.now()),
+    sizeBytes: file.size_bytes,
+    mimetype: file.mimetype,
+    updatedAt: file.updated_at.toISOString(),
+    md5: file.md5,
+  }
+}

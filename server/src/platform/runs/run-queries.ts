@@ -1,0 +1,58 @@
+/** Fields of a project that lead to its runs. */
+import { HeddleError } from "../../errors.ts"
+import { countRuns, listRuns } from "../../storage/catalog/run-list.ts"
+import { findRun } from "../../storage/catalog/runs.ts"
+import { isStorable } from "../../storage/catalog/storable-text.ts"
+import type { RunContext } from "./run-context.ts"
+import { countBefore, cursorAt } from "./run-ids.ts"
+import { describeRun } from "./run-node.ts"
+
+const mostRuns = 100
+
+interface RunsArguments {
+  filters?: unknown
+  order?: string | null
+  after?: string | null
+  first?: number | null
+}
+
+/** `projectId`: of the catalog, one that the caller may see. */
+export function runFields(context: RunContext, projectId: string) {
+  const run = async ({ name }: { name?: string | null }) => {
+    if (!name || !isStorable(name)) return null
+    const found = await findRun(context.database, projectId, name)
+    return found === null ? null : describeRun(context, found)
+  }
+  return {
+    readOnly: false,
+    run,
+    bucket: run,
+    runCount: ({ filters }: RunsArguments) => countRuns(context.database, projectId, filterOf(filters)),
+    runs: async ({ filters, order, after, first }: RunsArguments) => {
+      const limit = Math.min(Math.max(first ?? 50, 1), mostRuns)
+      const skip = countBefore(after)
+      const selection = { projectId, filter: filterOf(filters), order: order || "+created_at", skip, limit: limit + 1 }
+      const runs = await listRuns(context.database, selection)
+      const page = runs.slice(0, limit)
+      return {
+        totalCount: () => countRuns(context.database, projectId, selection.filter),
+        edges: page.map((one, index) => ({ node: describeRun(context, one), cursor: cursorAt(skip + index + 1) })),
+        pageInfo: {
+          hasNextPage: runs.length > page.length,
+          endCursor: page.length === 0 ? null : cursorAt(skip + page.length),
+        },
+      }
+    },
+  }
+}
+
+/** null: all runs. @throws {HeddleError} `bad_query`. */
+function filterOf(filters: unknown): unknown {
+  if (filters === undefined || filters === null || filters === "") return null
+  if (typeof filters !== "string") return filters
+  try {
+    return JSON.parse(filters)
+  } catch (cause) {
+    throw new HeddleError("bad_query", "filters is not JSON", { cause })
+  }
+}
