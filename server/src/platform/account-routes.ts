@@ -1,28 +1,26 @@
-/** Users and teams. Only an administrator changes them. */
+/** Users. Only an administrator changes them. */
 import { HeddleError, invalid } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
 import {
   type Account,
-  addMember,
-  createEntity,
   createUser,
   findAccount,
-  findEntity,
+  findEntities,
   findUserByName,
   listAccounts,
-  removeMember,
+  removeUser,
+  setDisabled,
 } from "../storage/catalog/accounts.ts"
+import { audited } from "../storage/catalog/audit-logs.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import {
-  addMemberBody,
-  createTeamBody,
   createUserBody,
+  deleted,
   listOf,
-  memberParams,
-  team,
-  teamParams,
+  updateUserBody,
   type User,
   user,
+  userParams,
 } from "../wire/platform/account.ts"
 import type { AccountDependencies } from "./api-key-routes.ts"
 
@@ -47,10 +45,16 @@ export function accountRoutes({ database, invalidate }: AccountDependencies): Ro
       summary: "Make a user with an entity of the same name",
       schemas: { body: createUserBody },
       response: user,
-      handle: async ({ body }) => {
-        const entityIds = await Promise.all(body.teams.map((name, index) => teamToJoin(database, name, index)))
-        const id = await createUser(database, { username: body.username, isAdmin: body.is_admin, entityIds })
-        if (id === null) throw new HeddleError("conflict", `a user or team "${body.username}" exists already`)
+      handle: async ({ body, principal }) => {
+        const entityIds = await teamsToJoin(database, body.teams)
+        const { username, is_admin: isAdmin, teams } = body
+        const id = await audited(database, principal, async (transaction, record) => {
+          const made = await createUser(transaction, { username, isAdmin, entityIds })
+          if (made === null) throw new HeddleError("conflict", `a user or team "${username}" exists already`)
+          const details = { username, is_admin: isAdmin, teams }
+          await record({ type: "user.added", team: null, resourceId: made, details })
+          return made
+        })
         return readUser(database, id)
       },
     }),
@@ -66,26 +70,20 @@ export function accountRoutes({ database, invalidate }: AccountDependencies): Ro
     route({
       ...shared,
       method: "POST",
-      path: "/v1/organization/teams",
-      summary: "Make a team, an entity that several users share",
-      schemas: { body: createTeamBody },
-      response: team,
-      handle: async ({ body }) => {
-        const id = await createEntity(database, body.name)
-        if (id === null) throw new HeddleError("conflict", `a user or team "${body.name}" exists already`)
-        return { id, object: "organization.team", name: body.name }
-      },
-    }),
-    route({
-      ...shared,
-      method: "POST",
-      path: "/v1/organization/teams/:team/members",
-      summary: "Let a user into a team",
-      schemas: { params: teamParams, body: addMemberBody },
+      path: "/v1/organization/users/:username",
+      summary: "Disable a user, whose keys then stop at once, or enable one again",
+      schemas: { params: userParams, body: updateUserBody },
       response: user,
-      handle: async ({ params, body }) => {
-        const [entityId, account] = await teamAndUser(database, params.team, body.username)
-        await addMember(database, account.userId, entityId)
+      handle: async ({ params, body, principal }) => {
+        const account = await requireUser(database, params.username)
+        if (account.userId === principal.userId && body.disabled) {
+          throw new HeddleError("conflict", "nobody disables themselves; ask another administrator")
+        }
+        await audited(database, principal, async (transaction, record) => {
+          if (!(await setDisabled(transaction, account.userId, body.disabled))) return
+          const details = { username: account.username, disabled: body.disabled }
+          await record({ type: "user.updated", team: null, resourceId: account.userId, details })
+        })
         invalidate()
         return readUser(database, account.userId)
       },
@@ -93,47 +91,50 @@ export function accountRoutes({ database, invalidate }: AccountDependencies): Ro
     route({
       ...shared,
       method: "DELETE",
-      path: "/v1/organization/teams/:team/members/:username",
-      summary: "Take a user out of a team",
-      schemas: { params: memberParams },
-      response: user,
-      handle: async ({ params }) => {
-        const [entityId, account] = await teamAndUser(database, params.team, params.username)
-        if (account.defaultEntity.id === entityId) {
-          throw new HeddleError(
-            "conflict",
-            `"${params.team}" is the default entity of ${params.username} and stays theirs`,
-          )
+      path: "/v1/organization/users/:username",
+      summary: "Take a user out of every team, revoke all keys and disable the user; repeatable",
+      schemas: { params: userParams },
+      response: deleted,
+      handle: async ({ params, principal }) => {
+        const account = await requireUser(database, params.username)
+        const { userId: id, username } = account
+        if (id === principal.userId) {
+          throw new HeddleError("conflict", "nobody removes themselves; ask another administrator")
         }
-        await removeMember(database, account.userId, entityId)
+        await audited(database, principal, async (transaction, record) => {
+          if (!(await removeUser(transaction, account))) return
+          await record({ type: "user.deleted", team: null, resourceId: id, details: { username } })
+        })
         invalidate()
-        return readUser(database, account.userId)
+        return { id, deleted: true }
       },
     }),
   ]
 }
 
-async function teamToJoin(database: CatalogDatabase, name: string, index: number): Promise<string> {
-  const id = await findEntity(database, name)
-  if (id === null) throw invalid(["body", "teams", index], `there is no team "${name}"; make it first`)
-  return id
+async function teamsToJoin(database: CatalogDatabase, names: readonly string[]): Promise<string[]> {
+  const ids = await findEntities(database, names)
+  return names.map((name, index) => {
+    const id = ids.get(name)
+    if (id === undefined) throw invalid(["body", "teams", index], `there is no team "${name}"; make it first`)
+    return id
+  })
 }
 
-async function teamAndUser(database: CatalogDatabase, teamName: string, username: string): Promise<[string, Account]> {
-  const entityId = await findEntity(database, teamName)
-  if (entityId === null) throw new HeddleError("not_found", `no team "${teamName}"`)
+/** @throws {HeddleError} `not_found`. */
+export async function requireUser(database: CatalogDatabase, username: string): Promise<Account> {
   const account = await findUserByName(database, username)
   if (account === null) throw new HeddleError("not_found", `no user "${username}"`)
-  return [entityId, account]
+  return account
 }
 
-async function readUser(database: CatalogDatabase, id: string): Promise<User> {
+export async function readUser(database: CatalogDatabase, id: string): Promise<User> {
   const account = await findAccount(database, id)
   if (account === null) throw new HeddleError("not_found", `no user with id ${id}`)
   return toWireUser(account)
 }
 
-function toWireUser(account: Account): User {
+export function toWireUser(account: Account): User {
   return {
     id: account.userId,
     object: "organization.user",
@@ -141,5 +142,6 @@ function toWireUser(account: Account): User {
     is_admin: account.isAdmin,
     default_entity: account.defaultEntity.name,
     entities: account.entities.map((entity) => entity.name),
+    disabled: account.isDisabled,
   }
 }

@@ -1,10 +1,12 @@
 /** API keys: everybody manages their own, an administrator all. */
-import { HeddleError } from "../errors.ts"
+import { HeddleError, invalid } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
 import { type ApiKeyRecord, listApiKeys, revokeApiKey, storeApiKey } from "../storage/catalog/api-keys.ts"
+import { audited } from "../storage/catalog/audit-logs.ts"
 import { findUserByName } from "../storage/catalog/accounts.ts"
 import { isUuid } from "../storage/catalog/identifiers.ts"
+import { requireOneMore } from "../storage/catalog/team-quotas.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import {
   type ApiKey,
@@ -35,10 +37,17 @@ export function apiKeyRoutes({ database, invalidate }: AccountDependencies): Rou
       schemas: { body: createApiKeyBody },
       response: createdApiKey,
       handle: async ({ body, principal }) => {
-        const userId = await ownerOf(database, principal, body.username)
+        const { userId, defaultEntity } = await ownerOf(database, principal, body.username)
+        const expiresAt = endOf(body.expires_at ?? null)
         const key = makeKey()
-        const record = await storeApiKey(database, { userId, name: body.name, key })
-        return { ...toWireKey(record), value: key }
+        const made = await audited(database, principal, async (transaction, record) => {
+          await requireOneMore(transaction, defaultEntity.id, "api_keys")
+          const stored = await storeApiKey(transaction, { userId, name: body.name, key, expiresAt })
+          const { id: resourceId, name, username } = stored
+          await record({ type: "api_key.created", team: null, resourceId, details: { name, username } })
+          return stored
+        })
+        return { ...toWireKey(made), value: key }
       },
     }),
     route({
@@ -62,8 +71,13 @@ export function apiKeyRoutes({ database, invalidate }: AccountDependencies): Rou
       response: deleted,
       handle: async ({ params, principal }) => {
         const id = params.api_key_id
-        const revoked = isUuid(id) && (await revokeApiKey(database, id, principal.isAdmin ? null : principal.userId))
-        if (!revoked) throw new HeddleError("not_found", `no live API key "${id}" that you may revoke`)
+        await audited(database, principal, async (transaction, record) => {
+          const owner = principal.isAdmin ? null : principal.userId
+          const revoked = isUuid(id) ? await revokeApiKey(transaction, id, owner) : null
+          if (revoked === null) throw new HeddleError("not_found", `no live API key "${id}" that you may revoke`)
+          const { name, username } = revoked
+          await record({ type: "api_key.deleted", team: null, resourceId: id, details: { name, username } })
+        })
         invalidate()
         return { id, deleted: true }
       },
@@ -71,12 +85,22 @@ export function apiKeyRoutes({ database, invalidate }: AccountDependencies): Rou
   ]
 }
 
-async function ownerOf(database: CatalogDatabase, principal: Principal, username: string | undefined): Promise<string> {
-  if (username === undefined || username === principal.username) return principal.userId
+type Owner = Pick<Principal, "userId" | "defaultEntity">
+
+async function ownerOf(database: CatalogDatabase, principal: Principal, username: string | undefined): Promise<Owner> {
+  if (username === undefined || username === principal.username) return principal
   if (!principal.isAdmin) throw new HeddleError("forbidden", "only an administrator makes keys for other users")
   const account = await findUserByName(database, username)
   if (account === null) throw new HeddleError("not_found", `no user "${username}"`)
-  return account.userId
+  return account
+}
+
+/** @throws {HeddleError} 422 for a time that is past. */
+function endOf(text: string | null): Date | null {
+  if (text === null) return null
+  const end = new Date(text)
+  if (end > new Date()) return end
+  throw invalid(["body", "expires_at"], `${text} is past; give a time to come, or null for a key without an end`)
 }
 
 function toWireKey(record: ApiKeyRecord): ApiKey {
@@ -88,5 +112,7 @@ function toWireKey(record: ApiKeyRecord): ApiKey {
     username,
     redacted_value: `…${record.hint}`,
     created_at: record.createdAt.toISOString(),
+    expires_at: record.expiresAt?.toISOString() ?? null,
+    last_used_at: record.lastUsedAt?.toISOString() ?? null,
   }
 }

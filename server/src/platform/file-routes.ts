@@ -3,10 +3,12 @@ import { HeddleError } from "../errors.ts"
 import { readUpload } from "../http/multipart-upload.ts"
 import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
-import type { BlobStore } from "../storage/blobs/blob-store.ts"
+import type { BlobStore, StoredBlob } from "../storage/blobs/blob-store.ts"
+import { audited } from "../storage/catalog/audit-logs.ts"
 import { isBlobReferenced } from "../storage/catalog/blob-references.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { createUpload, deleteUpload, findUpload, listUploads, type UploadRecord } from "../storage/catalog/uploads.ts"
+import { usageOf } from "../storage/team-usage.ts"
 import { createFileBody, deletedFile, type File, file, filePage, fileParams, fileQuery } from "../wire/platform/file.ts"
 
 export interface FileDependencies {
@@ -64,6 +66,7 @@ export function fileRoutes(dependencies: FileDependencies): Route[] {
       schemas: { params: fileParams },
       response: createFileBody.shape.file,
       answerTypes: ["application/octet-stream"],
+      isUncompressed: true,
       handle: async ({ params, principal, reply }) => {
         const upload = await fileOf(database, principal, params.file_id)
         // As an attachment: a browser must never show what somebody uploaded as a page of ours.
@@ -71,7 +74,6 @@ export function fileRoutes(dependencies: FileDependencies): Route[] {
           .header("content-type", "application/octet-stream")
           .header("content-length", upload.sizeBytes)
           .header("content-disposition", `attachment; filename*=UTF-8''${encodeURIComponent(upload.filename)}`)
-          .header("x-content-type-options", "nosniff")
           .send(blobs.read(upload.sha256))
       },
     }),
@@ -83,8 +85,15 @@ export function fileRoutes(dependencies: FileDependencies): Route[] {
       schemas: { params: fileParams },
       response: deletedFile,
       handle: async ({ params, principal }) => {
-        const upload = await deleteUpload(database, entityIdsOf(principal), uuidOf(params.file_id))
-        if (upload === null) throw noSuchFile(params.file_id)
+        const upload = await audited(database, principal, async (transaction, record) => {
+          const gone = await deleteUpload(transaction, entityIdsOf(principal), uuidOf(params.file_id))
+          if (gone === null) throw noSuchFile(params.file_id)
+          const team = principal.entities.find(({ id }) => id === gone.entityId)?.name ?? null
+          const details = { filename: gone.filename, bytes: gone.sizeBytes }
+          await record({ type: "file.deleted", team, resourceId: idOf(gone), details })
+          return gone
+        })
+        usageOf(database)?.ofTeam(upload.entityId, -upload.sizeBytes)
         await blobs.removeUnless(upload.sha256, () => isBlobReferenced(database, upload.sha256))
         return { id: idOf(upload), object: "file", deleted: true }
       },
@@ -97,22 +106,27 @@ async function takeUpload(
   principal: Principal,
   request: Parameters<typeof readUpload>[0],
 ): Promise<UploadRecord> {
-  const { stored, filename, fields } = await readUpload(request, maximumFileBytes, {
-    store: (content) => blobs.put(content),
-    discard: async ({ sha256 }) => {
-      blobs.release(sha256)
-      await blobs.removeUnless(sha256, () => isBlobReferenced(database, sha256))
-    },
-  })
+  const usage = usageOf(database)
+  await usage?.requireRoom(principal.defaultEntity)
+  const discard = async ({ sha256 }: StoredBlob) => {
+    blobs.release(sha256)
+    await blobs.removeUnless(sha256, () => isBlobReferenced(database, sha256))
+  }
+  const store = (content: AsyncIterable<Uint8Array>) => blobs.put(content)
+  const { stored, filename, fields } = await readUpload(request, maximumFileBytes, { store, discard })
   try {
-    return await createUpload(database, {
+    await usage?.requireRoom(principal.defaultEntity, stored.sizeBytes)
+    const upload = await createUpload(database, {
       entityId: principal.defaultEntity.id,
       filename: shown(filename, 255) || "file",
       purpose: shown(fields.get("purpose") ?? "", 64) || "fine-tune",
       ...stored,
     })
-  } finally {
     blobs.release(stored.sha256)
+    return upload
+  } catch (error) {
+    await discard(stored)
+    throw error
   }
 }
 

@@ -3,13 +3,12 @@ import {
   type DocumentNode,
   execute,
   type ExecutionResult,
-  type FieldNode,
-  type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLFormattedError,
   type GraphQLSchema,
   Kind,
   KnownFragmentNamesRule,
+  MaxIntrospectionDepthRule,
   type OperationDefinitionNode,
   NoFragmentCyclesRule,
   parse,
@@ -18,6 +17,8 @@ import {
 } from "graphql"
 import { HeddleError } from "../errors.ts"
 import { graphqlCode } from "../http/error-dialects.ts"
+import { costFault } from "./graphql-cost.ts"
+import { type Fragments, fragmentsOf, rootFieldNames, selectedFields } from "./graphql-selections.ts"
 
 export interface GraphqlRequest {
   query: string
@@ -34,7 +35,9 @@ export interface GraphqlAnswer {
 const maximumTokens = 5_000
 
 /** Only what running the document safely needs; unknown fields and arguments are no error here. */
-const rules = [KnownFragmentNamesRule, NoFragmentCyclesRule]
+const fragmentRules = [KnownFragmentNamesRule, NoFragmentCyclesRule]
+/** This rule follows a fragment each time it is spread, so the document's cost is checked before. */
+const introspectionRules = [MaxIntrospectionDepthRule]
 
 /** @throws what a resolver throws that is no {@link HeddleError}. */
 export async function answerGraphql(
@@ -49,8 +52,8 @@ export async function answerGraphql(
     if (error instanceof GraphQLError) return { errors: [error.toJSON()] }
     throw error
   }
-  const invalid = validate(schema, document, rules)
-  if (invalid.length > 0) return { errors: invalid.map((error) => error.toJSON()) }
+  const errors = faultsOf(schema, document)
+  if (errors.length > 0) return { errors: errors.map((error) => error.toJSON()) }
   const result = await execute({
     schema,
     document,
@@ -59,6 +62,39 @@ export async function answerGraphql(
     ...(operationName ? { operationName } : {}),
   })
   return answerOf(result, document, operationName)
+}
+
+/** Why the document is not run; empty when it is. */
+function faultsOf(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
+  const invalid = validate(schema, document, fragmentRules)
+  if (invalid.length > 0) return invalid
+  const fault = costFault(document) ?? notOffered(schema, document)
+  return fault === null ? validate(schema, document, introspectionRules) : [new GraphQLError(fault)]
+}
+
+/** What a mutation is about, by its name. */
+const absentParts: readonly [pattern: RegExp, part: string][] = [
+  [/sweep|agent/i, "sweeps are"],
+  [/artifact|alias|manifest|portfolio|multipart/i, "artifacts are"],
+  [/queue|launch|job/i, "launch is"],
+  [/view|report/i, "reports are"],
+  [/alert/i, "alerts are"],
+  [/trigger|automation|integration/i, "automations are"],
+]
+
+/** A change that was not made must never look like one that was; a question about what is not here is answered with null. */
+function notOffered(schema: GraphQLSchema, document: DocumentNode): string | null {
+  const known = schema.getMutationType()?.getFields() ?? {}
+  const fragments = fragmentsOf(document)
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION || definition.operation !== "mutation") continue
+    for (const name of rootFieldNames(definition.selectionSet, fragments)) {
+      if (name === "__typename" || Object.hasOwn(known, name)) continue
+      const part = absentParts.find(([pattern]) => pattern.test(name))?.[1] ?? "that is"
+      return `${part} not part of this server: it has no mutation "${name}"`
+    }
+  }
+  return null
 }
 
 function answerOf(
@@ -72,7 +108,7 @@ function answerOf(
     (node): node is OperationDefinitionNode =>
       node.kind === Kind.OPERATION_DEFINITION && (!operationName || node.name?.value === operationName),
   )
-  const filled = operation === undefined ? data : withNulls(operation.selectionSet, data, fragmentsOf(document))
+  const filled = operation === undefined ? data : withNulls([operation.selectionSet], data, fragmentsOf(document))
   return {
     ...(data === undefined ? {} : { data: filled }),
     ...(errors.length === 0 ? {} : { errors: errors.map(format) }),
@@ -89,30 +125,17 @@ function format(error: GraphQLError): GraphQLFormattedError {
   return { ...error.toJSON(), extensions: { code: graphqlCode(originalError) } }
 }
 
-type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
-
-function fragmentsOf(document: DocumentNode): Fragments {
-  const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION)
-  return new Map(fragments.map((node) => [node.name.value, node]))
-}
-
-/** The value with a null for every selected field that execution left out because the schema has none. */
-function withNulls(selections: SelectionSetNode, value: unknown, fragments: Fragments): unknown {
+/**
+ * The value with a null for every selected field that execution left out because the schema has none.
+ * `selections`: all that select from this value, since one field may be selected at several places.
+ */
+function withNulls(selections: readonly SelectionSetNode[], value: unknown, fragments: Fragments): unknown {
   if (Array.isArray(value)) return value.map((item) => withNulls(selections, item, fragments))
   if (typeof value !== "object" || value === null) return value
   const filled = new Map(Object.entries(value))
-  for (const { alias, name, selectionSet } of selectedFields(selections, fragments)) {
-    const key = (alias ?? name).value
+  for (const [key, inner] of selectedFields(selections, fragments)) {
     const answered: unknown = filled.get(key) ?? null
-    filled.set(key, selectionSet === undefined ? answered : withNulls(selectionSet, answered, fragments))
+    filled.set(key, inner.length === 0 ? answered : withNulls(inner, answered, fragments))
   }
   return Object.fromEntries(filled)
-}
-
-function selectedFields(selections: SelectionSetNode, fragments: Fragments): FieldNode[] {
-  return selections.selections.flatMap((node) => {
-    if (node.kind === Kind.FIELD) return [node]
-    const inner = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value)
-    return inner === undefined ? [] : selectedFields(inner.selectionSet, fragments)
-  })
 }

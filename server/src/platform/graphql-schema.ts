@@ -1,53 +1,50 @@
 /**
- * The part of the W&B GraphQL interface that clients sign in with (objects 15.2, 15.3): who am I,
- * which projects are there, make one. Every field may be null, so that no question fails as a whole.
+ * The part of the W&B GraphQL interface that this server has: signing in (objects 15.2, 15.3), projects, and runs
+ * (platform-wandb). Every field may be null, so that no question fails as a whole.
  */
 import { buildSchema } from "graphql"
 import { HeddleError } from "../errors.ts"
 import type { EntityMembership, Principal } from "../http/principal.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { ensureProject, findProject, internalProjectId } from "../storage/catalog/projects.ts"
+import {
+  ensureProject,
+  findProject,
+  idOfProject,
+  internalProjectId,
+  listProjects,
+} from "../storage/catalog/projects.ts"
+import { workForTeam } from "../work/work-scope.ts"
+import { platformTypes } from "./graphql-types.ts"
+import type { RunContext } from "./runs/run-context.ts"
+import { runMutations } from "./runs/run-mutations.ts"
+import { runFields } from "./runs/run-queries.ts"
 import { projectName } from "../wire/training/model.ts"
 
-/** Inputs are scalars: one with a field that we do not know is read all the same. */
-export const platformSchema = buildSchema(`
-  scalar UpsertModelInput
+export const platformSchema = buildSchema(platformTypes)
 
-  type Query {
-    viewer: User
-    project(name: String, entityName: String): Project
-    model(name: String, entityName: String): Project
-    entity(name: String): Entity
-    serverInfo: ServerInfo
-  }
-  type Mutation { upsertModel(input: UpsertModelInput): UpsertModelPayload }
+/** The newest wandb that this server is tested with; later ones are told so by `wandb verify`. */
+const newestClient = "0.31.0"
 
-  type User {
-    id: ID
-    username: String
-    name: String
-    email: String
-    admin: Boolean
-    entity: String
-    defaultEntity: Entity
-    teams: TeamConnection
-  }
-  type TeamConnection { edges: [TeamEdge] }
-  type TeamEdge { node: Entity }
-  type Entity { id: ID name: String readOnly: Boolean }
-  type Project { id: ID internalId: ID name: String entityName: String description: String repo: String entity: Entity }
-  type UpsertModelPayload { model: Project project: Project inserted: Boolean }
-  type ServerInfo { frontendHost: String }
-`)
+/** What newer clients ask before they use it: platform-wandb 3.4. */
+const features = ["STRUCTURED_CONSOLE_LOGS", "FILESTREAM_GZIP", "LARGE_FILENAMES"].map((name) => ({
+  name,
+  isEnabled: true,
+}))
 
 interface ProjectArguments {
   name?: string | null
   entityName?: string | null
 }
 
+export interface Caller {
+  /** Several processes write the run that is told of. */
+  isShared: boolean
+}
+
 /** The root fields, answering for one caller. */
-export function platformResolvers(database: CatalogDatabase, principal: Principal) {
-  const project = (given: ProjectArguments) => readProject(database, principal, given)
+export function platformResolvers(context: RunContext, { isShared }: Caller) {
+  const { database, principal } = context
+  const project = (given: ProjectArguments) => readProject(context, given)
   return {
     viewer: () => describeUser(principal),
     project,
@@ -56,8 +53,10 @@ export function platformResolvers(database: CatalogDatabase, principal: Principa
       const entity = entityOf(principal, name)
       return entity === null ? null : describeEntity(entity)
     },
-    serverInfo: () => ({ frontendHost: null }),
+    models: (given: ProjectsArguments) => readProjects(context, given),
+    serverInfo: () => ({ frontendHost: null, cliVersionInfo: { max_cli_version: newestClient }, features }),
     upsertModel: ({ input }: { input?: unknown }) => upsertProject(database, principal, input),
+    ...runMutations(context, isShared),
   }
 }
 
@@ -67,6 +66,7 @@ function describeUser({ userId, username, isAdmin, defaultEntity, entities }: Pr
     username,
     name: username,
     email: null,
+    flags: "{}",
     admin: isAdmin,
     entity: defaultEntity.name,
     defaultEntity: describeEntity(defaultEntity),
@@ -87,6 +87,7 @@ function describeProject(id: string, name: string, entity: EntityMembership) {
     entityName: entity.name,
     description: null,
     repo: null,
+    isBenchmark: false,
     entity: describeEntity(entity),
   }
 }
@@ -98,11 +99,38 @@ function entityOf(principal: Principal, name: string | null | undefined): Entity
 }
 
 /** null: not there, or another team's. */
-async function readProject(database: CatalogDatabase, principal: Principal, { name, entityName }: ProjectArguments) {
-  const entity = entityOf(principal, entityName)
+async function readProject(context: RunContext, { name, entityName }: ProjectArguments) {
+  const entity = entityOf(context.principal, entityName)
   if (entity === null || !name) return null
-  const id = await findProject(database, entity.id, name)
-  return id === null ? null : describeProject(id, name, entity)
+  workForTeam(entity.id)
+  const id = await findProject(context.database, entity.id, name)
+  return id === null ? null : { ...describeProject(id, name, entity), ...runFields(context, id) }
+}
+
+interface ProjectsArguments {
+  entityName?: string | null
+  after?: string | null
+  first?: number | null
+}
+
+const mostProjects = 100
+
+/** The newest first. */
+async function readProjects(context: RunContext, { entityName, after, first }: ProjectsArguments) {
+  const entity = entityOf(context.principal, entityName)
+  if (entity === null) return null
+  const limit = Math.min(Math.max(first ?? 50, 1), mostProjects)
+  const found = await listProjects(context.database, {
+    entityIds: [entity.id],
+    query: null,
+    afterId: after ? idOfProject(after) : null,
+    limit: limit + 1,
+  })
+  const edges = found.slice(0, limit).map(({ id, name, createdAt }) => ({
+    cursor: internalProjectId(id),
+    node: { ...describeProject(id, name, entity), ...runFields(context, id), createdAt: createdAt.toISOString() },
+  }))
+  return { edges, pageInfo: { hasNextPage: found.length > limit, endCursor: edges.at(-1)?.cursor ?? null } }
 }
 
 async function upsertProject(database: CatalogDatabase, principal: Principal, input: unknown) {

@@ -3,7 +3,7 @@ import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
 import { serverVersion } from "../http/server-version.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { findProject, internalProjectId } from "../storage/catalog/projects.ts"
+import { findProjects, internalProjectId } from "../storage/catalog/projects.ts"
 import {
   type ProjectsInfo,
   projectsInfo,
@@ -56,14 +56,17 @@ async function describeProjects(
   principal: Principal,
   names: readonly string[],
 ): Promise<ProjectsInfo> {
-  const found = await Promise.all(names.map((name) => describeProject(database, principal, name)))
-  return found.flat()
+  const keys = names.flatMap((name) => projectKey(principal, name) ?? [])
+  const ids = await findProjects(database, keys)
+  return keys.flatMap(({ external }, index) => {
+    const id = ids[index] ?? null
+    return id === null ? [] : [{ external_project_id: external, internal_project_id: internalProjectId(id) }]
+  })
 }
 
-async function describeProject(database: CatalogDatabase, principal: Principal, name: string): Promise<ProjectsInfo> {
-  const [entityName, projectName = "", ...rest] = name.split("/")
+/** null: no project of the caller's has such a name. */
+function projectKey(principal: Principal, external: string) {
+  const [entityName, name = "", ...rest] = external.split("/")
   const entity = principal.entities.find((one) => one.name === entityName)
-  if (entity === undefined || rest.length > 0) return []
-  const id = await findProject(database, entity.id, projectName)
-  return id === null ? [] : [{ external_project_id: name, internal_project_id: internalProjectId(id) }]
+  return entity === undefined || rest.length > 0 ? null : { external, entityId: entity.id, name }
 }

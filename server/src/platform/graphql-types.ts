@@ -1,0 +1,151 @@
+/** The GraphQL types that the clients of W&B know, as far as this server has them: platform-wandb 3, 4. */
+
+/**
+ * Inputs that are read by us are scalars: one with a field that we do not know is read all the same. The input types with
+ * fields are there for clients that ask which fields an input has. Artifacts are no part yet; their types are named because
+ * older clients ask for them.
+ */
+export const platformTypes = `
+  scalar JSON
+  scalar JSONString
+  scalar Int64
+  scalar DateTime
+  scalar Duration
+  scalar UpsertModelInput
+  scalar UpsertBucketInput
+  scalar CreateRunFilesInput
+  scalar DeleteRunInput
+  scalar StopRunInput
+  input RewindRunInput {
+    runName: String
+    entityName: String
+    projectName: String
+    metricName: String
+    metricValue: Float
+    clientMutationId: String
+  }
+  input DeleteFilesInput { files: [ID!]! projectId: Int }
+
+  type Query {
+    viewer: User
+    project(name: String, entityName: String): Project
+    model(name: String, entityName: String): Project
+    models(entityName: String, after: String, first: Int): ProjectConnection
+    entity(name: String): Entity
+    serverInfo: ServerInfo
+  }
+  type Mutation {
+    upsertModel(input: UpsertModelInput): UpsertModelPayload
+    upsertBucket(input: UpsertBucketInput): UpsertBucketPayload
+    rewindRun(input: RewindRunInput): RewindRunPayload
+    createRunFiles(input: CreateRunFilesInput): CreateRunFilesPayload
+    deleteRun(input: DeleteRunInput): SuccessPayload
+    stopRun(input: StopRunInput): SuccessPayload
+    deleteFiles(input: DeleteFilesInput): SuccessPayload
+  }
+
+  type User {
+    id: ID
+    username: String
+    name: String
+    email: String
+    admin: Boolean
+    flags: JSONString
+    entity: String
+    defaultEntity: Entity
+    teams: TeamConnection
+  }
+  type TeamConnection { edges: [TeamEdge] }
+  type TeamEdge { node: Entity }
+  type Entity { id: ID name: String readOnly: Boolean }
+  type Project {
+    id: ID
+    internalId: ID
+    name: String
+    entityName: String
+    description: String
+    repo: String
+    entity: Entity
+    createdAt: DateTime
+    isBenchmark: Boolean
+    readOnly: Boolean
+    run(name: String): Run
+    bucket(name: String, missingOk: Boolean): Run
+    runs(filters: JSONString, order: String, after: String, first: Int): RunConnection
+    runCount(filters: JSONString): Int
+  }
+  type ProjectConnection { edges: [ProjectEdge] pageInfo: PageInfo }
+  type ProjectEdge { node: Project cursor: String }
+  type PageInfo { hasNextPage: Boolean endCursor: String }
+  type UpsertModelPayload { model: Project project: Project inserted: Boolean }
+  type ServerInfo { frontendHost: String cliVersionInfo: JSON features: [ServerFeature] }
+  type ServerFeature { name: String isEnabled: Boolean }
+  type ServerSettings { serverMessages: [ServerMessage] }
+  type ServerMessage { utfText: String plainText: String htmlText: String messageType: String messageLevel: String }
+
+  type Run {
+    id: ID
+    name: String
+    displayName: String
+    description: String
+    notes: String
+    tags: [String]
+    group: String
+    groupName: String
+    jobType: String
+    commit: String
+    host: String
+    readOnly: Boolean
+    state: String
+    exitCode: Int
+    stopped: Boolean
+    sweepName: String
+    createdAt: DateTime
+    heartbeatAt: DateTime
+    updatedAt: DateTime
+    user: User
+    project: Project
+    projectId: Int64
+    config: JSONString
+    summaryMetrics: JSONString
+    systemMetrics: JSONString
+    wandbConfig(keys: [String!]): JSONString
+    historyLineCount: Int
+    logLineCount: Int
+    eventsLineCount: Int
+    historyTail: JSONString
+    eventsTail: JSONString
+    historyKeys: JSON
+    history(samples: Int, minStep: Int64, maxStep: Int64): [JSONString]
+    sampledHistory(specs: [JSONString!]): [JSON]
+    parquetHistory(liveKeys: [String!]): ParquetHistory
+    events(samples: Int): [JSONString]
+    logLines(first: Int, after: String, last: Int, useImprovedPagination: Boolean): LogLineConnection
+    fileCount: Int
+    files(names: [String], pattern: String, after: String, first: Int): FileConnection
+  }
+  type RunConnection { edges: [RunEdge] pageInfo: PageInfo totalCount: Int }
+  type RunEdge { node: Run cursor: String }
+  type ParquetHistory { parquetUrls: [String] liveData: [JSON] }
+  type LogLineConnection { edges: [LogLineEdge] pageInfo: PageInfo }
+  type LogLineEdge { node: LogLine cursor: String }
+  type LogLine { number: Int line: String timestamp: String level: String label: String }
+  type FileConnection { edges: [FileEdge] pageInfo: PageInfo }
+  type FileEdge { node: File cursor: String }
+  type File {
+    id: ID
+    name: String
+    url(upload: Boolean): String
+    uploadUrl: String
+    directUrl: String
+    sizeBytes: Int64
+    mimetype: String
+    updatedAt: DateTime
+    md5: String
+  }
+  type UpsertBucketPayload { bucket: Run inserted: Boolean serverSettings: ServerSettings }
+  type RewindRunPayload { rewoundRun: Run }
+  type CreateRunFilesPayload { runID: ID uploadHeaders: [String] files: [UploadFile] }
+  type UploadFile { name: String uploadUrl: String }
+  type SuccessPayload { success: Boolean clientMutationId: String }
+`

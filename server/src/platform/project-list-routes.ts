@@ -1,0 +1,114 @@
+/** Projects: which there are, making one before anything is stored in it, and deleting one with all that is. */
+import { HeddleError } from "../errors.ts"
+import { type Route, route } from "../http/route.ts"
+import type { EntityMembership, Principal } from "../http/principal.ts"
+import { findEntities } from "../storage/catalog/accounts.ts"
+import { audited } from "../storage/catalog/audit-logs.ts"
+import { deleteProject } from "../storage/catalog/deleted-projects.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import {
+  ensureProject,
+  findProjectRecord,
+  forgetProjects,
+  listProjects,
+  type ProjectRecord,
+} from "../storage/catalog/projects.ts"
+import { isStorable } from "../storage/catalog/storable-text.ts"
+import { workForTeam } from "../work/work-scope.ts"
+import {
+  createProjectBody,
+  deletedProject,
+  namedProjectParams,
+  project,
+  type Project,
+  projectPage,
+  projectsQuery,
+} from "../wire/platform/project-list.ts"
+import { toPage } from "../wire/training/page.ts"
+
+const shared = { access: "key", dialect: "openai", tag: "Projects" } as const
+
+export interface ProjectListDependencies {
+  database: CatalogDatabase
+  /** Called when a project was deleted: what it held is to be removed, and the work for it stopped. */
+  projectDeleted: () => void
+}
+
+export function projectListRoutes({ database, projectDeleted }: ProjectListDependencies): Route[] {
+  return [
+    route({
+      ...shared,
+      method: "GET",
+      path: "/v1/projects",
+      summary: "List the projects of your entities, the newest first",
+      schemas: { query: projectsQuery },
+      response: projectPage,
+      handle: async ({ query, principal }) => {
+        const entities = principal.entities.filter(({ name }) => query.entity === undefined || name === query.entity)
+        const entityIds = entities.map((entity) => entity.id)
+        if (query.after !== undefined && (await findProjectRecord(database, entityIds, query.after)) === null) {
+          throw new HeddleError("not_found", `after: "${query.after}" is no project of yours`)
+        }
+        const selection = { entityIds, query: query.query ?? null, afterId: query.after ?? null }
+        const records = await listProjects(database, { ...selection, limit: query.limit + 1 })
+        return toPage(records.map(toWireProject), query.limit)
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/v1/projects",
+      summary: "Make a project, or answer the one there is",
+      schemas: { body: createProjectBody },
+      response: project,
+      handle: async ({ body, principal }) => {
+        const entity = principal.entities.find((one) => one.name === body.entity)
+        if (entity === undefined) {
+          const yours = principal.entities.map((one) => one.name).join(", ")
+          throw new HeddleError("forbidden", `you are in no entity "${body.entity}"; you are in: ${yours}`)
+        }
+        const id = await ensureProject(database, entity.id, body.name)
+        const record = await findProjectRecord(database, [entity.id], id)
+        if (record === null) throw new Error(`project ${id} was made and is not there`)
+        return toWireProject(record)
+      },
+    }),
+    route({
+      ...shared,
+      method: "DELETE",
+      path: "/v1/projects/:entity/:project",
+      summary: "Delete a project with all that is stored in it",
+      schemas: { params: namedProjectParams },
+      response: deletedProject,
+      handle: async ({ params, principal }) => {
+        const missing = () =>
+          new HeddleError("not_found", `you have no project "${params.entity}/${params.project}", or no longer`)
+        const team = await teamOf(database, principal, params.entity)
+        if (team === null || !isStorable(params.project)) throw missing()
+        workForTeam(team.id)
+        const deleted = await audited(database, principal, async (transaction, record) => {
+          const gone = await deleteProject(transaction, team.id, params.project)
+          if (gone === null) throw missing()
+          const details = { project: params.project, ...gone.counts }
+          await record({ type: "project.deleted", team: team.name, resourceId: gone.id, details })
+          return gone
+        })
+        forgetProjects(database)
+        projectDeleted()
+        return { id: deleted.id, object: "project", deleted: true } as const
+      },
+    }),
+  ]
+}
+
+/** A team of the caller's; of an administrator any. null: there is none of this name. */
+async function teamOf(database: CatalogDatabase, principal: Principal, name: string): Promise<EntityMembership | null> {
+  const own = principal.entities.find((entity) => entity.name === name)
+  if (own !== undefined || !principal.isAdmin || !isStorable(name)) return own ?? null
+  const id = (await findEntities(database, [name])).get(name)
+  return id === undefined ? null : { id, name }
+}
+
+export function toWireProject({ id, entity, name, createdAt }: ProjectRecord): Project {
+  return { id, object: "project", entity, name, created_at: createdAt.toISOString() }
+}
