@@ -13,6 +13,7 @@ import {
 } from "../storage/catalog/job-progress.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { TrainResult } from "../wire/engine/train.ts"
+import { usageOf } from "../storage/team-usage.ts"
 import { whileAway } from "../storage/while-away.ts"
 import { JobFailure } from "./job-failure.ts"
 import { type JobSources, type JobSpec, jobSpec } from "./job-spec.ts"
@@ -30,7 +31,7 @@ export interface RunnerSettings extends JobSources {
   engineWaitMs: number
 }
 
-/** `not_begun`: what it needs could not be read or made. `lease_lost`: another server holds the job now, or it has ended; this one has no more say. */
+/** `not_begun`: what it needs could not be read or made. `lease_lost`: another server holds the job now, or it was cancelled. */
 export type JobOutcome =
   | { kind: "finished" }
   | { kind: "failed"; message: string }
@@ -80,6 +81,8 @@ async function train(
 ): Promise<JobOutcome> {
   const { database, engine } = settings
   await engine.ready(settings.engineWaitMs)
+  const { warning } = spec
+  if (warning !== null) await whileAway(signal, () => addWarning(database, lease, warning))
   const stop = new AbortController()
   const call = engine.call("train", spec.params, AbortSignal.any([signal, stop.signal]))
   try {
@@ -87,9 +90,7 @@ async function train(
       if (!(await whileAway(signal, () => record(settings, lease, batch)))) return { kind: "lease_lost" }
     }
     const result = await call.result
-    const finished = await whileAway(signal, () => finish(database, lease, job, spec, result))
-    if (finished === "model_deleted") await rm(spec.params.output.path, { recursive: true, force: true })
-    return finishOutcomes[finished]
+    return finishOutcomes[await whileAway(signal, () => finish(database, lease, job, spec, result))]
   } finally {
     stop.abort()
     // The engine must have let go of the work folder before anyone removes it.
@@ -131,7 +132,7 @@ function toEvent(event: Exclude<EngineEvent<"train">, { event: "warning" }>): Ne
   return { sequence: number, type: "gradient_step", data: metrics }
 }
 
-function finish(
+async function finish(
   database: CatalogDatabase,
   lease: JobLease,
   job: ClaimedJob,
@@ -140,7 +141,7 @@ function finish(
 ): Promise<FinishResult> {
   const data = Object.entries(result.data_metrics).map(([name, value]) => [`data/${name}`, value] as const)
   const fromRequest = job.config.kind === "rl" ? job.config.checkpoint_metrics : {}
-  return finishJob(database, moveFor("finish"), lease, {
+  const finished = await finishJob(database, moveFor("finish"), lease, {
     modelId: job.modelId,
     step: spec.step,
     path: spec.outputPath,
@@ -148,6 +149,8 @@ function finish(
     manifestSha256: result.manifest_sha256,
     metrics: { ...Object.fromEntries(data), ...fromRequest },
   })
+  if (finished === "finished") usageOf(database)?.ofProject(job.projectId, result.size_bytes)
+  return finished
 }
 
 /** null: nothing that belongs to the job or the engine, such as a catalog that does not answer. */

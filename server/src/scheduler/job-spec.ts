@@ -18,6 +18,8 @@ export interface JobSpec {
   /** The step the job makes, and its folder relative to the data folder. */
   step: number
   outputPath: string
+  /** What the user should know of how the job begins. */
+  warning: string | null
 }
 
 export interface JobSources {
@@ -39,6 +41,7 @@ export async function jobSpec({ database, dataDir, findLedgerEntries }: JobSourc
   return {
     step,
     outputPath,
+    warning: start?.isAdapterOnly === true ? startsAfresh(start.step) : null,
     params: {
       job_id: job.id,
       base: { name: job.baseModel, path: job.basePath },
@@ -51,6 +54,13 @@ export async function jobSpec({ database, dataDir, findLedgerEntries }: JobSourc
       output: { key: adapterKey(job.modelId, step), path: path.join(dataDir, outputPath) },
     },
   }
+}
+
+function startsAfresh(step: number): string {
+  return (
+    `step ${step}, from which this job starts, no longer has its optimizer's state, which only a model's newest ` +
+    "checkpoints keep; the optimizer starts afresh"
+  )
 }
 
 async function klReference(
@@ -94,6 +104,11 @@ function checkpointPath(modelId: string, step: number): string {
 /** The job's data with the token ledger's entries in it. */
 function filledData(dataDir: string, jobId: string): string {
   return path.join(dataDir, "jobs", `${jobId}.data.jsonl`)
+}
+
+/** Removes the checkpoint that the engine may have written before it learned that the job was cancelled. */
+export async function removeUnlisted(dataDir: string, job: ClaimedJob): Promise<void> {
+  await rm(path.join(dataDir, checkpointPath(job.modelId, job.lastStep + 1)), { recursive: true, force: true })
 }
 
 /** Removes all that a job that has ended leaves besides its checkpoint. */

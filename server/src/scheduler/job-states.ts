@@ -21,7 +21,7 @@ export const jobEventMeanings = {
   engine_lost: "the engine ended or was ended before the job did",
   finish: "the engine has written the new checkpoint",
   fail: "the data, the machine or the number of attempts rules success out",
-  cancel: "the model was deleted",
+  cancel: "a user cancelled the job, or the model was deleted",
 } as const
 
 export type JobEvent = keyof typeof jobEventMeanings

@@ -1,15 +1,16 @@
 /**
  * What a crash keeps from being removed: files of jobs that have ended, folders of checkpoints and models
- * that were deleted. Only what the catalog knows as gone is touched; a folder that it does not know may be
- * newer than a catalog that was restored.
+ * that were deleted, states of optimizers that are no longer needed. Only what the catalog knows as gone is
+ * touched; a folder that it does not know may be newer than a catalog that was restored.
  */
 import { readdir, rm } from "node:fs/promises"
 import path from "node:path"
-import { deletedPaths } from "../storage/catalog/checkpoints.ts"
+import { adapterOnlyPaths, deletedPaths } from "../storage/catalog/checkpoints.ts"
 import { isUuid } from "../storage/catalog/identifiers.ts"
 import { endedJobs } from "../storage/catalog/job-claims.ts"
 import { deletedModels } from "../storage/catalog/models.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import { optimizerFile } from "./optimizer-states.ts"
 
 const uuidLength = 36
 
@@ -36,8 +37,16 @@ async function checkpointFolders(database: CatalogDatabase, dataDir: string): Pr
   )
   const gone = models.filter((folder) => deleted.has(path.basename(folder)))
   const live = models.filter((folder) => !deleted.has(path.basename(folder)))
-  const steps = await Promise.all(live.map((folder) => namesIn(dataDir, folder)))
-  return [...gone, ...(await deletedPaths(database, steps.flat()))]
+  const steps = (await Promise.all(live.map((folder) => namesIn(dataDir, folder)))).flat()
+  const optimizers = (await adapterOnlyPaths(database, steps)).map((folder) => `${folder}/${optimizerFile}`)
+  return [...gone, ...(await deletedPaths(database, steps)), ...(await halfWritten(database, steps)), ...optimizers]
+}
+
+/** Checkpoints that the engine was writing when it was killed, of jobs that have ended: nobody goes on with them. */
+async function halfWritten(database: CatalogDatabase, steps: string[]): Promise<string[]> {
+  const jobOf = (folder: string) => /\.([^.]+)\.tmp$/.exec(folder)?.[1] ?? ""
+  const ended = new Set(await endedJobs(database, steps.map(jobOf).filter(isUuid)))
+  return steps.filter((folder) => ended.has(jobOf(folder)))
 }
 
 /** Paths relative to the data folder; none where there is no such folder. */

@@ -1,5 +1,5 @@
 /**
- * Random histories of jobs, engine deaths, server restarts and model deletions against what must
+ * Random histories of jobs, cancels, engine deaths, server restarts and model deletions against what must
  * hold after each (training-api 3.1 and 4.2). `HEDDLE_TEST_HISTORIES` sets how many.
  */
 import { setTimeout as sleep } from "node:timers/promises"
@@ -10,6 +10,8 @@ import { addJob, addModel, addTenant, openTestCatalog, type TestCatalog } from "
 import { SupervisedEngine } from "../engines/engine-process.ts"
 import { EngineFailure, type EngineParams } from "../engines/engine.ts"
 import { FakeEngine, type FakeCall, writeFakeCheckpoint } from "../engines/fake-engine.ts"
+import { cancelJob } from "../storage/catalog/job-progress.ts"
+import { moveFor } from "./job-states.ts"
 import { Scheduler } from "./scheduler.ts"
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -44,6 +46,8 @@ class World {
   readonly jobs: string[] = []
   /** Jobs whose data is bad: they fail whenever they run to their end. */
   readonly bad = new Set<string>()
+  /** Jobs of which a cancel was acknowledged. */
+  readonly cancelled = new Set<string>()
   readonly active = new Map<string, number>()
   overlaps = 0
   #scheduler: Scheduler | null = null
@@ -91,6 +95,14 @@ class World {
     this.#scheduler?.wake()
   }
 
+  async cancel(): Promise<void> {
+    const id = this.#pick(this.jobs)
+    if (id === undefined) return
+    const done = await cancelJob(catalog.database, moveFor("cancel"), id, "cancelled by ada")
+    if (done !== null) this.cancelled.add(id)
+    this.#scheduler?.wake()
+  }
+
   async deleteModel(): Promise<void> {
     const modelId = this.#pick(this.models)
     if (modelId === undefined || this.deleted.size >= 2) return
@@ -130,6 +142,7 @@ async function play(world: World): Promise<void> {
     { weight: 2, run: () => Promise.resolve(world.fake.die()) },
     { weight: 1, run: () => world.restartServer() },
     { weight: 0.5, run: () => world.deleteModel() },
+    { weight: 1.5, run: () => world.cancel() },
     { weight: 3, run: () => sleep(30) },
   ]
   const total = actions.reduce((sum, action) => sum + action.weight, 0)
@@ -157,7 +170,8 @@ async function checkJob(world: World, job: Awaited<ReturnType<typeof rowsOf>>[nu
   expect(types.at(-1)).toBe(terminal)
   if (types.length > 1) expect(types[0]).toBe("training_started")
   if (job.status === "succeeded") expect(types).toHaveLength(gradientSteps + 2)
-  if (!world.deleted.has(job.model_id)) expect(job.status).toBe(world.bad.has(job.id) ? "failed" : "succeeded")
+  if (world.cancelled.has(job.id)) expect(job.status).toBe("cancelled")
+  else if (!world.deleted.has(job.model_id)) expect(job.status).toBe(world.bad.has(job.id) ? "failed" : "succeeded")
 }
 
 test.each(Array.from({ length: histories }, (_, seed) => seed + 1))(

@@ -17,7 +17,11 @@ import {
 import { SupervisedEngine } from "../engines/engine-process.ts"
 import { EngineFailure } from "../engines/engine.ts"
 import { HeddleError } from "../errors.ts"
+import { removeOptimizerState } from "../storage/catalog/checkpoints.ts"
+import { cancelJob } from "../storage/catalog/job-progress.ts"
 import { FakeEngine, untilCancelled, writeFakeCheckpoint } from "../engines/fake-engine.ts"
+import { moveFor } from "./job-states.ts"
+import { optimizerFile } from "./optimizer-states.ts"
 import { Scheduler, type SchedulerOptions } from "./scheduler.ts"
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -209,6 +213,81 @@ test("engine 5.4: choices that carry a ledger key are trained on what the ledger
   expect(items[1].choice.ledger).toBeNull()
   expect(second).toBe(untouched)
   expect(asked).toEqual([[tenant.projectId, ["known:0", "unknown:0"]]])
+})
+
+describe("states of optimizers", () => {
+  /** As the engine leaves a checkpoint. */
+  const withOptimizer = new FakeEngine({
+    train: async (params) => {
+      const result = await writeFakeCheckpoint(params, 0)
+      await writeFile(path.join(params.output.path, optimizerFile), "m".repeat(100))
+      return { ...result, size_bytes: 150 }
+    },
+  })
+  const stored = (modelId: string) =>
+    catalog.database
+      .selectFrom("checkpoints")
+      .select(["step", "size_bytes"])
+      .where("model_id", "=", modelId)
+      .where("deleted_at", "is", null)
+      .where("step", ">", 0)
+      .orderBy("step")
+      .execute()
+  const fileOf = (modelId: string, step: number) =>
+    path.join(catalog.dataDir, `checkpoints/${modelId}/step_00000${step}`, optimizerFile)
+  const isThere = (file: string) =>
+    access(file).then(
+      () => true,
+      () => false,
+    )
+
+  test("training-api 7.6: the newest checkpoints keep theirs; a job that starts from an older one says so", async () => {
+    const modelId = await newModel()
+    const { scheduler } = await start(withOptimizer, { keptOptimizerStates: 2 })
+    const trainOnce = async () => {
+      const id = await addJob(catalog.database, { modelId })
+      scheduler.wake()
+      return ended(id, "succeeded")
+    }
+    for (let step = 1; step <= 4; step++) expect((await trainOnce()).warnings).toEqual([])
+    const sizes = async () => (await stored(modelId)).map(({ step, size_bytes }) => [step, size_bytes])
+    await expect.poll(sizes, { timeout: 20_000 }).toEqual([
+      [1, 50],
+      [2, 50],
+      [3, 150],
+      [4, 150],
+    ])
+    const files = () => Promise.all([1, 2, 3, 4].map((step) => isThere(fileOf(modelId, step))))
+    await expect.poll(files, { timeout: 20_000 }).toEqual([false, false, true, true])
+    expect(await isThere(path.join(path.dirname(fileOf(modelId, 1)), "adapter_model.safetensors"))).toBe(true)
+
+    await deleteStep(catalog.database, modelId, 4)
+    expect((await trainOnce()).warnings).toEqual([])
+    for (const step of [5, 3]) await deleteStep(catalog.database, modelId, step)
+    expect((await trainOnce()).warnings).toEqual([
+      "step 2, from which this job starts, no longer has its optimizer's state, which only a model's newest checkpoints keep; the optimizer starts afresh",
+    ])
+  })
+
+  test("a start removes what a kill left between the note and the file", async () => {
+    const modelId = await newModel()
+    const first = await start(withOptimizer)
+    for (const _ of [1, 2]) {
+      const id = await addJob(catalog.database, { modelId })
+      first.scheduler.wake()
+      await ended(id, "succeeded")
+    }
+    const [older] = await catalog.database
+      .selectFrom("checkpoints")
+      .select("id")
+      .where("model_id", "=", modelId)
+      .where("step", "=", 1)
+      .execute()
+    await removeOptimizerState(catalog.database, older?.id ?? "", 100)
+    expect(await isThere(fileOf(modelId, 1))).toBe(true)
+    await start(new FakeEngine(), { concurrency: 0 })
+    expect(await Promise.all([1, 2].map((step) => isThere(fileOf(modelId, step))))).toEqual([false, true])
+  })
 })
 
 describe("order", () => {
@@ -463,7 +542,9 @@ describe("faults", () => {
     const [open, over] = [await addJob(database, { modelId: live }), await addJob(database, { modelId: live })]
     await database.updateTable("training_jobs").set({ status: "failed" }).where("id", "=", over).execute()
     const kept = [`checkpoints/${live}/step_000002`, `checkpoints/${live}/step_000003`, `checkpoints/${unknown}`]
+    kept.push(`checkpoints/${live}/.step_000003.${open}.tmp`)
     const left = [`checkpoints/${live}/step_000001`, `checkpoints/${deleted}/step_000001`, `jobs/${over}`]
+    left.push(`checkpoints/${live}/.step_000003.${over}.tmp`)
     for (const folder of [...kept, ...left, `jobs/${open}`]) {
       await mkdir(path.join(dataDir, folder), { recursive: true })
     }
@@ -479,6 +560,71 @@ describe("faults", () => {
     expect(found.filter((file) => file !== null)).toEqual([...kept, `jobs/${open}`])
     expect((await readdir(path.join(dataDir, "jobs"))).filter((name) => name.startsWith(over))).toEqual([])
     await database.updateTable("training_jobs").set({ status: "failed" }).where("id", "=", open).execute()
+  })
+
+  test("a cancel that another server took stops the job here; until it has stopped, no server begins the next", async () => {
+    const modelId = await newModel()
+    const [told, stopped] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const slow = new FakeEngine({
+      train: async (params, call) => {
+        if (params.job_id !== held) return writeFakeCheckpoint(params, 0)
+        call.cancelled.addEventListener("abort", () => told.resolve())
+        await stopped.promise
+        throw new EngineFailure("cancelled", "cancelled")
+      },
+    })
+    const held = await addJob(catalog.database, { modelId })
+    const one = await start(slow, { exclusive: false })
+    one.scheduler.wake()
+    await ended(held, "running")
+    const other = new FakeEngine()
+    const two = await start(other, { exclusive: false, owner: "two" })
+    const next = await addJob(catalog.database, { modelId })
+    expect(await cancelJob(catalog.database, moveFor("cancel"), held, "cancelled by ada")).toEqual({ isHeld: true })
+    expect(await cancelJob(catalog.database, moveFor("cancel"), held, "again")).toBeNull()
+    await told.promise
+    // Proof that server two has looked at its queue since.
+    const beside = await addJob(catalog.database, { modelId: await newModel() })
+    two.scheduler.wake()
+    await ended(beside, "succeeded")
+    expect(await job(next)).toMatchObject({ status: "queued" })
+    expect(await job(held)).toMatchObject({
+      status: "cancelled",
+      lease_owner: "one",
+      error_message: "cancelled by ada",
+    })
+    stopped.resolve()
+    await ended(next, "succeeded")
+    await expect.poll(async () => (await job(held)).lease_owner, { timeout: 20_000 }).toBeNull()
+    expect((await steps(modelId)).map(({ step, job_id }) => [step, job_id])).toEqual([
+      [0, null],
+      [1, next],
+    ])
+  })
+
+  test("a server that comes late to let go of a cancelled job leaves alone what the next job wrote", async () => {
+    const modelId = await newModel()
+    const [told, stopped] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const slow = new FakeEngine({
+      train: async (_params, call) => {
+        call.cancelled.addEventListener("abort", () => told.resolve())
+        await stopped.promise
+        throw new EngineFailure("cancelled", "cancelled")
+      },
+    })
+    const held = await addJob(catalog.database, { modelId })
+    await start(slow, { exclusive: false })
+    await ended(held, "running")
+    await cancelJob(catalog.database, moveFor("cancel"), held, "cancelled by ada")
+    await told.promise
+    const lapsed = { lease_expires_at: new Date(Date.now() - 1000) }
+    await catalog.database.updateTable("training_jobs").set(lapsed).where("id", "=", held).execute()
+    await start(new FakeEngine(), { exclusive: false, owner: "two" })
+    const next = await addJob(catalog.database, { modelId })
+    await ended(next, "succeeded")
+    stopped.resolve()
+    await expect.poll(async () => (await job(held)).lease_owner, { timeout: 20_000 }).toBeNull()
+    await access(path.join(catalog.dataDir, `checkpoints/${modelId}/step_000001/adapter_model.safetensors`))
   })
 
   test("servers that share a catalog take over only expired leases", async () => {

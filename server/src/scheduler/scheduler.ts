@@ -9,20 +9,23 @@ import {
   claimJob,
   type ClaimedJob,
   jobsOfDeletedModels,
+  heldJobs,
   type JobLease,
   jobStanding,
+  letGo,
   reclaimJobs,
   releaseJob,
   renewLeases,
 } from "../storage/catalog/job-claims.ts"
-import { endJob } from "../storage/catalog/job-progress.ts"
+import { cancelJob, failJob } from "../storage/catalog/job-progress.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { whileAway } from "../storage/while-away.ts"
 import { type JobOutcome, runJob, type RunnerSettings, type SchedulerLog } from "./job-runner.ts"
-import { removeJobFiles } from "./job-spec.ts"
+import { removeJobFiles, removeUnlisted } from "./job-spec.ts"
 import { removeLeftovers } from "./leftovers.ts"
 import type { FindLedgerEntries } from "./ledger-fill.ts"
 import { moveFor } from "./job-states.ts"
+import { pruneOptimizerStates } from "./optimizer-states.ts"
 
 export interface SchedulerOptions {
   database: CatalogDatabase
@@ -41,6 +44,8 @@ export interface SchedulerOptions {
   /** Beginnings without progress after which a job fails. */
   maximumAttempts?: number
   engineWaitMs?: number
+  /** Newest checkpoints of a model that keep their optimizer's state. */
+  keptOptimizerStates?: number
   /** Before a job goes back to the queue after its first lost engine; doubles with each further one. */
   retryPauseMs?: number
 }
@@ -73,6 +78,7 @@ export class Scheduler {
       leaseSeconds: 30,
       maximumAttempts: 5,
       engineWaitMs: 60_000,
+      keptOptimizerStates: 2,
       retryPauseMs: 250,
       ...options,
     }
@@ -89,7 +95,7 @@ export class Scheduler {
     this.#loop = this.#run()
   }
 
-  /** Call it after a job was stored or a model was deleted: the queue is looked at now. */
+  /** Call it after a job was stored or cancelled, or a model was deleted: the queue is looked at now. */
   wake(): void {
     this.#woken = true
     this.#wake()
@@ -121,8 +127,8 @@ export class Scheduler {
   /** One look at the queue. */
   async #look(): Promise<void> {
     const { database, engine, exclusive, concurrency, owner, leaseSeconds } = this.#options
-    await this.#keepLeases()
     await this.#cancelDeleted()
+    await this.#keepLeases()
     if (!exclusive) await reclaimJobs(database, moveFor("lease_lost"), false)
     if (engine.status().state === "none") return
     // What lost its lease here and still winds down must not run twice, should it be this server that claims it.
@@ -145,28 +151,27 @@ export class Scheduler {
     })
   }
 
+  /** Prolongs the leases when that is due, and stops the jobs that were cancelled or that another server took. */
   async #keepLeases(): Promise<void> {
     const { database, owner, leaseSeconds } = this.#options
-    if (this.#running.size === 0 || performance.now() < this.#nextRenewal) return
+    if (this.#running.size === 0) return
     const began = performance.now()
-    const held = new Set(await renewLeases(database, owner, leaseSeconds))
-    // Not before: leases that ran out while the catalog was away are prolonged before they are taken for a dead server's.
-    this.#nextRenewal = began + (leaseSeconds * 1000) / 3
+    if (began >= this.#nextRenewal) {
+      await renewLeases(database, owner, leaseSeconds)
+      // Not before: leases that ran out while the catalog was away are prolonged before they are taken for a dead server's.
+      this.#nextRenewal = began + (leaseSeconds * 1000) / 3
+    }
+    const held = new Set(await heldJobs(database, owner))
     for (const [id, job] of this.#running) if (!held.has(id)) job.controller.abort()
   }
 
-  /** A deleted model's jobs end at once; whoever runs one finds its lease gone (training-api 4.2). */
+  /** A deleted model's jobs end at once (training-api 4.2). */
   async #cancelDeleted(): Promise<void> {
-    const { database } = this.#options
+    const { database, dataDir } = this.#options
     for (const jobId of await jobsOfDeletedModels(database)) {
-      await endJob(
-        database,
-        moveFor("cancel"),
-        { jobId, owner: null },
-        "the model was deleted before the job had ended",
-      )
-      this.#running.get(jobId)?.controller.abort()
-      if (!this.#running.has(jobId)) await this.#clean(jobId)
+      const reason = "the model was deleted before the job had ended"
+      const cancelled = await cancelJob(database, moveFor("cancel"), jobId, reason)
+      if (cancelled?.isHeld === false) await removeJobFiles(dataDir, jobId)
     }
   }
 
@@ -189,20 +194,21 @@ export class Scheduler {
     } catch (error) {
       if (!isStoreAway(error))
         log.error({ err: error, job: job.id }, "a training job could not be recorded; giving it back")
-      await this.#giveBack({ jobId: job.id, owner }, isStoreAway(error))
+      await this.#giveBack(job, isStoreAway(error))
     }
   }
 
   /** The catalog may be unable to write, on a full disk for instance; the job is ours until it can. `forgetAttempt`: it is not to blame. */
-  async #giveBack(lease: JobLease, forgetAttempt: boolean): Promise<void> {
+  async #giveBack(job: ClaimedJob, forgetAttempt: boolean): Promise<void> {
+    const { database, log, owner } = this.#options
     for (let pause = this.#options.retryPauseMs; !this.#closed; pause = Math.min(pause * 2, longestPauseMs)) {
       await sleep(pause, undefined, { ref: false })
       try {
-        return await releaseJob(this.#options.database, moveFor("engine_lost"), lease, forgetAttempt)
+        await releaseJob(database, moveFor("engine_lost"), { jobId: job.id, owner }, forgetAttempt)
+        return await this.#leave(job)
       } catch (error) {
-        if (isStoreAway(error)) continue
-        const object = { err: error, job: lease.jobId }
-        this.#options.log.error(object, "a training job could not be given back; trying again")
+        if (!isStoreAway(error))
+          log.error({ err: error, job: job.id }, "a training job could not be given back; trying again")
       }
     }
   }
@@ -212,10 +218,23 @@ export class Scheduler {
     const lease = { jobId: job.id, owner }
     if (outcome.kind === "engine_lost") await this.#tryAgain(lease, "the engine was lost", outcome.reason)
     if (outcome.kind === "not_begun") await this.#tryAgain(lease, "the job could not begin", outcome.reason)
-    if (outcome.kind === "failed") await endJob(database, moveFor("fail"), lease, outcome.message)
+    if (outcome.kind === "failed") await failJob(database, moveFor("fail"), lease, outcome.message)
     if (outcome.kind === "model_deleted") await this.#cancelDeleted()
-    // A job that is still open goes on from its snapshots, here or on another server.
-    if (!(await jobStanding(database, job.id)).open) await this.#clean(job.id)
+    await this.#leave(job)
+  }
+
+  /** Nothing works on the job here any more. One that is still open goes on from its snapshots, here or elsewhere. */
+  async #leave(job: ClaimedJob): Promise<void> {
+    const { database, dataDir, keptOptimizerStates, log, owner } = this.#options
+    const standing = await jobStanding(database, job.id)
+    if (standing.open) return
+    // Only a cancelled job still has its lease; until that ends, no other job writes to this folder.
+    if (standing.owner === owner) await removeUnlisted(dataDir, job)
+    await removeJobFiles(dataDir, job.id)
+    await letGo(database, { jobId: job.id, owner })
+    await pruneOptimizerStates(database, dataDir, job, keptOptimizerStates).catch((error: unknown) =>
+      log.error({ err: error, model: job.modelId }, "states of optimizers stay until the model's next job ends"),
+    )
   }
 
   /** Back to the queue after a pause; after too many beginnings without a new gradient step, the end. */
@@ -224,14 +243,10 @@ export class Scheduler {
     if (this.#closed) return releaseJob(database, moveFor("engine_lost"), lease, true)
     const { attempts } = await jobStanding(database, lease.jobId)
     if (attempts >= maximumAttempts) {
-      await endJob(database, moveFor("fail"), lease, `${what} ${attempts} times without progress; last: ${reason}`)
+      await failJob(database, moveFor("fail"), lease, `${what} ${attempts} times without progress; last: ${reason}`)
       return
     }
     await sleep(retryPauseMs * 2 ** (attempts - 1), undefined, { ref: false })
     await releaseJob(database, moveFor("engine_lost"), lease, false)
-  }
-
-  async #clean(jobId: string): Promise<void> {
-    await removeJobFiles(this.#options.dataDir, jobId)
   }
 }

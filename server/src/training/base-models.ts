@@ -1,53 +1,89 @@
-/** Which base models can be trained, and where they lie (training-api 1.2, 1.1 row 2). */
-import { access } from "node:fs/promises"
+/** Which base models can be trained, by whom, and where they lie (training-api 1.2, 1.1 row 2). */
+import { access, realpath } from "node:fs/promises"
 import path from "node:path"
 import { invalid } from "../errors.ts"
 import type { BaseRef } from "../wire/engine/base.ts"
+import { type AllowedBases, isHubName } from "./allowed-bases.ts"
+
+/** `unsupported`: it was found, and the engine cannot compute it; the reason names what is wrong and what is supported. */
+export type BaseCheck = { found: boolean } | { unsupported: string }
 
 /**
- * Asks the engine for a model of the model hub or its local cache. null: there is none.
+ * Asks the engine, which finds models in folders, in its local cache and on the model hub.
  * @throws {HeddleError} `engine_unavailable` when no engine can tell.
  */
-export type FindHubModel = (base: BaseRef) => Promise<{ path: string } | null>
+export type CheckBase = (base: BaseRef) => Promise<BaseCheck>
 
 export interface BaseModels {
   /** Names that need nothing from outside. */
   readonly shipped: readonly string[]
-  /** @throws {HeddleError} 422 on `base_model` that says what was looked for. */
-  find(name: string): Promise<BaseRef>
+  /** @throws {HeddleError} 422 on `base_model`: that it may not be used, the same whatever it is, or what was looked for. */
+  find(name: string, asker: { isAdmin: boolean }): Promise<BaseRef>
 }
 
-/** `shippedPaths`: model name → folder. */
-export function createBaseModels(shippedPaths: ReadonlyMap<string, string>, findHubModel: FindHubModel): BaseModels {
-  async function find(name: string): Promise<BaseRef> {
-    const folder = shippedPaths.get(name) ?? (path.isAbsolute(name) ? name : null)
-    if (folder !== null) {
-      if (await hasConfig(folder)) return { name, path: folder }
-      throw unknownBase(`"${name}": there is no file ${path.join(folder, "config.json")} on the server`)
+export interface BaseModelSources {
+  /** Model name → folder. The engine knows them all. */
+  shipped: ReadonlyMap<string, string>
+  /** What members may name beside them. */
+  allowed: AllowedBases
+  checkBase: CheckBase
+}
+
+export function createBaseModels({ shipped, allowed, checkBase }: BaseModelSources): BaseModels {
+  const shippedNames = [...shipped.keys()]
+
+  async function find(name: string, { isAdmin }: { isAdmin: boolean }): Promise<BaseRef> {
+    const shippedFolder = shipped.get(name)
+    if (shippedFolder !== undefined) return inFolder(name, shippedFolder)
+    if (!isAdmin && !allowed.allows(name)) throw notAllowed(name, [...shippedNames, ...allowed.names])
+    if (path.isAbsolute(name)) {
+      // One name for all spellings of a folder, and for links to it: each name would be another copy in memory.
+      const folder = await realpath(name).catch(() => name)
+      const base = await inFolder(folder, folder)
+      if (await isFound(base)) return base
+      throw noConfig(folder)
     }
-    if (!/^[\w.-]+(\/[\w.-]+)?$/.test(name)) {
-      throw unknownBase(
+    if (!isHubName(name)) {
+      throw unusableBase(
         `"${name}" is neither a model-hub path such as Qwen/Qwen3-0.6B nor an absolute folder on the server`,
       )
     }
     const base = { name, path: null }
-    if ((await findHubModel(base)) !== null) return base
-    const shipped = [...shippedPaths.keys()].join(", ")
-    throw unknownBase(
+    if (await isFound(base)) return base
+    throw unusableBase(
       `"${name}" was found neither in the engine's local model cache nor on the model hub. ` +
-        `Use ${shipped}, the absolute path of a folder on the server, or a model that the engine's host can download`,
+        `Use ${shippedNames.join(", ")}, the absolute path of a folder on the server, or a model that the engine's host can download`,
     )
   }
-  return { shipped: [...shippedPaths.keys()], find }
+  async function isFound(base: BaseRef): Promise<boolean> {
+    const check = await checkBase(base)
+    if ("unsupported" in check) throw unusableBase(`"${base.name}": ${check.unsupported}`)
+    return check.found
+  }
+  return { shipped: shippedNames, find }
 }
 
-async function hasConfig(folder: string): Promise<boolean> {
-  return access(path.join(folder, "config.json")).then(
+async function inFolder(name: string, folder: string): Promise<BaseRef> {
+  const config = path.join(folder, "config.json")
+  const isThere = await access(config).then(
     () => true,
     () => false,
   )
+  if (!isThere) throw noConfig(name, folder)
+  return { name, path: folder }
 }
 
-function unknownBase(message: string) {
+function noConfig(name: string, folder = name) {
+  return unusableBase(`"${name}": there is no file ${path.join(folder, "config.json")} on the server`)
+}
+
+function notAllowed(name: string, names: readonly string[]) {
+  return unusableBase(
+    `"${name}" is not among the base models that members may use (${names.join(", ")}). ` +
+      "An administrator may use any: ask for a model made with their key, or for the name to be added to HEDDLE_BASE_MODELS",
+  )
+}
+
+function unusableBase(message: string) {
   return invalid(["body", "base_model"], message)
 }

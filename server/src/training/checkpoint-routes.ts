@@ -3,9 +3,12 @@ import { rm } from "node:fs/promises"
 import path from "node:path"
 import { HeddleError } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
+import { audited } from "../storage/catalog/audit-logs.ts"
+import { usageOf } from "../storage/team-usage.ts"
 import {
   type CheckpointRecord,
   deleteCheckpoints,
+  findCheckpoint,
   listCheckpoints,
   stepOfCheckpoint,
 } from "../storage/catalog/checkpoints.ts"
@@ -13,12 +16,15 @@ import type { ModelRecord } from "../storage/catalog/models.ts"
 import {
   type Checkpoint,
   checkpointPage,
+  checkpointParams,
   checkpointQuery,
   deleteCheckpointsAnswer,
   deleteCheckpointsBody,
+  readCheckpoint,
 } from "../wire/training/checkpoint.ts"
 import { modelParams } from "../wire/training/model.ts"
 import { toPage } from "../wire/training/page.ts"
+import { noSuchStep, stepNamed } from "./checkpoint-access.ts"
 import type { TrainingDependencies } from "./dependencies.ts"
 import { modelOf } from "./model-access.ts"
 
@@ -47,6 +53,23 @@ export function checkpointRoutes(dependencies: TrainingDependencies): Route[] {
       },
     }),
     route({
+      method: "GET",
+      path: "/v1/preview/models/:model_id/checkpoints/:step",
+      access: "key",
+      dialect: "detail",
+      summary: "Read the checkpoint of a step, or the newest",
+      tag: "Checkpoints",
+      schemas: { params: checkpointParams },
+      response: readCheckpoint,
+      handle: async ({ params, principal }) => {
+        const model = await modelOf(database, principal, params.model_id)
+        const step = await stepNamed(database, model, params.step)
+        const found = await findCheckpoint(database, model.id, step)
+        if (found === null) throw noSuchStep(model, step)
+        return { ...toWireCheckpoint(model, found), job_id: found.jobId }
+      },
+    }),
+    route({
       method: "DELETE",
       path: "/v1/preview/models/:model_id/checkpoints",
       access: "key",
@@ -58,7 +81,15 @@ export function checkpointRoutes(dependencies: TrainingDependencies): Route[] {
       handle: async ({ params, body, principal }) => {
         const model = await modelOf(database, principal, params.model_id)
         const steps = [...new Set(body.steps)]
-        const deleted = await deleteCheckpoints(database, model.id, steps)
+        const deleted = await audited(database, principal, async (transaction, record) => {
+          const gone = await deleteCheckpoints(transaction, model.id, steps)
+          const { id: resourceId, entity: team, project, name } = model
+          const details = { project, name, steps: gone.map(({ step }) => step) }
+          if (gone.length > 0) await record({ type: "checkpoint.deleted", team, resourceId, details })
+          return gone
+        })
+        const givenBack = deleted.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+        usageOf(database)?.ofProject(model.projectId, -givenBack)
         await removeFolders(dependencies, model.id, deleted)
         const gone = new Set(deleted.map((checkpoint) => checkpoint.step))
         return { deleted_count: deleted.length, not_found_steps: steps.filter((step) => !gone.has(step)) }

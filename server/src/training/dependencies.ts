@@ -1,5 +1,6 @@
 /** What the training area is given by `app.ts`. */
 import type { BaseRef } from "../wire/engine/base.ts"
+import type { Health } from "../wire/training/health.ts"
 import type { BaseModels } from "./base-models.ts"
 import type { SftSources } from "./sft/sft-data.ts"
 import type { TrajectoryReader } from "./trajectories/trajectory-reader.ts"
@@ -16,12 +17,16 @@ export interface TrainingDependencies extends SftSources {
   wakeScheduler: () => void
   /** Removes a checkpoint's files (step null: all of the model's) now, or after the last request that uses them. */
   afterUse: (modelId: string, step: number | null, remove: () => Promise<void>) => Promise<void>
+  /** Keeps a checkpoint's files, should it be deleted, until the returned function is called. */
+  useCheckpoint: (modelId: string, step: number) => () => void
   /** Tokens of the longest sequence that a base model trains on; null while the engine cannot tell. */
   maximumTokens: (base: BaseRef) => Promise<number | null>
   trajectories: TrajectoryReader
   limits: TrainingLimits
   /** @throws {HeddleError} while a store on another machine does not answer. */
-  checkStores: () => Promise<void>
+  checkHealth: () => Promise<Health>
+  /** Why writes are refused or soon will be; null: there is room. */
+  diskShortage: () => Promise<string | null>
   /** Rejects with the reason while the engine cannot train. */
   checkEngine: () => Promise<void>
   /** @throws {HeddleError} `engine_unavailable` on a server without an engine, where a job would wait for ever. */

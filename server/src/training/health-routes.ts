@@ -15,10 +15,7 @@ export function healthRoutes(dependencies: TrainingDependencies): Route[] {
       tag: "Health",
       schemas: {},
       response: health,
-      handle: async () => {
-        await dependencies.checkStores()
-        return { status: "ok" }
-      },
+      handle: () => dependencies.checkHealth(),
     }),
     route({
       method: "GET",
@@ -32,7 +29,7 @@ export function healthRoutes(dependencies: TrainingDependencies): Route[] {
       otherAnswers: { 503: { description: "A part fails", schema: systemCheck } },
       handle: async ({ reply }) => {
         const result = await checkSystem(dependencies)
-        const sound = result.database && result.cpu_queue.success && result.gpu_queue.success
+        const sound = result.database && result.cpu_queue.success && result.gpu_queue.success && result.disk.success
         if (!sound) reply.code(503)
         return result
       },
@@ -40,13 +37,18 @@ export function healthRoutes(dependencies: TrainingDependencies): Route[] {
   ]
 }
 
-async function checkSystem({ database, trajectories, checkEngine }: TrainingDependencies): Promise<SystemCheck> {
-  const [store, cpu, gpu] = await Promise.all([
+async function checkSystem(dependencies: TrainingDependencies): Promise<SystemCheck> {
+  const { database, trajectories, checkEngine, diskShortage } = dependencies
+  const [store, cpu, gpu, disk] = await Promise.all([
     timed(() => pingCatalog(database)),
     timed(() => trajectories.ping()),
     timed(checkEngine),
+    timed(async () => {
+      const shortage = await diskShortage()
+      if (shortage !== null) throw new Error(shortage)
+    }),
   ])
-  return { api: true, database: store.success, cpu_queue: cpu, gpu_queue: gpu }
+  return { api: true, database: store.success, cpu_queue: cpu, gpu_queue: gpu, disk }
 }
 
 async function timed(check: () => Promise<void>): Promise<ComponentCheck> {

@@ -9,7 +9,7 @@ import { type LogAnswer, logAnswer, logBody, logFields } from "../wire/training/
 import { modelParams } from "../wire/training/model.ts"
 import type { TrainingDependencies } from "./dependencies.ts"
 import { referToBlob, withTemporaryFile } from "./job-data.ts"
-import { modelOf } from "./model-access.ts"
+import { modelOf, requireRoomFor } from "./model-access.ts"
 import { checkedFields } from "./trajectories/trajectory-fields.ts"
 import { prefixed } from "./trajectories/trajectory-metrics.ts"
 
@@ -46,8 +46,16 @@ async function logTrajectories(
     const data = await trajectories.read(body, file, "log", held)
     const { split } = checkedFields(logFields, data)
     const metrics = prefixed(split, data.metrics)
+    await requireRoomFor(database, principal, model, data.sizeBytes)
     await blobs.adopt(file, data.sha256)
-    const log = { modelId: model.id, split, dataSha256: data.sha256, sizeBytes: data.sizeBytes, metrics }
+    const log = {
+      modelId: model.id,
+      projectId: model.projectId,
+      split,
+      dataSha256: data.sha256,
+      sizeBytes: data.sizeBytes,
+      metrics,
+    }
     const step = await referToBlob(database, blobs, data.sha256, () => createTrajectoryLog(database, log))
     if (step === null) throw new HeddleError("not_found", `the model "${model.name}" has no checkpoint to log for`)
     return { step, metrics }

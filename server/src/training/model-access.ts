@@ -3,10 +3,22 @@ import { HeddleError } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import { findModel, type ModelRecord } from "../storage/catalog/models.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { findJob, type JobRecord } from "../storage/catalog/training-jobs.ts"
+import { findJob, type NamedJob } from "../storage/catalog/training-jobs.ts"
+import { usageOf } from "../storage/team-usage.ts"
 
 export function entityIdsOf(principal: Principal): string[] {
   return principal.entities.map((entity) => entity.id)
+}
+
+/** @throws {HeddleError} `quota_exceeded` when the model's team has no room for so many bytes. */
+export async function requireRoomFor(
+  database: CatalogDatabase,
+  principal: Principal,
+  model: ModelRecord,
+  bytes: number,
+): Promise<void> {
+  const entity = principal.entities.find(({ name }) => name === model.entity)
+  if (entity !== undefined) await usageOf(database)?.requireRoom(entity, bytes)
 }
 
 /** @throws {HeddleError} `not_found` */
@@ -24,8 +36,12 @@ export function noSuchModel(id: string): HeddleError {
 }
 
 /** @throws {HeddleError} `not_found` */
-export async function jobOf(database: CatalogDatabase, principal: Principal, id: string): Promise<JobRecord> {
+export async function jobOf(database: CatalogDatabase, principal: Principal, id: string): Promise<NamedJob> {
   const job = await findJob(database, entityIdsOf(principal), id)
   if (job !== null) return job
-  throw new HeddleError("not_found", `no training job "${id}": it was never made, or belongs to a team you are not in`)
+  throw noSuchJob(id)
+}
+
+export function noSuchJob(id: string): HeddleError {
+  return new HeddleError("not_found", `no training job "${id}": it was never made, or belongs to a team you are not in`)
 }

@@ -1,15 +1,23 @@
-/** Rows 2, 3 and 4 of training-api 1.1. */
+/** Rows 2, 3 and 4 of training-api 1.1, and a list of models. */
 import { rm } from "node:fs/promises"
 import path from "node:path"
+import { HeddleError } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
+import { audited } from "../storage/catalog/audit-logs.ts"
+import { isKnownModel, type ListedModel, listModels } from "../storage/catalog/model-list.ts"
 import { deleteModel } from "../storage/catalog/models.ts"
+import { usageOf } from "../storage/team-usage.ts"
 import {
   baseModels as baseModelsSchema,
   createModelBody,
   deleteModelAnswer,
+  type ListedModel as WireModel,
   model as modelSchema,
+  modelPage,
   modelParams,
+  modelsQuery,
 } from "../wire/training/model.ts"
+import { toPage } from "../wire/training/page.ts"
 import type { TrainingDependencies } from "./dependencies.ts"
 import { entityIdsOf, noSuchModel } from "./model-access.ts"
 import { makeModel, toWireModel } from "./models.ts"
@@ -27,6 +35,26 @@ export function modelRoutes(dependencies: TrainingDependencies): Route[] {
       schemas: {},
       response: baseModelsSchema,
       handle: async () => baseModels.shipped,
+    }),
+    route({
+      method: "GET",
+      path: "/v1/preview/models",
+      access: "key",
+      dialect: "detail",
+      summary: "List trainable models, the newest first",
+      tag: "Models",
+      schemas: { query: modelsQuery },
+      response: modelPage,
+      handle: async ({ query, principal }) => {
+        const entityIds = entityIdsOf(principal)
+        if (query.after !== undefined && !(await isKnownModel(database, entityIds, query.after))) {
+          throw new HeddleError("not_found", `after: "${query.after}" is no model that you may see`)
+        }
+        const { entity = null, project = null, name = null, after = null, limit } = query
+        const selection = { entityIds, entity, project, name, afterId: after, limit: limit + 1 }
+        const rows = await listModels(database, selection)
+        return toPage(rows.map(toListedModel), limit)
+      },
     }),
     route({
       method: "POST",
@@ -50,8 +78,21 @@ export function modelRoutes(dependencies: TrainingDependencies): Route[] {
       response: deleteModelAnswer,
       // Clients send a DELETE again when its answer was lost, so the second says what the first said.
       handle: async ({ params, principal }) => {
-        const deleted = await deleteModel(database, entityIdsOf(principal), params.model_id)
-        if (deleted === null) throw noSuchModel(params.model_id)
+        const deleted = await audited(database, principal, async (transaction, record) => {
+          const gone = await deleteModel(transaction, entityIdsOf(principal), params.model_id)
+          if (gone === null) throw noSuchModel(params.model_id)
+          const { id, entity, project, name, checkpoints } = gone
+          if (gone.isNew) {
+            await record({
+              type: "model.deleted",
+              team: entity,
+              resourceId: id,
+              details: { project, name, checkpoints },
+            })
+          }
+          return gone
+        })
+        if (deleted.isNew) usageOf(database)?.ofProject(deleted.projectId, -deleted.bytes)
         wakeScheduler()
         const folder = path.join(dataDir, "checkpoints", deleted.id)
         await afterUse(deleted.id, null, () => rm(folder, { recursive: true, force: true }))
@@ -59,4 +100,14 @@ export function modelRoutes(dependencies: TrainingDependencies): Route[] {
       },
     }),
   ]
+}
+
+function toListedModel(listed: ListedModel): WireModel {
+  return {
+    ...toWireModel(listed),
+    created_at: listed.createdAt.toISOString(),
+    latest_step: listed.latestStep,
+    latest_step_at: listed.latestStepAt?.toISOString() ?? null,
+    open_jobs: listed.openJobs,
+  }
 }

@@ -20,7 +20,7 @@ export async function makeModel(
   const entity = entityNamed(principal, body.entity ?? null)
   const existing = await existingModel(database, entity, body)
   if (existing !== null) return existing
-  const base = await baseModels.find(body.base_model)
+  const base = await baseModels.find(body.base_model, principal)
   const projectId = await ensureProject(database, entity.id, body.project)
   const model = { projectId, name: body.name, baseModel: base.name, basePath: base.path }
   const made = await createModel(database, model)

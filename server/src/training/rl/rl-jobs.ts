@@ -8,7 +8,7 @@ import type { TrainingDependencies } from "../dependencies.ts"
 import { referToBlob, withTemporaryFile } from "../job-data.ts"
 import { resolveKlReference } from "./kl-reference.ts"
 import { rewardDeviationMultiplier } from "./learning-rate-multiplier.ts"
-import { modelOf, noSuchModel } from "../model-access.ts"
+import { modelOf, noSuchModel, requireRoomFor } from "../model-access.ts"
 import { resolveRlConfig, warningsOf } from "./rl-config.ts"
 import { checkedFields } from "../trajectories/trajectory-fields.ts"
 import type { ReadTrajectories } from "../trajectories/trajectory-messages.ts"
@@ -41,6 +41,7 @@ async function storeRlJob(
   const { database, blobs } = dependencies
   const fields = checkedFields(rlJobFields, data)
   const model = await modelOf(database, principal, fields.model_id)
+  await requireRoomFor(database, principal, model, data.sizeBytes)
   const asked = fields.experimental_config ?? {}
   const scaled = asked.scale_learning_rate_by_reward_std_dev === true
   const history = scaled ? await metricHistory(database, model.id, deviationMetric) : []
@@ -50,6 +51,8 @@ async function storeRlJob(
   const job = await referToBlob(database, blobs, data.sha256, () =>
     createJob(database, {
       modelId: model.id,
+      projectId: model.projectId,
+      userId: principal.userId,
       config: {
         kind: "rl",
         engine,
@@ -59,6 +62,7 @@ async function storeRlJob(
       requestedConfig: fields.experimental_config,
       dataPath: blobs.pathOf(data.sha256),
       dataSha256: data.sha256,
+      dataBytes: data.sizeBytes,
       warnings: warningsOf(asked),
       failure: null,
     }),

@@ -7,7 +7,7 @@ import type { SftConfig } from "../../wire/engine/train.ts"
 import type { CreateSftJobBody } from "../../wire/training/sft-job.ts"
 import type { TrainingDependencies } from "../dependencies.ts"
 import { referToBlob } from "../job-data.ts"
-import { modelOf, noSuchModel } from "../model-access.ts"
+import { modelOf, noSuchModel, requireRoomFor } from "../model-access.ts"
 import { resolveSftConfig, sftWarningsOf } from "./sft-config.ts"
 import { sftData } from "./sft-data.ts"
 import { batchesSurelyLabelled, checkRows } from "./sft-rows.ts"
@@ -25,7 +25,9 @@ export async function makeSftJob(
   const { database, blobs } = dependencies
   const model = await modelOf(database, principal, body.model_id)
   const sha256 = await sftData(dependencies, principal, body.training_data_url, ownHost)
-  const job = await referToBlob(database, blobs, sha256, () => storeSftJob(dependencies, model, body, sha256))
+  const job = await referToBlob(database, blobs, sha256, () =>
+    storeSftJob(dependencies, principal, model, body, sha256),
+  )
   if (job === null) throw noSuchModel(body.model_id)
   dependencies.wakeScheduler()
   return job
@@ -33,21 +35,27 @@ export async function makeSftJob(
 
 async function storeSftJob(
   dependencies: TrainingDependencies,
+  principal: Principal,
   model: ModelRecord,
   body: CreateSftJobBody,
   sha256: string,
 ): Promise<JobRecord | null> {
   const { database, blobs } = dependencies
+  const dataBytes = await blobs.sizeOf(sha256)
+  await requireRoomFor(database, principal, model, dataBytes)
   const engine = resolveSftConfig(body.config ?? {})
   const { rows, fault } = await checkRows(blobs.read(sha256))
   if (rows === 0 && fault === null) throw invalid(["body", "training_data_url"], "the training data has no row")
   if (fault === null) await checkLearningRates(dependencies, model, engine, sha256, rows)
   return createJob(database, {
     modelId: model.id,
+    projectId: model.projectId,
+    userId: principal.userId,
     config: { kind: "sft", engine, kl_reference: null },
     requestedConfig: { config: body.config ?? null, experimental_config: body.experimental_config ?? null },
     dataPath: blobs.pathOf(sha256),
     dataSha256: sha256,
+    dataBytes,
     warnings: sftWarningsOf(body),
     failure: fault,
   })

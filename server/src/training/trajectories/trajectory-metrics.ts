@@ -60,15 +60,15 @@ export class TrajectoryMetrics {
   summary(): Record<string, number> {
     const rollouts = this.#reward.count + this.#exceptions
     if (rollouts === 0) return {}
-    const summary: Record<string, number> = {}
-    for (const [name, mean] of this.#trajectoryMetrics) summary[name] = mean.value
-    for (const [name, mean] of this.#groupMetrics) summary[`group_${name}`] = mean.value
-    summary["exception_rate"] = this.#exceptions / rollouts
+    const summary = new Map<string, number>()
+    for (const [name, mean] of this.#trajectoryMetrics) summary.set(name, mean.value)
+    for (const [name, mean] of this.#groupMetrics) summary.set(`group_${name}`, mean.value)
+    summary.set("exception_rate", this.#exceptions / rollouts)
     if (this.#reward.count > 0) {
-      summary["reward"] = this.#reward.value
-      summary["reward_std_dev"] = this.#groupDeviation.value
+      summary.set("reward", this.#reward.value)
+      summary.set("reward_std_dev", this.#groupDeviation.value)
     }
-    return summary
+    return Object.fromEntries(summary)
   }
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { expect, test } from "vitest"
 import { BodyBudget } from "../../http/body-budget.ts"
+import { defaultLimits } from "../../limits.ts"
 import { TrajectoryReader } from "./trajectory-reader.ts"
 
 test("a body that breaks off is refused when nothing is left of it", async () => {
@@ -12,9 +13,9 @@ test("a body that breaks off is refused when nothing is left of it", async () =>
   // Nothing of it comes: the thread may make the file after the body has failed.
   const broken = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new TypeError("the client left")) }) }
   for (let round = 0; round < 50; round++) {
-    await expect(reader.read(broken, path.join(folder, `${round}`), "engine", new BodyBudget().open())).rejects.toThrow(
-      "the client left",
-    )
+    await expect(
+      reader.read(broken, path.join(folder, `${round}`), "engine", new BodyBudget(defaultLimits).open()),
+    ).rejects.toThrow("the client left")
     expect(await readdir(folder)).toEqual([])
   }
   await reader.close()
