@@ -1,7 +1,8 @@
 /** The non-streaming chat answer: inference-api 5, training-api 4.5. Written as JSON text, see `logprobs.ts`. */
 import type { ChatChoice, EngineChatResult, EngineToolCall } from "../wire/engine/chat.ts"
 import type { Usage } from "../wire/inference/sampling.ts"
-import { idsJson, logprobsJson } from "./logprobs.ts"
+import type { ShownTokens } from "./completion-request.ts"
+import { idsMember, logprobsJson } from "./logprobs.ts"
 
 export interface AnswerFrame {
   id: string
@@ -9,8 +10,7 @@ export interface AnswerFrame {
   created: number
   /** As the client wrote it. */
   model: string
-  /** Tokens as `token_id:<id>`. */
-  tokensById: boolean
+  shown: ShownTokens
   /** false: only the first tool call of a turn is kept. */
   parallelToolCalls: boolean
   /** null: a base model, whose completions are not kept for training. */
@@ -18,11 +18,11 @@ export interface AnswerFrame {
 }
 
 export function chatAnswerJson(frame: AnswerFrame, result: EngineChatResult): string {
-  const promptIds = `[${result.prompt_token_ids.join(",")}]`
+  const promptIds = frame.shown.ids ? `,"prompt_token_ids":[${result.prompt_token_ids.join(",")}]` : ""
   const choices = result.choices.map((choice) => choiceJson(frame, choice, promptIds))
   return (
     `{"id":"${frame.id}","object":"chat.completion","created":${frame.created},"model":${JSON.stringify(frame.model)},` +
-    `"choices":[${choices.join(",")}],"prompt_token_ids":${promptIds},"usage":${JSON.stringify(toUsage(result))}}`
+    `"choices":[${choices.join(",")}]${promptIds},"usage":${JSON.stringify(toUsage(result))}}`
   )
 }
 
@@ -31,9 +31,8 @@ function choiceJson(frame: AnswerFrame, choice: ChatChoice, promptIds: string): 
     frame.ledgerKey === null ? "" : `,"heddle_ledger_key":${JSON.stringify(frame.ledgerKey(choice.index))}`
   return (
     `{"index":${choice.index},"message":${JSON.stringify(toMessage(choice, frame.parallelToolCalls))},` +
-    `"logprobs":${logprobsJson(choice.tokens, frame.tokensById)},"finish_reason":"${choice.finish_reason}",` +
-    `"stop_reason":${JSON.stringify(choice.stop_reason)},"token_ids":${idsJson(choice.tokens)},` +
-    `"prompt_token_ids":${promptIds}${ledgerKey}}`
+    `"logprobs":${logprobsJson(choice.tokens, frame.shown)},"finish_reason":"${choice.finish_reason}",` +
+    `"stop_reason":${JSON.stringify(choice.stop_reason)}${idsMember(choice.tokens, frame.shown)}${promptIds}${ledgerKey}}`
   )
 }
 

@@ -2,7 +2,7 @@
 import type { ChatChoice, ChatDelta } from "../wire/engine/chat.ts"
 import type { Usage } from "../wire/inference/sampling.ts"
 import { type AnswerFrame, toWireToolCall } from "./chat-answer.ts"
-import { idsJson, logprobsJson } from "./logprobs.ts"
+import { idsMember, logprobsJson } from "./logprobs.ts"
 
 export interface ChunkFrame extends AnswerFrame {
   n: number
@@ -12,13 +12,13 @@ export interface ChunkFrame extends AnswerFrame {
 
 /** All choices with their role, in order: one client indexes choices by their place in the list. The role comes only here. */
 export function roleChunk(frame: ChunkFrame, promptTokenIds: readonly number[]): string {
-  const promptIds = JSON.stringify(promptTokenIds)
+  const promptIds = frame.shown.ids ? `,"prompt_token_ids":${JSON.stringify(promptTokenIds)}` : ""
   const choices = Array.from(
     { length: frame.n },
     (_, index) =>
-      `{"index":${index},"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null,"prompt_token_ids":${promptIds}}`,
+      `{"index":${index},"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null${promptIds}}`,
   )
-  return chunk(frame, choices.join(","), `,"prompt_token_ids":${promptIds}`)
+  return chunk(frame, choices.join(","), promptIds)
 }
 
 /** Logprobs and ids of exactly the tokens of this delta, also while their text is withheld. */
@@ -26,8 +26,8 @@ export function deltaChunk(frame: ChunkFrame, delta: ChatDelta): string {
   const { index, tokens } = delta
   return chunk(
     frame,
-    `{"index":${index},"delta":${JSON.stringify(toDelta(frame, delta))},"logprobs":${logprobsJson(tokens, frame.tokensById)},` +
-      `"finish_reason":null,"token_ids":${idsJson(tokens)}}`,
+    `{"index":${index},"delta":${JSON.stringify(toDelta(frame, delta))},"logprobs":${logprobsJson(tokens, frame.shown)},` +
+      `"finish_reason":null${idsMember(tokens, frame.shown)}}`,
   )
 }
 

@@ -5,7 +5,7 @@ import type { TokenLogprob } from "../wire/engine/chat.ts"
 import type { ChatRequest } from "../wire/inference/chat.ts"
 import { chatAnswerJson, toUsage } from "./chat-answer.ts"
 import { type ChunkFrame, deltaChunk, finishChunk, roleChunk, usageChunk } from "./chat-chunks.ts"
-import { completionId, unixSeconds } from "./completion-request.ts"
+import { completionId, shownTokens, unixSeconds } from "./completion-request.ts"
 import { collectTokens, toSampled } from "./sampled-choice.ts"
 import { exactStructuredFields } from "./structured-output.ts"
 
@@ -26,15 +26,15 @@ export interface ReadyChat {
   frame: ChunkFrame
 }
 
-export function frameOf(body: ChatRequest, { served }: AdmittedRequest): ChunkFrame {
+export function frameOf(body: ChatRequest, admitted: AdmittedRequest): ChunkFrame {
   const id = completionId("chatcmpl")
   return {
     id,
     created: unixSeconds(),
     model: body.model,
-    tokensById: body.return_tokens_as_token_ids ?? false,
+    shown: shownTokens(body, body.logprobs ?? null, admitted),
     parallelToolCalls: body.parallel_tool_calls ?? true,
-    ledgerKey: served.trained === null ? null : (index) => ledgerKey(id, index),
+    ledgerKey: admitted.served.trained === null ? null : (index) => ledgerKey(id, index),
     n: body.n ?? 1,
     includeUsage: body.stream_options?.include_usage ?? false,
   }

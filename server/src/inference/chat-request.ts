@@ -4,6 +4,7 @@ import type { ChatRequest } from "../wire/inference/chat.ts"
 import { toEngineTools } from "./chat-tools.ts"
 import { toSampling } from "./sampling.ts"
 import { toStructuredOutput } from "./structured-output.ts"
+import { templateVariables } from "./template-variables.ts"
 import { refused, refuseUnsupported } from "./unsupported.ts"
 
 /** @throws {HeddleError} `invalid_request` for what is well-formed and cannot be served. */
@@ -23,7 +24,7 @@ export function toChatCall(body: ChatRequest): SamplingCall {
     messages: toEngineMessages(body.messages),
     ...tools,
     structured_output: structured,
-    chat_template_kwargs: templateVariables(body),
+    chat_template_kwargs: { ...effortVariables(body), ...templateVariables(body.chat_template_kwargs) },
     add_generation_prompt: body.add_generation_prompt ?? !continues,
     continue_final_message: continues,
     n: body.n ?? 1,
@@ -40,8 +41,6 @@ export function toEngineMessages(messages: ChatRequest["messages"]): ChatRequest
 }
 
 /** As vLLM: the effort is a template variable, and `none` switches thinking off. The caller's own variables win. */
-function templateVariables(body: ChatRequest): Record<string, unknown> {
-  const effort = body.reasoning_effort
-  const fromEffort = effort == null ? {} : { reasoning_effort: effort, enable_thinking: effort !== "none" }
-  return { ...fromEffort, ...body.chat_template_kwargs }
+function effortVariables({ reasoning_effort: effort }: ChatRequest): Record<string, unknown> {
+  return effort == null ? {} : { reasoning_effort: effort, enable_thinking: effort !== "none" }
 }

@@ -8,7 +8,7 @@ import type { InferenceDependencies } from "./dependencies.ts"
 import { event, sendEvents } from "./event-stream.ts"
 import { withExactFields } from "./exact-fields.ts"
 
-export function chatRoutes({ gateway }: InferenceDependencies): Route[] {
+export function chatRoutes({ gateway, limits }: InferenceDependencies): Route[] {
   return [
     route({
       method: "POST",
@@ -18,12 +18,17 @@ export function chatRoutes({ gateway }: InferenceDependencies): Route[] {
       summary: "Chat with a base model or a checkpoint",
       tag: "Chat",
       schemas: { body: chatRequest },
+      maximumBodyBytes: limits.prompt_body_bytes,
       response: chatCompletion,
       answerTypes: ["application/json", "text/event-stream"],
       handle: async (context) => {
         const { body, reply, signal } = context
         const call = toChatCall(withExactFields(body, context.exactBody, opaqueFields))
-        const admitted = await admit(gateway, context, { prompts: 1, choices: body.n ?? 1 })
+        const admitted = await admit(gateway, context, {
+          prompts: 1,
+          choices: body.n ?? 1,
+          maxTokens: call.sampling.max_tokens,
+        })
         const chat = { admitted, call, frame: frameOf(body, admitted) }
         try {
           if (body.stream === true) await sendEvents(reply, events(streamChat(gateway, chat, signal)))

@@ -44,9 +44,12 @@ export class ChatService {
       model: checked.model,
       project,
       clientSalt: checked.cache_salt ?? "",
-      size: { prompts: 1, choices: checked.n ?? 1 },
+      size: { prompts: 1, choices: checked.n ?? 1, maxTokens: call.sampling.max_tokens },
     })
-    const frame = { ...frameOf(checked, admitted), includeUsage: true }
+    const asked = frameOf(checked, admitted)
+    // Nobody trains on these answers, which are stored: only what was asked for.
+    const shown = { ...asked.shown, logprobs: checked.logprobs === true, ids: false }
+    const frame = { ...asked, shown, includeUsage: true }
     return {
       complete: (signal) => completeChat(this.#gateway, { admitted, call, frame }, signal),
       stream: (signal) => streamChat(this.#gateway, { admitted, call, frame }, signal),

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto"
 import type { RequestSize } from "../gateway/admission.ts"
 import type { AdmittedRequest, Gateway } from "../gateway/gateway.ts"
 import type { Principal } from "../http/principal.ts"
+import type { SamplingRequest } from "../wire/inference/sampling.ts"
 
 interface IncomingCompletion {
   request: FastifyRequest
@@ -35,6 +36,32 @@ export async function admit(
 
 function headerText(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
+}
+
+/** What an answer shows of the sampled tokens besides their text. */
+export interface ShownTokens {
+  logprobs: boolean
+  /** Ids of the tokens and of the prompt's. */
+  ids: boolean
+  /** Tokens of logprobs are named `token_id:<id>`. */
+  byId: boolean
+}
+
+type TokensAsked = Pick<SamplingRequest, "return_token_ids" | "return_tokens_as_token_ids">
+
+/**
+ * Rollouts on a trained model's name must be trainable whatever their code asks for (inference-api 5.3, law 6), so
+ * they always get the ids, and the logprobs unless these are declined: the token ledger has them too. A base model's
+ * answer has logprobs when asked for: they are 20 times the text, and kept in every trace of it.
+ * @param logprobs what the request says of them; null: nothing.
+ */
+export function shownTokens(body: TokensAsked, logprobs: boolean | null, { served }: AdmittedRequest): ShownTokens {
+  const isTrained = served.trained !== null
+  return {
+    logprobs: logprobs ?? isTrained,
+    ids: isTrained || body.return_token_ids !== false,
+    byId: body.return_tokens_as_token_ids ?? false,
+  }
 }
 
 export function completionId(prefix: "chatcmpl" | "cmpl"): string {

@@ -1,8 +1,10 @@
 /** Server-sent events out of a generator: keep-alive comments, errors after the first byte, `[DONE]`. */
 import type { FastifyReply } from "fastify"
 import { Readable } from "node:stream"
-import { HeddleError, isStoreAway } from "../errors.ts"
+import { HeddleError } from "../errors.ts"
 import { openaiErrorBody } from "../http/error-dialects.ts"
+import { logFailure } from "../http/failure-log.ts"
+import { keepScope } from "../work/work-scope.ts"
 
 /** Comment lines are ignored by the SDKs and keep proxies from closing a silent connection. */
 const defaultKeepAliveMs = 15_000
@@ -23,30 +25,24 @@ export async function sendEvents(
   events: AsyncGenerator<string>,
   keepAliveMs = defaultKeepAliveMs,
 ): Promise<void> {
-  const first = events.next()
+  const kept = keepScope(events)
+  const first = kept.next()
   const early = await withTimeout(first, keepAliveMs)
   if (early?.done === true) return
   reply.header("content-type", "text/event-stream; charset=utf-8")
-  reply.header("cache-control", "no-cache")
+  reply.header("cache-control", "no-cache, no-store")
   reply.header("x-accel-buffering", "no")
   const start = early === null ? keepAlive : ""
   const stream = Readable.from(
-    frames(start, first, events, keepAliveMs, (error) => logBreak(reply, error)),
+    frames(start, first, kept, keepAliveMs, (error) => logFailure(reply, error, "a stream broke off")),
     {
       objectMode: false,
       highWaterMark: 64 * 1024,
     },
   )
-  // A client may leave while the stream waits for it to read; nobody asks `events` for more then, nor lets it end.
-  stream.once("close", () => void events.return(undefined))
+  // A client may leave while the stream waits for it to read: then nothing else asks for more, nor lets it end.
+  stream.once("close", () => void kept.return(undefined))
   reply.send(stream)
-}
-
-/** What was stopped since its client left is no failure of the server; of a store that is away the log has heard. */
-function logBreak({ raw, request: { log } }: FastifyReply, error: unknown): void {
-  if (isStoreAway(error)) return
-  if (raw.destroyed) log.info({ err: error }, "the client left before its stream ended")
-  else log.error({ err: error }, "a stream broke off")
 }
 
 async function* frames(

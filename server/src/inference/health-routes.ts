@@ -1,9 +1,9 @@
 /** `GET /health`, as engines and their load balancers know it: inference-api 1. */
-import { z } from "zod"
 import { type Route, route } from "../http/route.ts"
+import { health } from "../wire/training/health.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
 
-export function healthRoutes({ checkStores }: Pick<InferenceDependencies, "checkStores">): Route[] {
+export function healthRoutes({ checkHealth }: Pick<InferenceDependencies, "checkHealth">): Route[] {
   return [
     route({
       method: "GET",
@@ -13,11 +13,8 @@ export function healthRoutes({ checkStores }: Pick<InferenceDependencies, "check
       summary: "The server answers, and reaches its stores",
       tag: "Health",
       schemas: {},
-      response: z.object({ status: z.literal("ok") }),
-      handle: async () => {
-        await checkStores()
-        return { status: "ok" }
-      },
+      response: health,
+      handle: checkHealth,
     }),
   ]
 }

@@ -3,6 +3,7 @@
  * it is most of the bytes of every answer, and rollouts ask for thousands of answers at a time.
  */
 import type { TokenLogprob } from "../wire/engine/chat.ts"
+import type { ShownTokens } from "./completion-request.ts"
 
 /** As vLLM: for what has no finite logprob. */
 const floor = -9999
@@ -10,7 +11,8 @@ const floor = -9999
 const decoder = new TextDecoder()
 
 /** `byId`: each token's text is `token_id:<id>`, so that it survives clients that keep only texts. */
-export function logprobsJson(tokens: readonly TokenLogprob[], byId: boolean): string {
+export function logprobsJson(tokens: readonly TokenLogprob[], { logprobs, byId }: ShownTokens): string {
+  if (!logprobs) return "null"
   let text = '{"content":['
   for (let place = 0; place < tokens.length; place++) {
     const token = tokens[place] as TokenLogprob
@@ -39,8 +41,10 @@ export function tokenText(bytes: readonly number[]): string {
   return decoder.decode(Uint8Array.from(bytes))
 }
 
-export function idsJson(tokens: readonly TokenLogprob[]): string {
-  let text = "["
+/** The member `token_ids` with the comma ahead of it; empty where ids are not shown. */
+export function idsMember(tokens: readonly TokenLogprob[], { ids }: ShownTokens): string {
+  if (!ids) return ""
+  let text = ',"token_ids":['
   for (let place = 0; place < tokens.length; place++) text += place === 0 ? tokens[place]?.id : `,${tokens[place]?.id}`
   return `${text}]`
 }

@@ -1,13 +1,14 @@
 /** Text completions: engine results to the wire's older shape (inference-api 9). */
 import type { ChatChoice, TokenLogprob } from "../wire/engine/chat.ts"
 import type { TextChoice } from "../wire/inference/text-completion.ts"
+import type { ShownTokens } from "./completion-request.ts"
 import { tokenText } from "./logprobs.ts"
 
 export interface TextFrame {
   id: string
   created: number
   model: string
-  tokensById: boolean
+  shown: ShownTokens
   ledgerKey: ((index: number) => string) | null
 }
 
@@ -16,17 +17,21 @@ export function textChoice(frame: TextFrame, choice: ChatChoice, index: number, 
   return {
     index,
     text: choice.content ?? "",
-    logprobs: textLogprobs(choice.tokens, frame.tokensById, 0),
+    logprobs: textLogprobs(choice.tokens, frame.shown, 0),
     finish_reason: choice.finish_reason === "length" ? "length" : "stop",
     stop_reason: choice.stop_reason,
-    token_ids: choice.tokens.map((token) => token.id),
-    prompt_token_ids: promptTokenIds,
+    ...(frame.shown.ids ? { token_ids: choice.tokens.map(({ id }) => id), prompt_token_ids: promptTokenIds } : {}),
     ...(frame.ledgerKey === null ? {} : { heddle_ledger_key: frame.ledgerKey(index) }),
   }
 }
 
 /** `offset`: characters of the text before these tokens. */
-export function textLogprobs(tokens: readonly TokenLogprob[], byId: boolean, offset: number): TextChoice["logprobs"] {
+export function textLogprobs(
+  tokens: readonly TokenLogprob[],
+  { logprobs, byId }: ShownTokens,
+  offset: number,
+): TextChoice["logprobs"] {
+  if (!logprobs) return null
   let place = offset
   const nameOf = (token: { id: number; bytes: number[] }) => (byId ? `token_id:${token.id}` : tokenText(token.bytes))
   return {

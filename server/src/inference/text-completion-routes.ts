@@ -6,7 +6,7 @@ import { type Route, route } from "../http/route.ts"
 import type { ChatChoice, EngineChatResult, TokenLogprob } from "../wire/engine/chat.ts"
 import { textCompletion, textCompletionRequest, type TextCompletionRequest } from "../wire/inference/text-completion.ts"
 import { toUsage } from "./chat-answer.ts"
-import { admit, completionId, unixSeconds } from "./completion-request.ts"
+import { admit, completionId, shownTokens, unixSeconds } from "./completion-request.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
 import { event, sendEvents } from "./event-stream.ts"
 import { withExactFields } from "./exact-fields.ts"
@@ -22,7 +22,7 @@ const maximumPrompts = 256
 /** Of one request, over its prompts: more than the engine decodes at once, and little of what is admitted at once. */
 const choicesAtOnce = 256
 
-export function textCompletionRoutes({ gateway }: InferenceDependencies): Route[] {
+export function textCompletionRoutes({ gateway, limits }: InferenceDependencies): Route[] {
   return [
     route({
       method: "POST",
@@ -32,6 +32,8 @@ export function textCompletionRoutes({ gateway }: InferenceDependencies): Route[
       summary: "Complete text or token ids, without a chat template",
       tag: "Chat",
       schemas: { body: textCompletionRequest },
+      maximumBodyBytes: limits.prompt_body_bytes,
+      maximumBodyValues: limits.prompt_token_ids,
       response: textCompletion,
       answerTypes: ["application/json", "text/event-stream"],
       handle: async (context) => {
@@ -52,14 +54,15 @@ export function textCompletionRoutes({ gateway }: InferenceDependencies): Route[
   ]
 }
 
-function frameOf(body: TextCompletionRequest, { served }: AdmittedRequest): TextFrame {
+function frameOf(body: TextCompletionRequest, admitted: AdmittedRequest): TextFrame {
   const id = completionId("cmpl")
   return {
     id,
     created: unixSeconds(),
     model: body.model,
-    tokensById: body.return_tokens_as_token_ids ?? false,
-    ledgerKey: served.trained === null ? null : (index) => ledgerKey(id, index),
+    // Here a number: how many alternatives each comes with.
+    shown: shownTokens(body, body.logprobs == null ? null : true, admitted),
+    ledgerKey: admitted.served.trained === null ? null : (index) => ledgerKey(id, index),
   }
 }
 
@@ -81,7 +84,8 @@ function mostAtOnce(calls: readonly SamplingCall[]): number {
 }
 
 function sizeOf(calls: readonly SamplingCall[], promptsAtOnce: number): RequestSize {
-  return { prompts: promptsAtOnce, choices: promptsAtOnce * choicesOf(calls) }
+  const { max_tokens: maxTokens } = samplingOf(calls)
+  return { prompts: promptsAtOnce, choices: promptsAtOnce * choicesOf(calls), maxTokens }
 }
 
 function toPrompts(prompt: TextCompletionRequest["prompt"]): Pick<SamplingCall, "prompt" | "prompt_token_ids">[] {
@@ -255,10 +259,9 @@ class TextChunks {
     this.#offsets.set(index, offset + content.length)
     return this.#chunk(index, {
       text: content,
-      logprobs: textLogprobs(tokens, this.#frame.tokensById, offset),
+      logprobs: textLogprobs(tokens, this.#frame.shown, offset),
       finish_reason: null,
-      token_ids: tokens.map((token) => token.id),
-      ...(offset === 0 ? { prompt_token_ids: this.#promptTokenIds } : {}),
+      ...(this.#frame.shown.ids ? this.#ids(tokens, offset) : {}),
     })
   }
 
@@ -276,6 +279,11 @@ class TextChunks {
       stop_reason,
       ...key,
     })
+  }
+
+  #ids(tokens: readonly TokenLogprob[], offset: number): object {
+    const token_ids = tokens.map(({ id }) => id)
+    return offset === 0 ? { token_ids, prompt_token_ids: this.#promptTokenIds } : { token_ids }
   }
 
   #chunk(index: number, fields: object): string {

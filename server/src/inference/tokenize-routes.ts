@@ -1,6 +1,7 @@
 /** `POST /tokenize` and `/detokenize` with vLLM's names, also below `/v1`: inference-api 9. */
 import type { Gateway } from "../gateway/gateway.ts"
 import type { ServedModel } from "../gateway/model-directory.ts"
+import type { Limits } from "../limits.ts"
 import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
 import {
@@ -14,13 +15,14 @@ import { toEngineMessages } from "./chat-request.ts"
 import { toEngineTools } from "./chat-tools.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
 import { withExactFields } from "./exact-fields.ts"
+import { templateVariables } from "./template-variables.ts"
 import { refused } from "./unsupported.ts"
 
-export function tokenizeRoutes({ gateway }: InferenceDependencies): Route[] {
-  return ["", "/v1"].flatMap((prefix) => [tokenize(gateway, prefix), detokenize(gateway, prefix)])
+export function tokenizeRoutes({ gateway, limits }: InferenceDependencies): Route[] {
+  return ["", "/v1"].flatMap((prefix) => [tokenize(gateway, limits, prefix), detokenize(gateway, limits, prefix)])
 }
 
-function tokenize(gateway: Gateway, prefix: string): Route {
+function tokenize(gateway: Gateway, limits: Limits, prefix: string): Route {
   return route({
     method: "POST",
     path: `${prefix}/tokenize`,
@@ -29,6 +31,7 @@ function tokenize(gateway: Gateway, prefix: string): Route {
     summary: "The token ids a prompt renders to",
     tag: "Chat",
     schemas: { body: tokenizeRequest },
+    maximumBodyBytes: limits.prompt_body_bytes,
     response: tokenizeAnswer,
     handle: async ({ body, exactBody, principal }) => {
       const { base } = await resolve(gateway, body.model, principal)
@@ -41,7 +44,7 @@ function tokenize(gateway: Gateway, prefix: string): Route {
   })
 }
 
-function detokenize(gateway: Gateway, prefix: string): Route {
+function detokenize(gateway: Gateway, limits: Limits, prefix: string): Route {
   return route({
     method: "POST",
     path: `${prefix}/detokenize`,
@@ -50,6 +53,8 @@ function detokenize(gateway: Gateway, prefix: string): Route {
     summary: "The text of token ids",
     tag: "Chat",
     schemas: { body: detokenizeRequest },
+    maximumBodyBytes: limits.prompt_body_bytes,
+    maximumBodyValues: limits.prompt_token_ids,
     response: detokenizeAnswer,
     handle: async ({ body, principal }) => {
       const { base } = await resolve(gateway, body.model, principal)
@@ -72,7 +77,7 @@ function toPrompt(body: TokenizeRequest) {
     prompt: body.prompt ?? null,
     messages: body.messages == null ? null : toEngineMessages(body.messages),
     tools: toEngineTools({ tools: body.tools }).tools ?? null,
-    chat_template_kwargs: body.chat_template_kwargs ?? {},
+    chat_template_kwargs: templateVariables(body.chat_template_kwargs),
     add_generation_prompt: body.add_generation_prompt ?? !continues,
     continue_final_message: continues,
   }
