@@ -2,29 +2,45 @@
 import { enableCompileCache, flushCompileCache } from "node:module"
 import path from "node:path"
 import { inspect } from "node:util"
+import type { Welcome } from "./app.ts"
 import { type Config, readConfig } from "./config.ts"
+
+/** What this process and the engine make is for this user alone: the data folder holds payloads, keys' hashes and secrets. */
+process.umask(0o077)
 
 /** Compiled modules of the last start: 0.33 s instead of 0.7 s to load them (2 cores). */
 const compileCache = path.resolve(import.meta.dirname, "../../node_modules/.cache/heddle")
 
-/** Every connection of the embedded trace store keeps a thread of libuv's pool, whose 4 a few long queries would fill. */
-process.env["UV_THREADPOOL_SIZE"] ??= "16"
+/** Threads of libuv's pool for files, compression and the statements of the embedded trace store that write or stop others. */
+const threadsBesideQueries = 10
+
+/**
+ * Connections that wait to be accepted; the system may allow fewer. A client whose connection finds no room tries again a
+ * second later, and libuv's own 511 are soon there while the event loop is busy.
+ */
+const mostUnaccepted = 4_096
 
 /** A stop cuts requests off and ends by itself before; after this long something hangs. */
 const stopMs = 28_000
 
 async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2), process.env)
+  // Each statement of the embedded trace store keeps a thread, and libuv's own 4 would soon be taken. It reads this once.
+  const { trace_queries_at_once: queries, trace_exports_at_once: exports } = config.limits
+  process.env["UV_THREADPOOL_SIZE"] ??= `${queries + exports + threadsBesideQueries}`
   enableCompileCache(compileCache)
   // Only what is loaded from here on comes from the cache and goes to it.
   const { createApp } = await import("./app.ts")
   const app = await createApp(config)
-  const url = await app.server.listen({ host: config.host, port: config.port }).catch(async (cause: unknown) => {
+  const { host, port } = config
+  const url = await app.server.listen({ host, port, backlog: mostUnaccepted }).catch(async (cause: unknown) => {
     await app.close()
     throw cannotListen(config, cause)
   })
   // Not before: a start that fails, on a port in use for instance, would leave a key that nobody has seen.
-  announce(config, url, await app.firstKey())
+  announce(config, url, await app.welcome())
+  // To `npm start`, which then builds the pages; a process that is started otherwise has no such channel.
+  process.send?.("ready")
   // A server is often killed, and what is written at exit would be lost.
   flushCompileCache()
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -51,10 +67,18 @@ function cannotListen({ host, port }: Config, cause: unknown): Error {
   return new Error(`cannot listen on ${host} port ${port}: ${listenFaults[code] ?? message}`, { cause })
 }
 
-function announce(config: Config, url: string, firstKey: string | null): void {
+function announce(config: Config, url: string, welcome: Welcome | null): void {
   const lines = [`Heddle is ready at ${url} (data in ${config.dataDir})`]
-  if (firstKey !== null) {
-    lines.push("", `Your API key, shown only this once: ${firstKey}`, "It is an administrator's key. Keep it safe.", "")
+  if (welcome !== null) {
+    lines.push(
+      "",
+      `Your API key, shown only this once: ${welcome.key}`,
+      "It is an administrator's key. Keep it safe.",
+      "",
+      `Open this link to sign your browser in: ${url}${welcome.signInPath}`,
+      `It works once, until ${welcome.signInUntil.toLocaleTimeString()}.`,
+      "",
+    )
   }
   process.stdout.write(`${lines.join("\n")}\n`)
 }

@@ -1,8 +1,9 @@
 /** Streams JSON text to the client: evaluation-store-calls 3.4. */
 import type { FastifyReply } from "fastify"
 import { Readable } from "node:stream"
-import { isStoreAway } from "../errors.ts"
+import { logFailure } from "../http/failure-log.ts"
 import { jsonLine } from "../json/json-lines.ts"
+import { keepScope } from "../work/work-scope.ts"
 
 /** Content types of JSON Lines; the first is the one of clients that ask for none. */
 export const lineTypes: readonly string[] = [
@@ -23,10 +24,11 @@ export function linesType(accept: string | undefined): string {
  * after that breaks the connection: an error among the lines would be read as a record.
  */
 export async function sendStream(reply: FastifyReply, type: string, pieces: AsyncGenerator<string>): Promise<void> {
-  const first = await pieces.next()
-  const all = withFirst(first, pieces, reply.request.log)
+  const kept = keepScope(pieces)
+  const first = await kept.next()
+  const all = withFirst(first, kept, (error) => logFailure(reply, error, "a stream broke off"))
   // A generator that nothing was read from ends without its `finally`, and the client may be gone already.
-  const ending = { next: () => all.next(), return: () => end(all, pieces), [Symbol.asyncIterator]: () => ending }
+  const ending = { next: () => all.next(), return: () => end(all, kept), [Symbol.asyncIterator]: () => ending }
   reply.type(type).send(Readable.from(ending, { objectMode: false }))
 }
 
@@ -35,21 +37,17 @@ async function end(...pieces: AsyncGenerator<string>[]): Promise<IteratorResult<
   return { done: true, value: undefined }
 }
 
-interface StreamLog {
-  error(object: object, message: string): void
-}
-
 async function* withFirst(
   first: IteratorResult<string>,
   rest: AsyncGenerator<string>,
-  log: StreamLog,
+  tellBreak: (error: unknown) => void,
 ): AsyncGenerator<string> {
   if (first.done === true) return
   yield first.value
   try {
     yield* rest
   } catch (error) {
-    if (!isStoreAway(error)) log.error({ err: error }, "a stream broke off")
+    tellBreak(error)
     throw error
   }
 }

@@ -29,9 +29,7 @@ import { exactRequest } from "../requests/exact-request.ts"
 import { conversationChat, traceChat } from "./conversations/chat.ts"
 import { conversationSpans } from "./conversations/conversation-spans.ts"
 import { searchAgents } from "./search/message-search.ts"
-import { exportAgentSpans } from "./ingest/agent-export.ts"
-import { exportHandler } from "../otel/export-handler.ts"
-import { decodeTraceRequest } from "../otel/otlp-encoding.ts"
+import { traceExportHandler } from "../otel/trace-export-handler.ts"
 import { queryAgents, queryAgentVersions } from "./spans/agent-list.ts"
 import { attributeSchema } from "./spans/attribute-schema.ts"
 import { querySpans } from "./spans/span-query.ts"
@@ -48,7 +46,7 @@ export function agentRoutes(dependencies: EvaluationDependencies): Route[] {
   ]
 }
 
-function exportRoute({ database, traces }: EvaluationDependencies): Route {
+function exportRoute(dependencies: EvaluationDependencies): Route {
   return route({
     method: "POST",
     access: "key",
@@ -56,13 +54,11 @@ function exportRoute({ database, traces }: EvaluationDependencies): Route {
     tag: "Agents",
     schemas: {},
     path: "/agents/otel/v1/traces",
-    summary: "Store spans of agents",
+    summary: "Store spans of agents, also as calls",
     rawBody: true,
     bodyDocument: traceRequest,
     response: traceAnswer,
-    handle: exportHandler(database, "rejectedSpans", decodeTraceRequest, (request, projects) =>
-      exportAgentSpans(traces, projects, request),
-    ),
+    handle: traceExportHandler(dependencies, "all"),
   })
 }
 

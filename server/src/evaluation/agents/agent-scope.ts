@@ -2,7 +2,6 @@
 import { invalid } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { microsecondsOf, isoTimeOf } from "../../storage/traces/query/sql-time.ts"
-import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import { spanModels } from "../../storage/traces/agents/span-models.ts"
 import type { AskedSpans } from "../../storage/traces/agents/span-selection.ts"
 import type { PriceStep } from "../../storage/traces/agents/span-source.ts"
@@ -86,7 +85,7 @@ export async function reading<Answer>(
   read: (project: ProjectAccess) => Promise<Answer>,
 ): Promise<Answer> {
   const project = await projectForRead(database, principal, projectName)
-  return read(project).catch(throwQueryFailure)
+  return read(project)
 }
 
 /** @throws {HeddleError} 422 for bounds that are none, or the wrong way round. */

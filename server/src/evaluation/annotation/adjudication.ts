@@ -9,7 +9,7 @@ import {
 import { withLockedQueue } from "../../storage/catalog/annotation-lock.ts"
 import { findQueue } from "../../storage/catalog/annotation-queues.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { checkAnnotationValue } from "../feedback/feedback-annotation.ts"
+import { checkAnnotationValues } from "../feedback/feedback-annotation.ts"
 import { findAnnotationSpec } from "../objects/annotation-spec.ts"
 import { tryParseRef } from "../refs/refs.ts"
 import { requireItem } from "./items.ts"
@@ -72,10 +72,11 @@ function chosen(labels: readonly Label[], feedbackId: string, itemId: string, fi
 
 /** A value of the adjudicator's own fits the field as an annotator's would. */
 async function checkValue(
-  { database }: EvaluationDependencies,
+  dependencies: EvaluationDependencies,
   access: QueueAccess,
   { field, labels, valueText }: { field: string; labels: readonly Label[]; valueText: string },
 ): Promise<void> {
+  const { database } = dependencies
   const queue = await findQueue(database, access)
   const refs = [...(queue?.scorer_refs ?? []), ...labels.flatMap(({ annotationRef }) => annotationRef ?? [])]
   const ref = refs.find((text) => {
@@ -88,5 +89,6 @@ async function checkValue(
       `queue ${access.queueId} has no field "${field}": it is in none of its scorer_refs, and nobody has labelled it`,
     )
   }
-  checkAnnotationValue(await findAnnotationSpec(database, access.project, ref), ref, JSON.parse(valueText))
+  const text = await findAnnotationSpec(database, access.project.id, ref)
+  await checkAnnotationValues(dependencies, { ref, text }, [valueText])
 }

@@ -51,7 +51,7 @@ describe("the state table of an annotator's work", () => {
   })
 })
 
-test("docs/reference/annotation-states.md is the table of the code (scripts/generate-state-tables.ts writes it)", async () => {
+test("docs/reference/annotation-states.md is the table of the code (scripts/generate-pages.ts writes it)", async () => {
   const page = path.resolve(import.meta.dirname, "../../../../docs/reference/annotation-states.md")
   expect(await readFile(page, "utf8")).toBe(annotationStatesPage())
 })

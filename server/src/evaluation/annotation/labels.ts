@@ -123,12 +123,15 @@ export async function queryLabels(
   return { items: found, next_after: null }
 }
 
-function isWanted({ disputed_fields, labels, final_labels }: LabelledItem, { disputed, adjudicated }: LabelsQueryBody) {
-  if (disputed != null && disputed !== disputed_fields.length > 0) return false
-  if (adjudicated == null) return true
+function isWanted(item: LabelledItem, { disputed, adjudicated }: LabelsQueryBody): boolean {
+  if (disputed != null && disputed !== item.disputed_fields.length > 0) return false
+  return adjudicated == null || adjudicated === isDecided(item)
+}
+
+/** Beside a disputed field, those on which all annotators agree need no decision. */
+function isDecided({ disputed_fields, final_labels }: LabelledItem): boolean {
   const decided = new Set(final_labels.map(({ field }) => field))
-  const isDecided = labels.length > 0 && labels.every(({ field }) => decided.has(field))
-  return adjudicated === isDecided
+  return decided.size > 0 && disputed_fields.every((field) => decided.has(field))
 }
 
 async function withDecisions(

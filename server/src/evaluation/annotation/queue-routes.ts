@@ -78,7 +78,7 @@ export function annotationQueueRoutes({ database }: EvaluationDependencies): Rou
       response: queueAnswer,
       handle: async ({ params, body, principal }) => {
         const access = await queueFor(database, principal, body.project_id, params.queue_id)
-        return { queue: await changeQueue(database, access, body) }
+        return { queue: await changeQueue(database, principal, access, body) }
       },
     }),
     route({
@@ -89,7 +89,11 @@ export function annotationQueueRoutes({ database }: EvaluationDependencies): Rou
       schemas: { params: queueParams, query: ofProject },
       response: queueAnswer,
       handle: async ({ params, query, principal }) => ({
-        queue: await removeQueue(database, await queueFor(database, principal, query.project_id, params.queue_id)),
+        queue: await removeQueue(
+          database,
+          principal,
+          await queueFor(database, principal, query.project_id, params.queue_id),
+        ),
       }),
     }),
   ]

@@ -2,6 +2,7 @@
 import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
+import { audited } from "../../storage/catalog/audit-logs.ts"
 import { addPlaces, withLockedQueue } from "../../storage/catalog/annotation-lock.ts"
 import {
   type AnnotationQueueRecord,
@@ -24,8 +25,9 @@ import type {
   QueueUpdateBody,
 } from "../../wire/evaluation/annotation-queue.ts"
 import { checkRange } from "../requests/list-range.ts"
-import { type ProjectAccess, projectForRead, projectForWrite } from "../project-access.ts"
+import { type ProjectAccess, projectForRead, projectForWrite, projectIfThere } from "../project-access.ts"
 import { knownSorts } from "./known-sorts.ts"
+import { requireScorers } from "./scorer-refs.ts"
 
 /** Long enough to read a long trace, short enough that an item left open comes back the same day. */
 const defaultLeaseSeconds = 900
@@ -50,12 +52,15 @@ export function queueNotFound(queueId: string): HeddleError {
   return new HeddleError("not_found", `Queue ${queueId} not found or has been deleted`)
 }
 
+/** @throws {HeddleError} `project_not_found`; `not_found` for a scorer that is not there. Then nothing was made. */
 export async function makeQueue(
   database: CatalogDatabase,
   principal: Principal,
   body: QueueCreateBody,
 ): Promise<{ id: string }> {
-  const project = await projectForWrite(database, principal, body.project_id)
+  const there = await projectIfThere(database, principal, body.project_id)
+  await requireScorers(database, principal, body.scorer_refs)
+  const project = there ?? (await projectForWrite(database, principal, body.project_id))
   const settings: QueueSettings = {
     name: body.name,
     description: body.description ?? "",
@@ -74,18 +79,40 @@ export async function readQueue(database: CatalogDatabase, access: QueueAccess):
 }
 
 /** @throws {HeddleError} `not_found`. */
-export async function removeQueue(database: CatalogDatabase, access: QueueAccess): Promise<AnnotationQueue> {
-  return shown(access, await deleteQueue(database, access))
+export async function removeQueue(
+  database: CatalogDatabase,
+  principal: Principal,
+  access: QueueAccess,
+): Promise<AnnotationQueue> {
+  const deleted = await audited(database, principal, async (transaction, record) => {
+    const queue = await deleteQueue(transaction, access)
+    const { project: inProject, queueId: resourceId } = access
+    const details = { project: inProject.project, name: queue?.name }
+    if (queue !== null) {
+      await record({ type: "annotation_queue.deleted", team: inProject.entity, resourceId, details })
+    }
+    return queue
+  })
+  return shown(access, deleted)
 }
 
-/** Sets what is given and differs from null. @throws {HeddleError} `not_found`. */
+/** Sets what is given and differs from null. @throws {HeddleError} `not_found`, also for a scorer that is not there. */
 export async function changeQueue(
   database: CatalogDatabase,
+  principal: Principal,
   access: QueueAccess,
   body: QueueUpdateBody,
 ): Promise<AnnotationQueue> {
   const changes = changesOf(body)
-  if (Object.keys(changes).length === 0) return readQueue(database, access)
+  const before = await readQueue(database, access)
+  if (Object.keys(changes).length === 0) return before
+  // A client that sends back what it read may do so after a spec was deleted.
+  const known = new Set(before.scorer_refs)
+  await requireScorers(
+    database,
+    principal,
+    (changes.scorer_refs ?? []).filter((ref) => !known.has(ref)),
+  )
   const queue = await withLockedQueue(database, access, async (transaction, { id, places }) => {
     const { required_annotators: required } = changes
     if (required !== undefined) await addPlaces(transaction, id, (required ?? 1) - places)

@@ -4,7 +4,7 @@ import { HeddleError, type ValidationIssue } from "../../errors.ts"
 import { JsonScanner } from "../../json/json-scanner.ts"
 import { KeyTable } from "../../json/key-table.ts"
 import type { CallForm } from "./call-fields.ts"
-import { type CallItem, issue, type Location, notAnObject, readCallItem } from "./call-item.ts"
+import { addIssue, type CallItem, issue, type Location, maximumIssues, notAnObject, readCallItem } from "./call-item.ts"
 
 export interface CallBody {
   bytes: Buffer
@@ -13,10 +13,19 @@ export interface CallBody {
   holdsNotFinite: boolean
 }
 
+/** How calls are wrapped in a body. */
+export type CallEnvelope = "start" | "end" | "complete" | "upsert"
+
+/** @throws {HeddleError} 400, 413, 422. */
+export function readCalls(bytes: Buffer, envelope: CallEnvelope): CallBody {
+  if (envelope === "complete") return readCompleteCalls(bytes)
+  return envelope === "upsert" ? readUpsertBatch(bytes) : readSingleCall(bytes, envelope)
+}
+
 type ReadItems = (scanner: JsonScanner, items: CallItem[], issues: ValidationIssue[]) => void
 
-/** `{"start": …}` or `{"end": …}`. @throws {HeddleError} 400, 413, 422. */
-export function readSingleCall(bytes: Buffer, form: "start" | "end"): CallBody {
+/** `{"start": …}` or `{"end": …}`. */
+function readSingleCall(bytes: Buffer, form: "start" | "end"): CallBody {
   return read(bytes, (scanner, items, issues) =>
     readMember(scanner, form, issues, () => {
       issues.length = 0
@@ -26,7 +35,7 @@ export function readSingleCall(bytes: Buffer, form: "start" | "end"): CallBody {
 }
 
 /** `{"batch": [complete call, …]}`. */
-export function readCompleteCalls(bytes: Buffer): CallBody {
+function readCompleteCalls(bytes: Buffer): CallBody {
   return read(bytes, (scanner, items, issues) =>
     readBatch(scanner, items, issues, (location) => {
       items.push(readCallItem(scanner, "complete", location, issues))
@@ -34,7 +43,10 @@ export function readCompleteCalls(bytes: Buffer): CallBody {
   )
 }
 
-/** `{"batch": [{"mode": "start", "req": {"start": …}} or {"mode": "end", "req": {"end": …}}, …]}`. */
+/**
+ * `{"batch": [{"mode": "start", "req": {"start": …}} or {"mode": "end", "req": {"end": …}}, …]}`.
+ * @throws {HeddleError} 400, 413, 422.
+ */
 export function readUpsertBatch(bytes: Buffer): CallBody {
   return read(bytes, (scanner, items, issues) =>
     readBatch(scanner, items, issues, (location) => {
@@ -55,8 +67,6 @@ function read(bytes: Buffer, readItems: ReadItems): CallBody {
   refuseInternalRefs(bytes)
   return { bytes, items, holdsNotFinite: scanner.sawNotFinite }
 }
-
-const maximumIssues = 50
 
 /** @throws {HeddleError} `validation_error` when there are any. */
 export function refuseIssues(issues: readonly ValidationIssue[]): void {
@@ -97,7 +107,7 @@ function readMember(
   take: () => void,
 ): void {
   const found = readMembers(scanner, ["body"], issues, bodyKeys[name], [take])
-  if (found !== null && found.size === 0) issues.push(issue(["body", name], "missing", "Field required"))
+  if (found !== null && found.size === 0) addIssue(issues, issue(["body", name], "missing", "Field required"))
 }
 
 /** Which of the keys were there, by their index; null: the value is no object, which is told. */
@@ -110,7 +120,7 @@ function readMembers(
 ): Set<number> | null {
   if (!scanner.isObject()) {
     scanner.skip()
-    issues.push(notAnObject(location))
+    addIssue(issues, notAnObject(location))
     return null
   }
   const found = new Set<number>()
@@ -138,7 +148,7 @@ function readBatch(
     items.length = 0
     if (!scanner.isArray()) {
       scanner.skip()
-      issues.push(issue(["body", "batch"], "list_type", "Input should be a valid list"))
+      addIssue(issues, issue(["body", "batch"], "list_type", "Input should be a valid list"))
       return
     }
     if (!scanner.enterArray()) return
@@ -163,13 +173,13 @@ function readUpsertItem(scanner: JsonScanner, location: Location, issues: Valida
   const members = readMembers(scanner, location, issues, itemKeys, [takeMode, takeRequest])
   if (members === null) return null
   if (!members.has(1)) {
-    issues.push(issue(request, "missing", "Field required"))
+    addIssue(issues, issue(request, "missing", "Field required"))
     return null
   }
   const form = mode ?? (found.end === undefined ? "start" : "end")
   if (form !== "start" && form !== "end") throw unknownMode(form, location)
   const item = found[form]
-  if (item === undefined) issues.push(issue([...request, form], "missing", "Field required"))
+  if (item === undefined) addIssue(issues, issue([...request, form], "missing", "Field required"))
   return item ?? null
 }
 

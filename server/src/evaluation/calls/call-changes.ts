@@ -2,13 +2,17 @@
 import type { z } from "zod"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
+import { type AuditEntry, auditedAround, manyDeleted } from "../../storage/catalog/audit-logs.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
+import { usageOf } from "../../storage/team-usage.ts"
+import { deleteAgentSpans } from "../../storage/traces/agents/span-table.ts"
+import { CallBatchBuilder } from "../../storage/traces/calls/call-batch.ts"
 import { withDescendants } from "../../storage/traces/calls/call-descendants.ts"
-import type { CallBatch, CallWriter } from "../../storage/traces/calls/calls-write.ts"
+import type { CallWriter } from "../../storage/traces/calls/calls-write.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type { callsDeleteBody, callUpdateBody } from "../../wire/evaluation/call-write.ts"
-import { checkDisplayName } from "./call-rules.ts"
-import { projectForWrite } from "../project-access.ts"
+import { checkDisplayName, isCallId } from "./call-rules.ts"
+import { projectForDeletion, projectForWrite } from "../project-access.ts"
 
 export interface ChangeDependencies {
   database: CatalogDatabase
@@ -27,7 +31,11 @@ export async function updateCall(
   if (display_name == null) throw new HeddleError("value_error", "One of [display_name] is required for call update")
   checkDisplayName(display_name)
   const project = await projectForWrite(database, principal, project_id)
-  await writer.add(changes([{ project_id: project.id, id: call_id, display_name: display_name.toWellFormed() }]))
+  // No call will ever have another id.
+  if (!isCallId(call_id)) return
+  const rows = new CallBatchBuilder(rowBytes + 3 * display_name.length)
+  rows.add({ projectId: project.id, id: call_id }, { display_name }, {}, { isKnown: true })
+  await writer.add(rows.batch())
 }
 
 /** Returns how many calls were deleted: those named that exist, and all below them. */
@@ -40,13 +48,25 @@ export async function deleteCalls(
     const message = `call_ids has ${call_ids.length} ids; one request may delete ${maximumDeletedIds}. Send several requests`
     throw new HeddleError("payload_too_large", message)
   }
-  const project = await projectForWrite(database, principal, project_id)
-  const ids = call_ids.length === 0 ? [] : await withDescendants(traces, project.id, call_ids)
+  const project = await projectForDeletion(database, principal, project_id)
+  const calls = call_ids.length === 0 ? [] : await withDescendants(traces, project.id, call_ids)
+  if (calls.length === 0) return 0
   const deleted_at = new Date().toISOString().slice(0, -1).replace("T", " ")
-  await writer.add(changes(ids.map((id) => ({ project_id: project.id, id, deleted_at }))))
-  return ids.length
+  const rows = new CallBatchBuilder(rowBytes * calls.length)
+  for (const { id, sort_time } of calls) {
+    rows.add({ projectId: project.id, id, sortTime: sort_time }, { deleted_at }, {}, { isKnown: true })
+  }
+  const details = manyDeleted(call_ids, calls.length)
+  const entry: AuditEntry = { type: "call.deleted", team: project.entity, resourceId: project.name, details }
+  const ids = calls.map(({ id }) => id)
+  await auditedAround(database, principal, entry, async () => {
+    // First: a deletion that is repeated after a failure finds no call that was deleted already.
+    await deleteAgentSpans(traces, project.id, ids)
+    await writer.add(rows.batch())
+  })
+  usageOf(database)?.changed(project.entityId)
+  return calls.length
 }
 
-function changes(rows: readonly Readonly<Record<string, string>>[]): CallBatch {
-  return { rows: Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join("")), places: Buffer.alloc(0) }
-}
+/** Of a row of few values. */
+const rowBytes = 256

@@ -9,20 +9,48 @@ import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
 import { splitPath } from "../../storage/traces/query/sql-value.ts"
 import type { Operand } from "../../wire/evaluation/query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { readRefs } from "../refs/ref-values.ts"
+import { checkRefBytes, readRefs } from "../refs/ref-values.ts"
 import { type Ref, tryParseRef } from "../refs/refs.ts"
 
 const payloads = ["inputs", "output", "attributes", "summary"] as const
 
+/** What is put into several rows at once: a value may have megabytes, and stand in every row. */
+const pieceBytes = 16 * 1024 ** 2
+
+/** In order, in pieces. @throws {HeddleError} `payload_too_large` for one row that would have too much. */
+export async function* expandRows(
+  dependencies: EvaluationDependencies,
+  principal: Principal,
+  rows: CallRow[],
+  columns: readonly string[],
+): AsyncGenerator<CallRow[]> {
+  const expanded = await expandAtOnce(dependencies, principal, rows, columns).catch((error: unknown) => {
+    if (rows.length > 1 && error instanceof HeddleError && error.code === "payload_too_large") return null
+    throw error
+  })
+  if (expanded !== null) return yield expanded
+  const half = Math.ceil(rows.length / 2)
+  yield* expandRows(dependencies, principal, rows.slice(0, half), columns)
+  yield* expandRows(dependencies, principal, rows.slice(half), columns)
+}
+
 /** Shallow paths first, since a deeper one may lead through what a shallower one brought. */
-export async function expandRows(
+async function expandAtOnce(
   dependencies: EvaluationDependencies,
   principal: Principal,
   rows: CallRow[],
   columns: readonly string[],
 ): Promise<CallRow[]> {
+  const mostBytes = rows.length > 1 ? pieceBytes : dependencies.limits.refs_value_bytes
   let expanded = rows
-  for (const path of byDepth(columns)) expanded = await expandPath(dependencies, principal, expanded, path)
+  let bytes = 0
+  for (const path of byDepth(columns)) {
+    const refs = refsAt(expanded, path)
+    const values = await valuesOf(dependencies, principal, refs.keys(), mostBytes)
+    for (const [ref, count] of refs) bytes += count * (values.get(ref)?.length ?? 0)
+    checkRefBytes(bytes, mostBytes)
+    expanded = withValues(expanded, path, values)
+  }
   return expanded
 }
 
@@ -72,27 +100,32 @@ export function fieldsOf(expression: Operand): string[] {
   return found
 }
 
-async function expandPath(
-  dependencies: EvaluationDependencies,
-  principal: Principal,
-  rows: CallRow[],
-  [head, ...path]: string[],
-): Promise<CallRow[]> {
+/** How often each ref stands at the path. */
+function refsAt(rows: readonly CallRow[], path: readonly string[]): Map<string, number> {
+  const refs = new Map<string, number>()
+  for (const row of rows) {
+    const ref = refIn(row, path)
+    if (ref !== null) refs.set(ref, (refs.get(ref) ?? 0) + 1)
+  }
+  return refs
+}
+
+function withValues(rows: CallRow[], path: readonly string[], values: ReadonlyMap<string, string>): CallRow[] {
+  const [head, ...rest] = path
   const column = payloads.find((one) => one === head)
   if (column === undefined) return rows
-  const found = rows.map((row) => refAt(row[column], path))
-  const values = await valuesOf(
-    dependencies,
-    principal,
-    found.filter((text) => text !== null),
-  )
-  return rows.map((row, index) => {
-    const ref = found[index] ?? null
+  return rows.map((row) => {
+    const ref = refIn(row, path)
     const value = ref === null ? null : (values.get(ref) ?? null)
     if (value === null || ref === null) return row
     const shown = value.trimStart().startsWith("{") ? withMembers(value, { _ref: JSON.stringify(ref) }) : value
-    return { ...row, [column]: withTextAt(row[column] ?? "null", path, shown) }
+    return { ...row, [column]: withTextAt(row[column] ?? "null", rest, shown) }
   })
+}
+
+function refIn(row: CallRow, [head, ...path]: readonly string[]): string | null {
+  const column = payloads.find((one) => one === head)
+  return column === undefined ? null : refAt(row[column], path)
 }
 
 /** The ref that stands at a path; null: something else does. */
@@ -107,6 +140,7 @@ async function valuesOf(
   dependencies: EvaluationDependencies,
   principal: Principal,
   texts: Iterable<string>,
+  mostBytes = dependencies.limits.refs_value_bytes,
 ): Promise<Map<string, string>> {
   const refs = [...new Set(texts)].flatMap((text) => {
     const ref = tryParseRef(text)
@@ -116,6 +150,7 @@ async function valuesOf(
     dependencies,
     principal,
     refs.map(({ ref }) => ref),
+    mostBytes,
   )
   return new Map(refs.flatMap(({ text }, index) => (values[index] == null ? [] : [[text, values[index]] as const])))
 }
@@ -125,15 +160,16 @@ async function readExisting(
   dependencies: EvaluationDependencies,
   principal: Principal,
   refs: readonly Ref[],
+  mostBytes: number,
 ): Promise<(string | null)[]> {
   try {
-    return await readRefs(dependencies, principal, refs)
+    return await readRefs(dependencies, principal, refs, mostBytes)
   } catch (error) {
     if (!(error instanceof HeddleError) || !absences.has(error.code)) throw error
     if (refs.length === 1) return [null]
     const half = Math.ceil(refs.length / 2)
-    const first = await readExisting(dependencies, principal, refs.slice(0, half))
-    return [...first, ...(await readExisting(dependencies, principal, refs.slice(half)))]
+    const first = await readExisting(dependencies, principal, refs.slice(0, half), mostBytes)
+    return [...first, ...(await readExisting(dependencies, principal, refs.slice(half), mostBytes))]
   }
 }
 

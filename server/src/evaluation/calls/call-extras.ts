@@ -3,7 +3,6 @@ import { attachedFields } from "../feedback/feedback-types.ts"
 import { memberText } from "../../json/json-members.ts"
 import { findUsernames } from "../../storage/catalog/usernames.ts"
 import { selectFeedback } from "../../storage/traces/feedback/feedback-query.ts"
-import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import { type CallRow, readTraceBytes } from "../../storage/traces/calls/shown-calls.ts"
 import type { CallsQueryRequest } from "../../wire/evaluation/call-read.ts"
 import type { CallExtras } from "./call-record.ts"
@@ -28,7 +27,7 @@ export async function readExtras(
     inclusions.include_costs === true ? costsOf(dependencies, project, rows) : null,
     inclusions.include_feedback === true ? feedbackOf(dependencies, project, rows) : null,
     inclusions.include_usernames === true ? usernamesOf(dependencies, rows) : null,
-  ]).catch(throwQueryFailure)
+  ])
   return (row) => {
     const extras: CallExtras = { projectName: project.name }
     if (totals !== null)

@@ -48,7 +48,7 @@ export function readCallItem(
   const values: (string | undefined)[] = []
   if (!scanner.isObject()) {
     scanner.skip()
-    issues.push(notAnObject(location))
+    addIssue(issues, notAnObject(location))
     return { form, spans, values, unreadable: false }
   }
   scanner.sawUnreadable = false
@@ -58,15 +58,16 @@ export function readCallItem(
     const end = spans[2 * index + 1] as number
     let value: string | undefined
     if (start === 0) {
-      if (field.required) issues.push(missing(field, location))
+      if (field.required) addIssue(issues, missing(field, location))
     } else if (scanner.bytes[start] === letterN) {
-      if (field.required) issues.push(wrongType(field, location))
+      if (field.required) addIssue(issues, wrongType(field, location))
       spans.fill(0, 2 * index, 2 * index + 2)
     } else if (isPayload(field)) {
-      if (field.kind === "payload_object" && scanner.bytes[start] !== openBrace) issues.push(wrongType(field, location))
+      if (field.kind === "payload_object" && scanner.bytes[start] !== openBrace)
+        addIssue(issues, wrongType(field, location))
     } else {
       value = plainValue(scanner.bytes, field.kind, start, end)
-      if (value === undefined) issues.push(wrongType(field, location))
+      if (value === undefined) addIssue(issues, wrongType(field, location))
     }
     values.push(value)
   }
@@ -131,6 +132,14 @@ function missing({ name }: CallField, location: Location): ValidationIssue {
 
 export function notAnObject(location: Location): ValidationIssue {
   return issue(location, "model_attributes_type", "Input should be a valid dictionary or object to extract fields from")
+}
+
+/** Told in one answer. */
+export const maximumIssues = 50
+
+/** What comes after {@link maximumIssues} is not kept: a body may have a million faults. */
+export function addIssue(issues: ValidationIssue[], found: ValidationIssue): void {
+  if (issues.length < maximumIssues) issues.push(found)
 }
 
 export function issue(location: Location, type: string, msg: string): ValidationIssue {

@@ -1,16 +1,16 @@
 /** Reads calls for the routes: evaluation-store-calls 3.3, 3.4, 3.10. */
 import { HeddleError } from "../../errors.ts"
-import { countCalls, findCallIds, type Page, traceBytes } from "../../storage/traces/calls/calls-read.ts"
+import { countCalls, findCalls, type Page, traceBytes } from "../../storage/traces/calls/calls-read.ts"
 import { type CallsSelection, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
 import {
   type CallColumn,
   type CallRow,
+  piecesOf,
   readAllCallRows,
   readCallRows,
   readFirstRows,
 } from "../../storage/traces/calls/shown-calls.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
-import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import type { CallReadRequest, CallsQueryRequest, CallsQueryStatsRequest } from "../../wire/evaluation/call-read.ts"
 import { chosenColumns } from "./call-columns.ts"
 import { expandRows, fieldsOf, findExpansions } from "./call-expansion.ts"
@@ -51,9 +51,10 @@ export async function* queryCalls(
   const batches = readBatches(traces, selection, page, [...columns])
   const expanded = request.return_expanded_column_values === false ? [] : (request.expand_columns ?? [])
   for await (const found of batches) {
-    const rows = await expandRows(dependencies, principal, found, expanded)
-    const extras = await readExtras(dependencies, project, request, rows)
-    yield rows.map((row) => callText(row, columns, extras(row)))
+    const extras = await readExtras(dependencies, project, request, found)
+    for await (const rows of expandRows(dependencies, principal, found, expanded)) {
+      yield rows.map((row) => callText(row, columns, extras(row)))
+    }
   }
 }
 
@@ -66,21 +67,22 @@ async function* readBatches(
 ): AsyncGenerator<CallRow[]> {
   if (page.limit === 0) return
   if (page.limit === null && page.offset === 0 && !columns.some((column) => payloads.has(column))) {
-    const rows = await readAllCallRows(traces, selection, columns, mostRowsWithoutPayload).catch(throwQueryFailure)
+    const rows = await readAllCallRows(traces, selection, columns, mostRowsWithoutPayload)
     for (let from = 0; from < (rows?.length ?? 0); from += linesAtOnce)
       yield rows?.slice(from, from + linesAtOnce) ?? []
     if (rows !== null) return
   }
-  const first = await readFirstRows(traces, selection, page, columns).catch(throwQueryFailure)
+  const first = await readFirstRows(traces, selection, page, columns)
   if (first !== null) return yield first
-  const ids = await findCallIds(traces, selection, page).catch(throwQueryFailure)
+  const calls = await findCalls(traces, selection, page)
   let count = firstRows
-  for (let from = 0; from < ids.length;) {
-    const some = ids.slice(from, from + count)
+  for (let from = 0; from < calls.length;) {
+    const some = calls.slice(from, from + count)
     from += some.length
-    const rows = await readCallRows(traces, selection.projectId, some, columns).catch(throwQueryFailure)
-    yield rows
-    count = nextCount(count, rows)
+    for await (const rows of piecesOf(traces, selection.projectId, some, columns)) {
+      count = nextCount(count, rows)
+      yield rows
+    }
   }
 }
 
@@ -106,7 +108,7 @@ export async function readCall(
     includeUsernames: false,
     includeStorageSize: request.include_storage_size === true,
   })
-  const rows = await readCallRows(dependencies.traces, project.id, [request.id], [...columns]).catch(throwQueryFailure)
+  const rows = await readCallRows(dependencies.traces, project.id, [request.id], [...columns])
   const [row] = rows
   if (row === undefined) return null
   const extras = await readExtras(dependencies, project, request, rows)
@@ -123,10 +125,9 @@ export async function queryCallStats(
   const { traces } = dependencies
   const selection = await selectionOf(dependencies, principal, project, { ...request, sort_by: [] })
   // One more than the limit tells whether there are more.
-  const found = await countCalls(traces, selection, limit === null ? null : limit + 1).catch(throwQueryFailure)
+  const found = await countCalls(traces, selection, limit === null ? null : limit + 1)
   const count = limit === null ? found : Math.min(found, limit)
-  const bytes =
-    request.include_total_storage_size === true ? await traceBytes(traces, selection).catch(throwQueryFailure) : null
+  const bytes = request.include_total_storage_size === true ? await traceBytes(traces, selection) : null
   return { count, has_more: found > count, total_storage_size_bytes: bytes }
 }
 
@@ -139,9 +140,7 @@ export async function selectionOf(
   const { filter, query, sort_by, expand_columns } = request
   const calls = { projectId: project.id, projectName: project.name, filter: filter ?? {} }
   const fields = [...fieldsOf(query?.$expr ?? {}), ...(sort_by ?? []).map(({ field }) => field)]
-  const expansions = await findExpansions(dependencies, principal, calls, expand_columns ?? [], fields).catch(
-    throwQueryFailure,
-  )
+  const expansions = await findExpansions(dependencies, principal, calls, expand_columns ?? [], fields)
   return selectCalls({ ...calls, query: query ?? null, sortBy: sort_by ?? null, expansions })
 }
 

@@ -14,7 +14,12 @@ export interface CallExtras {
   feedback?: string
 }
 
+/**
+ * Of the columns that were not chosen the payloads are empty, as clients need them, and the rest is left out: an
+ * `ended_at` of null says that the call runs.
+ */
 export function callText(row: CallRow, columns: ReadonlySet<CallColumn>, extras: CallExtras): string {
+  const chosen = <C extends CallColumn>(column: C) => (columns.has(column) ? (row[column] ?? null) : undefined)
   // One call of the runtime's own printer: a trace of 50,000 calls goes through here.
   const texts = JSON.stringify({
     id: row.id,
@@ -22,24 +27,26 @@ export function callText(row: CallRow, columns: ReadonlySet<CallColumn>, extras:
     op_name: row.op_name ?? "",
     trace_id: row.trace_id ?? "",
     started_at: row.started_at,
-    ended_at: row.ended_at ?? null,
-    display_name: row.display_name ?? null,
+    ended_at: chosen("ended_at"),
+    display_name: chosen("display_name"),
     parent_id: row.parent_id,
-    thread_id: row.thread_id ?? null,
-    turn_id: row.turn_id ?? null,
-    exception: row.exception ?? null,
-    wb_user_id: row.wb_user_id ?? null,
+    thread_id: chosen("thread_id"),
+    turn_id: chosen("turn_id"),
+    exception: chosen("exception"),
+    wb_user_id: chosen("wb_user_id"),
     wb_username: extras.username,
-    wb_run_id: row.wb_run_id ?? null,
+    wb_run_id: chosen("wb_run_id"),
     deleted_at: null,
-    expire_at: row.expire_at ?? null,
+    expire_at: chosen("expire_at"),
   })
   const summary = columns.has("summary") ? summaryText(row, extras) : "{}"
   const payloads = `"attributes":${attributesText(row)},"inputs":${row.inputs ?? "{}"},"output":${row.output ?? "null"},"summary":${summary}`
-  const steps = `"wb_run_step":${row.wb_run_step ?? "null"},"wb_run_step_end":${row.wb_run_step_end ?? "null"}`
+  const steps = (["wb_run_step", "wb_run_step_end"] as const)
+    .map((column) => (columns.has(column) ? `"${column}":${row[column] ?? "null"},` : ""))
+    .join("")
   const total = extras.totalStorageSizeBytes ?? "null"
   const sizes = `"storage_size_bytes":${row.storage_size_bytes ?? "null"},"total_storage_size_bytes":${total}`
-  return `${texts.slice(0, -1)},${steps},${payloads},${sizes}}`
+  return `${texts.slice(0, -1)},${steps}${payloads},${sizes}}`
 }
 
 function attributesText({ attributes, otel_dump }: CallRow): string {

@@ -1,16 +1,10 @@
-/**
- * Makes the stored rows of calls: the few plain values printed anew, the payloads copied from the
- * body as they came (law 3). Format: JSON Lines for the columns of `storage/traces/calls-tables.ts`.
- */
+/** Makes the stored rows of calls: the few plain values printed anew, the payloads copied from the body as they came (law 3). */
 import { HeddleError } from "../../errors.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
-import { placeLines } from "../../storage/traces/calls/call-places.ts"
-import { oddJsonMember } from "../../storage/traces/calls/calls-tables.ts"
-import type { CallBatch } from "../../storage/traces/calls/calls-write.ts"
+import { type CallBatch, CallBatchBuilder } from "../../storage/traces/calls/call-batch.ts"
 import type { CallBody } from "./call-body.ts"
 import { type CallField, callFields, type CallForm, fieldAt } from "./call-fields.ts"
 import { type CallItem, isPayload } from "./call-item.ts"
-import { RowBuffer } from "./row-buffer.ts"
 
 /** Of a call that starts: those it came with, or made by the server. */
 export interface CallIds {
@@ -57,43 +51,42 @@ function layoutOf(form: CallForm): { plain: StoredField[]; payloads: StoredField
 
 export class CallRows {
   readonly #body: CallBody
-  readonly #rows: RowBuffer
-  #places = ""
+  readonly #rows: CallBatchBuilder
 
   constructor(body: CallBody) {
     this.#body = body
-    this.#rows = new RowBuffer(body.bytes.length + headBytes * (body.items.length + 1))
+    // Of many small calls a head is smaller, and memory that is only reserved makes the garbage collector run.
+    const heads = Math.min(headBytes * (body.items.length + 1), Math.max(4 * headBytes, body.bytes.length))
+    this.#rows = new CallBatchBuilder(body.bytes.length + heads)
   }
 
   /** `ids`: of a start, null for an end. @throws {HeddleError} `insert_too_large`. */
-  add(item: CallItem, owner: CallOwner, ids: CallIds | null): void {
+  add(item: CallItem, { projectId, userId }: CallOwner, ids: CallIds | null): void {
     const { plain, payloads } = layout[item.form]
-    let head = `{"project_id":"${owner.projectId}",${idColumns(item, owner, ids)}`
+    const texts: Record<string, string> = ids === null ? {} : { trace_id: ids.trace_id, wb_user_id: userId }
+    let bytes = 0
     for (const { field, index } of plain) {
       const value = item.values[index]
-      if (value !== undefined) head += `,"${field.name}":${field.kind === "integer" ? value : JSON.stringify(value)}`
+      if (value !== undefined) texts[field.name] = value
       // An end replaces all that an earlier end said.
-      else if (field.name === "exception") head += ',"exception":""'
+      else if (field.name === "exception") texts["exception"] = ""
+      bytes += value?.length ?? 0
     }
-    this.#rows.text(head)
-    const texts = payloads.map(({ index }) => this.#payload(item.spans, index))
-    shrink(texts, exceedsLimits, head.length, item.values[fieldAt.id] ?? "(without an id)")
-    texts.forEach((text, at) => this.#column((payloads[at] as StoredField).field, text, item.form))
-    this.#rows.text(item.unreadable ? `${oddJsonMember}}\n` : "}\n")
-    if (ids !== null) this.#places += placesOf(item, owner, ids)
+    const found = payloads.map(({ index }) => this.#payload(item.spans, index))
+    const id = ids?.id ?? item.values[fieldAt.id] ?? ""
+    shrink(found, exceedsLimits, bytes, id)
+    const stored: Record<string, Buffer> = {}
+    for (const [at, { field }] of payloads.entries()) {
+      // Of a call that has ended, an output that was not told is null.
+      const payload = found[at] ?? (field.kind === "payload" && item.form !== "start" ? jsonNull : null)
+      if (payload !== null) stored[field.name] = payload
+    }
+    this.#rows.add({ projectId, id }, texts, stored, { isOdd: item.unreadable })
   }
 
   /** What was added, to be stored together. */
   batch(): CallBatch {
-    return { rows: this.#rows.bytes(), places: Buffer.from(this.#places) }
-  }
-
-  #column({ name, kind }: CallField, text: Buffer | null, form: CallForm): void {
-    if (text === null && (kind !== "payload" || form === "start")) return
-    // The array keeps ClickHouse from reading the text; see calls-tables.ts.
-    this.#rows.text(`,"${name}":[`)
-    this.#rows.copy(text ?? jsonNull)
-    this.#rows.text("]")
+    return this.#rows.batch()
   }
 
   #payload(spans: Int32Array, index: number): Buffer | null {
@@ -103,17 +96,6 @@ export class CallRows {
     // JSON has no such tokens, and neither ClickHouse nor a JavaScript client reads them.
     return this.#body.holdsNotFinite ? Buffer.from(withoutNotFinite(bytes.toString("utf8"))) : bytes
   }
-}
-
-/** Ids have been checked: they hold nothing that JSON escapes. */
-function idColumns({ values }: CallItem, { userId }: CallOwner, ids: CallIds | null): string {
-  if (ids === null) return `"id":"${values[fieldAt.id]}"`
-  return `"id":"${ids.id}","trace_id":"${ids.trace_id}","wb_user_id":${JSON.stringify(userId)}`
-}
-
-/** Neither do times. */
-function placesOf({ values }: CallItem, { projectId }: CallOwner, { id, trace_id }: CallIds): string {
-  return placeLines({ project_id: projectId, trace_id, started_at: values[fieldAt.startedAt] as string, id })
 }
 
 /**

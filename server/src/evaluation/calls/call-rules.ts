@@ -11,6 +11,11 @@ const otelTraceId = /^[0-9a-f]{32}$/i
 const longestOpName = 128
 const longestDisplayName = 1024
 
+/** Whether calls may have the id. It then holds nothing that JSON escapes. */
+export function isCallId(id: string): boolean {
+  return uuid.test(id) || otelSpanId.test(id)
+}
+
 /** @throws {HeddleError} `value_error` that names the field, its value and what it may be. */
 export function checkCall({ form, values }: CallItem): void {
   for (const [index, field] of callFields[form].entries()) {
@@ -20,7 +25,7 @@ export function checkCall({ form, values }: CallItem): void {
 }
 
 function checkValue({ name, kind }: CallField, value: string): void {
-  if (kind === "call_id" && !uuid.test(value) && !otelSpanId.test(value)) {
+  if (kind === "call_id" && !isCallId(value)) {
     throw bad(name, value, "is neither a UUID nor an OpenTelemetry span id (16 hexadecimal digits)")
   }
   if (kind === "trace_id" && !uuid.test(value) && !otelTraceId.test(value)) {

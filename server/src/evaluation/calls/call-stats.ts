@@ -1,31 +1,32 @@
 /** `/calls/stats`: evaluation-store-calls 4.2. */
-import type { z } from "zod"
 import type { Principal } from "../../http/principal.ts"
-import {
-  type MetricRequest,
-  readCallStats,
-  readTokenSums,
-  readUsageStats,
-  type TokenMetric,
-  type TokenSums,
-} from "../../storage/traces/calls/call-stats.ts"
+import { readCallStats } from "../../storage/traces/calls/call-stats.ts"
 import { type CallsSelection, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
-import { metricValues } from "../../storage/traces/metric-columns.ts"
-import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
+import { readUsageReports } from "../../storage/traces/calls/usage-reports.ts"
+import { checkPercentiles, type MetricRequest, metricValues } from "../../storage/traces/metric-columns.ts"
 import { bucketStarts, type TimeBuckets } from "../../storage/traces/time-buckets.ts"
 import type { Aggregation, MetricBucket } from "../../wire/evaluation/metrics.ts"
+import type { UsageRollup } from "../../wire/evaluation/usage.ts"
 import {
   type CallStatsAnswer,
   type CallStatsBody,
-  type costMetric,
+  type CostMetric,
+  type TokenMetric,
   tokenMetric,
 } from "../../wire/evaluation/usage-stats.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { openPriceBook, totalCosts } from "../costs/prices.ts"
+import { openPriceBook } from "../costs/prices.ts"
 import { type ProjectAccess, projectForRead } from "../project-access.ts"
 import { shownBucket, shownRange, timeBuckets } from "../requests/stats-range.ts"
+import { ownUsage, reportedUsage } from "./own-usage.ts"
+import { UsageTally } from "./usage-tally.ts"
 
-type CostMetric = z.infer<typeof costMetric>
+interface AskedUsage {
+  tokens: readonly MetricRequest<TokenMetric>[]
+  /** Of costs there is the sum only. */
+  costs: readonly CostMetric[]
+  rollup: UsageRollup
+}
 
 export async function callStats(
   dependencies: EvaluationDependencies,
@@ -38,11 +39,12 @@ export async function callStats(
   const selection = selectCalls({ projectId: project.id, projectName: project.name, filter, query: null, sortBy: [] })
   const asked = body.usage_metrics ?? []
   const tokens = requests(asked.flatMap((one) => (isToken(one.metric) ? [{ ...one, metric: one.metric }] : [])))
+  for (const { percentiles } of tokens) checkPercentiles(percentiles)
   const costs = [...new Set(asked.flatMap(({ metric }) => (isToken(metric) ? [] : [metric])))]
+  const usage = { tokens, costs, rollup: body.rollup ?? "once" }
   return {
     ...shownRange(buckets, body.timezone),
-    usage_buckets:
-      asked.length === 0 ? [] : await usageBuckets(dependencies, project, selection, buckets, tokens, costs),
+    usage_buckets: asked.length === 0 ? [] : await usageBuckets(dependencies, project, selection, buckets, usage),
     call_buckets: body.call_metrics?.length
       ? await callBuckets(dependencies, selection, buckets, requests(body.call_metrics))
       : [],
@@ -74,7 +76,7 @@ async function callBuckets(
   buckets: TimeBuckets,
   metrics: Parameters<typeof readCallStats>[3],
 ): Promise<MetricBucket[]> {
-  const { rows, columns } = await readCallStats(traces, selection, buckets, metrics).catch(throwQueryFailure)
+  const { rows, columns } = await readCallStats(traces, selection, buckets, metrics)
   const byBucket = new Map(rows.map((row) => [row.bucket, row]))
   return bucketStarts(buckets).map((start) => {
     const row = byBucket.get(start)
@@ -83,75 +85,55 @@ async function callBuckets(
   })
 }
 
-/** Every bucket for every model that has usage in the range. */
+/** Every bucket for every model that has usage in the range; each call at the price that held when it began. */
 async function usageBuckets(
   dependencies: EvaluationDependencies,
   project: ProjectAccess,
   selection: CallsSelection,
   buckets: TimeBuckets,
-  metrics: readonly MetricRequest<TokenMetric>[],
-  costs: readonly CostMetric[],
+  asked: AskedUsage,
 ): Promise<MetricBucket[]> {
-  const { rows, columns } = await readUsageStats(dependencies.traces, selection, buckets, metrics).catch(
-    throwQueryFailure,
-  )
-  const models = [...new Set(rows.map((row) => row.model))].toSorted()
-  const spent = costs.length === 0 ? null : await costSums(dependencies, project, selection, buckets, models)
-  const byBucket = new Map(rows.map((row) => [keyOf(row), row]))
+  const tallies = await tallyUsage(dependencies, project, selection, buckets, asked)
+  const models = [...tallies.keys()].toSorted()
+  const empty = new UsageTally()
   return bucketStarts(buckets).flatMap((bucket) =>
     models.map((model) => {
-      const row = byBucket.get(keyOf({ bucket, model }))
-      const values = row?.values ?? metricValues(columns, undefined)
-      const sums = costs.map((metric) => [`sum_${metric}`, spent?.get(keyOf({ bucket, model }))?.[metric] ?? 0])
+      const tally = tallies.get(model)?.get(bucket) ?? empty
+      const costs = asked.costs.map((metric) => [`sum_${metric}`, tally.costs[metric]] as const)
       return {
         timestamp: shownBucket(bucket),
         model,
-        ...values,
-        ...(Object.fromEntries(sums) as Record<string, number>),
-        count: row?.count ?? 0,
+        ...tally.values(asked.tokens),
+        ...(Object.fromEntries(costs) as Record<string, number>),
+        count: tally.calls,
       }
     }),
   )
 }
 
-function keyOf({ bucket, model }: { bucket: number; model: string }): string {
-  return `${bucket} ${model}`
-}
-
-/** Each call at the price that held when it began. */
-async function costSums(
+/** By model and bucket. */
+async function tallyUsage(
   dependencies: EvaluationDependencies,
   project: ProjectAccess,
   selection: CallsSelection,
   buckets: TimeBuckets,
-  models: readonly string[],
-): Promise<Map<string, Record<CostMetric, number>>> {
-  const prices = await openPriceBook(dependencies, project, models).catch(throwQueryFailure)
-  const sums = await readTokenSums(dependencies.traces, selection, buckets, prices.changes).catch(throwQueryFailure)
-  const costs = new Map<string, Record<CostMetric, number>>()
-  for (const sum of sums) {
-    const price = prices.find(sum.model, sum.started_at)
-    if (price === null) continue
-    const cost = totalCosts(usageOf(sum), price)
-    const before = costs.get(keyOf(sum)) ?? { input_cost: 0, output_cost: 0, total_cost: 0 }
-    const [input, output] = [cost.prompt_tokens_total_cost, cost.completion_tokens_total_cost]
-    const cached = cost.cache_read_input_tokens_total_cost + cost.cache_creation_input_tokens_total_cost
-    costs.set(keyOf(sum), {
-      input_cost: before.input_cost + input,
-      output_cost: before.output_cost + output,
-      total_cost: before.total_cost + input + output + cached,
-    })
+  { costs, rollup }: AskedUsage,
+): Promise<Map<string, Map<number, UsageTally>>> {
+  const tallies = new Map<string, Map<number, UsageTally>>()
+  for await (const reports of readUsageReports(dependencies.traces, selection, buckets)) {
+    const reported = reportedUsage(reports)
+    const counted = rollup === "sum" ? reported : ownUsage(reports, reported)
+    const models = [...counted.values()].flatMap((usage) => [...usage.keys()])
+    const prices = costs.length === 0 ? null : await openPriceBook(dependencies, project, models)
+    for (const { id, bucket, started_at } of reports) {
+      for (const [model, usage] of counted.get(id) ?? []) {
+        const ofModel = tallies.get(model) ?? new Map<number, UsageTally>()
+        tallies.set(model, ofModel)
+        const tally = ofModel.get(bucket) ?? new UsageTally()
+        ofModel.set(bucket, tally)
+        tally.add(usage, prices?.find(model, started_at) ?? null)
+      }
+    }
   }
-  return costs
-}
-
-function usageOf(sums: TokenSums) {
-  return {
-    requests: 0,
-    prompt_tokens: sums.input_tokens,
-    completion_tokens: sums.output_tokens,
-    total_tokens: sums.input_tokens + sums.output_tokens,
-    cache_read_input_tokens: sums.cache_read_input_tokens,
-    cache_creation_input_tokens: sums.cache_creation_input_tokens,
-  }
+  return tallies
 }

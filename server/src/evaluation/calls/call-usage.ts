@@ -1,16 +1,16 @@
 /** Usage of calls with that of their descendants: evaluation-store-calls 4.1. */
 import type { z } from "zod"
 import type { Principal } from "../../http/principal.ts"
-import { readCallUsage, readTraceIds, type CallUsageRow } from "../../storage/traces/calls/call-usage.ts"
+import { readCallUsage, readTraceIds } from "../../storage/traces/calls/call-usage.ts"
 import { selectCalls } from "../../storage/traces/calls/calls-selection.ts"
-import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import type { CallsFilter } from "../../wire/evaluation/call-read.ts"
 import type { Query } from "../../wire/evaluation/query.ts"
 import type { AggregatedUsage, callsUsageBody, traceUsageBody, UsageAnswer } from "../../wire/evaluation/usage.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { openPriceBook, type PriceBook, totalCosts } from "../costs/prices.ts"
 import { type ProjectAccess, projectForRead } from "../project-access.ts"
-import { type TokenUsage, usageByModel } from "./token-usage.ts"
+import { addUsage, childrenFirst, type ModelUsage, ownUsage, reportedUsage } from "./own-usage.ts"
+import type { TokenUsage } from "./token-usage.ts"
 
 const defaultLimit = 10_000
 
@@ -46,7 +46,7 @@ export async function callsUsage(
   const { traces } = dependencies
   const project = await projectForRead(dependencies.database, principal, body.project_id)
   const roots = selectionOf(project, { call_ids: body.call_ids }, null)
-  const traceIds = body.call_ids.length === 0 ? [] : await readTraceIds(traces, roots).catch(throwQueryFailure)
+  const traceIds = body.call_ids.length === 0 ? [] : await readTraceIds(traces, roots)
   const { usage, unfinished } =
     traceIds.length === 0
       ? noUsage
@@ -62,16 +62,20 @@ async function usageOf(
   dependencies: EvaluationDependencies,
   project: ProjectAccess,
   selection: ReturnType<typeof selectionOf>,
-  { limit, include_costs }: { limit?: number | null | undefined; include_costs?: boolean | null | undefined },
+  { limit, include_costs, rollup }: Pick<z.output<typeof traceUsageBody>, "limit" | "include_costs" | "rollup">,
 ): Promise<UsageOfCalls> {
-  const rows = await readCallUsage(dependencies.traces, selection, limit ?? defaultLimit).catch(throwQueryFailure)
-  const reported = rows.map((row) => ({ row, models: usageByModel(row.usage === "" ? null : JSON.parse(row.usage)) }))
-  const names = reported.flatMap(({ models }) => [...models.keys()])
-  const prices =
-    include_costs === true ? await openPriceBook(dependencies, project, names).catch(throwQueryFailure) : null
-  const own = new Map(reported.map(({ row, models }) => [row.id, ownUsage(models, row.started_at, prices)]))
-  rollUp(rows, own)
-  return { usage: own, unfinished: rows.filter((row) => row.is_running).map((row) => row.id) }
+  const rows = await readCallUsage(dependencies.traces, selection, limit ?? defaultLimit)
+  const reported = reportedUsage(rows)
+  const counted = rollup === "sum" ? reported : ownUsage(rows, reported)
+  const names = [...reported.values()].flatMap((models) => [...models.keys()])
+  const prices = include_costs === true ? await openPriceBook(dependencies, project, names) : null
+  const usage = new Map(
+    rows.map((row) => [row.id, priced(counted.get(row.id) ?? new Map(), row.started_at, prices)] as const),
+  )
+  for (const { call, parent } of childrenFirst(rows)) {
+    if (parent !== null) addUsage(usage.get(parent) ?? new Map(), usage.get(call.id) ?? new Map())
+  }
+  return { usage, unfinished: rows.filter((row) => row.is_running).map((row) => row.id) }
 }
 
 function toAnswer(usage: UsageOfCalls["usage"], unfinished: readonly string[]): UsageAnswer {
@@ -81,7 +85,7 @@ function toAnswer(usage: UsageOfCalls["usage"], unfinished: readonly string[]): 
   }
 }
 
-function ownUsage(models: ReadonlyMap<string, TokenUsage>, startedAt: string, prices: PriceBook | null): UsageOfCall {
+function priced(models: ModelUsage, startedAt: string, prices: PriceBook | null): UsageOfCall {
   return new Map(
     [...models].map(([model, usage]) => [model, { ...usage, ...costsOf(model, usage, startedAt, prices) }]),
   )
@@ -97,40 +101,4 @@ function costsOf(model: string, usage: TokenUsage, startedAt: string, prices: Pr
     cache_read_input_tokens_total_cost: unpriced,
     cache_creation_input_tokens_total_cost: unpriced,
   }
-}
-
-/** Adds each call to its parent, children before parents; calls whose parents go in a circle stay as they are. */
-function rollUp(rows: readonly CallUsageRow[], usage: Map<string, UsageOfCall>): void {
-  const parents = new Map<string, string>()
-  const childrenLeft = new Map<string, number>()
-  for (const { id, parent_id } of rows) {
-    if (parent_id === null || !usage.has(parent_id)) continue
-    parents.set(id, parent_id)
-    childrenLeft.set(parent_id, (childrenLeft.get(parent_id) ?? 0) + 1)
-  }
-  const ready = rows.map((row) => row.id).filter((id) => !childrenLeft.has(id))
-  for (let id = ready.pop(); id !== undefined; id = ready.pop()) {
-    const parent = parents.get(id)
-    if (parent === undefined) continue
-    add(usage.get(parent) ?? new Map(), usage.get(id) ?? new Map())
-    const left = (childrenLeft.get(parent) ?? 0) - 1
-    childrenLeft.set(parent, left)
-    if (left === 0) ready.push(parent)
-  }
-}
-
-function add(target: UsageOfCall, source: UsageOfCall): void {
-  for (const [model, usage] of source) {
-    const sum = target.get(model)
-    target.set(model, sum === undefined ? { ...usage } : sumOf(sum, usage))
-  }
-}
-
-function sumOf(a: AggregatedUsage, b: AggregatedUsage): AggregatedUsage {
-  const names = Object.keys(a) as (keyof AggregatedUsage)[]
-  const sums = names.map((name) => {
-    const [one, other] = [a[name], b[name]]
-    return [name, one === null || other === null ? null : one + other]
-  })
-  return Object.fromEntries(sums) as AggregatedUsage
 }

@@ -13,7 +13,6 @@ import {
   emptyAnswer,
   projectParams,
 } from "../../wire/evaluation/call-write.ts"
-import { readCompleteCalls, readSingleCall, readUpsertBatch } from "./call-body.ts"
 import { deleteCalls, updateCall } from "./call-changes.ts"
 import { writeCalls } from "./call-write.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
@@ -21,6 +20,12 @@ import type { EvaluationDependencies } from "../dependencies.ts"
 const shared = { method: "POST", access: "key", dialect: "reason", tag: "Calls" } as const
 const raw = { ...shared, rawBody: true } as const
 const v2 = "/v2/:entity/:project"
+const json = "application/json; charset=utf-8"
+
+/** Of a JSON list with one element. */
+function firstOf(list: Buffer): unknown {
+  return (JSON.parse(list.toString()) as unknown[])[0]
+}
 
 export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
   return [
@@ -32,7 +37,7 @@ export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
       bodyDocument: callStartBody,
       response: callStarted,
       handle: async ({ body, principal }) =>
-        (await writeCalls(dependencies, principal, readSingleCall(body, "start"), null))[0],
+        firstOf(await writeCalls(dependencies, principal, { bytes: body, envelope: "start" })),
     }),
     route({
       ...raw,
@@ -42,7 +47,7 @@ export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
       bodyDocument: callEndBody,
       response: emptyAnswer,
       handle: async ({ body, principal }) => {
-        await writeCalls(dependencies, principal, readSingleCall(body, "end"), null)
+        await writeCalls(dependencies, principal, { bytes: body, envelope: "end" })
         return {}
       },
     }),
@@ -53,9 +58,9 @@ export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
       schemas: {},
       bodyDocument: callUpsertBody,
       response: callsUpserted,
-      handle: async ({ body, principal }) => {
-        const ids = await writeCalls(dependencies, principal, readUpsertBatch(body), null)
-        return { res: ids.map((one) => one ?? {}) }
+      handle: async ({ body, principal, reply }) => {
+        const ids = await writeCalls(dependencies, principal, { bytes: body, envelope: "upsert" })
+        reply.type(json).send(Buffer.concat([Buffer.from('{"res":'), ids, Buffer.from("}")]))
       },
     }),
     route({
@@ -66,7 +71,8 @@ export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
       bodyDocument: callsCompleteBody,
       response: emptyAnswer,
       handle: async ({ body, params, principal }) => {
-        await writeCalls(dependencies, principal, readCompleteCalls(body), `${params.entity}/${params.project}`)
+        const pathProject = `${params.entity}/${params.project}`
+        await writeCalls(dependencies, principal, { bytes: body, envelope: "complete", pathProject })
         return {}
       },
     }),
@@ -78,8 +84,8 @@ export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
       bodyDocument: callStartBody,
       response: callStarted,
       handle: async ({ body, params, principal }) => {
-        const project = `${params.entity}/${params.project}`
-        return (await writeCalls(dependencies, principal, readSingleCall(body, "start"), project))[0]
+        const pathProject = `${params.entity}/${params.project}`
+        return firstOf(await writeCalls(dependencies, principal, { bytes: body, envelope: "start", pathProject }))
       },
     }),
     route({
@@ -90,7 +96,8 @@ export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
       bodyDocument: callEndBody,
       response: emptyAnswer,
       handle: async ({ body, params, principal }) => {
-        await writeCalls(dependencies, principal, readSingleCall(body, "end"), `${params.entity}/${params.project}`)
+        const pathProject = `${params.entity}/${params.project}`
+        await writeCalls(dependencies, principal, { bytes: body, envelope: "end", pathProject })
         return {}
       },
     }),

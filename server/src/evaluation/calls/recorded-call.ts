@@ -5,6 +5,7 @@ import { CallRows } from "./call-rows.ts"
 import { writeCalls } from "./call-write.ts"
 import type { CallWriter } from "../../storage/traces/calls/calls-write.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
+import type { PayloadDependencies } from "../payload/run-payload-task.ts"
 
 export interface CallStart {
   id: string
@@ -33,9 +34,11 @@ export interface CallRecord {
   end?: CallEnd
 }
 
+export type RecordDependencies = PayloadDependencies & Pick<EvaluationDependencies, "writer">
+
 /** Resolves when all of them are stored and every read sees them. @throws {HeddleError} */
 export async function recordCalls(
-  dependencies: Pick<EvaluationDependencies, "database" | "writer">,
+  dependencies: RecordDependencies,
   principal: Principal,
   project: string,
   calls: readonly CallRecord[],
@@ -45,8 +48,8 @@ export async function recordCalls(
     ...(end === undefined ? [] : [`{"mode":"end","req":{"end":${endText(project, end)}}}`]),
   ])
   if (items.length === 0) return
-  const body = readUpsertBatch(Buffer.from(`{"batch":[${items.join(",")}]}`))
-  await writeCalls(dependencies, principal, body, null)
+  const bytes = Buffer.from(`{"batch":[${items.join(",")}]}`)
+  await writeCalls(dependencies, principal, { bytes, envelope: "upsert" })
 }
 
 /** Ends calls that the server had begun to record. @param projectId of the catalog. */

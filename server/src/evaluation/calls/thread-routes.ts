@@ -1,7 +1,6 @@
 /** `/threads/stream_query`: evaluation-store-calls 5. */
 import { HeddleError } from "../../errors.ts"
 import { type Route, route } from "../../http/route.ts"
-import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import { findThreads, threadSortFields, type ThreadsQuery } from "../../storage/traces/calls/threads.ts"
 import { threadRecord, threadsQueryRequest, type ThreadsQueryRequest } from "../../wire/evaluation/thread.ts"
@@ -33,7 +32,7 @@ export function threadRoutes({ database, traces }: EvaluationDependencies): Rout
 }
 
 async function* texts(threads: Promise<object[]>): AsyncGenerator<string[]> {
-  const found = await threads.catch(throwQueryFailure)
+  const found = await threads
   yield found.map((thread) => JSON.stringify(thread))
 }
 

@@ -3,6 +3,7 @@ import { randomUUIDv7 } from "node:crypto"
 import type { z } from "zod"
 import { invalid } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
+import { type AuditEntry, auditedAround, manyDeleted } from "../../storage/catalog/audit-logs.ts"
 import { isoTimeOf, microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import {
   deleteTokenPrices,
@@ -85,6 +86,8 @@ export async function purgeCosts(
 ): Promise<Record<string, never>> {
   const ids = idsToPurge(query.$expr, "costs", { in: true })
   const project = await projectForRead(database, principal, project_id)
-  await deleteTokenPrices(traces, project.id, ids)
+  const details = manyDeleted(ids)
+  const entry: AuditEntry = { type: "cost.deleted", team: project.entity, resourceId: project.name, details }
+  await auditedAround(database, principal, entry, () => deleteTokenPrices(traces, project.id, ids))
   return {}
 }

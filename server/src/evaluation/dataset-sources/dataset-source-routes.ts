@@ -1,5 +1,4 @@
 /** `/dataset_sources/…`: evaluation-store-objects 10. */
-import { z } from "zod"
 import { type Route, route } from "../../http/route.ts"
 import {
   datasetSourceLinkBody,
@@ -12,15 +11,12 @@ import {
   sourceDatasetsBody,
 } from "../../wire/evaluation/dataset-source.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { objectTextOrNull, readBody } from "../requests/request-text.ts"
+import { asksNothing } from "../../threads/thread-task.ts"
+import { linksTask } from "./link-body.ts"
 import { linkSources, querySourceDatasets, querySources, unlinkSources } from "./dataset-sources.ts"
 
 const shared = { method: "POST", access: "key", dialect: "reason", tag: "Datasets" } as const
 const json = "application/json; charset=utf-8"
-
-const readLinks = datasetSourceLinkBody.extend({
-  links: z.array(datasetSourceLinkBody.shape.links.element.extend({ link_metadata: z.string().nullish() })),
-})
 
 export function datasetSourceRoutes(dependencies: EvaluationDependencies): Route[] {
   return [
@@ -32,9 +28,10 @@ export function datasetSourceRoutes(dependencies: EvaluationDependencies): Route
       rawBody: true,
       bodyDocument: datasetSourceLinkBody,
       response: datasetSourcesLinked,
-      handle: ({ body, principal }) => {
-        const takers = { "links.*.link_metadata": objectTextOrNull(["body", "links", "link_metadata"]) }
-        return linkSources(dependencies, principal, readBody(readLinks, body, takers))
+      handle: async ({ body, principal }) => {
+        const options = { bytes: body.length, answer: asksNothing }
+        const { read } = await dependencies.threads.run(linksTask, { bytes: body }, options)
+        return linkSources(dependencies, principal, read)
       },
     }),
     route({

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto"
 import type { z } from "zod"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { withoutNotFinite } from "../../json/json-parts.ts"
 import {
   type DatasetSourceLink,
   deleteLinks,
@@ -13,7 +12,6 @@ import {
   putLinks,
 } from "../../storage/catalog/dataset-sources.ts"
 import type {
-  datasetSourceLinkBody,
   datasetSourceQueryBody,
   datasetSourcesLinked,
   datasetSourcesUnlinked,
@@ -25,40 +23,17 @@ import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../requests/list-range.ts"
 import { projectForRead, projectForWrite } from "../project-access.ts"
 import { isUuid } from "../../storage/catalog/identifiers.ts"
+import { type AskedLink, type LinkRequest, mostLinks } from "./link-body.ts"
 import { type AskedSource, findSources, type FoundSource } from "./source-lookup.ts"
 
-const mostLinks = 1000
 const mostRowDigests = 100
-/** Of the metadata that one request stores: each source of a link keeps a copy. */
-const mostMetadataBytes = 32 * 1024 * 1024
-
-type LinkBody = z.output<typeof datasetSourceLinkBody>
-
-/** As `datasetSourceLinkBody`, but the metadata of a link is the text that came. */
-export interface LinkRequest extends Omit<LinkBody, "links"> {
-  links: (Omit<LinkBody["links"][number], "link_metadata"> & { link_metadata?: string | null | undefined })[]
-}
-
-interface AskedLink {
-  rowDigest: string
-  source: AskedSource
-  metadata: string | null
-}
-
 /** Everything of the request or nothing. */
 export async function linkSources(
   dependencies: EvaluationDependencies,
   principal: Principal,
   body: LinkRequest,
 ): Promise<z.output<typeof datasetSourcesLinked>> {
-  const asked = body.links.flatMap(({ row_digest, sources, link_metadata }) => {
-    const metadata = link_metadata == null ? null : withoutNotFinite(link_metadata)
-    return sources.map((source) => ({ rowDigest: row_digest, source, metadata }))
-  })
-  if (asked.length > mostLinks) {
-    throw new HeddleError("payload_too_large", `${asked.length} links in one request; send at most ${mostLinks}`)
-  }
-  checkMetadata(asked)
+  const asked = body.links
   for (const { source } of asked) checkSource(source)
   const project = await projectForWrite(dependencies.database, principal, body.project_id)
   const found = await findSources(
@@ -71,15 +46,6 @@ export async function linkSources(
   const created = await putLinks(dependencies.database, project.id, [...byId.values()])
   const isTold = body.include_created_status === true
   return { entries: links.map(({ id }) => ({ link_id: id, created: isTold ? created.has(id) : null })) }
-}
-
-function checkMetadata(links: readonly AskedLink[]): void {
-  const bytes = links.reduce((sum, { metadata }) => sum + (metadata === null ? 0 : Buffer.byteLength(metadata)), 0)
-  if (bytes <= mostMetadataBytes) return
-  throw new HeddleError(
-    "payload_too_large",
-    `the links of the request keep ${bytes} bytes of link_metadata, one copy for each source; at most ${mostMetadataBytes}`,
-  )
 }
 
 /** A span's id is one within its trace; a conversation has many traces. */

@@ -5,7 +5,6 @@ import { type CallRow, readCallRows } from "../../storage/traces/calls/shown-cal
 import { needsDatasetRows, scoresHead } from "../../storage/traces/eval-results/result-fields.ts"
 import { findResultRows, type ResultsQuery } from "../../storage/traces/eval-results/result-rows.ts"
 import type { TrialScope } from "../../storage/traces/eval-results/trials.ts"
-import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import type { EvalResultsBody } from "../../wire/evaluation/eval-results.ts"
 import { fieldsOf } from "../calls/call-expansion.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
@@ -24,16 +23,18 @@ export async function* queryResults(
   body: EvalResultsBody,
 ): AsyncGenerator<string> {
   const evaluationIds = evaluationsOf(body)
-  const roots = await readCallRows(dependencies.traces, project.id, evaluationIds, ["inputs", "display_name"]).catch(
-    throwQueryFailure,
-  )
+  const roots = await readCallRows(dependencies.traces, project.id, evaluationIds, [
+    "inputs",
+    "display_name",
+    "summary",
+  ])
   const traceIds = [...new Set(roots.map(({ trace_id }) => trace_id))]
   const scope: TrialScope = { projectId: project.id, evaluationIds, traceIds }
   const request = resultsQuery(body, scope)
   const [found, summary] = await Promise.all([
     body.include_rows ? findResultRows(dependencies.traces, request) : { rows: [], total: 0 },
     body.include_summary ? summarizeResults(dependencies, project, summaryRequest(body, scope, roots)) : null,
-  ]).catch(throwQueryFailure)
+  ])
   const warnings = missingEvaluations(evaluationIds, roots)
   const rows = new ResultRows(dependencies, principal, project, {
     scope,
@@ -41,6 +42,7 @@ export async function* queryResults(
     resolves: body.include_raw_data_rows && body.resolve_row_refs,
     withChildren: body.include_predict_and_score_children,
     withCosts: body.include_costs,
+    withOutputs: body.include_model_outputs,
   })
   yield '{"rows":['
   yield* joined(rows.texts(found.rows))

@@ -17,6 +17,7 @@ export interface ResultOptions {
   resolves: boolean
   withChildren: boolean
   withCosts: boolean
+  withOutputs: boolean
 }
 
 /** Trials read at once: few at first, so that the answer starts soon, then as many as these bytes hold. */
@@ -93,11 +94,16 @@ export class ResultRows {
 
   /** By the id of the trial. */
   async #trialTexts(trials: ReadonlyMap<string, CallRow>): Promise<Map<string, string>> {
-    const { withChildren, withCosts } = this.#options
+    const { withChildren, withCosts, withOutputs } = this.#options
     const children = withChildren || withCosts ? await this.#readChildren([...trials.keys()]) : new Map<string, never>()
     const parts = Array.from(trials.values(), (row) => ({ row, children: children.get(row.id) ?? [] }))
     const cost = withCosts ? await this.#costs(parts) : null
-    return new Map(parts.map((one) => [one.row.id, trialText({ ...one, cost, showsChildren: withChildren })]))
+    return new Map(
+      parts.map((one) => [
+        one.row.id,
+        trialText({ ...one, cost, showsChildren: withChildren, showsOutput: withOutputs }),
+      ]),
+    )
   }
 
   /** By the id of the trial they are below, oldest first. */

@@ -7,7 +7,7 @@ import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type { TrialScope } from "../../storage/traces/eval-results/trials.ts"
 import type { EvalResultsSummary, EvaluationSummary } from "../../wire/evaluation/eval-results.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { stringAt } from "../evaluation-runs/run-calls.ts"
+import { failuresOf, stringAt } from "../evaluation-runs/run-calls.ts"
 import { evaluationOf } from "../evaluation-runs/runs.ts"
 import { ScoreStatistics } from "../evaluation-runs/score-statistics.ts"
 import type { ProjectAccess } from "../project-access.ts"
@@ -39,6 +39,7 @@ export async function summarizeResults(
   ])
   const evaluations = roots.map((root): EvaluationSummary => {
     const count = counts.get(root.id)
+    const failures = failuresOf(root)
     return {
       evaluation_call_id: root.id,
       trial_count: count?.trials ?? 0,
@@ -50,6 +51,7 @@ export async function summarizeResults(
       display_name: root.display_name ?? null,
       trace_id: root.trace_id,
       started_at: root.started_at,
+      ...(failures === null ? {} : { failures }),
     }
   })
   return { row_count, evaluations }

@@ -14,9 +14,10 @@ export interface TrialParts {
   cost: ((usage: ReadonlyMap<string, TokenUsage>, startedAt: string) => number | null) | null
   /** Whether the ids of the children are shown. */
   showsChildren: boolean
+  showsOutput: boolean
 }
 
-export function trialText({ row, children, cost, showsChildren }: TrialParts): string {
+export function trialText({ row, children, cost, showsChildren, showsOutput }: TrialParts): string {
   const output = row.output ?? "null"
   const predict = predictCallOf(row, children)
   const scores = objectOrEmpty(memberText(output, "scores"))
@@ -37,8 +38,8 @@ export function trialText({ row, children, cost, showsChildren }: TrialParts): s
       : {},
     genai_span_ref: spanRefs(predict === null ? [row] : [predict, row]),
   })
-  const modelOutput = memberText(output, "output") ?? memberText(output, "model_output") ?? "null"
-  return `${known.slice(0, -1)},"model_output":${modelOutput},"scores":${scores}}`
+  const given = showsOutput ? (memberText(output, "output") ?? memberText(output, "model_output")) : null
+  return `${known.slice(0, -1)},"model_output":${given ?? "null"},"scores":${scores}}`
 }
 
 function objectOrEmpty(text: string | null): string {

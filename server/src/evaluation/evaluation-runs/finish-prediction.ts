@@ -3,7 +3,6 @@ import type { Principal } from "../../http/principal.ts"
 import { memberText, withMembers } from "../../json/json-members.ts"
 import { findChildIds } from "../../storage/traces/calls/call-children.ts"
 import { type CallRow, readCallRows } from "../../storage/traces/calls/shown-calls.ts"
-import { queryFailure } from "../../storage/traces/query-failure.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { callDuration } from "../calls/call-duration.ts"
 import { recordCalls } from "../calls/recorded-call.ts"
@@ -52,16 +51,12 @@ function withScores(output: string, scores: Scores): string {
 /** JSON texts of the newest score of each scorer, by the scorer's name. */
 async function scoresOf({ traces }: EvaluationDependencies, project: ProjectAccess, trial: CallRow): Promise<Scores> {
   const scores = new Map<string, string>()
-  try {
-    const ids = await findChildIds(traces, project.id, trial)
-    for (const row of await readCallRows(traces, project.id, ids, ["attributes", "output"])) {
-      const { score, scorer } = markersOf(row)
-      if (score !== "true" || typeof scorer !== "string") continue
-      const name = tryParseRef(scorer)?.name
-      if (name !== undefined) scores.set(name, row.output ?? "null")
-    }
-  } catch (error) {
-    throw queryFailure(error)
+  const ids = await findChildIds(traces, project.id, trial)
+  for (const row of await readCallRows(traces, project.id, ids, ["attributes", "output"])) {
+    const { score, scorer } = markersOf(row)
+    if (score !== "true" || typeof scorer !== "string") continue
+    const name = tryParseRef(scorer)?.name
+    if (name !== undefined) scores.set(name, row.output ?? "null")
   }
   return scores
 }

@@ -1,7 +1,6 @@
 /** Finishing an evaluation run: its output is the means of what its trials gave (evaluation-store-objects 7). */
 import type { Principal } from "../../http/principal.ts"
 import { readTrialScores } from "../../storage/traces/eval-results/trial-scores.ts"
-import { queryFailure } from "../../storage/traces/query-failure.ts"
 import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
 import { derivedId } from "../calls/derived-id.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
@@ -14,6 +13,7 @@ import { evaluationOf, findRun } from "./runs.ts"
 /**
  * Again, it takes the means anew; the time at which it ended stays, and so does its summary without a new one.
  * @param summary JSON text of an object; null: none.
+ * @param scorers names: those without any mean are told with null, as the Python SDK does.
  */
 export async function finishRun(
   dependencies: EvaluationDependencies,
@@ -21,10 +21,12 @@ export async function finishRun(
   projectName: string,
   id: string,
   summary: string | null,
+  scorers: readonly string[] = [],
 ): Promise<void> {
   const project = await projectForRead(dependencies.database, principal, projectName)
   const run = await findRun(dependencies, project, id)
-  const output = JSON.stringify(await meansOf(dependencies, project, run))
+  const unanswered = Object.fromEntries(scorers.map((name) => [name, null]))
+  const output = JSON.stringify({ ...unanswered, ...(await meansOf(dependencies, project, run)) })
   const now = new Date()
   const endedAt = run.ended_at ?? now
   // The same for each finish of a run.
@@ -52,17 +54,13 @@ async function meansOf(
   const scope = { projectId: project.id, evaluationIds: [run.id], traceIds: [run.trace_id] }
   const statistics = new ScoreStatistics()
   const outputs = { count: 0, sum: 0 }
-  try {
-    for await (const trials of readTrialScores(traces, scope)) {
-      for (const { scores, numeric_output } of trials) {
-        if (scores?.startsWith("{") === true) statistics.add(JSON.parse(scores))
-        if (numeric_output === null) continue
-        outputs.count++
-        outputs.sum += numeric_output
-      }
+  for await (const trials of readTrialScores(traces, scope)) {
+    for (const { scores, numeric_output } of trials) {
+      if (scores?.startsWith("{") === true) statistics.add(JSON.parse(scores))
+      if (numeric_output === null) continue
+      outputs.count++
+      outputs.sum += numeric_output
     }
-  } catch (error) {
-    throw queryFailure(error)
   }
   return { ...statistics.means(), ...(outputs.count === 0 ? {} : { output: { mean: outputs.sum / outputs.count } }) }
 }

@@ -10,11 +10,12 @@ import {
   predictionParams,
 } from "../../wire/evaluation/evaluation-run.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
+import { readForProject } from "../payload/read-body.ts"
 import { projectNameOf } from "../object-families/family.ts"
 import { type CallFamily, callFamilyRoutes, familyAccess, familyPath } from "./call-family.ts"
 import { finishPrediction } from "./finish-prediction.ts"
 import { createPrediction, findPrediction, isPrediction, listPredictions, predictionText } from "./predictions.ts"
-import { readPredictionBody } from "./run-bodies.ts"
+import { predictionTask } from "./run-bodies.ts"
 
 const predictions: CallFamily<typeof ofRunListQuery> = {
   name: "predictions",
@@ -39,8 +40,11 @@ export function predictionRoutes(dependencies: EvaluationDependencies): Route[] 
       rawBody: true,
       bodyDocument: predictionCreateBody,
       response: predictionCreated,
-      handle: async ({ body, params, principal }) =>
-        createPrediction(dependencies, principal, projectNameOf(params), readPredictionBody(body)),
+      handle: async (context) => {
+        const project = projectNameOf(context.params)
+        const body = await readForProject(dependencies, project, predictionTask, context)
+        return createPrediction(dependencies, context.principal, project, body)
+      },
     }),
     ...callFamilyRoutes(dependencies, predictions),
     route({

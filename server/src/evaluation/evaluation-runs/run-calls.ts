@@ -1,10 +1,10 @@
 /** Reads the calls of evaluations: one by its id, or a list as JSON Lines. */
 import { HeddleError } from "../../errors.ts"
 import { memberText, textAt } from "../../json/json-members.ts"
-import { findCallIds } from "../../storage/traces/calls/calls-read.ts"
+import { findCalls } from "../../storage/traces/calls/calls-read.ts"
 import { type CallsQuery, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
-import { type CallColumn, type CallRow, readCallRows } from "../../storage/traces/calls/shown-calls.ts"
-import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
+import { type CallColumn, type CallRow, readCallRows, readRowsOf } from "../../storage/traces/calls/shown-calls.ts"
+import { type EvaluationFailures, evaluationFailures } from "../../wire/evaluation/execution.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import type { ListRange } from "../requests/list-range.ts"
 import type { ProjectAccess } from "../project-access.ts"
@@ -26,7 +26,7 @@ export async function findCall(
   project: ProjectAccess,
   id: string,
 ): Promise<CallRow | null> {
-  const [row] = await readCallRows(traces, project.id, [id], columns).catch(throwQueryFailure)
+  const [row] = await readCallRows(traces, project.id, [id], columns)
   return row ?? null
 }
 
@@ -41,9 +41,9 @@ export async function* listCalls(
 ): AsyncGenerator<CallRow[]> {
   if (range.limit === 0) return
   const selection = selectCalls({ projectId: project.id, projectName: project.name, filter, query, sortBy: null })
-  const ids = await findCallIds(traces, selection, range).catch(throwQueryFailure)
-  for (let from = 0; from < ids.length; from += rowsAtOnce) {
-    yield await readCallRows(traces, project.id, ids.slice(from, from + rowsAtOnce), columns).catch(throwQueryFailure)
+  const calls = await findCalls(traces, selection, range)
+  for (let from = 0; from < calls.length; from += rowsAtOnce) {
+    yield await readRowsOf(traces, project.id, calls.slice(from, from + rowsAtOnce), columns)
   }
 }
 
@@ -55,7 +55,7 @@ export async function idsOfKind(
   isOne: (row: CallRow) => boolean,
 ): Promise<string[]> {
   if (ids.length === 0) return []
-  const rows = await readCallRows(traces, project.id, [...new Set(ids)], ["attributes"]).catch(throwQueryFailure)
+  const rows = await readCallRows(traces, project.id, [...new Set(ids)], ["attributes"])
   return rows.filter(isOne).map(({ id }) => id)
 }
 
@@ -76,6 +76,12 @@ export function isScoreCall(row: CallRow): boolean {
 export function stringAt(payload: string | null | undefined, ...path: readonly string[]): string | null {
   const text = textAt(payload ?? "null", path)
   return text?.trimStart().startsWith('"') === true ? (JSON.parse(text) as string) : null
+}
+
+/** What failed of a run by the server, as its summary tells; null: nothing, or another client ran it. */
+export function failuresOf({ summary }: CallRow): EvaluationFailures | null {
+  const told: unknown = JSON.parse(memberText(summary ?? "null", "failures") ?? "null")
+  return evaluationFailures.safeParse(told).data ?? null
 }
 
 export function notFound(kind: string, id: string): HeddleError {

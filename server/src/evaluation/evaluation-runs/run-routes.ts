@@ -11,10 +11,11 @@ import {
   finished,
 } from "../../wire/evaluation/evaluation-run.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
+import { readForProject } from "../payload/read-body.ts"
 import { projectNameOf } from "../object-families/family.ts"
 import { type CallFamily, callFamilyRoutes, familyAccess, familyPath } from "./call-family.ts"
 import { finishRun } from "./finish-run.ts"
-import { readFinishBody } from "./run-bodies.ts"
+import { finishTask } from "./run-bodies.ts"
 import { createRun, findRun, isRun, listRuns, runText } from "./runs.ts"
 
 const runs: CallFamily<typeof evaluationRunListQuery> = {
@@ -51,8 +52,9 @@ export function runRoutes(dependencies: EvaluationDependencies): Route[] {
       rawBody: true,
       bodyDocument: evaluationRunFinishBody,
       response: finished,
-      handle: async ({ body, params, principal }) => {
-        const summary = readFinishBody(body)
+      handle: async (context) => {
+        const { params, principal } = context
+        const summary = await readForProject(dependencies, projectNameOf(params), finishTask, context)
         await finishRun(dependencies, principal, projectNameOf(params), params.evaluation_run_id, summary)
         return { success: true }
       },

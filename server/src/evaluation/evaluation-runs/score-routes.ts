@@ -3,9 +3,10 @@ import { type Route, route } from "../../http/route.ts"
 import { projectParams } from "../../wire/evaluation/call-write.ts"
 import { ofRunListQuery, score, scoreCreateBody, scoreCreated } from "../../wire/evaluation/evaluation-run.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
+import { readForProject } from "../payload/read-body.ts"
 import { projectNameOf } from "../object-families/family.ts"
 import { type CallFamily, callFamilyRoutes, familyAccess, familyPath } from "./call-family.ts"
-import { readScoreBody } from "./run-bodies.ts"
+import { scoreTask } from "./run-bodies.ts"
 import { createScore, isScore, listScores, readScore } from "./scores.ts"
 
 const scores: CallFamily<typeof ofRunListQuery> = {
@@ -31,8 +32,11 @@ export function scoreRoutes(dependencies: EvaluationDependencies): Route[] {
       rawBody: true,
       bodyDocument: scoreCreateBody,
       response: scoreCreated,
-      handle: async ({ body, params, principal }) =>
-        createScore(dependencies, principal, projectNameOf(params), readScoreBody(body)),
+      handle: async (context) => {
+        const project = projectNameOf(context.params)
+        const body = await readForProject(dependencies, project, scoreTask, context)
+        return createScore(dependencies, context.principal, project, body)
+      },
     }),
     ...callFamilyRoutes(dependencies, scores),
   ]

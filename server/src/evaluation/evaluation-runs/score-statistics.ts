@@ -1,4 +1,5 @@
 /** Statistics over scores, one for each leaf of what a scorer gives: evaluation-store-objects 7. */
+import { isMap } from "../../json/parsed-json.ts"
 import type { ScorerStat } from "../../wire/evaluation/eval-results.ts"
 
 type ValueType = "binary" | "continuous" | "text"
@@ -81,10 +82,6 @@ function typeOf(value: unknown): ValueType | null {
   if (typeof value === "boolean") return "binary"
   if (typeof value === "number") return "continuous"
   return typeof value === "string" ? "text" : null
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 /** A scorer that gave a number once and an object another time keeps what came first. */

@@ -7,7 +7,9 @@ import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
 import type { OfRunList } from "../../wire/evaluation/evaluation-run.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { recordCalls } from "../calls/recorded-call.ts"
-import { checkPayloadSize, createFeedback, type NewFeedback } from "../feedback/feedback-create.ts"
+import { createFeedback } from "../feedback/feedback-create.ts"
+import type { NewFeedback } from "../feedback/feedback-task.ts"
+import { checkPayloadSize } from "../feedback/payload-size.ts"
 import { checkFeedback } from "../feedback/feedback-types.ts"
 import type { ListRange } from "../requests/list-range.ts"
 import { textOr } from "../object-families/family.ts"
@@ -57,7 +59,7 @@ export async function createScore(
   const end = { id, endedAt: now, output: body.value, summary: "{}", exception: null }
   const feedback = feedbackOf(project, { id, scorerName, body })
   // What feedback's stricter rules refuse leaves no call behind, and no feedback names a call that is not there.
-  checkFeedback(feedback.body)
+  checkFeedback({ ...feedback.fields, payload: { output: null } })
   checkPayloadSize(feedback.payload)
   await recordCalls(dependencies, principal, project.name, [{ start, end }])
   await createFeedback(dependencies, principal, [feedback])
@@ -89,15 +91,14 @@ function feedbackOf(
   { id, scorerName, body }: { id: string; scorerName: string; body: NewScore },
 ): NewFeedback {
   const call = `${refPrefix}${project.name}/call/`
-  const feedback = {
+  const fields = {
     project_id: project.name,
     weave_ref: `${call}${body.prediction_id}`,
     feedback_type: `wandb.runnable.${scorerName}`,
     runnable_ref: body.scorer,
     call_ref: `${call}${id}`,
-    payload: { output: null },
   }
-  return { body: feedback, payload: `{"output":${withoutNotFinite(body.value)}}` }
+  return { fields, payload: `{"output":${withoutNotFinite(body.value)}}` }
 }
 
 export const isScore = (row: CallRow): boolean => markersOf(row).score === "true"

@@ -1,5 +1,5 @@
+import { isMap } from "../../json/parsed-json.ts"
 /** The answer that the chunks of a stream add up to, for the recorded call. */
-import { isMap } from "../objects/object-classes.ts"
 
 interface ToolCall {
   id: string

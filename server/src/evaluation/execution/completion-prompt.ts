@@ -1,10 +1,10 @@
 /** The messages of a completion: those of a published prompt, then its own, with their variables filled in. */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
+import { isMap } from "../../json/parsed-json.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import type { ProjectAccess } from "../project-access.ts"
 import { refPrefix } from "../refs/refs.ts"
-import { isMap } from "../objects/object-classes.ts"
 import { publishedVersion, readPublished } from "./published-object.ts"
 import { fillMessage, type TemplateVariables } from "./template.ts"
 

@@ -34,7 +34,7 @@ export function completionRoutes(dependencies: ExecutionDependencies): Route[] {
       schemas: { body: completionBody },
       response: completionLine,
       answerTypes: lineTypes,
-      streamsLive: true,
+      isUncompressed: true,
       handle: async (context) => {
         const lines = await streamCompletion(dependencies, context, context.body, context.exactBody())
         await sendStream(context.reply, linesType(context.request.headers.accept), lines)

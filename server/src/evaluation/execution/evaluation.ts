@@ -1,8 +1,8 @@
 /** Evaluations that the server can run: their dataset is published, their scorers are LLM judges. */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
+import { isMap } from "../../json/parsed-json.ts"
 import { tableDigests } from "../../storage/traces/table-rows.ts"
-import { isMap } from "../objects/object-classes.ts"
 import type { ProjectAccess } from "../project-access.ts"
 import { tryParseRef } from "../refs/refs.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"

@@ -4,7 +4,6 @@ import type { Principal } from "../../http/principal.ts"
 import type { ProjectAccess } from "../project-access.ts"
 import type { AdmittedChat } from "./chat-models.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
-import { withoutTokens } from "./own-chat.ts"
 import { findProviderModel, isProviderModelName } from "./providers/provider.ts"
 import { providerChat } from "./providers/provider-chat.ts"
 
@@ -34,7 +33,7 @@ export async function admitModel(
     return { chat: providerChat(dependencies.fetchPolicy, provider, request.exactBody), model: provider.usageName }
   }
   const chat = await dependencies.chatModels.admit({ ...request, principal, project: project.name }).catch(withWayOut)
-  return { chat: withoutTokens(chat, request.body["logprobs"] === true), model }
+  return { chat, model }
 }
 
 function withWayOut(error: unknown): never {

@@ -5,22 +5,21 @@
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { deleteOpenCalls, findOpenCalls, insertOpenCall } from "../../storage/catalog/open-calls.ts"
+import { toTheEnd } from "../../work/work-scope.ts"
 import { readRunningCalls } from "../../storage/traces/calls/running-calls.ts"
-import { type CallEnd, type CallStart, endCalls, recordCalls } from "../calls/recorded-call.ts"
+import { type CallEnd, type CallStart, endCalls, recordCalls, type RecordDependencies } from "../calls/recorded-call.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import type { ProjectAccess } from "../project-access.ts"
 
-type Dependencies = Pick<EvaluationDependencies, "database" | "writer">
-
 export class RecordedQuestion {
-  readonly #dependencies: Dependencies
+  readonly #dependencies: RecordDependencies
   readonly #principal: Principal
   readonly #project: ProjectAccess
   readonly #start: CallStart
 
-  constructor(dependencies: Dependencies, principal: Principal, project: ProjectAccess, start: CallStart) {
+  constructor(dependencies: RecordDependencies, principal: Principal, project: ProjectAccess, start: CallStart) {
     this.#dependencies = dependencies
-    this.#principal = principal
+    this.#principal = { ...principal, boundProject: { id: project.id, name: project.name } }
     this.#project = project
     this.#start = start
   }
@@ -38,9 +37,12 @@ export class RecordedQuestion {
     }
   }
 
-  async end(end: Omit<CallEnd, "id" | "endedAt">): Promise<void> {
-    await this.#record({ end: { ...end, id: this.#start.id, endedAt: new Date() } })
-    await this.#forget()
+  /** Also when the client has left: what the model answered has been paid. */
+  end(end: Omit<CallEnd, "id" | "endedAt">): Promise<void> {
+    return toTheEnd(async () => {
+      await this.#record({ end: { ...end, id: this.#start.id, endedAt: new Date() } })
+      await this.#forget()
+    })
   }
 
   #record(record: { start: CallStart } | { end: CallEnd }): Promise<void> {

@@ -1,7 +1,7 @@
 /** Scorers that the server can run: objects of the class `LLMAsAJudgeScorer` (weave 0.54, `scorers/llm_as_a_judge_scorer.py`). */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { isMap } from "../objects/object-classes.ts"
+import { isMap } from "../../json/parsed-json.ts"
 import type { ProjectAccess } from "../project-access.ts"
 import { refPrefix } from "../refs/refs.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"

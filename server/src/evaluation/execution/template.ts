@@ -1,6 +1,6 @@
 /** `{name}` in texts of prompts, as Python's `str.format` reads it: weave 0.54, `prompt/prompt.py`. */
 import { HeddleError } from "../../errors.ts"
-import { isMap } from "../objects/object-classes.ts"
+import { isMap } from "../../json/parsed-json.ts"
 
 /** Values of {@link parseExact}. */
 export type TemplateVariables = Readonly<Record<string, unknown>>

@@ -1,7 +1,6 @@
 /** Which calls an export holds: those that `/calls/stream_query` would answer. */
 import type { Readable } from "node:stream"
 import type { Principal } from "../../http/principal.ts"
-import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import { type ExportedCallColumn, exportedCallColumns, printCalls } from "../../storage/traces/export/print-calls.ts"
 import type { ExportCallsBody } from "../../wire/evaluation/export.ts"
 import { chosenColumns } from "../calls/call-columns.ts"
@@ -17,19 +16,18 @@ export async function exportCalls(
   principal: Principal,
   project: ProjectAccess,
   body: ExportCallsBody,
-  signal: AbortSignal,
 ): Promise<Readable> {
   const page = checkRange(body)
   const columns = exportedColumns(body.columns ?? null)
   const selection = await selectionOf(dependencies, principal, project, body)
   const print = {
     columns,
-    byId: body.sort_by == null,
+    asStored: body.sort_by == null,
     page,
     format: body.format,
     spreadsheetSafe: body.spreadsheet_safe === true,
   }
-  return printCalls(dependencies.traces, selection, print, signal).catch(throwQueryFailure)
+  return printCalls(dependencies.traces, selection, print)
 }
 
 function exportedColumns(columns: readonly string[] | null): ExportedCallColumn[] {

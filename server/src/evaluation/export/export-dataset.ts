@@ -5,6 +5,7 @@ import { jsonLine } from "../../json/json-lines.ts"
 import { membersOf } from "../../json/json-members.ts"
 import type { ExportDatasetBody } from "../../wire/evaluation/export.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
+import { keepScope } from "../../work/work-scope.ts"
 import { liveVersion } from "../objects/object-read.ts"
 import type { ProjectAccess } from "../project-access.ts"
 import { tryParseRef } from "../refs/refs.ts"
@@ -20,10 +21,14 @@ export async function exportDataset(
 ): Promise<Readable> {
   const digest = body.table_digest ?? (await tableOf(database, project, body))
   const rows = () => tableTexts(traces, project, digest)
-  if (body.format === "jsonl") return Readable.from(lines(await rows()), { objectMode: false })
+  if (body.format === "jsonl") return readable(lines(await rows()))
   const columns = await datasetColumns(await rows())
   if (body.format === "parquet") return datasetParquet(columns, await rows())
-  return Readable.from(csv(columns, await rows(), body.spreadsheet_safe === true), { objectMode: false })
+  return readable(csv(columns, await rows(), body.spreadsheet_safe === true))
+}
+
+function readable(pieces: AsyncGenerator<string>): Readable {
+  return Readable.from(keepScope(pieces), { objectMode: false })
 }
 
 async function tableOf(

@@ -1,7 +1,6 @@
 /** Which feedback an export holds: that which `/feedback/query` would answer. */
 import type { Readable } from "node:stream"
 import { printFeedback } from "../../storage/traces/export/print-feedback.ts"
-import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import type { ExportFeedbackBody } from "../../wire/evaluation/export.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../requests/list-range.ts"
@@ -11,10 +10,9 @@ export async function exportFeedback(
   { traces }: EvaluationDependencies,
   project: ProjectAccess,
   body: ExportFeedbackBody,
-  signal: AbortSignal,
 ): Promise<Readable> {
   const page = { ...checkRange(body), sortBy: body.sort_by ?? null }
   const selection = { projectId: project.id, projectName: project.name, where: body.query?.$expr ?? null }
   const style = { format: body.format, spreadsheetSafe: body.spreadsheet_safe === true }
-  return printFeedback(traces, selection, page, style, signal).catch(throwQueryFailure)
+  return printFeedback(traces, selection, page, style)
 }

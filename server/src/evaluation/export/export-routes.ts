@@ -39,7 +39,7 @@ export function exportRoutes(dependencies: EvaluationDependencies): Route[] {
       handle: async (context) => {
         const body = exactRequest(context)
         const project = await projectForRead(database, context.principal, body.project_id)
-        const file = await exportCalls(dependencies, context.principal, project, body, context.signal)
+        const file = await exportCalls(dependencies, context.principal, project, body)
         sendFile(context.reply, file, "calls", body.format)
       },
     }),
@@ -53,7 +53,7 @@ export function exportRoutes(dependencies: EvaluationDependencies): Route[] {
       handle: async (context) => {
         const body = exactRequest(context)
         const project = await projectForRead(database, context.principal, body.project_id)
-        const file = await exportFeedback(dependencies, project, body, context.signal)
+        const file = await exportFeedback(dependencies, project, body)
         sendFile(context.reply, file, "feedback", body.format)
       },
     }),

@@ -19,8 +19,8 @@ export function nameEmoji(text: string): EmojiName | null {
   const named = find(text)
   if (named !== undefined) return emojiName(named, named.name)
   const bare = withoutVariation(text.replaceAll(toneModifiers, ""))
-  const base = find(pairs[bare] ?? bare)
-  if (base !== undefined) return emojiName(base, toned(base.name, tonesOf(text), bare in pairs))
+  const base = find(pairs.get(bare) ?? bare)
+  if (base !== undefined) return emojiName(base, toned(base.name, tonesOf(text), pairs.has(bare)))
   // One that is newer than the list has no name yet.
   return isOneEmoji(text) ? { alias: text, detoned: text, detonedAlias: text } : null
 }
@@ -45,20 +45,20 @@ const toneNames: Record<string, string> = {
 }
 
 /** Two people with a tone each are written as two, and as one character when both have none. */
-const pairs: Record<string, string> = {
-  "🫱‍🫲": "🤝",
-  "🧑‍❤‍🧑": "💑",
-  "🧑‍❤‍💋‍🧑": "💏",
-  "👨‍🤝‍👨": "👬",
-  "👩‍🤝‍👨": "👫",
-  "👩‍🤝‍👩": "👭",
-  "🧑‍🐰‍🧑": "👯",
-  "👨‍🐰‍👨": "👯‍♂",
-  "👩‍🐰‍👩": "👯‍♀",
-  "🧑‍🫯‍🧑": "🤼",
-  "👨‍🫯‍👨": "🤼‍♂",
-  "👩‍🫯‍👩": "🤼‍♀",
-}
+const pairs = new Map([
+  ["🫱‍🫲", "🤝"],
+  ["🧑‍❤‍🧑", "💑"],
+  ["🧑‍❤‍💋‍🧑", "💏"],
+  ["👨‍🤝‍👨", "👬"],
+  ["👩‍🤝‍👨", "👫"],
+  ["👩‍🤝‍👩", "👭"],
+  ["🧑‍🐰‍🧑", "👯"],
+  ["👨‍🐰‍👨", "👯‍♂"],
+  ["👩‍🐰‍👩", "👯‍♀"],
+  ["🧑‍🫯‍🧑", "🤼"],
+  ["👨‍🫯‍👨", "🤼‍♂"],
+  ["👩‍🫯‍👩", "🤼‍♀"],
+])
 
 /** U+FE0F asks for the coloured form; emoji are also sent without it. */
 function withoutVariation(text: string): string {

@@ -2,7 +2,6 @@
 import { invalid } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { aggregateFeedback } from "../../storage/traces/feedback/feedback-aggregate.ts"
-import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import type { FeedbackAggregateAnswer, FeedbackAggregateBody } from "../../wire/evaluation/feedback-stats.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { projectForRead } from "../project-access.ts"
@@ -32,7 +31,7 @@ export async function aggregatedFeedback(
     scorerIds: body.scorer_ids ?? [],
     agentNames: body.span_agent_names ?? [],
     spanTypes: body.span_types ?? [],
-  }).catch(throwQueryFailure)
+  })
   const buckets = rows.map((row) => ({
     time_bucket_start_ms: row.bucket === null ? null : row.bucket * 1000,
     group: row.group,

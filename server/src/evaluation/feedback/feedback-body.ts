@@ -4,21 +4,21 @@ import { parse } from "../../http/validation.ts"
 import type { JsonCursor } from "../../json/json-cursor.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
 import { feedbackBatchBody, feedbackCreateBody, feedbackReplaceBody } from "../../wire/evaluation/feedback.ts"
-import type { NewFeedback } from "./feedback-create.ts"
+import type { FeedbackItem } from "./feedback-row.ts"
 import { readBody } from "../requests/request-text.ts"
 
-export function readFeedback(bytes: Buffer): NewFeedback {
+export function readFeedback(bytes: Buffer): FeedbackItem {
   const { body, document, texts } = read(bytes, feedbackCreateBody, "payload")
   return { body, payload: texts.of(document) }
 }
 
-export function readFeedbackBatch(bytes: Buffer): NewFeedback[] {
+export function readFeedbackBatch(bytes: Buffer): FeedbackItem[] {
   const { body, document, texts } = read(bytes, feedbackBatchBody, "batch.*.payload")
   const { batch } = document as { batch: unknown[] }
   return body.batch.map((item, index) => ({ body: item, payload: texts.of(batch[index]) }))
 }
 
-export function readFeedbackReplacement(bytes: Buffer): { feedbackId: string; item: NewFeedback } {
+export function readFeedbackReplacement(bytes: Buffer): { feedbackId: string; item: FeedbackItem } {
   const { body, document, texts } = read(bytes, feedbackReplaceBody, "payload")
   return { feedbackId: body.feedback_id, item: { body, payload: texts.of(document) } }
 }

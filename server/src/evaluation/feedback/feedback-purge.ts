@@ -1,6 +1,8 @@
 /** Deleting feedback by id: evaluation-store-objects 5. */
 import type { Principal } from "../../http/principal.ts"
-import { findFeedback, writeFeedback } from "../../storage/traces/feedback/feedback-rows.ts"
+import { type AuditEntry, auditedAround, manyDeleted } from "../../storage/catalog/audit-logs.ts"
+import { usageOf } from "../../storage/team-usage.ts"
+import { feedbackLines, findFeedback, insertFeedback } from "../../storage/traces/feedback/feedback-rows.ts"
 import type { RowPurgeBody } from "../../wire/evaluation/row-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { projectForRead } from "../project-access.ts"
@@ -15,6 +17,11 @@ export async function purgeFeedback(
   const ids = idsToPurge(query.$expr, "feedback", { in: false })
   const project = await projectForRead(database, principal, project_id)
   const found = await findFeedback(traces, project.id, ids)
-  await writeFeedback(traces, [], found)
+  if (found.length > 0) {
+    const details = manyDeleted(ids, found.length)
+    const entry: AuditEntry = { type: "feedback.deleted", team: project.entity, resourceId: project.name, details }
+    await auditedAround(database, principal, entry, () => insertFeedback(traces, feedbackLines([], found)))
+    usageOf(database)?.changed(project.entityId)
+  }
   return {}
 }

@@ -3,7 +3,6 @@ import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { feedbackColumns } from "../../storage/traces/feedback/feedback-fields.ts"
 import { countFeedback, type FeedbackSelection, selectFeedback } from "../../storage/traces/feedback/feedback-query.ts"
-import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import type { RowQueryBody } from "../../wire/evaluation/row-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../requests/list-range.ts"
@@ -21,13 +20,10 @@ export async function queryFeedback(
   const project = await projectForRead(database, principal, body.project_id)
   const selection = { projectId: project.id, projectName: project.name, where: body.query?.$expr ?? null }
   const asked = body.fields?.length ? [...new Set(body.fields)] : null
-  if (asked?.includes(countField))
-    return countAnswer(asked, await countFeedback(traces, selection).catch(throwQueryFailure))
+  if (asked?.includes(countField)) return countAnswer(asked, await countFeedback(traces, selection))
   const fields = asked ?? Object.keys(feedbackColumns)
-  const rows = await selectFeedback(traces, selection, { fields, sortBy: body.sort_by ?? null, limit, offset }).catch(
-    throwQueryFailure,
-  )
-  const total = await totalCount(traces, selection, rows.length, { limit, offset }).catch(throwQueryFailure)
+  const rows = await selectFeedback(traces, selection, { fields, sortBy: body.sort_by ?? null, limit, offset })
+  const total = await totalCount(traces, selection, rows.length, { limit, offset })
   const texts = rows.map((values) => rowText(fields, values, asked === null))
   return `{"result":[${texts.join(",")}],"total_count":${total}}`
 }

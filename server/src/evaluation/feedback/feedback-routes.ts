@@ -1,6 +1,5 @@
 /** `/feedback/…`: evaluation-store-objects 2.3, 2.4 and 5. */
 import { type Route, route } from "../../http/route.ts"
-import type { FeedbackRow } from "../../storage/traces/feedback/feedback-rows.ts"
 import {
   feedbackBatchBody,
   feedbackBatchCreated,
@@ -12,8 +11,7 @@ import {
 import { rowPurgeBody, rowQueryBody, rowsPurged } from "../../wire/evaluation/row-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { exactRequest } from "../requests/exact-request.ts"
-import { readFeedback, readFeedbackBatch, readFeedbackReplacement } from "./feedback-body.ts"
-import { createFeedback, replaceFeedback } from "./feedback-create.ts"
+import { createSentFeedback } from "./feedback-create.ts"
 import { purgeFeedback } from "./feedback-purge.ts"
 import { queryFeedback } from "./feedback-query.ts"
 
@@ -30,9 +28,9 @@ export function feedbackRoutes(dependencies: EvaluationDependencies): Route[] {
       rawBody: true,
       bodyDocument: feedbackCreateBody,
       response: feedbackCreated,
-      handle: async ({ body, principal, reply }) => {
-        const [row] = await createFeedback(dependencies, principal, [readFeedback(body)])
-        await reply.type(json).send(row === undefined ? "{}" : createdText(row))
+      handle: async (context) => {
+        const answers = await createSentFeedback(dependencies, context.principal, "one", context.body)
+        await context.reply.type(json).send(onlyOf(answers))
       },
     }),
     route({
@@ -43,9 +41,9 @@ export function feedbackRoutes(dependencies: EvaluationDependencies): Route[] {
       rawBody: true,
       bodyDocument: feedbackBatchBody,
       response: feedbackBatchCreated,
-      handle: async ({ body, principal, reply }) => {
-        const rows = await createFeedback(dependencies, principal, readFeedbackBatch(body))
-        await reply.type(json).send(`{"res":[${rows.map(createdText).join(",")}]}`)
+      handle: async (context) => {
+        const answers = await createSentFeedback(dependencies, context.principal, "batch", context.body)
+        await context.reply.type(json).send(Buffer.concat([Buffer.from('{"res":'), answers, Buffer.from("}")]))
       },
     }),
     route({
@@ -56,9 +54,9 @@ export function feedbackRoutes(dependencies: EvaluationDependencies): Route[] {
       rawBody: true,
       bodyDocument: feedbackReplaceBody,
       response: feedbackCreated,
-      handle: async ({ body, principal, reply }) => {
-        const { feedbackId, item } = readFeedbackReplacement(body)
-        await reply.type(json).send(createdText(await replaceFeedback(dependencies, principal, feedbackId, item)))
+      handle: async (context) => {
+        const answers = await createSentFeedback(dependencies, context.principal, "replacement", context.body)
+        await context.reply.type(json).send(onlyOf(answers))
       },
     }),
     route({
@@ -83,6 +81,7 @@ export function feedbackRoutes(dependencies: EvaluationDependencies): Route[] {
   ]
 }
 
-function createdText({ id, created_at, wb_user_id, payload }: FeedbackRow): string {
-  return `${JSON.stringify({ id, created_at, wb_user_id }).slice(0, -1)},"payload":${payload}}`
+/** The element of a JSON list that has one. */
+function onlyOf(list: Buffer): Buffer {
+  return list.subarray(1, -1)
 }

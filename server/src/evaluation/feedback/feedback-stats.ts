@@ -9,7 +9,6 @@ import {
   samplePayloads,
 } from "../../storage/traces/feedback/feedback-stats.ts"
 import { metricValues } from "../../storage/traces/metric-columns.ts"
-import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import { bucketStarts } from "../../storage/traces/time-buckets.ts"
 import type {
   FeedbackStatsAnswer,
@@ -39,9 +38,7 @@ export async function feedbackStats(
   const shown = shownRange(buckets, body.timezone)
   if (!body.metrics?.length) return { ...shown, buckets: [], window_stats: null }
   const metrics = body.metrics.map(toMetric)
-  const stats = await readFeedbackStats(traces, rangeOf(project, buckets, body), buckets, metrics).catch(
-    throwQueryFailure,
-  )
+  const stats = await readFeedbackStats(traces, rangeOf(project, buckets, body), buckets, metrics)
   const rows = bucketStarts(buckets).map((start) => {
     const row = stats.rows.get(start)
     return { timestamp: shownBucket(start), ...metricValues(stats.columns, row), count: Number(row?.["n"] ?? 0) }
@@ -74,11 +71,11 @@ function windowStats({ columns, whole }: FeedbackStats): Record<string, Record<s
     columns.map((column) => ({ ...column, empty: column.aggregation.startsWith("count") ? 0 : null })),
     whole,
   )
-  const stats: Record<string, Record<string, number | null>> = {}
+  const stats = new Map<string, Record<string, number | null>>()
   for (const { metric, aggregation } of columns) {
-    stats[metric] = { ...stats[metric], [aggregation]: values[`${aggregation}_${metric}`] ?? null }
+    stats.set(metric, { ...stats.get(metric), [aggregation]: values[`${aggregation}_${metric}`] ?? null })
   }
-  return stats
+  return Object.fromEntries(stats)
 }
 
 const defaultSample = 2000
@@ -92,7 +89,7 @@ export async function payloadSchema(
   const asked = range(body)
   checkLength(asked)
   const limit = body.sample_limit ?? defaultSample
-  const samples = await samplePayloads(traces, rangeOf(project, asked, body), limit).catch(throwQueryFailure)
+  const samples = await samplePayloads(traces, rangeOf(project, asked, body), limit)
   return { paths: payloadPaths(samples.map((sample) => JSON.parse(sample) as unknown)) }
 }
 

@@ -1,58 +1,62 @@
 /** Rows of CSV (RFC 4180) whose first line names the columns. */
-import { parse } from "csv-parse"
-import { pipeline } from "node:stream"
+import { CsvError, type Options } from "csv-parse"
+import { parse } from "csv-parse/sync"
 import { HeddleError } from "../../errors.ts"
-import type { HeldBody } from "../../http/body-budget.ts"
 import { type RowOrError, rowText, RowError } from "./imported-row.ts"
-import { mostRowBytes, rowTooLarge } from "./json-lines-rows.ts"
 
 /** What a cell of a column means: its JSON text, or null for none. @throws {RowError} */
 export type CellReader = (column: string, value: string | null) => string | null
 
+export interface CsvPart {
+  bytes: Buffer
+  /** The columns; null: the part begins with the line that names them. */
+  header: readonly string[] | null
+  /** Of the file. */
+  linesBefore: number
+  firstRow: number
+  mostColumns: number
+}
+
+export interface CsvRows {
+  header: readonly string[] | null
+  rows: RowOrError[]
+}
+
 /**
  * An unquoted empty cell is null, a quoted one the empty text.
- * @throws {HeddleError} 400 no CSV, a column that stands twice; 413 a row that is too long; 503 no room for it.
+ * @throws {HeddleError} 400 no CSV, a column that stands twice, too many columns.
  */
-export async function* csvRows(
-  bytes: AsyncIterable<Buffer>,
-  held: HeldBody,
-  readCell: CellReader,
-): AsyncGenerator<RowOrError> {
-  const parser = parse({
-    bom: true,
+export function csvRows(part: CsvPart, readCell: CellReader): CsvRows {
+  const records = recordsOf(part)
+  const first = part.header === null ? records.shift() : undefined
+  const header = part.header ?? (first === undefined ? null : columnNames(first))
+  if (header === null) return { header, rows: [] }
+  const cells = records.filter((record) => !isEmptyLine(record) || header.length === 1)
+  return { header, rows: cells.map((record, index) => readRow(part.firstRow + index, header, record, readCell)) }
+}
+
+type Cell = string | null
+
+function recordsOf({ bytes, header, linesBefore, mostColumns }: CsvPart): Cell[][] {
+  const options: Options = {
+    bom: header === null,
     relax_column_count: true,
-    cast: (value, { quoting }) => (value === "" && !quoting ? null : value),
-  })
-  let names: string[] | null = null
-  let number = 0
-  let unfinished = 0
-  // The parser's own limit does not count empty cells.
-  async function* bounded() {
-    for await (const chunk of bytes) {
-      unfinished += chunk.length
-      if (unfinished > mostRowBytes) throw rowTooLarge(number + 1)
-      await held.atLeast(unfinished)
-      yield chunk
-    }
+    cast: (value, { quoting, index }) => {
+      if (index >= mostColumns) throw tooManyColumns(mostColumns)
+      return value === "" && !quoting ? null : value
+    },
   }
-  // A failure of either comes out of the parser.
-  pipeline(bounded, parser, () => undefined)
   try {
-    for await (const record of parser) {
-      const cells = record as (string | null)[]
-      unfinished = 0
-      if (names === null) names = columnNames(cells)
-      else if (!isEmptyLine(cells) || names.length === 1) yield readRow(++number, names, cells, readCell)
-    }
+    return parse(bytes, options)
   } catch (error) {
-    throw unreadable(error)
+    throw unreadable(error, linesBefore)
   }
 }
 
 /** Of several columns none; of one, a row without it. */
-const isEmptyLine = (cells: readonly (string | null)[]) => cells.length === 1 && cells[0] === null
+const isEmptyLine = (cells: readonly Cell[]) => cells.length === 1 && cells[0] === null
 
-function columnNames(cells: readonly (string | null)[]): string[] {
+function columnNames(cells: readonly Cell[]): string[] {
   const names = cells.map((cell) => cell ?? "")
   const seen = new Set([""])
   const twice = names.find((name) => seen.size === seen.add(name).size)
@@ -61,12 +65,7 @@ function columnNames(cells: readonly (string | null)[]): string[] {
   throw new HeddleError("invalid_request", `the first line of the CSV file has ${problem}; it must name every column`)
 }
 
-function readRow(
-  number: number,
-  names: readonly string[],
-  cells: readonly (string | null)[],
-  readCell: CellReader,
-): RowOrError {
+function readRow(number: number, names: readonly string[], cells: readonly Cell[], readCell: CellReader): RowOrError {
   if (cells.length !== names.length) {
     return {
       number,
@@ -81,8 +80,13 @@ function readRow(
   }
 }
 
-function unreadable(error: unknown): unknown {
-  const { code, message } = error as { code?: string; message: string }
-  if (!code?.startsWith("CSV_")) return error
+function tooManyColumns(most: number): HeddleError {
+  return new HeddleError("invalid_request", `a line of the CSV file has more than ${most} cells`)
+}
+
+/** The parser counts the lines of what it was given. */
+function unreadable(error: unknown, linesBefore: number): unknown {
+  if (!(error instanceof CsvError)) return error
+  const message = error.message.replace(/\bline (\d+)/, (_, line: string) => `line ${Number(line) + linesBefore}`)
   return new HeddleError("invalid_request", `the body is not CSV: ${message}`, { cause: error })
 }

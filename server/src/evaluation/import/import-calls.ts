@@ -1,124 +1,41 @@
-/** Calls of a file, stored as `calls/complete` and `call/start` store them: evaluation-store-calls 2. */
-import type { ValidationIssue } from "../../errors.ts"
-import { JsonScanner } from "../../json/json-scanner.ts"
-import { type CallBody, refuseInternalRefs, refuseIssues } from "../calls/call-body.ts"
-import { callFields, type CallForm, fieldAt } from "../calls/call-fields.ts"
-import { type CallItem, readCallItem } from "../calls/call-item.ts"
-import { checkCall } from "../calls/call-rules.ts"
-import { CallRows } from "../calls/call-rows.ts"
+/** Calls of a file: evaluation-store-calls 2. */
+import { type CallBatch, joinedBatches } from "../../storage/traces/calls/call-batch.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { type ImportTarget, inProject } from "./import-target.ts"
-import { type RowOrError, RowError } from "./imported-row.ts"
+import { asksNothing } from "../../threads/thread-task.ts"
+import { importCallsTask } from "./calls-import-task.ts"
+import { eachBatch, type ImportedBody } from "./import-source.ts"
 import { Report } from "./import-report.ts"
+import type { ImportTarget } from "./import-target.ts"
 
 /** Bytes of the rows that are stored at once. */
 const batchBytes = 8 * 1024 * 1024
 
 export async function importCalls(
-  { writer }: Pick<EvaluationDependencies, "writer">,
+  { writer, threads }: Pick<EvaluationDependencies, "writer" | "threads">,
   target: ImportTarget,
-  rows: AsyncIterable<RowOrError>,
+  body: ImportedBody,
 ): Promise<Report> {
   const report = new Report()
-  let batch = new CallImport(target)
+  let waiting: CallBatch[] = []
+  let bytes = 0
+  let count = 0
   const store = async () => {
-    const full = batch
-    batch = new CallImport(target)
-    await writer.add(full.rows())
-    report.stored(full.count)
+    await writer.add(joinedBatches(waiting))
+    report.stored(count)
+    waiting = []
+    bytes = 0
+    count = 0
   }
-  for await (const row of rows) {
-    try {
-      if ("error" in row) throw row.error
-      batch.add(row.text)
-    } catch (error) {
-      report.failed(row.number, error)
-    }
-    if (batch.bytes >= batchBytes) await store()
-  }
-  if (batch.count > 0) await store()
+  await eachBatch(body, async (batch) => {
+    const options = { bytes: batch.bytes.length || Infinity, answer: asksNothing }
+    const read = await threads.run(importCallsTask, { ...batch, target }, options)
+    report.add(read.failed)
+    waiting.push(read)
+    bytes += read.rows.length
+    count += read.count
+    if (bytes >= batchBytes) await store()
+    return read.end
+  })
+  if (count > 0) await store()
   return report
-}
-
-class CallImport {
-  readonly #target: ImportTarget
-  readonly #texts: Buffer[] = []
-  readonly #items: CallItem[] = []
-  #holdsNotFinite = false
-  bytes = 0
-
-  constructor(target: ImportTarget) {
-    this.#target = target
-  }
-
-  get count(): number {
-    return this.#items.length
-  }
-
-  /** @throws {HeddleError | JsonTextError | RowError} */
-  add(text: string): void {
-    const bytes = Buffer.from(inProject(text, this.#target))
-    const scanner = new JsonScanner(bytes)
-    const item = readCall(scanner, bytes)
-    checkCall(item)
-    refuseInternalRefs(bytes)
-    // Where the fields stand in all the rows together.
-    item.spans.forEach((at, index) => at > 0 && (item.spans[index] = at + this.bytes))
-    this.#holdsNotFinite ||= scanner.sawNotFinite
-    this.#texts.push(bytes)
-    this.#items.push(item)
-    this.bytes += bytes.length
-  }
-
-  rows() {
-    const { project, keepUsers } = this.#target
-    const body: CallBody = {
-      bytes: Buffer.concat(this.#texts),
-      items: this.#items,
-      holdsNotFinite: this.#holdsNotFinite,
-    }
-    const rows = new CallRows(body)
-    for (const item of this.#items) {
-      const userId = (keepUsers ? userOf(item) : undefined) ?? project.userId
-      const id = item.values[fieldAt.id] as string
-      rows.add(item, { projectId: project.id, userId }, { id, trace_id: item.values[fieldAt.traceId] as string })
-    }
-    return rows.batch()
-  }
-}
-
-/** A call that has not ended has only what it started with. */
-function readCall(scanner: JsonScanner, bytes: Buffer): CallItem {
-  const issues: ValidationIssue[] = []
-  const ended = read(scanner, "complete", issues)
-  if (issues.length === 0) return ended
-  if (!issues.some(({ loc }) => loc.at(-1) === "ended_at")) return refuse(issues)
-  const startIssues: ValidationIssue[] = []
-  const started = read(new JsonScanner(bytes), "start", startIssues)
-  const isTimeless = ended.spans[2 * endedAt] === 0 || bytes[ended.spans[2 * endedAt] as number] === letterN
-  if (!isTimeless) return refuse(issues)
-  for (const name of ["id", "trace_id"] as const) {
-    if (started.values[fieldAt[name === "id" ? "id" : "traceId"]] === undefined) {
-      throw new RowError("is missing", name)
-    }
-  }
-  return startIssues.length === 0 ? started : refuse(startIssues)
-}
-
-const letterN = 0x6e
-const endedAt = callFields.complete.findIndex(({ name }) => name === "ended_at")
-
-function read(scanner: JsonScanner, form: CallForm, issues: ValidationIssue[]): CallItem {
-  const item = readCallItem(scanner, form, ["row"], issues)
-  scanner.end()
-  return item
-}
-
-function refuse(issues: readonly ValidationIssue[]): never {
-  refuseIssues(issues)
-  throw new Error("there are issues")
-}
-
-function userOf({ form, values }: CallItem): string | undefined {
-  return values[callFields[form].findIndex(({ name }) => name === "wb_user_id")]
 }

@@ -1,35 +1,38 @@
 /** Rows of a file as a table, which is whole or not there, and as a version of a dataset. */
 import type { z } from "zod"
 import type { Principal } from "../../http/principal.ts"
-import { tableDigest } from "../../json/digests.ts"
-import { JsonCursor } from "../../json/json-cursor.ts"
-import { insertRows, insertTable, type TableRow } from "../../storage/traces/table-rows.ts"
+import { insertTable, insertTableRows } from "../../storage/traces/table-rows.ts"
 import type { importDatasetQuery, importDatasetReport } from "../../wire/evaluation/import.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { publishDataset } from "../object-families/datasets.ts"
-import { RefProjects } from "../refs/internal-refs.ts"
-import { TableRowReader } from "../tables/table-row-reader.ts"
-import { type ImportTarget, moveRefs } from "./import-target.ts"
-import type { RowOrError } from "./imported-row.ts"
+import { asksNothing } from "../../threads/thread-task.ts"
+import { runPayloadTask } from "../payload/run-payload-task.ts"
+import { importDatasetTask, importedTableTask, tooManyRows } from "./dataset-import-task.ts"
 import { Report } from "./import-report.ts"
+import { eachBatch, type ImportedBody } from "./import-source.ts"
+import type { ImportTarget } from "./import-target.ts"
 
-const batchCharacters = 8 * 1024 * 1024
-
+/** Of the rows that are stored at once. */
+const batchBytes = 8 * 1024 * 1024
 export async function importDataset(
   dependencies: EvaluationDependencies,
   principal: Principal,
   target: ImportTarget,
   { name, description }: z.output<typeof importDatasetQuery>,
-  rows: AsyncIterable<RowOrError>,
+  body: ImportedBody,
 ): Promise<z.output<typeof importDatasetReport>> {
   const { project } = target
+  const { traces, threads } = dependencies
   const report = new Report()
-  const rowDigests = await storeRows(dependencies, principal, target, rows, report)
+  const { digests, count } = await storeRows(dependencies, principal, target, body, report)
   const nothing = { table_digest: null, object_id: null, digest: null, version_index: null }
   if (report.answer().failed > 0) return { ...report.answer(), ...nothing }
-  const table = tableDigest(rowDigests)
-  await insertTable(dependencies.traces, project.id, table, rowDigests)
-  report.stored(rowDigests.length)
+  const input = { projectId: project.id, digests }
+  const bytes = digests.reduce((sum, part) => sum + part.length, 0)
+  const options = { bytes, answer: asksNothing }
+  const { digest: table, lines } = await threads.run(importedTableTask, input, options)
+  await insertTable(traces, project.id, lines)
+  report.stored(count)
   if (name === undefined) return { ...report.answer(), ...nothing, table_digest: table }
   const made = await publishDataset(dependencies, principal, project.name, { name, description, table })
   return {
@@ -41,43 +44,37 @@ export async function importDataset(
   }
 }
 
-/** A stored row that no table names does no harm. Returns the digests of all rows. */
+/** A stored row that no table names does no harm. Returns the digests of all rows, in parts, and how many they are. */
 async function storeRows(
-  { database, traces }: EvaluationDependencies,
+  dependencies: EvaluationDependencies,
   principal: Principal,
-  { project, movedFrom }: ImportTarget,
-  rows: AsyncIterable<RowOrError>,
+  target: ImportTarget,
+  body: ImportedBody,
   report: Report,
-): Promise<string[]> {
-  const digests: string[] = []
-  let batch: TableRow[] = []
-  let characters = 0
+): Promise<{ digests: Buffer[]; count: number }> {
+  const { request_projects: mostProjects, import_table_rows: mostRows } = dependencies.limits
+  const digests: Buffer[] = []
+  let count = 0
+  let waiting: Buffer[] = []
+  let bytes = 0
   const store = async () => {
-    await insertRows(traces, project.id, batch)
-    for (const { digest } of batch) digests.push(digest)
-    batch = []
-    characters = 0
+    await insertTableRows(dependencies.traces, target.project.id, Buffer.concat(waiting))
+    waiting = []
+    bytes = 0
   }
-  const projects = new RefProjects(database, principal)
-  for await (const row of rows) {
-    try {
-      if ("error" in row) throw row.error
-      const read = await readRow(new TableRowReader(projects), moveRefs(row.text, project, movedFrom))
-      batch.push(read)
-      characters += read.text.length
-    } catch (error) {
-      report.failed(row.number, error)
-    }
-    if (characters >= batchCharacters) await store()
-  }
-  if (batch.length > 0) await store()
-  return digests
-}
-
-async function readRow(reader: TableRowReader, text: string): Promise<TableRow> {
-  const cursor = new JsonCursor(text)
-  const row = reader.take(cursor, ["row"])
-  cursor.end()
-  await reader.finish([row])
-  return row
+  await eachBatch(body, async (batch) => {
+    const options = { bytes: batch.bytes.length || Infinity }
+    const input = { ...batch, target, mostProjects }
+    const read = await runPayloadTask(dependencies, principal, importDatasetTask, input, options)
+    report.add(read.failed)
+    digests.push(read.digests)
+    count += read.count
+    if (count > mostRows) throw tooManyRows(mostRows)
+    waiting.push(read.lines)
+    bytes += read.lines.length
+    if (bytes >= batchBytes) await store()
+    return read.end
+  })
+  await store()
+  return { digests, count }
 }

@@ -2,15 +2,15 @@
 import { HeddleError } from "../../errors.ts"
 import { JsonTextError } from "../../json/json-text-error.ts"
 import type { ImportReport } from "../../wire/evaluation/import.ts"
-import { RowError } from "./imported-row.ts"
+import { type ImportedRow, RowError, type RowOrError } from "./imported-row.ts"
+import type { FailedRows } from "./row-batch.ts"
 
 const mostErrors = 100
 const mostValueCharacters = 200
 
 export class Report {
   #imported = 0
-  #failed = 0
-  readonly #errors: ImportReport["errors"] = []
+  readonly #failed = new RowFailures()
 
   stored(rows: number): void {
     this.#imported += rows
@@ -18,13 +18,51 @@ export class Report {
 
   /** @throws what is no fault of the row. */
   failed(row: number, error: unknown): void {
-    const found = finding(error)
-    this.#failed += 1
-    if (this.#errors.length < mostErrors) this.#errors.push({ row, ...found })
+    this.#failed.add(row, error)
+  }
+
+  add(failed: FailedRows): void {
+    this.#failed.addAll(failed)
   }
 
   answer(): ImportReport {
-    return { imported: this.#imported, failed: this.#failed, errors: this.#errors }
+    const { count, errors } = this.#failed
+    return { imported: this.#imported, failed: count, errors }
+  }
+}
+
+/** Rows that are not taken; only so many of them are told. */
+export class RowFailures implements FailedRows {
+  count = 0
+  readonly errors: FailedRows["errors"] = []
+
+  /** @throws what is no fault of the row. */
+  add(row: number, error: unknown): void {
+    const found = finding(error)
+    this.count += 1
+    if (this.errors.length < mostErrors) this.errors.push({ row, ...found })
+  }
+
+  /** Gives `take` each row that could be read; those it throws for failed too. @throws what is no fault of the row. */
+  read(rows: readonly RowOrError[], take: (row: ImportedRow) => void): void {
+    for (const row of rows) {
+      try {
+        if ("error" in row) throw row.error
+        take(row)
+      } catch (error) {
+        this.add(row.number, error)
+      }
+    }
+  }
+
+  addAll({ count, errors }: FailedRows): void {
+    this.count += count
+    this.errors.push(...errors.slice(0, mostErrors - this.errors.length))
+  }
+
+  /** As it crosses to another thread, in the order of the rows. */
+  toPlain(): FailedRows {
+    return { count: this.count, errors: this.errors.toSorted((one, other) => one.row - other.row) }
   }
 }
 

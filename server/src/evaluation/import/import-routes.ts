@@ -1,32 +1,20 @@
 /** `/import/…`: files of calls and feedback, as `/export/…` makes them or anybody else. */
-import type { FastifyRequest } from "fastify"
 import { z } from "zod"
-import type { HeldBody } from "../../http/body-budget.ts"
-import { bodyStream } from "../../http/body-stream.ts"
 import type { Principal } from "../../http/principal.ts"
 import { type Route, route } from "../../http/route.ts"
-import { exportedCallColumns } from "../../storage/traces/export/print-calls.ts"
-import { exportedFeedbackColumns } from "../../storage/traces/export/print-feedback.ts"
-import type { Columns } from "../../storage/traces/export/printed-columns.ts"
-import type { ExportFormatName } from "../../wire/evaluation/export.ts"
 import { importDatasetQuery, importDatasetReport, importQuery, importReport } from "../../wire/evaluation/import.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { datasetIdOf } from "../object-families/datasets.ts"
+import { datasetIdOf } from "../object-families/dataset-task.ts"
 import { checkObjectId } from "../objects/object-classes.ts"
 import { projectForWrite } from "../project-access.ts"
-import { cellJson } from "../export/dataset-cells.ts"
-import { csvCells, parquetCells, valueText } from "./cells.ts"
-import { csvRows } from "./csv-rows.ts"
 import { importCalls } from "./import-calls.ts"
 import { importDataset } from "./import-dataset.ts"
 import { importFeedback } from "./import-feedback.ts"
 import type { ImportTarget } from "./import-target.ts"
-import type { RowOrError } from "./imported-row.ts"
-import { jsonLinesRows } from "./json-lines-rows.ts"
-import { parquetRows } from "./parquet-rows.ts"
 
-/** Of one file. */
-const mostFileBytes = 64 * 1024 ** 3
+const partBytes = 512 * 1024
+/** What is read of feedback comes back as values, which takes the thread that serves everybody. */
+const feedbackPartBytes = 128 * 1024
 
 const shared = {
   method: "POST",
@@ -41,6 +29,7 @@ const shared = {
 } as const
 
 export function importRoutes(dependencies: EvaluationDependencies): Route[] {
+  const { import_columns: mostColumns } = dependencies.limits
   return [
     route({
       ...shared,
@@ -48,8 +37,8 @@ export function importRoutes(dependencies: EvaluationDependencies): Route[] {
       summary: "Store the calls of a file of JSON Lines, CSV or Parquet",
       handle: async ({ query, principal, request, held }) => {
         const target = await targetOf(dependencies, principal, query)
-        const rows = fileRows(request, held, query.format, exportedCallColumns)
-        return (await importCalls(dependencies, target, rows)).answer()
+        const body = { request, held, format: query.format, mostColumns, partBytes }
+        return (await importCalls(dependencies, target, body)).answer()
       },
     }),
     route({
@@ -58,8 +47,8 @@ export function importRoutes(dependencies: EvaluationDependencies): Route[] {
       summary: "Store the feedback of a file of JSON Lines, CSV or Parquet",
       handle: async ({ query, principal, request, held }) => {
         const target = await targetOf(dependencies, principal, query)
-        const rows = fileRows(request, held, query.format, exportedFeedbackColumns)
-        return (await importFeedback(dependencies, principal, target, rows)).answer()
+        const body = { request, held, format: query.format, mostColumns, partBytes: feedbackPartBytes }
+        return (await importFeedback(dependencies, principal, target, body)).answer()
       },
     }),
     route({
@@ -71,7 +60,8 @@ export function importRoutes(dependencies: EvaluationDependencies): Route[] {
       handle: async ({ query, principal, request, held }) => {
         checkObjectId(datasetIdOf(query.name))
         const target = await targetOf(dependencies, principal, query)
-        return importDataset(dependencies, principal, target, query, datasetRows(request, held, query.format))
+        const body = { request, held, format: query.format, mostColumns, partBytes }
+        return importDataset(dependencies, principal, target, query, body)
       },
     }),
   ]
@@ -85,23 +75,4 @@ async function targetOf(
 ): Promise<ImportTarget> {
   const project = await projectForWrite(database, principal, project_id)
   return { project, movedFrom: moved_from ?? null, keepUsers: principal.isAdmin }
-}
-
-function datasetRows(request: FastifyRequest, held: HeldBody, format: ExportFormatName): AsyncIterable<RowOrError> {
-  const bytes = bodyStream(request.raw, mostFileBytes)
-  if (format === "csv") return csvRows(bytes, held, (_, value) => (value === null ? null : cellJson(value)))
-  if (format === "parquet") return parquetRows(bytes, (_, value) => (value === null ? null : valueText(value)))
-  return jsonLinesRows(bytes, held)
-}
-
-function fileRows(
-  request: FastifyRequest,
-  held: HeldBody,
-  format: ExportFormatName,
-  columns: Columns,
-): AsyncIterable<RowOrError> {
-  const bytes = bodyStream(request.raw, mostFileBytes)
-  if (format === "csv") return csvRows(bytes, held, csvCells(columns))
-  if (format === "parquet") return parquetRows(bytes, parquetCells(columns))
-  return jsonLinesRows(bytes, held)
 }

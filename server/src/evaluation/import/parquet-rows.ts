@@ -1,7 +1,6 @@
 /**
- * Rows of a Parquet file, which is read from its end: it is stored in the system's temporary folder
- * first, and then decoded a row group at a time. What a hostile file may make of memory is bounded by
- * what its footer and its pages declare, which the reader holds it to.
+ * Rows of a Parquet file, which is read from its end, so that it lies in a folder. What a hostile file may make of memory
+ * is bounded by what its footer and its pages declare, which the reader holds it to, and by what its thread may take.
  */
 import {
   type Compressors,
@@ -12,11 +11,6 @@ import {
   type ParquetParsers,
 } from "hyparquet"
 import { asyncBufferFromFile } from "hyparquet/src/node.js"
-import { createWriteStream } from "node:fs"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import path from "node:path"
-import { pipeline } from "node:stream/promises"
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
 import { HeddleError } from "../../errors.ts"
 import { isoTimeOf } from "../../storage/traces/query/sql-time.ts"
@@ -42,32 +36,37 @@ export class JsonText {
 /** What a cell means: its JSON text, or null for none. @throws {RowError} */
 export type ValueReader = (column: string, value: unknown) => string | null
 
-/** @throws {HeddleError} 400 no Parquet file; 413 one that takes too much memory. */
-export async function* parquetRows(bytes: AsyncIterable<Buffer>, readValue: ValueReader): AsyncGenerator<RowOrError> {
-  const folder = await mkdtemp(path.join(tmpdir(), "heddle-import-"))
-  try {
-    const name = path.join(folder, "file.parquet")
-    await pipeline(bytes, createWriteStream(name))
-    yield* fileRows(name, readValue)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+export interface ParquetRows {
+  rows: RowOrError[]
+  hasMore: boolean
 }
 
-async function* fileRows(name: string, readValue: ValueReader): AsyncGenerator<RowOrError> {
+/**
+ * The rows of the file `name` from the one of this index on, as many as are decoded at once.
+ * @throws {HeddleError} 400 no Parquet file, too many columns; 413 one that takes too much memory.
+ */
+export async function parquetRows(
+  name: string,
+  { from, most, mostColumns }: { from: number; most: number; mostColumns: number },
+  readValue: ValueReader,
+): Promise<ParquetRows> {
   const file = await asyncBufferFromFile(name)
   const metadata = await parquetMetadataAsync(file, { parsers, initialFetchSize: 65_536 }).catch(unreadable)
   checkSize(metadata, file.byteLength)
+  if (metadata.schema.length > mostColumns) throw tooManyColumns(mostColumns)
   // The reader knows JSON by the older of its two names only.
   for (const element of metadata.schema) if (element.logical_type?.type === "JSON") element.converted_type = "JSON"
   const total = rowsOf(metadata)
-  for (let from = 0; from < total; from += rowsAtOnce) {
-    const rowEnd = Math.min(total, from + rowsAtOnce)
-    const rows = await parquetReadObjects({ file, metadata, rowStart: from, rowEnd, compressors, parsers }).catch(
-      unreadable,
-    )
-    for (const [index, row] of rows.entries()) yield readRow(from + index + 1, row, readValue)
-  }
+  const rowEnd = Math.min(total, from + Math.min(most, rowsAtOnce))
+  if (from >= rowEnd) return { rows: [], hasMore: false }
+  const rows = await parquetReadObjects({ file, metadata, rowStart: from, rowEnd, compressors, parsers }).catch(
+    unreadable,
+  )
+  return { rows: rows.map((row, index) => readRow(from + index + 1, row, readValue)), hasMore: rowEnd < total }
+}
+
+function tooManyColumns(most: number): HeddleError {
+  return new HeddleError("invalid_request", `the Parquet file has more than ${most} columns`)
 }
 
 function readRow(number: number, row: Record<string, unknown>, readValue: ValueReader): RowOrError {

@@ -1,16 +1,14 @@
 /** `/v2/…/datasets`: evaluation-store-objects 2.1 and 7. A dataset is a table of rows under a name. */
-import type { z } from "zod"
 import type { Principal } from "../../http/principal.ts"
-import type { TableRow } from "../../storage/traces/table-rows.ts"
-import { dataset, type datasetCreateBody } from "../../wire/evaluation/object-families.ts"
+import type { RouteContext } from "../../http/route.ts"
+import { dataset } from "../../wire/evaluation/object-families.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { checkObjectId } from "../objects/object-classes.ts"
 import { type PublishedVersion, publishValue } from "../objects/object-create.ts"
-import { projectForWrite } from "../project-access.ts"
+import { runPayloadTask } from "../payload/run-payload-task.ts"
 import { refPrefix } from "../refs/refs.ts"
-import type { TableRowReader } from "../tables/table-row-reader.ts"
-import { storeTable } from "../tables/table-write.ts"
-import { describedFields, type ObjectFamily, objectIdOf, textOr } from "./family.ts"
+import { rowLimits, storeTable } from "../tables/table-write.ts"
+import { datasetIdOf, datasetTask } from "./dataset-task.ts"
+import { describedFields, type ObjectFamily, textOr } from "./family.ts"
 
 export const datasets: ObjectFamily = {
   name: "datasets",
@@ -23,31 +21,24 @@ export const datasets: ObjectFamily = {
   show: (member) => JSON.stringify({ ...describedFields(member), rows: textOr(member.val["rows"], "") }),
 }
 
-/** `reader`: took the rows. */
+type Sent = Pick<RouteContext, "principal" | "held"> & { body: Buffer }
+
 export async function createDataset(
   dependencies: EvaluationDependencies,
-  principal: Principal,
   projectName: string,
-  {
-    name,
-    description,
-    rows,
-    reader,
-  }: Omit<z.output<typeof datasetCreateBody>, "rows"> & {
-    rows: readonly TableRow[]
-    reader: TableRowReader
-  },
+  { body, principal, held }: Sent,
 ): Promise<PublishedVersion> {
-  checkObjectId(datasetIdOf(name))
-  const project = await projectForWrite(dependencies.database, principal, projectName)
-  await reader.finish(rows)
-  const table = await storeTable(dependencies.traces, project.id, rows)
-  return publishDataset(dependencies, principal, projectName, { name, description, table })
-}
-
-/** The object's name of a dataset that a person called so. */
-export function datasetIdOf(name: string | null | undefined): string {
-  return name == null ? "Dataset" : objectIdOf(name)
+  const input = { bytes: body, projectName, ...rowLimits(dependencies) }
+  const options = { bytes: body.length }
+  const { name, description, digest, ...table } = await runPayloadTask(
+    dependencies,
+    principal,
+    datasetTask,
+    input,
+    options,
+  )
+  await storeTable(dependencies, held, table)
+  return publishDataset(dependencies, principal, projectName, { name, description, table: digest })
 }
 
 /** `table`: the digest of its rows' table, which is stored. */

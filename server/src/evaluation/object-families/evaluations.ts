@@ -6,7 +6,6 @@ import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkObjectId } from "../objects/object-classes.ts"
 import { checkPublishable, type PublishedVersion, publishValue } from "../objects/object-create.ts"
 import {
-  checkAttributes,
   describedFields,
   type FamilyMember,
   type ObjectFamily,
@@ -62,7 +61,7 @@ export interface NewEvaluation extends Omit<z.output<typeof evaluationCreateBody
   eval_attributes: string | null
 }
 
-/** Stores full refs of the ops, where the reference stores bare digests. */
+/** Of what `evaluationTask` has read and checked. Stores full refs of the ops, where the reference stores bare digests. */
 export async function createEvaluation(
   dependencies: EvaluationDependencies,
   principal: Principal,
@@ -73,7 +72,6 @@ export async function createEvaluation(
   const opIds = Object.keys(methods).map((method) => `${objectId}.${method}`)
   for (const one of [objectId, ...opIds]) checkObjectId(one)
   const attributes = made.eval_attributes
-  checkAttributes(fieldNames, { name: "eval_attributes", text: attributes })
   const evaluationId = { project_id: projectName, object_id: objectId }
   await checkPublishable(dependencies, principal, evaluationId, withAttributes(fieldsOf(made), attributes))
   const refs: Record<string, string> = {}
@@ -100,18 +98,3 @@ function fieldsOf({ name, description, dataset, scorers, trials, evaluation_name
     _bases: ["Object", "BaseModel"],
   }
 }
-
-const fieldNames = new Set([
-  ...Object.keys(methods),
-  "_type",
-  "name",
-  "description",
-  "dataset",
-  "scorers",
-  "preprocess_model_input",
-  "trials",
-  "metadata",
-  "evaluation_name",
-  "_class_name",
-  "_bases",
-])

@@ -1,7 +1,5 @@
 /** Creating datasets, models, ops, scorers and evaluations: evaluation-store-objects 2.2 and 7. */
-import { z } from "zod"
 import { type Route, route } from "../../http/route.ts"
-import type { TableRow } from "../../storage/traces/table-rows.ts"
 import {
   datasetCreateBody,
   datasetCreated,
@@ -16,11 +14,10 @@ import {
   scorerCreated,
 } from "../../wire/evaluation/object-families.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { RefProjects } from "../refs/internal-refs.ts"
-import { objectTextOrNull, readBody } from "../requests/request-text.ts"
-import { TableRowReader } from "../tables/table-row-reader.ts"
+import { readForProject } from "../payload/read-body.ts"
 import { createDataset, datasets } from "./datasets.ts"
 import { createEvaluation, evaluations } from "./evaluations.ts"
+import { evaluationTask, modelTask } from "./family-bodies.ts"
 import { createdVersion, type ObjectFamily, projectNameOf, refOf } from "./family.ts"
 import { createModel, models } from "./models.ts"
 import { createOp, ops } from "./ops.ts"
@@ -42,11 +39,6 @@ function sharedBy({ name, noun, tag }: ObjectFamily) {
   } as const
 }
 
-/** Rows and attributes stay text. */
-const readDataset = datasetCreateBody.extend({ rows: z.array(z.custom<TableRow>()) })
-const readModel = modelCreateBody.extend({ attributes: z.string().nullish() })
-const readEvaluation = evaluationCreateBody.extend({ eval_attributes: z.string().nullish() })
-
 function datasetRoute(dependencies: EvaluationDependencies): Route {
   return route({
     ...sharedBy(datasets),
@@ -54,14 +46,8 @@ function datasetRoute(dependencies: EvaluationDependencies): Route {
     rawBody: true,
     bodyDocument: datasetCreateBody,
     response: datasetCreated,
-    handle: async ({ params, body, principal }) => {
-      const reader = new TableRowReader(new RefProjects(dependencies.database, principal))
-      let count = 0
-      const read = readBody(readDataset, body, {
-        "rows.*": (cursor) => reader.take(cursor, ["body", "rows", count++]),
-      })
-      return createdVersion(await createDataset(dependencies, principal, projectNameOf(params), { ...read, reader }))
-    },
+    handle: async (context) =>
+      createdVersion(await createDataset(dependencies, projectNameOf(context.params), context)),
   })
 }
 
@@ -72,15 +58,10 @@ function modelRoute(dependencies: EvaluationDependencies): Route {
     rawBody: true,
     bodyDocument: modelCreateBody,
     response: modelCreated,
-    handle: async ({ params, body, principal }) => {
-      const projectName = projectNameOf(params)
-      const { attributes, ...rest } = readBody(readModel, body, {
-        attributes: objectTextOrNull(["body", "attributes"]),
-      })
-      const version = await createModel(dependencies, principal, projectName, {
-        ...rest,
-        attributes: attributes ?? null,
-      })
+    handle: async (context) => {
+      const projectName = projectNameOf(context.params)
+      const model = await readForProject(dependencies, projectName, modelTask, context)
+      const version = await createModel(dependencies, context.principal, projectName, model)
       return { ...createdVersion(version), model_ref: refOf("object", projectName, version) }
     },
   })
@@ -116,12 +97,10 @@ function evaluationRoute(dependencies: EvaluationDependencies): Route {
     rawBody: true,
     bodyDocument: evaluationCreateBody,
     response: evaluationCreated,
-    handle: async ({ params, body, principal }) => {
-      const projectName = projectNameOf(params)
-      const takers = { eval_attributes: objectTextOrNull(["body", "eval_attributes"]) }
-      const { eval_attributes, ...rest } = readBody(readEvaluation, body, takers)
-      const fields = { ...rest, eval_attributes: eval_attributes ?? null }
-      const version = await createEvaluation(dependencies, principal, projectName, fields)
+    handle: async (context) => {
+      const projectName = projectNameOf(context.params)
+      const made = await readForProject(dependencies, projectName, evaluationTask, context)
+      const version = await createEvaluation(dependencies, context.principal, projectName, made)
       return { ...createdVersion(version), evaluation_ref: refOf("object", projectName, version) }
     },
   })

@@ -1,16 +1,14 @@
 /** Reading, listing and deleting the objects of a family: evaluation-store-objects 7. */
 import type { Principal } from "../../http/principal.ts"
-import { findVersions, listVersions, type ObjectVersionRecord } from "../../storage/catalog/object-reads.ts"
+import { isMap } from "../../json/parsed-json.ts"
+import { listVersions, type ObjectVersionRecord } from "../../storage/catalog/object-reads.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import type { ListRange } from "../requests/list-range.ts"
-import { isMap } from "../objects/object-classes.ts"
 import { filterOf, isAmong, liveVersion, selected, versionNotFound } from "../objects/object-read.ts"
+import { withValues } from "../objects/version-values.ts"
 import { projectForRead } from "../project-access.ts"
 import { sourceReader } from "../project/source-files.ts"
 import { type FamilyMember, type ObjectFamily, sourceFileName } from "./family.ts"
-
-/** Values that are read at once: so many, unless they have more bytes together. A value may be megabytes. */
-const batchLimits = { versions: 32, bytes: 8 * 1024 * 1024 }
 
 /** The body of the answer. @throws {HeddleError} `not_found`, also for an object of another family. */
 export async function readMember(
@@ -42,7 +40,6 @@ export async function listMembers(
     filter: { ...filterOf({ project_id: projectName }), ...selected(family.selection) },
     order: isPart ? family.pagedOrder : [],
     ...range,
-    withVal: false,
   })
   return memberTexts(dependencies, project.id, family, listed)
 }
@@ -53,32 +50,9 @@ async function* memberTexts(
   family: ObjectFamily,
   listed: readonly ObjectVersionRecord[],
 ): AsyncGenerator<string[]> {
-  for (const batch of batchesOf(listed, batchLimits)) {
-    const names = batch.map(({ object_id, digest }) => ({ objectId: object_id, version: digest }))
-    const found = await findVersions(dependencies.database, projectId, names)
-    const live = found.flatMap((record) => (record === null || record.deleted_at !== null ? [] : [record]))
+  for await (const live of withValues(dependencies.database, projectId, listed)) {
     yield* textsOf(dependencies, projectId, family, live)
   }
-}
-
-/** In order; a version that is larger than `bytes` is a batch of its own. */
-export function* batchesOf<T extends { size_bytes: number }>(
-  listed: readonly T[],
-  limits: { versions: number; bytes: number },
-): Generator<T[]> {
-  let batch: T[] = []
-  let bytes = 0
-  for (const version of listed) {
-    const isFull = batch.length === limits.versions || bytes + version.size_bytes > limits.bytes
-    if (isFull && batch.length > 0) {
-      yield batch
-      batch = []
-      bytes = 0
-    }
-    batch.push(version)
-    bytes += version.size_bytes
-  }
-  if (batch.length > 0) yield batch
 }
 
 /** One after another, since source code may be megabytes. Values without fields are left out. */

@@ -9,8 +9,6 @@ import { type PublishedVersion, publishValue } from "../objects/object-create.ts
 import { projectForWrite } from "../project-access.ts"
 import { storeSource } from "../project/source-files.ts"
 import {
-  checkAttributes,
-  checkSource,
   describedFields,
   type FamilyMember,
   type ObjectFamily,
@@ -18,6 +16,7 @@ import {
   sourceFileName,
   withAttributes,
 } from "./family.ts"
+import { modelFieldNames } from "./reserved-names.ts"
 
 export const models: ObjectFamily = {
   name: "models",
@@ -30,12 +29,10 @@ export const models: ObjectFamily = {
   show: showModel,
 }
 
-const fieldNames = new Set(["_type", "_class_name", "_bases", "name", "description", "files"])
-
 /** Attributes come back as they were spelled. */
 function showModel(member: FamilyMember, source: string): string {
   const fields = JSON.stringify({ ...describedFields(member), source_code: source })
-  const attributes = membersOf(member.text).filter(([name]) => !fieldNames.has(name))
+  const attributes = membersOf(member.text).filter(([name]) => !modelFieldNames.has(name))
   return `${fields.slice(0, -1)},"attributes":${attributes.length === 0 ? "null" : objectText(attributes)}}`
 }
 
@@ -44,6 +41,7 @@ export interface NewModel extends Omit<z.output<typeof modelCreateBody>, "attrib
   attributes: string | null
 }
 
+/** Of what `modelTask` has read and checked. */
 export async function createModel(
   dependencies: EvaluationDependencies,
   principal: Principal,
@@ -52,8 +50,6 @@ export async function createModel(
 ): Promise<PublishedVersion> {
   const objectId = objectIdOf(name)
   checkObjectId(objectId)
-  checkSource("source_code", source_code)
-  checkAttributes(fieldNames, { name: "attributes", text: attributes })
   const project = await projectForWrite(dependencies.database, principal, projectName)
   const file = await storeSource(dependencies, project.id, source_code)
   const fields = {

@@ -5,6 +5,7 @@ import { op, type opCreateBody } from "../../wire/evaluation/object-families.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkObjectId } from "../objects/object-classes.ts"
 import { type PublishedVersion, publishValue } from "../objects/object-create.ts"
+import type { PayloadDependencies } from "../payload/run-payload-task.ts"
 import { projectForWrite } from "../project-access.ts"
 import { storeSource } from "../project/source-files.ts"
 import { checkSource, type ObjectFamily, objectIdOf, sourceFileName, versionFields } from "./family.ts"
@@ -45,7 +46,7 @@ export async function createOp(
 
 /** The same code under the same name is the same version. */
 export async function publishOp(
-  dependencies: Pick<EvaluationDependencies, "database" | "blobs">,
+  dependencies: PayloadDependencies & Pick<EvaluationDependencies, "blobs">,
   principal: Principal,
   projectName: string,
   { objectId, source }: { objectId: string; source: string },

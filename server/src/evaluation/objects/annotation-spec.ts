@@ -3,16 +3,15 @@ import { HeddleError } from "../../errors.ts"
 import { findVersion } from "../../storage/catalog/object-reads.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { checkRef } from "../feedback/feedback-refs.ts"
-import type { ProjectAccess } from "../project-access.ts"
 
-/** JSON text of the spec. @throws {HeddleError} `invalid_request` when the project has no such object, or has it no more. */
+/** JSON text of the spec. `projectId`: of the catalog. @throws {HeddleError} `invalid_request` when the project has no such object, or has it no more. */
 export async function findAnnotationSpec(
   database: CatalogDatabase,
-  project: ProjectAccess,
+  projectId: string,
   annotationRef: string,
 ): Promise<string> {
   const { name, version } = checkRef(annotationRef, "annotation_ref", ["object"])
-  const found = await findVersion(database, project.id, { objectId: name, version }, true)
+  const found = await findVersion(database, projectId, { objectId: name, version }, true)
   if (found === null || found.deleted_at !== null || found.val === null || found.kind !== "object") {
     throw new HeddleError("invalid_request", `Annotation ref ${annotationRef} not found`)
   }

@@ -4,8 +4,8 @@
  */
 import { HeddleError } from "../../errors.ts"
 import { exactInteger } from "../../json/exact-json.ts"
+import { isMap } from "../../json/parsed-json.ts"
 import { pythonFloat } from "../../json/python-json.ts"
-import { isMap } from "./object-classes.ts"
 
 /** @throws {HeddleError} `value_error` that names `path`. */
 export type FieldType = (value: unknown, path: string) => unknown

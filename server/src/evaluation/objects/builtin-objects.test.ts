@@ -93,11 +93,23 @@ test("objects 3.1: free JSON in a builtin object keeps its spelling", () => {
   )
 })
 
+test.each([
+  ["AnnotationSpec", '{"field_schema":{"type":"number"}}', { text: '{"type":"number"}', place: "val.field_schema" }],
+  [
+    "ActionSpec",
+    '{"name":"a","config":{"action_type":"llm_judge","model":"m","prompt":"p","response_schema":{"maximum":1.0}}}',
+    { text: '{"maximum":1.0}', place: "val.config.response_schema" },
+  ],
+  ["ActionSpec", '{"name":"a","config":{"action_type":"contains_words","target_words":[]}}', null],
+  ["Provider", '{"base_url":"https://x","api_key_name":"k"}', null],
+])("objects 3.1: the schema that a builtin object holds is told: %s %s", (name, json, schema) => {
+  expect(builtinObject(name, json).schema).toEqual(schema)
+})
+
 describe("objects 3.1: a builtin object that is none is refused, naming the field", () => {
   test.each([
     ["Nothing", "{}", /Unknown object class: "Nothing"; the builtin ones are AnnotationSpec, /],
     ["constructor", "{}", /Unknown object class/],
-    ["AnnotationSpec", '{"field_schema":{"type":"strnig"}}', /val\.field_schema is not a JSON Schema: \/type /],
     ["AnnotationSpec", '{"field_schema":"string"}', /val\.field_schema must be an object, not "string"/],
     ["AnnotationSpec", '{"op_scope":[1]}', /val\.op_scope\.0 must be a string, not 1/],
     ["Leaderboard", "{}", /val\.columns must be there, it is missing/],

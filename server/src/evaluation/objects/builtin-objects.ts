@@ -5,6 +5,7 @@
 import { HeddleError } from "../../errors.ts"
 import { parseExact } from "../../json/exact-json.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
+import { isMap } from "../../json/parsed-json.ts"
 import { agentDashboardDefinition } from "./builtin-dashboard.ts"
 import {
   boolean,
@@ -27,8 +28,7 @@ import {
   text,
 } from "./builtin-fields.ts"
 import { savedViewDefinition } from "./builtin-saved-view.ts"
-import { checkFieldSchema } from "../feedback/json-schema.ts"
-import type { ObjectClasses } from "./object-classes.ts"
+import { type ObjectClasses } from "./object-classes.ts"
 
 const modelBases = ["BaseModel"]
 
@@ -107,7 +107,6 @@ const judgeAction: BuiltinClass = {
     prompt: required(text),
     response_schema: required(map),
   },
-  check: ({ response_schema }, path) => checkFieldSchema(response_schema, `${path}.response_schema`),
 }
 const wordsAction: BuiltinClass = {
   name: "ContainsWordsActionConfig",
@@ -133,16 +132,12 @@ const testOnlyModel: BuiltinClass = {
 
 const testOnlyNested = baseObject("TestOnlyNestedBaseObject", { b: required(integer) })
 
-const classes: readonly BuiltinClass[] = [
-  baseObject(
-    "AnnotationSpec",
-    {
-      field_schema: defaulting(map, {}),
-      unique_among_creators: defaulting(boolean, false),
-      op_scope: optional(listOf(text)),
-    },
-    { check: ({ field_schema }, path) => checkFieldSchema(field_schema, `${path}.field_schema`) },
-  ),
+const builtins: readonly BuiltinClass[] = [
+  baseObject("AnnotationSpec", {
+    field_schema: defaulting(map, {}),
+    unique_among_creators: defaulting(boolean, false),
+    op_scope: optional(listOf(text)),
+  }),
   baseObject("ActionSpec", {
     name: required(text),
     config: required(instanceByTag("action_type", { llm_judge: judgeAction, contains_words: wordsAction })),
@@ -197,13 +192,24 @@ const classes: readonly BuiltinClass[] = [
   },
 ]
 
-const registry = new Map(classes.map((builtin) => [builtin.name, builtin]))
+const registry = new Map(builtins.map((builtin) => [builtin.name, builtin]))
+
+/** Where objects of a class hold a JSON Schema. */
+const schemaPlaces: ReadonlyMap<string, readonly string[]> = new Map([
+  ["AnnotationSpec", ["field_schema"]],
+  ["ActionSpec", ["config", "response_schema"]],
+])
+
+export interface BuiltinObject {
+  text: string
+  value: unknown
+  classes: ObjectClasses
+  /** The JSON Schema that it holds, which is not checked yet, and where. */
+  schema: { text: string; place: string } | null
+}
 
 /** @throws {HeddleError} `value_error`: no such class, or a value that is none of it. */
-export function builtinObject(
-  className: string,
-  json: string,
-): { text: string; value: unknown; classes: ObjectClasses } {
+export function builtinObject(className: string, json: string): BuiltinObject {
   const builtin = registry.get(className)
   if (builtin === undefined) {
     const known = [...registry.keys()].filter((name) => !name.startsWith("TestOnly")).join(", ")
@@ -211,7 +217,14 @@ export function builtinObject(
   }
   const value = dump(builtin, parseExact(withoutNotFinite(json)), "val")
   const base = builtin.bases.length > 2 ? builtin.bases.at(-3) : undefined
-  return { text: JSON.stringify(value), value, classes: { base: base ?? className, leaf: className } }
+  const classes = { base: base ?? className, leaf: className }
+  return { text: JSON.stringify(value), value, classes, schema: schemaIn(value, schemaPlaces.get(className) ?? null) }
+}
+
+function schemaIn(value: unknown, place: readonly string[] | null): BuiltinObject["schema"] {
+  if (place === null) return null
+  const schema = place.reduce<unknown>((inner, name) => (isMap(inner) ? inner[name] : undefined), value)
+  return schema === undefined ? null : { text: JSON.stringify(schema), place: ["val", ...place].join(".") }
 }
 
 /** Where a provider may be is decided when it is called; here only that the address is one. */

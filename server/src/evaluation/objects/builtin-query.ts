@@ -1,4 +1,5 @@
 /** The query language as a saved view stores it: weave 0.54.0 `builtin_object_classes/query.py`. */
+import { isMap } from "../../json/parsed-json.ts"
 import {
   anything,
   boolean,
@@ -13,7 +14,6 @@ import {
   required,
   text,
 } from "./builtin-fields.ts"
-import { isMap } from "./object-classes.ts"
 
 const modelBases = ["BaseModel"]
 const serverBases = ["BaseModelStrict", "BaseModel"]

@@ -1,6 +1,7 @@
 /** What kind of thing a published value is, and of which class: evaluation-store-objects 3.1. */
 import { codePoints } from "../../json/code-points.ts"
 import { HeddleError } from "../../errors.ts"
+import { isMap } from "../../json/parsed-json.ts"
 
 export interface ObjectClasses {
   /** The first class below `Object` or `BaseObject`. */
@@ -59,8 +60,4 @@ export function checkFileNames(val: unknown): void {
       `the file name "${name}" is absolute or leads out of its folder; use a relative one`,
     )
   }
-}
-
-export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

@@ -3,10 +3,13 @@ import type { z } from "zod"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
+import { audited } from "../../storage/catalog/audit-logs.ts"
+import { usageOf } from "../../storage/team-usage.ts"
 import { deleteVersions } from "../../storage/catalog/objects.ts"
 import type { ObjectKind } from "../../storage/catalog/objects-schema.ts"
 import {
   findVersion,
+  findVersions,
   labelsOf,
   listVersions,
   type ObjectFilter,
@@ -17,6 +20,7 @@ import {
 import type { objectDeleteBody, objectQueryBody, objectReadBody, objectsDeleted } from "../../wire/evaluation/object.ts"
 import { checkRange } from "../requests/list-range.ts"
 import { projectForRead } from "../project-access.ts"
+import { withValues } from "./version-values.ts"
 
 const maximumDeletions = 100
 
@@ -58,26 +62,31 @@ function objectDeleted(record: ObjectVersionRecord, deletedAt: Date): HeddleErro
   })
 }
 
-/** The body of the answer. */
+/** JSON texts in batches. */
 export async function queryObjects(
   database: CatalogDatabase,
   principal: Principal,
   body: z.output<typeof objectQueryBody>,
-): Promise<string> {
+): Promise<AsyncGenerator<string[]>> {
   const range = checkRange(body)
   const project = await projectForRead(database, principal, body.project_id)
-  const records = await listVersions(database, project.id, {
+  const listed = await listVersions(database, project.id, {
     filter: filterOf(body),
     order: (body.sort_by ?? []).flatMap(({ field, direction }) => (isSortField(field) ? [{ field, direction }] : [])),
     ...range,
-    withVal: body.metadata_only !== true,
   })
-  const labels = body.include_tags_and_aliases === true ? await labelsOf(database, project.id, records) : null
+  const labels = body.include_tags_and_aliases === true ? await labelsOf(database, project.id, listed) : null
   const withSize = body.include_storage_size === true
-  const texts = records.map((record) =>
-    objectText(record, { project: project.name, labels: labels?.(record) ?? null, withSize }),
-  )
-  return `{"objs":[${texts.join(",")}]}`
+  const show = (record: ObjectVersionRecord) =>
+    objectText(record, { project: project.name, labels: labels?.(record) ?? null, withSize })
+  return shown(body.metadata_only === true ? [listed] : withValues(database, project.id, listed), show)
+}
+
+async function* shown(
+  batches: Iterable<readonly ObjectVersionRecord[]> | AsyncIterable<readonly ObjectVersionRecord[]>,
+  show: (record: ObjectVersionRecord) => string,
+): AsyncGenerator<string[]> {
+  for await (const records of batches) yield records.map(show)
 }
 
 function isSortField(field: string): field is "object_id" | "created_at" {
@@ -144,10 +153,18 @@ export async function deleteObject(
   const project = await projectForRead(database, principal, project_id)
   const found = await liveDigests(database, project.id, { objectId, names, among })
   if (found.length === 0 || found.length < names.length) throw nothingDeleted(objectId, names.length, found.length)
-  const deleted = await deleteVersions(database, project.id, objectId, found)
-  // Another request deleted them in between.
-  if (deleted.length === 0) throw nothingDeleted(objectId, names.length, 0)
-  return { num_deleted: deleted.length, deleted_versions: deleted }
+  const deleted = await audited(database, principal, async (transaction, record) => {
+    const gone = await deleteVersions(transaction, project.id, objectId, found)
+    // Another request deleted them in between.
+    if (gone.length === 0) throw nothingDeleted(objectId, names.length, 0)
+    const details = { project: project.project, digests: gone.map(({ digest }) => digest) }
+    await record({ type: "object.deleted", team: project.entity, resourceId: objectId, details })
+    return gone
+  })
+  const givenBack = deleted.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
+  usageOf(database)?.ofProject(project.id, -givenBack)
+  const deleted_versions = deleted.map(({ size_bytes: _size, ...version }) => version)
+  return { num_deleted: deleted.length, deleted_versions }
 }
 
 function nothingDeleted(objectId: string, asked: number, found: number): HeddleError {
@@ -169,13 +186,12 @@ async function liveDigests(
 ): Promise<string[]> {
   if (names.length === 0) {
     const filter = { ...filterOf({ project_id: projectId }), ...selected(among), objectIds: [objectId] }
-    const listing = { filter, order: [], limit: null, offset: 0, withVal: false }
+    const listing = { filter, order: [], limit: null, offset: 0 }
     return (await listVersions(database, projectId, listing)).map(({ digest }) => digest)
   }
   const kind = among === null ? {} : { kind: among.kind }
-  const versions = await Promise.all(
-    names.map((version) => findVersion(database, projectId, { objectId, version, ...kind }, false)),
-  )
+  const asked = names.map((version) => ({ objectId, version, ...kind }))
+  const versions = await findVersions(database, projectId, asked, false)
   const live = versions.filter((found) => found !== null && found.deleted_at === null && isAmong(found, among))
   return [...new Set(live.map((found) => (found as ObjectVersionRecord).digest))]
 }

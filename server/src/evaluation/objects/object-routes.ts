@@ -1,6 +1,5 @@
 /** `/obj/…` and `/objs/query`: evaluation-store-objects 3. */
 import { type Route, route } from "../../http/route.ts"
-import type { JsonCursor } from "../../json/json-cursor.ts"
 import {
   objectCreateBody,
   objectCreated,
@@ -12,9 +11,9 @@ import {
   objectsDeleted,
 } from "../../wire/evaluation/object.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
+import { jsonDocument, sendStream } from "../json-stream.ts"
 import { createObject } from "./object-create.ts"
 import { deleteObject, queryObjects, readObject } from "./object-read.ts"
-import { readBody } from "../requests/request-text.ts"
 
 const shared = { method: "POST", access: "key", dialect: "reason", tag: "Objects" } as const
 const json = "application/json; charset=utf-8"
@@ -31,8 +30,8 @@ export function objectRoutes(dependencies: EvaluationDependencies): Route[] {
       bodyDocument: objectCreateBody,
       response: objectCreated,
       handle: async ({ body, principal }) => {
-        const { obj } = readBody(objectCreateBody, body, { "obj.val": (cursor: JsonCursor) => cursor.value() })
-        return createObject(dependencies, principal, { obj, text: obj.val as string | undefined })
+        const { digest, objectId } = await createObject(dependencies, principal, body)
+        return { digest, object_id: objectId }
       },
     }),
     route({
@@ -50,7 +49,7 @@ export function objectRoutes(dependencies: EvaluationDependencies): Route[] {
       schemas: { body: objectQueryBody },
       response: objectList,
       handle: async ({ body, principal, reply }) =>
-        reply.type(json).send(await queryObjects(database, principal, body)),
+        sendStream(reply, json, jsonDocument("objs", await queryObjects(database, principal, body))),
     }),
     route({
       ...shared,

@@ -3,7 +3,7 @@ import type { Principal } from "../../http/principal.ts"
 import { findVersion } from "../../storage/catalog/object-reads.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { publishValue } from "../objects/object-create.ts"
-import type { ProjectAccess } from "../project-access.ts"
+import type { SpanOwner } from "./otlp-input.ts"
 
 const longestName = 128
 
@@ -17,7 +17,7 @@ export function scorerName(evaluation: string): string {
 export async function scorerRef(
   dependencies: EvaluationDependencies,
   principal: Principal,
-  project: ProjectAccess,
+  project: SpanOwner,
   name: string,
 ): Promise<string> {
   const version = { objectId: name, version: "latest", kind: "object" } as const
@@ -31,7 +31,7 @@ export async function scorerRef(
 async function publishScorer(
   dependencies: EvaluationDependencies,
   principal: Principal,
-  project: ProjectAccess,
+  project: SpanOwner,
   name: string,
 ): Promise<string> {
   const value = {

@@ -1,23 +1,43 @@
 /** What all OTLP export routes do with a request, whatever they store: evaluation-store-calls 8. */
 import type { Principal } from "../../http/principal.ts"
 import type { RouteContext } from "../../http/route.ts"
-import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
-import { type ExportOutcome, type RejectedName, sendOutcome } from "./otlp-answer.ts"
+import type { EvaluationDependencies } from "../dependencies.ts"
+import { type RejectedName, sendOutcome } from "./otlp-answer.ts"
 import { encodingOf } from "./otlp-encoding.ts"
-import { ResourceProjects } from "./resource-project.ts"
+import type { OtlpInput, Outcome } from "./otlp-input.ts"
 
-type Handled = Pick<RouteContext, "principal" | "request" | "reply"> & { body: Buffer }
+type Handled = Pick<RouteContext, "principal" | "request" | "reply" | "held"> & { body: Buffer }
 
-export function exportHandler<Request>(
-  database: CatalogDatabase,
+export interface Export extends Pick<RouteContext, "held"> {
+  principal: Principal
+  input: OtlpInput
+  options: { bytes: number }
+}
+
+export function exportHandler(
+  { limits }: Pick<EvaluationDependencies, "limits">,
   rejectedName: RejectedName,
-  decode: (body: Buffer, contentType: string | undefined) => Request,
-  store: (request: Request, projects: ResourceProjects, principal: Principal) => Promise<ExportOutcome>,
+  store: (sent: Export) => Promise<Outcome>,
 ): (context: Handled) => Promise<void> {
-  return async ({ body, principal, request: { headers }, reply }) => {
-    const type = headers["content-type"]
-    const projects = new ResourceProjects(database, principal, headers["project_id"])
-    const outcome = await store(decode(body, type), projects, principal)
-    await sendOutcome(reply, encodingOf(type, body), outcome, rejectedName)
+  return async ({ body, principal, request: { headers }, reply, held }) => {
+    const contentType = headers["content-type"]
+    const encoding = encodingOf(contentType, body)
+    const header = headers["project_id"]
+    const input: OtlpInput = {
+      bytes: body,
+      contentType,
+      naming: {
+        header: typeof header === "string" ? header : null,
+        defaultEntity: principal.defaultEntity.name,
+        userId: principal.userId,
+      },
+      limits: {
+        items: limits.otlp_items,
+        attributes: limits.span_attributes,
+        storedBytes: limits.otlp_stored_bytes,
+      },
+    }
+    const outcome = await store({ principal, input, options: { bytes: body.length }, held })
+    await sendOutcome(reply, encoding, outcome, rejectedName)
   }
 }

@@ -12,23 +12,29 @@ export interface ResourceItems<T> {
   scopes: { scope: Scope; items: T[] }[]
 }
 
-/** Of one request: a row for each is more than the bytes that may have told of it. */
-export const maximumItems = 100_000
+export interface ItemKind {
+  /** Names in JSON. */
+  resources: string
+  scopes: string
+  items: string
+  /** In words, in the plural. */
+  what: string
+  /** Of one request: a row for each is more than the bytes that may have told of it. */
+  most: number
+}
 
 class ItemCount {
-  readonly #what: string
+  readonly #kind: ItemKind
   #count = 0
 
-  /** `what`: the items, in the plural. */
-  constructor(what: string) {
-    this.#what = what
+  constructor(kind: ItemKind) {
+    this.#kind = kind
   }
 
   add(items: number): void {
+    const { most, what } = this.#kind
     this.#count += items
-    if (this.#count > maximumItems) {
-      throw new TooManyMessagesError(`the request has more than ${maximumItems} ${this.#what}`)
-    }
+    if (this.#count > most) throw new TooManyMessagesError(`the request has more than ${most} ${what}`)
   }
 }
 
@@ -37,17 +43,37 @@ const tags = { outer: field(1).bytes, inner: field(2).bytes }
 /** @throws {ProtobufError} */
 export function readProtobufItems<T>(
   bytes: Buffer,
-  what: string,
+  kind: ItemKind,
   readItem: (reader: ProtobufReader) => T,
 ): ResourceItems<T>[] {
   const reader = new ProtobufReader(bytes)
-  const count = new ItemCount(what)
+  const count = new ItemCount(kind)
   const all: ResourceItems<T>[] = []
   for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
     if (tag === tags.outer) all.push(reader.message((inner) => ofResource(inner, count, readItem)))
     else reader.skip(tag)
   }
   return all
+}
+
+/** The resources of a request and nothing else of it, which is passed over. @throws {ProtobufError} */
+export function readProtobufResources(bytes: Buffer): Resource[] {
+  const reader = new ProtobufReader(bytes)
+  const resources: Resource[] = []
+  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+    if (tag === tags.outer) resources.push(reader.message(onlyResource))
+    else reader.skip(tag)
+  }
+  return resources
+}
+
+function onlyResource(reader: ProtobufReader): Resource {
+  let resource = emptyResource()
+  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+    if (tag === tags.outer) resource = reader.message(readResource)
+    else reader.skip(tag)
+  }
+  return resource
 }
 
 type ReadItem<T> = (reader: ProtobufReader) => T
@@ -74,26 +100,18 @@ function ofScope<T>(reader: ProtobufReader, count: ItemCount, readItem: ReadItem
   return result
 }
 
-export interface ItemNames {
-  resources: string
-  scopes: string
-  items: string
-  /** In words. */
-  what: string
-}
-
 /** @throws {HeddleError} `bad_request` that names the place and the value. */
 export function readJsonItems<T>(
   request: JsonMessage,
-  names: ItemNames,
+  kind: ItemKind,
   readItem: (message: JsonMessage) => T,
 ): ResourceItems<T>[] {
-  const count = new ItemCount(names.what)
-  return request.list(names.resources, (ofOne) => ({
+  const count = new ItemCount(kind)
+  return request.list(kind.resources, (ofOne) => ({
     resource: ofOne.message("resource", jsonResource, emptyResource),
-    scopes: ofOne.list(names.scopes, (inner) => {
-      count.add(inner.elements(names.items).length)
-      return { scope: inner.message("scope", jsonScope, emptyScope), items: inner.list(names.items, readItem) }
+    scopes: ofOne.list(kind.scopes, (inner) => {
+      count.add(inner.elements(kind.items).length)
+      return { scope: inner.message("scope", jsonScope, emptyScope), items: inner.list(kind.items, readItem) }
     }),
   }))
 }

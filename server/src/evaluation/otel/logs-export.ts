@@ -1,18 +1,20 @@
 /** Stores the evaluation results among the log records of an export request as feedback. */
+import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { findFeedback } from "../../storage/traces/feedback/feedback-rows.ts"
 import { derivedId } from "../calls/derived-id.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { checkPayloadSize, createFeedback, type NewFeedback } from "../feedback/feedback-create.ts"
-import type { ProjectAccess } from "../project-access.ts"
-import { type EvaluationResult, evaluationResult } from "./evaluation-event.ts"
+import { createFeedback } from "../feedback/feedback-create.ts"
+import type { NewFeedback } from "../feedback/feedback-task.ts"
+import { runPayloadTask } from "../payload/run-payload-task.ts"
+import type { EvaluationResult } from "./evaluation-event.ts"
 import { scorerName, scorerRef } from "./event-scorers.ts"
-import type { ResourceItems } from "./export-request.ts"
-import type { LogRecord } from "./log-record.ts"
-import { ExportOutcome } from "./otlp-answer.ts"
-import type { ResourceProjects } from "./resource-project.ts"
+import type { Export } from "./export-handler.ts"
+import { logsTask } from "./logs-task.ts"
+import type { Outcome, SpanOwner } from "./otlp-input.ts"
 
-const otherRecords = "only events gen_ai.evaluation.result are stored; send other log records elsewhere"
+/** Of one request; each is looked up, and published when it is new. */
+const mostScorers = 1000
 
 /**
  * What can be stored is stored at once; the outcome tells what cannot.
@@ -20,46 +22,19 @@ const otherRecords = "only events gen_ai.evaluation.result are stored; send othe
  */
 export async function exportLogs(
   dependencies: EvaluationDependencies,
-  principal: Principal,
-  projects: ResourceProjects,
-  all: readonly ResourceItems<LogRecord>[],
-): Promise<ExportOutcome> {
-  const outcome = new ExportOutcome()
+  { principal, input, options }: Export,
+): Promise<Outcome> {
+  const { owned, outcome } = await runPayloadTask(dependencies, principal, logsTask, input, options)
   const items: NewFeedback[] = []
-  for (const { resource, scopes } of all) {
-    const records = scopes.flatMap((one) => one.items)
-    const results = resultsOf(records, outcome)
-    const project = results.length === 0 ? null : await outcome.needed(results.length, () => projects.of(resource))
-    if (project === null) continue
-    items.push(...(await feedbackOf(dependencies, principal, project, results)))
-    outcome.accept(results.length)
-  }
-  outcome.assertAnyAccepted()
+  for (const { owner, results } of owned) items.push(...(await feedbackOf(dependencies, principal, owner, results)))
   await createFeedback(dependencies, principal, items)
   return outcome
-}
-
-function resultsOf(records: readonly LogRecord[], outcome: ExportOutcome): EvaluationResult[] {
-  const results: EvaluationResult[] = []
-  for (const record of records) {
-    try {
-      const result = evaluationResult(record)
-      if (result === null) outcome.ignore(otherRecords)
-      else {
-        checkPayloadSize(result.payload)
-        results.push(result)
-      }
-    } catch (error) {
-      outcome.reject(error)
-    }
-  }
-  return results
 }
 
 async function feedbackOf(
   dependencies: EvaluationDependencies,
   principal: Principal,
-  project: ProjectAccess,
+  project: SpanOwner,
   results: readonly EvaluationResult[],
 ): Promise<NewFeedback[]> {
   const ids = results.map((one) => feedbackId(one, project))
@@ -67,6 +42,7 @@ async function feedbackOf(
   const stored = new Set((await findFeedback(dependencies.traces, project.id, ids)).map(({ id }) => id))
   const added = results.filter((_, index) => !stored.has(ids[index] as string))
   const names = new Set(added.map((one) => scorerName(one.name)))
+  if (names.size > mostScorers) throw tooManyScorers(names.size)
   const refs = new Map<string, string>()
   for (const name of names) refs.set(name, await scorerRef(dependencies, principal, project, name))
   return added.map((result) => {
@@ -76,22 +52,26 @@ async function feedbackOf(
 }
 
 /** As scorers of the SDK give it (evaluation-store-objects 2.3, `wandb.runnable.<name>`). */
-function newFeedback(result: EvaluationResult, project: ProjectAccess, name: string, ref: string): NewFeedback {
+function newFeedback(result: EvaluationResult, project: SpanOwner, name: string, ref: string): NewFeedback {
   const { spanId, score, explanation, payload } = result
-  const body = {
+  const fields = {
     project_id: project.name,
     id: feedbackId(result, project),
     weave_ref: `weave:///${project.name}/call/${spanId}`,
     feedback_type: `wandb.runnable.${name}`,
-    payload: JSON.parse(payload) as Record<string, unknown>,
     runnable_ref: ref,
     scorer_ratings: score === null ? {} : { [name]: score },
     scorer_rating_reasons: explanation === null ? {} : { [name]: explanation },
   }
-  return { body, payload }
+  return { fields, payload }
 }
 
 /** The same for the same event of the same user: a retry is no second score. */
-function feedbackId({ name, spanId, payload }: EvaluationResult, { id, userId }: ProjectAccess): string {
+function feedbackId({ name, spanId, payload }: EvaluationResult, { id, userId }: SpanOwner): string {
   return derivedId(id, userId, name, spanId, payload)
+}
+
+function tooManyScorers(count: number): HeddleError {
+  const message = `the evaluation results have ${count} different names; those of one request may have ${mostScorers}`
+  return new HeddleError("payload_too_large", message)
 }

@@ -4,9 +4,8 @@ import { logsAnswer, logsRequest, remapBody, remapped, traceAnswer, traceRequest
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { exportHandler } from "./export-handler.ts"
 import { exportLogs } from "./logs-export.ts"
-import { decodeLogsRequest, decodeTraceRequest } from "./otlp-encoding.ts"
 import { remapSpans } from "./remap.ts"
-import { exportSpans } from "./trace-export.ts"
+import { traceExportHandler } from "./trace-export-handler.ts"
 
 const shared = { method: "POST", access: "key", dialect: "otlp", tag: "OpenTelemetry", schemas: {} } as const
 const prefixes = ["/otel", ""] as const
@@ -31,7 +30,7 @@ export function otelRoutes(dependencies: EvaluationDependencies): Route[] {
   ]
 }
 
-function traceRoute({ database, writer }: EvaluationDependencies, path: string): Route {
+function traceRoute(dependencies: EvaluationDependencies, path: string): Route {
   return route({
     ...shared,
     path,
@@ -39,9 +38,7 @@ function traceRoute({ database, writer }: EvaluationDependencies, path: string):
     rawBody: true,
     bodyDocument: traceRequest,
     response: traceAnswer,
-    handle: exportHandler(database, "rejectedSpans", decodeTraceRequest, (request, projects) =>
-      exportSpans(writer, projects, request),
-    ),
+    handle: traceExportHandler(dependencies, "recognized"),
   })
 }
 
@@ -53,11 +50,6 @@ function logsRoute(dependencies: EvaluationDependencies, path: string): Route {
     rawBody: true,
     bodyDocument: logsRequest,
     response: logsAnswer,
-    handle: exportHandler(
-      dependencies.database,
-      "rejectedLogRecords",
-      decodeLogsRequest,
-      (request, projects, principal) => exportLogs(dependencies, principal, projects, request),
-    ),
+    handle: exportHandler(dependencies, "rejectedLogRecords", (sent) => exportLogs(dependencies, sent)),
   })
 }

@@ -4,6 +4,7 @@ import { HeddleError } from "../../errors.ts"
 import { protobufType } from "../../http/otlp-status.ts"
 import { bytesField, numberField } from "../../http/protobuf-message.ts"
 import type { OtlpEncoding } from "./otlp-encoding.ts"
+import type { Outcome } from "./otlp-input.ts"
 
 /** What messages name; more of them would say nothing new. */
 const maximumMessages = 20
@@ -32,9 +33,9 @@ export class ExportOutcome {
   }
 
   /** What all of `items` need; null: it is not there, and they are rejected. */
-  async needed<T>(items: number, find: () => Promise<T>): Promise<T | null> {
+  needed<T>(items: number, find: () => T): T | null {
     try {
-      return await find()
+      return find()
     } catch (error) {
       this.reject(error, items)
       return null
@@ -46,19 +47,18 @@ export class ExportOutcome {
     if (this.#messages.size < maximumMessages) this.#messages.add(message)
   }
 
-  get rejected(): number {
-    return this.#rejected
+  toPlain(): Outcome {
+    return { rejected: this.#rejected, message: this.#message }
   }
 
-  /** What was wrong, each thing once; `""` when nothing was rejected. */
-  get message(): string {
+  get #message(): string {
     return [...this.#messages].join("; ") + (this.#messages.size === maximumMessages ? "; …" : "")
   }
 
   /** @throws {HeddleError} when nothing of what was sent could be stored. */
   assertAnyAccepted(): void {
     if (this.#accepted > 0 || this.#first === null) return
-    throw new HeddleError(this.#first.code, this.message)
+    throw new HeddleError(this.#first.code, this.#message)
   }
 }
 
@@ -68,10 +68,9 @@ export type RejectedName = "rejectedSpans" | "rejectedLogRecords"
 export async function sendOutcome(
   reply: FastifyReply,
   encoding: OtlpEncoding,
-  outcome: ExportOutcome,
+  { rejected, message }: Outcome,
   rejectedName: RejectedName,
 ): Promise<void> {
-  const { rejected, message } = outcome
   if (encoding === "protobuf") {
     const partial = Buffer.concat([numberField(1, rejected), bytesField(2, message)])
     await reply.type(protobufType).send(rejected === 0 ? Buffer.alloc(0) : bytesField(1, partial))

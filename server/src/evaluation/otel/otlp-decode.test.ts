@@ -1,9 +1,14 @@
 import { expect, test } from "vitest"
 import { attributeTree, jsonOfNode, rawForm, readForm } from "./attribute-tree.ts"
 import { jsonOfEntries, type KeyValue } from "./any-value.ts"
-import { decodeTraceRequest } from "./otlp-encoding.ts"
+import { spansOf, traceBody } from "./otlp-encoding.ts"
+import type { ResourceSpans } from "./trace-request.ts"
 
 const protobuf = "application/x-protobuf"
+
+function decodeTraceRequest(bytes: Buffer, contentType: string): ResourceSpans[] {
+  return spansOf(traceBody(bytes, contentType), { items: 100_000 })
+}
 
 /** A field with a length, by hand: tag, length, bytes. */
 function field(number: number, bytes: Buffer | string): Buffer {

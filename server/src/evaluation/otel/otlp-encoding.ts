@@ -1,13 +1,21 @@
 /** The two encodings of OTLP over HTTP, and what a body means in each. */
 import { HeddleError } from "../../errors.ts"
+import { countValues } from "../../json/value-count.ts"
 import { ValueTooDeepError } from "./any-value.ts"
-import { readJsonItems, readProtobufItems, type ResourceItems } from "./export-request.ts"
+import {
+  type ItemKind,
+  readJsonItems,
+  readProtobufItems,
+  readProtobufResources,
+  type ResourceItems,
+} from "./export-request.ts"
+import { scanRequest } from "./json-resources.ts"
 import { jsonSpan } from "./json-spans.ts"
 import { jsonLogRecord, type LogRecord, readLogRecord } from "./log-record.ts"
-import { parseOtlpJson } from "./otlp-json.ts"
-import { ProtobufError, TooManyMessagesError } from "./protobuf-reader.ts"
+import { type JsonMessage, parseOtlpJson } from "./otlp-json.ts"
+import { maximumMessages, ProtobufError, type ProtobufReader, TooManyMessagesError } from "./protobuf-reader.ts"
 import { readSpan } from "./protobuf-spans.ts"
-import type { ResourceSpans } from "./trace-request.ts"
+import type { Resource, ResourceSpans } from "./trace-request.ts"
 
 export type OtlpEncoding = "protobuf" | "json"
 
@@ -25,34 +33,75 @@ export function encodingOf(contentType: string | undefined, bytes: Buffer): Otlp
   throw new HeddleError("unsupported_media_type", message)
 }
 
-/**
- * The spans of an export request whose content coding has been undone; ids and times are not checked.
- * @throws {HeddleError} 400 that names what is wrong, 413 too many spans, 415 another content type.
- * @throws {JsonTextError}
- */
-export function decodeTraceRequest(bytes: Buffer, contentType: string | undefined): ResourceSpans[] {
-  const encoding = encodingOf(contentType, bytes)
-  const names = { resources: "resourceSpans", scopes: "scopeSpans", items: "spans", what: "spans" }
-  const all = decoded(() =>
-    encoding === "protobuf"
-      ? readProtobufItems(bytes, names.what, readSpan)
-      : readJsonItems(parseOtlpJson(bytes), names, jsonSpan),
-  )
+/** At most. */
+export interface ItemLimits {
+  /** Of one request. */
+  items: number
+}
+
+/** The body of an export request whose content coding has been undone, read in two steps: whose it is, and what it says. */
+export class OtlpBody {
+  readonly #read: { bytes: Buffer } | { text: string }
+  readonly #kind: Omit<ItemKind, "most">
+  readonly resources: readonly Resource[]
+
+  /**
+   * @throws {HeddleError} 400 that names what is wrong, 415 another content type.
+   * @throws {JsonTextError}
+   */
+  constructor(bytes: Buffer, contentType: string | undefined, kind: Omit<ItemKind, "most">) {
+    this.#kind = kind
+    if (encodingOf(contentType, bytes) === "protobuf") {
+      this.#read = { bytes }
+      this.resources = decoded(() => readProtobufResources(bytes))
+    } else {
+      const { text, resources } = scanRequest(bytes, kind.resources)
+      this.#read = { text }
+      this.resources = resources
+    }
+  }
+
+  /** Ids and times are not checked. @throws {HeddleError} 400 that names what is wrong, 413 too many. */
+  items<T>(
+    { items: most }: ItemLimits,
+    readers: { protobuf: (reader: ProtobufReader) => T; json: (message: JsonMessage) => T },
+  ): ResourceItems<T>[] {
+    const kind = { ...this.#kind, most }
+    const read = this.#read
+    return decoded(() => {
+      if ("bytes" in read) return readProtobufItems(read.bytes, kind, readers.protobuf)
+      const values = countValues(read.text)
+      if (values > mostJsonValues) throw new TooManyMessagesError(`the request has more than ${mostJsonValues} values`)
+      return readJsonItems(parseOtlpJson(read.text), kind, readers.json)
+    })
+  }
+}
+
+/** As many as spans may have in protobuf: each attribute is three or so. */
+const mostJsonValues = 3 * maximumMessages
+
+const spans = { resources: "resourceSpans", scopes: "scopeSpans", items: "spans", what: "spans" }
+const logs = { resources: "resourceLogs", scopes: "scopeLogs", items: "logRecords", what: "log records" }
+
+export function traceBody(bytes: Buffer, contentType: string | undefined): OtlpBody {
+  return new OtlpBody(bytes, contentType, spans)
+}
+
+export function logsBody(bytes: Buffer, contentType: string | undefined): OtlpBody {
+  return new OtlpBody(bytes, contentType, logs)
+}
+
+/** The spans of a request; see {@link OtlpBody.items}. */
+export function spansOf(body: OtlpBody, limits: ItemLimits): ResourceSpans[] {
+  const all = body.items(limits, { protobuf: readSpan, json: jsonSpan })
   return all.map(({ resource, scopes }) => ({
     resource,
     scopeSpans: scopes.map(({ scope, items }) => ({ scope, spans: items })),
   }))
 }
 
-/** The log records of an export request; see {@link decodeTraceRequest}. */
-export function decodeLogsRequest(bytes: Buffer, contentType: string | undefined): ResourceItems<LogRecord>[] {
-  const encoding = encodingOf(contentType, bytes)
-  const names = { resources: "resourceLogs", scopes: "scopeLogs", items: "logRecords", what: "log records" }
-  return decoded(() =>
-    encoding === "protobuf"
-      ? readProtobufItems(bytes, names.what, readLogRecord)
-      : readJsonItems(parseOtlpJson(bytes), names, jsonLogRecord),
-  )
+export function logRecordsOf(body: OtlpBody, limits: ItemLimits): ResourceItems<LogRecord>[] {
+  return body.items(limits, { protobuf: readLogRecord, json: jsonLogRecord })
 }
 
 /** Runs a reader and says in our words why it could not. */

@@ -3,25 +3,14 @@
  * Protobuf Encoding"). Names in snake_case and enumerations by name are read too, as any reader of
  * proto3's JSON does; unknown names are ignored.
  */
-import { isUtf8 } from "node:buffer"
 import { HeddleError } from "../../errors.ts"
 import { exactInteger, mayChangeNumbers, parseExact } from "../../json/exact-json.ts"
-import { JsonCursor } from "../../json/json-cursor.ts"
-import { withoutNotFinite } from "../../json/json-parts.ts"
 import { type AnyValue, type KeyValue, KeyValueList, maximumValueDepth, ValueTooDeepError } from "./any-value.ts"
 import type { Resource, Scope } from "./trace-request.ts"
 
-/**
- * The body as an object whose numbers keep their spelling; an empty body is an empty request.
- * @throws {JsonTextError} not JSON, or nested too deep.
- */
-export function parseOtlpJson(bytes: Buffer): JsonMessage {
-  if (!isUtf8(bytes)) throw new HeddleError("bad_request", "the request body is not JSON: it is not UTF-8 text")
-  const text = bytes.toString("utf8")
-  if (text.trim() === "") return new JsonMessage({}, "")
-  const cursor = new JsonCursor(text)
-  const checked = withoutNotFinite(cursor.value())
-  cursor.end()
+/** A text that has been checked as an object whose numbers keep their spelling; an empty body is an empty request. */
+export function parseOtlpJson(checked: string): JsonMessage {
+  if (checked === "") return new JsonMessage({}, "")
   return JsonMessage.of(mayChangeNumbers(checked) ? parseExact(checked) : JSON.parse(checked), "")
 }
 

@@ -3,35 +3,33 @@
  * raw spans are read back, and what they mean is written over what they meant.
  */
 import type { Principal } from "../../http/principal.ts"
-import { readOtelDumps } from "../../storage/traces/calls/otel-dumps.ts"
+import type { CallKey } from "../../storage/traces/calls/call-places.ts"
+import { type OtelDump, readOtelDumps } from "../../storage/traces/calls/otel-dumps.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
+import { asksNothing } from "../../threads/thread-task.ts"
 import { projectForRead } from "../project-access.ts"
-import { SpanRows } from "./span-rows.ts"
-import { spanOf } from "./span-undump.ts"
+import { remapTask } from "./remap-task.ts"
 
 /** A span may take megabytes, and in memory it is several times as large. */
 const bytesAtOnce = 16 * 1024 * 1024
 
 /** @returns how many calls were written. @throws {HeddleError} 403. */
 export async function remapSpans(
-  { database, traces, writer }: EvaluationDependencies,
+  { database, traces, writer, threads }: EvaluationDependencies,
   principal: Principal,
   projectName: string,
 ): Promise<number> {
-  const project = await projectForRead(database, principal, projectName)
-  let remapped = 0
-  for (let after = ""; ;) {
-    const dumps = await readOtelDumps(traces, project.id, after, bytesAtOnce)
+  const { id, name, userId } = await projectForRead(database, principal, projectName)
+  let count = 0
+  for (let after: CallKey | null = null; ;) {
+    const dumps: OtelDump[] = await readOtelDumps(traces, id, after, bytesAtOnce)
     const last = dumps.at(-1)
-    if (last === undefined) return remapped
-    const rows = new SpanRows(dumps.length)
-    for (const { id, text } of dumps) {
-      const span = spanOf(text)
-      if (span?.spanId !== id) continue
-      rows.addMapping(span, project)
-      remapped++
-    }
-    await writer.add(rows.batch())
-    after = last.id
+    if (last === undefined) return count
+    const bytes = dumps.reduce((sum, { text }) => sum + text.length, 0)
+    const input = { dumps, owner: { id, name, userId }, bytes }
+    const { remapped, ...batch } = await threads.run(remapTask, input, { bytes, answer: asksNothing })
+    await writer.add(batch)
+    count += remapped
+    after = last
   }
 }

@@ -16,11 +16,15 @@ import {
 } from "./trace-request.ts"
 import { nanosecondTime } from "./span-times.ts"
 
-/** The part that all spans of a scope share: members of the object, made once. */
-export function sourceText(resource: Resource, scope: Scope): string {
-  const attributes = `{"attributes":${attributesText(resource.attributes)}${dropped("attributes", resource.droppedAttributesCount)}}`
+/** The part that all spans of a resource share. */
+export function resourceText({ attributes, droppedAttributesCount }: Resource): string {
+  return `{"attributes":${attributesText(attributes)}${dropped("attributes", droppedAttributesCount)}}`
+}
+
+/** The part that all spans of a scope share: members of the object, made once. `resource`: of {@link resourceText}. */
+export function sourceText(resource: string, scope: Scope): string {
   const name = `{"name":${JSON.stringify(scope.name)},"version":${JSON.stringify(scope.version)},"attributes":${attributesText(scope.attributes)}}`
-  return `"resource":${attributes},"scope":${name}`
+  return `"resource":${resource},"scope":${name}`
 }
 
 /** `source`: of {@link sourceText}. `tree`: of the span's attributes. */

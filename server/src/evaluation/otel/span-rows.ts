@@ -1,15 +1,12 @@
 /** Stored rows of spans: every span is a call that starts and ends in one row (evaluation-store-calls 8). */
 import { HeddleError } from "../../errors.ts"
-import { placeLines } from "../../storage/traces/calls/call-places.ts"
-import { oddJsonMember } from "../../storage/traces/calls/calls-tables.ts"
-import type { CallBatch } from "../../storage/traces/calls/calls-write.ts"
+import { type CallBatch, CallBatchBuilder, type CallTexts } from "../../storage/traces/calls/call-batch.ts"
 import { shrink } from "../calls/call-rows.ts"
-import { RowBuffer } from "../calls/row-buffer.ts"
-import type { ProjectAccess } from "../project-access.ts"
-import { attributeTree } from "./attribute-tree.ts"
+import { attributeTree, type AttributeTree } from "./attribute-tree.ts"
+import type { SpanOwner } from "./otlp-input.ts"
 import { spanText } from "./span-dump.ts"
 import { type MappedSpan, mapSpan } from "./span-mapping.ts"
-import { displayNameOf, findFault, opNameOf, parentOf, spanName } from "./span-rules.ts"
+import { displayNameOf, opNameOf, parentOf, spanName } from "./span-rules.ts"
 import { storedMicroseconds } from "./span-times.ts"
 import type { Span } from "./trace-request.ts"
 
@@ -18,82 +15,84 @@ const expectedBytes = 4096
 const exceedsLimits = '{"_weave":{"error":"<EXCEEDS_LIMITS>"}}'
 
 export class SpanRows {
-  readonly #rows: RowBuffer
-  #places = ""
+  readonly #rows: CallBatchBuilder
 
-  constructor(spans: number) {
-    this.#rows = new RowBuffer(spans * expectedBytes)
+  /** `bytes`: of the request. */
+  constructor(spans: number, bytes: number) {
+    this.#rows = new CallBatchBuilder(Math.min(spans * expectedBytes, 3 * bytes))
+  }
+
+  /** Of what was added. */
+  get size(): number {
+    return this.#rows.size
   }
 
   /**
+   * @param tree of the span's attributes.
    * @param source of the span's resource and scope; see `sourceText`.
    * @throws {HeddleError} `value_error` or `insert_too_large` for a span that cannot be stored.
    */
-  add(span: Span, source: string, project: ProjectAccess): void {
-    const fault = findFault(span)
-    if (fault !== null) throw cannotStore(span, fault)
-    const tree = attributeTree(span.attributes)
+  add(span: Span, tree: AttributeTree, source: string, project: SpanOwner): void {
     const mapped = mapSpan(span, tree)
-    const startedAt = storedSpanTime(mapped.startedAt, span, "start")
-    const head = headText(span, mapped, startedAt, project)
-    this.#write(head, [...payloadsOf(mapped), spanText(span, tree, source)], mapped, span)
-    const { id: project_id } = project
-    this.#places += placeLines({ project_id, trace_id: span.traceId, started_at: startedAt, id: span.spanId })
+    const texts = textsOf(span, mapped, project)
+    const [attributes, inputs, output, summary, otel_dump] = shrunk(
+      [mapped.attributes, mapped.inputs, mapped.output, mapped.summary, spanText(span, tree, source)],
+      span,
+    )
+    const payloads = { attributes, inputs, output, summary, otel_dump }
+    this.#rows.add({ projectId: project.id, id: span.spanId }, texts, payloads, { isOdd: mapped.holdsUnreadable })
   }
 
   /** Only what is mapped from attributes, of a span that is stored; its name may have been changed since. */
-  addMapping(span: Span, project: ProjectAccess): void {
+  addMapping(span: Span, sortTime: number, project: SpanOwner): void {
     const mapped = mapSpan(span, attributeTree(span.attributes))
-    const thread = JSON.stringify(threadOf(mapped, span)).slice(1, -1)
-    const head = `{"project_id":"${project.id}","id":"${span.spanId}"${thread === "" ? "" : `,${thread}`}`
-    this.#write(head, payloadsOf(mapped), mapped, span)
-  }
-
-  #write(head: string, payloads: string[], { holdsUnreadable }: MappedSpan, { spanId }: Span): void {
-    shrink(payloads, exceedsLimits, Buffer.byteLength(head), spanId)
-    const columns = payloads.map((text, index) => `,"${payloadColumns[index]}":[${text}]`)
-    this.#rows.text(`${head}${columns.join("")}${holdsUnreadable ? oddJsonMember : ""}}\n`)
+    const [attributes, inputs, output, summary] = shrunk(
+      [mapped.attributes, mapped.inputs, mapped.output, mapped.summary],
+      span,
+    )
+    const facts = { isOdd: mapped.holdsUnreadable, isKnown: true }
+    const key = { projectId: project.id, id: span.spanId, sortTime }
+    this.#rows.add(key, threadOf(mapped, span), { attributes, inputs, output, summary }, facts)
   }
 
   /** What was added, to be stored together. */
   batch(): CallBatch {
-    return { rows: this.#rows.bytes(), places: Buffer.from(this.#places) }
+    return this.#rows.batch()
   }
 }
 
-/** The raw span comes behind {@link payloadsOf}. */
-const payloadColumns = ["attributes", "inputs", "output", "summary", "otel_dump"] as const
-
-function payloadsOf({ attributes, inputs, output, summary }: MappedSpan): string[] {
-  return [attributes, inputs, output, summary]
+function shrunk<T extends string[]>(payloads: [...T], { spanId }: Span): [...T] {
+  shrink<string>(payloads, exceedsLimits, 0, spanId)
+  return payloads
 }
 
-function threadOf({ threadId, isTurn }: MappedSpan, { spanId }: Span): { thread_id?: string; turn_id?: string } {
+function threadOf({ threadId, isTurn }: MappedSpan, { spanId }: Span): CallTexts {
   if (threadId === null) return {}
   return { thread_id: threadId, ...(isTurn ? { turn_id: spanId } : {}) }
 }
 
-/** The ids have been checked: they hold nothing that JSON escapes. What is null clears what an earlier export said. */
-function headText(span: Span, mapped: MappedSpan, startedAt: string, project: ProjectAccess): string {
-  const ids = `"project_id":"${project.id}","id":"${span.spanId}","trace_id":"${span.traceId}"`
-  const plain: Record<string, string | undefined> = {
-    wb_user_id: project.userId,
-    parent_id: parentOf(span) ?? undefined,
+/** What is null clears what an earlier export said. */
+function textsOf(span: Span, mapped: MappedSpan, project: SpanOwner): CallTexts {
+  const texts: CallTexts = {
+    trace_id: span.traceId,
+    started_at: storedSpanTime(mapped.startedAt, span, "start"),
     op_name: opNameOf(span),
-    started_at: startedAt,
-    ended_at: mapped.endedAt === null ? undefined : storedSpanTime(mapped.endedAt, span, "end"),
     exception: mapped.exception ?? "",
-    display_name: mapped.displayName === null ? undefined : displayNameOf(mapped.displayName),
+    wb_user_id: project.userId,
     ...threadOf(mapped, span),
-    wb_run_id: mapped.runId === null ? undefined : runOf(mapped.runId, project),
   }
-  const step = mapped.runStep === null ? "" : `,"wb_run_step":${mapped.runStep}`
-  const stepEnd = mapped.runStepEnd === null ? "" : `,"wb_run_step_end":${mapped.runStepEnd}`
-  return `{${ids},${JSON.stringify(plain).slice(1, -1)}${step}${stepEnd}`
+  const parent = parentOf(span)
+  if (parent !== null) texts.parent_id = parent
+  if (mapped.endedAt !== null) texts.ended_at = storedSpanTime(mapped.endedAt, span, "end")
+  if (mapped.displayName !== null) texts.display_name = displayNameOf(mapped.displayName)
+  if (mapped.runId !== null) texts.wb_run_id = runOf(mapped.runId, project)
+  if (mapped.runStep !== null) texts.wb_run_step = mapped.runStep
+  if (mapped.runStepEnd !== null) texts.wb_run_step_end = mapped.runStepEnd
+  return texts
 }
 
 /** External form: `entity/project/run` (evaluation-store-calls 1.5). */
-export function runOf(run: string, { name }: ProjectAccess): string {
+export function runOf(run: string, { name }: SpanOwner): string {
   return run.includes("/") ? run : `${name}/${run}`
 }
 

@@ -22,6 +22,18 @@ export function findFault(span: Span): string | null {
   return null
 }
 
+/** What keeps the span from being stored since there is too much of it; null: nothing. `most`: attributes, events, links. */
+export function findExcess({ attributes, events, links }: Span, most: number): string | null {
+  const lists = { attributes, events, links }
+  for (const [what, list] of Object.entries(lists)) {
+    if (list.length > most) return `it has ${list.length} ${what}; a span may have ${most}`
+  }
+  const large = [...events, ...links].find((part) => part.attributes.length > most)
+  return large === undefined
+    ? null
+    : `one of its events or links has ${large.attributes.length} attributes; it may have ${most}`
+}
+
 /** null: a root. */
 export function parentOf({ parentSpanId }: Span): string | null {
   return parentSpanId === "" || zeros.test(parentSpanId) ? null : parentSpanId

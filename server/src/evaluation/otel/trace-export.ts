@@ -1,51 +1,74 @@
-/** Stores the spans of an export request as calls: evaluation-store-calls 8. */
-import type { CallWriter } from "../../storage/traces/calls/calls-write.ts"
-import { ExportOutcome } from "./otlp-answer.ts"
-import type { ResourceProjects } from "./resource-project.ts"
-import { sourceText } from "./span-dump.ts"
-import { SpanRows } from "./span-rows.ts"
-import type { ResourceSpans } from "./trace-request.ts"
-
 /**
- * What can be stored of the request is stored at once; the outcome tells what cannot.
- * @throws {HeddleError} when that is all of it; 503.
+ * Spans as calls (evaluation-store-calls 8), and those of agents also as spans of agents (10): either view finds a span,
+ * whichever path it came by. As a task that may run on another thread.
  */
-export async function exportSpans(
-  writer: CallWriter,
-  projects: ResourceProjects,
-  all: readonly ResourceSpans[],
-): Promise<ExportOutcome> {
-  const outcome = new ExportOutcome()
-  const rows = new SpanRows(all.reduce((sum, one) => sum + countOf(one), 0))
-  for (const one of all) await addRows(rows, projects, one, outcome)
-  outcome.assertAnyAccepted()
-  await writer.add(rows.batch())
-  return outcome
+import { agentSpanLine } from "../../storage/traces/agents/span-table.ts"
+import type { CallBatch } from "../../storage/traces/calls/call-batch.ts"
+import { RowBuffer } from "../../storage/traces/calls/row-buffer.ts"
+import { threadTask } from "../../threads/thread-task.ts"
+import { mapAgentSpan } from "../agents/ingest/span-mapping.ts"
+import { isAgentSpan } from "../agents/ingest/span-operation.ts"
+import type { PayloadQuestion } from "../payload/payload-question.ts"
+import { attributeTree } from "./attribute-tree.ts"
+import type { OtlpInput, Outcome, SpanOwner } from "./otlp-input.ts"
+import { exportSpans, type SpanSink } from "./span-export.ts"
+import { cannotStore, SpanRows } from "./span-rows.ts"
+import { findFault } from "./span-rules.ts"
+import type { Span } from "./trace-request.ts"
+
+/** Which spans become spans of agents: `all` of what is sent to their own path. */
+export type AgentSpans = "all" | "recognized"
+
+interface TraceExport extends OtlpInput {
+  agentSpans: AgentSpans
 }
 
-async function addRows(
-  rows: SpanRows,
-  projects: ResourceProjects,
-  one: ResourceSpans,
-  outcome: ExportOutcome,
-): Promise<void> {
-  const { resource, scopeSpans } = one
-  const spans = countOf(one)
-  const project = spans === 0 ? null : await outcome.needed(spans, () => projects.of(resource))
-  if (project === null) return
-  for (const { scope, spans: ofScope } of scopeSpans) {
-    const source = sourceText(resource, scope)
-    for (const span of ofScope) {
-      try {
-        rows.add(span, source, project)
-        outcome.accept()
-      } catch (error) {
-        outcome.reject(error)
-      }
-    }
+/** Spans are mapped at 3 MB/s or so. */
+export const spansOwnThreadBytes = 128 * 1024
+
+export const traceExportTask = threadTask<TraceExport, CallBatch & { outcome: Outcome }, PayloadQuestion, unknown>({
+  name: "otel/traces",
+  ownThreadBytes: spansOwnThreadBytes,
+  *run(input) {
+    const { sink, outcome } = yield* exportSpans(input, (spans) => new SpanBatch(spans, input))
+    return { ...sink.batch(), outcome }
+  },
+})
+
+class SpanBatch implements SpanSink {
+  readonly #calls: SpanRows
+  readonly #agentSpans = new RowBuffer(0)
+  /** Bytes of the spans of agents by project. */
+  readonly #agentBytesOf = new Map<string, number>()
+  readonly #shown: AgentSpans
+
+  constructor(spans: number, { bytes, agentSpans }: TraceExport) {
+    this.#calls = new SpanRows(spans, bytes.length)
+    this.#shown = agentSpans
   }
-}
 
-function countOf({ scopeSpans }: ResourceSpans): number {
-  return scopeSpans.reduce((sum, { spans }) => sum + spans.length, 0)
+  get size(): number {
+    return this.#calls.size + this.#agentSpans.length
+  }
+
+  /** @throws {HeddleError} `value_error` or `insert_too_large` for a span that cannot be stored; nothing of it was added. */
+  add(span: Span, source: string, owner: SpanOwner): void {
+    const fault = findFault(span)
+    if (fault !== null) throw cannotStore(span, fault)
+    const tree = attributeTree(span.attributes)
+    const isOfAgent = this.#shown === "all" || isAgentSpan(span, tree)
+    const agentLine = isOfAgent ? agentSpanLine(mapAgentSpan(span, tree, owner)) : ""
+    this.#calls.add(span, tree, source, owner)
+    const before = this.#agentSpans.length
+    this.#agentSpans.text(agentLine)
+    const added = this.#agentSpans.length - before
+    if (added > 0) this.#agentBytesOf.set(owner.id, (this.#agentBytesOf.get(owner.id) ?? 0) + added)
+  }
+
+  batch(): CallBatch {
+    const calls = this.#calls.batch()
+    const bytesOf = new Map(calls.bytesOf)
+    for (const [project, bytes] of this.#agentBytesOf) bytesOf.set(project, (bytesOf.get(project) ?? 0) + bytes)
+    return { ...calls, bytesOf, agentSpans: this.#agentSpans.bytes() }
+  }
 }

@@ -1,14 +1,15 @@
 /** `/files/resolve_url` and the addresses that it gives. */
-import type { FastifyRequest } from "fastify"
 import { HeddleError } from "../../errors.ts"
+import { baseAddress } from "../../http/base-address.ts"
 import { type Route, route } from "../../http/route.ts"
 import type { Principal } from "../../http/principal.ts"
 import { isContentDigest } from "../../json/digests.ts"
+import { isMap } from "../../json/parsed-json.ts"
+import { isLiveKey } from "../../storage/catalog/api-keys.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { findProjectFiles } from "../../storage/catalog/project-files.ts"
 import { downloadParams, fileUrls, fileUrlsBody, projectFileContent } from "../../wire/evaluation/project-file.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { isMap } from "../objects/object-classes.ts"
 import { projectForRead } from "../project-access.ts"
 import { readRefs } from "../refs/ref-values.ts"
 import { type Ref, tryParseRef } from "../refs/refs.ts"
@@ -39,9 +40,11 @@ export function fileLinkRoutes(dependencies: EvaluationDependencies): Route[] {
         const project = await projectForRead(database, principal, body.project_id)
         const files = await filesOf(dependencies, principal, project.id, body.uris)
         const endsAt = fileLinks.endOf(Date.now())
-        const base = `${baseOf(request)}${downloadPath}`
+        const base = `${baseAddress(request, /\/files\/resolve_url\/?$/)}${downloadPath}`
         return {
-          download_urls: files.map((file) => `${base}/${fileLinks.tokenOf(file, endsAt)}`),
+          download_urls: files.map(
+            (file) => `${base}/${fileLinks.tokenOf({ ...file, apiKeyId: principal.apiKeyId }, endsAt)}`,
+          ),
           expires_at: new Date(endsAt).toISOString(),
         }
       },
@@ -55,11 +58,13 @@ export function fileLinkRoutes(dependencies: EvaluationDependencies): Route[] {
       schemas: { params: downloadParams },
       response: projectFileContent,
       answerTypes: ["application/octet-stream"],
+      isUncompressed: true,
       handle: async ({ params, reply }) => {
-        const { projectId, digest } = fileLinks.fileOf(params.token, Date.now())
+        const { projectId, digest, apiKeyId } = fileLinks.linkOf(params.token, Date.now())
+        if (!(await isLiveKey(database, apiKeyId))) {
+          throw new HeddleError("not_found", "the key that made this address was revoked; resolve the file again")
+        }
         reply
-          // No browser may take a file for a page of this server.
-          .header("content-disposition", "attachment")
           .header("content-security-policy", "sandbox")
           // A cache between would answer after the address has ended.
           .header("cache-control", "private, no-store")
@@ -67,15 +72,6 @@ export function fileLinkRoutes(dependencies: EvaluationDependencies): Route[] {
       },
     }),
   ]
-}
-
-/** As the client reached the server. Whoever lies about that gets useless addresses, and nobody else sees them. */
-function baseOf(request: FastifyRequest): string {
-  // The first of a chain of proxies is the one that the client reached.
-  const [outermost = ""] = String(request.headers["x-forwarded-proto"] ?? "").split(",")
-  const scheme = outermost.trim().toLowerCase() === "https" ? "https" : request.protocol
-  const prefix = request.originalUrl.split("?", 1)[0]?.replace(/\/files\/resolve_url\/?$/, "") ?? ""
-  return `${scheme}://${request.host}${prefix}`
 }
 
 /** In the order of `uris`. @throws {HeddleError} `not_found` when the content of one was never stored. */
@@ -104,13 +100,14 @@ async function namedFiles(
   const refs = named.flatMap(({ ref }) => (ref === null ? [] : [ref]))
   const values = await readRefs(dependencies, principal, refs)
   const valueOf = new Map(refs.map((ref, index) => [ref, values[index] ?? null]))
-  return Promise.all(
-    named.map(async ({ uri, ref }) => {
-      if (ref === null) return { projectId, digest: uri }
-      const { id } = await projectForRead(dependencies.database, principal, ref.project)
-      return { projectId: id, digest: digestIn(uri, valueOf.get(ref) ?? null) }
-    }),
-  )
+  const files: LinkedFile[] = []
+  for (const { uri, ref } of named) {
+    // `readRefs` has looked every project up, so the catalog is not asked again.
+    const project = ref === null ? null : await projectForRead(dependencies.database, principal, ref.project)
+    const digest = ref === null ? uri : digestIn(uri, valueOf.get(ref) ?? null)
+    files.push({ projectId: project?.id ?? projectId, digest })
+  }
+  return files
 }
 
 async function checkStored(

@@ -14,6 +14,7 @@ import {
   type ProjectFile,
   projectFileBytes,
 } from "../../storage/catalog/project-files.ts"
+import { usageOf } from "../../storage/team-usage.ts"
 import {
   projectFileContent,
   projectFileContentBody,
@@ -24,7 +25,7 @@ import {
   projectFileStatsBody,
 } from "../../wire/evaluation/project-file.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { checkDigest } from "../objects/object-create.ts"
+import { checkDigest } from "../objects/expected-digest.ts"
 import { projectForRead, projectForWrite } from "../project-access.ts"
 import { RunningUploads } from "./running-uploads.ts"
 import { discardBlob } from "./source-files.ts"
@@ -81,6 +82,7 @@ function contentRoute(dependencies: EvaluationDependencies, path: string, upload
     schemas: { body: projectFileContentBody },
     response: projectFileContent,
     answerTypes: ["application/octet-stream"],
+    isUncompressed: true,
     handle: async ({ body, principal, reply }) => {
       const { database, blobs } = dependencies
       const project = await projectForRead(database, principal, body.project_id)
@@ -107,11 +109,14 @@ function sendFile(
   reply: FastifyReply,
 ): FastifyReply {
   if (file === null) throw new HeddleError("not_found", `File ${digest} not found`)
-  return reply
-    .header("content-type", "application/octet-stream")
-    .header("content-length", file.sizeBytes)
-    .header("x-content-type-options", "nosniff")
-    .send(blobs.read(file.sha256))
+  return (
+    reply
+      .header("content-type", "application/octet-stream")
+      .header("content-length", file.sizeBytes)
+      // No browser may take a file for a page of this server.
+      .header("content-disposition", "attachment")
+      .send(blobs.read(file.sha256))
+  )
 }
 
 async function takeFile(
@@ -143,6 +148,7 @@ async function keep(
   const digest = digestOfSha256(Buffer.from(stored.sha256, "hex"))
   checkDigest("the file", expected_digest, digest)
   const project = await projectForWrite(database, principal, project_id)
+  await usageOf(database)?.requireRoom({ id: project.entityId, name: project.entity }, stored.sizeBytes)
   await addProjectFile(database, project.id, { digest, ...stored })
   return digest
 }

@@ -3,7 +3,6 @@ import type { z } from "zod"
 import type { Principal } from "../../http/principal.ts"
 import { objectBytes } from "../../storage/catalog/object-bytes.ts"
 import { projectFileBytes } from "../../storage/catalog/project-files.ts"
-import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import { callBytes, rowBytes } from "../../storage/traces/stored-bytes.ts"
 import type { projectStatsAnswer, projectStatsBody } from "../../wire/evaluation/project.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
@@ -21,7 +20,7 @@ export async function projectStats(
     asked(body.include_object_storage_size, () => objectBytes(database, id)),
     asked(body.include_table_storage_size, () => rowBytes(traces, id)),
     asked(body.include_file_storage_size, () => projectFileBytes(database, id)),
-  ]).catch(throwQueryFailure)
+  ])
   return {
     trace_storage_size_bytes: calls,
     objects_storage_size_bytes: objects,

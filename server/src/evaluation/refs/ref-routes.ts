@@ -3,6 +3,7 @@ import { HeddleError } from "../../errors.ts"
 import { type Route, route } from "../../http/route.ts"
 import { refsRead, refsReadBody } from "../../wire/evaluation/ref.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
+import { jsonDocument, sendStream } from "../json-stream.ts"
 import { readRefs } from "./ref-values.ts"
 import { parseRef, type Ref } from "./refs.ts"
 
@@ -27,11 +28,15 @@ export function refRoutes(dependencies: EvaluationDependencies): Route[] {
           )
         }
         const values = await readRefs(dependencies, principal, body.refs.map(readableRef))
-        const texts = values.map((value) => value ?? "null")
-        return reply.type("application/json; charset=utf-8").send(`{"vals":[${texts.join(",")}]}`)
+        return sendStream(reply, "application/json; charset=utf-8", jsonDocument("vals", oneByOne(values)))
       },
     }),
   ]
+}
+
+/** Each of them may have megabytes. */
+async function* oneByOne(values: readonly (string | null)[]): AsyncGenerator<string[]> {
+  for (const value of values) yield [value ?? "null"]
 }
 
 function readableRef(text: string): Ref {

@@ -6,9 +6,10 @@
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { elementText, memberText } from "../../json/json-members.ts"
-import { findVersions } from "../../storage/catalog/object-reads.ts"
-import { rowTexts } from "../../storage/traces/table-rows.ts"
+import { findVersions, type ObjectVersionRecord } from "../../storage/catalog/object-reads.ts"
+import { rowPieces } from "../../storage/traces/table-rows.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
+import { withValues } from "../objects/version-values.ts"
 import { type ProjectAccess, projectForRead } from "../project-access.ts"
 import { type Ref, type RefStep, tryParseRef } from "./refs.ts"
 
@@ -23,19 +24,32 @@ type Walk =
 
 /**
  * The JSON texts that object and op refs name; null for what was deleted or is not on the path.
- * @throws {HeddleError} `refs_not_found`, `project_not_found` for what a ref of the request names.
+ * @throws {HeddleError} `refs_not_found`, `project_not_found` for what a ref of the request names; `payload_too_large`.
  */
 export async function readRefs(
   dependencies: EvaluationDependencies,
   principal: Principal,
   refs: readonly Ref[],
+  mostBytes = dependencies.limits.refs_value_bytes,
 ): Promise<(string | null)[]> {
-  const reader = new RefReader(dependencies, principal)
+  const reader = new RefReader(dependencies, principal, mostBytes)
   let walks: Walk[] = refs.map((ref) => ({ state: "object", ref, asked: true }))
   for (let hop = 0; hop < maximumHops && walks.some((walk) => walk.state !== "done"); hop++) {
     walks = await reader.advance(walks)
   }
-  return walks.map((walk) => (walk.state === "done" ? walk.value : null))
+  const values = walks.map((walk) => (walk.state === "done" ? walk.value : null))
+  const bytes = values.reduce((sum, value) => sum + (value?.length ?? 0), 0)
+  checkRefBytes(bytes, mostBytes)
+  return values
+}
+
+/** @throws {HeddleError} `payload_too_large` */
+export function checkRefBytes(bytes: number, mostBytes: number): void {
+  if (bytes <= mostBytes) return
+  throw new HeddleError(
+    "payload_too_large",
+    `the values that these refs lead to have more than ${mostBytes} bytes together; read fewer refs at once`,
+  )
 }
 
 class RefReader {
@@ -44,10 +58,13 @@ class RefReader {
   readonly #projects = new Map<string, ProjectAccess | null>()
   /** Values by project and name; null: deleted, or not there. */
   readonly #objects = new Map<string, string | null>()
+  readonly #mostBytes: number
+  #heldBytes = 0
 
-  constructor(dependencies: EvaluationDependencies, principal: Principal) {
+  constructor(dependencies: EvaluationDependencies, principal: Principal, mostBytes: number) {
     this.#dependencies = dependencies
     this.#principal = principal
+    this.#mostBytes = mostBytes
   }
 
   /** Looks up what all of them wait for, and follows each path as far as that leads. */
@@ -95,19 +112,31 @@ class RefReader {
     for (const [project, refs] of Map.groupBy(wanted.values(), (ref) => ref.project)) {
       const found = await this.#versionsOf(project, refs)
       refs.forEach((ref, index) => {
-        const version = found[index] ?? null
-        if (version === null && asked.has(keyOf(ref))) missing.push(ref)
-        this.#objects.set(keyOf(ref), version === null || version.deleted_at !== null ? null : version.val)
+        const { exists = false, val = null } = found[index] ?? {}
+        if (!exists && asked.has(keyOf(ref))) missing.push(ref)
+        this.#objects.set(keyOf(ref), val)
       })
     }
     if (missing.length > 0) throw refsNotFound(missing)
   }
 
-  async #versionsOf(projectName: string, refs: readonly Ref[]) {
+  /** `val` is null of a version that was deleted. */
+  async #versionsOf(projectName: string, refs: readonly Ref[]): Promise<{ exists: boolean; val: string | null }[]> {
     const project = this.#projects.get(projectName)
     if (project == null) return []
+    const { database } = this.#dependencies
     const names = refs.map((ref) => ({ objectId: ref.name, version: ref.version }))
-    return findVersions(this.#dependencies.database, project.id, names)
+    const found = await findVersions(database, project.id, names, false)
+    const live = found.filter((version) => version !== null && version.deleted_at === null) as ObjectVersionRecord[]
+    for (const { size_bytes } of live) this.#hold(size_bytes)
+    const values = new Map<string, string | null>()
+    for await (const versions of withValues(database, project.id, live)) {
+      for (const version of versions) values.set(nameOf(version), version.val)
+    }
+    return found.map((version) => ({
+      exists: version !== null,
+      val: version === null ? null : (values.get(nameOf(version)) ?? null),
+    }))
   }
 
   /** By `<project> <digest>`. */
@@ -117,12 +146,25 @@ class RefReader {
     for (const [name, ofProject] of Map.groupBy(wanted, (walk) => walk.project)) {
       const project = this.#projects.get(name)
       if (project == null) continue
-      const digests = ofProject.map((walk) => walk.digest)
-      const texts = await rowTexts(this.#dependencies.traces, project.id, digests)
-      for (const [digest, text] of texts) rows.set(`${name} ${digest}`, text)
+      const digests = [...new Set(ofProject.map((walk) => walk.digest))]
+      for await (const { texts } of rowPieces(this.#dependencies.traces, project.id, digests)) {
+        for (const [digest, text] of texts) {
+          this.#hold(text.length)
+          rows.set(`${name} ${digest}`, text)
+        }
+      }
     }
     return rows
   }
+
+  #hold(bytes: number): void {
+    this.#heldBytes += bytes
+    checkRefBytes(this.#heldBytes, this.#mostBytes)
+  }
+}
+
+function nameOf({ object_id, digest }: ObjectVersionRecord): string {
+  return `${object_id}:${digest}`
 }
 
 function keyOf({ project, kind, name, version }: Ref): string {

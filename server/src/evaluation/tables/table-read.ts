@@ -4,11 +4,11 @@ import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { type PlacedDigest, selectRows, type TableSelection } from "../../storage/traces/table-order.ts"
 import { readTablePage } from "../../storage/traces/table-pages.ts"
-import { throwQueryFailure } from "../../storage/traces/query-failure.ts"
 import {
   mostNamedRows,
   rangeTexts,
-  rowTexts,
+  rowPieces,
+  type RowTexts,
   tableCounts,
   tableDigests,
   tableSizes,
@@ -23,10 +23,10 @@ import type {
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../requests/list-range.ts"
 import { type ProjectAccess, projectForRead } from "../project-access.ts"
-import { tableNotFound } from "./table-write.ts"
+import { tableNotFound } from "./table-tasks.ts"
 
-/** What the rows read at once should weigh, and how many they may be. */
-const batchBytes = 16 * 1024 * 1024
+/** What the rows read at once should weigh, so that most batches are read in one piece, and how many they may be. */
+const batchBytes = 8 * 1024 * 1024
 const firstBatchRows = 256
 const mostBatchRows = 65_536
 /** A request for more takes several batches, and is none of a client that turns pages. */
@@ -83,33 +83,61 @@ interface Part {
   offset: number
 }
 
-/** A part of what is asked for: fewer rows than its limit are the last ones. */
-type RowSource = (part: Part) => Promise<{ placed: PlacedDigest[]; texts: ReadonlyMap<string, string> }>
-
-async function pageInOrder(traces: Traces, project: ProjectAccess, tableDigest: string, { limit, offset }: Part) {
-  const part = { projectId: project.id, tableDigest, from: offset, to: offset + limit }
-  const { digests, texts } = await readTablePage(traces, part)
-  return { placed: placedFrom(offset, digests), texts }
+/** Rows in their order, and the texts of those that are stored. */
+interface Rows {
+  placed: readonly PlacedDigest[]
+  texts: RowTexts
 }
 
-async function rowsInOrder(traces: Traces, project: ProjectAccess, tableDigest: string, { limit, offset }: Part) {
+/** A part of what is asked for: fewer rows than its limit are the last ones. */
+type RowSource = (part: Part) => AsyncGenerator<Rows>
+
+async function* pageInOrder(
+  traces: Traces,
+  project: ProjectAccess,
+  tableDigest: string,
+  part: Part,
+): AsyncGenerator<Rows> {
+  const { limit, offset } = part
+  const page = await readTablePage(traces, { projectId: project.id, tableDigest, from: offset, to: offset + limit })
+  if (page === null) yield* rowsInOrder(traces, project, tableDigest, part)
+  else yield { placed: placedFrom(offset, page.digests), texts: page.texts }
+}
+
+async function* rowsInOrder(
+  traces: Traces,
+  project: ProjectAccess,
+  tableDigest: string,
+  { limit, offset }: Part,
+): AsyncGenerator<Rows> {
   const range = { from: offset, to: offset + limit }
   const digests = (await tableDigests(traces, project.id, tableDigest, range)) ?? []
-  const texts =
-    digests.length > mostNamedRows
-      ? await rangeTexts(traces, project.id, tableDigest, range)
-      : await rowTexts(traces, project.id, digests)
-  return { placed: placedFrom(offset, digests), texts }
+  const placed = placedFrom(offset, digests)
+  const texts = digests.length > mostNamedRows ? await rangeTexts(traces, project.id, tableDigest, range) : null
+  if (texts === null) yield* rowsOf(traces, project, placed)
+  else yield { placed, texts }
+}
+
+async function* selectedRows(
+  traces: Traces,
+  project: ProjectAccess,
+  selection: TableSelection,
+  part: Part,
+): AsyncGenerator<Rows> {
+  yield* rowsOf(traces, project, await selectRows(traces, project.id, selection, part))
+}
+
+async function* rowsOf(traces: Traces, project: ProjectAccess, placed: readonly PlacedDigest[]): AsyncGenerator<Rows> {
+  let read = 0
+  const wanted = placed.map(({ digest }) => digest)
+  for await (const { digests, texts } of rowPieces(traces, project.id, wanted)) {
+    yield { placed: placed.slice(read, read + digests.length), texts }
+    read += digests.length
+  }
 }
 
 function placedFrom(offset: number, digests: readonly string[]): PlacedDigest[] {
   return digests.map((digest, index) => ({ digest, position: offset + index }))
-}
-
-async function selectedRows(traces: Traces, project: ProjectAccess, selection: TableSelection, part: Part) {
-  const placed = await selectRows(traces, project.id, selection, part).catch(throwQueryFailure)
-  const digests = placed.map(({ digest }) => digest)
-  return { placed, texts: await rowTexts(traces, project.id, digests) }
 }
 
 /** Rows are of very different sizes: each batch tells how many the next one may hold. */
@@ -123,16 +151,20 @@ async function* rowBatches(
   let count = firstBatchRows
   while (left > 0) {
     const limit = Math.min(left, count)
-    const { placed, texts } = await source({ limit, offset })
-    const rows = placed.flatMap((place) => {
-      const text = texts.get(place.digest)
-      return text === undefined ? [] : [print(place, text)]
-    })
-    yield rows
-    if (placed.length < limit) return
+    let found = 0
+    let bytes = 1
+    for await (const { placed, texts } of source({ limit, offset })) {
+      const rows = placed.flatMap((place) => {
+        const text = texts.get(place.digest)
+        return text === undefined ? [] : [print(place, text)]
+      })
+      found += placed.length
+      bytes += rows.reduce((sum, row) => sum + row.length, 0)
+      yield rows
+    }
+    if (found < limit) return
     offset += limit
     left -= limit
-    const bytes = rows.reduce((sum, row) => sum + row.length, 1)
     count = Math.max(1, Math.min(mostBatchRows, Math.floor((batchBytes / bytes) * limit)))
   }
 }

@@ -17,9 +17,9 @@ import {
 } from "../../wire/evaluation/table.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { jsonDocument, jsonLines, lineTypes, linesType, sendStream } from "../json-stream.ts"
-import { readBody } from "../requests/request-text.ts"
 import { queryTable, readTableStats, readTableStatsBatch } from "./table-read.ts"
-import { createTable, createTableFromDigests, updateTable } from "./table-write.ts"
+import { createTableTask, tableFromDigestsTask, updateTableTask } from "./table-tasks.ts"
+import { writeTable } from "./table-write.ts"
 
 const shared = { method: "POST", access: "key", dialect: "reason", tag: "Tables" } as const
 const json = "application/json; charset=utf-8"
@@ -41,7 +41,8 @@ function writeRoutes(dependencies: EvaluationDependencies): Route[] {
       rawBody: true,
       bodyDocument: tableCreateBody,
       response: tableCreated,
-      handle: ({ body, principal }) => createTable(dependencies, principal, body),
+      handle: async (context) =>
+        context.reply.type(json).send(await writeTable(dependencies, createTableTask, context)),
     }),
     route({
       ...shared,
@@ -51,7 +52,8 @@ function writeRoutes(dependencies: EvaluationDependencies): Route[] {
       rawBody: true,
       bodyDocument: tableUpdateBody,
       response: tableUpdated,
-      handle: ({ body, principal }) => updateTable(dependencies, principal, body),
+      handle: async (context) =>
+        context.reply.type(json).send(await writeTable(dependencies, updateTableTask, context)),
     }),
     route({
       ...shared,
@@ -62,8 +64,8 @@ function writeRoutes(dependencies: EvaluationDependencies): Route[] {
       maximumBodyBytes: maximumDigestsBytes,
       bodyDocument: tableFromDigestsBody,
       response: tableFromDigests,
-      handle: ({ body, principal }) =>
-        createTableFromDigests(dependencies, principal, readBody(tableFromDigestsBody, body, {})),
+      handle: async (context) =>
+        context.reply.type(json).send(await writeTable(dependencies, tableFromDigestsTask, context)),
     }),
   ]
 }

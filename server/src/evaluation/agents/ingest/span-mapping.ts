@@ -1,43 +1,21 @@
 /** From a span of OpenTelemetry to a span of an agent: evaluation-store-calls 10. */
 import { columnOf, type SpanColumnName } from "../../../storage/traces/agents/span-columns.ts"
 import type { NewAgentSpan } from "../../../storage/traces/agents/span-table.ts"
-import type { ProjectAccess } from "../../project-access.ts"
 import { type AttributePath, firstFound, type Found, pathsOf, textOf } from "../../otel/attribute-lookup.ts"
 import { detailEvents, eventMessages, eventPrefix, inputNames, outputNames } from "../../otel/attribute-names.ts"
 import { attributeTree, type AttributeTree, jsonOfNode, Leaf, readForm } from "../../otel/attribute-tree.ts"
-import { spanText } from "../../otel/span-dump.ts"
+import type { SpanOwner } from "../../otel/otlp-input.ts"
 import { runOf, storedSpanTime } from "../../otel/span-rows.ts"
 import { opNameOf, parentOf } from "../../otel/span-rules.ts"
 import { type Span, spanKinds, statusCodes } from "../../otel/trace-request.ts"
 import { attributeColumns, hasColumn } from "./attribute-columns.ts"
 import { customAttributes } from "./custom-attributes.ts"
 import { instructionsIn, messagesIn, reasoningIn } from "./span-messages.ts"
-
-/** Of a name that begins with one of them and says no operation otherwise. */
-const operations = [
-  "chat",
-  "invoke_agent",
-  "execute_tool",
-  "generate_content",
-  "text_completion",
-  "embeddings",
-  "create_agent",
-  "retrieval",
-]
-
-/** What OpenInference, OpenLLMetry and Weave call an operation. */
-const operationOfKind: Readonly<Record<string, string>> = {
-  llm: "chat",
-  agent: "invoke_agent",
-  tool: "execute_tool",
-  retriever: "retrieval",
-  embedding: "embeddings",
-}
+import { operationOf } from "./span-operation.ts"
 
 /** Operations whose input and output were said, whatever the attribute is called. */
 const speaking = new Set(["chat", "generate_content", "text_completion", "invoke_agent"])
 
-const kindPaths = pathsOf(["openinference.span.kind", "traceloop.span.kind", "weave.span.kind"])
 const exceptionPaths = { type: pathsOf(["exception.type"]), message: pathsOf(["exception.message"]) }
 
 /** Names of messages, and of what an agent was given and gave. */
@@ -85,9 +63,11 @@ function attributesOf(column: SpanColumnName): readonly string[] {
 /** Events of older conventions that say what attributes say today. */
 const toolEvents: ReadonlySet<string> = new Set(["gen_ai.tool.input", "gen_ai.tool.output"])
 
-/** `source`: of the span's resource and scope. @throws {HeddleError} `value_error` for times that cannot be stored. */
-export function mapAgentSpan(span: Span, source: string, project: ProjectAccess): NewAgentSpan {
-  const tree = attributeTree(span.attributes)
+/**
+ * Without the raw span, which the span's call holds. `tree`: of the span's attributes.
+ * @throws {HeddleError} `value_error` for times that cannot be stored.
+ */
+export function mapAgentSpan(span: Span, tree: AttributeTree, owner: SpanOwner): NewAgentSpan {
   const told = span.events.filter(({ name }) => detailEvents.has(name) || toolEvents.has(name))
   const trees = [tree, ...told.map(({ attributes }) => attributeTree(attributes))]
   const columns = attributeColumns(trees)
@@ -97,7 +77,7 @@ export function mapAgentSpan(span: Span, source: string, project: ProjectAccess)
   const consumed = [...input.names, ...output.names]
   return {
     ...columns,
-    project_id: project.id,
+    project_id: owner.id,
     ...identity(span, operation, columns),
     ...outcome(span, columns),
     ...tools(trees, operation),
@@ -107,9 +87,8 @@ export function mapAgentSpan(span: Span, source: string, project: ProjectAccess)
     system_instructions: instructions(trees),
     reasoning_content: columns.reasoning_content ?? reasoningIn(output.messages),
     ...customAttributes(span.attributes, (name) => hasColumn(name) || isWithin(name, consumed)),
-    ...(typeof columns.wb_run_id === "string" ? { wb_run_id: runOf(columns.wb_run_id, project) } : {}),
-    wb_user_id: project.userId,
-    raw_span_dump: spanText(span, tree, source),
+    ...(typeof columns.wb_run_id === "string" ? { wb_run_id: runOf(columns.wb_run_id, owner) } : {}),
+    wb_user_id: owner.userId,
   }
 }
 
@@ -144,13 +123,6 @@ function outcome(span: Span, columns: Partial<Record<SpanColumnName, unknown>>) 
     status_message: message || (textOf(firstFound(trees, exceptionPaths.message)) ?? ""),
     error_type: columns.error_type ?? textOf(firstFound(trees, exceptionPaths.type)) ?? "",
   }
-}
-
-function operationOf({ name }: Span, trees: readonly AttributeTree[], told: unknown): string {
-  if (typeof told === "string") return told
-  const kind = textOf(firstFound(trees, kindPaths))?.toLowerCase() ?? ""
-  if (Object.hasOwn(operationOfKind, kind)) return operationOfKind[kind] ?? ""
-  return operations.find((one) => name === one || name.startsWith(`${one} `)) ?? ""
 }
 
 function tools(trees: readonly AttributeTree[], operation: string) {

@@ -20,6 +20,7 @@ import type { JobContext, JobKind, JobRunner } from "./job-runner.ts"
 import { jobOpRef } from "./op-refs.ts"
 import { forEachParallel } from "./parallel.ts"
 import { patiently } from "./patience.ts"
+import { runSummary, statusCounts } from "./run-failures.ts"
 
 interface EvaluateModelRequest {
   /** Pinned. */
@@ -87,7 +88,9 @@ export function evaluateModelJob(dependencies: ExecutionDependencies): JobKind {
           runTrial(dependencies, context, run, trial, texts.get(trial.rowDigest) ?? "{}"),
         )
       }
-      await finishRun(dependencies, principal, project.name, jobId, null)
+      const summary = await runSummary(dependencies, context)
+      const scorers = evaluation.scorers.map(({ name }) => name)
+      await finishRun(dependencies, principal, project.name, jobId, summary, scorers)
     },
     fail: (context, reason) => failRun(dependencies, context, reason),
   }
@@ -137,11 +140,13 @@ async function runTrial(
     parent: { id: trial.id, traceId: jobId },
     attributes: "{}",
   }
-  const scores =
-    output === null ? "{}" : await scoreTrial(dependencies, context, run.evaluation.scorers, predictionId, target)
+  const { scores, summary } =
+    output === null
+      ? { scores: "{}", summary: JSON.stringify(statusCounts(0, 1)) }
+      : await scoreTrial(dependencies, context, run.evaluation.scorers, predictionId, target)
   signal.throwIfAborted()
   const result = `{"output":${output ?? "null"},"scores":${scores},"model_latency":${latency}}`
-  const end = { id: trial.id, endedAt: new Date(), output: result, summary: "{}", exception: null }
+  const end = { id: trial.id, endedAt: new Date(), output: result, summary, exception: null }
   await recordCalls(dependencies, principal, project.name, [{ end }])
 }
 

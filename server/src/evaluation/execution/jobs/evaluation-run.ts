@@ -13,6 +13,7 @@ import { applyScorer, type ScoringTarget } from "./scored-call.ts"
 import type { Scorer } from "../scorer.ts"
 import type { JobContext } from "./job-runner.ts"
 import { forEachParallel } from "./parallel.ts"
+import { statusCounts } from "./run-failures.ts"
 
 export interface RunRefs {
   evaluation: string
@@ -92,14 +93,20 @@ export async function failRun(
   await recordCalls(dependencies, principal, project.name, [{ end }])
 }
 
-/** JSON text of the scores by the scorers' names; one that failed gives `{}`, as in the SDK. */
+interface TrialScores {
+  /** JSON text by the scorers' names; one that failed gives `{}`, as in the SDK. */
+  scores: string
+  /** Of the trial, whose prediction succeeded: JSON text. */
+  summary: string
+}
+
 export async function scoreTrial(
   dependencies: ExecutionDependencies,
   context: JobContext,
   scorers: readonly Scorer[],
   predictionId: string,
   target: ScoringTarget,
-): Promise<string> {
+): Promise<TrialScores> {
   const outputs = new Map<Scorer, string | null>()
   await forEachParallel(scorers, context.signal, async (scorer) => {
     const markers: RunMarkers = {
@@ -113,7 +120,9 @@ export async function scoreTrial(
   })
   // Of two versions of a scorer the last one counts.
   const scores = new Map(scorers.map((scorer) => [scorer.name, outputs.get(scorer) ?? "{}"]))
-  return objectText(scores)
+  const failed = [...outputs.values()].filter((output) => output === null).length
+  const summary = failed === 0 ? "{}" : JSON.stringify(statusCounts(1 + scorers.length - failed, failed))
+  return { scores: objectText(scores), summary }
 }
 
 /** Which of the calls have ended. */

@@ -2,14 +2,14 @@
 import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { parseExact } from "../../../json/exact-json.ts"
+import { isMap } from "../../../json/parsed-json.ts"
 import { findExecutionJob } from "../../../storage/catalog/execution-jobs.ts"
 import { tableCounts } from "../../../storage/traces/table-rows.ts"
 import type { EvaluationStatus, EvaluationStatusBody } from "../../../wire/evaluation/execution.ts"
 import type { CallRow } from "../../../storage/traces/calls/shown-calls.ts"
-import { findCall } from "../../evaluation-runs/run-calls.ts"
+import { failuresOf, findCall } from "../../evaluation-runs/run-calls.ts"
 import { evaluationOf, isRun } from "../../evaluation-runs/runs.ts"
 import { queryCallStats } from "../../calls/call-query.ts"
-import { isMap } from "../../objects/object-classes.ts"
 import { type ProjectAccess, projectForRead } from "../../project-access.ts"
 import { tryParseRef } from "../../refs/refs.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
@@ -29,7 +29,12 @@ export async function evaluationStatusOf(
   if (call.exception != null) return { code: "failed", error: call.exception }
   if (call.ended_at != null) {
     const output = parseExact(call.output ?? "null")
-    return { code: "complete", output: isMap(output) && !JSON.isRawJSON(output) ? output : {} }
+    const failures = failuresOf(call)
+    return {
+      code: "complete",
+      output: isMap(output) && !JSON.isRawJSON(output) ? output : {},
+      ...(failures === null ? {} : { failures }),
+    }
   }
   const job = await findExecutionJob(dependencies.database, project.id, call.id)
   if (job?.status === "failed") return { code: "failed", error: job.error }
@@ -55,7 +60,7 @@ async function totalTrials(dependencies: ExecutionDependencies, principal: Princ
   try {
     return await rowsOf(dependencies, principal, evaluationOf(call) ?? "")
   } catch (error) {
-    if (error instanceof HeddleError) return 0
+    if (error instanceof HeddleError && error.status < 500) return 0
     throw error
   }
 }

@@ -21,6 +21,7 @@ import {
 import type { ExecutionJobKind } from "../../../storage/catalog/execution-jobs-schema.ts"
 import type { CatalogDatabase } from "../../../storage/catalog/open-catalog.ts"
 import { whileAway } from "../../../storage/while-away.ts"
+import { inScope } from "../../../work/work-scope.ts"
 import { type ProjectAccess, projectForRead } from "../../project-access.ts"
 import { Places } from "./places.ts"
 
@@ -155,7 +156,9 @@ export class JobRunner {
 
   #begin(job: ClaimedExecutionJob): void {
     const controller = new AbortController()
-    const done = this.#see(job, controller.signal).finally(() => {
+    // It takes its turns as its user's work; nobody waits for it, so it must not be refused.
+    const scope = { userId: job.userId, teamId: job.userId, signal: null }
+    const done = inScope(scope, () => this.#see(job, controller.signal)).finally(() => {
       this.#running.delete(job.lease)
       this.#ends.get(job.id)?.()
       this.#wake()
@@ -204,13 +207,14 @@ export class JobRunner {
   }
 
   async #contextOf(
-    { id, userId, apiKeyId, projectName, request }: ClaimedExecutionJob,
+    { id, userId, apiKeyId, projectId, projectName, request }: ClaimedExecutionJob,
     signal: AbortSignal,
   ): Promise<JobContext> {
     const { database } = this.#options
     const account = await findAccount(database, userId)
     if (account === null) throw revoked()
-    const principal = { ...account, apiKeyId }
+    const boundProject = { id: projectId, name: projectName }
+    const principal = { ...account, apiKeyId, requestId: id, requestsPerMinute: null, boundProject }
     const project = await projectForRead(database, principal, projectName)
     if (!(await isLiveKey(database, apiKeyId))) throw revoked()
     return { jobId: id, principal, project, request, signal, models: new Places(questionsAtOnce) }

@@ -6,7 +6,7 @@ import { memberText } from "../../../json/json-members.ts"
 import { setExecutionJobTotal } from "../../../storage/catalog/execution-jobs.ts"
 import { findChildIds } from "../../../storage/traces/calls/call-children.ts"
 import { type CallRow, readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
-import { mostNamedRows, rowTexts } from "../../../storage/traces/table-rows.ts"
+import { mostNamedRows, rowTexts, type RowTexts } from "../../../storage/traces/table-rows.ts"
 import type { RescoreBody } from "../../../wire/evaluation/execution.ts"
 import { derivedId } from "../../calls/derived-id.ts"
 import { recordCalls } from "../../calls/recorded-call.ts"
@@ -32,6 +32,7 @@ import {
 import type { JobContext, JobKind, JobRunner } from "./job-runner.ts"
 import { jobOpRef } from "./op-refs.ts"
 import { forEachParallel } from "./parallel.ts"
+import { runSummary, statusCounts } from "./run-failures.ts"
 
 interface RescoreRequest {
   /** Pinned. */
@@ -79,14 +80,18 @@ export function rescoreJob(dependencies: ExecutionDependencies): JobKind {
           project,
           some.map((id) => derivedId(jobId, id)),
         )
-        const rows = await readCallRows(dependencies.traces, project.id, some, ["inputs", "output"])
+        const rows = await readCallRows(dependencies.traces, project.id, some, ["inputs", "output", "attributes"])
         const left = rows.filter(({ id }) => !done.has(derivedId(jobId, id)))
         const examples = await examplesOf(dependencies, principal, left)
-        await forEachParallel(left, signal, (row) =>
-          runTrial(dependencies, context, { request, scorers }, row, examples.get(row.id) ?? "{}"),
-        )
+        const exceptions = await predictionExceptions(dependencies, project, left)
+        await forEachParallel(left, signal, (row) => {
+          const trial = { example: examples.get(row.id) ?? "{}", exception: exceptions.get(row.id) ?? null }
+          return runTrial(dependencies, context, { request, scorers }, row, trial)
+        })
       }
-      await finishRun(dependencies, principal, project.name, jobId, null)
+      const summary = await runSummary(dependencies, context)
+      const names = scorers.map(({ name }) => name)
+      await finishRun(dependencies, principal, project.name, jobId, summary, names)
     },
     fail: (context, reason) => failRun(dependencies, context, reason),
   }
@@ -106,6 +111,24 @@ async function endedTrials(
     trials.push(...ended.map(({ id }) => id))
   }
   return trials
+}
+
+/** By trial, why its prediction failed; only those of this API name their prediction. */
+async function predictionExceptions(
+  { traces }: ExecutionDependencies,
+  project: ProjectAccess,
+  trials: readonly CallRow[],
+): Promise<Map<string, string>> {
+  const trialOf = new Map(
+    trials.flatMap((row) => {
+      const prediction = textOr(markersOf(row).predict_call_id, null)
+      return prediction === null ? [] : [[prediction, row.id] as const]
+    }),
+  )
+  const rows = await readCallRows(traces, project.id, [...trialOf.keys()], ["exception"])
+  return new Map(
+    rows.flatMap(({ id, exception }) => (exception == null ? [] : [[trialOf.get(id) ?? "", exception] as const])),
+  )
 }
 
 /** JSON texts of the rows that the trials were made for: what they name, or hold themselves. */
@@ -137,7 +160,7 @@ async function rowsOf(
   principal: Principal,
   projectName: string,
   digests: readonly string[],
-): Promise<Map<string, string>> {
+): Promise<RowTexts> {
   try {
     const { id } = await projectForRead(database, principal, projectName)
     return await rowTexts(traces, id, digests)
@@ -152,13 +175,20 @@ interface Rescoring {
   scorers: readonly Scorer[]
 }
 
+interface SourceTrial {
+  /** JSON text of the row that it was made for. */
+  example: string
+  /** Why its prediction failed, which then is not scored. */
+  exception: string | null
+}
+
 /** The prediction of the source, stored again below this run, so that the run is read like any other. */
 async function runTrial(
   dependencies: ExecutionDependencies,
   context: JobContext,
   { request, scorers }: Rescoring,
   source: CallRow,
-  example: string,
+  { example, exception }: SourceTrial,
 ): Promise<void> {
   const { jobId, principal, project, signal } = context
   const { model } = request.refs
@@ -187,12 +217,15 @@ async function runTrial(
     attributes: attributesOf(markers),
     inputs: `{"self":${JSON.stringify(model)},"inputs":${example}}`,
   }
-  const ended = { id: predictionId, endedAt: now, output, summary: "{}", exception: null }
+  const ended = { id: predictionId, endedAt: now, output, summary: "{}", exception }
   await recordCalls(dependencies, principal, project.name, [{ start: trial }, { start: prediction, end: ended }])
   const target = { callId: predictionId, inputs: example, output, parent: { id, traceId: jobId }, attributes: "{}" }
-  const scores = await scoreTrial(dependencies, context, scorers, predictionId, target)
+  const { scores, summary } =
+    exception === null
+      ? await scoreTrial(dependencies, context, scorers, predictionId, target)
+      : { scores: "{}", summary: JSON.stringify(statusCounts(0, 1)) }
   signal.throwIfAborted()
   const result = `{"output":${output},"scores":${scores},"model_latency":${latency}}`
-  const end = { id, endedAt: new Date(), output: result, summary: "{}", exception: null }
+  const end = { id, endedAt: new Date(), output: result, summary, exception: null }
   await recordCalls(dependencies, principal, project.name, [{ end }])
 }

@@ -6,14 +6,15 @@ import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { memberText } from "../../../json/json-members.ts"
+import { isMap } from "../../../json/parsed-json.ts"
 import { pythonJson } from "../../../json/python-json.ts"
 import { type CallRow, readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
 import { findFeedback } from "../../../storage/traces/feedback/feedback-rows.ts"
 import type { RunActionBody } from "../../../wire/evaluation/execution.ts"
 import { derivedId } from "../../calls/derived-id.ts"
-import { checkPayloadSize, createFeedback } from "../../feedback/feedback-create.ts"
-import { schemaProblem } from "../../feedback/feedback-annotation.ts"
-import { isMap } from "../../objects/object-classes.ts"
+import { createFeedback } from "../../feedback/feedback-create.ts"
+import { checkPayloadSize } from "../../feedback/payload-size.ts"
+import { findValueFault } from "../../schemas/user-schemas.ts"
 import { projectForRead } from "../../project-access.ts"
 import { refPrefix } from "../../refs/refs.ts"
 import { failureText, ModelFailure } from "../model-failure.ts"
@@ -105,15 +106,14 @@ export function runActionJob(dependencies: ExecutionDependencies): JobKind {
         await forEachParallel(left, signal, async (row) => {
           const payload = await payloadOf(dependencies, context, action, row)
           signal.throwIfAborted()
-          const body = {
+          const fields = {
             id: derivedId(jobId, row.id),
             project_id: project.name,
             weave_ref: `${refPrefix}${project.name}/call/${row.id}`,
             feedback_type: `wandb.runnable.${name}`,
             runnable_ref: actionRef,
-            payload: { output: null },
           }
-          await createFeedback(dependencies, principal, [{ body, payload }])
+          await createFeedback(dependencies, principal, [{ fields, payload }])
         })
       }
     },
@@ -162,11 +162,11 @@ async function judge(
   const request = { requestId: derivedId(jobId, row.id), messages, variables: {} }
   const ask = () => predict(dependencies, principal, project, structured, request, signal)
   const { output } = await patiently(context, ask)
-  const value: unknown = JSON.parse(output)
-  const problem = schemaProblem(JSON.parse(JSON.stringify(whole)) as object, value, "the action's response_schema")
-  if (problem !== null)
+  const response = { schema: JSON.stringify(whole), name: "the schema of the action's response_schema" }
+  const fault = await findValueFault(dependencies, response, [output])
+  if (fault !== null)
     throw new ModelFailure(
-      `the model's answer does not satisfy the schema: it ${problem.trim()}: ${output.slice(0, 200)}`,
+      `the model's answer does not satisfy the schema: it ${fault.message}: ${output.slice(0, 200)}`,
     )
   return isObject ? output : (memberText(output, onlyMember) ?? "null")
 }

@@ -1,10 +1,11 @@
 /** Applying a scorer to a call: the scorer's call, and feedback on the call that was scored. Done again, it stores the same. */
 import { parseExact } from "../../../json/exact-json.ts"
+import { isMap } from "../../../json/parsed-json.ts"
 import { type CallRow, readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
 import { derivedId } from "../../calls/derived-id.ts"
 import { recordCalls, usageSummary } from "../../calls/recorded-call.ts"
-import { checkPayloadSize, createFeedback } from "../../feedback/feedback-create.ts"
-import { isMap } from "../../objects/object-classes.ts"
+import { createFeedback } from "../../feedback/feedback-create.ts"
+import { checkPayloadSize } from "../../feedback/payload-size.ts"
 import type { ProjectAccess } from "../../project-access.ts"
 import { refPrefix } from "../../refs/refs.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
@@ -40,16 +41,15 @@ export async function applyScorer(
   const output = before === null ? await scoreAnew(dependencies, context, scorer, target, id) : outputOf(before)
   if (output === null) return null
   const call = `${refPrefix}${project.name}/call/`
-  const body = {
+  const fields = {
     id: derivedId(id, "feedback"),
     project_id: project.name,
     weave_ref: `${call}${target.callId}`,
     feedback_type: `wandb.runnable.${scorer.name}`,
     runnable_ref: scorer.ref,
     call_ref: `${call}${id}`,
-    payload: { output: null },
   }
-  await createFeedback(dependencies, principal, [{ body, payload: payloadOf(output) }])
+  await createFeedback(dependencies, principal, [{ fields, payload: payloadOf(output) }])
   return output
 }
 

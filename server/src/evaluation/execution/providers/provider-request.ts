@@ -1,9 +1,9 @@
-/** Requests to custom providers. What fails is told as {@link ModelFailure}, never with the key. */
+/** Requests to custom providers. What fails is told as {@link ModelFailure}; the key is taken out of all that comes back. */
 import type { IncomingMessage } from "node:http"
+import { isMap, tryParse } from "../../../json/parsed-json.ts"
 import { FetchError, guardedRequest } from "../../../outbound/guarded-request.ts"
 import type { FetchPolicy } from "../../../outbound/public-address.ts"
 import { type Busy, ModelFailure } from "../model-failure.ts"
-import { isMap } from "../../objects/object-classes.ts"
 import { requireStorable } from "../storable-answer.ts"
 import type { ProviderModel } from "./provider.ts"
 
@@ -61,7 +61,7 @@ async function send(policy: FetchPolicy, call: ProviderCall, signal: AbortSignal
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
   })
   if (answer.statusCode === 200) return answer
-  const said = errorIn(call, parsed(await wholeText(call, answer)))
+  const said = errorIn(tryParse(await wholeText(call, answer)))
   throw failure(call, `answered ${answer.statusCode}${said === null ? "" : `: ${said}`}`, busyOf(answer))
 }
 
@@ -80,7 +80,7 @@ async function wholeText(call: ProviderCall, answer: IncomingMessage): Promise<s
     if (bytes > maximumAnswerBytes) throw failure(call, `answered with more than ${maximumAnswerBytes} bytes`)
     parts.push(part)
   }
-  return Buffer.concat(parts).toString("utf8")
+  return call.provider.hideKey(Buffer.concat(parts).toString("utf8"))
 }
 
 /** Server-sent events as OpenAI's API sends them: one line of data each. The answer is collected, so all of it is bounded. */
@@ -95,40 +95,31 @@ async function* eventData(call: ProviderCall, answer: IncomingMessage): AsyncGen
     pending += rest
     // A line of many parts is joined once: searching it anew for each part would take the square of its length.
     for (const line of lines) {
-      if (pending.startsWith("data:")) yield pending.slice(5).trim()
+      if (pending.startsWith("data:")) yield call.provider.hideKey(pending.slice(5).trim())
       pending = line
     }
   }
-  if (pending.startsWith("data:")) yield pending.slice(5).trim()
+  if (pending.startsWith("data:")) yield call.provider.hideKey(pending.slice(5).trim())
 }
 
 function asJson(call: ProviderCall, text: string): string {
-  if (!isMap(parsed(text))) throw failure(call, "did not answer with a JSON object")
+  if (!isMap(tryParse(text))) throw failure(call, "did not answer with a JSON object")
   requireStorable(text)
   return text
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 function throwIfError(call: ProviderCall, value: unknown): void {
-  const said = errorIn(call, value)
+  const said = errorIn(value)
   if (said !== null) throw failure(call, `answered 200: ${said}`)
 }
 
 /** The message of OpenAI's `{"error": {"message": …}}`, or of the plain `{"error": …}` of others; null: none. */
-function errorIn(call: ProviderCall, value: unknown): string | null {
+function errorIn(value: unknown): string | null {
   const error = isMap(value) ? value["error"] : undefined
   if (error == null) return null
   const message = isMap(error) ? error["message"] : error
   const text = typeof message === "string" ? message : JSON.stringify(error)
-  // The key is taken out before the text is cut, which would leave the beginning of one at the cut.
-  return withoutKey(call, text).slice(0, shownErrorCharacters)
+  return text.slice(0, shownErrorCharacters)
 }
 
 async function withFailures<T>(call: ProviderCall, run: () => Promise<T>): Promise<T> {
@@ -144,10 +135,5 @@ async function withFailures<T>(call: ProviderCall, run: () => Promise<T>): Promi
 }
 
 function failure(call: ProviderCall, what: string, busy: Busy | null = null): ModelFailure {
-  return new ModelFailure(`${call.provider.baseUrl.host} ${withoutKey(call, what)}`, busy)
-}
-
-function withoutKey({ provider }: ProviderCall, text: string): string {
-  const key = provider.headers["authorization"]?.replace(/^\S+\s+/, "")
-  return key ? text.replaceAll(key, "<key>") : text
+  return new ModelFailure(`${call.provider.baseUrl.host} ${what}`, busy)
 }

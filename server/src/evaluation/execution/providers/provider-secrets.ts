@@ -2,7 +2,7 @@
  * Keys of services outside, which the operator keeps in a file. Each is bound to the origins it may be
  * sent to: whoever changes a provider's address does not get the key sent there (security 5.2).
  */
-import { readFile } from "node:fs/promises"
+import { readFile, stat } from "node:fs/promises"
 import { z } from "zod"
 import { HeddleError } from "../../../errors.ts"
 
@@ -21,6 +21,7 @@ export type ProviderSecrets = ReadonlyMap<string, z.output<typeof secretSchema>>
 export async function loadProviderSecrets(file: string | null): Promise<ProviderSecrets> {
   if (file === null) return new Map()
   try {
+    await checkMode(file)
     const secrets = fileSchema.parse(JSON.parse(await readFile(file, "utf8")))
     const entries = Object.entries(secrets).map(([name, secret]) => {
       return [name, { ...secret, origins: secret.origins.map((origin) => new URL(origin).origin) }] as const
@@ -29,6 +30,20 @@ export async function loadProviderSecrets(file: string | null): Promise<Provider
   } catch (cause) {
     throw unusable(file, cause)
   }
+}
+
+const groupBits = 0o077
+const othersBits = 0o007
+
+/**
+ * A file of this user's is closed to everybody else. One that somebody else put there for the server, as containers have
+ * their secrets from root, must be readable through a group at times, and is closed to others.
+ */
+async function checkMode(file: string): Promise<void> {
+  const { mode, uid } = await stat(file)
+  if ((mode & (uid === process.getuid?.() ? groupBits : othersBits)) === 0) return
+  const shown = (mode & 0o777).toString(8).padStart(4, "0")
+  throw new Error(`other users of this machine can read it (mode ${shown}). Close it: chmod 600 ${file}`)
 }
 
 /** At the log level debug a failed start prints the cause too, so it may not quote the file either. */
@@ -46,18 +61,11 @@ function reasonOf(cause: unknown): string {
 /** @throws {HeddleError} `missing_api_key` (evaluation-store-calls 9). */
 export function secretFor(secrets: ProviderSecrets, name: string, entity: string, origin: string): string {
   const secret = secrets.get(name)
-  if (secret === undefined || (secret.entities !== undefined && !secret.entities.includes(entity))) {
-    throw missing(
-      name,
-      `No API key ${name} for the team ${entity}; the operator adds it to the file that HEDDLE_SECRETS names`,
-    )
-  }
-  if (!secret.origins.includes(origin)) {
-    throw missing(name, `The API key ${name} may not be sent to ${origin}; the operator lists the origins of each key`)
-  }
-  return secret.value
-}
-
-function missing(name: string, message: string): HeddleError {
-  return new HeddleError("missing_api_key", message, { extras: { api_key: name } })
+  const isTeams = secret?.entities?.includes(entity) ?? true
+  if (secret !== undefined && isTeams && secret.origins.includes(origin)) return secret.value
+  // One text for all: a member must not learn which keys there are for others.
+  const message =
+    `there is no API key ${name} that the team ${entity} may send to ${origin}; ` +
+    "the operator lists keys with their teams and origins in the file that HEDDLE_SECRETS names"
+  throw new HeddleError("missing_api_key", message, { extras: { api_key: name } })
 }

@@ -4,17 +4,20 @@
  */
 import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
+import { isMap } from "../../../json/parsed-json.ts"
 import type { ProjectAccess } from "../../project-access.ts"
 import { refPrefix } from "../../refs/refs.ts"
-import { isMap } from "../../objects/object-classes.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { type PublishedObject, publishedVersion, readPublished } from "../published-object.ts"
+import { keyMask } from "./key-mask.ts"
 import { secretFor } from "./provider-secrets.ts"
 
 export interface ProviderModel {
   baseUrl: URL
   /** With the key, when there is one. */
   headers: Record<string, string>
+  /** Takes the key out of a text of the endpoint's. */
+  hideKey: (text: string) => string
   /** As the endpoint names it. */
   model: string
   /** Under which its usage is counted. */
@@ -49,7 +52,8 @@ export async function findProviderModel(
   if (typeof keyName === "string" && keyName !== "") {
     headers["authorization"] = `Bearer ${secretFor(secrets, keyName, provider.project.entity, baseUrl.origin)}`
   }
-  return { baseUrl, headers, model: name, usageName: `${providerName}/${name}` }
+  const hideKey = keyMask(headers["authorization"]?.replace(/^\S+\s+/, "") ?? "")
+  return { baseUrl, headers, hideKey, model: name, usageName: `${providerName}/${name}` }
 }
 
 /** The object ids that the SDK and its pages give: every character but letters, digits, `_` and `-` becomes `_`. */

@@ -5,12 +5,13 @@
 import { isIP } from "node:net"
 import { HeddleError, invalid } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
+import { isMap } from "../../../json/parsed-json.ts"
 import type { FetchPolicy } from "../../../outbound/public-address.ts"
 import { listVersions, type ObjectVersionRecord } from "../../../storage/catalog/object-reads.ts"
 import { longestObjectId, type Runtime, type RuntimeBody } from "../../../wire/evaluation/runtime.ts"
-import { createObject } from "../../objects/object-create.ts"
+import { publishValue } from "../../objects/object-create.ts"
 import { deleteObject } from "../../objects/object-read.ts"
-import { isMap } from "../../objects/object-classes.ts"
+import { withValues } from "../../objects/version-values.ts"
 import { projectForWrite } from "../../project-access.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { checkHeaders, providerObjectId } from "./provider.ts"
@@ -37,8 +38,8 @@ export async function applyRuntime(
   checkTaken(existing, name, models)
 
   const publish = async (object_id: string, builtin_object_class: string, val: object) => {
-    const obj = { project_id: projectName, object_id, builtin_object_class, val }
-    return (await createObject(dependencies, principal, { obj, text: JSON.stringify(val) })).digest
+    const obj = { project_id: projectName, object_id, builtin_object_class }
+    return (await publishValue(dependencies, principal, obj, JSON.stringify(val))).digest
   }
   const provider = await publish(objectId, "Provider", {
     name,
@@ -118,20 +119,17 @@ async function existingObjects(
   objectId: string,
 ): Promise<ExistingObjects> {
   const versions = (filter: object) =>
-    listVersions(database, projectId, {
-      filter: { ...everything, ...filter },
-      order: [],
-      limit: null,
-      offset: 0,
-      withVal: true,
-    })
+    listVersions(database, projectId, { filter: { ...everything, ...filter }, order: [], limit: null, offset: 0 })
+  const valued = async (listed: readonly ObjectVersionRecord[]) =>
+    (await Array.fromAsync(withValues(database, projectId, listed))).flat()
   const providers = await versions({ objectIds: [objectId] })
   const models = await versions({ baseObjectClasses: ["ProviderModel"], latestOnly: true })
   const digests = new Set<unknown>(providers.map(({ digest }) => digest))
-  const near = models.filter(({ object_id }) => object_id.startsWith(`${objectId}-`))
+  const near = await valued(models.filter(({ object_id }) => object_id.startsWith(`${objectId}-`)))
+  const [provider = null] = await valued(providers.filter(({ is_latest }) => is_latest))
   const isOwn = (model: ObjectVersionRecord) => digests.has(valueOf(model)["provider"])
   return {
-    provider: providers.find(({ is_latest }) => is_latest) ?? null,
+    provider,
     own: near.filter(isOwn),
     foreign: near.filter((model) => !isOwn(model)),
   }

@@ -3,46 +3,66 @@
  * such refs (evaluation-store-objects 10, 13). Everything is stored with the refs that people see.
  */
 import { HeddleError } from "../../errors.ts"
-import type { Principal } from "../../http/principal.ts"
 import { JsonCursor } from "../../json/json-cursor.ts"
 import { JsonTextError } from "../../json/json-text-error.ts"
 import { printPython, pythonJson } from "../../json/python-json.ts"
-import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
-import { findProject, findProjectName, internalProjectId } from "../../storage/catalog/projects.ts"
+import { ask, checkProjectCount, type PayloadQuestion } from "../payload/payload-question.ts"
 import { internalRefPrefix, refPrefix } from "./refs.ts"
 
 /** How far JSON inside strings is looked into, as the clients do (weave 0.54.0 `trace_server_converter.py`). */
 const maximumEmbedding = 8
 
 /** Projects that the refs of a request name, from `entity/project` to internal id and back. */
-export class RefProjects {
-  readonly #database: CatalogDatabase
-  readonly #principal: Principal
-  /** `entity/project` → internal id; null: not there, or not the caller's. */
+export class RefNames {
+  /** By `entity/project`: the internal id; null: not there, or not the caller's. */
   readonly #ids = new Map<string, string | null>()
-  /** Internal id → `entity/project`. */
+  /** By internal id: `entity/project`. */
   readonly #names = new Map<string, string>()
-  readonly #unknown = new Set<string>()
+  /** Internal ids of nobody's project, or of one that the caller may not see. */
+  readonly #nobodys = new Set<string>()
+  readonly #unknownNames = new Set<string>()
+  readonly #unknownIds = new Set<string>()
+  readonly #mostProjects: number
 
-  constructor(database: CatalogDatabase, principal: Principal) {
-    this.#database = database
-    this.#principal = principal
+  constructor(mostProjects: number) {
+    this.#mostProjects = mostProjects
+  }
+
+  /** Has {@link resolve} look up what the text seems to name, so that it is seldom read twice. */
+  expect(text: string): void {
+    for (const [, entity, project] of text.matchAll(namedProject)) {
+      if (this.#unknownNames.size >= this.#mostProjects) return
+      const name = `${entity}/${project}`
+      if (!this.#ids.has(name)) this.#unknownNames.add(name)
+    }
+  }
+
+  /** Looks up what {@link expect} and {@link print} met. */
+  *resolve(): Generator<PayloadQuestion, void> {
+    const [names, ids] = [[...this.#unknownNames], [...this.#unknownIds]]
+    if (names.length === 0 && ids.length === 0) return
+    const known = yield* ask("refs", { names, ids })
+    for (const name of names) this.#ids.set(name, known.ids.get(name) ?? null)
+    for (const [id, name] of known.names) this.#names.set(id, name)
+    for (const id of ids) if (!known.names.has(id)) this.#nobodys.add(id)
+    this.#unknownNames.clear()
+    this.#unknownIds.clear()
   }
 
   /** The text that digests are made over; a ref to a project that the caller may not see stays as it is. */
-  async canonical(text: string): Promise<string> {
-    const printed = this.canonicalOfKnown(text)
+  *canonical(text: string): Generator<PayloadQuestion, string> {
+    this.expect(text)
+    yield* this.resolve()
+    const printed = this.print(new JsonCursor(text))
     if (printed !== null) return printed
-    await this.resolve()
-    return this.canonicalOfKnown(text) as string
+    yield* this.resolve()
+    return this.print(new JsonCursor(text)) as string
   }
 
-  /** {@link canonical}, or null when the text names projects that {@link resolve} has to look up first. */
-  canonicalOfKnown(text: string): string | null {
-    return this.print(new JsonCursor(text))
-  }
-
-  /** {@link canonicalOfKnown} of the value at the cursor. */
+  /**
+   * {@link canonical} of the value at the cursor; null when it names projects that {@link resolve} has to look up first.
+   * @throws {HeddleError} `invalid_external_ref`: an internal id of nobody's or somebody else's; `payload_too_large`: too many projects.
+   */
   print(cursor: JsonCursor): string | null {
     let known = true
     const convert = (ref: string) => {
@@ -54,17 +74,9 @@ export class RefProjects {
     return known ? printed : null
   }
 
-  /** Looks up what {@link print} met. @throws {HeddleError} `invalid_external_ref`: an internal id of nobody's or somebody else's. */
-  async resolve(): Promise<void> {
-    for (const key of this.#unknown) {
-      if (key.includes("/")) this.#ids.set(key, await this.#findId(key))
-      else this.#names.set(key, await this.#findName(key))
-    }
-    this.#unknown.clear()
-  }
-
   /** A canonicalized text with the refs that people see in the place of internal ones. */
   external(text: string): string {
+    if (this.#names.size === 0) return text
     return text.replaceAll(internalRef, (ref, id: string) => {
       const name = this.#names.get(id)
       return name === undefined ? ref : `${refPrefix}${JSON.stringify(name).slice(1, -1)}`
@@ -76,7 +88,8 @@ export class RefProjects {
     if (ref.startsWith(internalRefPrefix)) {
       const id = ref.slice(internalRefPrefix.length).split("/", 1)[0] as string
       if (this.#names.has(id)) return ref
-      this.#unknown.add(id)
+      if (this.#nobodys.has(id)) throw unknownProject(id)
+      this.#lookUp(this.#unknownIds, id)
       return null
     }
     const [entity, project, ...tail] = ref.slice(refPrefix.length).split("/")
@@ -84,32 +97,28 @@ export class RefProjects {
     const name = `${entity}/${project}`
     const id = this.#ids.get(name)
     if (id === undefined) {
-      this.#unknown.add(name)
+      this.#lookUp(this.#unknownNames, name)
       return null
     }
     return id === null ? ref : `${internalRefPrefix}${id}/${tail.join("/")}`
   }
 
-  async #findId(name: string): Promise<string | null> {
-    const [entityName, project = ""] = name.split("/")
-    const entity = this.#principal.entities.find((one) => one.name === entityName)
-    if (entity === undefined) return null
-    const id = await findProject(this.#database, entity.id, project)
-    return id === null ? null : internalProjectId(id)
-  }
-
-  async #findName(internalId: string): Promise<string> {
-    const entityIds = this.#principal.entities.map((entity) => entity.id)
-    const name = await findProjectName(this.#database, entityIds, internalId)
-    if (name !== null) return name
-    throw new HeddleError(
-      "invalid_external_ref",
-      `the payload has an internal ref of the unknown project "${internalId}"; name projects as ${refPrefix}<entity>/<project>/…`,
-    )
+  #lookUp(unknown: Set<string>, project: string): void {
+    unknown.add(project)
+    checkProjectCount(unknown.size, this.#mostProjects)
   }
 }
 
+function unknownProject(internalId: string): HeddleError {
+  return new HeddleError(
+    "invalid_external_ref",
+    `the payload has an internal ref of the unknown project "${internalId}"; name projects as ${refPrefix}<entity>/<project>/…`,
+  )
+}
+
 const internalRef = /weave-trace-internal:\/\/\/([A-Za-z0-9+=]+)(?=\/)/g
+/** Also within JSON that a string holds, where slashes may be escaped. */
+const namedProject = /weave:(?:\\*\/){3}([^\s"\\/]+)\\*\/([^\s"\\/]+)(?=\\*\/)/g
 
 /** Applies `convert` to a string that is a ref, and to the refs in JSON that a string holds. */
 function mapRefs(value: string, convert: (ref: string) => string, embedding: number): string {

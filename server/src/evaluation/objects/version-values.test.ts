@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { batchesOf } from "./family-read.ts"
+import { batchesOf } from "./version-values.ts"
 
 const batches = (sizes: number[]) => {
   const listed = sizes.map((size_bytes) => ({ size_bytes }))

@@ -1,0 +1,111 @@
+/**
+ * Counting each request once: evaluation-store-calls 4.1.
+ *
+ * The SDKs add the usage of a call to every ancestor of it, and spans of agents often carry the sum over their
+ * requests, so a plain sum over calls counts a request once for each of its ancestors. A call's own usage is what it
+ * reports less the usage of its descendants, where its report holds theirs: it is known to be a sum, or no count of it
+ * is less than theirs.
+ */
+import type { UsageReport } from "../../storage/traces/calls/usage-reports.ts"
+import { type TokenUsage, usageByModel } from "./token-usage.ts"
+
+/** By model. */
+export type ModelUsage = Map<string, TokenUsage>
+
+/** The name that a span without a model reports under (`otel/span-mapping.ts`): it holds the usage of any model. */
+const nameless = "usage"
+
+type Linked = Pick<UsageReport, "id" | "parent_id">
+
+/** By call, what it reports. */
+export function reportedUsage(reports: readonly UsageReport[]): Map<string, ModelUsage> {
+  return new Map(reports.map(({ id, usage }) => [id, usageByModel(usage === "" ? null : JSON.parse(usage))]))
+}
+
+/** By call, what is not a descendant's. `reported`: of {@link reportedUsage}. */
+export function ownUsage(
+  reports: readonly UsageReport[],
+  reported: ReadonlyMap<string, ModelUsage>,
+): Map<string, ModelUsage> {
+  const own = new Map<string, ModelUsage>()
+  const below = new Map<string, ModelUsage>()
+  for (const { call, parent } of childrenFirst(reports)) {
+    const beneath = below.get(call.id) ?? new Map<string, TokenUsage>()
+    const usage = difference(reported.get(call.id) ?? new Map<string, TokenUsage>(), beneath, call.is_sum)
+    own.set(call.id, usage)
+    if (parent === null) continue
+    const target = below.get(parent) ?? new Map<string, TokenUsage>()
+    below.set(parent, target)
+    addUsage(target, beneath)
+    for (const [model, counts] of usage) {
+      addUsage(target, new Map([[model, counts]]))
+      if (model !== nameless) addUsage(target, new Map([[nameless, counts]]))
+    }
+  }
+  return own
+}
+
+/** Every call after its children, with its parent; null where that is not here, or the parents go in a circle. */
+export function* childrenFirst<T extends Linked>(calls: readonly T[]): Generator<{ call: T; parent: string | null }> {
+  const byId = new Map(calls.map((call) => [call.id, call]))
+  const childrenLeft = new Map<string, number>()
+  const parentOf = ({ id, parent_id }: T) =>
+    parent_id !== null && parent_id !== id && byId.has(parent_id) ? parent_id : null
+  for (const call of calls) {
+    const parent = parentOf(call)
+    if (parent !== null) childrenLeft.set(parent, (childrenLeft.get(parent) ?? 0) + 1)
+  }
+  const ready = calls.filter(({ id }) => !childrenLeft.has(id))
+  const left = new Set(calls)
+  for (let call = ready.pop(); call !== undefined; call = ready.pop()) {
+    left.delete(call)
+    const parent = parentOf(call)
+    yield { call, parent }
+    if (parent === null) continue
+    const open = (childrenLeft.get(parent) ?? 0) - 1
+    childrenLeft.set(parent, open)
+    if (open === 0) ready.push(byId.get(parent) as T)
+  }
+  for (const call of left) yield { call, parent: null }
+}
+
+/** Adds to `target`, model by model and count by count; a count of null stays null. */
+export function addUsage<T extends Record<keyof T, number | null>>(
+  target: Map<string, T>,
+  source: ReadonlyMap<string, T>,
+): void {
+  for (const [model, usage] of source) {
+    const sum = target.get(model)
+    target.set(model, sum === undefined ? { ...usage } : combined(sum, usage, (a, b) => a + b))
+  }
+}
+
+function difference(usage: ModelUsage, below: ModelUsage, isSum: boolean): ModelUsage {
+  const own: ModelUsage = new Map()
+  for (const [model, counts] of usage) {
+    const theirs = below.get(model)
+    if (theirs === undefined || !(isSum || holds(counts, theirs))) {
+      own.set(model, counts)
+      continue
+    }
+    const rest = combined(counts, theirs, (a, b) => Math.max(0, a - b))
+    if (Object.values(rest).some((count) => count !== 0)) own.set(model, rest)
+  }
+  return own
+}
+
+function holds(counts: TokenUsage, others: TokenUsage): boolean {
+  return namesOf(counts).every((name) => counts[name] >= others[name])
+}
+
+function combined<T extends Record<keyof T, number | null>>(a: T, b: T, by: (a: number, b: number) => number): T {
+  const values = namesOf(a).map((name) => {
+    const [one, other]: [number | null, number | null] = [a[name], b[name]]
+    return [name, one === null || other === null ? null : by(one, other)] as const
+  })
+  return Object.fromEntries(values) as T
+}
+
+function namesOf<T extends object>(usage: T): (keyof T)[] {
+  return Object.keys(usage) as (keyof T)[]
+}
