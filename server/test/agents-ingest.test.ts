@@ -81,13 +81,6 @@ describe("calls 8: what is sent to /agents/otel/v1/traces", () => {
   ])("%s", async (_what, body, headers, status) => {
     expect((await opened.acme.post(path, body, headers)).status).toBe(status)
   })
-
-  test("calls are not made of them", async () => {
-    const project = opened.acme.newProject()
-    await sendSpans(opened.acme, project, { trace: "1", id: "1", at: 0 })
-    const answer = await opened.acme.post("/calls/query_stats", { project_id: project })
-    expect(answer.body).toMatchObject({ count: 0 })
-  })
 })
 
 describe("calls 10: attributes become columns", () => {

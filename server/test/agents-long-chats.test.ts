@@ -1,6 +1,6 @@
 /** Chats of very many spans are cut where it is said: evaluation-store-calls 10. */
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { insertAgentSpans } from "../src/storage/traces/agents/span-table.ts"
+import { agentSpanLine } from "../src/storage/traces/agents/span-table.ts"
 import { conversationChat, traceChat } from "../src/wire/evaluation/agents/agent-chat.ts"
 import { sendSpans, spanId, traceId } from "./support/agent-spans.ts"
 import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
@@ -31,7 +31,7 @@ beforeAll(async () => {
       input_tokens: 1,
       output_messages: index === 11_999 ? [{ role: "assistant", content: `end of ${trace}`, finish_reason: "" }] : [],
     }))
-    await insertAgentSpans(opened.app.stores.traces, spans)
+    await opened.app.stores.traces.insert("agent_spans", Buffer.from(spans.map(agentSpanLine).join("")))
   }
 })
 afterAll(() => opened.close())

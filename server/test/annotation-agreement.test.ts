@@ -1,7 +1,7 @@
 /** Labels of a queue's items: agreement, disputes, final labels. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { finalLabelAnswer, labelledItems, queueAgreement } from "../src/wire/evaluation/annotation-label.ts"
-import { filledQueue, type QueueUser, strictly } from "./support/annotation-queues.ts"
+import { filledQueue, newSpec, strictly } from "./support/annotation-queues.ts"
 import { uuid } from "./support/completed-call.ts"
 import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "./support/evaluation-app.ts"
 import { callRef, createdFeedback } from "./support/feedback-items.ts"
@@ -18,23 +18,11 @@ beforeAll(async () => {
 })
 afterAll(() => opened.close())
 
-async function newSpec({ caller, project }: QueueUser, name: string, field_schema: object): Promise<string> {
-  const obj = {
-    project_id: project,
-    object_id: name,
-    val: { name, field_schema },
-    builtin_object_class: "AnnotationSpec",
-  }
-  const { status, body, text } = await caller.post("/obj/create", { obj })
-  if (status !== 200) throw new Error(text)
-  return `weave:///${project}/object/${name}:${(body as { digest: string }).digest}`
-}
-
 /** A queue of `count` calls with the fields tone (text) and score (number). */
 async function labelQueue(count: number) {
   const owner = await filledQueue(opened.acme, count)
-  const tone = await newSpec(owner, "tone", { type: "string", enum: ["kind", "rude"] })
-  const score = await newSpec(owner, "score", { type: "number" })
+  const tone = await newSpec(owner.caller, owner.project, "tone", { type: "string", enum: ["kind", "rude"] })
+  const score = await newSpec(owner.caller, owner.project, "score", { type: "number" })
   await opened.acme.put(owner.url, { project_id: owner.project, scorer_refs: [tone, score] })
   const items = await owner.itemIds()
   const label = async (caller: EvaluationCaller, n: number, field: "tone" | "score", value: unknown) =>
@@ -144,6 +132,28 @@ describe("disputes and final labels", () => {
 
     const withdrawn = await opened.acme.delete(`${owner.url}/items/${first}/final_labels/tone${owner.inProject}`)
     expect(withdrawn.body).toEqual({})
+    expect((await labels({ adjudicated: true })).items).toHaveLength(1)
+  })
+
+  test("a decided dispute leaves the list, also when nobody decided the fields on which all agree", async () => {
+    const { label, complete, labels, items, owner } = await labelQueue(1)
+    for (const [caller, tone] of [
+      [ann, "kind"],
+      [ben, "rude"],
+    ] as const) {
+      await label(caller, 1, "tone", tone)
+      await label(caller, 1, "score", 3)
+      await complete(caller, 1)
+    }
+    const open = () => labels({ disputed: true, adjudicated: false })
+    expect((await open()).items.map(({ disputed_fields }) => disputed_fields)).toEqual([["tone"]])
+    const decide = (field: string, value: unknown) =>
+      opened.acme.put(`${owner.url}/items/${items[0]}/final_labels/${field}`, { project_id: owner.project, value })
+    expect((await decide("score", 3)).status).toBe(200)
+    expect((await open()).items).toHaveLength(1)
+    expect((await decide("tone", "kind")).status).toBe(200)
+    await opened.acme.delete(`${owner.url}/items/${items[0]}/final_labels/score${owner.inProject}`)
+    expect((await open()).items).toEqual([])
     expect((await labels({ adjudicated: true })).items).toHaveLength(1)
   })
 

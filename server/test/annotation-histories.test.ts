@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { filledQueue, type QueueUser } from "./support/annotation-queues.ts"
 import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "./support/evaluation-app.ts"
+import { seededRandom } from "./support/seeded-random.ts"
 
 const itemCount = 12
 const steps = 120
@@ -161,17 +162,6 @@ class History {
   }
 }
 
-/** mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 describe("random histories of a queue", () => {
   for (const [seed, required] of [
     [1, 1],
@@ -183,7 +173,7 @@ describe("random histories of a queue", () => {
       const owner = await filledQueue(opened.acme, itemCount, { required_annotators: required })
       const users = annotators.map((caller) => owner.as(caller))
       const model = new Model(await owner.itemIds(), required)
-      const history = new History(model, users, seeded(seed))
+      const history = new History(model, users, seededRandom(seed))
       for (let step = 0; step < steps; step++) {
         if (history.random() < 0.1) await history.expire(owner.queue)
         const busy = users.map((_, index) => index).filter(() => history.random() < 0.5)

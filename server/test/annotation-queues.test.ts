@@ -1,6 +1,6 @@
 /** Annotation queues and their items: evaluation-store-objects 2.6 and 6. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { filledQueue, newQueue, QueueUser, storedCalls } from "./support/annotation-queues.ts"
+import { filledQueue, newQueue, newSpec, QueueUser, storedCalls } from "./support/annotation-queues.ts"
 import { completedCall, uuid } from "./support/completed-call.ts"
 import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "./support/evaluation-app.ts"
 
@@ -17,10 +17,11 @@ const absent = "0190a1b2-0000-7000-8000-000000000009"
 describe("objects 6.1: queues", () => {
   test("one is made, read, and shown in the reference's fields alone", async () => {
     const project = opened.acme.newProject()
+    const tone = await newSpec(opened.acme, project, "tone", { type: "string" })
     const id = await newQueue(opened.acme, project, {
       name: "triage",
       description: "read all of it",
-      scorer_refs: ["weave:///acme/p/scorer/tone:abc"],
+      scorer_refs: [tone],
       wb_user_id: "somebody",
     })
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/)
@@ -30,12 +31,64 @@ describe("objects 6.1: queues", () => {
       project_id: project,
       name: "triage",
       description: "read all of it",
-      scorer_refs: ["weave:///acme/p/scorer/tone:abc"],
+      scorer_refs: [tone],
       created_at: expect.stringMatching(/^20\d\d-.*Z$/),
       created_by: expect.not.stringMatching("somebody"),
       updated_at: queue.created_at,
       deleted_at: null,
     })
+  })
+
+  test("a spec that is not there is refused by name, and nothing is made or changed", async () => {
+    const project = opened.acme.newProject()
+    const tone = await newSpec(opened.acme, project, "tone", { type: "string" })
+    const gone = await newSpec(opened.acme, project, "gone", { type: "string" })
+    const queue = new QueueUser(opened.acme, project, await newQueue(opened.acme, project, { scorer_refs: [gone] }))
+    await opened.acme.post("/obj/delete", { project_id: project, object_id: "gone" })
+    const foreign = await newSpec(opened.rival, opened.rival.newProject(), "tone", { type: "string" })
+    const refused: [string, number][] = [
+      [`weave:///${project}/object/absent:latest`, 404],
+      [`weave:///${project}/object/tone:v7`, 404],
+      [`weave:///${project}/scorer/absent:latest`, 404],
+      [gone, 404],
+      [foreign, 404],
+      [`weave:///${project}/call/${absent}`, 400],
+      ["tone", 400],
+    ]
+    for (const [ref, status] of refused) {
+      const body = { project_id: project, name: "refused", scorer_refs: [tone, ref] }
+      for (const answer of [
+        await opened.acme.post("/annotation_queues", body),
+        ...(ref === gone ? [] : [await opened.acme.put(queue.url, body)]),
+      ]) {
+        expect([ref, answer.status]).toEqual([ref, status])
+        expect((answer.body as { reason: string }).reason).toContain(`scorer_refs "${ref}"`)
+      }
+    }
+    const names = (await opened.acme.lines("/annotation_queues/query", { project_id: project })) as { name: string }[]
+    expect(names.map(({ name }) => name)).toEqual(["reviews"])
+    expect(await queue.read()).toMatchObject({ name: "reviews", scorer_refs: [gone] })
+    const unmade = opened.acme.newProject()
+    const first = { project_id: unmade, name: "q", scorer_refs: [`weave:///${unmade}/object/tone:latest`] }
+    expect((await opened.acme.post("/annotation_queues", first)).status).toBe(404)
+    expect((await opened.acme.post("/annotation_queues/query", { project_id: unmade })).status).toBe(403)
+  })
+
+  test("a queue keeps a spec that was deleted since, and its other settings can still be changed", async () => {
+    const project = opened.acme.newProject()
+    const tone = await newSpec(opened.acme, project, "tone", { type: "string" })
+    const queue = new QueueUser(opened.acme, project, await newQueue(opened.acme, project, { scorer_refs: [tone] }))
+    await opened.acme.post("/obj/delete", { project_id: project, object_id: "tone" })
+    const changed = await opened.acme.put(queue.url, { ...(await queue.read()), name: "renamed" })
+    expect(changed).toMatchObject({ status: 200, body: { queue: { name: "renamed", scorer_refs: [tone] } } })
+  })
+
+  test("a scorer may be named in each way that the API writes it", async () => {
+    const project = opened.acme.newProject()
+    const tone = await newSpec(opened.acme, project, "tone", { type: "string" })
+    const forms = [tone, tone.replace("/object/", "/scorer/"), `weave:///${project}/object/tone:latest`]
+    const id = await newQueue(opened.acme, project, { scorer_refs: forms })
+    expect(await new QueueUser(opened.acme, project, id).read()).toMatchObject({ scorer_refs: forms })
   })
 
   test("description is empty unless given; names need not differ", async () => {
@@ -127,7 +180,9 @@ describe("objects 6.2: POST /annotation_queues/query", () => {
 
 describe("objects 2.6: PUT /annotation_queues/{queue_id}", () => {
   test("null and absent leave alone; what is given is set, and only that moves updated_at", async () => {
-    const user = await filledQueue(opened.acme, 0, { description: "old", scorer_refs: ["a"] })
+    const user = await filledQueue(opened.acme, 0, { description: "old" })
+    const tone = await newSpec(opened.acme, user.project, "tone", { type: "string" })
+    await opened.acme.put(user.url, { project_id: user.project, scorer_refs: [tone] })
     const before = await user.read()
     const put = (fields: object) => opened.acme.put(user.url, { project_id: user.project, ...fields })
     expect((await put({ name: null, description: null, scorer_refs: null })).body).toEqual({ queue: before })

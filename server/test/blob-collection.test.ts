@@ -7,6 +7,7 @@ import { sql } from "kysely"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { collectBlobs } from "../src/storage/blob-collector.ts"
 import { BlobHolds } from "../src/storage/blobs/blob-holds.ts"
+import { seededRandom } from "./support/seeded-random.ts"
 import { groupsOf, newModel, openTrainingApp, type TrainingApp } from "./support/training-app.ts"
 
 let opened: TrainingApp
@@ -136,9 +137,10 @@ describe("what goes and what stays", () => {
     const { rows } = await sql<{ name: string }>`
       select table_name || '.' || column_name as name from information_schema.columns
       where table_schema = 'public' and column_name ~ 'sha256|blob' order by 1`.execute(database())
-    const ofNoBlob = ["api_keys.sha256", "checkpoints.manifest_sha256"]
+    const ofNoBlob = ["api_keys.sha256", "checkpoints.manifest_sha256", "sessions.sha256", "sign_in_tokens.sha256"]
     expect(rows.map(({ name }) => name).filter((name) => !ofNoBlob.includes(name))).toEqual([
       "project_files.sha256",
+      "run_files.sha256",
       "training_jobs.data_sha256",
       "trajectory_logs.data_sha256",
       "uploads.sha256",
@@ -146,23 +148,12 @@ describe("what goes and what stays", () => {
   })
 })
 
-/** Numbers from 0 up to 1 that a seed determines (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 const histories = process.env["HEDDLE_SLOW_TESTS"] === undefined ? 3 : 30
 
 test.each(Array.from({ length: histories }, (_, index) => index + 1))(
   "random history %i: uploads, jobs, deletions and collections of the same few contents at once",
   async (seed) => {
-    const random = randomOf(seed)
+    const random = seededRandom(seed)
     const { id: model } = await newModel(opened.acme)
     const contents = ["x", "y"].map((name) => row(`${name}${seed}`))
     const jobs: string[] = []

@@ -13,10 +13,13 @@ import { SupervisedEngine } from "../src/engines/engine-process.ts"
 import { FakeEngine } from "../src/engines/fake-engine.ts"
 import { Scheduler, type SchedulerOptions } from "../src/scheduler/scheduler.ts"
 import { type CatalogDatabase, openCatalog } from "../src/storage/catalog/open-catalog.ts"
+import { defaultLimits } from "../src/limits.ts"
 import { PostgresConnections } from "../src/storage/catalog/postgres-connections.ts"
 import { Reachability } from "../src/storage/reachability.ts"
+import { catalogQueue } from "../src/storage/store-queues.ts"
+import { createDatabase } from "./support/postgres-database.ts"
 import { launchServer } from "./support/server-process.ts"
-import { addJob, addModel, addTenant as addCatalogTenant, createDatabase } from "./support/test-catalog.ts"
+import { addJob, addModel, addTenant as addCatalogTenant } from "./support/test-catalog.ts"
 import { TcpProxy } from "./support/tcp-proxy.ts"
 import { adminKey } from "./support/test-app.ts"
 import { groupsOf, newModel, openTrainingApp, type TrainingApp } from "./support/training-app.ts"
@@ -218,7 +221,11 @@ describe.skipIf(postgres === undefined)("a catalog that goes away", () => {
   })
 
   test("a query that nobody answers any more ends at its limit, and its connection with it", async () => {
-    const connections = new PostgresConnections({ connectionString: proxy.url }, new Reachability("it", null))
+    const connections = new PostgresConnections(
+      { connectionString: proxy.url },
+      new Reachability("it", null),
+      catalogQueue(defaultLimits, false),
+    )
     connections.limitQueries(300)
     const lent = await connections.connect()
     await lent.query("select 1", [])

@@ -12,18 +12,14 @@ import { deleteCheckpoints, listCheckpoints } from "../src/storage/catalog/check
 import { createModel, deleteModel, findModel } from "../src/storage/catalog/models.ts"
 import { type CatalogDatabase, openCatalog } from "../src/storage/catalog/open-catalog.ts"
 import { ensureProject } from "../src/storage/catalog/projects.ts"
+import { addStoredBytes, storedBytes } from "../src/storage/catalog/stored-usage.ts"
 import { createJob, findJob } from "../src/storage/catalog/training-jobs.ts"
 import { createTrajectoryLog } from "../src/storage/catalog/trajectory-logs.ts"
 import { createUpload, listUploads, type UploadRecord } from "../src/storage/catalog/uploads.ts"
 import { bootstrap, makeFirstKey } from "../src/platform/bootstrap.ts"
 import { copyCatalogTemplate } from "./support/catalog-template.ts"
-import {
-  addTenant,
-  createDatabase,
-  openTestCatalog,
-  type TestCatalog,
-  type TestTenant,
-} from "./support/test-catalog.ts"
+import { createDatabase } from "./support/postgres-database.ts"
+import { addTenant, openTestCatalog, type TestCatalog, type TestTenant } from "./support/test-catalog.ts"
 
 const postgres = process.env["HEDDLE_TEST_POSTGRES_URL"]
 const stores = [
@@ -50,10 +46,13 @@ describe.each(stores)("on $name", ({ url }) => {
   const newJob = (modelId: string, failure: string | null = null) =>
     createJob(database, {
       modelId,
+      projectId: acme.projectId,
+      userId: acme.userId,
       config: { kind: "sft", engine: { batch_size: 2, learning_rate: 1, assistant_turns: "all" }, kl_reference: null },
       requestedConfig: { text: "zero \u0000 and half \ud800" },
       dataPath: "blobs/x",
       dataSha256: "x",
+      dataBytes: 1,
       warnings: [],
       failure,
     })
@@ -111,8 +110,10 @@ describe.each(stores)("on $name", ({ url }) => {
         .execute()
     }
     await deleteCheckpoints(database, id, [1])
-    expect(await deleteModel(database, [acme.entityId], id)).toEqual({ id, checkpoints: 2 })
-    expect(await deleteModel(database, [acme.entityId], id)).toEqual({ id, checkpoints: 2 })
+    const project = { entity: "acme", project: "demo", projectId: acme.projectId }
+    const deleted = { id, ...project, name: "doomed", checkpoints: 2, bytes: 0 }
+    expect(await deleteModel(database, [acme.entityId], id)).toEqual({ ...deleted, isNew: true })
+    expect(await deleteModel(database, [acme.entityId], id)).toEqual({ ...deleted, isNew: false })
     expect(await newJob(id)).toBeNull()
   })
 
@@ -144,7 +145,7 @@ describe.each(stores)("on $name", ({ url }) => {
     const record = await storeApiKey(database, { userId: acme.userId, name: "n", key })
     expect(await findKeyOwner(database, hashOfKey(key))).toMatchObject({ userId: acme.userId })
     expect(await revokeApiKey(database, record.id, rival.userId)).toBeNull()
-    expect(await revokeApiKey(database, record.id, acme.userId)).toBe(hashOfKey(key))
+    expect(await revokeApiKey(database, record.id, acme.userId)).toMatchObject({ id: record.id, name: "n" })
     expect(await findKeyOwner(database, hashOfKey(key))).toBeNull()
     await storeApiKey(database, { userId: acme.userId, name: "n", key })
     expect(await findKeyOwner(database, hashOfKey(key))).not.toBeNull()
@@ -153,11 +154,12 @@ describe.each(stores)("on $name", ({ url }) => {
   test("bootstrap makes one key once; a key that is given works beside it, and a new entity becomes the default", async () => {
     await bootstrap(database, "local", null)
     const made = await makeFirstKey(database)
-    expect(made).toMatch(/^[A-Za-z0-9]{48}$/)
+    expect(made?.key).toMatch(/^[A-Za-z0-9]{48}$/)
     expect(await makeFirstKey(database)).toBeNull()
     await bootstrap(database, "lab", "g".repeat(40))
     expect(await makeFirstKey(database)).toBeNull()
-    for (const key of [made ?? "", "g".repeat(40)]) expect(await findKeyOwner(database, hashOfKey(key))).not.toBeNull()
+    for (const key of [made?.key ?? "", "g".repeat(40)])
+      expect(await findKeyOwner(database, hashOfKey(key))).not.toBeNull()
     const admin = await findUserByName(database, "admin")
     expect(admin).toMatchObject({ isAdmin: true, defaultEntity: { name: "lab" } })
     expect(admin?.entities.map((entity) => entity.name)).toEqual(["lab", "local"])
@@ -175,6 +177,22 @@ describe.each(stores)("on $name", ({ url }) => {
   test("projects are made once, however many ask", async () => {
     const ids = await Promise.all(Array.from({ length: 10 }, () => ensureProject(database, acme.entityId, "shared")))
     expect(new Set(ids).size).toBe(1)
+  })
+
+  test("what several servers count at the same time adds up", async () => {
+    const team = await addTenant(database, "counted")
+    const other = await addTenant(database, "counted-too")
+    const add = () =>
+      addStoredBytes(
+        database,
+        new Map([
+          [team.projectId, 5],
+          [other.projectId, 7],
+        ]),
+        new Map([[team.entityId, -2]]),
+      )
+    await Promise.all(Array.from({ length: 20 }, add))
+    expect([await storedBytes(database, team.entityId), await storedBytes(database, other.entityId)]).toEqual([60, 140])
   })
 
   test("uploads page both ways without gap or repeat", async () => {
@@ -222,7 +240,7 @@ describe.each(stores)("on $name", ({ url }) => {
 
     test("a log needs its data while its model lives; an upload always", async () => {
       const modelId = (await newModel("blobs-log"))?.id ?? ""
-      const log = { modelId, split: "val", dataSha256: "log", sizeBytes: 1, metrics: {} }
+      const log = { modelId, projectId: acme.projectId, split: "val", dataSha256: "log", sizeBytes: 1, metrics: {} }
       await createTrajectoryLog(database, log)
       expect([await needed("log"), await spent("log")]).toEqual([true, false])
       await deleteModel(database, [acme.entityId], modelId)

@@ -2,6 +2,7 @@
 import { access } from "node:fs/promises"
 import path from "node:path"
 import { expect, test } from "vitest"
+import { engineEnvironment } from "../src/engine-environment.ts"
 import type { EngineFailure } from "../src/engines/engine.ts"
 import { SupervisedEngine } from "../src/engines/engine-process.ts"
 import { pythonLauncher } from "../src/engines/python-process.ts"
@@ -22,7 +23,7 @@ test.skipIf(!(await isThere(python)))(
   "the Python engine speaks the protocol: hello, chat, errors, cancel, close",
   async () => {
     const engine = new SupervisedEngine({
-      launch: pythonLauncher(python),
+      launch: pythonLauncher(python, engineEnvironment(process.env)),
       log: { info: () => undefined, warn: () => undefined },
     })
     try {

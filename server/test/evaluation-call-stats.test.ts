@@ -206,6 +206,43 @@ describe("calls 4.2: statistics", () => {
     ])
   })
 
+  test("each request counts once, however many ancestors report it; rollup sum adds up what calls report", async () => {
+    const chained = opened.acme.newProject()
+    const price = { prompt_token_cost: 1, completion_token_cost: 1, effective_date: "2026-01-01" }
+    await opened.acme.post("/cost/create", { project_id: chained, costs: { m: price } })
+    const usage = { m: { requests: 1, prompt_tokens: 10, completion_tokens: 6 } }
+    const at = (minute: number) => `2026-03-01T00:0${minute}:00Z`
+    await write(chained, [
+      { id: 1, trace: 1, startedAt: at(0), usage, opName: "root" },
+      { id: 2, trace: 1, parent: 1, startedAt: at(1) },
+      { id: 3, trace: 1, parent: 2, startedAt: at(2), usage },
+      { id: 4, trace: 1, parent: 3, startedAt: at(3), usage, opName: "request" },
+      { id: 5, trace: 2, startedAt: at(4), usage, opName: "request" },
+    ])
+    const usage_metrics = [
+      { metric: "total_tokens", aggregations: ["sum", "avg", "max", "count"], percentiles: [50] },
+      { metric: "total_cost" },
+    ]
+    const bucket = async (fields: object) =>
+      (await stats(chained, { usage_metrics, granularity: 10_800, ...fields })).usage_buckets
+    const counted = {
+      timestamp: "2026-03-01T00:00:00+00:00",
+      model: "m",
+      sum_total_tokens: 32,
+      avg_total_tokens: 16,
+      max_total_tokens: 16,
+      count_total_tokens: 2,
+      p50_total_tokens: 16,
+      sum_total_cost: 32,
+      count: 2,
+    }
+    expect(await bucket({})).toEqual([counted])
+    expect(await bucket({ filter: { op_names: ["request"] } })).toEqual([counted])
+    expect(await bucket({ filter: { op_names: ["root", "request"] } })).toEqual([counted])
+    expect(await bucket({ filter: { trace_roots_only: true } })).toEqual([counted])
+    expect(await bucket({ rollup: "sum" })).toMatchObject([{ sum_total_tokens: 64, sum_total_cost: 64, count: 4 }])
+  })
+
   test.each([
     [{ end: "2026-03-01T02:00:00Z" }, 300],
     [{ end: "2026-03-01T02:00:01Z" }, 3600],
@@ -266,6 +303,8 @@ describe("calls 4.2: statistics", () => {
     [{ project_id: undefined }, 422],
     [{ granularity: 0 }, 422],
     [{ usage_metrics: [{ metric: "speed" }] }, 422],
+    [{ usage_metrics: [{ metric: "total_tokens", percentiles: [101] }] }, 400],
+    [{ rollup: "all" }, 422],
     [{ call_metrics: [{ metric: "latency_ms", aggregations: ["median"] }] }, 422],
     [{ call_metrics: [{ metric: "latency_ms", percentiles: [101] }] }, 400],
     [{ call_metrics: [{ metric: "latency_ms", percentiles: [-1] }] }, 400],

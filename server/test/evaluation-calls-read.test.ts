@@ -518,7 +518,7 @@ describe("calls 3.7: order and pages", () => {
 })
 
 describe("calls 3.8: columns", () => {
-  test("unselected payloads are {} and null; a path brings the whole column; summary brings what it needs", async () => {
+  test("unselected payloads are {} and null, other columns left out; a path brings the whole column; summary brings what it needs", async () => {
     const project = await projectWith(
       ended("a", { inputs: '{"x":{"y":1}}', output: "5", attributes: '{"k":1}', thread_id: "th" }),
     )
@@ -533,8 +533,15 @@ describe("calls 3.8: columns", () => {
       attributes: {},
       summary: {},
       output: null,
-      thread_id: null,
-      ended_at: null,
+    })
+    // The call has ended: a null would say that it runs.
+    for (const name of ["ended_at", "exception", "display_name", "thread_id", "turn_id", "wb_user_id", "wb_run_step"]) {
+      expect(narrow).not.toHaveProperty(name)
+    }
+    expect(await only("ended_at", "thread_id", "exception")).toMatchObject({
+      ended_at: "2026-01-02T03:04:06.500000Z",
+      thread_id: "th",
+      exception: null,
     })
     expect(await only("inputs.x.y")).toMatchObject({ inputs: { x: { y: 1 } }, attributes: {} })
     expect(await only("inputs_dump")).toMatchObject({ inputs: { x: { y: 1 } } })

@@ -247,6 +247,7 @@ const payloads = [
   '{ "spaces" : [ 1 , 2 ]\n}',
   `{"deep":${"[".repeat(190)}${"]".repeat(190)}}`,
   '{"close":"]}","quote":"\\"","slash":"\\\\"}',
+  `{"it's":"','','"\n,"'":"\\\\N'"}`,
 ]
 
 test.each(payloads)("calls 1.5: the payload %s is kept as its text", async (payload) => {
@@ -256,7 +257,7 @@ test.each(payloads)("calls 1.5: the payload %s is kept as its text", async (payl
   expect((await app.acme.post(`/v2/${project}/calls/complete`, `{"batch":[${call}]}`)).status).toBe(200)
   const { traces } = app.app.stores
   const rows = await traces.rows<Record<string, string>>(
-    "select inputs, output, attributes, summary from calls final where id = {id:String} and inputs like {like:String}",
+    "select inputs, output, attributes, summary from calls_v2 final where id = {id:String} and inputs like {like:String}",
     { id: id(1), like: `[${payload.slice(0, 6).replaceAll("\\", "\\\\")}%` },
   )
   expect(rows).toContainEqual({
@@ -266,6 +267,18 @@ test.each(payloads)("calls 1.5: the payload %s is kept as its text", async (payl
     summary: `[${payload}]`,
   })
 })
+
+test.each(["\\N", "'", "''", `it's, "so"`, " spaces ", "NULL", "a\r\nb\t", "\u0000", ",", "[]", "0"])(
+  "calls 1.5: the text %j is kept as it is",
+  async (text) => {
+    const project = app.acme.newProject()
+    const texts = { op_name: text, display_name: text, thread_id: text, turn_id: text, exception: text }
+    await app.acme.post(`/v2/${project}/calls/complete`, { batch: [complete(project, 1, texts)] })
+    expect(await read(project, 1)).toMatchObject(texts)
+    await app.acme.post("/call/update", { project_id: project, call_id: id(1), display_name: `${text}${text}` })
+    expect(await read(project, 1)).toMatchObject({ ...texts, display_name: `${text}${text}` })
+  },
+)
 
 test("calls 1.1: bare NaN and Infinity become null, in payloads only", async () => {
   const project = app.acme.newProject()
@@ -505,6 +518,51 @@ test("calls 2.3: deleting takes the descendants within the trace, and no later w
   })
   expect(many.status).toBe(413)
   expect((many.body as { reason: string }).reason).toContain("1001")
+})
+
+test("calls 2.2: starts and ends that come apart, in bodies so large that threads read them, meet whatever their ids are", async () => {
+  const project = app.acme.newProject()
+  const text = "x".repeat(8 * 1024)
+  // UUIDv4, span ids, and UUIDv7 between them: only the last tell when a call began.
+  const idOf = (number: number) => {
+    const digits = String(number).padStart(8, "0")
+    return [`${digits}-0000-4000-8000-000000000000`, `b7ad6b71${digits}`, id(number)][number % 3] as string
+  }
+  const all = Array.from({ length: 240 }, (_, number) => number)
+  const starts = all.map((number) => ({
+    req: { start: start(project, number, { id: idOf(number), inputs: { number, text: `${text}'${number}` } }) },
+  }))
+  const ends = all.map((number) => ({
+    req: { end: end(project, number, { id: idOf(number), output: `${text}'${number}` }) },
+  }))
+  const half = 120
+  // Of the first half the starts come first, of the others the ends.
+  for (const batch of [
+    [...starts.slice(0, half), ...ends.slice(half)],
+    [...ends.slice(0, half), ...starts.slice(half)],
+  ]) {
+    const body = Buffer.from(JSON.stringify({ batch }))
+    expect(body.length).toBeGreaterThan(1.5 * 1024 * 1024)
+    expect((await app.acme.post("/call/upsert_batch", body)).status).toBe(200)
+  }
+  const calls = (await app.acme.lines("/calls/stream_query", { project_id: project })) as Record<string, unknown>[]
+  const shown = calls.map(({ id: callId, inputs, output, started_at, ended_at }) => [
+    callId,
+    inputs,
+    output,
+    started_at,
+    ended_at,
+  ])
+  const expected = all.map((number) => [
+    idOf(number),
+    { number, text: `${text}'${number}` },
+    `${text}'${number}`,
+    started,
+    "2026-01-02T03:04:06.000001Z",
+  ])
+  const byNumber = (one: unknown[], other: unknown[]) =>
+    (one[1] as { number: number }).number - (other[1] as { number: number }).number
+  expect(shown.toSorted(byNumber)).toEqual(expected)
 })
 
 test("calls 2.3: of a row above 3.5 MiB the largest payloads are replaced, and 413 if that is not enough", async () => {

@@ -43,8 +43,9 @@ interface History {
 }
 
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, "0")
+/** Every second writer has ids that hold no time. */
 const callId = (round: number, writer: number, count: number) =>
-  `01900000-${hex(round, 4)}-7${hex(writer, 3)}-8000-${hex(count, 12)}`
+  `01900000-${hex(round, 4)}-${writer % 2 === 0 ? 7 : 4}${hex(writer, 3)}-8000-${hex(count, 12)}`
 
 function started(id: string) {
   const time = "2026-01-02T03:04:05.000001Z"

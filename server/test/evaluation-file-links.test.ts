@@ -1,6 +1,11 @@
 /** `/files/resolve_url` and the addresses it gives; `/link_to_registry`. */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
-import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "./support/evaluation-app.ts"
+import {
+  type EvaluationApp,
+  type EvaluationCaller,
+  evaluationCaller,
+  openEvaluationApp,
+} from "./support/evaluation-app.ts"
 
 let opened: EvaluationApp
 let acme: EvaluationCaller
@@ -48,6 +53,20 @@ async function urls(project: string, uris: string[]): Promise<string[]> {
 
 /** Without a key. */
 const fetchUrl = (url: string) => opened.app.server.inject({ method: "GET", url: new URL(url).pathname })
+
+test("a file comes with its length, whatever coding its reader takes", async () => {
+  const project_id = acme.newProject()
+  const digest = await upload(project_id, "compressible ".repeat(1000))
+  const headers = { "accept-encoding": "gzip", authorization: `Bearer ${acme.key}` }
+  const [address = ""] = await urls(project_id, [digest])
+  const answers = await Promise.all([
+    opened.app.server.inject({ method: "POST", url: "/file/content", headers, payload: { project_id, digest } }),
+    opened.app.server.inject({ url: new URL(address).pathname, headers }),
+  ])
+  for (const { statusCode, headers: sent } of answers) {
+    expect([statusCode, sent["content-length"], sent["content-encoding"]]).toEqual([200, "13000", undefined])
+  }
+})
 
 describe("files.resolve_url of weave 0.54.0", () => {
   test("a digest or the ref of an object that holds a file gives an address that needs no key", async () => {
@@ -123,6 +142,25 @@ describe("files.resolve_url of weave 0.54.0", () => {
       404,
       { reason: expect.stringContaining("ended at 2026-05") },
     ])
+  })
+
+  test("security 5.2: it opens nothing once the key that made it is revoked; those of other keys stay", async () => {
+    const project = acme.newProject()
+    const digest = await upload(project, "one")
+    const made = await acme.post("/v1/organization/api_keys", { name: "of a colleague who left" })
+    const { id, value } = made.body as { id: string; value: string }
+    const leaver = evaluationCaller(() => opened.app, { ...opened.admin, key: value, entity: acme.entity })
+    const [own = ""] = await urls(project, [digest])
+    const answer = await leaver.post("/files/resolve_url", { project_id: project, uris: [digest] })
+    const [theirs = ""] = (answer.body as { download_urls: string[] }).download_urls
+    expect((await fetchUrl(theirs)).payload).toBe("one")
+    expect((await acme.delete(`/v1/organization/api_keys/${id}`)).status).toBe(200)
+    const refused = await fetchUrl(theirs)
+    expect([refused.statusCode, refused.json()]).toMatchObject([
+      404,
+      { reason: "the key that made this address was revoked; resolve the file again" },
+    ])
+    expect((await fetchUrl(own)).payload).toBe("one")
   })
 
   test("what names no file is 400, an unknown file 404, too many 400", async () => {

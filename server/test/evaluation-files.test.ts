@@ -34,7 +34,8 @@ async function content(path: string, project_id: string, digest: string, caller 
     headers: { authorization: `Bearer ${caller.key}`, "content-type": "application/json" },
     payload: JSON.stringify({ project_id, digest }),
   })
-  return { status: answer.statusCode, bytes: answer.rawPayload, type: answer.headers["content-type"] }
+  const { "content-type": type, "content-disposition": disposition } = answer.headers
+  return { status: answer.statusCode, bytes: answer.rawPayload, type, disposition }
 }
 
 /** SHA-256 of `file 6` in the form of objects 13. */
@@ -53,6 +54,7 @@ describe("calls 7: files", () => {
         status: 200,
         bytes: Buffer.from("file 6"),
         type: "application/octet-stream",
+        disposition: "attachment",
       })
     }
   })

@@ -15,6 +15,7 @@ const population = 6
 
 interface Shown {
   id: string
+  started_at: string
   inputs: { version: number }
   parent_id: string | null
   display_name: string | null
@@ -24,7 +25,7 @@ interface Shown {
 }
 
 interface Modelled {
-  started: { version: number; parent_id: string | null } | null
+  started: { version: number; parent_id: string | null; started_at: string } | null
   ended: { output: number; exception: string | null } | null
   name: string | null
   deleted: boolean
@@ -41,12 +42,18 @@ function randomFrom(seed: number): (below: number) => number {
   }
 }
 
-const idOf = (number: number) => `01900000-0000-7000-8000-00000000000${number}`
+/** UUIDv7, whose ids say where calls are stored; other UUIDs and span ids, of which it is recorded. */
+const idKinds: readonly ((number: number) => string)[] = [
+  (number) => `01900000-0000-7000-8000-00000000000${number}`,
+  (number) => `${number * 7919 + 10_000_000}-0000-4000-8000-00000000000${number}`,
+  (number) => `b7ad6b71692033${number}${number}`,
+]
 const traceId = "01900000-0000-7000-8000-000000000999"
 
 class History {
   readonly #project = app.acme.newProject()
   readonly #random: (below: number) => number
+  readonly #idOf: (number: number) => string
   readonly #calls: Modelled[] = Array.from({ length: population }, () => ({
     started: null,
     ended: null,
@@ -59,6 +66,7 @@ class History {
 
   constructor(seed: number) {
     this.#random = randomFrom(seed)
+    this.#idOf = idKinds[seed % idKinds.length] as (number: number) => string
   }
 
   async write(): Promise<void> {
@@ -70,16 +78,19 @@ class History {
 
   async check(): Promise<void> {
     const shown = (await app.acme.lines("/calls/stream_query", { project_id: this.#project })) as Shown[]
-    const seen = shown.map(({ id, inputs, parent_id, display_name, ended_at, output, exception }) => ({
+    const seen = shown.map(({ id, started_at, inputs, parent_id, display_name, ended_at, output, exception }) => ({
       id,
+      started_at,
       version: inputs.version,
       parent_id,
       name: display_name,
       ended: ended_at === null ? null : { output, exception },
     }))
-    const expected = this.#calls.flatMap(({ started, ended, name, deleted }, number) =>
-      started === null || deleted ? [] : [{ id: idOf(number), ...started, name, ended }],
-    )
+    const expected = this.#calls
+      .flatMap(({ started, ended, name, deleted }, number) =>
+        started === null || deleted ? [] : [{ id: this.#idOf(number), ...started, name, ended }],
+      )
+      .toSorted((a, b) => (a.started_at + a.id < b.started_at + b.id ? -1 : 1))
     expect(seen, this.told.join("\n")).toEqual(expected)
   }
 
@@ -89,18 +100,21 @@ class History {
 
   #startOf(number: number) {
     // A parent of a lower number: no call is its own ancestor.
-    const parent_id = number > 0 && this.#random(2) === 0 ? idOf(this.#random(number)) : null
+    const parent_id = number > 0 && this.#random(2) === 0 ? this.#idOf(this.#random(number)) : null
     const call = this.#calls[number] as Modelled
     const version = ++this.#version
     // The fields of two starts are merged: one without a parent leaves the parent of the other.
-    call.started = { version, parent_id: parent_id ?? call.started?.parent_id ?? null }
+    // Now and then a call starts again at another time, which is then its own.
+    const day = this.#random(8) === 0 ? 1 + this.#random(5) : 6
+    const started_at = `2026-01-0${day}T00:00:0${number}.000000Z`
+    call.started = { version, parent_id: parent_id ?? call.started?.parent_id ?? null, started_at }
     return {
       project_id: this.#project,
-      id: idOf(number),
+      id: this.#idOf(number),
       trace_id: traceId,
       parent_id,
       op_name: "op",
-      started_at: `2026-01-01T00:00:0${number}Z`,
+      started_at,
       attributes: {},
       inputs: { version },
     }
@@ -113,8 +127,8 @@ class History {
     call.ended = { output, exception }
     return {
       project_id: this.#project,
-      id: idOf(number),
-      ended_at: "2026-01-01T00:01:00Z",
+      id: this.#idOf(number),
+      ended_at: "2026-01-07T00:01:00Z",
       output,
       exception,
       summary: {},
@@ -160,14 +174,14 @@ class History {
     const display_name = this.#random(3) === 0 ? "" : `name ${++this.#version}`
     const call = this.#calls[number] as Modelled
     call.name = display_name === "" ? null : display_name
-    await this.#post("/call/update", { project_id: this.#project, call_id: idOf(number), display_name })
+    await this.#post("/call/update", { project_id: this.#project, call_id: this.#idOf(number), display_name })
   }
 
   async #delete(): Promise<void> {
     const number = this.#pick()
     const removed = this.#below(number)
     for (const one of removed) (this.#calls[one] as Modelled).deleted = true
-    const answer = await app.acme.post("/calls/delete", { project_id: this.#project, call_ids: [idOf(number)] })
+    const answer = await app.acme.post("/calls/delete", { project_id: this.#project, call_ids: [this.#idOf(number)] })
     this.told.push(`delete ${number} → ${answer.text}`)
     expect(answer.body, this.told.join("\n")).toEqual({ num_deleted: removed.length })
   }
@@ -176,7 +190,7 @@ class History {
   #below(number: number): number[] {
     const { started, deleted } = this.#calls[number] as Modelled
     if (started === null || deleted) return []
-    const children = this.#calls.flatMap((call, at) => (call.started?.parent_id === idOf(number) ? [at] : []))
+    const children = this.#calls.flatMap((call, at) => (call.started?.parent_id === this.#idOf(number) ? [at] : []))
     return [number, ...children.flatMap((child) => this.#below(child))]
   }
 }
@@ -191,7 +205,7 @@ test.each(Array.from({ length: histories }, (_, index) => index + 1))(
       await history.write()
       if (count % 8 === 0) await history.check()
     }
-    await app.app.stores.traces.command("optimize table calls final")
+    await app.app.stores.traces.command("optimize table calls_v2 final")
     await history.check()
   },
 )

@@ -178,6 +178,42 @@ describe("import: calls", () => {
     }
   })
 
+  test("a file of many parts, of calls whose ids tell no time, is stored whole", async () => {
+    const project = acme.newProject()
+    const text = "x".repeat(32 * 1024)
+    const idOf = (number: number) => `${String(number).padStart(8, "0")}-0000-4000-8000-000000000000`
+    const all = Array.from({ length: 80 }, (_, number) => number)
+    const row = (number: number) => ({
+      id: idOf(number),
+      trace_id: uuid(9),
+      op_name: "op",
+      started_at: "2026-01-02T03:04:05.123456Z",
+      ended_at: "2026-01-02T03:04:06.000001Z",
+      attributes: {},
+      inputs: { text: `${text}'${number}` },
+      output: number,
+      summary: {},
+    })
+    const file = all.map((number) => `${JSON.stringify(row(number))}\n`).join("")
+    expect(file.length).toBeGreaterThan(4 * 512 * 1024)
+    expect(await imported("calls", project, "jsonl", file)).toEqual({
+      status: 200,
+      body: { imported: 80, failed: 0, errors: [] },
+    })
+    const calls = (await acme.lines("/calls/stream_query", { project_id: project })) as ReturnType<typeof row>[]
+    const shown = calls.map(({ id, started_at, inputs, output }) => ({ id, started_at, inputs, output }))
+    const expected = all.map((number) => ({
+      id: idOf(number),
+      started_at: "2026-01-02T03:04:05.123456Z",
+      inputs: { text: `${text}'${number}` },
+      output: number,
+    }))
+    expect(shown.toSorted((one, other) => one.output - other.output)).toEqual(expected)
+    // By its id it is found through its place, which is recorded apart from its row.
+    const last = await acme.post("/call/read", { project_id: project, id: idOf(79) })
+    expect(last.body).toMatchObject({ call: { id: idOf(79), output: 79 } })
+  })
+
   test("a call that was deleted stays so", async () => {
     const project = await storedCalls()
     const file = await exported("calls", project, "jsonl")

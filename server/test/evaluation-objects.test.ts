@@ -541,9 +541,11 @@ test.each(["a\0b", "\ud800", "' or 1=1 --", "{x:String}", "%00", "v9999999999999
       filter: { tags: [name], aliases: [name], object_ids: [name], base_object_classes: [name] },
     })
     expect([200, 400]).toContain(tags.status)
+    // Half of a character is no text that a digest could be.
+    const miss = name.isWellFormed() ? { status: 200, body: { rows: [] } } : { status: 422 }
     const rows = { project_id: project, digest: name, filter: { row_digests: [name] } }
-    expect((await acme.post("/table/query", rows)).body).toEqual({ rows: [] })
+    expect(await acme.post("/table/query", rows)).toMatchObject(miss)
     const sorted = { ...rows, sort_by: [{ field: name, direction: "asc" }] }
-    expect((await acme.post("/table/query", sorted)).body).toEqual({ rows: [] })
+    expect(await acme.post("/table/query", sorted)).toMatchObject(miss)
   },
 )

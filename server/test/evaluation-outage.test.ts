@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import { callsTable } from "../src/storage/traces/calls/calls-tables.ts"
 import { newClickHouseUrl } from "./support/clickhouse-database.ts"
 import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
 import { TcpProxy } from "./support/tcp-proxy.ts"
@@ -69,7 +70,7 @@ describe.skipIf(clickhouse === null)("a trace store that goes away", () => {
     const project = opened.acme.newProject()
     const id = newId()
     expect((await complete(project, newId())).status).toBe(200)
-    proxy.cutAfter("insert+into+calls+")
+    proxy.cutAfter(`insert+into+${callsTable}+`)
     const lost = await complete(project, id)
     expect([lost.status, lost.body]).toEqual([503, away])
     proxy.mend()

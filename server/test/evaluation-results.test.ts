@@ -97,6 +97,15 @@ describe("objects 7: rows of eval_results/query", () => {
     })
   })
 
+  test("leave out what the models gave when it is not asked for, and keep the scores of it", async () => {
+    const project = runProject(opened.acme)
+    const run = await runWith(project, [{ q: "a", output: { text: "long" }, scores: { exact: true } }])
+    const { rows } = await results(project, { evaluation_run_ids: [run], include_model_outputs: false })
+    expect(rows[0]?.evaluations[0]?.trials).toMatchObject([
+      { model_output: null, scores: { exact: true }, model_latency_seconds: 0 },
+    ])
+  })
+
   test("require_intersection leaves only rows that every evaluation has", async () => {
     const project = runProject(opened.acme)
     const first = await runWith(project, [{ q: 1 }, { q: 2 }])

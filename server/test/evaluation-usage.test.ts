@@ -138,6 +138,87 @@ describe("calls 4.1: usage", () => {
     })
   })
 
+  describe("each request counts once, however many ancestors report it", () => {
+    const chain = (name: string, ...reports: (object | null)[]) =>
+      write(
+        name,
+        reports.map((report, index) => ({
+          id: index + 1,
+          ...(index === 0 ? {} : { parent: index }),
+          ...(report === null ? {} : { usage: report }),
+        })),
+      )
+    const rootUsage = async (name: string, fields: object = {}) =>
+      (await usage("/calls/usage", name, { call_ids: [uuid(1)], ...fields })).call_usage[uuid(1)]
+
+    test("as the SDKs write it: one request of 16 tokens under three ops, in tokens and costs", async () => {
+      const own = opened.acme.newProject()
+      const price = { prompt_token_cost: 1, completion_token_cost: 1 }
+      await opened.acme.post("/cost/create", {
+        project_id: own,
+        costs: { m: { ...price, effective_date: "2026-01-01" } },
+      })
+      const one = { m: reported(10, 6) }
+      await chain(own, one, one, one, one)
+      expect(await rootUsage(own)).toEqual({ m: tokens(10, 6) })
+      const { call_usage } = await usage("/trace/usage", own, { include_costs: true })
+      expect(Object.keys(call_usage)).toHaveLength(4)
+      for (const models of Object.values(call_usage)) {
+        expect(models["m"]).toMatchObject({
+          requests: 1,
+          total_tokens: 16,
+          prompt_tokens_total_cost: 10,
+          completion_tokens_total_cost: 6,
+        })
+      }
+      expect(await rootUsage(own, { rollup: "sum" })).toEqual({ m: tokens(40, 24, 4) })
+      expect(await rootUsage(own, { rollup: "sum", include_costs: true })).toMatchObject({
+        m: { prompt_tokens_total_cost: 40 },
+      })
+    })
+
+    test("a report that holds more than its descendants': the rest is the call's own", async () => {
+      const own = opened.acme.newProject()
+      await write(own, [
+        { id: 1, usage: { m: { requests: 3, prompt_tokens: 30, completion_tokens: 9 }, other: reported(1, 1) } },
+        { id: 2, parent: 1, usage: { m: reported(10, 2) } },
+        { id: 3, parent: 1, usage: { m: reported(15, 3) } },
+      ])
+      expect(await rootUsage(own)).toEqual({ m: tokens(30, 9, 3), other: tokens(1, 1) })
+    })
+
+    test("a report that holds less is no sum, and is added", async () => {
+      const own = opened.acme.newProject()
+      await chain(own, { m: reported(5, 5) }, { m: reported(10, 2) })
+      expect(await rootUsage(own)).toEqual({ m: tokens(15, 7, 2) })
+    })
+
+    test("the Python SDK sums up what has ended by then: a stream that ends after its parent counts once too", async () => {
+      const own = opened.acme.newProject()
+      await write(own, [
+        { id: 1, usage: { m: reported(10, 2) }, statusCounts: { success: 2, error: 0 } },
+        { id: 2, parent: 1, usage: { m: reported(10, 2) } },
+        { id: 3, parent: 1, usage: { m: reported(5, 1) } },
+      ])
+      expect(await rootUsage(own)).toEqual({ m: tokens(15, 3, 2) })
+    })
+
+    test("through calls that report nothing, and for a span that names no model", async () => {
+      const own = opened.acme.newProject()
+      const agent = { usage: { input_tokens: 12, output_tokens: 6 } }
+      const spans = [{ big: { input_tokens: 10, output_tokens: 5 } }, { small: { input_tokens: 2, output_tokens: 1 } }]
+      await chain(own, agent, null, null, ...spans)
+      expect(await rootUsage(own)).toEqual({ big: tokens(10, 5, 0), small: tokens(2, 1, 0) })
+    })
+
+    test("an unknown rollup is 422", async () => {
+      expect(await opened.acme.post("/trace/usage", { project_id: project, rollup: "all" })).toMatchObject({
+        status: 422,
+        body: { detail: [{ loc: ["body", "rollup"] }] },
+      })
+    })
+  })
+
   test("parents in a circle end the roll-up and not the server; deleted calls are not counted", async () => {
     const odd = opened.acme.newProject()
     await write(odd, [

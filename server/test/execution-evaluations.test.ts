@@ -27,6 +27,11 @@ const answeringAndJudging = answering((messages) => {
   return JSON.stringify({ good: (judged[1] ?? "").length > 3, length: (judged[1] ?? "").length })
 })
 
+const failingOnThree: typeof answeringAndJudging = (params, call) => {
+  if (JSON.stringify(params.messages).includes('"three"')) throw new EngineFailure("invalid", "no threes")
+  return answeringAndJudging(params, call)
+}
+
 const rows = [
   { question: "one", expected: "ONE" },
   { question: "three", expected: "THREE" },
@@ -62,6 +67,8 @@ async function finished(project: string, id: string) {
     .not.toBe("running")
   return statusOf(project, id)
 }
+
+const runOf = async (project: string, id: string) => (await acme.get(`/v2/${project}/evaluation_runs/${id}`)).body
 
 async function evaluated({ project, evaluationRef, model }: World): Promise<string> {
   const { status, body, text } = await start(project, evaluationRef, model)
@@ -178,19 +185,67 @@ describe("calls 9: evaluations/evaluate_model", () => {
     ).toHaveLength(3)
   })
 
-  test("a model that fails on a row leaves that row without output and score", async () => {
+  test("a model that fails on a row leaves that row without output and score, and the run tells of it", async () => {
     const here = await world()
-    opened.fake.handlers.chat = (params, call) => {
-      if (JSON.stringify(params.messages).includes('"three"')) throw new EngineFailure("invalid", "no threes")
-      return answeringAndJudging(params, call)
-    }
+    opened.fake.handlers.chat = failingOnThree
     const id = await evaluated(here)
-    expect(await finished(here.project, id)).toMatchObject({ code: "complete" })
+    expect(await finished(here.project, id)).toEqual({
+      code: "complete",
+      output: { judge: { good: { mean: 0.5 }, length: { mean: 4 } } },
+      failures: { predictions: { failed: 1, of: 3, reasons: ["no threes"] }, scorers: {} },
+    })
+    expect(await runOf(here.project, id)).toMatchObject({
+      status: "descendant_error",
+      summary: { status_counts: { success: 4, error: 1 }, failures: { predictions: { failed: 1 } } },
+    })
     const calls = await callsOf(acme, here.project)
     const failed = calls.filter(({ exception }) => exception !== null)
     expect(failed).toMatchObject([{ op_name: expect.stringContaining("shouter.predict"), exception: "no threes" }])
     const trial = calls.find((one) => one.id === failed[0]?.parent_id)
     expect(trial?.output).toMatchObject({ output: null, scores: {} })
+    expect(trial?.summary).toMatchObject({ weave: { status: "descendant_error" } })
+  })
+
+  test("a judge that never answers is in the summary with its failures, and texts of digits are no means", async () => {
+    const here = await world()
+    opened.fake.handlers.chat = answering(([message]) =>
+      message?.content.startsWith("judge ") === true ? "I would rather not" : "7",
+    )
+    const id = await evaluated(here)
+    const reason = 'the model\'s answer holds no JSON object: "I would rather not"'
+    const failures = {
+      predictions: { failed: 0, of: 3, reasons: [] },
+      scorers: { judge: { failed: 3, of: 3, reasons: [reason] } },
+    }
+    expect(await finished(here.project, id)).toEqual({ code: "complete", output: { judge: null }, failures })
+    expect(await runOf(here.project, id)).toMatchObject({ status: "descendant_error", summary: { failures } })
+    expect((await results(here.project, id)).summary.evaluations).toMatchObject([{ scorer_stats: [], failures }])
+  })
+
+  test("a model that fails on every row: no score, and the first reasons", async () => {
+    const here = await world({ trials: 2 })
+    let asked = 0
+    opened.fake.handlers.chat = () => {
+      throw new EngineFailure("invalid", `refused ${asked++ % 4}`)
+    }
+    const id = await evaluated(here)
+    const status = await finished(here.project, id)
+    expect(status).toMatchObject({
+      code: "complete",
+      output: { judge: null },
+      failures: { predictions: { failed: 6, of: 6 }, scorers: {} },
+    })
+    const reasons = status.code === "complete" ? status.failures?.predictions.reasons : []
+    expect(new Set(reasons).size).toBe(3)
+    expect(reasons?.every((reason) => /^refused [0-3]$/.test(reason))).toBe(true)
+  })
+
+  test("a run without failures is a success and tells of none", async () => {
+    const here = await world()
+    const id = await evaluated(here)
+    await finished(here.project, id)
+    expect(await runOf(here.project, id)).toMatchObject({ status: "success" })
+    expect((await results(here.project, id)).summary.evaluations[0]).not.toHaveProperty("failures")
   })
 
   test("a scorer that is named twice scores once", async () => {
@@ -318,6 +373,27 @@ describe("calls 9: evaluations/status", () => {
 })
 
 describe("calls 9: evaluations/rescore", () => {
+  test("a prediction that failed is not scored, and counted as failed again", async () => {
+    const here = await world()
+    opened.fake.handlers.chat = failingOnThree
+    const source = await evaluated(here)
+    await finished(here.project, source)
+    const judged: string[] = []
+    opened.fake.handlers.chat = answering((messages) => {
+      judged.push(messages[0]?.content.split("\n")[0] ?? "")
+      return '{"good": true}'
+    })
+    const body = { project_id: here.project, source_evaluation_run_id: source, scorer_refs: [here.scorer] }
+    const answer = await acme.post("/evaluations/rescore", body)
+    const { call_id: id } = answer.body as { call_id: string }
+    expect(await finished(here.project, id)).toEqual({
+      code: "complete",
+      output: { judge: { good: { mean: 1 } } },
+      failures: { predictions: { failed: 1, of: 3, reasons: ["no threes"] }, scorers: {} },
+    })
+    expect(judged.toSorted()).toEqual(["judge ONE for ONE", "judge SEVEN for SEVEN"])
+  })
+
   test("a run of its own with the same predictions, scored by other scorers; the model is not asked", async () => {
     const here = await world()
     const source = await evaluated(here)
@@ -426,6 +502,7 @@ test("law 7: a server that stopped between the job and its run begins the run at
     status: "running" as const,
     attempts: 1,
     lease_owner: "a server that is gone",
+    lease_expires_at: new Date(0),
     ended_at: null,
   }
   await opened.app.stores.catalog.insertInto("execution_jobs").values(again).execute()
@@ -448,7 +525,8 @@ test("law 7: work that stopped the server three times fails and says so", async 
   await acme.post("/call/start", { start: { ...run, started_at: "2026-03-01T00:00:00Z" } })
   const stored = jobs.selectFrom("execution_jobs").selectAll().where("id", "=", first)
   const { sequence: _sequence, ...job } = await stored.executeTakeFirstOrThrow()
-  const cut = { ...job, id: run.id, status: "running" as const, attempts: 3, lease_owner: "gone", ended_at: null }
+  const lease = { lease_owner: "gone", lease_expires_at: new Date(0) }
+  const cut = { ...job, ...lease, id: run.id, status: "running" as const, attempts: 3, ended_at: null }
   await jobs.insertInto("execution_jobs").values(cut).execute()
   await opened.restart()
   expect(await finished(here.project, run.id)).toEqual({ code: "failed", error: expect.stringContaining("3 times") })

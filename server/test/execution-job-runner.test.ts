@@ -4,7 +4,7 @@ import { HeddleError } from "../src/errors.ts"
 import { type JobContext, type JobKind, JobRunner } from "../src/evaluation/execution/jobs/job-runner.ts"
 import { findExecutionJob } from "../src/storage/catalog/execution-jobs.ts"
 import type { CatalogDatabase } from "../src/storage/catalog/open-catalog.ts"
-import { addTenant, openTestCatalog, type TestCatalog, type TestTenant } from "./support/test-catalog.ts"
+import { addProject, addTenant, openTestCatalog, type TestCatalog, type TestTenant } from "./support/test-catalog.ts"
 
 let catalog: TestCatalog
 let database: CatalogDatabase
@@ -23,11 +23,14 @@ afterEach(async () => {
 const silent = { info: () => undefined, error: () => undefined }
 
 async function runner(kind: JobKind): Promise<JobRunner> {
-  const kinds = { score_calls: kind, run_action: kind, evaluate_model: kind, rescore: kind }
-  const one = new JobRunner({ database, kinds, log: silent, exclusive: false })
+  const one = new JobRunner({ database, kinds: kindsOf(kind), log: silent, exclusive: false })
   await one.start()
   open.push(one)
   return one
+}
+
+function kindsOf(kind: JobKind) {
+  return { score_calls: kind, run_action: kind, evaluate_model: kind, rescore: kind }
 }
 
 let ids = 0
@@ -37,12 +40,14 @@ async function add(to: JobRunner, { userId, apiKeyId, entityId, entity, projectI
   const principal = {
     userId,
     apiKeyId,
+    requestId: "req_test",
+    requestsPerMinute: null,
     username: entity,
     isAdmin: false,
     defaultEntity: membership,
     entities: [membership],
   }
-  const access = { id: projectId, entity, project, name: `${entity}/${project}`, userId }
+  const access = { id: projectId, entityId, entity, project, name: `${entity}/${project}`, userId }
   await to.add("score_calls", id, principal, access, {})
   return id
 }
@@ -68,6 +73,7 @@ const untilStopped = ({ signal }: JobContext) =>
 
 test.each([
   ["whose key is revoked", "revoked"],
+  ["who was disabled", "revoked"],
   ["who left the team", "left the team"],
 ])("security 5.3: work of a user %s is stopped while it runs, and fails", async (how, reason) => {
   const acme = await tenant(how.replaceAll(" ", "-"))
@@ -80,7 +86,9 @@ test.each([
   })
   const id = await add(one, acme)
   await began.promise
-  if (reason === "revoked") {
+  if (how === "who was disabled") {
+    await database.updateTable("users").set({ disabled_at: new Date() }).where("id", "=", acme.userId).execute()
+  } else if (reason === "revoked") {
     await database.updateTable("api_keys").set({ revoked_at: new Date() }).where("id", "=", acme.apiKeyId).execute()
   } else {
     await database.deleteFrom("memberships").where("user_id", "=", acme.userId).execute()
@@ -207,3 +215,37 @@ test("who waits for a job is answered when the server stops; the job goes back t
   await one.ended(id, 60_000)
   expect(await standing(acme, id)).toMatchObject({ status: "queued" })
 })
+
+test("a user whose jobs are in many projects does not get ahead of another user of the team", async () => {
+  const owner = await tenant("many-projects")
+  const colleague = await tenant("one-project")
+  await database.insertInto("memberships").values({ user_id: colleague.userId, entity_id: owner.entityId }).execute()
+  const began: string[] = []
+  const release = Promise.withResolvers<void>()
+  const one = new JobRunner({
+    database,
+    kinds: kindsOf(holding(began, release.promise)),
+    log: silent,
+    exclusive: false,
+  })
+  for (const name of ["a", "b", "c"]) {
+    await add(one, { ...owner, projectId: await addProject(database, owner.entityId, name), project: name })
+  }
+  const late = await add(one, { ...owner, userId: colleague.userId, apiKeyId: colleague.apiKeyId })
+  await one.start()
+  open.push(one)
+  // Two of a team run at a time.
+  await expect.poll(() => began.length, ending).toBe(2)
+  expect(began).toContain(late)
+  release.resolve()
+  await expect.poll(() => began.length, ending).toBe(4)
+})
+
+function holding(began: string[], until: Promise<void>): JobKind {
+  return {
+    run: async ({ jobId }) => {
+      began.push(jobId)
+      await until
+    },
+  }
+}

@@ -1,6 +1,6 @@
 /**
- * Evaluations that the server runs while the network to a store comes and goes: law 7. The store is the one on
- * another machine that this run of the tests has, a PostgreSQL or a ClickHouse.
+ * Evaluations that the server runs while the network to a store comes and goes: law 7. The stores are those on
+ * other machines that this run of the tests has.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
@@ -8,20 +8,26 @@ import { evaluationStatus } from "../src/wire/evaluation/execution.ts"
 import { newClickHouseUrl } from "./support/clickhouse-database.ts"
 import { answering, callsOf, type ExecutionApp, openExecutionApp } from "./support/execution-app.ts"
 import { evaluation, judge, publish, publishDataset, structuredModel } from "./support/judges.ts"
-import { createDatabase } from "./support/test-catalog.ts"
+import { newPostgresUrl } from "./support/postgres-database.ts"
 import { TcpProxy } from "./support/tcp-proxy.ts"
 
-const postgres = process.env["HEDDLE_TEST_POSTGRES_URL"]
-const clickhouse = postgres === undefined ? newClickHouseUrl() : null
+const postgresUrl = await newPostgresUrl()
+const clickhouseUrl = newClickHouseUrl()
 const soon = { timeout: 60_000, interval: 200 }
 
-describe.skipIf(postgres === undefined && clickhouse === null)("an evaluation over absences of a store", () => {
+describe.skipIf(postgresUrl === null)("an evaluation over absences of PostgreSQL", () => {
+  testAbsences("postgresUrl", postgresUrl as string)
+})
+describe.skipIf(clickhouseUrl === null)("an evaluation over absences of ClickHouse", () => {
+  testAbsences("clickhouseUrl", clickhouseUrl as string)
+})
+
+function testAbsences(setting: "postgresUrl" | "clickhouseUrl", url: string): void {
   let proxy: TcpProxy
   let opened: ExecutionApp
   beforeAll(async () => {
-    const url = postgres === undefined ? (clickhouse as string) : await createDatabase(postgres)
     proxy = await TcpProxy.open(url)
-    opened = await openExecutionApp(postgres === undefined ? { clickhouseUrl: proxy.url } : { postgresUrl: proxy.url })
+    opened = await openExecutionApp({ [setting]: proxy.url })
   })
   afterEach(() => proxy.mend())
   afterAll(async () => {
@@ -101,7 +107,7 @@ describe.skipIf(postgres === undefined && clickhouse === null)("an evaluation ov
     expect(await opsOf(project)).toEqual(whole)
   }, 90_000)
 
-  test.skipIf(clickhouse === null)(
+  test.runIf(setting === "clickhouseUrl")(
     "one that is stored when the trace store goes is begun later, and once",
     async () => {
       const { project, model, evaluationRef } = await world()
@@ -121,4 +127,4 @@ describe.skipIf(postgres === undefined && clickhouse === null)("an evaluation ov
     },
     90_000,
   )
-})
+}

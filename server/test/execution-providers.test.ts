@@ -1,11 +1,12 @@
 /** Models of other services: runtimes, providers, their keys (evaluation-store-calls 9, security 5.2). */
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { inspect } from "node:util"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { createApp } from "../src/app.ts"
 import { loadProviderSecrets } from "../src/evaluation/execution/providers/provider-secrets.ts"
 import { runtime } from "../src/wire/evaluation/runtime.ts"
 import type { EvaluationCaller } from "./support/evaluation-app.ts"
@@ -17,6 +18,9 @@ interface Asked {
   headers: IncomingHttpHeaders
   body: string
 }
+
+/** With characters that JSON, addresses and Base64 write in other ways. */
+const longKey = "sk-proj-Zk3/9+aQ7vB2mX8nL5tR1cW6"
 
 let folder: string
 let provider: Server
@@ -41,11 +45,13 @@ beforeAll(async () => {
   base = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
   const secrets = {
     AGENT_KEY: { value: "sk-agent-1", origins: [base] },
+    NO_KEY: { value: "EMPTY", origins: [base] },
+    LONG_KEY: { value: longKey, origins: [base] },
     ELSEWHERE_KEY: { value: "sk-elsewhere", origins: ["https://api.example.com"] },
     RIVAL_KEY: { value: "sk-rival", origins: [base], entities: ["rival"] },
   }
   const secretsFile = path.join(folder, "secrets.json")
-  await writeFile(secretsFile, JSON.stringify(secrets))
+  await writeFile(secretsFile, JSON.stringify(secrets), { mode: 0o600 })
   opened = await openExecutionApp({ fetchAllow: ["127.0.0.1"], secretsFile })
   acme = opened.acme
 })
@@ -282,21 +288,85 @@ describe("calls 9: completions of a custom provider", () => {
     ])
   })
 
-  test("security 5.2: a key goes to its own origins and to its own team only", async () => {
+  test("security 5.2: a key goes to its own origins and to its own team only, and others cannot be told from unknown ones", async () => {
     const project = acme.newProject()
-    for (const [name, text] of [
-      ["ELSEWHERE_KEY", base],
-      ["RIVAL_KEY", "acme"],
-      ["UNKNOWN_KEY", "HEDDLE_SECRETS"],
-    ] as const) {
+    for (const name of ["ELSEWHERE_KEY", "RIVAL_KEY", "UNKNOWN_KEY"]) {
       await applied(project, "agent", { api_key_secret: name })
       const { status, body } = await ask(project, "custom::agent::support-v12")
-      expect([status, body]).toEqual([
-        400,
-        { reason: expect.stringContaining(text), error_type: "MissingLLMApiKeyError", api_key: name },
-      ])
+      const reason =
+        `there is no API key ${name} that the team acme may send to ${base}; ` +
+        "the operator lists keys with their teams and origins in the file that HEDDLE_SECRETS names"
+      expect([status, body]).toEqual([400, { reason, error_type: "MissingLLMApiKeyError", api_key: name }])
     }
     expect(asked).toEqual([])
+  })
+
+  const base64 = (text: string) => Buffer.from(text).toString("base64")
+  const inJson = JSON.stringify({ key: longKey })
+  /** A form of the key, and what remains of it. */
+  const forms: [string, string, string][] = [
+    ["as it is", longKey, "<key>"],
+    ["in an address", `https://x/?k=${encodeURIComponent(longKey)}&a=1`, "https://x/?k=<key>&a=1"],
+    ["inside JSON", inJson.replaceAll("/", "\\/").replaceAll("+", "\\u002B"), '{"key":"<key>"}'],
+    ["in Base64", base64(longKey), "<key>="],
+    ["in Base64 for addresses", Buffer.from(longKey).toString("base64url"), "<key>"],
+    ["in Base64 behind a scheme", base64(`Bearer ${longKey}`), "QmVhcmVyIH<key>"],
+    ["in Base64 behind a user", base64(`api:${longKey}`), "YXBpOn<key>"],
+    ["shortened as OpenAI does", `sk-proj-${"*".repeat(20)}R1cW6`, "<key>"],
+    ["with its beginning", "sk-proj-Zk3/…", "<key>"],
+    ["with its beginning and end", "sk-pr...cW6", "<key>"],
+    ["with its end", "****R1cW6", "<key>"],
+    ["cut", longKey.slice(0, 20), "<key>"],
+  ]
+  test.each(forms)(
+    "security 5.2: a key that an endpoint repeats %s is shown to nobody and stored nowhere",
+    async (_, said, shown) => {
+      const project = acme.newProject()
+      await applied(project, "agent", { api_key_secret: "LONG_KEY" })
+      const model = "custom::agent::support-v12"
+      const secret = /Zk3|R1cW6|B2mX8n|a1aazMv|pLM/
+
+      answer = (response) => json(response, 401, { error: { message: `Incorrect API key ${said}. End` } })
+      const refused = await ask(project, model)
+      expect((refused.body as { response: { error: string } }).response.error).toContain(
+        `Incorrect API key ${shown}. End`,
+      )
+
+      const content = `you sent ${said}. End`
+      answer = (response) =>
+        json(response, 200, { ...completion, choices: [{ index: 0, message: { role: "assistant", content } }] })
+      const told = await ask(project, model)
+      expect(told.body).toMatchObject({ response: { choices: [{ message: { content: `you sent ${shown}. End` } }] } })
+
+      answer = (response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" })
+        const chunk = {
+          id: "c",
+          object: "chat.completion.chunk",
+          choices: [{ index: 0, delta: { role: "assistant", content } }],
+        }
+        response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`)
+      }
+      const inputs = { model, messages: [{ role: "user", content: "hi" }] }
+      const [, line] = await acme.lines("/completions/create_stream", { project_id: project, inputs })
+      expect(line).toMatchObject({ choices: [{ delta: { content: `you sent ${shown}. End` } }] })
+
+      const calls = await callsOf(acme, project)
+      expect(calls).toHaveLength(3)
+      expect(JSON.stringify([refused.body, told.body, line, calls])).not.toMatch(secret)
+    },
+  )
+
+  test("words that only look like parts of a key, and short ones that are no secret, stay as they are", async () => {
+    const project = acme.newProject()
+    const content = "**bold** ... and *** sk-proj- or sk-ant-123; EMPTY, R1cW6"
+    answer = (response) =>
+      json(response, 200, { ...completion, choices: [{ index: 0, message: { role: "assistant", content } }] })
+    for (const api_key_secret of ["LONG_KEY", "NO_KEY"]) {
+      await applied(project, "agent", { api_key_secret })
+      const told = await ask(project, "custom::agent::support-v12")
+      expect(told.body).toMatchObject({ response: { choices: [{ message: { content } }] } })
+    }
   })
 
   test("security 5.2: a redirect is not followed", async () => {
@@ -378,7 +448,7 @@ describe("calls 9: completions of a custom provider", () => {
       setTimeout(() => {
         running -= 1
         json(response, 200, { choices: [{ index: 0, message: { content: '{"good": true}' } }] })
-      }, 20)
+      }, 200)
     }
     const started = await acme.post("/evaluations/evaluate_model", {
       project_id: project,
@@ -539,13 +609,38 @@ describe("calls 9: image/create", () => {
 })
 
 describe("HEDDLE_SECRETS", () => {
+  test.each([0o640, 0o604, 0o644, 0o620])(
+    "security 5.2: a file with mode %i (decimal) stops the start, with the way out",
+    async (mode) => {
+      const file = path.join(folder, `open-${mode}.json`)
+      await writeFile(file, "{}")
+      await chmod(file, mode)
+      const refused = createApp({ ...opened.config, dataDir: path.join(folder, "data"), secretsFile: file })
+      await expect(refused).rejects.toThrow(
+        `${file}, cannot be used: other users of this machine can read it (mode 0${mode.toString(8)}). Close it: chmod 600 ${file}`,
+      )
+      await chmod(file, 0o600)
+      expect(await loadProviderSecrets(file)).toEqual(new Map())
+    },
+  )
+
+  test.runIf(process.getuid?.() === 0)("a file that somebody else put there may be read through a group", async () => {
+    const file = path.join(folder, "mounted.json")
+    await writeFile(file, "{}")
+    await chown(file, 65_534, 0)
+    await chmod(file, 0o440)
+    expect(await loadProviderSecrets(file)).toEqual(new Map())
+    await chmod(file, 0o444)
+    await expect(loadProviderSecrets(file)).rejects.toThrow("mode 0444")
+  })
+
   test.each([
     ["absent", null, "ENOENT"],
     ["not JSON", "{sk-very-secret", "it is not JSON"],
     ["without origins", '{"K":{"value":"sk-very-secret","origins":[]}}', "origins"],
   ])("a file that is %s stops the start with its name, and does not show what is in it", async (_, text, reason) => {
     const file = path.join(folder, `${Math.random()}.json`)
-    if (text !== null) await writeFile(file, text)
+    if (text !== null) await writeFile(file, text, { mode: 0o600 })
     const failure = await loadProviderSecrets(file).catch((error: unknown) => error as Error)
     expect(failure).toMatchObject({ message: expect.stringContaining(file) })
     expect(failure).toMatchObject({ message: expect.stringContaining(reason) })

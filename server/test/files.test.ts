@@ -56,6 +56,22 @@ describe("files in the shape of OpenAI's files API", () => {
     expect((await opened.acme.delete(`/v1/files/${record.id}`)).status).toBe(404)
   })
 
+  test.each(["gzip", "zstd", "br"])(
+    "a file comes with its length, as it is, to a client that takes %s",
+    async (coding) => {
+      const text = "the same line\n".repeat(1000)
+      const { id } = (await upload(text)).json() as { id: string }
+      const answer = await opened.app.server.inject({
+        url: `/v1/files/${id}/content`,
+        headers: { authorization: `Bearer ${opened.acme.key}`, "accept-encoding": coding },
+      })
+      expect(answer.headers).toMatchObject({ "content-length": "14000" })
+      expect(answer.headers).not.toHaveProperty("content-encoding")
+      expect(answer.payload).toBe(text)
+      await opened.acme.delete(`/v1/files/${id}`)
+    },
+  )
+
   test("content that two uploads share lives until both are gone", async () => {
     const [first, second] = [(await upload("hello\n")).json(), (await upload("hello\n", opened.rival)).json()] as [
       { id: string },

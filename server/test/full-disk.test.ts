@@ -11,7 +11,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { copyCatalogTemplate } from "./support/catalog-template.ts"
-import { call, type RunningServer, startServer } from "./support/server-process.ts"
+import { call, launchServer, type RunningServer, startServer } from "./support/server-process.ts"
 import { adminKey } from "./support/test-app.ts"
 
 /** The empty stores take about half of it. */
@@ -156,6 +156,87 @@ test.skipIf(disk === null)(
     expect((await ended((job.body as { id: string }).id)).at(-1)?.type).toBe("training_ended")
   },
 )
+
+const project = "local/full"
+const startOf = (id: string) => ({
+  start: {
+    project_id: project,
+    id,
+    trace_id: "0198c5a0-0000-7000-8000-0000000000ff",
+    op_name: "op",
+    started_at: "2026-03-01T00:00:00Z",
+    attributes: {},
+    inputs: {},
+  },
+})
+const [stored, refused] = ["0198c5a0-0000-7000-8000-000000000001", "0198c5a0-0000-7000-8000-000000000002"] as const
+
+test.skipIf(disk === null)(
+  "a full disk: calls, feedback, objects and exports are refused with 507, reads are answered, health is degraded while it lasts",
+  async () => {
+    expect((await call(server, "POST", "/call/start", startOf(stored))).status).toBe(200)
+    for (const url of ["/health", "/v1/health"]) {
+      expect(await call(server, "GET", url)).toEqual({ status: 200, body: { status: "ok" } })
+    }
+    const makeRoom = await fill(disk as string)
+    const row = {
+      project_id: project,
+      weave_ref: `weave:///${project}/call/${stored}`,
+      feedback_type: "f",
+      payload: {},
+    }
+    const end = { project_id: project, id: stored, ended_at: "2026-03-01T00:00:01Z", summary: {} }
+    for (const [url, body] of [
+      ["/call/start", startOf(refused)],
+      ["/call/end", { end }],
+      ["/call/upsert_batch", { batch: [{ mode: "start", req: startOf(refused) }] }],
+      [
+        `/v2/${project}/calls/complete`,
+        { batch: [{ ...startOf(refused).start, ended_at: end.ended_at, summary: {} }] },
+      ],
+      ["/feedback/create", row],
+      ["/table/create", { table: { project_id: project, rows: [{ a: 1 }] } }],
+      ["/export/calls", { project_id: project, format: "csv" }],
+    ] as const) {
+      const { status, body: answer } = await call(server, "POST", url, body)
+      expect([url, status]).toEqual([url, 507])
+      expect((answer as { reason: string }).reason).toMatch(refusal)
+    }
+    const degraded = {
+      status: "degraded",
+      reason: expect.stringMatching(/^the disk of the data folder has only 0\.0 MiB left/),
+    }
+    for (const url of ["/health", "/v1/health"]) {
+      expect(await call(server, "GET", url)).toEqual({ status: 200, body: degraded })
+    }
+    expect(await call(server, "GET", "/v1/system-check")).toMatchObject({
+      status: 503,
+      body: { database: true, disk: { success: false, error: expect.stringContaining("Make room on it") } },
+    })
+    const kept = async () => (await call(server, "POST", "/calls/query_stats", { project_id: project })).body
+    expect(await kept()).toMatchObject({ count: 1 })
+
+    await makeRoom()
+    expect((await call(server, "GET", "/v1/health")).body).toEqual({ status: "ok" })
+    expect((await call(server, "POST", "/call/start", startOf(refused))).status).toBe(200)
+    expect(await kept()).toMatchObject({ count: 2 })
+  },
+)
+
+test.skipIf(disk === null)("a start on a full disk says so in one sentence, and works once there is room", async () => {
+  server.process.kill("SIGKILL")
+  await once(server.process, "exit")
+  const makeRoom = await fill(disk as string)
+  const failure = await launchServer(disk as string, { HEDDLE_LOG: "silent" }).url.catch(
+    (error: Error) => error.message,
+  )
+  expect(failure).toBe(
+    `Heddle cannot start: the disk of the data folder ${disk} is full. Make room on it, or choose another with --data-dir`,
+  )
+  await makeRoom()
+  server = await startServer(disk as string, { HEDDLE_LOG: "silent" })
+  expect((await call(server, "POST", "/calls/query_stats", { project_id: project })).body).toMatchObject({ count: 2 })
+})
 
 test.skipIf(disk === null)(
   "training-api 3.1: a job that the full disk meets in training ends once there is room",

@@ -1,15 +1,16 @@
 /** Files that are cut off, broken, or made to take the server's memory or time. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { csvRows } from "../src/evaluation/import/csv-rows.ts"
-import { jsonLinesRows } from "../src/evaluation/import/json-lines-rows.ts"
+import { CsvEnds, LineEnds, wholeRows } from "../src/evaluation/import/whole-rows.ts"
 import { BodyBudget } from "../src/http/body-budget.ts"
+import { defaultLimits } from "../src/limits.ts"
 import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
 
 const mebibyte = 1024 ** 2
-const budget = new BodyBudget()
-const rowsOf = {
-  csv: (bytes: AsyncIterable<Buffer>) => csvRows(bytes, budget.open(), (_, value) => JSON.stringify(value)),
-  jsonl: (bytes: AsyncIterable<Buffer>) => jsonLinesRows(bytes, budget.open()),
+const budget = new BodyBudget(defaultLimits)
+const ends = { csv: () => new CsvEnds(), jsonl: () => new LineEnds() }
+
+function rowsOf(format: "csv" | "jsonl", bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  return wholeRows(bytes, ends[format](), { held: budget.open(), partBytes: mebibyte })
 }
 
 let world: EvaluationApp
@@ -34,7 +35,7 @@ describe.each(["csv", "jsonl"] as const)("%s", (format) => {
       yield Buffer.from("a,b\n")
       throw new Error("the client left")
     }
-    await expect(Array.fromAsync(rowsOf[format](source()))).rejects.toThrow("the client left")
+    await expect(Array.fromAsync(rowsOf(format, source()))).rejects.toThrow("the client left")
   })
 
   test.each(["x", ",", '"'])(
@@ -45,7 +46,7 @@ describe.each(["csv", "jsonl"] as const)("%s", (format) => {
         yield Buffer.from('"a"\n"')
         for (; read < 1024; read++) yield Buffer.alloc(mebibyte, character)
       }
-      const rows = Array.fromAsync(rowsOf[format](source()))
+      const rows = Array.fromAsync(rowsOf(format, source()))
       await expect(rows).rejects.toMatchObject({
         status: 413,
         message: expect.stringMatching(/^row [12] has more than 33554432 bytes$/),

@@ -71,6 +71,39 @@ describe("the answer", () => {
     })
   })
 
+  test.each([
+    [{}, false, true],
+    [{ logprobs: null }, false, true],
+    [{ logprobs: false }, false, true],
+    [{ logprobs: true }, true, true],
+    [{ return_token_ids: false }, false, false],
+    [{ logprobs: true, return_token_ids: false }, true, false],
+  ])("inference-api 5.3: a base model asked with %j shows logprobs only on request", async (fields, logprobs, ids) => {
+    const whole = await chat(app, { model: "heddle/tiny", max_tokens: 2, ...fields })
+    chatCompletion.strict().parse(whole.json)
+    const streamed = await chat(app, { model: "heddle/tiny", max_tokens: 2, stream: true, ...fields })
+    for (const text of [whole.text, streamed.text]) {
+      expect([text.includes('"logprobs":{'), text.includes("token_ids")]).toEqual([logprobs, ids])
+    }
+    expect(whole.json.choices[0].message.content).toBe("ab")
+  })
+
+  test.each([[{ logprobs: false }], [{ logprobs: false, return_token_ids: false }]])(
+    "inference-api 5.3: a trained model asked with %j declines logprobs; ids and the key for training stay",
+    async (fields) => {
+      const { json } = await chat(app, { model: name, max_tokens: 2, ...fields })
+      expect(json.choices[0]).toMatchObject({
+        logprobs: null,
+        token_ids: [100, 101],
+        prompt_token_ids: [1, 2, 3],
+        heddle_ledger_key: `${json.id}:0`,
+      })
+      const { text } = await chat(app, { model: name, max_tokens: 2, stream: true, ...fields })
+      expect(text).not.toContain('"logprobs":{')
+      expect(text).toContain('"token_ids":[100]')
+    },
+  )
+
   test("training-api 4.5: tokens are `token_id:N` when asked, with their bytes", async () => {
     const { json } = await chat(app, {
       model: name,
@@ -359,6 +392,31 @@ describe("request fields (inference-api 3)", () => {
     expect((await chat(app, { model: name, ...fields })).status).toBe(200)
   })
 
+  test.each([
+    ["messages", "give it as the field messages of the request"],
+    ["tools", "give it as the field tools of the request"],
+    ["documents", "give it as the field documents of the request"],
+    ["add_generation_prompt", "give it as the field add_generation_prompt of the request"],
+    ["continue_final_message", "give it as the field continue_final_message of the request"],
+    ["chat_template", "give it as the field chat_template of the request"],
+    ["bos_token", "the model's own is used; leave it out"],
+    ["eos_token", "the model's own is used; leave it out"],
+    ["tokenize", "the model's own is used; leave it out"],
+    ["self", "the model's own is used; leave it out"],
+  ])(
+    "inference-api 4: chat_template_kwargs may not set %s, which the template has from elsewhere",
+    async (field, why) => {
+      const body = { model: name, messages: [{ role: "user", content: "hi" }], chat_template_kwargs: { [field]: [] } }
+      const before = fake.calls.length
+      for (const url of ["/v1/chat/completions", "/tokenize"]) {
+        const { status, json } = await call(app, "POST", url, { body })
+        const param = `chat_template_kwargs.${field}`
+        expect([status, json.error]).toMatchObject([400, { param, message: `${param}: ${why}` }])
+      }
+      expect(fake.calls.length).toBe(before)
+    },
+  )
+
   const schema = { type: "object", properties: { score: { type: "integer" } } }
   const ofSchema = { kind: "json", schema }
   test.each([
@@ -451,7 +509,7 @@ describe("request fields (inference-api 3)", () => {
     expect(json.error.message).toContain(allowed)
   })
 
-  test.each([1000, 100_000])("a message nested %i deep is 413 and does not reach the engine", async (levels) => {
+  test.each([1000, 90_000])("a message nested %i deep is 413 and does not reach the engine", async (levels) => {
     const deep = "[".repeat(levels) + "]".repeat(levels)
     const answer = await app.server.inject({
       method: "POST",
@@ -616,4 +674,15 @@ test("inference-api 11.4 rule 6: prompt caches are apart by tenant, step and the
   ]
   expect(new Set(salts).size).toBe(5)
   expect(await saltOf({ model: "heddle/tiny" })).toBe(salts[0])
+})
+
+test("the engine is told whose a chat is: a user is one tenant, whatever the project", async () => {
+  const tenantOf = async (headers: Record<string, string>, key = "acme") => {
+    await chat(app, { model: "heddle/tiny" }, { key, headers })
+    return lastChat().tenant
+  }
+  const mine = await tenantOf({})
+  expect(mine).toBe(app.acme.userId)
+  expect(await tenantOf({ "openai-project": "acme/another" })).toBe(mine)
+  expect(await tenantOf({}, "rival")).toBe(app.rival.userId)
 })

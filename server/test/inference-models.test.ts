@@ -89,6 +89,23 @@ test.each([
   expect(fake.calls.findLast((each) => each.method === "chat")?.params).toMatchObject(last)
 })
 
+test.each([
+  [{}, false, true],
+  [{ logprobs: 0 }, true, true],
+  [{ return_token_ids: false }, false, false],
+])(
+  "inference-api 5.3: /v1/completions of a base model asked with %j shows logprobs only on request",
+  async (fields, logprobs, ids) => {
+    const body = { model: "heddle/tiny", prompt: "x", max_tokens: 2, ...fields }
+    const { json, text } = await call(app, "POST", "/v1/completions", { body })
+    textCompletion.strict().parse(json)
+    const streamed = await call(app, "POST", "/v1/completions", { body: { ...body, stream: true } })
+    for (const answer of [text, streamed.text]) {
+      expect([answer.includes('"logprobs":{'), answer.includes("token_ids")]).toEqual([logprobs, ids])
+    }
+  },
+)
+
 test("/v1/completions: when one prompt fails, the others are not sampled any further", async () => {
   const cancelled = Promise.withResolvers<void>()
   const before = fake.handlers

@@ -38,7 +38,7 @@ describe("chunks (inference-api 6)", () => {
     })
     expect(status).toBe(200)
     expect(headers).toMatchObject({
-      "cache-control": "no-cache",
+      "cache-control": "no-cache, no-store",
       "x-accel-buffering": "no",
       "x-heddle-step": "0",
     })

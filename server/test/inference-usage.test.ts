@@ -10,7 +10,15 @@ const fake = new FakeEngine()
 const model = "wandb-artifact:///acme/demo/m"
 
 beforeAll(async () => {
-  app = await openInferenceApp(fake, { limits: { perUser: 3, perProject: 2, total: 100 } })
+  app = await openInferenceApp(fake, {
+    limits: {
+      chat_prompts_per_user: 3,
+      chat_prompts_per_project: 2,
+      chat_choices_per_user: 1_000,
+      chat_tokens_per_user: 1_000_000,
+      chat_choices_total: 100,
+    },
+  })
   await addModel(app.catalog.database, app.acme.projectId, "m")
   await addProject(app.catalog.database, app.acme.entityId, "other")
 }, 60_000)

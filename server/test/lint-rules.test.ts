@@ -22,6 +22,8 @@ const forbidden: Record<string, string> = {
   "http/a.ts": 'export { x } from "../storage/x.ts"',
   "http/b.ts": 'export { x } from "../app.ts"',
   "json/a.ts": 'export { x } from "../http/x.ts"',
+  "work/a.ts": 'export { x } from "../http/x.ts"',
+  "threads/a.ts": 'export { x } from "../http/x.ts"',
   "wire/training/a.ts": 'export { x } from "../../storage/x.ts"',
   "wire/training/b.ts": 'export { x } from "kysely"',
   "http/c.ts": "export default 1",
@@ -34,6 +36,7 @@ const forbidden: Record<string, string> = {
 const allowed: Record<string, string> = {
   "training/ok.ts": 'export { x } from "../wire/inference/x.ts"\nexport { y } from "../scheduler/y.ts"',
   "storage/catalog/ok.ts": 'export type { x } from "../../wire/training/x.ts"',
+  "threads/ok.ts": 'export { x } from "../json/x.ts"\nexport { y } from "../errors.ts"',
   "app.ts": 'export { x } from "./training/x.ts"\nexport { y } from "./engines/y.ts"',
   "wire/training/ok.ts": 'import { z } from "zod"\nexport { x } from "../engine/x.ts"\nexport const y = z.string()',
 }

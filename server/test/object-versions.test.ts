@@ -99,6 +99,8 @@ test("3.4: of deletions at once, one deletes and the others find nothing", async
     userId: tenant.userId,
     username: "someone",
     apiKeyId: tenant.apiKeyId,
+    requestId: "req_test",
+    requestsPerMinute: null,
     isAdmin: false,
     defaultEntity: entity,
     entities: [entity],
@@ -116,8 +118,8 @@ test("a name in one project says nothing about another, in any way of naming", a
   const digest = "x".repeat(43)
   await publishObject(database, mine, version("x", digest))
   const names = ["latest", "v0", digest, "alias"].map((name) => ({ objectId: "x", version: name }))
-  expect(await findVersions(database, theirs, names)).toEqual([null, null, null, null])
-  expect((await findVersions(database, mine, names)).map((found) => found?.digest)).toEqual([
+  expect(await findVersions(database, theirs, names, true)).toEqual([null, null, null, null])
+  expect((await findVersions(database, mine, names, true)).map((found) => found?.digest)).toEqual([
     digest,
     digest,
     digest,

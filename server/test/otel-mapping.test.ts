@@ -454,10 +454,11 @@ test("calls 8: stored spans are mapped again to the same, and what they meant be
   // As a server would have stored it that knew none of the names.
   const { text } = await acme.post("/call/read", { project_id: own, id: ids[0] })
   const { traces } = app.app.stores
-  const [row] = await traces.rows<{ project_id: string }>("select project_id from calls where id = {id:String}", {
-    id: ids[0] ?? "",
-  })
-  await traces.insert("calls", JSON.stringify({ ...row, id: ids[0], inputs: [{}], summary: [{}] }))
+  const [row] = await traces.rows<{ project_id: string; sort_time: string }>(
+    "select project_id, sort_time from calls_v2 where id = {id:String}",
+    { id: ids[0] ?? "" },
+  )
+  await traces.insert("calls_v2", JSON.stringify({ ...row, id: ids[0], inputs: [{}], summary: [{}] }))
   expect((await acme.post("/call/read", { project_id: own, id: ids[0] })).text).not.toBe(text)
   const answer = await acme.post("/otel/remap", { project_id: own })
   expect(answer).toMatchObject({ status: 200, body: { remapped: generations.length } })

@@ -25,14 +25,14 @@ test(
     // Others of the same, made by the store itself. Quotes take as much again wherever a text is quoted.
     const copies = 110
     await traces.command(
-      `insert into calls (project_id, id, trace_id, op_name, started_at, otel_dump)
-      select project_id, lower(leftPad(hex(number + 1), 16, '0')) as made, trace_id, op_name, started_at,
+      `insert into calls_v2 (project_id, sort_time, id, trace_id, op_name, started_at, otel_dump)
+      select project_id, sort_time, lower(leftPad(hex(number + 1), 16, '0')) as made, trace_id, op_name, started_at,
         replaceOne(replaceOne(assumeNotNull(otel_dump), 'FILLER', repeat('\\\\"\\\\"', 650000)), '${id}', made)
-      from calls final, numbers({copies:UInt32}) as copy where id = '${id}' settings max_block_size = 8`,
+      from calls_v2 final, numbers({copies:UInt32}) as copy where id = '${id}' settings max_block_size = 8`,
       { copies },
     )
     const [sum] = await traces.rows<{ units: number }>(
-      "select toFloat64(sum(length(toJSONString(assumeNotNull(otel_dump))))) as units from calls final",
+      "select toFloat64(sum(length(toJSONString(assumeNotNull(otel_dump))))) as units from calls_v2 final",
     )
     expect(sum?.units).toBeGreaterThan(longestText)
     const answer = await acme.post("/otel/remap", { project_id: project })

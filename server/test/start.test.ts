@@ -6,9 +6,10 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { createInterface } from "node:readline"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { openCatalog } from "../src/storage/catalog/open-catalog.ts"
 import { copyCatalogTemplate } from "./support/catalog-template.ts"
 import { launchServer } from "./support/server-process.ts"
-import { createDatabase } from "./support/test-catalog.ts"
+import { createDatabase } from "./support/postgres-database.ts"
 
 let dataDir: string
 beforeAll(async () => {
@@ -81,6 +82,20 @@ test("an entity that no path could name is refused", async () => {
   await expect(launchServer(dataDir, env).url).rejects.toThrow(
     'HEDDLE_ENTITY "a team/" cannot be used: a name has 1 to 64',
   )
+})
+
+test("an entity that is an address of the server is refused, unless it exists by now", async () => {
+  const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal" }
+  await expect(launchServer(dataDir, { ...env, HEDDLE_ENTITY: "graphql" }).url).rejects.toThrow(
+    'HEDDLE_ENTITY "graphql" cannot be used: "graphql" is the address of a part of the server; choose another name',
+  )
+  const catalog = await openCatalog({ postgresUrl: null, folder: path.join(dataDir, "catalog"), template: null })
+  await catalog.insertInto("entities").values({ name: "graphql" }).execute()
+  await catalog.destroy()
+  const { child, url } = launchServer(dataDir, { ...env, HEDDLE_ENTITY: "graphql" })
+  await url
+  child.kill("SIGTERM")
+  await once(child, "exit")
 })
 
 const postgres = process.env["HEDDLE_TEST_POSTGRES_URL"]

@@ -6,13 +6,13 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
-import { csvRows } from "../src/evaluation/import/csv-rows.ts"
-import { jsonLinesRows } from "../src/evaluation/import/json-lines-rows.ts"
+import { CsvEnds, LineEnds, wholeRows } from "../src/evaluation/import/whole-rows.ts"
 import type { HeldBody } from "../src/http/body-budget.ts"
 import { bodyStream } from "../src/http/body-stream.ts"
 import { registerRoutes } from "../src/http/register-routes.ts"
 import { route } from "../src/http/route.ts"
 import { createHttpServer } from "../src/http/server.ts"
+import { defaultLimits } from "../src/limits.ts"
 import { TrajectoryReader } from "../src/training/trajectories/trajectory-reader.ts"
 
 const mebibyte = 1024 ** 2
@@ -27,8 +27,8 @@ async function counted(rows: AsyncIterable<unknown>): Promise<number> {
 }
 type Read = (body: AsyncIterable<Buffer>, held: HeldBody) => Promise<number>
 const readers: Record<string, Read> = {
-  jsonl: (body, held) => counted(jsonLinesRows(body, held)),
-  csv: (body, held) => counted(csvRows(body, held, (_, value) => JSON.stringify(value))),
+  jsonl: (body, held) => counted(wholeRows(body, new LineEnds(), { held, partBytes: mebibyte / 2 })),
+  csv: (body, held) => counted(wholeRows(body, new CsvEnds(), { held, partBytes: mebibyte / 2 })),
   trajectories: async (body, held) =>
     (await trajectories.read(body, path.join(folder, String(files++)), "log", held)).issues.length,
 }
@@ -41,7 +41,7 @@ beforeAll(async () => {
   server = await createHttpServer({
     logLevel: "silent",
     prefix: null,
-    bodyBudget: { bytes: 2 * mebibyte, patienceMs: 500 },
+    limits: { ...defaultLimits, body_memory_bytes: 2 * mebibyte, body_wait_ms: 500 },
   })
   const routes = Object.entries(readers).map(([name, read]) =>
     route({

@@ -137,11 +137,11 @@ describe("training-api 4.3: delete checkpoints", () => {
     expect((body as { detail: { loc: unknown[] }[] }).detail[0]?.loc.slice(0, 2)).toEqual(["body", "steps"])
   })
 
-  test("a hundred thousand steps at once", async () => {
+  test("ninety thousand steps at once", async () => {
     const id = await modelWithSteps(1)
     const { status, body } = await remove(
       id,
-      Array.from({ length: 100_000 }, (_, step) => step),
+      Array.from({ length: 90_000 }, (_, step) => step),
     )
     expect(status).toBe(200)
     expect(body).toMatchObject({ deleted_count: 2 })

@@ -48,8 +48,17 @@ function otlpSpan({ trace, id, parent, name, at, takes = 1, attributes = {}, err
 }
 
 export async function sendSpans(caller: EvaluationCaller, project: string, ...spans: TestSpan[]): Promise<void> {
+  await sendSpansTo("/agents/otel/v1/traces", caller, project, ...spans)
+}
+
+export async function sendSpansTo(
+  path: string,
+  caller: EvaluationCaller,
+  project: string,
+  ...spans: TestSpan[]
+): Promise<void> {
   const headers = { project_id: project }
-  const answer = await caller.post("/agents/otel/v1/traces", jsonTraces(...spans.map(otlpSpan)), headers)
+  const answer = await caller.post(path, jsonTraces(...spans.map(otlpSpan)), headers)
   if (answer.status !== 200 || answer.text !== "{}") throw new Error(`${answer.status} ${answer.text}`)
 }
 

@@ -33,6 +33,20 @@ export async function storedCalls(
   return numbers.map(uuid)
 }
 
+/** Publishes an annotation spec and gives its ref. */
+export async function newSpec(
+  caller: EvaluationCaller,
+  project: string,
+  name: string,
+  field_schema: object,
+): Promise<string> {
+  const val = { name, field_schema }
+  const obj = { project_id: project, object_id: name, val, builtin_object_class: "AnnotationSpec" }
+  const { status, body, text } = await caller.post("/obj/create", { obj })
+  if (status !== 200) throw new Error(text)
+  return `weave:///${project}/object/${name}:${(body as { digest: string }).digest}`
+}
+
 export async function newQueue(
   caller: EvaluationCaller,
   project: string,

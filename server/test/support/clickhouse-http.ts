@@ -20,9 +20,13 @@ import { gunzipSync } from "node:zlib"
 /** Queries of one database that may run at a time. */
 const lanesPerDatabase = 3
 
-/** Parts of an address that are no settings of the query. */
-const transport = new Set(["query", "query_id", "database", "default_format", "session_id", "role", "user", "password"])
+/** Parts of an address that are no settings of the query, or would bind the connection, which serves others later. */
+const transport = new Set("query query_id database default_format session_id role user password readonly".split(" "))
 const httpSetting = /^(enable_http_compression|wait_end_of_query|send_progress_in_http_headers|http_.*)$/
+
+/** The rows of these come in the body. */
+const insertForm =
+  /^\s*insert\s+into\s+(?<table>\S+)(?:\s+\((?<columns>[^)]+)\))?(?:\s+settings\s+(?<settings>.+?))?\s+format\s+(?<format>JSONEachRow|CSV)\s*$/i
 
 interface Query {
   database: string
@@ -34,7 +38,12 @@ interface Query {
 }
 
 const without = { database: "default", data: Buffer.alloc(0), parameters: [], settings: [] }
-const stopsWithClient = "cancel_http_readonly_queries_on_client_close"
+
+/** As ClickHouse has it: also the setting `readonly` must be there. */
+function stopsWithClient({ settings }: Query, request: IncomingMessage): boolean {
+  const address = new URL(request.url ?? "/", "http://harness").searchParams
+  return settings.some(([name]) => name === "cancel_http_readonly_queries_on_client_close") && address.has("readonly")
+}
 
 class Databases {
   readonly #folder: string
@@ -94,9 +103,16 @@ class Lane {
       ...parameters.map(([name, value]) => `${name} = ${literal(value)}`),
     ]
     if (assignments.length > 0) await this.#session.queryAsync(`set ${assignments.join(", ")}`)
-    const insert = /^\s*insert\s+into\s+(?<table>\S+)\s+format\s+JSONEachRow\s*$/i.exec(sql)
-    if (insert?.groups?.["table"] === undefined) return (await this.#session.queryAsync(sql)).bytes()
-    await this.#session.insert({ table: insert.groups["table"], values: data, format: "JSONEachRow" })
+    const insert = insertForm.exec(sql)?.groups
+    if (insert === undefined) return (await this.#session.queryAsync(sql)).bytes()
+    const { table = "", columns, settings: ofInsert = "" } = insert
+    await this.#session.insert({
+      table,
+      values: data,
+      format: insert["format"]?.toUpperCase() === "CSV" ? "CSV" : "JSONEachRow",
+      settings: Object.fromEntries(ofInsert.split(", ").flatMap((one) => (one === "" ? [] : [one.split(" = ")]))),
+      ...(columns === undefined ? {} : { columns: columns.split(", ") }),
+    })
     return ""
   }
 }
@@ -147,7 +163,7 @@ async function answer(databases: Databases, request: IncomingMessage, response: 
     const query = await readQuery(request)
     response.once("close", () => {
       const hasLeft = !response.writableFinished
-      if (hasLeft && query.settings.some(([name]) => name === stopsWithClient)) void databases.stop(query)
+      if (hasLeft && stopsWithClient(query, request)) void databases.stop(query)
     })
     response.end(await databases.run(query))
   } catch (error) {
@@ -163,6 +179,8 @@ const databases = new Databases(folder)
 const server = createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
   void answer(databases, request, response)
 })
+// Longer than any test lasts: a busy machine closes an idle connection while its next request is on the way.
+server.keepAliveTimeout = 600_000
 server.listen(0, "127.0.0.1", () => {
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`)
 })

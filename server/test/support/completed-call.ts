@@ -8,6 +8,8 @@ export interface CallFields {
   parent?: number
   trace?: number
   usage?: unknown
+  /** Of the summary, besides the usage. */
+  statusCounts?: { success: number; error: number }
   startedAt?: string
   endedAt?: string
   exception?: string
@@ -25,7 +27,10 @@ export function completedCall(project: string, call: CallFields) {
     ended_at: call.endedAt ?? "2026-03-01T00:00:01Z",
     attributes: {},
     inputs: {},
-    summary: call.usage === undefined ? {} : { usage: call.usage },
+    summary: {
+      ...(call.usage === undefined ? {} : { usage: call.usage }),
+      ...(call.statusCounts === undefined ? {} : { status_counts: call.statusCounts }),
+    },
     exception: call.exception ?? null,
   }
 }

@@ -5,12 +5,13 @@ import path from "node:path"
 import { SupervisedEngine } from "../../src/engines/engine-process.ts"
 import type { FakeEngine } from "../../src/engines/fake-engine.ts"
 import type { LaunchEngine } from "../../src/engines/python-process.ts"
-import { loadServerSecret } from "../../src/gateway/cache-salt.ts"
+import { loadServerSecret } from "../../src/storage/server-secret.ts"
 import { Gateway, type GatewayOptions } from "../../src/gateway/gateway.ts"
 import { TokenLedger } from "../../src/gateway/token-ledger.ts"
 import type { Principal } from "../../src/http/principal.ts"
 import { registerRoutes } from "../../src/http/register-routes.ts"
 import { createHttpServer } from "../../src/http/server.ts"
+import { defaultLimits } from "../../src/limits.ts"
 import { inferenceRoutes } from "../../src/inference/inference-routes.ts"
 import { openTraces } from "../../src/storage/traces/open-traces.ts"
 import { addTenant, openTestCatalog, type TestCatalog, type TestTenant } from "./test-catalog.ts"
@@ -52,14 +53,19 @@ export async function openInferenceApp(
     engine,
     dataDir,
     shippedBases: new Map([["heddle/tiny", "/models/tiny"]]),
-    secret: await loadServerSecret(dataDir),
+    secret: (await loadServerSecret(dataDir)).secret,
+    limits: defaultLimits,
     ...options,
   })
   const server = await createHttpServer({ logLevel: "silent", prefix: null })
   const principals = new Map([acme, rival].map((tenant) => [tenant.entity, principalOf(tenant)]))
-  registerRoutes(server, inferenceRoutes({ database, gateway, checkStores: async () => undefined }), (key) =>
-    Promise.resolve(principals.get(key) ?? null),
-  )
+  const routes = inferenceRoutes({
+    database,
+    gateway,
+    limits: defaultLimits,
+    checkHealth: async () => ({ status: "ok" }),
+  })
+  registerRoutes(server, routes, (key) => Promise.resolve(principals.get(key) ?? null))
   const close = async () => {
     await server.close()
     await engine.close()
@@ -73,5 +79,14 @@ export async function openInferenceApp(
 function principalOf(tenant: TestTenant): Principal {
   const entity = { id: tenant.entityId, name: tenant.entity }
   const { userId, apiKeyId, entity: username } = tenant
-  return { userId, username, apiKeyId, isAdmin: false, defaultEntity: entity, entities: [entity] }
+  return {
+    userId,
+    username,
+    apiKeyId,
+    requestId: "req_test",
+    requestsPerMinute: null,
+    isAdmin: false,
+    defaultEntity: entity,
+    entities: [entity],
+  }
 }

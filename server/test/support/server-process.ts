@@ -39,7 +39,12 @@ export async function startServer(dataDir: string, env: NodeJS.ProcessEnv): Prom
   return { process: child, url: await url }
 }
 
-export async function call(server: RunningServer, method: "GET" | "POST" | "PUT", url: string, body?: object) {
+export async function call(
+  server: RunningServer,
+  method: "GET" | "POST" | "PUT" | "DELETE",
+  url: string,
+  body?: object,
+) {
   const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" }
   const payload = body === undefined ? {} : { body: JSON.stringify(body) }
   const answer = await fetch(server.url + url, { method, headers, ...payload })

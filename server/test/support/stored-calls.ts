@@ -1,8 +1,6 @@
 /** Calls put straight into the trace store, as the write routes store them. */
 import { ensureProject, findProject } from "../../src/storage/catalog/projects.ts"
-import { placeLines } from "../../src/storage/traces/calls/call-places.ts"
-import { oddJsonMember } from "../../src/storage/traces/calls/calls-tables.ts"
-import { insertCalls } from "../../src/storage/traces/calls/calls-write.ts"
+import { CallBatchBuilder } from "../../src/storage/traces/calls/call-batch.ts"
 import type { App } from "../../src/app.ts"
 import { holdsUnreadable } from "./unreadable-json.ts"
 
@@ -15,7 +13,7 @@ export interface StoredCall {
   output?: string
   attributes?: string
   summary?: string
-  [column: string]: unknown
+  [column: string]: string | number | null | undefined
 }
 
 const payloads = new Set(["inputs", "output", "attributes", "summary", "otel_dump"])
@@ -23,19 +21,18 @@ const payloads = new Set(["inputs", "output", "attributes", "summary", "otel_dum
 /** Stores partial rows of calls; a row without `started_at` is an end, an update or a deletion. */
 export async function storeCalls(app: App, projectName: string, calls: readonly StoredCall[]): Promise<void> {
   const projectId = await projectIdOf(app, projectName)
-  const rows = calls.map((call) => {
-    const members = Object.entries({ project_id: projectId, ...call }).map(
-      ([name, value]) => `"${name}":${payloads.has(name) ? `[${value}]` : JSON.stringify(value)}`,
+  const rows = new CallBatchBuilder(1024)
+  for (const { id, ...columns } of calls) {
+    const texts = Object.fromEntries(
+      Object.entries(columns).flatMap(([name, value]) =>
+        value == null || payloads.has(name) ? [] : [[name, String(value)]],
+      ),
     )
-    const odd = Object.entries(call).some(([name, value]) => payloads.has(name) && holdsUnreadable(String(value)))
-    return `{${members.join(",")}${odd ? oddJsonMember : ""}}`
-  })
-  const places = calls.flatMap(({ id, trace_id, started_at }) =>
-    started_at === undefined ? [] : placeLines({ project_id: projectId, id, trace_id: trace_id ?? "", started_at }),
-  )
-  await insertCalls(app.stores.traces, [
-    { rows: Buffer.from(rows.map((row) => `${row}\n`).join("")), places: Buffer.from(places.join("")) },
-  ])
+    const json = Object.fromEntries(Object.entries(columns).filter(([name]) => payloads.has(name)))
+    const isOdd = Object.values(json).some((text) => holdsUnreadable(String(text)))
+    rows.add({ projectId, id }, texts, json, { isOdd, isKnown: true })
+  }
+  await app.stores.callWriter.add(rows.batch())
 }
 
 async function projectIdOf(app: App, projectName: string): Promise<string> {

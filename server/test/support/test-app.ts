@@ -4,10 +4,13 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { type App, createApp } from "../../src/app.ts"
 import type { Config } from "../../src/config.ts"
+import { engineEnvironment } from "../../src/engine-environment.ts"
+import { defaultLimits } from "../../src/limits.ts"
 import { SupervisedEngine } from "../../src/engines/engine-process.ts"
 import type { FakeEngine } from "../../src/engines/fake-engine.ts"
 import { copyCatalogTemplate } from "./catalog-template.ts"
 import { newClickHouseUrl } from "./clickhouse-database.ts"
+import { newPostgresUrl } from "./postgres-database.ts"
 
 export const adminKey = "admin_key_of_the_tests_0123456789_0123456789"
 
@@ -43,8 +46,8 @@ const silent = { info: () => undefined, warn: () => undefined }
 /** `fake`: the engine; without, the one that the settings say. */
 export async function openTestApp(changes: Partial<Config> = {}, fake?: FakeEngine): Promise<TestApp> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-test-"))
-  await copyCatalogTemplate(dataDir)
-  const config: Config = { ...testConfig(dataDir), ...changes }
+  const config: Config = { ...testConfig(dataDir), postgresUrl: await newPostgresUrl(), ...changes }
+  if (config.postgresUrl === null) await copyCatalogTemplate(dataDir)
   const start = () =>
     createApp(config, fake && new SupervisedEngine({ launch: fake.launch, log: silent, backOffMs: () => 0 }))
   let app = await start()
@@ -75,6 +78,7 @@ export function testConfig(dataDir: string): Config {
     port: 0,
     dataDir,
     prefix: null,
+    logsRequests: false,
     adminKey,
     entity: "local",
     postgresUrl: null,
@@ -84,9 +88,16 @@ export function testConfig(dataDir: string): Config {
     secretsFile: null,
     engine: "none",
     python: "python3",
+    engineEnvironment: engineEnvironment(process.env),
+    engineMemory: { kv_bytes: null, cache_bytes: null },
     logLevel: "silent",
+    metricsAreOpen: false,
     maximumBodyBytes: 1024 ** 3,
     fetchAllow: [],
+    baseModels: [],
+    trustedProxies: [],
+    pagesDir: path.join(dataDir, "pages"),
+    limits: defaultLimits,
   }
 }
 

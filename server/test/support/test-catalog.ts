@@ -5,9 +5,9 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import pg from "pg"
 import { type CatalogDatabase, openCatalog } from "../../src/storage/catalog/open-catalog.ts"
 import { copyCatalogTemplate } from "./catalog-template.ts"
+import { createDatabase } from "./postgres-database.ts"
 import type { RlConfig } from "../../src/wire/engine/train.ts"
 
 export interface TestCatalog {
@@ -30,20 +30,6 @@ export async function openTestCatalog(
     await rm(dataDir, { recursive: true, force: true })
   }
   return { database, dataDir, close }
-}
-
-let databases = 0
-
-/** A new database on this server; its address. */
-export async function createDatabase(server: string): Promise<string> {
-  const client = new pg.Client({ connectionString: server })
-  await client.connect()
-  const name = `heddle_test_${process.pid}_${Date.now()}_${databases++}`
-  await client.query(`create database ${name}`)
-  await client.end()
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  return url.href
 }
 
 export interface TestTenant {
@@ -151,6 +137,7 @@ const rlConfig: RlConfig = {
 
 export interface TestJob {
   modelId: string
+  userId?: string
   /** Relative to the data folder. */
   dataPath?: string
   klReference?: { step: number } | { lag: number } | null
@@ -168,6 +155,7 @@ export async function addJob(database: CatalogDatabase, job: TestJob): Promise<s
     .insertInto("training_jobs")
     .values({
       model_id: job.modelId,
+      user_id: job.userId ?? null,
       kind: "rl",
       config: JSON.stringify(config),
       requested_config: "null",

@@ -1,6 +1,8 @@
 /** The whole server with the scripted engine, and what is trained on it. */
+import { vi } from "vitest"
 import type { Config } from "../../src/config.ts"
 import { FakeEngine } from "../../src/engines/fake-engine.ts"
+import { job as jobSchema } from "../../src/wire/training/job.ts"
 import { type Caller, openTestApp, type TestApp } from "./test-app.ts"
 
 export interface TrainingApp extends TestApp {
@@ -58,4 +60,14 @@ export function groupsOf(...rewards: number[][]) {
     metrics: {},
     logs: [],
   }))
+}
+
+/** Trains a model to its next step. */
+export async function trained(caller: Caller, model_id: string, groups: object[] = groupsOf([0, 1])): Promise<void> {
+  const { body } = await caller.post("/v1/preview/training-jobs", { model_id, trajectory_groups: groups })
+  const { id } = body as { id: string }
+  const read = async () => jobSchema.parse((await caller.get(`/v1/preview/training-jobs/${id}`)).body)
+  await vi.waitUntil(async () => (await read()).ended_at !== null, { timeout: 120_000, interval: 50 })
+  const { status, error_message } = await read()
+  if (status !== "succeeded") throw new Error(`the job ${status}: ${error_message}`)
 }

@@ -1,9 +1,0 @@
-import { defineConfig } from "vitest/config"
-
-export default defineConfig({
-  test: {
-    include: ["server/browser/**/*.test.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-  },
-})

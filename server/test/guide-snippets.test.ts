@@ -1,0 +1,174 @@
+/** The blocks of README and guides run as they stand, one after the other, against a server. */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { FakeEngine } from "../src/engines/fake-engine.ts"
+import { uuid, writeCalls } from "./support/completed-call.ts"
+import {
+  type EvaluationApp,
+  type EvaluationCaller,
+  evaluationCaller,
+  openEvaluationApp,
+} from "./support/evaluation-app.ts"
+import { blocksOf, guidePages, isPython, isShell, runShellBlocks } from "./support/guide-blocks.ts"
+import { evaluation, judge, publish, publishDataset, structuredModel } from "./support/judges.ts"
+
+let opened: EvaluationApp
+let admin: EvaluationCaller
+let url: string
+beforeAll(async () => {
+  opened = await openEvaluationApp({}, new FakeEngine())
+  admin = evaluationCaller(() => opened.app, opened.admin)
+  url = await opened.app.server.listen({ host: "127.0.0.1", port: 0 })
+})
+afterAll(() => opened.close())
+
+const printedBy = (guide: string, more: { given?: Record<string, string>; folder?: string } = {}) =>
+  runShellBlocks(`docs/guide/${guide}`, { url, key: opened.admin.key, ...more })
+
+const parsed = (lines: string[]) => lines.map((line) => JSON.parse(line) as unknown)
+
+/** A folder for one test. */
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(path.join(tmpdir(), "heddle-guide-"))
+  try {
+    return await work(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+test("find-it-again: each request finds what the guide says", { timeout: 300_000 }, async () => {
+  const [stored, projects, failed, byAda, slow, slower, count, price, call, stats, ...more] = parsed(
+    await printedBy("find-it-again.md"),
+  )
+  expect(more).toEqual([])
+  expect(stored).toEqual({})
+  expect(projects).toMatchObject({ data: [{ name: "found" }] })
+  expect(failed).toMatchObject({ exception: "ZeroDivisionError: division by zero", inputs: { question: "1/0=" } })
+  expect(byAda).toMatchObject({ id: "01947f3a-0000-7000-8000-000000000001", inputs: { question: "4+5=" } })
+  expect([slow, slower]).toMatchObject([
+    { id: "01947f3a-0000-7000-8000-000000000001" },
+    { id: "01947f3a-0000-7000-8000-000000000003" },
+  ])
+  expect(count).toMatchObject({ count: 3 })
+  expect(price).toMatchObject({ ids: [[expect.any(String), "my-model"]] })
+  expect(call).toMatchObject({
+    call: { summary: { weave: { costs: { "my-model": { prompt_tokens_total_cost: 0.001 } } } } },
+  })
+  expect(stats).toMatchObject({
+    usage_buckets: [{ sum_total_tokens: 3300, sum_total_cost: expect.closeTo(0.0036, 9) }],
+  })
+})
+
+test("accounts: three users in one team, each with a key that works", { timeout: 300_000 }, async () => {
+  const [team, ...users] = parsed(await printedBy("accounts.md"))
+  expect(team).toMatchObject({ object: "organization.team", name: "labelling" })
+  expect(users).toMatchObject(
+    ["ada", "ben", "cem"].flatMap((username) => [
+      { username, entities: ["labelling", username].toSorted() },
+      { username, name: "laptop" },
+    ]),
+  )
+  const keys = users.flatMap((one) => ("value" in (one as object) ? [(one as { value: string }).value] : []))
+  const callers = keys.map((key) => evaluationCaller(() => opened.app, { ...opened.admin, key }))
+  const members = await Promise.all(callers.map((caller) => caller.get("/v1/organization/teams/labelling/members")))
+  expect(members).toHaveLength(3)
+  for (const { body } of members) {
+    expect(body).toMatchObject({ data: ["ada", "admin", "ben", "cem"].map((username) => ({ username })) })
+  }
+})
+
+test("export: calls leave as CSV and come back into another project", { timeout: 300_000 }, async () => {
+  await admin.post("/v1/organization/teams", { name: "team" })
+  await writeCalls(admin, "team/project", [{ id: 11 }, { id: 12, parent: 11 }])
+  await inFolder(async (folder) => {
+    await printedBy("export.md", { folder })
+    const rows = (await readFile(path.join(folder, "roots.csv"), "utf8")).trim().split("\n")
+    expect(rows).toHaveLength(2)
+    expect(rows[1]).toContain(uuid(11))
+  })
+  expect(await admin.lines("/calls/stream_query", { project_id: "team/copy" })).toMatchObject([{ op_name: "op" }])
+})
+
+test("labelling: an annotator's label is stored, and the item completed", { timeout: 300_000 }, async () => {
+  const project_id = "local/demo"
+  await writeCalls(admin, project_id, [{ id: 21 }])
+  const printed = parsed(await printedBy("labelling.md", { given: { CALL: uuid(21) } }))
+  expect(printed.length).toBeGreaterThan(3)
+  const { body } = await admin.post("/feedback/query", { project_id })
+  expect(body).toMatchObject({
+    result: [
+      {
+        weave_ref: `weave:///local/demo/call/${uuid(21)}`,
+        feedback_type: "wandb.annotation.tone",
+        payload: { value: "kind" },
+      },
+    ],
+  })
+  expect(JSON.stringify(printed.at(-1))).toContain("completed")
+})
+
+test("outages: health says how the server is", { timeout: 300_000 }, async () => {
+  expect((await printedBy("outages.md"))[0]).toContain("200 OK")
+})
+
+test(
+  "server-runs: a recorded completion, a runtime, judged calls, an evaluated model",
+  { timeout: 300_000 },
+  async () => {
+    const project_id = "local/demo"
+    await writeCalls(admin, project_id, [{ id: 31 }])
+    const scorer = await publish(admin, project_id, "helpful", judge("Is {output} helpful?"))
+    const dataset = await publishDataset(admin, project_id, [{ question: "4+5=" }])
+    await publish(admin, project_id, "my-evaluation", evaluation(dataset, [scorer]))
+    const messages_template = [{ role: "user", content: "{question}" }]
+    await publish(admin, project_id, "my-model", structuredModel({ messages_template }))
+    const [completion, runtime, scored, evaluated, ...more] = parsed(
+      await printedBy("server-runs.md", { given: { CALL: uuid(31) } }),
+    )
+    expect(more).toEqual([])
+    expect(completion).toMatchObject({ response: { choices: [{}] }, weave_call_id: expect.any(String) })
+    expect(runtime).toMatchObject({ runtime_ids: [{ playground_id: "custom::agent::support-v12" }] })
+    expect(scored).toEqual({})
+    expect(evaluated).toMatchObject({ call_id: expect.any(String) })
+  },
+)
+
+test("training-data: the row of the guide is uploaded, and a job made of it", { timeout: 300_000 }, async () => {
+  const row = (await blocksOf("docs/guide/training-data.md")).find(({ language }) => language === "json")?.code ?? ""
+  const names = { project: "guides", name: "sft", base_model: "heddle/tiny" }
+  const { id: MODEL } = (await opened.admin.post("/v1/preview/models", names)).body as { id: string }
+  await inFolder(async (folder) => {
+    await writeFile(path.join(folder, "train.jsonl"), row)
+    const form = new FormData()
+    form.set("purpose", "fine-tune")
+    form.set("file", new Blob([row]), "train.jsonl")
+    const headers = { authorization: `Bearer ${opened.admin.key}` }
+    const sent = await fetch(`${url}/v1/files`, { method: "POST", headers, body: form })
+    const { id: FILE } = (await sent.json()) as { id: string }
+    const [file, job] = parsed(await printedBy("training-data.md", { folder, given: { MODEL, FILE } }))
+    expect(file).toMatchObject({ object: "file", filename: "train.jsonl", bytes: row.length })
+    expect(job).toMatchObject({ object: "training_job", model_id: MODEL })
+  })
+})
+
+test("clients and opentelemetry: what is exported is taken by a shell", { timeout: 300_000 }, async () => {
+  for (const guide of ["clients.md", "opentelemetry.md"]) expect(await printedBy(guide)).toEqual([])
+})
+
+/** Whose shell blocks the tests above run; Python is run where its client is, by compat/python/guide_blocks.py. */
+const ranAbove =
+  "accounts clients export find-it-again labelling opentelemetry outages server-runs training-data".split(" ")
+const clients = /^(?:from|import) (?:weave|openai|opentelemetry)\b/m
+
+test("every block is run, or says why not", async () => {
+  const blocks = (await Promise.all((await guidePages()).map(blocksOf))).flat()
+  const pages = new Set(blocks.filter(isShell).map(({ page }) => page))
+  expect([...pages].toSorted()).toEqual(ranAbove.map((name) => `docs/guide/${name}.md`))
+  // Python that imports no client goes on with what its page began.
+  const begun = new Set(blocks.filter((block) => isPython(block) && clients.test(block.code)).map(({ page }) => page))
+  const unknown = blocks.filter((block) => isPython(block) && !begun.has(block.page))
+  expect(unknown).toEqual([])
+})

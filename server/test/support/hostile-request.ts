@@ -1,0 +1,51 @@
+/** A request that is legal, or nearly so, and made to take as long as it can. */
+import { once } from "node:events"
+import { type IncomingMessage, request } from "node:http"
+import { text as textOf } from "node:stream/consumers"
+import type { WatchedServer } from "./watched-server.ts"
+
+const mebibyte = 1024 * 1024
+
+export interface HostileRequest {
+  name: string
+  path: string
+  headers?: Record<string, string>
+  /** `bytes`: about as many as the body should have. */
+  body: (bytes: number) => Buffer
+  /** The statuses that it may be answered with. */
+  statuses: readonly number[]
+  /** Of the largest body, where that is not 32 MiB. */
+  largestBytes?: number
+}
+
+/** With room for what stands around what is repeated. */
+export const largestBodyBytes = 32 * mebibyte - 2048
+
+/** Waits for the answer as long as it takes: `fetch` gives up after five minutes. */
+export async function sendHostile(
+  { url, key }: WatchedServer,
+  { path, headers, body }: HostileRequest,
+  bytes: number,
+): Promise<{ status: number; text: string }> {
+  const sending = request(url + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+  })
+  const answered = once(sending, "response")
+  sending.end(body(bytes))
+  const [answer] = (await answered) as [IncomingMessage]
+  return { status: answer.statusCode ?? 0, text: await textOf(answer) }
+}
+
+/** `unit` as often as it fits into `bytes`, with commas between. */
+export function repeated(unit: string, bytes: number): string {
+  const count = Math.max(1, Math.floor(bytes / (unit.length + 1)))
+  return `${unit},`.repeat(count).slice(0, -1)
+}
+
+/** As many of `make(index)` as fit into `bytes`, with commas between. */
+export function counted(make: (index: number) => string, bytes: number): string {
+  const pieces: string[] = []
+  for (let used = 0; used < bytes; used += (pieces.at(-1)?.length ?? 0) + 1) pieces.push(make(pieces.length))
+  return pieces.join(",")
+}

@@ -1,0 +1,64 @@
+/** Tasks for the tests of `ThreadPool`, and the module that its threads load. */
+import { HeddleError } from "../../src/errors.ts"
+import { taskRunner } from "../../src/threads/task-runner.ts"
+import { plainTask, threadTask } from "../../src/threads/thread-task.ts"
+
+/** Bytes in, the same bytes and their sum out. */
+export const sumTask = plainTask({
+  name: "sum",
+  ownThreadBytes: 8,
+  work: ({ bytes }: { bytes: Buffer }) => ({ bytes, sum: bytes.reduce((sum, byte) => sum + byte, 0) }),
+})
+
+/** Asks twice; tells the answers and how often it was begun in this thread. */
+let begun = 0
+export const askingTask = threadTask<
+  { bytes: Buffer },
+  { answers: string[]; begun: number; bytes: number },
+  string,
+  string
+>({
+  name: "asking",
+  ownThreadBytes: 8,
+  *run({ bytes }) {
+    begun += 1
+    const first = yield "first"
+    const second = yield `second after ${first}`
+    return { answers: [first, second], begun, bytes: bytes.length }
+  },
+})
+
+export const refusingTask = plainTask({
+  name: "refusing",
+  ownThreadBytes: 0,
+  work: (): object => {
+    throw new HeddleError("value_error", "the value is bad", { extras: { place: "here" } })
+  },
+})
+
+export const endlessTask = plainTask({
+  name: "endless",
+  ownThreadBytes: 0,
+  work: (): object => {
+    for (;;) continue
+  },
+})
+
+export const hungryTask = plainTask({
+  name: "hungry",
+  ownThreadBytes: 0,
+  work: (): object => {
+    const held: object[] = []
+    for (;;) held.push(Array.from({ length: 10_000 }, () => held.length))
+  },
+})
+
+export const dyingTask = plainTask({
+  name: "dying",
+  ownThreadBytes: 0,
+  work: (): object => {
+    process.exit(3)
+  },
+})
+
+export const runTask = taskRunner([sumTask, askingTask, refusingTask, endlessTask, hungryTask, dyingTask])
