@@ -1,0 +1,323 @@
+/**
+ * A table over any number of rows, of which only those that are seen are drawn and need be loaded. What is sorted, selected
+ * and current belongs to the page, which may keep it in the address; how wide columns are is kept here.
+ */
+import {
+  columnOrderingFeature,
+  columnResizingFeature,
+  columnSizingFeature,
+  columnVisibilityFeature,
+  tableFeatures,
+  useTable,
+} from "@tanstack/react-table"
+import { useVirtualizer } from "@tanstack/react-virtual"
+import { ArrowDown, ArrowUp } from "lucide-react"
+import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useRef } from "react"
+import { useKeys } from "../../keys/use-keys.ts"
+import { classNames } from "../class-names.ts"
+import { Checkbox } from "../controls/field.tsx"
+import { Icon } from "../signs/icon.tsx"
+import { type Column, type ColumnLayout, nextSort, type Sort } from "./columns.ts"
+import { extended, toggled } from "./selection.ts"
+import { useScrollAnchor } from "./use-scroll-anchor.ts"
+import { useColumnLayout } from "./use-column-layout.ts"
+import styles from "./data-table.module.css"
+
+export interface DataTableProps<Row> {
+  /** What the table holds, for readers: "Traces". */
+  label: string
+  columns: readonly Column<Row>[]
+  /** How many rows there are, loaded or not. */
+  count: number
+  /** undefined: not loaded yet. */
+  rowAt: (index: number) => Row | undefined
+  idOf: (row: Row) => string
+  /** The rows that are seen, after each scrolling. */
+  onSeen?: (first: number, last: number) => void
+  sort?: Sort | null
+  onSort?: (sort: Sort) => void
+  selection?: ReadonlySet<string>
+  onSelect?: (selection: ReadonlySet<string>) => void
+  /** The row that is in hand; its details may be open beside the table. */
+  current?: number | null
+  onCurrent?: (index: number) => void
+  onOpen?: (row: Row) => void
+  rowState?: (row: Row) => "new" | "failed" | "running" | undefined
+  /** Under this name the browser remembers the columns' widths; without one it does not. */
+  name?: string
+  /** Instead of `name`: the page keeps the layout. */
+  layout?: ColumnLayout
+  onLayout?: (layout: ColumnLayout) => void
+  rowHeight?: number
+  /** Above the rows: "3 new calls since 14:31:58. Show them". */
+  banner?: ReactNode
+}
+
+const features = tableFeatures({
+  columnOrderingFeature,
+  columnResizingFeature,
+  columnSizingFeature,
+  columnVisibilityFeature,
+})
+/** The library keeps the columns alone: of a million rows its row model would be the slowest part. */
+const noRows: object[] = []
+const selectWidth = 36
+const leastWidth = 48
+
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  // The library's table object stays the same while what it answers changes.
+  "use no memo"
+  const { label, columns, count, rowAt, idOf, selection, onSelect, onSeen, sort = null, onSort, rowHeight = 28 } = props
+  const { current = null, onCurrent, onOpen, rowState, name, banner } = props
+  const [ownLayout, setOwnLayout] = useColumnLayout(name ?? null)
+  const layout = props.layout ?? ownLayout
+  const setLayout = props.onLayout ?? setOwnLayout
+  const box = useRef<HTMLDivElement>(null)
+  // oxlint-disable-next-line react/incompatible-library -- the directive above says so to the compiler
+  const virtual = useVirtualizer({
+    count,
+    getScrollElement: () => box.current,
+    estimateSize: () => rowHeight,
+    overscan: 10,
+  })
+  const table = useTable({
+    features,
+    data: noRows,
+    columns: columns.map(({ id, width }) => ({ id, size: width, minSize: leastWidth })),
+    columnResizeMode: "onChange",
+    state: {
+      columnOrder: layout.order,
+      columnSizing: layout.widths,
+      columnVisibility: {
+        ...Object.fromEntries(columns.map(({ id, isHidden }) => [id, isHidden !== true])),
+        ...layout.visible,
+      },
+    },
+    onColumnOrderChange: (change) => setLayout({ ...layout, order: applied(change, layout.order) }),
+    onColumnSizingChange: (change) => setLayout({ ...layout, widths: applied(change, layout.widths) }),
+    onColumnVisibilityChange: (change) => setLayout({ ...layout, visible: applied(change, layout.visible) }),
+  })
+  const byId = new Map(columns.map((column) => [column.id, column]))
+  const shown = table.getVisibleLeafColumns().flatMap((leaf) => {
+    const column = byId.get(leaf.id)
+    return column === undefined ? [] : [{ column, width: leaf.getSize() }]
+  })
+  const headers = new Map(
+    table.getHeaderGroups().flatMap((group) => group.headers.map((header) => [header.id, header])),
+  )
+  const canSelect = selection !== undefined && onSelect !== undefined
+  const template = [canSelect ? `${selectWidth}px` : "", ...shown.map(({ width }) => `${width}px`), "1fr"].join(" ")
+  const items = virtual.getVirtualItems()
+
+  useScrollAnchor(box, {
+    count,
+    rowHeight,
+    idAt: (index) => {
+      const row = rowAt(index)
+      return row === undefined ? undefined : idOf(row)
+    },
+  })
+
+  const [firstSeen, lastSeen] = [items[0]?.index ?? null, items.at(-1)?.index ?? null]
+  const tellSeen = useEffectEvent((first: number | null, last: number | null) => {
+    if (first !== null && last !== null) onSeen?.(first, last)
+  })
+  // The scrolling, which decides what has to be loaded.
+  useEffect(() => tellSeen(firstSeen, lastSeen), [firstSeen, lastSeen])
+
+  const step = (by: 1 | -1) => {
+    const next = Math.min(count - 1, Math.max(0, (current ?? -by) + by))
+    onCurrent?.(next)
+    virtual.scrollToIndex(next)
+  }
+  const inHand = () => (current === null ? undefined : rowAt(current))
+  const selectTo = (index: number) => {
+    const rows = Array.from({ length: Math.abs(index - (current ?? index)) + 1 }, (_, offset) =>
+      rowAt(Math.min(index, current ?? index) + offset),
+    )
+    onSelect?.(
+      extended(
+        selection ?? new Set(),
+        rows.flatMap((row) => (row === undefined ? [] : idOf(row))),
+      ),
+    )
+  }
+  const selectOne = (row: Row) => onSelect?.(toggled(selection ?? new Set(), idOf(row)))
+
+  const group = label
+  const isLoaded = () => current === null || rowAt(current) !== undefined
+  useKeys([
+    ...(onCurrent === undefined
+      ? []
+      : [
+          { keys: "j", label: "next row", group, run: () => step(1), mayRepeat: isLoaded },
+          { keys: "k", label: "previous row", group, run: () => step(-1), mayRepeat: isLoaded },
+        ]),
+    ...(canSelect
+      ? [
+          { keys: "x", label: "select", group, run: () => withRow(inHand(), selectOne) },
+          {
+            keys: "X",
+            label: "select up to the next row",
+            group,
+            run: () => current !== null && selectTo(current + 1),
+          },
+        ]
+      : []),
+    ...(onOpen === undefined ? [] : [{ keys: "Enter", label: "open", group, run: () => withRow(inHand(), onOpen) }]),
+  ])
+
+  const pressHead = (event: KeyboardEvent, id: string) => {
+    const by = { ArrowLeft: -16, ArrowRight: 16 }[event.key]
+    const width = table.getColumn(id)?.getSize()
+    if (by === undefined || width === undefined) return
+    event.preventDefault()
+    setLayout({ ...layout, widths: { ...layout.widths, [id]: Math.max(leastWidth, width + by) } })
+  }
+
+  return (
+    <div
+      className={styles.table}
+      role="grid"
+      aria-label={label}
+      aria-rowcount={count + 1}
+      aria-multiselectable={canSelect || undefined}
+    >
+      <div ref={box} className={styles.scroll}>
+        <div className={styles.head} role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
+          {canSelect && (
+            <span role="columnheader" className={styles.check}>
+              <Checkbox
+                label="Select all rows that are loaded"
+                isLabelHidden
+                checked={selection.size > 0 && selection.size >= count}
+                onChange={(event) => onSelect(event.target.checked ? loadedIds(count, rowAt, idOf) : new Set())}
+              />
+            </span>
+          )}
+          {shown.map(({ column }) => (
+            <span
+              key={column.id}
+              role="columnheader"
+              className={classNames(styles.title, column.isNumber === true && styles.number)}
+              aria-sort={
+                sort?.column === column.id ? (sort.direction === "asc" ? "ascending" : "descending") : undefined
+              }
+            >
+              <HeadTitle column={column} sort={sort} onSort={onSort} />
+              <span
+                role="separator"
+                aria-label={`Width of ${column.title}`}
+                aria-orientation="vertical"
+                aria-valuenow={table.getColumn(column.id)?.getSize()}
+                tabIndex={0}
+                className={styles.edge}
+                onMouseDown={(event) => headers.get(column.id)?.getResizeHandler()(event)}
+                onTouchStart={(event) => headers.get(column.id)?.getResizeHandler()(event)}
+                onKeyDown={(event) => pressHead(event, column.id)}
+              />
+            </span>
+          ))}
+          <span />
+        </div>
+        {banner}
+        <div className={styles.rows} style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, start, size }) => {
+            const row = rowAt(index)
+            const id = row === undefined ? null : idOf(row)
+            const isSelected = id !== null && selection?.has(id) === true
+            const state = row === undefined ? undefined : rowState?.(row)
+            return (
+              // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- j, k, x and Enter are the table's
+              <div
+                key={index}
+                role="row"
+                aria-rowindex={index + 2}
+                aria-selected={canSelect ? isSelected : undefined}
+                aria-current={index === current ? "true" : undefined}
+                data-state={state}
+                className={styles.row}
+                style={{ gridTemplateColumns: template, height: size, transform: `translateY(${start}px)` }}
+                onClick={(event) => !leadsElsewhere(event.target) && onCurrent?.(index)}
+                onDoubleClick={() => withRow(row, onOpen)}
+              >
+                {canSelect && (
+                  <span role="gridcell" className={styles.check}>
+                    <Checkbox
+                      label={`Select row ${index + 1}`}
+                      isLabelHidden
+                      checked={isSelected}
+                      disabled={row === undefined}
+                      onClick={(event) => {
+                        event.stopPropagation()
+                        if (event.shiftKey) selectTo(index)
+                      }}
+                      onChange={() => withRow(row, selectOne)}
+                    />
+                  </span>
+                )}
+                {shown.map(({ column }) => (
+                  <span
+                    key={column.id}
+                    role="gridcell"
+                    className={classNames(styles.cell, column.isNumber === true && styles.number)}
+                  >
+                    {row === undefined ? <i className={styles.waiting} /> : column.cell(row)}
+                  </span>
+                ))}
+              </div>
+            )
+          })}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+/** A link or button in a cell does what it does, and does not take the row in hand besides. */
+function leadsElsewhere(target: EventTarget): boolean {
+  return target instanceof Element && target.closest("a, button") !== null
+}
+
+interface HeadTitleProps<Row> {
+  column: Column<Row>
+  sort: Sort | null
+  onSort: ((sort: Sort) => void) | undefined
+}
+
+function HeadTitle<Row>({ column, sort, onSort }: HeadTitleProps<Row>) {
+  const words = (
+    <>
+      {column.title}
+      {column.unit !== undefined && <span className={styles.unit}> {column.unit}</span>}
+    </>
+  )
+  if (column.isSortable !== true || onSort === undefined) return <span className={styles.words}>{words}</span>
+  return (
+    <button type="button" className={styles.words} onClick={() => onSort(nextSort(sort, column.id))}>
+      {words}
+      {sort?.column === column.id && <Icon of={sort.direction === "asc" ? ArrowUp : ArrowDown} size={12} />}
+    </button>
+  )
+}
+
+function applied<Value>(change: Value | ((before: Value) => Value), before: Value): Value {
+  return typeof change === "function" ? (change as (before: Value) => Value)(before) : change
+}
+
+function withRow<Row>(row: Row | undefined, act: ((row: Row) => void) | undefined): void {
+  if (row !== undefined) act?.(row)
+}
+
+function loadedIds<Row>(
+  count: number,
+  rowAt: (index: number) => Row | undefined,
+  idOf: (row: Row) => string,
+): Set<string> {
+  const ids = new Set<string>()
+  for (let index = 0; index < count; index += 1) {
+    const row = rowAt(index)
+    if (row !== undefined) ids.add(idOf(row))
+  }
+  return ids
+}

@@ -1,0 +1,23 @@
+import { useState } from "react"
+import { type ColumnLayout, plainLayout } from "./columns.ts"
+
+/** A layout that this browser remembers under a name; null: it remembers nothing. */
+export function useColumnLayout(name: string | null): [ColumnLayout, (layout: ColumnLayout) => void] {
+  const key = `heddle.columns.${name}`
+  const [layout, setLayout] = useState<ColumnLayout>(() => (name === null ? plainLayout : stored(key)))
+  const store = (next: ColumnLayout) => {
+    setLayout(next)
+    if (name !== null) localStorage.setItem(key, JSON.stringify(next))
+  }
+  return [layout, store]
+}
+
+/** What was stored by an older version, or by hand, may be anything. */
+function stored(key: string): ColumnLayout {
+  try {
+    const { order, visible, widths } = JSON.parse(localStorage.getItem(key) ?? "{}") as Partial<ColumnLayout>
+    return { order: order ?? [], visible: visible ?? {}, widths: widths ?? {} }
+  } catch {
+    return plainLayout
+  }
+}

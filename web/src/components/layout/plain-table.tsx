@@ -1,0 +1,40 @@
+/** A table of a few rows, all of them drawn. Long ones are `data-table/data-table.tsx`. */
+import type { ReactNode } from "react"
+import { ForReaders } from "../text/for-readers.tsx"
+import styles from "./plain-table.module.css"
+
+interface PlainTableProps {
+  /** What it holds, for readers. */
+  label: string
+  heads: readonly Head[]
+  /** The rows speak for themselves; readers still hear the heads. */
+  isHeadHidden?: boolean
+  /** `<tr>`s */
+  children: ReactNode
+}
+
+export interface Head {
+  name: string
+  /** The same as of the column's cells: its width, and whether a narrow screen leaves it out. */
+  className?: string | undefined
+}
+
+export function PlainTable({ label, heads, isHeadHidden = false, children }: PlainTableProps) {
+  return (
+    <table className={styles.table}>
+      <caption>
+        <ForReaders>{label}</ForReaders>
+      </caption>
+      <thead className={isHeadHidden ? styles.hidden : styles.head}>
+        <tr>
+          {heads.map(({ name, className }) => (
+            <th key={name} scope="col" className={className}>
+              {isHeadHidden ? <ForReaders>{name}</ForReaders> : name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  )
+}

@@ -1,0 +1,16 @@
+/** What people and models wrote in Markdown. HTML in it is shown as text; links leave in a tab of their own. */
+import { lazy, Suspense } from "react"
+import styles from "./markdown.module.css"
+
+/** The parser is as large as the rest of a page's code, and few pages need it. */
+const MarkdownTree = lazy(() => import("./markdown-tree.tsx").then((module) => ({ default: module.MarkdownTree })))
+
+export function Markdown({ text }: { text: string }) {
+  return (
+    <div className={styles.markdown} dir="auto">
+      <Suspense fallback={<p className={styles.plain}>{text}</p>}>
+        <MarkdownTree text={text} />
+      </Suspense>
+    </div>
+  )
+}

@@ -1,0 +1,75 @@
+/** Points in time: short by how long ago they are, whole on hover. */
+import type { Locale } from "./numbers.ts"
+
+const day = 24 * 3600 * 1000
+
+interface Place {
+  now?: Date
+  locale?: Locale
+  timeZone?: string | undefined
+}
+
+/** Today "14:31:58", this week "Wed 17:40", else "3 Nov", in another year "3 Nov 2025". */
+export function formatTime(time: Date, { now = new Date(), locale, timeZone }: Place = {}): string {
+  const show = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, { hourCycle: "h23", timeZone, ...options }).format(time)
+  if (dayOf(time, timeZone) === dayOf(now, timeZone)) return show(clock)
+  const age = now.getTime() - time.getTime()
+  if (age > 0 && age < 6 * day) return `${show({ weekday: "short" })} ${show({ hour: "2-digit", minute: "2-digit" })}`
+  const isThisYear = dayOf(time, timeZone).slice(0, 4) === dayOf(now, timeZone).slice(0, 4)
+  return show({ day: "numeric", month: "short", ...(isThisYear ? {} : { year: "numeric" }) })
+}
+
+/** The clock alone, with milliseconds where rows are close together. */
+export function formatClock(time: Date, { locale, timeZone }: Place = {}, milliseconds = false): string {
+  const fraction = milliseconds ? ({ fractionalSecondDigits: 3 } as const) : {}
+  return new Intl.DateTimeFormat(locale, { hourCycle: "h23", timeZone, ...clock, ...fraction }).format(time)
+}
+
+/** Date, clock and zone. */
+export function formatWholeTime(time: Date, { locale, timeZone }: Place = {}): string {
+  const options: Intl.DateTimeFormatOptions = {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    timeZoneName: "short",
+  }
+  return new Intl.DateTimeFormat(locale, { hourCycle: "h23", timeZone, ...clock, ...options }).format(time)
+}
+
+/** At an axis whose marks are `stepMs` apart: the clock, or the day where marks are days. */
+export function formatTick(time: Date, stepMs: number, { locale, timeZone }: Place = {}): string {
+  const parts: Intl.DateTimeFormatOptions =
+    stepMs >= day
+      ? { day: "numeric", month: "short" }
+      : { hour: "2-digit", minute: "2-digit", ...(stepMs < 60_000 ? { second: "2-digit" } : {}) }
+  return new Intl.DateTimeFormat(locale, { hourCycle: "h23", timeZone, ...parts }).format(time)
+}
+
+const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ["second", 60],
+  ["minute", 60],
+  ["hour", 24],
+  ["day", 30],
+  ["month", 12],
+  ["year", Infinity],
+]
+
+/** "4 min ago", "in 2 days". */
+export function formatAgo(time: Date, { now = new Date(), locale }: Place = {}): string {
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" })
+  let value = (time.getTime() - now.getTime()) / 1000
+  for (const [unit, size] of steps) {
+    if (Math.abs(Math.round(value)) < size) return format.format(Math.round(value), unit)
+    value /= size
+  }
+  return format.format(Math.round(value), "year")
+}
+
+const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit" } as const
+
+/** `2026-11-22` where the reader is. */
+function dayOf(time: Date, timeZone: string | undefined): string {
+  return new Intl.DateTimeFormat("sv-SE", { timeZone }).format(time)
+}
