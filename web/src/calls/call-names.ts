@@ -1,0 +1,20 @@
+/** What a call is called, and how it went. */
+import type { Call } from "../api/calls.ts"
+import type { StatusKind } from "../components/signs/status.tsx"
+
+const opRef = /^weave:\/\/\/[^/]+\/[^/]+\/(?:op|object)\/([^/:]+):/
+
+/** The display name, else the op's without its place and version. */
+export function callName({ display_name, op_name }: Pick<Call, "display_name" | "op_name">): string {
+  return display_name ?? opRef.exec(op_name)?.[1] ?? op_name
+}
+
+export function callStatus({ exception, ended_at }: Pick<Call, "exception" | "ended_at">): StatusKind {
+  if (exception != null) return "error"
+  return ended_at == null ? "running" : "ok"
+}
+
+/** null: it runs still. */
+export function callDuration({ started_at, ended_at }: Pick<Call, "started_at" | "ended_at">): number | null {
+  return ended_at == null ? null : Date.parse(ended_at) - Date.parse(started_at)
+}

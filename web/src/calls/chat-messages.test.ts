@@ -1,0 +1,67 @@
+import { expect, test } from "vitest"
+import type { JsonText } from "../json/json-text.ts"
+import { chatOf } from "./chat-messages.ts"
+
+const read = (inputs: unknown, output: unknown = null) =>
+  chatOf(JSON.stringify(inputs) as JsonText, JSON.stringify(output) as JsonText)
+const said = (inputs: unknown, output: unknown = null) =>
+  read(inputs, output)?.messages.map(({ role, text }) => `${role}: ${text}`)
+const user = { role: "user", content: "4+5=" }
+
+test.each([
+  [
+    "an answer of chat completions",
+    { messages: [user] },
+    { choices: [{ message: { role: "assistant", content: "9" } }] },
+  ],
+  ["a message", { messages: [user] }, { role: "assistant", content: "9" }],
+  ["a text", { messages: [user] }, "9"],
+  ["wrapped arguments", { self: "x", kwargs: { messages: [user] } }, { content: "9" }],
+  [
+    "the Responses API",
+    { input: [user] },
+    { output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "9" }] }] },
+  ],
+  [
+    "parts of Anthropic",
+    { messages: [{ role: "user", content: [{ type: "text", text: "4+5=" }] }] },
+    { content: [{ type: "text", text: "9" }], role: "assistant" },
+  ],
+])("%s is a chat", (_name, inputs, output) => expect(said(inputs, output)).toEqual(["user: 4+5=", "assistant: 9"]))
+
+test.each([[{ question: "x" }], [{ messages: [] }], [{ messages: "none" }], [{ messages: [1, 2] }], [[user]], [null]])(
+  "%j is none",
+  (inputs) => expect(read(inputs)).toBeNull(),
+)
+
+test("calls of tools, thinking, and parts that are no text", () => {
+  const chat = read(
+    {
+      system: "be brief",
+      tools: [{}, {}],
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "image_url", image_url: { url: "data:" } },
+            { type: "text", text: "what?" },
+          ],
+        },
+        { role: "assistant", content: null, tool_calls: [{ function: { name: "look", arguments: '{"n": 1.0}' } }] },
+        { role: "tool", content: "a cat" },
+      ],
+    },
+    {
+      content: [
+        { type: "thinking", thinking: "hm" },
+        { type: "tool_use", name: "say", input: { a: 1 } },
+      ],
+    },
+  )
+  expect(chat?.tools).toBe(2)
+  expect(chat?.answered).toBe(1)
+  expect(chat?.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "tool", "assistant"])
+  expect(chat?.messages[1]?.otherParts).toEqual(["image"])
+  expect(chat?.messages[2]?.toolCalls).toEqual([{ name: "look", arguments: '{"n": 1.0}' }])
+  expect(chat?.messages[4]).toMatchObject({ reasoning: "hm", toolCalls: [{ name: "say", arguments: '{"a":1}' }] })
+})

@@ -1,0 +1,77 @@
+/** What models begin with: the base models that ship with the server, and others that models of this project grew from. */
+import type { ListedModel } from "@heddle/server/wire/training/model.ts"
+import { useBaseModels, useModels } from "../../../api/training.ts"
+import { CopyButton } from "../../../components/controls/copy-button.tsx"
+import { PageBar } from "../../../components/layout/page-bar.tsx"
+import { PlainTable } from "../../../components/layout/plain-table.tsx"
+import { Loaded } from "../../../components/states/loaded.tsx"
+import { Note } from "../../../components/states/note.tsx"
+import { TextLink } from "../../../components/text/link.tsx"
+import { useProjectOfPage } from "../../../shell/current-project.ts"
+import { TrainingTabs } from "../training/training-tabs.tsx"
+import styles from "./base-models-page.module.css"
+
+const mostModels = 100
+
+const heads = [
+  { name: "Base model", className: styles.name },
+  { name: "Where it comes from", className: styles.origin },
+  { name: "Models of this project", className: styles.models },
+]
+
+export function BaseModelsPage() {
+  const project = useProjectOfPage()
+  const shipped = useBaseModels()
+  const models = useModels({ entity: project.entity, project: project.project, limit: mostModels })
+  const grown = Map.groupBy(models.data?.data ?? [], ({ base_model }) => base_model)
+  return (
+    <>
+      <PageBar title="Models & jobs" />
+      <TrainingTabs project={project} />
+      <div className={styles.list}>
+        <Loaded query={shipped} what="base models">
+          {(names) => (
+            <PlainTable label="Base models" heads={heads}>
+              {[...new Set([...names, ...grown.keys()])].map((name) => (
+                <tr key={name}>
+                  <td className={styles.name}>
+                    <span className={styles.copied}>
+                      <code title={name}>{name}</code> <CopyButton text={name} label={`Copy ${name}`} />
+                    </span>
+                  </td>
+                  <td className={styles.origin}>{names.includes(name) ? "ships with the server" : originOf(name)}</td>
+                  <td className={styles.models}>
+                    <Models of={grown.get(name) ?? []} />
+                  </td>
+                </tr>
+              ))}
+            </PlainTable>
+          )}
+        </Loaded>
+        <div className={styles.note}>
+          <Note>
+            Others are named where a model is made: a path of the model hub such as <code>Qwen/Qwen3-0.6B</code>, or a
+            folder on the server. Members may use those that the operator lists in <code>HEDDLE_BASE_MODELS</code>,
+            administrators any.
+          </Note>
+        </div>
+      </div>
+    </>
+  )
+}
+
+function originOf(name: string): string {
+  return name.startsWith("/") ? "a folder on the server" : "the model hub"
+}
+
+function Models({ of }: { of: readonly ListedModel[] }) {
+  if (of.length === 0) return "none"
+  return of.map(({ id, entity, project, name }, index) => (
+    <span key={id}>
+      {index > 0 && ", "}
+      <TextLink to="/$entity/$project/models/$name" params={{ entity, project, name }}>
+        {name}
+      </TextLink>
+    </span>
+  ))
+}

@@ -1,0 +1,7 @@
+import type { EvalRun } from "../../../evaluations/eval-run.ts"
+
+export interface ComparedRun {
+  run: EvalRun
+  /** Model and version. */
+  label: string
+}

@@ -1,0 +1,76 @@
+/** One metric over the runs, by when they started, between the ends of its interval. */
+import { getRouteApi } from "@tanstack/react-router"
+import { type Series, LineChart } from "../../../../components/charts/line-chart.tsx"
+import { SelectField } from "../../../../components/controls/field.tsx"
+import { betterDirection, directionWords, formatValue } from "../../../../evaluations/metrics.ts"
+import { runFigure } from "../../../../evaluations/run-figures.ts"
+import { formatWholeTime } from "../../../../format/times.ts"
+import { metricsOf, type ShownRun } from "./runs-table.tsx"
+import styles from "./runs-chart.module.css"
+
+const route = getRouteApi("/signed-in/$entity/$project/evaluations/$name")
+const chartHeight = 180
+
+export function RunsChart({ runs }: { runs: readonly ShownRun[] }) {
+  const { metric: chosen } = route.useSearch()
+  const navigate = route.useNavigate()
+  const metrics = metricsOf(runs)
+  const metric = metrics.find(({ id }) => id === chosen) ?? metrics[0]
+  if (metric === undefined) return null
+  const points = runs
+    .flatMap(({ run, rows }) => {
+      const figure = rows === undefined ? undefined : runFigure(rows, metric)
+      return figure === undefined ? [] : [{ at: Date.parse(run.startedAt), figure }]
+    })
+    .toReversed()
+  // One run is no line.
+  if (points.length < 2) return null
+  const x = points.map(({ at }) => at)
+  const line = (name: string, y: readonly number[], look: Partial<Series>): Series => ({
+    name,
+    x,
+    y: [...y],
+    color: "series-1",
+    ...look,
+  })
+  const ends = (side: 0 | 1) => points.map(({ figure }) => figure.interval?.[side] ?? figure.mean)
+  return (
+    <section className={styles.chart} aria-label="Over the runs">
+      <header className={styles.head}>
+        <SelectField
+          label="Metric over the runs"
+          isLabelHidden
+          value={metric.id}
+          onChange={({ target }) =>
+            void navigate({ search: (before) => ({ ...before, metric: target.value }), replace: true })
+          }
+        >
+          {metrics.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </SelectField>
+        <span className={styles.note}>
+          over {points.length} runs, dashed: 95 % interval; {directionWords(betterDirection(metric, []))}
+        </span>
+      </header>
+      <LineChart
+        label={`${metric.name} over the runs`}
+        height={chartHeight}
+        isTime
+        series={[
+          line(
+            metric.name,
+            points.map(({ figure }) => figure.mean),
+            {},
+          ),
+          line("low end of the interval", ends(0), { color: "series-0", isDashed: true }),
+          line("high end of the interval", ends(1), { color: "series-0", isDashed: true }),
+        ]}
+        formatX={(at) => formatWholeTime(new Date(at))}
+        formatY={(value) => formatValue(metric, value)}
+      />
+    </section>
+  )
+}

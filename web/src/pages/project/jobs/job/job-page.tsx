@@ -1,0 +1,115 @@
+/** One training job, while it runs and afterwards: how far, how fast, what it says, what its data came to. */
+import type { ListedJob } from "@heddle/server/wire/training/job.ts"
+import { getRouteApi } from "@tanstack/react-router"
+import { useJobEvents, useTrainingJob } from "../../../../api/training.ts"
+import { CopyButton } from "../../../../components/controls/copy-button.tsx"
+import { PageBar } from "../../../../components/layout/page-bar.tsx"
+import { Split } from "../../../../components/layout/split.tsx"
+import { ShortId } from "../../../../components/signs/figures.tsx"
+import { Status } from "../../../../components/signs/status.tsx"
+import { Loaded } from "../../../../components/states/loaded.tsx"
+import { Note } from "../../../../components/states/note.tsx"
+import { TextLink } from "../../../../components/text/link.tsx"
+import { useProjectOfPage } from "../../../../shell/current-project.ts"
+import { jobTitle } from "../../training/job-words.ts"
+import { eventsMs } from "../../training/live.ts"
+import { CancelJob } from "./cancel-job.tsx"
+import { gradientCurves } from "./gradient-curves.ts"
+import { JobCurves } from "./job-curves.tsx"
+import { JobData } from "./job-data.tsx"
+import { JobEvents } from "./job-events.tsx"
+import { JobFigures } from "./job-figures.tsx"
+import styles from "./job-page.module.css"
+
+const route = getRouteApi("/signed-in/$entity/$project/jobs/$id")
+
+export function JobPage() {
+  const { id } = route.useParams()
+  // Another job is another page: nothing of the first stays.
+  return <OneJob key={id} id={id} />
+}
+
+function OneJob({ id }: { id: string }) {
+  const project = useProjectOfPage()
+  const query = useTrainingJob(id, eventsMs)
+  const job = query.data
+  return (
+    <>
+      <PageBar
+        title={job === undefined ? "Job" : jobTitle(job)}
+        crumb={
+          <TextLink isQuiet to="/$entity/$project/jobs" params={{ entity: project.entity, project: project.project }}>
+            Jobs
+          </TextLink>
+        }
+        aside={
+          job && (
+            <span className={styles.aside} aria-live="polite">
+              <Status of={job.status} /> <ShortId of={job.id} />
+            </span>
+          )
+        }
+        actions={
+          job && (
+            <>
+              <CopyButton text={job.id} isWordy words="Copy id" label="Copy id of the job" />
+              {job.ended_at === null && <CancelJob job={job} />}
+            </>
+          )
+        }
+      />
+      <Loaded query={query} what="job">
+        {(found) => <Shown job={found} />}
+      </Loaded>
+    </>
+  )
+}
+
+function Shown({ job }: { job: ListedJob }) {
+  const events = useJobEvents(job.id, eventsMs)
+  const curves = gradientCurves(events.data ?? [])
+  return (
+    <>
+      <JobFigures job={job} curves={curves} />
+      <JobNotes job={job} />
+      <Split
+        label="Width of the events"
+        name="job"
+        start={40}
+        first={
+          <Loaded query={events} what="events">
+            {(found) => <JobEvents events={found} isLive={job.ended_at === null} />}
+          </Loaded>
+        }
+        second={
+          <div className={styles.right}>
+            <JobCurves job={job} curves={curves} />
+            <JobData job={job} />
+          </div>
+        }
+      />
+    </>
+  )
+}
+
+/** Why it ended without a step, and what it warns of. */
+function JobNotes({ job: { status, error_message: reason, warnings, model } }: { job: ListedJob }) {
+  if (reason === null && warnings.length === 0) return null
+  return (
+    <div className={styles.notes}>
+      {reason !== null && (
+        <Note
+          kind={status === "cancelled" ? "plain" : "bad"}
+          title={`The job ${status === "cancelled" ? "was cancelled" : "failed"}: no step was made, ${model} stays where it was.`}
+        >
+          {reason}
+        </Note>
+      )}
+      {warnings.map((warning) => (
+        <Note key={warning} kind="warn">
+          {warning}
+        </Note>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,77 @@
+/** Lets an alias name a version. When it names another one, the question says from where to where it moves. */
+import { type FormEvent, useId, useState } from "react"
+import type { ObjectVersion } from "../../../../api/object-versions.ts"
+import { Button } from "../../../../components/controls/button.tsx"
+import { TextField } from "../../../../components/controls/field.tsx"
+import { Dialog } from "../../../../components/layers/dialog.tsx"
+import styles from "./label-dialog.module.css"
+
+interface AliasDialogProps {
+  version: ObjectVersion
+  versions: readonly ObjectVersion[]
+  error: Error | null
+  isPending: boolean
+  onSet: (alias: string) => void
+  onClose: () => void
+}
+
+export function AliasDialog({ version, versions, error, isPending, onSet, onClose }: AliasDialogProps) {
+  const [typed, setTyped] = useState("")
+  const id = useId()
+  const alias = typed.trim()
+  const { object_id: name, version_index: index, digest } = version
+  const known = [...new Set(versions.flatMap(({ aliases }) => aliases ?? []))].filter((one) => one !== "latest")
+  const holder = alias === "" ? undefined : versions.find(({ aliases }) => aliases?.includes(alias))
+  const isHere = holder?.digest === digest
+  const isMove = holder !== undefined && !isHere
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onSet(alias)
+  }
+  return (
+    <Dialog title={`Which alias names ${name} v${index}?`} isOpen onClose={onClose} width={440}>
+      <form className={styles.form} onSubmit={submit}>
+        <TextField
+          label="Alias"
+          autoFocus
+          isMono
+          list={id}
+          autoComplete="off"
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+          hint="A name of one version at a time, such as production. Clients that ask for it get that version."
+          error={error?.message}
+        />
+        <datalist id={id}>
+          {known.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </datalist>
+        <p aria-live="polite" className={styles.question}>
+          {isHere ? (
+            <>
+              <b>{alias}</b> names v{index} already.
+            </>
+          ) : isMove ? (
+            <>
+              <b>{alias}</b> names v{holder.version_index} now. Move it from v{holder.version_index} to v{index}?
+              Whoever asks for {name}:{alias} gets v{index} from then on.
+            </>
+          ) : (
+            alias !== "" && (
+              <>
+                <b>{alias}</b> is a new alias of {name}.
+              </>
+            )
+          )}
+        </p>
+        <div className={styles.actions}>
+          <Button onClick={onClose}>Leave it</Button>
+          <Button kind="primary" type="submit" disabled={alias === "" || isHere || isPending}>
+            {isMove ? `Move ${alias} from v${holder.version_index} to v${index}` : `Let it name v${index}`}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

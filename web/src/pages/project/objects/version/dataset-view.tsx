@@ -1,0 +1,99 @@
+/** The rows of a version of a dataset: all of them, or those that differ from another version. */
+import { type ObjectVersion, useObjectVersion } from "../../../../api/object-versions.ts"
+import { useTableSizes } from "../../../../api/tables.ts"
+import { Segmented } from "../../../../components/controls/segmented.tsx"
+import { PaneHead } from "../../../../components/layout/pane.tsx"
+import { Empty } from "../../../../components/states/empty.tsx"
+import { Loaded } from "../../../../components/states/loaded.tsx"
+import { formatExact } from "../../../../format/numbers.ts"
+import { tableOfDataset } from "../../../../objects/dataset-table.ts"
+import type { CurrentProject } from "../../../../shell/current-project.ts"
+import { AgainstField } from "./against-field.tsx"
+import { DatasetChanges } from "./dataset-changes.tsx"
+import { DatasetRows } from "./dataset-rows.tsx"
+import type { VersionSearch } from "./version-search.ts"
+import styles from "./dataset-view.module.css"
+
+export interface VersionViewProps {
+  project: CurrentProject
+  version: ObjectVersion
+  /** The other versions, the newest first. */
+  others: readonly ObjectVersion[]
+  /** What it is compared with; undefined: nothing to compare with. */
+  against: ObjectVersion | undefined
+  search: VersionSearch
+  onChange: (next: VersionSearch) => void
+}
+
+export function DatasetView({ table, ...props }: VersionViewProps & { table: string }) {
+  const { project, version, others, against, search, onChange } = props
+  const sizes = useTableSizes(project.id, [table])
+  const size = sizes.data?.tables[0]
+  const isComparing = against !== undefined && search.show !== "all"
+  return (
+    <section className={styles.view} aria-label="Rows">
+      <PaneHead
+        title={isComparing ? `v${version.version_index} against v${against.version_index}` : "Rows"}
+        tools={
+          others.length > 0 && (
+            <>
+              <Segmented
+                size="small"
+                label="Which rows"
+                value={isComparing ? "changes" : "all"}
+                segments={[
+                  { value: "all", label: "All" },
+                  { value: "changes", label: "Changes" },
+                ]}
+                onChange={(show) => onChange({ show: show === "all" ? "all" : "changes", row: undefined })}
+              />
+              <AgainstField
+                others={others}
+                against={against}
+                onChange={(name) => onChange({ against: name, show: "changes" })}
+              />
+            </>
+          )
+        }
+        note={size && `${formatExact(size.count)} rows`}
+      />
+      {isComparing ? (
+        <Compared {...props} key={against.digest} against={against} table={table} />
+      ) : (
+        <Loaded query={sizes} what="rows">
+          {() =>
+            size === undefined ? (
+              <Empty title="The rows are not there">The table that this version names was never stored here.</Empty>
+            ) : size.count === 0 ? (
+              <Empty title="No rows">This version has none.</Empty>
+            ) : (
+              <DatasetRows project={project} table={table} count={size.count} search={search} onChange={onChange} />
+            )
+          }
+        </Loaded>
+      )}
+    </section>
+  )
+}
+
+function Compared({ table, against, ...props }: VersionViewProps & { table: string; against: ObjectVersion }) {
+  const { project, version } = props
+  const body = { project_id: project.id, object_id: version.object_id, digest: against.digest }
+  const read = useObjectVersion(body)
+  return (
+    <Loaded query={read} what="version to compare with">
+      {({ val }) => {
+        const before = tableOfDataset(val, project.id)
+        return before === null ? (
+          <Empty title="Nothing to compare with">v{against.version_index} has no rows of a table.</Empty>
+        ) : (
+          <DatasetChanges
+            project={project}
+            before={{ table: before, name: `v${against.version_index}` }}
+            after={{ table, name: `v${version.version_index}` }}
+          />
+        )
+      }}
+    </Loaded>
+  )
+}

@@ -1,0 +1,98 @@
+/** Aliases and tags of a version: an alias names one version of an object and can be moved, a tag may be on many. */
+import { Flag, Plus, TagIcon, X } from "lucide-react"
+import { useState } from "react"
+import { type ObjectVersion, useChangeLabels } from "../../../../api/object-versions.ts"
+import { Button } from "../../../../components/controls/button.tsx"
+import { Tag } from "../../../../components/signs/tag.tsx"
+import { ErrorNote } from "../../../../components/states/error-note.tsx"
+import type { CurrentProject } from "../../../../shell/current-project.ts"
+import { AliasDialog } from "./alias-dialog.tsx"
+import styles from "./labels.module.css"
+import { RemoveAliasDialog } from "./remove-alias-dialog.tsx"
+import { TagDialog } from "./tag-dialog.tsx"
+
+interface LabelsProps {
+  project: CurrentProject
+  version: ObjectVersion
+  versions: readonly ObjectVersion[]
+}
+
+type Asked = { what: "alias" } | { what: "tag" } | { what: "remove"; alias: string } | null
+
+export function Labels({ project, version, versions }: LabelsProps) {
+  const [asked, setAsked] = useState<Asked>(null)
+  const change = useChangeLabels()
+  const of = { project_id: project.id, object_id: version.object_id, digest: version.digest }
+  const close = () => {
+    change.reset()
+    setAsked(null)
+  }
+  const aliases = version.aliases ?? []
+  return (
+    <div className={styles.bar} role="group" aria-label="Labels of this version">
+      {aliases.map((alias) => (
+        <span key={alias} className={styles.label}>
+          <Tag kind="alias">{alias}</Tag>
+          {/* The newest version has it by itself. */}
+          {alias !== "latest" && (
+            <Button
+              size="small"
+              kind="quiet"
+              icon={X}
+              aria-label={`Take the alias ${alias} off`}
+              onClick={() => setAsked({ what: "remove", alias })}
+            />
+          )}
+        </span>
+      ))}
+      <Button size="small" kind="quiet" icon={Flag} onClick={() => setAsked({ what: "alias" })}>
+        Alias…
+      </Button>
+      {version.tags?.map((tag) => (
+        <span key={tag} className={styles.label}>
+          <Tag icon={TagIcon}>{tag}</Tag>
+          <Button
+            size="small"
+            kind="quiet"
+            icon={X}
+            aria-label={`Take the tag ${tag} off`}
+            onClick={() => change.mutate({ ...of, change: "take", tag })}
+          />
+        </span>
+      ))}
+      <Button size="small" kind="quiet" icon={Plus} onClick={() => setAsked({ what: "tag" })}>
+        Tag…
+      </Button>
+      {asked === null && change.error !== null && <ErrorNote what="The tag is still there." error={change.error} />}
+      {asked?.what === "alias" && (
+        <AliasDialog
+          version={version}
+          versions={versions}
+          error={change.error}
+          isPending={change.isPending}
+          onSet={(alias) => change.mutate({ ...of, change: "set", alias }, { onSuccess: close })}
+          onClose={close}
+        />
+      )}
+      {asked?.what === "remove" && (
+        <RemoveAliasDialog
+          version={version}
+          alias={asked.alias}
+          error={change.error}
+          isPending={change.isPending}
+          onRemove={() => change.mutate({ ...of, change: "remove", alias: asked.alias }, { onSuccess: close })}
+          onClose={close}
+        />
+      )}
+      {asked?.what === "tag" && (
+        <TagDialog
+          version={version}
+          error={change.error}
+          isPending={change.isPending}
+          onAdd={(tag) => change.mutate({ ...of, change: "add", tag }, { onSuccess: close })}
+          onClose={close}
+        />
+      )}
+    </div>
+  )
+}

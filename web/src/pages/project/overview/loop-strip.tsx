@@ -1,0 +1,178 @@
+/** The loop: train, serve, trace, evaluate, label, train again, each with its one figure. */
+import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import { classNames } from "../../../components/class-names.ts"
+import { type Station, stations } from "../../../components/layout/thread.tsx"
+import { Count } from "../../../components/signs/figures.tsx"
+import { Icon } from "../../../components/signs/icon.tsx"
+import { Time } from "../../../components/signs/time.tsx"
+import { formatDuration } from "../../../format/durations.ts"
+import { formatCount, formatShare, thinSpace } from "../../../format/numbers.ts"
+import type { CurrentProject } from "../../../shell/current-project.ts"
+import type { WindowName } from "../time-window.ts"
+import styles from "./loop-strip.module.css"
+import { useLoopFigures } from "./use-loop-figures.ts"
+
+interface LoopStripProps {
+  project: CurrentProject
+  since: WindowName
+}
+
+export function LoopStrip({ project, since }: LoopStripProps) {
+  const { training, serving, tracing, evaluating, labelling } = useLoopFigures(project, since)
+  return (
+    <nav className={styles.loop} aria-label="The loop">
+      <Stop
+        station="train"
+        to="models"
+        project={project}
+        isLive={training?.running !== undefined}
+        figure={
+          training &&
+          (training.running === undefined ? (
+            <Figure unit={training.jobs === 1 ? "job" : "jobs"}>
+              <Count of={training.jobs} isWhole={training.isAll} />
+            </Figure>
+          ) : training.running.share === null ? (
+            <Figure unit={`of ${training.running.model}`}>starts</Figure>
+          ) : (
+            <Figure
+              unit={`of ${training.running.model}`}
+            >{`${Math.floor(training.running.share * 100)}${thinSpace}%`}</Figure>
+          ))
+        }
+        note={
+          training &&
+          (training.running !== undefined ? (
+            training.running.detail
+          ) : training.newest === null ? (
+            "none yet"
+          ) : (
+            <>
+              the last ended <Time at={training.newest} show="ago" />
+            </>
+          ))
+        }
+      />
+      <Stop
+        station="serve"
+        to="models"
+        project={project}
+        figure={
+          serving && (
+            <Figure unit="chat requests">
+              <Count of={serving.requests} />
+            </Figure>
+          )
+        }
+        note={serving && `${formatCount(serving.tokens)} tokens, ${plural(serving.models, "model")}`}
+      />
+      <Stop
+        station="trace"
+        to="traces"
+        project={project}
+        figure={
+          tracing && (
+            <Figure unit="calls">
+              <Count of={tracing.calls} />
+            </Figure>
+          )
+        }
+        note={
+          tracing &&
+          (tracing.calls === 0
+            ? "none in this time"
+            : `${formatShare(tracing.errors / tracing.calls)} errors${tracing.p95 === null ? "" : `, p95 up to ${formatDuration(tracing.p95)}`}`)
+        }
+      />
+      <Stop
+        station="evaluate"
+        to="evaluations"
+        project={project}
+        figure={
+          evaluating && (
+            <Figure unit={evaluating.runs === 1 ? "run" : "runs"}>
+              <Count of={evaluating.runs} isWhole={evaluating.isAll} />
+            </Figure>
+          )
+        }
+        note={
+          evaluating &&
+          (evaluating.newest === null ? (
+            "none yet"
+          ) : (
+            <>
+              the newest <Time at={evaluating.newest} show="ago" />
+            </>
+          ))
+        }
+      />
+      <Stop
+        station="label"
+        to="queues"
+        project={project}
+        figure={
+          labelling && (
+            <Figure unit={`of ${formatCount(labelling.total)}`}>
+              <Count of={labelling.completed} />
+            </Figure>
+          )
+        }
+        note={labelling && (labelling.queues === 0 ? "no queue yet" : `items in ${plural(labelling.queues, "queue")}`)}
+      />
+      <Stop
+        station="again"
+        to="queues"
+        project={project}
+        figure={
+          labelling && (
+            <Figure unit="labelled items">
+              <Count of={labelling.completed} />
+            </Figure>
+          )
+        }
+        note={labelling && (labelling.completed === 0 ? "label calls to train on them" : "may be trained on")}
+      />
+    </nav>
+  )
+}
+
+function Figure({ unit, children }: { unit: ReactNode; children: ReactNode }) {
+  return (
+    <>
+      {children} <small className={styles.unit}>{unit}</small>
+    </>
+  )
+}
+
+interface StopProps {
+  station: Station
+  to: "models" | "traces" | "evaluations" | "queues"
+  project: CurrentProject
+  isLive?: boolean
+  /** undefined: not read yet. */
+  figure: ReactNode
+  note: ReactNode
+}
+
+function Stop({ station, to, project, isLive = false, figure, note }: StopProps) {
+  const { icon, name } = stations[station]
+  return (
+    <Link
+      to={`/$entity/$project/${to}`}
+      params={{ entity: project.entity, project: project.project }}
+      className={classNames(styles.stop, isLive && styles.live)}
+    >
+      <span className={styles.name}>
+        <Icon of={icon} size={14} />
+        {name}
+      </span>
+      <span className={styles.figure}>{figure ?? " "}</span>
+      <span className={styles.note}>{note ?? " "}</span>
+    </Link>
+  )
+}
+
+function plural(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`
+}

@@ -1,0 +1,55 @@
+/** The loop with one figure a station, what its models learn, what runs and waits, the traffic and the newest traces. */
+import { getRouteApi } from "@tanstack/react-router"
+import { Segmented } from "../../../components/controls/segmented.tsx"
+import { PageBar } from "../../../components/layout/page-bar.tsx"
+import type { CurrentProject } from "../../../shell/current-project.ts"
+import type { WindowName } from "../time-window.ts"
+import { LearningModels } from "./learning-models.tsx"
+import { LoopStrip } from "./loop-strip.tsx"
+import { NewestTraces } from "./newest-traces.tsx"
+import styles from "./overview-page.module.css"
+import { RunningNow } from "./running-now.tsx"
+import { Traffic } from "./traffic.tsx"
+import { Waiting } from "./waiting.tsx"
+
+const route = getRouteApi("/signed-in/$entity/$project/")
+
+const ranges: { value: WindowName; label: string }[] = [
+  { value: "24h", label: "24 h" },
+  { value: "7d", label: "7 days" },
+  { value: "30d", label: "30 days" },
+]
+
+export function OverviewPage({ project }: { project: CurrentProject }) {
+  const { since = "24h" } = route.useSearch()
+  const navigate = route.useNavigate()
+  return (
+    <div className={styles.page}>
+      <div className={styles.head}>
+        <PageBar
+          title="Overview"
+          actions={
+            <Segmented
+              label="Range of time"
+              value={since}
+              segments={ranges}
+              onChange={(value) =>
+                void navigate({ search: { since: value === "24h" ? undefined : value }, replace: true })
+              }
+            />
+          }
+        />
+      </div>
+      <LoopStrip project={project} since={since} />
+      <div className={styles.two}>
+        <LearningModels project={project} />
+        <div className={styles.side}>
+          <RunningNow project={project} />
+          <Waiting project={project} />
+        </div>
+      </div>
+      <Traffic project={project} since={since} />
+      <NewestTraces project={project} />
+    </div>
+  )
+}

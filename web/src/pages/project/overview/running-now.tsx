@@ -1,0 +1,56 @@
+/** Jobs that run or wait for their turn. */
+import { Zap } from "lucide-react"
+import { useTrainingJobs } from "../../../api/training.ts"
+import { useNow } from "../../../clock/use-now.ts"
+import { PaneHead } from "../../../components/layout/pane.tsx"
+import { Loaded } from "../../../components/states/loaded.tsx"
+import { ProgressRow } from "../../../components/states/progress-row.tsx"
+import { TextLink } from "../../../components/text/link.tsx"
+import type { CurrentProject } from "../../../shell/current-project.ts"
+import { jobProgress } from "../training/job-progress.ts"
+import { jobTitle } from "../training/job-words.ts"
+import { quick } from "./live.ts"
+import styles from "./running-now.module.css"
+
+export function RunningNow({ project }: { project: CurrentProject }) {
+  const { entity, project: name } = project
+  const now = useNow(1)
+  const jobs = useTrainingJobs({ entity, project: name, status: ["running", "queued"], limit: 20 }, quick)
+  return (
+    <section aria-label="Running now">
+      <PaneHead title="Running now" note={jobs.data?.data.length || undefined} />
+      <Loaded query={jobs} what="jobs">
+        {({ data }) =>
+          data.length === 0 ? (
+            <p className={styles.none}>Nothing runs. A job begins with the next train call of ART, or an SFT upload.</p>
+          ) : (
+            <ul aria-live="polite">
+              {data.map((job) => {
+                const { share, leftMs, detail } = jobProgress(job, now)
+                return (
+                  <li key={job.id} className={styles.job}>
+                    <ProgressRow
+                      icon={Zap}
+                      title={
+                        <TextLink
+                          isQuiet
+                          to="/$entity/$project/jobs/$id"
+                          params={{ entity, project: name, id: job.id }}
+                        >
+                          {jobTitle(job)}
+                        </TextLink>
+                      }
+                      share={share}
+                      leftMs={leftMs}
+                      detail={detail}
+                    />
+                  </li>
+                )
+              })}
+            </ul>
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}

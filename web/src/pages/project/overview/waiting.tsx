@@ -1,0 +1,101 @@
+/** What waits for a person: items to label, and jobs that failed lately, with their reason. */
+import { Highlighter } from "lucide-react"
+import type { ReactNode } from "react"
+import { useQueues, useQueueStats } from "../../../api/annotation-queues.ts"
+import { useTrainingJobs } from "../../../api/training.ts"
+import { useNow } from "../../../clock/use-now.ts"
+import { LinkButton } from "../../../components/controls/button.tsx"
+import { PaneHead } from "../../../components/layout/pane.tsx"
+import { Icon } from "../../../components/signs/icon.tsx"
+import { StatusIcon } from "../../../components/signs/status.tsx"
+import { Loaded } from "../../../components/states/loaded.tsx"
+import { formatCount } from "../../../format/numbers.ts"
+import type { CurrentProject } from "../../../shell/current-project.ts"
+import { slow } from "./live.ts"
+import styles from "./waiting.module.css"
+
+const mostQueues = 100
+const mostShown = 6
+const lately = 3 * 24 * 3600 * 1000
+
+export function Waiting({ project }: { project: CurrentProject }) {
+  const { entity, project: name, id } = project
+  const now = useNow(60)
+  const queues = useQueues({ project_id: id, limit: mostQueues }, slow)
+  const queueIds = (queues.data ?? []).map((queue) => queue.id)
+  const stats = useQueueStats({ project_id: id, queue_ids: queueIds }, { ...slow, enabled: queueIds.length > 0 })
+  const failed = useTrainingJobs({ entity, project: name, status: ["failed"], limit: mostShown }, slow)
+
+  const open = (queues.data ?? []).flatMap((queue) => {
+    const counts = stats.data?.stats.find((one) => one.queue_id === queue.id)
+    const left = counts === undefined ? 0 : counts.total_items - counts.completed_items
+    return left > 0 && counts !== undefined ? [{ queue, left, total: counts.total_items }] : []
+  })
+  const recent = (failed.data?.data ?? []).filter(({ ended_at }) => Date.parse(ended_at ?? "") > now - lately)
+  const count = open.length + recent.length
+
+  return (
+    <section aria-label="Waiting for you">
+      <PaneHead title="Waiting for you" note={count === 0 ? undefined : count} />
+      <Loaded query={queues} what="queues">
+        {() =>
+          count === 0 ? (
+            <p className={styles.none}>Nothing waits. Open items of labelling queues and failed jobs stand here.</p>
+          ) : (
+            <ul>
+              {open.slice(0, mostShown).map(({ queue, left, total }) => (
+                <Line
+                  key={queue.id}
+                  icon={<Icon of={Highlighter} size={14} />}
+                  title={`${formatCount(left)} ${left === 1 ? "item" : "items"} of ${queue.name}`}
+                  note={`${formatCount(total - left)} of ${formatCount(total)} labelled`}
+                  action={
+                    <LinkButton
+                      size="small"
+                      to="/$entity/$project/queues/$id/label"
+                      params={{ entity, project: name, id: queue.id }}
+                    >
+                      Start
+                    </LinkButton>
+                  }
+                />
+              ))}
+              {recent.map((job) => (
+                <Line
+                  key={job.id}
+                  icon={<StatusIcon of="failed" name="failed" />}
+                  title={`A job of ${job.model} failed`}
+                  note={job.error_message ?? "it gave no reason"}
+                  action={
+                    <LinkButton
+                      size="small"
+                      to="/$entity/$project/jobs/$id"
+                      params={{ entity, project: name, id: job.id }}
+                    >
+                      Look
+                    </LinkButton>
+                  }
+                />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}
+
+function Line({ icon, title, note, action }: { icon: ReactNode; title: string; note: string; action: ReactNode }) {
+  return (
+    <li className={styles.line}>
+      {icon}
+      <div className={styles.words}>
+        <span className={styles.title}>{title}</span>
+        <span className={styles.note} title={note}>
+          {note}
+        </span>
+      </div>
+      {action}
+    </li>
+  )
+}

@@ -1,0 +1,65 @@
+/** The first page of a project: its overview, or, while nothing has happened in it, how the first thing gets there. */
+import { lazy, Suspense, useState } from "react"
+import { PageBar } from "../../components/layout/page-bar.tsx"
+import { ErrorNote } from "../../components/states/error-note.tsx"
+import { SkeletonRows } from "../../components/states/skeleton.tsx"
+import { useCurrentProject } from "../../shell/current-project.ts"
+import styles from "./project-home.module.css"
+import { isQuiet, usePulse } from "./use-pulse.ts"
+
+const FirstRunPage = lazy(() =>
+  import("./first-run/first-run-page.tsx").then(({ FirstRunPage: loaded }) => ({ default: loaded })),
+)
+const OverviewPage = lazy(() =>
+  import("./overview/overview-page.tsx").then(({ OverviewPage: loaded }) => ({ default: loaded })),
+)
+
+/** While it waits for the first call. */
+const waitingMs = 1500
+
+export function ProjectHome() {
+  const project = useCurrentProject()
+  if (project === null) throw new Error("this page belongs to a project")
+  // Another project is another page: nothing of the first stays.
+  return <Home key={project.id} />
+}
+
+type Face = "first-run" | "overview"
+
+function Home() {
+  const project = useCurrentProject()
+  const [face, setFace] = useState<Face | null>(null)
+  const { pulse, error, retry } = usePulse(
+    project ?? { entity: "", project: "", id: "" },
+    face === "first-run" ? waitingMs : false,
+  )
+  // Which it is, is decided once: the first call turns the first run, it does not take it away from who reads it.
+  if (face === null && pulse !== undefined) setFace(isQuiet(pulse) ? "first-run" : "overview")
+  if (project === null) return null
+  if (face === "first-run" && pulse !== undefined) {
+    return (
+      <Suspense>
+        <FirstRunPage project={project} pulse={pulse} error={error} onOverview={() => setFace("overview")} />
+      </Suspense>
+    )
+  }
+  if (face === "overview") {
+    return (
+      <Suspense>
+        <OverviewPage project={project} />
+      </Suspense>
+    )
+  }
+  return (
+    <>
+      <PageBar title="Overview" />
+      {error ? (
+        <div className={styles.error}>
+          <ErrorNote what="The project could not be read." error={error} onRetry={retry} />
+        </div>
+      ) : (
+        <SkeletonRows what="Reading the project" />
+      )}
+    </>
+  )
+}

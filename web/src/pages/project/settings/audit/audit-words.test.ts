@@ -1,0 +1,36 @@
+import type { AuditLog } from "@heddle/server/wire/platform/audit-log.ts"
+import { expect, test } from "vitest"
+import { actorOf, detailsOf } from "./audit-words.ts"
+
+const entry = (details: object): AuditLog => ({
+  id: "audit_log-1",
+  object: "organization.audit_log",
+  type: "user.added",
+  effective_at: 0,
+  outcome: "succeeded",
+  actor: { type: "api_key", api_key: { id: "k", type: "user", user: { id: "u", username: "ada" } } },
+  request_id: null,
+  team: null,
+  "user.added": details,
+})
+
+test("details are read without the id, whatever they hold", () => {
+  const details = {
+    id: "x",
+    username: "grace",
+    is_admin: false,
+    teams: ["lab", "shop"],
+    models: null,
+    steps: 3,
+    none: [],
+  }
+  expect(detailsOf(entry(details))).toBe(
+    "username grace, is admin no, teams lab shop, models default, steps 3, none none",
+  )
+  expect(detailsOf({ ...entry({}), type: "model.deleted" })).toBe("")
+})
+
+test("the server is nobody", () => {
+  expect(actorOf(entry({}))).toEqual({ username: "ada", apiKeyId: "k" })
+  expect(actorOf({ ...entry({}), actor: { type: "server" } })).toBeNull()
+})

@@ -1,0 +1,83 @@
+/** Makes a key: its name, when it ends, and, where an administrator makes it, whose it is. */
+import { type FormEvent, useState } from "react"
+import { type CreatedApiKey, useCreateApiKey } from "../../../../api/api-keys.ts"
+import { useUsers } from "../../../../api/organization.ts"
+import { useSession } from "../../../../api/session.ts"
+import { useNow } from "../../../../clock/use-now.ts"
+import { Button } from "../../../../components/controls/button.tsx"
+import { SelectField, TextField } from "../../../../components/controls/field.tsx"
+import { Dialog } from "../../../../components/layers/dialog.tsx"
+import { ErrorNote } from "../../../../components/states/error-note.tsx"
+import { endOfKey, keyLives, type KeyLife } from "./key-lives.ts"
+import styles from "./new-key.module.css"
+
+interface NewKeyProps {
+  onMade: (made: CreatedApiKey) => void
+  onClose: () => void
+}
+
+export function NewKey({ onMade, onClose }: NewKeyProps) {
+  const { user } = useSession()
+  const users = useUsers({ enabled: user.is_admin })
+  const [name, setName] = useState("")
+  const [username, setUsername] = useState(user.username)
+  const [life, setLife] = useState<KeyLife>("90 days")
+  const [day, setDay] = useState("")
+  const create = useCreateApiKey()
+  const now = useNow(60)
+  const end = endOfKey(life, day, now)
+  const owners = users.data?.data.filter(({ disabled }) => !disabled) ?? [user]
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const body = { name: name.trim(), username, ...(end === null ? {} : { expires_at: end.toISOString() }) }
+    create.mutate(body, {
+      onSuccess: (made) => {
+        onMade(made)
+        onClose()
+      },
+    })
+  }
+  return (
+    <Dialog title="New key" isOpen onClose={onClose} width={420}>
+      <form className={styles.form} onSubmit={submit}>
+        <TextField
+          label="Name"
+          autoFocus
+          maxLength={128}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          hint="The program or machine that it is for: it stands in the record of changes."
+        />
+        {user.is_admin && (
+          <SelectField label="Whose it is" value={username} onChange={(event) => setUsername(event.target.value)}>
+            {owners.map((one) => (
+              <option key={one.username}>{one.username}</option>
+            ))}
+          </SelectField>
+        )}
+        <SelectField label="Ends after" value={life} onChange={(event) => setLife(event.target.value as KeyLife)}>
+          {keyLives.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </SelectField>
+        {life === "until a day" && (
+          <TextField
+            label="Last day"
+            type="date"
+            required
+            value={day}
+            onChange={(event) => setDay(event.target.value)}
+            error={end !== null && end.getTime() < now ? "The day is past; choose one to come." : undefined}
+          />
+        )}
+        {create.error && <ErrorNote what="No key was made." error={create.error} />}
+        <div className={styles.actions}>
+          <Button onClick={onClose}>Leave it</Button>
+          <Button kind="primary" type="submit" disabled={name.trim() === "" || create.isPending}>
+            Make key
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,54 @@
+/** Deletes a project, after saying what goes with it and having its name typed. */
+import { useNavigate } from "@tanstack/react-router"
+import { Trash2 } from "lucide-react"
+import { useState } from "react"
+import { useDeleteProject } from "../../../../api/projects.ts"
+import { Button } from "../../../../components/controls/button.tsx"
+import { TextField } from "../../../../components/controls/field.tsx"
+import { Confirm } from "../../../../components/layers/confirm.tsx"
+
+export function DeleteProject({ entity, project }: { entity: string; project: string }) {
+  const [isAsked, setAsked] = useState(false)
+  const [typed, setTyped] = useState("")
+  const remove = useDeleteProject()
+  const navigate = useNavigate()
+  const close = () => {
+    setAsked(false)
+    setTyped("")
+  }
+  return (
+    <>
+      <Button kind="danger" icon={Trash2} onClick={() => setAsked(true)}>
+        Delete project…
+      </Button>
+      {isAsked && (
+        <Confirm
+          title={`Delete ${entity}/${project}?`}
+          action="Delete project"
+          failure="The project is as before."
+          change={remove}
+          isReady={typed.trim() === project}
+          onConfirm={() => remove.mutate({ entity, name: project, leave: () => navigate({ to: "/" }) })}
+          onClose={close}
+        >
+          <p>
+            Its traces, feedback, datasets, prompts, evaluations, labels, runs, costs and usage are deleted, and its
+            models with every step. Jobs that run are cancelled. It cannot be undone.
+          </p>
+          <p>
+            Kept: uploaded training files, which are the team's, and the entry in the record of changes that says who
+            did it. A client that goes on logging makes a new project of this name, an empty one.
+          </p>
+          <TextField
+            label={`To go on, type ${project}`}
+            autoFocus
+            autoComplete="off"
+            spellCheck={false}
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,26 @@
+/** Ranges of time in buckets whose edges do not move with the clock, so that what was read can be kept. */
+
+/** The edge of the bucket that holds a time; all in seconds. */
+export function bucketStart(seconds: number, bucketSeconds: number): number {
+  return Math.floor(seconds / bucketSeconds) * bucketSeconds
+}
+
+export const windows = {
+  "24h": { name: "last 24 hours", seconds: 24 * 3600, bucketSeconds: 1200, bucketName: "20 min", usageWidth: "1h" },
+  "7d": { name: "last 7 days", seconds: 7 * 24 * 3600, bucketSeconds: 3 * 3600, bucketName: "3 h", usageWidth: "1h" },
+  "30d": {
+    name: "last 30 days",
+    seconds: 30 * 24 * 3600,
+    bucketSeconds: 12 * 3600,
+    bucketName: "12 h",
+    usageWidth: "1d",
+  },
+} as const
+
+export type WindowName = keyof typeof windows
+
+/** Where a window begins now, in seconds since 1970. */
+export function windowStart(name: WindowName, now: number): number {
+  const { seconds, bucketSeconds } = windows[name]
+  return bucketStart(now / 1000, bucketSeconds) - seconds + bucketSeconds
+}

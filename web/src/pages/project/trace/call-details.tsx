@@ -1,0 +1,182 @@
+/** What is stored of one call: what was said, what went in and came out, why it failed, what it used, what was thought of it. */
+import { ChevronDown, ChevronUp } from "lucide-react"
+import type { ReactNode } from "react"
+import { type Call, useCallUsage } from "../../../api/calls.ts"
+import { useWholeCall } from "../../../api/trace-calls.ts"
+import { callDuration, callStatus } from "../../../calls/call-names.ts"
+import { callFacts, type TokenCount, tokensOfUsage } from "../../../calls/call-summary.ts"
+import { chatOf } from "../../../calls/chat-messages.ts"
+import type { Span } from "../../../calls/trace-tree.ts"
+import { Button } from "../../../components/controls/button.tsx"
+import { CopyButton } from "../../../components/controls/copy-button.tsx"
+import { JsonViewer } from "../../../components/json/json-viewer.tsx"
+import { type TabItem, Tabs } from "../../../components/layout/tabs.tsx"
+import { Icon } from "../../../components/signs/icon.tsx"
+import { Status } from "../../../components/signs/status.tsx"
+import { Tag } from "../../../components/signs/tag.tsx"
+import { ErrorNote } from "../../../components/states/error-note.tsx"
+import { Note } from "../../../components/states/note.tsx"
+import { SkeletonRows } from "../../../components/states/skeleton.tsx"
+import { formatDuration } from "../../../format/durations.ts"
+import { formatMoney } from "../../../format/money.ts"
+import { formatExact } from "../../../format/numbers.ts"
+import { formatBytes } from "../../../format/sizes.ts"
+import { formatClock } from "../../../format/times.ts"
+import type { CurrentProject } from "../../../shell/current-project.ts"
+import { CallCode } from "./call-code.tsx"
+import styles from "./call-details.module.css"
+import { CallFacts } from "./call-facts.tsx"
+import { CallFeedback } from "./call-feedback.tsx"
+import { ChatView } from "./chat-view.tsx"
+import { Failure } from "./failure.tsx"
+import { kindSigns } from "./kind-signs.ts"
+import type { TraceTab } from "./trace-search.ts"
+
+interface CallDetailsProps {
+  project: CurrentProject
+  span: Span
+  /** undefined: the one that says most. */
+  tab: TraceTab | undefined
+  onTab: (tab: TraceTab) => void
+  onStep: (step: 1 | -1) => void
+}
+
+const runningMs = 2_000
+/** A larger chat is shown as JSON, which opens on demand. */
+const largestChat = 2_000_000
+
+export function CallDetails({ project, span, tab, onTab, onStep }: CallDetailsProps) {
+  const query = useWholeCall(project.id, span.id, runningMs)
+  const call = query.data?.[0]
+  const { icon, color, name } = kindSigns[span.kind]
+  return (
+    <section className={styles.pane} aria-label="Selected call">
+      <div className={styles.head}>
+        <span className={styles.kind} style={{ color: `var(--${color})` }}>
+          <Icon of={icon} name={name} />
+        </span>
+        <h2 className={styles.name} title={span.name}>
+          {span.name}
+        </h2>
+        {call !== undefined && <Status of={callStatus(call)} />}
+        <span className={styles.tools}>
+          <span className={styles.copy}>
+            id <CopyButton text={span.id} label="Copy the id of the call" />
+          </span>
+          <CopyLink />
+          <Button size="small" kind="quiet" icon={ChevronUp} aria-label="Previous call" onClick={() => onStep(-1)} />
+          <Button size="small" kind="quiet" icon={ChevronDown} aria-label="Next call" onClick={() => onStep(1)} />
+        </span>
+      </div>
+      {query.error !== null && (
+        <div className={styles.error}>
+          <ErrorNote what="The call could not be read." error={query.error} onRetry={() => void query.refetch()} />
+        </div>
+      )}
+      {call !== undefined ? (
+        <Read project={project} call={call} hasInside={span.children.length > 0} tab={tab} onTab={onTab} />
+      ) : query.isSuccess ? (
+        <div className={styles.error}>
+          <Note title="The call is gone.">It was deleted while the trace was open.</Note>
+        </div>
+      ) : (
+        query.error === null && <SkeletonRows what="Reading the call" rows={8} />
+      )}
+    </section>
+  )
+}
+
+function CopyLink() {
+  return (
+    <span className={styles.copy}>
+      link <CopyButton text={window.location.href} label="Copy the link to the call" />
+    </span>
+  )
+}
+
+interface ReadProps extends Pick<CallDetailsProps, "project" | "tab" | "onTab"> {
+  call: Call
+  hasInside: boolean
+}
+
+function Read({ project, call, hasInside, tab, onTab }: ReadProps) {
+  const facts = callFacts(call.summary)
+  const isChat = call.inputs.length + call.output.length <= largestChat
+  const chat = isChat ? chatOf(call.inputs, call.output) : null
+  const isOpRef = call.op_name.startsWith("weave:///")
+  const tabs: TabItem<TraceTab>[] = [
+    ...(chat === null ? [] : [{ id: "chat" as const, label: "Chat" }]),
+    { id: "input", label: "Input" },
+    { id: "output", label: "Output" },
+    { id: "feedback", label: "Feedback", ...(facts.feedback.length > 0 ? { count: facts.feedback.length } : {}) },
+    { id: "details", label: "Details" },
+    ...(isOpRef ? [{ id: "code" as const, label: "Code" }] : []),
+  ]
+  const open = tabs.find(({ id }) => id === tab)?.id ?? (chat === null ? "input" : "chat")
+  return (
+    <>
+      <Figures project={project} call={call} hasInside={hasInside} own={facts.tokens} />
+      {call.exception != null && <Failure exception={call.exception} />}
+      <Tabs label="Parts of the call" tabs={tabs} open={open} onOpen={onTab}>
+        <div className={styles.body}>
+          {open === "chat" && chat !== null && <ChatView chat={chat} />}
+          {open === "input" && <JsonViewer label="Input" text={call.inputs} />}
+          {open === "output" &&
+            (call.ended_at == null && call.output === "null" ? (
+              <p className={styles.empty}>The call runs still. Its output shows here when it has ended.</p>
+            ) : (
+              <JsonViewer label="Output" text={call.output} />
+            ))}
+          {open === "feedback" && <CallFeedback project={project} callId={call.id} marks={facts.feedback} />}
+          {open === "details" && <CallFacts call={call} />}
+          {open === "code" && <CallCode opRef={call.op_name} />}
+        </div>
+      </Tabs>
+    </>
+  )
+}
+
+interface FiguresProps extends Pick<ReadProps, "project" | "call" | "hasInside"> {
+  own: TokenCount | null
+}
+
+function Figures({ project, call, hasInside, own }: FiguresProps) {
+  const usage = useCallUsage(
+    { project_id: project.id, call_ids: [call.id], include_costs: true, limit: 100_000 },
+    { enabled: hasInside && own === null },
+  )
+  const tokens = own ?? tokensOfUsage(usage.data?.call_usage[call.id])
+  const duration = callDuration(call)
+  return (
+    <dl className={styles.figures}>
+      <Figure name="Started">{formatClock(new Date(call.started_at), {}, true)}</Figure>
+      <Figure name="Duration">{duration === null ? "runs still" : formatDuration(duration)}</Figure>
+      {tokens !== null && (
+        <>
+          <Figure name={own === null ? "Tokens inside" : "Tokens"}>
+            {formatExact(tokens.input)} <small>in{tokens.cached > 0 && `, ${formatExact(tokens.cached)} cached`}</small>{" "}
+            + {formatExact(tokens.output)} <small>out</small>
+          </Figure>
+          <Figure name="Cost">{formatMoney(tokens.cost)}</Figure>
+          <Figure name={tokens.models.length === 1 ? "Model" : "Models"}>
+            {tokens.models.map((model) => (
+              <Tag key={model} isMono title={model}>
+                {model}
+              </Tag>
+            ))}
+          </Figure>
+        </>
+      )}
+      {call.storage_size_bytes !== null && <Figure name="Size">{formatBytes(call.storage_size_bytes)}</Figure>}
+    </dl>
+  )
+}
+
+function Figure({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,82 @@
+/** What people and scorers said of a call, and a line to say more. */
+import { ThumbsDown, ThumbsUp } from "lucide-react"
+import { type FormEvent, useRef, useState } from "react"
+import { useGiveFeedback } from "../../../api/feedback.ts"
+import type { FeedbackMark } from "../../../calls/call-summary.ts"
+import { Button } from "../../../components/controls/button.tsx"
+import { TextField } from "../../../components/controls/field.tsx"
+import { type Head, PlainTable } from "../../../components/layout/plain-table.tsx"
+import { Time } from "../../../components/signs/time.tsx"
+import { ErrorNote } from "../../../components/states/error-note.tsx"
+import { useKeys } from "../../../keys/use-keys.ts"
+import type { CurrentProject } from "../../../shell/current-project.ts"
+import styles from "./call-feedback.module.css"
+
+interface CallFeedbackProps {
+  project: CurrentProject
+  callId: string
+  marks: readonly FeedbackMark[]
+}
+
+const heads: Head[] = [
+  { name: "Name", className: styles.name },
+  { name: "Value" },
+  { name: "By", className: styles.by },
+  { name: "Time", className: styles.time },
+]
+
+export function CallFeedback({ project, callId, marks }: CallFeedbackProps) {
+  const [note, setNote] = useState("")
+  const field = useRef<HTMLInputElement>(null)
+  const give = useGiveFeedback()
+  const send = (feedback_type: string, payload: Record<string, unknown>, onSuccess?: () => void) =>
+    give.mutate(
+      { project_id: project.id, weave_ref: `weave:///${project.id}/call/${callId}`, feedback_type, payload },
+      onSuccess === undefined ? {} : { onSuccess },
+    )
+  const save = (event: FormEvent) => {
+    event.preventDefault()
+    if (note.trim() !== "") send("wandb.note.1", { note: note.trim() }, () => setNote(""))
+  }
+  const react = (emoji: string) =>
+    send("wandb.reaction.1", { emoji, alias: emoji, detoned: emoji, detoned_alias: emoji })
+  useKeys([{ keys: "n", label: "note", group: "Trace", run: () => field.current?.focus() }])
+  return (
+    <div className={styles.feedback}>
+      {marks.length === 0 ? (
+        <p className={styles.none}>Nobody has said anything of this call yet.</p>
+      ) : (
+        <PlainTable label="Feedback" heads={heads}>
+          {marks.map(({ id, kind, name, text, creator, at }) => (
+            <tr key={id}>
+              <td className={styles.name}>{kind === "reaction" ? "reaction" : name}</td>
+              <td className={styles.value} title={text}>
+                {text}
+              </td>
+              <td className={styles.by}>{creator ?? ""}</td>
+              <td className={styles.time}>
+                <Time at={at} />
+              </td>
+            </tr>
+          ))}
+        </PlainTable>
+      )}
+      {give.error !== null && <ErrorNote what="The feedback was not stored." error={give.error} />}
+      <form className={styles.form} onSubmit={save}>
+        <Button icon={ThumbsUp} aria-label="Good" disabled={give.isPending} onClick={() => react("👍")} />
+        <Button icon={ThumbsDown} aria-label="Bad" disabled={give.isPending} onClick={() => react("👎")} />
+        <TextField
+          ref={field}
+          label="Note"
+          isLabelHidden
+          placeholder="Note"
+          value={note}
+          onChange={(event) => setNote(event.target.value)}
+        />
+        <Button type="submit" disabled={give.isPending || note.trim() === ""}>
+          Save note
+        </Button>
+      </form>
+    </div>
+  )
+}

@@ -1,0 +1,108 @@
+/** A chat as it was said: who, what, and which tools were called. */
+import { Bot, Image, type LucideIcon, Settings, User, Wrench } from "lucide-react"
+import { useState } from "react"
+import type { Chat, ChatMessage } from "../../../calls/chat-messages.ts"
+import { Button } from "../../../components/controls/button.tsx"
+import { Icon } from "../../../components/signs/icon.tsx"
+import { Tag } from "../../../components/signs/tag.tsx"
+import { LongText } from "../../../components/text/long-text.tsx"
+import { Markdown } from "../../../components/text/markdown.tsx"
+import { formatCount } from "../../../format/numbers.ts"
+import styles from "./chat-view.module.css"
+
+const icons: Record<string, LucideIcon> = {
+  system: Settings,
+  developer: Settings,
+  user: User,
+  assistant: Bot,
+  tool: Wrench,
+}
+
+/** Of a longer chat the middle comes on demand. */
+const shownAtEnds = 30
+/** Longer text is not read as Markdown, which would stop the page. */
+const longestMarkdown = 50_000
+
+export function ChatView({ chat }: { chat: Chat }) {
+  const [isWhole, setWhole] = useState(false)
+  const { messages } = chat
+  const hidden = messages.length - 2 * shownAtEnds
+  const isCut = hidden > 0 && !isWhole
+  const shown = isCut ? messages.slice(0, shownAtEnds) : messages
+  return (
+    <ol className={styles.chat} aria-label="Chat">
+      {shown.map((message, index) => (
+        <Message key={index} message={message} tools={index === 0 ? chat.tools : 0} />
+      ))}
+      {isCut && (
+        <>
+          <li className={styles.more}>
+            <Button onClick={() => setWhole(true)}>Show {formatCount(hidden)} more messages</Button>
+          </li>
+          {messages.slice(-shownAtEnds).map((message, index) => (
+            <Message key={messages.length - shownAtEnds + index} message={message} tools={0} />
+          ))}
+        </>
+      )}
+    </ol>
+  )
+}
+
+/** Instructions are long, and the same from call to call. */
+const longInstructions = 400
+
+function Message({ message, tools }: { message: ChatMessage; tools: number }) {
+  const { role, text, reasoning, toolCalls, otherParts } = message
+  const isInstruction = role === "system" || role === "developer"
+  return (
+    <li className={styles.message}>
+      <span className={styles.who}>
+        <Icon of={icons[role] ?? User} size={14} />
+        {role}
+      </span>
+      <div className={styles.said}>
+        {reasoning !== "" && (
+          <details>
+            <summary className={styles.summary}>Thinking, {formatCount(reasoning.length)} characters</summary>
+            <LongText text={reasoning} />
+          </details>
+        )}
+        {isInstruction && text.length > longInstructions ? (
+          <details>
+            <summary className={styles.summary}>Instructions, {formatCount(text.length)} characters</summary>
+            <Words text={text} role={role} />
+          </details>
+        ) : (
+          text !== "" && <Words text={text} role={role} />
+        )}
+        {tools > 0 && <p className={styles.note}>{formatCount(tools)} tools were offered.</p>}
+        {otherParts.map((part, index) => (
+          <Tag key={index} icon={Image}>
+            {part}
+          </Tag>
+        ))}
+        {toolCalls.map((call, index) => (
+          <div key={index} className={styles.call}>
+            <div className={styles.callHead}>
+              <Icon of={Wrench} size={12} /> <b>{call.name}</b>
+            </div>
+            <pre className={styles.code} tabIndex={0} aria-label={`Arguments of ${call.name}`}>
+              {call.arguments}
+            </pre>
+          </div>
+        ))}
+      </div>
+    </li>
+  )
+}
+
+function Words({ text, role }: { text: string; role: string }) {
+  if (role === "tool") {
+    return (
+      <pre className={styles.result} tabIndex={0} aria-label="Result of the tool">
+        {text}
+      </pre>
+    )
+  }
+  return role === "assistant" && text.length <= longestMarkdown ? <Markdown text={text} /> : <LongText text={text} />
+}

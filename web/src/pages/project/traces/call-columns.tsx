@@ -1,0 +1,252 @@
+/** The columns of a table of calls: those that every call has, and any path of its payloads. */
+import { MessageSquareText } from "lucide-react"
+import type { Call } from "../../../api/calls.ts"
+import { callDuration, callName, callStatus } from "../../../calls/call-names.ts"
+import type { CallFacts, FeedbackMark, TokenCount } from "../../../calls/call-summary.ts"
+import { fieldOf } from "../../../calls/filter/filter-fields.ts"
+import { matchSnippet } from "../../../calls/match-snippet.ts"
+import { valueAt } from "../../../calls/payload-path.ts"
+import { payloadPreview } from "../../../calls/payload-preview.ts"
+import type { Column } from "../../../components/data-table/columns.ts"
+import { ShortId } from "../../../components/signs/figures.tsx"
+import { Status } from "../../../components/signs/status.tsx"
+import { Tag } from "../../../components/signs/tag.tsx"
+import { Time } from "../../../components/signs/time.tsx"
+import { TextLink } from "../../../components/text/link.tsx"
+import { formatDuration } from "../../../format/durations.ts"
+import { formatMoney } from "../../../format/money.ts"
+import { formatCount, formatExact } from "../../../format/numbers.ts"
+import { formatBytes } from "../../../format/sizes.ts"
+import type { JsonText } from "../../../json/json-text.ts"
+import type { CurrentProject } from "../../../shell/current-project.ts"
+import styles from "./call-columns.module.css"
+
+export interface CallRow {
+  call: Call
+  facts: CallFacts
+  tokens: TokenCount | null
+  /** undefined: not read yet. */
+  payload: Call | undefined
+  /** Its payloads are too large to be read for a line. */
+  isLarge: boolean
+}
+
+export interface ColumnContext {
+  project: CurrentProject
+  /** Looked for in inputs and outputs. */
+  words: readonly string[]
+  /** A long one of the rows that are seen: what the bars of durations are measured by. */
+  longMs: number
+  /** There is room for few columns. */
+  isNarrow: boolean
+}
+
+/** What the API sorts by, by the column. */
+export const sortFields: Readonly<Record<string, string>> = {
+  time: "started_at",
+  status: "summary.weave.status",
+  name: "summary.weave.trace_name",
+  duration: "summary.weave.latency_ms",
+}
+
+/** null: calls cannot be sorted by it. */
+export function sortFieldOf(column: string): string | null {
+  return sortFields[column] ?? (isPath(column) ? column : null)
+}
+
+export const isPath = (column: string) => fieldOf(column)?.kind === "json" && column.includes(".")
+
+export const usualColumns = ["time", "status", "name", "input", "output", "duration", "tokens", "cost", "feedback"]
+
+const widest = 44
+
+export function callColumns({ project, words, longMs, isNarrow: narrow }: ColumnContext): Column<CallRow>[] {
+  return [
+    {
+      id: "time",
+      title: "Time",
+      width: narrow ? 82 : 84,
+      isSortable: true,
+      cell: ({ call }) => (
+        <span className={styles.time}>
+          <Time at={call.started_at} />
+        </span>
+      ),
+    },
+    {
+      id: "status",
+      title: "Status",
+      width: 84,
+      isSortable: true,
+      cell: ({ call }) => <Status of={callStatus(call)} />,
+    },
+    {
+      id: "name",
+      title: "Name",
+      width: narrow ? 104 : 150,
+      isSortable: true,
+      cell: ({ call }) => (
+        <span className={styles.name} title={callName(call)}>
+          <TextLink
+            isQuiet
+            to="/$entity/$project/traces/$trace"
+            params={{ entity: project.entity, project: project.project, trace: call.trace_id }}
+            search={call.parent_id === null ? {} : { span: call.id }}
+          >
+            {callName(call)}
+          </TextLink>
+        </span>
+      ),
+    },
+    {
+      id: "input",
+      title: "Input",
+      width: narrow ? 120 : 248,
+      cell: (row) => <Preview row={row} of="inputs" words={words} />,
+    },
+    { id: "output", title: "Output", width: 208, cell: (row) => <Output row={row} words={words} /> },
+    {
+      id: "duration",
+      title: "Duration",
+      width: 114,
+      isNumber: true,
+      isSortable: true,
+      cell: ({ call }) => <Duration call={call} longMs={longMs} />,
+    },
+    {
+      id: "tokens",
+      title: "Tokens",
+      width: 66,
+      isNumber: true,
+      cell: ({ tokens }) => tokens && <Tokens of={tokens} />,
+    },
+    {
+      id: "cost",
+      title: "Cost",
+      width: 76,
+      isNumber: true,
+      cell: ({ tokens }) =>
+        tokens && <span className={tokens.cost === null ? styles.dim : undefined}>{formatMoney(tokens.cost)}</span>,
+    },
+    { id: "feedback", title: "Feedback", width: 166, cell: ({ facts }) => <Feedback marks={facts.feedback} /> },
+    {
+      id: "model",
+      title: "Model",
+      width: 180,
+      cell: ({ tokens }) =>
+        tokens?.models.map((name) => (
+          <Tag key={name} isMono title={name}>
+            {name}
+          </Tag>
+        )),
+    },
+    { id: "user", title: "User", width: 120, cell: ({ call }) => call.wb_user_id && <ShortId of={call.wb_user_id} /> },
+    {
+      id: "thread",
+      title: "Thread",
+      width: 130,
+      cell: ({ call }) => call.thread_id && <ShortId of={call.thread_id} />,
+    },
+    {
+      id: "size",
+      title: "Size",
+      width: 76,
+      isNumber: true,
+      cell: ({ call }) => (call.storage_size_bytes === null ? "" : formatBytes(call.storage_size_bytes)),
+    },
+    { id: "call", title: "Call", width: 130, cell: ({ call }) => <ShortId of={call.id} /> },
+  ]
+}
+
+export function pathColumn(path: string): Column<CallRow> {
+  return { id: path, title: path, width: 160, isSortable: true, cell: (row) => valueText(row, path) }
+}
+
+function valueText({ call, payload, isLarge }: CallRow, path: string): string {
+  const [head = "", ...rest] = path.split(".")
+  const source = head === "summary" ? call.summary : payload?.[head as "inputs" | "output" | "attributes"]
+  if (source === undefined) return isLarge ? "too large to show" : ""
+  const value = valueAt(source, rest)
+  return value === null ? "" : value.startsWith('"') ? (JSON.parse(value) as string) : value
+}
+
+function Output({ row, words }: { row: CallRow; words: readonly string[] }) {
+  const { call } = row
+  if (call.exception != null) {
+    const line = lastLine(call.exception)
+    return (
+      <span className={styles.failed} title={line}>
+        {line}
+      </span>
+    )
+  }
+  if (call.ended_at == null) return <span className={styles.dim}>runs still</span>
+  return (
+    <span className={styles.output}>
+      <Preview row={row} of="output" words={words} />
+    </span>
+  )
+}
+
+/** Of a traceback the last line says what happened. */
+function lastLine(exception: string): string {
+  return exception.trim().split("\n").at(-1) ?? exception
+}
+
+function Preview({
+  row: { call, payload, isLarge },
+  of,
+  words,
+}: {
+  row: CallRow
+  of: "inputs" | "output"
+  words: readonly string[]
+}) {
+  if (isLarge) return <span className={styles.dim}>{formatBytes(call.storage_size_bytes ?? 0)}, open it to read</span>
+  const text: JsonText | undefined = payload?.[of]
+  if (text === undefined) return null
+  const preview = payloadPreview(text)
+  return (
+    <span className={styles.preview} title={preview}>
+      {matchSnippet(preview, text, words).map((part, index) =>
+        part.isMatch ? <mark key={index}>{part.text}</mark> : <span key={index}>{part.text}</span>,
+      )}
+    </span>
+  )
+}
+
+function Duration({ call, longMs }: { call: Call; longMs: number }) {
+  const duration = callDuration(call)
+  if (duration === null) return null
+  const width = Math.min(widest, Math.max(2, (duration / Math.max(1, longMs)) * widest))
+  return (
+    <>
+      <i className={styles.bar} style={{ width }} aria-hidden />
+      {formatDuration(duration)}
+    </>
+  )
+}
+
+function Tokens({ of: { input, output } }: { of: TokenCount }) {
+  return <span title={`${formatExact(input)} in + ${formatExact(output)} out`}>{formatCount(input + output)}</span>
+}
+
+function Feedback({ marks }: { marks: readonly FeedbackMark[] }) {
+  return (
+    <span className={styles.marks}>
+      {marks.map(({ id, kind, name, text }) =>
+        kind === "reaction" ? (
+          <span key={id}>{text}</span>
+        ) : kind === "note" ? (
+          <Tag key={id} icon={MessageSquareText} title={text}>
+            note
+          </Tag>
+        ) : (
+          <Tag key={id} title={`${name}: ${text}`}>
+            {name} {text}
+          </Tag>
+        ),
+      )}
+    </span>
+  )
+}

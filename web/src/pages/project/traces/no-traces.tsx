@@ -1,0 +1,137 @@
+/** An empty table, which says the next step: send the first call, or take out what leaves nothing. */
+import type { ReactNode } from "react"
+import { useCallCount } from "../../../api/calls.ts"
+import { selectionOf } from "../../../calls/filter/filter-query.ts"
+import { type Clause, printClause, printFilter } from "../../../calls/filter/filter-text.ts"
+import { Button, LinkButton } from "../../../components/controls/button.tsx"
+import { Empty } from "../../../components/states/empty.tsx"
+import { formatAtLeast } from "../../../format/numbers.ts"
+import type { CurrentProject } from "../../../shell/current-project.ts"
+import styles from "./no-traces.module.css"
+import type { TimeRange } from "./time-range.ts"
+
+export function NoTraces({
+  project,
+  isLive,
+  onLive,
+}: {
+  project: CurrentProject
+  isLive: boolean
+  onLive: () => void
+}) {
+  return (
+    <Empty
+      title="No traces yet"
+      {...(isLive ? { waitingFor: "the first call" } : {})}
+      actions={
+        <>
+          <LinkButton
+            kind="primary"
+            to="/$entity/$project"
+            params={{ entity: project.entity, project: project.project }}
+          >
+            Send the first call
+          </LinkButton>
+          {!isLive && <Button onClick={onLive}>Wait for it here</Button>}
+        </>
+      }
+    >
+      A trace is recorded by a program with <code>weave.init("{project.id}")</code>, by any OpenTelemetry exporter, or
+      by a chat that is logged.
+    </Empty>
+  )
+}
+
+export function NoProject({ project }: { project: CurrentProject }) {
+  return (
+    <Empty
+      title="There is no such project here"
+      actions={
+        <LinkButton kind="primary" to="/">
+          Your projects
+        </LinkButton>
+      }
+    >
+      <b>{project.id}</b> was deleted, or belongs to a team that you are not in. If the name is yours, the first call
+      that is sent to it makes it.
+    </Empty>
+  )
+}
+
+interface NoMatchProps {
+  project: CurrentProject
+  clauses: readonly Clause[]
+  range: TimeRange
+  rootsOnly: boolean
+  onFilter: (text: string) => void
+  onAllTime: () => void
+  onAllCalls: () => void
+}
+
+/** Counted no further: it says which way leads to rows. */
+const enough = 1_000
+
+export function NoMatch({ project, clauses, range, rootsOnly, onFilter, onAllTime, onAllCalls }: NoMatchProps) {
+  const scope = { projectId: project.id, rootsOnly, from: range.from, to: range.to }
+  const hasRange = range.from !== undefined || range.to !== undefined
+  return (
+    <Empty
+      title={rootsOnly ? "No trace matches" : "No call matches"}
+      actions={<Button onClick={() => onFilter("")}>Clear the filter</Button>}
+    >
+      <ul className={styles.ways}>
+        {clauses.map((clause, index) => {
+          const rest = clauses.toSpliced(index, 1)
+          return (
+            <Way
+              key={printClause(clause)}
+              project={project}
+              selection={selectionOf(rest, scope)}
+              onTake={() => onFilter(printFilter(rest))}
+            >
+              without <code>{printClause(clause)}</code>
+            </Way>
+          )
+        })}
+        {hasRange && (
+          <Way
+            project={project}
+            selection={selectionOf(clauses, { projectId: project.id, rootsOnly })}
+            onTake={onAllTime}
+          >
+            in all time instead of “{range.name}”
+          </Way>
+        )}
+        {rootsOnly && (
+          <Way project={project} selection={selectionOf(clauses, { ...scope, rootsOnly: false })} onTake={onAllCalls}>
+            among all calls, inside of traces too
+          </Way>
+        )}
+      </ul>
+    </Empty>
+  )
+}
+
+interface WayProps {
+  project: CurrentProject
+  selection: ReturnType<typeof selectionOf>
+  onTake: () => void
+  children: ReactNode
+}
+
+function Way({ project, selection, onTake, children }: WayProps) {
+  const { data } = useCallCount({ project_id: project.id, ...selection, limit: enough })
+  if (data === undefined) return null
+  return (
+    <li className={styles.way}>
+      <span>
+        {formatAtLeast(data.count, !data.has_more)} {children}
+      </span>
+      {data.count > 0 && (
+        <Button size="small" onClick={onTake}>
+          Show
+        </Button>
+      )}
+    </li>
+  )
+}

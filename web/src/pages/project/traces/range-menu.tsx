@@ -1,0 +1,90 @@
+/** The range of time: a few that go back from now, or two times. */
+import { Calendar } from "lucide-react"
+import { type FormEvent, useState } from "react"
+import { Button } from "../../../components/controls/button.tsx"
+import { TextField } from "../../../components/controls/field.tsx"
+import { Dialog } from "../../../components/layers/dialog.tsx"
+import { Menu, MenuItem, MenuLine } from "../../../components/layers/menu.tsx"
+import styles from "./range-menu.module.css"
+import { rangeNames, ranges } from "./time-range.ts"
+
+interface RangeMenuProps {
+  name: string
+  from: string
+  to: string
+  onChange: (from: string, to: string) => void
+}
+
+export function RangeMenu({ name, from, to, onChange }: RangeMenuProps) {
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <>
+      <Menu
+        icon={Calendar}
+        label={`Range of time: ${name}`}
+        items={
+          <>
+            <MenuItem onAction={() => onChange("", "")}>All time</MenuItem>
+            {rangeNames.map((range) => (
+              <MenuItem key={range} onAction={() => onChange(range, "")}>
+                {ranges[range].name}
+              </MenuItem>
+            ))}
+            <MenuLine />
+            <MenuItem onAction={() => setAsking(true)}>Between two times…</MenuItem>
+          </>
+        }
+      >
+        {name}
+      </Menu>
+      {isAsking && (
+        <Between
+          from={from}
+          to={to}
+          onClose={() => setAsking(false)}
+          onChange={(start, end) => {
+            setAsking(false)
+            onChange(start, end)
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function Between({ from, to, onChange, onClose }: Omit<RangeMenuProps, "name"> & { onClose: () => void }) {
+  const [start, setStart] = useState(from.includes("T") ? from : "")
+  const [end, setEnd] = useState(to)
+  const isReversed = start !== "" && end !== "" && start > end
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isReversed) onChange(start, end)
+  }
+  return (
+    <Dialog title="Between two times" isOpen onClose={onClose} width={360}>
+      <form className={styles.form} onSubmit={submit}>
+        <TextField
+          label="From"
+          type="datetime-local"
+          value={start}
+          onChange={(event) => setStart(event.target.value)}
+        />
+        <TextField
+          label="To"
+          type="datetime-local"
+          value={end}
+          error={isReversed ? "It ends before it begins." : null}
+          onChange={(event) => setEnd(event.target.value)}
+        />
+        <div className={styles.actions}>
+          <Button kind="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button kind="primary" type="submit">
+            Show
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,298 @@
+/** Every trace of a project, or every call: filtered, sorted, selected, and live. All of it is in the address. */
+import { getRouteApi } from "@tanstack/react-router"
+import { Columns3, Radio } from "lucide-react"
+import { useEffect, useEffectEvent, useState } from "react"
+import { ApiError } from "../../../api/api-error.ts"
+import { callDuration, callName } from "../../../calls/call-names.ts"
+import { selectionOf } from "../../../calls/filter/filter-query.ts"
+import { pathsOf } from "../../../calls/payload-path.ts"
+import { Button } from "../../../components/controls/button.tsx"
+import { Segmented } from "../../../components/controls/segmented.tsx"
+import { DataTable } from "../../../components/data-table/data-table.tsx"
+import type { Column } from "../../../components/data-table/columns.ts"
+import { PageBar } from "../../../components/layout/page-bar.tsx"
+import { Keys } from "../../../components/signs/keys.tsx"
+import { LiveDot } from "../../../components/signs/live-dot.tsx"
+import { ErrorNote } from "../../../components/states/error-note.tsx"
+import { SkeletonRows } from "../../../components/states/skeleton.tsx"
+import { formatAtLeast, formatCount } from "../../../format/numbers.ts"
+import { formatTime } from "../../../format/times.ts"
+import { useKeys } from "../../../keys/use-keys.ts"
+import { type CurrentProject, useCurrentProject } from "../../../shell/current-project.ts"
+import { useMedia } from "../../../shell/use-media.ts"
+import { type CallRow, callColumns, isPath, pathColumn, sortFieldOf, usualColumns } from "./call-columns.tsx"
+import { ColumnChooser } from "./column-chooser.tsx"
+import { FilterBar, readFilter } from "./filter-bar.tsx"
+import { NoMatch, NoProject, NoTraces } from "./no-traces.tsx"
+import { RangeMenu } from "./range-menu.tsx"
+import { SelectionBar } from "./selection-bar.tsx"
+import { timeRangeOf } from "./time-range.ts"
+import styles from "./traces-page.module.css"
+import { newestFirst, sortOf, sortText } from "./traces-search.ts"
+import { useCallRows } from "./use-call-rows.ts"
+
+const route = getRouteApi("/signed-in/$entity/$project/traces")
+/** What a narrow screen has room for. */
+const narrowColumns = ["time", "status", "name", "input"]
+/** Walking through rows has come to rest. */
+const restMs = 400
+/** A longer address is refused by the server that is asked for the page again. */
+const mostPicked = 100
+
+export function TracesPage() {
+  const project = useCurrentProject()
+  if (project === null) throw new Error("this page belongs to a project")
+  return <Traces key={project.id} project={project} />
+}
+
+function Traces({ project }: { project: CurrentProject }) {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { q = "", from = "", to = "", scope, live: isLive = false } = search
+  const change = (next: Partial<typeof search>, replace = true) =>
+    void navigate({ search: (before) => ({ ...before, ...next }), replace })
+  const isNarrow = useMedia("(max-width: 699px)")
+  // The list does not move with the clock: what it goes back from is when it was asked for.
+  const [openedAt] = useState(() => Date.now())
+  const range = timeRangeOf(from, to, openedAt)
+  const { clauses, error: filterError } = readFilter(q)
+  const rootsOnly = scope !== "all"
+  const words = clauses.filter(({ field }) => field === null).flatMap(({ values }) => values.map(({ text }) => text))
+  const asked = sortOf(search.sort)
+  const sort = sortFieldOf(asked.column) === null ? newestFirst : asked
+  const rows = useCallRows({
+    projectId: project.id,
+    selection: selectionOf(clauses, { projectId: project.id, rootsOnly, from: range.from, to: range.to }),
+    sortBy: { field: sortFieldOf(sort.column) ?? "started_at", direction: sort.direction },
+    isLive,
+    rootsOnly,
+    isEnabled: filterError === null,
+  })
+  const [picked, setPicked] = useState<ReadonlySet<string>>(() => new Set(search.picked ?? []))
+  const [inHand, setInHand] = useState<{ index: number; id: string } | null>(
+    search.row === undefined || search.row === "" ? null : { index: 0, id: search.row },
+  )
+  const [isChoosing, setChoosing] = useState(false)
+
+  const known = callColumns({
+    project,
+    words,
+    longMs: longOf(rows.shown.flatMap((call) => callDuration(call) ?? [])),
+    isNarrow,
+  })
+  const wanted =
+    search.cols !== undefined && search.cols.length > 0 ? search.cols : isNarrow ? narrowColumns : usualColumns
+  const columns = wanted.flatMap((id): Column<CallRow>[] => {
+    const column = known.find((one) => one.id === id)
+    return column !== undefined ? [column] : isPath(id) ? [pathColumn(id)] : []
+  })
+  const samples = [...rows.payloads.values()].slice(0, 20)
+  const paths = [
+    ...new Set(
+      samples.flatMap((call) =>
+        (["inputs", "output", "attributes"] as const).flatMap((head) => pathsOf(call[head], head)),
+      ),
+    ),
+  ]
+  const feedback = [
+    ...new Set(
+      rows.shown
+        .flatMap((_, index) => rows.rowAt(index)?.facts.feedback ?? [])
+        .filter(({ kind }) => kind === "score")
+        .map(({ name }) => name),
+    ),
+  ]
+  const ops = [...new Set(rows.shown.map(callName))]
+
+  const pick = (selection: ReadonlySet<string>) => {
+    setPicked(selection)
+    change({ picked: selection.size > mostPicked ? undefined : [...selection] })
+  }
+  const open = ({ call }: CallRow) =>
+    void navigate({
+      to: "/$entity/$project/traces/$trace",
+      params: { entity: project.entity, project: project.project, trace: call.trace_id },
+      search: call.parent_id === null ? {} : { span: call.id },
+    })
+  // Rows that came in above it have moved it.
+  const current = inHand === null ? null : placeOf(inHand, rows.idAt)
+  const setCurrent = (index: number) => {
+    setInHand({ index, id: rows.idAt(index) ?? "" })
+  }
+  const rowInHand = inHand?.id === "" ? undefined : inHand?.id
+  const tellRow = useEffectEvent((id: string | undefined) => {
+    if (id !== undefined && id !== search.row) change({ row: id })
+  })
+  // The clock: a browser takes few new addresses a second, and a key that is held walks faster.
+  useEffect(() => {
+    const timer = setTimeout(() => tellRow(rowInHand), restMs)
+    return () => clearTimeout(timer)
+  }, [rowInHand])
+  const hasNew = rows.added > 0
+  useKeys([
+    ...(hasNew ? [{ keys: "n", label: "show new calls", group: "Traces", run: rows.showNew }] : []),
+    ...(picked.size > 0
+      ? [{ keys: "Escape", label: "clear the selection", group: "Traces", run: () => pick(new Set()) }]
+      : []),
+  ])
+
+  const isFiltered = clauses.length > 0 || range.from !== undefined || range.to !== undefined
+  const listKey = JSON.stringify([q, from, to, scope, search.sort])
+  const isUnknown = rows.error instanceof ApiError && rows.error.isNotFound
+  const isEmpty = isUnknown || (rows.isCounted && !rows.isReading && rows.count === 0)
+  const what = rootsOnly ? "traces" : "calls"
+  return (
+    <div className={styles.page}>
+      <PageBar
+        title="Traces"
+        aside={
+          rows.isCounted && (
+            <span aria-live="polite">
+              {formatAtLeast(rows.count, rows.isWhole)} {rows.count === 1 ? what.slice(0, -1) : what}{" "}
+              {!rows.isWhole && (
+                <button type="button" className={styles.countAll} onClick={rows.countAll}>
+                  Count all
+                </button>
+              )}
+            </span>
+          )
+        }
+        actions={
+          <>
+            <span className={styles.wideOnly}>
+              <Segmented
+                label="What is listed"
+                value={rootsOnly ? "roots" : "all"}
+                segments={[
+                  { value: "roots", label: "Traces" },
+                  { value: "all", label: "All calls" },
+                ]}
+                onChange={(value) => change({ scope: value === "all" ? "all" : undefined }, false)}
+              />
+            </span>
+            <RangeMenu
+              name={range.name}
+              from={from}
+              to={to}
+              onChange={(start, end) => change({ from: start, to: end }, false)}
+            />
+            <Button
+              icon={Radio}
+              isOn={isLive}
+              aria-label="Live tail"
+              onClick={() => change({ live: isLive ? undefined : true })}
+            >
+              <span className={styles.wideOnly}>Live tail</span>
+            </Button>
+            <span className={styles.wideOnly}>
+              <Button kind="quiet" icon={Columns3} onClick={() => setChoosing(true)}>
+                Columns
+              </Button>
+            </span>
+          </>
+        }
+      />
+      <FilterBar key={q} text={q} known={{ ops, paths, feedback }} onChange={(text) => change({ q: text }, false)} />
+      {rows.error !== null && !isUnknown && (
+        <div className={styles.error}>
+          <ErrorNote what={`The ${what} could not be read.`} error={rows.error} onRetry={rows.retry} />
+        </div>
+      )}
+      {filterError !== null ? null : isEmpty ? (
+        isUnknown ? (
+          <NoProject project={project} />
+        ) : isFiltered ? (
+          <NoMatch
+            project={project}
+            clauses={clauses}
+            range={range}
+            rootsOnly={rootsOnly}
+            onFilter={(text) => change({ q: text }, false)}
+            onAllTime={() => change({ from: "", to: "" }, false)}
+            onAllCalls={() => change({ scope: "all" }, false)}
+          />
+        ) : (
+          <NoTraces project={project} isLive={isLive} onLive={() => change({ live: true })} />
+        )
+      ) : rows.isReading ? (
+        rows.error === null && <SkeletonRows what={`Reading ${what}`} rows={24} />
+      ) : (
+        <DataTable
+          key={listKey}
+          label={rootsOnly ? "Traces" : "Calls"}
+          name={isNarrow ? "traces-narrow" : "traces"}
+          columns={columns}
+          count={rows.count}
+          rowAt={rows.rowAt}
+          idOf={({ call }) => call.id}
+          onSeen={rows.onSeen}
+          rowHeight={isNarrow ? 44 : 28}
+          sort={sort}
+          onSort={(next) => change({ sort: sortText(next) }, false)}
+          {...(isNarrow ? {} : { selection: picked, onSelect: pick })}
+          current={current}
+          onCurrent={setCurrent}
+          onOpen={open}
+          rowState={({ call }) => (call.exception == null ? undefined : "failed")}
+          banner={
+            hasNew ? (
+              <button type="button" className={styles.banner} onClick={rows.showNew}>
+                {formatCount(rows.added)} new {rows.added === 1 ? what.slice(0, -1) : what}
+                {rows.newest !== undefined && ` since ${formatTime(new Date(rows.newest))}`}. Show them <kbd>n</kbd>
+              </button>
+            ) : undefined
+          }
+        />
+      )}
+      {filterError === null && !isEmpty && !rows.isReading && (!isNarrow || isLive) && (
+        <SelectionBar
+          project={project}
+          picked={[...picked]}
+          onClear={() => pick(new Set())}
+          note={
+            isLive ? (
+              <>
+                <LiveDot /> New {what} come in by themselves
+              </>
+            ) : (
+              <KeyHints />
+            )
+          }
+        />
+      )}
+      {isChoosing && (
+        <ColumnChooser
+          shown={columns.map(({ id }) => id)}
+          columns={known}
+          paths={paths}
+          onChange={(shown) => change({ cols: shown })}
+          onClose={() => setChoosing(false)}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Which keys walk through the rows; the sheet of keys lists them all. */
+function KeyHints() {
+  return (
+    <span className={styles.hints}>
+      <Keys of="j" /> <Keys of="k" /> row <Keys of="Enter" /> open <Keys of="x" /> select
+    </span>
+  )
+}
+
+/** Nine of ten are shorter: one that is far longer than the others would leave these without a bar. */
+function longOf(durations: readonly number[]): number {
+  return durations.toSorted((a, b) => a - b)[Math.floor(durations.length * 0.9)] ?? 1
+}
+
+/** So far a row is looked for that others have moved. */
+const farthestMove = 500
+
+function placeOf({ index, id }: { index: number; id: string }, idAt: (index: number) => string | undefined) {
+  // Its page is not there now.
+  if (id === "" || idAt(index) === undefined) return index
+  for (let place = index; place < index + farthestMove; place += 1) if (idAt(place) === id) return place
+  return null
+}

@@ -1,0 +1,36 @@
+/** What of the table of traces is in its address. */
+import type { Sort } from "../../../components/data-table/columns.ts"
+import { searchChoice, searchKeys, searchList, searchSwitch, searchText } from "../../../url/search.ts"
+
+export const tracesSearch = searchKeys({
+  /** The filter, as a person writes it: `calls/filter/filter-text.ts`. */
+  q: searchText,
+  /** `1h`, `24h`, `7d`, `30d` back from now, or a time. */
+  from: searchText,
+  to: searchText,
+  /** Every call, or by default only the outermost one of each trace. */
+  scope: searchChoice(["all"]),
+  /** Ids of columns in their order; without it the usual ones. */
+  cols: searchList,
+  /** A column, with a minus before it for the largest first. By default `-time`. */
+  sort: searchText,
+  /** New calls come in by themselves. */
+  live: searchSwitch,
+  /** Selected calls. */
+  picked: searchList,
+  /** The call in hand. */
+  row: searchText,
+})
+
+export const newestFirst: Sort = { column: "time", direction: "desc" }
+
+export function sortOf(text: string | undefined): Sort {
+  if (text === undefined || text === "" || text === "-") return newestFirst
+  return text.startsWith("-") ? { column: text.slice(1), direction: "desc" } : { column: text, direction: "asc" }
+}
+
+/** undefined: what is so by default stays out of the address. */
+export function sortText({ column, direction }: Sort): string | undefined {
+  const text = direction === "desc" ? `-${column}` : column
+  return text === "-time" ? undefined : text
+}

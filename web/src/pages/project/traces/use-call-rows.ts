@@ -1,0 +1,193 @@
+/** The rows of a table of calls: pages as they are seen, what is shown of their payloads, and the calls that still run. */
+import { useState } from "react"
+import { useCallPages, useCallPayloads } from "../../../api/call-pages.ts"
+import { type Call, type CallsQuery, useCallCount, useCalls, useCallUsage } from "../../../api/calls.ts"
+import { callFacts, tokensOfUsage } from "../../../calls/call-summary.ts"
+import type { Selection } from "../../../calls/filter/filter-query.ts"
+import type { CallRow } from "./call-columns.tsx"
+
+const pageSize = 100
+/** Payloads come in smaller blocks: few rows are seen at once. */
+const blockSize = 50
+/** Of a larger call nothing but its size is read for a row. */
+const largestPreview = 64_000
+/** Counting more takes long; who scrolls to the end has the next rows counted. */
+const firstBudget = 10_000
+const liveMs = 2_000
+const runningMs = 3_000
+const newMs = 5_000
+const mostNew = 1_000
+
+const columns = [
+  "op_name",
+  "display_name",
+  "parent_id",
+  "started_at",
+  "ended_at",
+  "exception",
+  "wb_user_id",
+  "thread_id",
+  "summary",
+]
+
+interface Wanted {
+  projectId: string
+  selection: Selection
+  sortBy: { field: string; direction: "asc" | "desc" }
+  isLive: boolean
+  rootsOnly: boolean
+  isEnabled: boolean
+}
+
+export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, isEnabled }: Wanted) {
+  const [version, setVersion] = useState(() => Date.now())
+  const [seen, setSeen] = useState<[number, number]>([0, 0])
+  const [budget, setBudget] = useState(firstBudget)
+  const isNewestFirst = sortBy.field === "started_at" && sortBy.direction === "desc"
+  const list: CallsQuery = {
+    project_id: projectId,
+    ...selection,
+    sort_by: [sortBy],
+    columns,
+    limit: pageSize,
+    include_costs: true,
+    include_feedback: true,
+    include_storage_size: true,
+  }
+
+  const count = useCallCount(
+    { project_id: projectId, ...selection, limit: budget },
+    { enabled: isEnabled, refetchInterval: isLive ? newMs : false },
+  )
+  const numbers = isEnabled ? pageNumbers(seen) : []
+  const [first] = useCallPages(isEnabled ? [list] : [], version, isLive ? liveMs : false)
+  const newest = first?.data?.[0]?.started_at
+  // While nothing comes in by itself, later pages go on from the first one: calls that are sent meanwhile move no row.
+  const anchored =
+    isLive || !isNewestFirst || newest === undefined ? list : { ...list, ...within(selection, { $lte: newest }) }
+  const later = numbers.filter((number) => number > 0)
+  const laterPages = useCallPages(
+    newest === undefined ? [] : later.map((number) => ({ ...anchored, offset: number * pageSize })),
+    version,
+    isLive ? liveMs : false,
+  )
+  const pages = new Map<number, Call[] | undefined>([
+    [0, first?.data],
+    ...later.map((number, index) => [number, laterPages[index]?.data] as const),
+  ])
+  const callAt = (index: number) => pages.get(Math.floor(index / pageSize))?.[index % pageSize]
+
+  const shown = range(seen[0], seen[1]).flatMap((index) => callAt(index) ?? [])
+  const running = shown.filter(({ ended_at }) => ended_at == null).map(({ id }) => id)
+  const now = useCalls(
+    { ...list, filter: { call_ids: running }, query: null },
+    { enabled: running.length > 0, refetchInterval: runningMs },
+  )
+  const fresh = new Map((running.length > 0 ? (now.data ?? []) : []).map((call) => [call.id, call]))
+
+  const blocks = blocksOf(seen, callAt, fresh)
+  const payloadBlocks = useCallPayloads(projectId, blocks)
+  const payloads = new Map(payloadBlocks.flatMap(({ data }) => data ?? []).map((call) => [call.id, call]))
+  // What a call's own summary tells is enough, but for roots of clients that do not add up what is inside them.
+  const silent = rootsOnly ? shown.filter(({ summary }) => !summary.includes('"usage"')).map(({ id }) => id) : []
+  const usage = useCallUsage(
+    { project_id: projectId, call_ids: silent, include_costs: true },
+    { enabled: silent.length > 0 },
+  )
+  const rowAt = (index: number): CallRow | undefined => {
+    const stored = callAt(index)
+    if (stored === undefined) return undefined
+    const call = fresh.get(stored.id) ?? stored
+    const facts = callFacts(call.summary)
+    return {
+      call,
+      facts,
+      tokens: facts.tokens ?? tokensOfUsage(usage.data?.call_usage[call.id]),
+      payload: payloads.get(call.id),
+      isLarge: isLarge(call),
+    }
+  }
+
+  const added = useCallCount(
+    { project_id: projectId, ...within(selection, { $gt: newest ?? "1970-01-01T00:00:00Z" }), limit: mostNew },
+    { enabled: isEnabled && !isLive && isNewestFirst && newest !== undefined, refetchInterval: newMs },
+  )
+  const total = count.data?.count
+  const onSeen = (from: number, to: number) => {
+    setSeen([from, to])
+    if (count.data?.has_more === true && to > budget - pageSize) setBudget(budget * 10)
+  }
+  const isShort = first?.data !== undefined && first.data.length < pageSize
+  return {
+    rowAt,
+    idAt: (index: number) => callAt(index)?.id,
+    /** As far as they are counted; rows that were read are there even before they are. */
+    count: isShort ? first.data.length : Math.max(total ?? 0, first?.data?.length ?? 0),
+    isWhole: isShort || count.data?.has_more === false,
+    isCounted: isShort || total !== undefined,
+    countAll: () => setBudget(Number.MAX_SAFE_INTEGER),
+    isReading: isEnabled && first?.data === undefined,
+    error:
+      [
+        first?.error,
+        ...laterPages.map(({ error }) => error),
+        ...payloadBlocks.map(({ error }) => error),
+        count.error,
+      ].find((error) => error != null) ?? null,
+    retry: () => {
+      void count.refetch()
+      for (const page of [first, ...laterPages, ...payloadBlocks]) void page?.refetch()
+    },
+    onSeen,
+    added: newest === undefined ? 0 : (added.data?.count ?? 0),
+    newest,
+    showNew: () => {
+      setVersion(Date.now())
+      void count.refetch()
+    },
+    shown,
+    payloads,
+  }
+}
+
+function isLarge({ storage_size_bytes }: Call): boolean {
+  return (storage_size_bytes ?? 0) > largestPreview
+}
+
+function pageNumbers([from, to]: [number, number]): number[] {
+  return range(Math.floor(from / pageSize), Math.floor(to / pageSize))
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, offset) => from + offset)
+}
+
+function blocksOf(
+  [from, to]: [number, number],
+  callAt: (index: number) => Call | undefined,
+  fresh: Map<string, Call>,
+): Call[][] {
+  return range(Math.floor(from / blockSize), Math.floor(to / blockSize))
+    .map((block) =>
+      range(block * blockSize, (block + 1) * blockSize - 1).flatMap((index) => {
+        const call = callAt(index)
+        return call === undefined || isLarge(call) ? [] : [fresh.get(call.id) ?? call]
+      }),
+    )
+    .filter((calls) => calls.length > 0)
+}
+
+/** Of the selection what began up to, or after, another call. The API takes Unix seconds, with a microsecond for their rounding. */
+function within({ filter, query }: Selection, bound: { $lte: string } | { $gt: string }): Selection {
+  const [[operator, time] = ["$lte", ""]] = Object.entries(bound)
+  const seconds = secondsOf(time) + 0.000_001
+  const operand = { [operator]: [{ $getField: "started_at" }, { $literal: seconds }] }
+  const before = (query as { $expr: { $and: object[] } } | undefined)?.$expr.$and ?? []
+  return { ...(filter === undefined ? {} : { filter }), query: { $expr: { $and: [...before, operand] } } }
+}
+
+/** With the microseconds, which `Date` drops. */
+function secondsOf(time: string): number {
+  const fraction = /\.(\d+)/.exec(time)?.[1] ?? "0"
+  return Math.floor(Date.parse(time) / 1000) + Number(`0.${fraction}`)
+}

@@ -1,0 +1,313 @@
+/**
+ * Every address of the interface. A page is a folder under `pages/` that follows its address; its code is loaded when
+ * somebody goes there. What of a page is worth sharing is in its search keys, described by `validateSearch`.
+ */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  notFound,
+  Outlet,
+  redirect,
+  useMatches,
+} from "@tanstack/react-router"
+import { ApiError } from "./api/api-error.ts"
+import { findTraceOf } from "./api/calls.ts"
+import { queryClient } from "./api/queries.ts"
+import { sessionQuery } from "./api/session.ts"
+import { basePath } from "./base-path.ts"
+import { compareSearch } from "./pages/project/compare/compare-search.ts"
+import { evaluationSearch } from "./pages/project/evaluations/evaluation/evaluation-search.ts"
+import { clientSearch } from "./pages/project/first-run/first-run-search.ts"
+import { jobsSearch } from "./pages/project/jobs/jobs-search.ts"
+import { modelSearch } from "./pages/project/models/model/model-search.ts"
+import { objectsSearch } from "./pages/project/objects/objects-search.ts"
+import { versionSearch } from "./pages/project/objects/version/version-search.ts"
+import { overviewKeys } from "./pages/project/overview/overview-search.ts"
+import { isSettingsSection, settingsSearch, settingsSections } from "./pages/project/settings/settings-search.ts"
+import { traceSearch } from "./pages/project/trace/trace-search.ts"
+import { tracesSearch } from "./pages/project/traces/traces-search.ts"
+import { Frame } from "./shell/frame.tsx"
+import { NoSuchPage, PageError } from "./shell/page-error.tsx"
+import { parseSearch, searchKeys, searchText, stringifySearch } from "./url/search.ts"
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router
+  }
+  interface StaticDataRouteOption {
+    /** How much room the page leaves the navigation: by default all it wants. */
+    navigation?: "rail" | "none"
+  }
+}
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NoSuchPage })
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: "/login",
+  validateSearch: searchKeys({ to: searchText }),
+  component: lazyRouteComponent(() => import("./pages/login/login-page.tsx"), "LoginPage"),
+})
+
+/** Every page but the login: the frame around it, once it is known who asks. */
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: "signed-in",
+  component: SignedIn,
+  beforeLoad: async ({ location }) => {
+    try {
+      await queryClient.ensureQueryData({ ...sessionQuery, retry: false })
+    } catch (error) {
+      if (error instanceof ApiError && error.isSignedOut)
+        throw redirect({ to: "/login", search: { to: location.href } })
+      throw error
+    }
+  },
+})
+
+function SignedIn() {
+  const navigation = useMatches({ select: (matches) => matches.at(-1)?.staticData.navigation })
+  return (
+    <Frame {...(navigation === undefined ? {} : { navigation })}>
+      <Outlet />
+    </Frame>
+  )
+}
+
+const projects = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/",
+  component: lazyRouteComponent(() => import("./pages/projects/projects-page.tsx"), "ProjectsPage"),
+})
+
+/** Every component in every state: for whoever builds a page, and for the tests. */
+const design = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/design",
+  component: lazyRouteComponent(() => import("./pages/design/design-page.tsx"), "DesignPage"),
+})
+
+/** No entity and no project has a longer name. */
+const longestName = 128
+
+const project = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/$entity/$project",
+  component: Outlet,
+  beforeLoad: ({ params }) => {
+    if (Math.max(params.entity.length, params.project.length) > longestName) throw notFound()
+  },
+})
+
+const projectHome = createRoute({
+  getParentRoute: () => project,
+  path: "/",
+  validateSearch: searchKeys({ ...overviewKeys, client: clientSearch }),
+  component: lazyRouteComponent(() => import("./pages/project/project-home.tsx"), "ProjectHome"),
+})
+
+const traces = createRoute({
+  getParentRoute: () => project,
+  path: "/traces",
+  validateSearch: tracesSearch,
+  component: lazyRouteComponent(() => import("./pages/project/traces/traces-page.tsx"), "TracesPage"),
+})
+
+const oneTrace = createRoute({
+  getParentRoute: () => project,
+  path: "/traces/$trace",
+  validateSearch: traceSearch,
+  staticData: { navigation: "rail" },
+  component: lazyRouteComponent(() => import("./pages/project/trace/trace-page.tsx"), "TracePage"),
+})
+
+const training = [
+  createRoute({
+    getParentRoute: () => project,
+    path: "/models",
+    component: lazyRouteComponent(() => import("./pages/project/models/models-page.tsx"), "ModelsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/models/$name",
+    validateSearch: modelSearch,
+    component: lazyRouteComponent(() => import("./pages/project/models/model/model-page.tsx"), "ModelPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/models/$name/steps/$step",
+    beforeLoad: ({ params }) => {
+      if (!/^\d{1,10}$/.test(params.step)) throw notFound()
+    },
+    component: lazyRouteComponent(() => import("./pages/project/models/step/step-page.tsx"), "StepPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/base-models",
+    component: lazyRouteComponent(() => import("./pages/project/base-models/base-models-page.tsx"), "BaseModelsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/jobs",
+    validateSearch: jobsSearch,
+    component: lazyRouteComponent(() => import("./pages/project/jobs/jobs-page.tsx"), "JobsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/jobs/$id",
+    component: lazyRouteComponent(() => import("./pages/project/jobs/job/job-page.tsx"), "JobPage"),
+  }),
+] as const
+
+const settings = [
+  createRoute({
+    getParentRoute: () => project,
+    path: "/settings",
+    beforeLoad: ({ params }) => {
+      throw redirect({
+        to: "/$entity/$project/settings/$section",
+        params: { ...params, section: settingsSections[0] },
+        replace: true,
+      })
+    },
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/settings/$section",
+    validateSearch: settingsSearch,
+    beforeLoad: ({ params }) => {
+      if (!isSettingsSection(params.section)) throw notFound()
+    },
+    component: lazyRouteComponent(() => import("./pages/project/settings/settings-page.tsx"), "SettingsPage"),
+  }),
+] as const
+
+const objects = [
+  createRoute({
+    getParentRoute: () => project,
+    path: "/objects",
+    validateSearch: objectsSearch,
+    component: lazyRouteComponent(() => import("./pages/project/objects/objects-page.tsx"), "ObjectsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/objects/$kind",
+    validateSearch: objectsSearch,
+    component: lazyRouteComponent(() => import("./pages/project/objects/objects-page.tsx"), "ObjectKindPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/objects/$name/versions/$version",
+    validateSearch: versionSearch,
+    component: lazyRouteComponent(() => import("./pages/project/objects/version/version-page.tsx"), "VersionPage"),
+  }),
+] as const
+
+const evaluation = [
+  createRoute({
+    getParentRoute: () => project,
+    path: "/evaluations",
+    component: lazyRouteComponent(() => import("./pages/project/evaluations/evaluations-page.tsx"), "EvaluationsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/evaluations/$name",
+    validateSearch: evaluationSearch,
+    component: lazyRouteComponent(
+      () => import("./pages/project/evaluations/evaluation/evaluation-page.tsx"),
+      "EvaluationPage",
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/compare",
+    validateSearch: compareSearch,
+    component: lazyRouteComponent(() => import("./pages/project/compare/compare-page.tsx"), "ComparePage"),
+  }),
+] as const
+
+/** Sections whose pages are not built yet. Each becomes a route of its own, with its search keys. */
+const later = lazyRouteComponent(() => import("./pages/project/later/later-page.tsx"), "LaterPage")
+function laterRoute<Path extends string>(path: Path) {
+  return createRoute({ getParentRoute: () => project, path, component: later })
+}
+
+/** Links that the Weave SDK prints, to where the same is here. */
+const sdkLinks = [
+  createRoute({
+    getParentRoute: () => project,
+    path: "/weave",
+    beforeLoad: ({ params }) => {
+      throw redirect({ to: "/$entity/$project/traces", params, replace: true })
+    },
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/r/call/$call",
+    beforeLoad: async ({ params: { entity, project: name, call } }) => {
+      const trace = await findTraceOf(`${entity}/${name}`, call)
+      if (trace === null) throw notFound()
+      throw redirect({
+        to: "/$entity/$project/traces/$trace",
+        params: { entity, project: name, trace },
+        search: { span: call },
+        replace: true,
+      })
+    },
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/weave/objects/$name/versions/$version",
+    beforeLoad: ({ params }) => {
+      throw redirect({ to: "/$entity/$project/objects/$name/versions/$version", params, replace: true })
+    },
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/runs/$name",
+    beforeLoad: ({ params }) => {
+      throw redirect({ to: "/$entity/$project/models/$name", params, replace: true })
+    },
+  }),
+] as const
+
+const routeTree = root.addChildren([
+  login,
+  signedIn.addChildren([
+    projects,
+    design,
+    project.addChildren([
+      projectHome,
+      traces,
+      oneTrace,
+      ...training,
+      ...evaluation,
+      ...objects,
+      laterRoute("/jobs/$id/groups/$group/$trajectory"),
+      laterRoute("/queues"),
+      laterRoute("/queues/$id"),
+      laterRoute("/queues/$id/label"),
+      laterRoute("/queues/$id/items/$item"),
+      laterRoute("/playground"),
+      laterRoute("/playground/$id"),
+      laterRoute("/train"),
+      ...settings,
+      ...sdkLinks,
+    ]),
+  ]),
+])
+
+export const router = createRouter({
+  routeTree,
+  basepath: basePath,
+  parseSearch,
+  stringifySearch,
+  defaultErrorComponent: PageError,
+  defaultNotFoundComponent: NoSuchPage,
+  // Data is read by the pages themselves; a pointer on a link loads the page's code.
+  defaultPreload: "intent",
+  defaultPreloadStaleTime: 0,
+  scrollRestoration: true,
+})

@@ -1,0 +1,54 @@
+/** What is shown when a page itself fails, and when there is no such page: the frame stays. */
+import { type ErrorComponentProps, useRouter } from "@tanstack/react-router"
+import { useEffect } from "react"
+import { ApiError } from "../api/api-error.ts"
+import { sessionEnded } from "../api/session-state.ts"
+import { Button } from "../components/controls/button.tsx"
+import { PageBar } from "../components/layout/page-bar.tsx"
+import { Empty } from "../components/states/empty.tsx"
+import { ErrorNote } from "../components/states/error-note.tsx"
+import { TextLink } from "../components/text/link.tsx"
+import styles from "./page-error.module.css"
+
+export function PageError({ error, reset }: ErrorComponentProps) {
+  const router = useRouter()
+  const isSignedOut = error instanceof ApiError && error.isSignedOut
+  // The question for a key, which stands over whatever page it is.
+  useEffect(() => {
+    if (isSignedOut) sessionEnded()
+  }, [isSignedOut])
+  const retry = () => {
+    reset()
+    void router.invalidate()
+  }
+  return (
+    <>
+      <PageBar title="This page failed" />
+      <div className={styles.body}>
+        <ErrorNote
+          what="The page could not be shown."
+          error={error instanceof Error ? error : new Error(String(error))}
+          onRetry={retry}
+        />
+      </div>
+    </>
+  )
+}
+
+export function NoSuchPage() {
+  const router = useRouter()
+  return (
+    <>
+      <PageBar title="No such page" />
+      <Empty
+        title="There is nothing at this address"
+        actions={<Button onClick={() => router.history.back()}>Go back</Button>}
+      >
+        <p>
+          <code>{router.state.location.pathname}</code> is no page of Heddle. <TextLink to="/">Your projects</TextLink>{" "}
+          are a good place to go on from.
+        </p>
+      </Empty>
+    </>
+  )
+}

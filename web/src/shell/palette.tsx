@@ -1,0 +1,115 @@
+/** Search and jump: pages of this project, projects, and what can be done here. */
+import { useNavigate } from "@tanstack/react-router"
+import { Boxes, type LucideIcon, Settings } from "lucide-react"
+import { useState } from "react"
+import { Autocomplete, Input, Menu, MenuItem, SearchField } from "react-aria-components"
+import { useProjects } from "../api/projects.ts"
+import { Dialog } from "../components/layers/dialog.tsx"
+import { Icon } from "../components/signs/icon.tsx"
+import { Keys } from "../components/signs/keys.tsx"
+import { useAllCommands } from "./commands.ts"
+import { useCurrentProject } from "./current-project.ts"
+import { recentProjects } from "./recent-places.ts"
+import { sections } from "./sections.ts"
+import styles from "./palette.module.css"
+
+interface Entry {
+  id: string
+  label: string
+  note: string
+  icon: LucideIcon
+  keys?: string
+  run: () => void
+}
+
+export function Palette({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  return (
+    <Dialog title="Search or jump" isTitleHidden isOpen={isOpen} onClose={onClose} isHigh>
+      <PaletteList onClose={onClose} />
+    </Dialog>
+  )
+}
+
+function PaletteList({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState("")
+  const entries = useEntries(text)
+  const words = text.toLowerCase().split(/\s+/)
+  const found = entries.filter(({ label, note }) =>
+    words.every((word) => `${label} ${note}`.toLowerCase().includes(word)),
+  )
+  return (
+    <Autocomplete inputValue={text} onInputChange={setText}>
+      <SearchField aria-label="Search or jump" autoFocus className={styles.field ?? ""}>
+        <Input className={styles.input ?? ""} placeholder="Page, project, or a command" />
+      </SearchField>
+      <Menu
+        className={styles.list ?? ""}
+        aria-label="Found"
+        items={found}
+        onAction={(id) => {
+          onClose()
+          found.find((entry) => entry.id === id)?.run()
+        }}
+        renderEmptyState={() => <p className={styles.none}>Nothing found for “{text}”.</p>}
+      >
+        {({ id, label, note, icon, keys }) => (
+          <MenuItem id={id} textValue={label} className={styles.item ?? ""}>
+            <Icon of={icon} size={14} />
+            <span className={styles.label}>{label}</span>
+            <span className={styles.note}>{note}</span>
+            {keys !== undefined && <Keys of={keys} />}
+          </MenuItem>
+        )}
+      </Menu>
+    </Autocomplete>
+  )
+}
+
+function useEntries(text: string): Entry[] {
+  const navigate = useNavigate()
+  const current = useCurrentProject()
+  const commands = useAllCommands()
+  const { data } = useProjects({ limit: 20, ...(text === "" ? {} : { query: text }) })
+  const recent = recentProjects()
+  const projects = (data?.data ?? [])
+    .map(({ entity, name }) => ({ entity, name, id: `${entity}/${name}` }))
+    .toSorted((a, b) => rankOf(recent, a.id) - rankOf(recent, b.id))
+  return [
+    ...(current === null
+      ? []
+      : [
+          ...sections.map(({ to, label, icon, key }) => ({
+            id: to,
+            label,
+            note: "page",
+            icon,
+            keys: `g ${key}`,
+            run: () => void navigate({ to, params: { entity: current.entity, project: current.project } }),
+          })),
+          {
+            id: "settings",
+            label: "Usage & settings",
+            note: "page",
+            icon: Settings,
+            run: () =>
+              void navigate({
+                to: "/$entity/$project/settings",
+                params: { entity: current.entity, project: current.project },
+              }),
+          },
+        ]),
+    ...projects.map(({ entity, name, id }) => ({
+      id: `project ${id}`,
+      label: id,
+      note: "project",
+      icon: Boxes,
+      run: () => void navigate({ to: "/$entity/$project", params: { entity, project: name } }),
+    })),
+    ...commands.map((command) => ({ note: "command", ...command })),
+  ]
+}
+
+function rankOf(recent: readonly string[], id: string): number {
+  const rank = recent.indexOf(id)
+  return rank === -1 ? recent.length : rank
+}
