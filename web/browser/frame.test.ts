@@ -1,0 +1,192 @@
+/** What stands around every page: theme, keys, palette, addresses, and a proxy's path. */
+import { createServer, type Server } from "node:http"
+import { request } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Browser } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { foreign, launchBrowser, newVisit } from "./support/browser.ts"
+import { type Heddle, signedIn, signIn, startHeddle } from "./support/heddle.ts"
+
+let heddle: Heddle
+let browser: Browser
+beforeAll(async () => {
+  ;[heddle, browser] = await Promise.all([
+    startHeddle({ HEDDLE_ENGINE: "none", HEDDLE_PREFIX: "/heddle" }),
+    launchBrowser(),
+  ])
+  for (const name of ["demo", "support"]) await heddle.send("POST", "/v1/projects", { entity: "local", name })
+})
+afterAll(async () => {
+  await browser?.close()
+  await heddle?.close()
+})
+
+const open = (path = "/local/demo", options = {}) => signedIn(browser, heddle, path, options)
+const darkGround = "oklch(0.172 0.01 265)"
+const lightGround = "oklch(0.974 0.003 260)"
+const ground = `getComputedStyle(document.body).backgroundColor`
+
+describe("the theme", () => {
+  test.each([
+    ["light", lightGround],
+    ["dark", darkGround],
+  ] as const)("follows a system that is %s", async (colorScheme, color) => {
+    const { page, close } = await open("/local/demo", { colorScheme })
+    expect(await page.evaluate(ground)).toBe(color)
+    await close()
+  })
+
+  test("is toggled by t, and is right from the first paint of the next visit", async () => {
+    const { page, close } = await open("/local/demo", { colorScheme: "light" })
+    await page.getByRole("heading", { name: "Send the first call" }).waitFor()
+    await page.keyboard.press("t")
+    await expect.poll(() => page.evaluate(ground)).toBe(darkGround)
+    const html = await page.context().request.get(`${heddle.url}/local/demo`, { headers: { accept: "text/html" } })
+    expect(await html.text()).toContain('data-theme="dark"')
+    await page.keyboard.press("t")
+    await expect.poll(() => page.evaluate(ground)).toBe(lightGround)
+    await close()
+  })
+})
+
+describe("keys", () => {
+  test("? shows every key that works, and Esc closes one layer", async () => {
+    const { page, close } = await open()
+    await page.getByRole("heading", { name: "Send the first call" }).waitFor()
+    await page.keyboard.press("?")
+    const sheet = page.getByRole("dialog", { name: "Keys" })
+    for (const text of ["light or dark", "search, jump, commands", "go to Traces"])
+      await sheet.getByText(text).waitFor()
+    await page.keyboard.press("Escape")
+    await sheet.waitFor({ state: "hidden" })
+    await close()
+  })
+
+  test("g and a letter go to a page; while somebody types they are letters", async () => {
+    const { page, close } = await open()
+    await page.getByRole("heading", { name: "Send the first call" }).waitFor()
+    await page.keyboard.press("g")
+    await page.keyboard.press("t")
+    await page.waitForURL("**/local/demo/traces")
+    await page.getByRole("heading", { name: "Traces", exact: true }).waitFor()
+    await page.goto(`${heddle.url}/`)
+    await page.getByLabel("Find a project").fill("")
+    await page.getByLabel("Find a project").pressSequentially("gt?")
+    expect(await page.getByLabel("Find a project").inputValue()).toBe("gt?")
+    expect([new URL(page.url()).pathname, await page.getByRole("dialog").count()]).toEqual(["/", 0])
+    await close()
+  })
+})
+
+test("the palette finds pages, projects and commands", async () => {
+  const { page, close } = await open()
+  await page.getByRole("heading", { name: "Send the first call" }).waitFor()
+  await page.keyboard.press("Control+k")
+  await page.getByRole("searchbox", { name: "Search or jump" }).fill("local/supp")
+  await page.getByRole("menuitem", { name: "local/support" }).waitFor()
+  await page.keyboard.press("Enter")
+  await page.waitForURL("**/local/support")
+  await page.getByRole("button", { name: "Search or jump" }).click()
+  await page.getByRole("searchbox", { name: "Search or jump" }).fill("light or")
+  await page.getByRole("menuitem", { name: "Light or dark" }).click()
+  await expect.poll(() => page.evaluate(ground)).toBe(darkGround)
+  await close()
+})
+
+test("the project is switched by its menu", async () => {
+  const { page, close } = await open()
+  await page.getByRole("button", { name: "Project: local / demo" }).click()
+  await page.getByRole("menuitem", { name: "local/support" }).click()
+  await page.waitForURL("**/local/support")
+  await close()
+})
+
+/** But for who is signed in, asked before anybody is, and the health of a server without an engine. */
+const isUnexpected = (complaint: string) => !/status of (401|503)/.test(complaint)
+
+describe("addresses", () => {
+  test("one that is no page is told in the frame of the others", async () => {
+    const { page, close } = await open("/local/demo/tracess")
+    await page.getByRole("heading", { name: "There is nothing at this address" }).waitFor()
+    await page.getByRole("link", { name: "Your projects" }).click()
+    await page.getByRole("heading", { name: "Projects" }).waitFor()
+    await close()
+  })
+
+  test("links that the Weave SDK prints lead to the page of the same thing", async () => {
+    const { page, close } = await open()
+    const call = {
+      project_id: "local/linked",
+      id: "00000000-0000-4000-8000-000000000001",
+      trace_id: "00000000-0000-4000-8000-00000000000a",
+      op_name: "op",
+      started_at: "2026-01-01T00:00:00Z",
+      ended_at: "2026-01-01T00:00:01Z",
+      attributes: {},
+      inputs: {},
+      output: null,
+      summary: {},
+    }
+    await heddle.send("POST", "/v2/local/linked/calls/complete", { batch: [call] })
+    await page.goto(`${heddle.url}/local/linked/r/call/${call.id}`)
+    await page.waitForURL(`**/local/linked/traces/${call.trace_id}?span=${call.id}`)
+    await page.goto(`${heddle.url}/local/linked/weave`)
+    await page.waitForURL("**/local/linked/traces")
+    await page.goto(`${heddle.url}/local/linked/r/call/none`)
+    await page.getByRole("heading", { name: "There is nothing at this address" }).waitFor()
+    await close()
+  })
+
+  test("long names do not widen the page, too long ones are nowhere, and signs that addresses escape are shown as they are", async () => {
+    const { page, complaints, close } = await open(`/local/${"n".repeat(500)}`)
+    await page.getByRole("heading", { name: "There is nothing at this address" }).waitFor()
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(1440)
+    await page.goto(`${heddle.url}/local/${"n".repeat(128)}`)
+    await page.getByRole("heading", { name: "Send the first call" }).waitFor()
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(1440)
+    await page.goto(`${heddle.url}/local/${encodeURIComponent("a b & ü?")}`)
+    await page.getByText("local/a b & ü?", { exact: true }).first().waitFor()
+    expect(complaints.filter(isUnexpected)).toEqual([])
+    await close()
+  })
+})
+
+describe("behind a proxy", () => {
+  let proxy: Server
+  let proxied: string
+  beforeAll(async () => {
+    // Takes `/tools/ml` off and says nothing of it.
+    proxy = createServer((incoming, outgoing) => {
+      const path = (incoming.url ?? "/").replace(/^\/tools\/ml(?=\/|$)/, "") || "/"
+      const onward = request(heddle.url + path, { method: incoming.method, headers: incoming.headers }, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+        answer.pipe(outgoing)
+      })
+      incoming.pipe(onward)
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve))
+    proxied = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  })
+  afterAll(() => new Promise((resolve) => proxy.close(resolve)))
+
+  test.each([
+    ["a prefix that it passes on", () => `${heddle.url}/heddle`],
+    ["a path that it takes off", () => `${proxied}/tools/ml`],
+  ])("every address stays under %s", async (_name, root) => {
+    const { page, requests, complaints, close } = await newVisit(browser)
+    await page.goto(`${root()}/local/demo/traces`)
+    await signIn(page, heddle.key)
+    await page.getByRole("heading", { name: "Traces", exact: true }).waitFor()
+    expect(page.url()).toBe(`${root()}/local/demo/traces`)
+    await page.getByRole("link", { name: "Overview" }).click()
+    await page.getByRole("heading", { name: "Send the first call" }).waitFor()
+    expect(page.url()).toBe(`${root()}/local/demo`)
+    expect(await page.getByRole("region", { name: "Code for OpenAI" }).textContent()).toContain(`"${root()}/v1"`)
+    await page.getByRole("link", { name: "Heddle, all projects" }).click()
+    await page.getByRole("heading", { name: "Projects" }).waitFor()
+    await page.reload()
+    await page.getByRole("heading", { name: "Projects" }).waitFor()
+    expect([foreign(requests, root()), complaints.filter(isUnexpected)]).toEqual([[], []])
+    await close()
+  })
+})

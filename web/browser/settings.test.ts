@@ -1,0 +1,388 @@
+/** Usage and settings: keys, browsers, quotas, people, the record of changes, as an administrator and as a member. */
+import { randomUUID } from "node:crypto"
+import type { Browser, Locator, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { findings } from "./support/axe.ts"
+import { foreign, launchBrowser, newVisit, phone, wide } from "./support/browser.ts"
+import { fillProject } from "./support/fill.ts"
+import { type Heddle, signedIn, signIn, startHeddle } from "./support/heddle.ts"
+
+let heddle: Heddle
+let browser: Browser
+/** Of a user who is no administrator. */
+let memberKey: string
+beforeAll(async () => {
+  ;[heddle, browser] = await Promise.all([startHeddle(), launchBrowser()])
+  await fillProject(heddle, "support", 1)
+  await heddle.send("POST", "/v1/organization/teams", { name: "lab" })
+  await heddle.send("POST", "/v1/organization/users", { username: "ada", teams: ["lab"] })
+  memberKey = (await makeKey("laptop", "ada")).value
+}, 240_000)
+afterAll(async () => {
+  await browser?.close()
+  await heddle?.close()
+})
+
+const home = "/local/support/settings"
+const makeKey = (name: string, username: string) =>
+  heddle.send<{ id: string; value: string }>("POST", "/v1/organization/api_keys", { name, username })
+const open = (section: string, options = {}) => signedIn(browser, heddle, `${home}/${section}`, options)
+
+/** A window of the member's, at a project of hers. */
+async function openAsMember(section: string) {
+  const visit = await newVisit(browser)
+  await visit.page.goto(`${heddle.url}/login?to=/ada/own/settings/${section}`)
+  await signIn(visit.page, memberKey)
+  await visit.page.waitForURL(`**/ada/own/settings/${section}`)
+  return visit
+}
+
+const rowOf = (page: Page | Locator, name: string | RegExp) => page.getByRole("row").filter({ hasText: name })
+const statusOf = async (key: string) =>
+  (await fetch(`${heddle.url}/v1/organization/me`, { headers: { authorization: `Bearer ${key}` } })).status
+
+test("the menu leads to the first section; a section that there is not is no page", async () => {
+  const visit = await signedIn(browser, heddle, "/local/support/models")
+  const { page } = visit
+  await page.getByRole("link", { name: "Usage & settings" }).click()
+  await page.waitForURL(`**${home}/keys`)
+  await page.getByRole("heading", { name: "API keys" }).waitFor()
+  const sections = page.getByRole("navigation", { name: "Settings" })
+  expect(await sections.getByRole("link", { name: "API keys" }).getAttribute("aria-current")).toBe("page")
+  await sections.getByRole("link", { name: "Health" }).click()
+  await page.waitForURL(`**${home}/server`)
+  await page.getByText("The server takes requests and reaches its stores.").waitFor()
+  await page.goto(`${heddle.url}${home}/nothing`)
+  await page.getByRole("heading", { name: "No such page" }).waitFor()
+  expect([foreign(visit.requests, heddle.url), visit.complaints.filter((text) => !text.includes("401"))]).toEqual([
+    [],
+    [],
+  ])
+  await visit.close()
+})
+
+test("on a phone the list of pages leads there, and a dialog fits", async () => {
+  const { page, close } = await signedIn(browser, heddle, "/local/support/models", { viewport: phone })
+  await page.getByRole("button", { name: "Pages and commands" }).click()
+  await page.getByRole("menuitem", { name: /^Usage & settings/ }).click()
+  await page.waitForURL(`**${home}/keys`)
+  await page.getByRole("button", { name: "New key" }).click()
+  const box = await page.getByRole("dialog", { name: "New key" }).boundingBox()
+  expect((box?.x ?? -1) >= 0 && (box?.x ?? 0) + (box?.width ?? phone.width) <= phone.width).toBe(true)
+  await close()
+})
+
+describe("API keys", () => {
+  test("one is made with an end, shown once, seen in use, and ended", async () => {
+    const { page, close } = await open("keys")
+    await page.getByRole("button", { name: "New key" }).click()
+    const dialog = page.getByRole("dialog", { name: "New key" })
+    await dialog.getByLabel("Name").fill("rollouts")
+    await dialog.getByLabel("Whose it is").selectOption("ada")
+    await dialog.getByLabel("Ends after").selectOption("7 days")
+    await dialog.getByRole("button", { name: "Make key" }).click()
+    const made = page.getByRole("region", { name: "The new key rollouts" })
+    const key = await made.locator("code").innerText()
+    await made.getByText("waiting for its first use").waitFor()
+    expect(await statusOf(key)).toBe(200)
+    // When a key was used is stored once a minute.
+    await made.getByText("it is in use").waitFor({ timeout: 90_000 })
+    const row = rowOf(page, "rollouts")
+    await expect
+      .poll(() => row.getByRole("cell").allInnerTexts())
+      .toEqual([
+        "rollouts",
+        `…${key.slice(-4)}`,
+        "ada",
+        expect.stringMatching(/\d/),
+        expect.stringMatching(/ago|now/),
+        expect.stringMatching(/\d/),
+        "End…",
+      ])
+    await row.getByRole("img", { name: "soon" }).waitFor()
+    await made.getByRole("button", { name: "Done" }).click()
+    expect(await page.getByText(key).count()).toBe(0)
+    await row.getByRole("button", { name: "End the key rollouts" }).click()
+    const question = page.getByRole("dialog", { name: "End the key “rollouts” of ada?" })
+    await question.getByRole("button", { name: "End key" }).click()
+    await row.waitFor({ state: "detached" })
+    expect(await statusOf(key)).toBe(401)
+    await close()
+  }, 180_000)
+
+  test("whose keys are shown is in the address; a member sees and makes only her own", async () => {
+    const { page, close } = await open("keys")
+    await rowOf(page, "laptop").waitFor()
+    await page.getByRole("button", { name: "Mine" }).click()
+    await page.waitForURL("**/keys?whose=mine")
+    await rowOf(page, "laptop").waitFor({ state: "detached" })
+    await close()
+    const hers = await openAsMember("keys")
+    await rowOf(hers.page, "laptop").waitFor()
+    expect(await rowOf(hers.page, "admin").count()).toBe(0)
+    await hers.page.getByRole("button", { name: "New key" }).click()
+    await hers.page.getByLabel("Ends after").waitFor()
+    expect(await hers.page.getByLabel("Whose it is").count()).toBe(0)
+    await hers.close()
+  })
+
+  test("a refusal is said where the key is asked for", async () => {
+    await heddle.send("POST", "/v1/organization/teams/ada/quotas", { api_keys: 1 })
+    const { page, close } = await openAsMember("keys")
+    await page.getByRole("button", { name: "New key" }).click()
+    await page.getByLabel("Name").fill("one too many")
+    await page.getByRole("button", { name: "Make key" }).click()
+    await page.getByText(/No key was made\..*the team "ada" has 1 of at most 1 api keys/).waitFor()
+    await heddle.send("POST", "/v1/organization/teams/ada/quotas", { api_keys: null })
+    await close()
+  })
+})
+
+test("another browser is signed out; this one has no button for it", async () => {
+  const other = await openAsMember("sessions")
+  const { page, close } = await open("sessions")
+  await rowOf(page, "this browser").waitFor()
+  expect(await rowOf(page, "this browser").getByRole("button").count()).toBe(0)
+  const hers = rowOf(page, "ada").getByRole("button", { name: /^Sign out there: .* of ada$/ })
+  while ((await hers.count()) > 0) {
+    const before = await hers.count()
+    await hers.first().click()
+    await expect.poll(() => hers.count()).toBeLessThan(before)
+  }
+  await other.page.getByRole("link", { name: "Usage", exact: true }).click()
+  await other.page.getByRole("heading", { name: "Sign in again" }).waitFor()
+  await Promise.all([other.close(), close()])
+})
+
+test("usage: the figures of the ledger, by what is chosen, in the address", async () => {
+  const { page, close } = await open("usage")
+  const ledger = await heddle.send<{ data: { results: { num_model_requests: number; input_tokens: number }[] }[] }>(
+    "GET",
+    `/v1/organization/usage/completions?start_time=${Math.floor(Date.now() / 1000) - 86_400}&bucket_width=1h&limit=26`,
+  )
+  const results = ledger.data.flatMap((bucket) => bucket.results)
+  const requests = results.reduce((sum, one) => sum + one.num_model_requests, 0)
+  expect(requests).toBeGreaterThan(0)
+  const row = rowOf(page.getByRole("table", { name: "Usage by model" }), "returns-agent")
+  await expect.poll(async () => (await row.getByRole("cell").allInnerTexts())[1]).toBe(`${requests}`)
+  await page.getByRole("button", { name: "Key", exact: true }).click()
+  await page.getByRole("button", { name: "24h" }).click()
+  await page.waitForURL("**/usage?*since=24h*")
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ by: "key", since: "24h" })
+  await rowOf(page.getByRole("table", { name: "Usage by key" }), "of admin").waitFor()
+  await close()
+})
+
+describe("quotas", () => {
+  test("an administrator sets one of any team, and goes back to the default", async () => {
+    const { page, close } = await open("quotas")
+    await page.getByLabel("Team", { exact: true }).selectOption("lab")
+    await page.waitForURL("**/quotas?team=lab")
+    const row = rowOf(page.getByRole("table", { name: "Quotas of lab" }), "Stored")
+    const change = row.getByRole("button", { name: "Change Stored of lab" })
+    await change.click()
+    const dialog = page.getByRole("dialog", { name: "Stored of lab" })
+    await dialog.getByLabel("At most, in GB").fill("much")
+    await dialog.getByText("A number of GB, such as 100.").waitFor()
+    await dialog.getByLabel("At most, in GB").fill("2.5")
+    await dialog.getByRole("button", { name: "Set" }).click()
+    await row.getByText(/2\.5\sGB/).waitFor()
+    const limit = async () =>
+      (
+        await heddle.send<{ quotas: { name: string; limit: number }[] }>("GET", "/v1/organization/teams/lab/quotas")
+      ).quotas.find(({ name }) => name === "stored_bytes")?.limit
+    expect(await limit()).toBe(2_500_000_000)
+    await change.click()
+    await dialog.getByRole("button", { name: "As for every team" }).click()
+    await row.getByText("as for every team").waitFor()
+    expect(await limit()).toBe(100 * 1024 ** 3)
+    await close()
+  })
+
+  test("what is full says so, and a member reads who may change it", async () => {
+    await heddle.send("POST", "/v1/organization/teams/ada/quotas", { api_keys: 1 })
+    const { page, close } = await openAsMember("quotas")
+    await rowOf(page, "API keys").getByText("full").waitFor()
+    await page.getByText("Only an administrator changes a quota.").waitFor()
+    expect(await page.getByRole("button", { name: /^Change/ }).count()).toBe(0)
+    await heddle.send("POST", "/v1/organization/teams/ada/quotas", { api_keys: null })
+    await close()
+  })
+})
+
+describe("people and teams", () => {
+  test("a user is made, let into a team, taken out, disabled, enabled and removed", async () => {
+    const { page, close } = await open("people")
+    await page.getByRole("button", { name: "New user" }).click()
+    await page.getByLabel("Name").fill("grace")
+    await page.getByRole("button", { name: "Make user" }).click()
+    const row = rowOf(page.getByRole("table", { name: "Users" }), "grace")
+    await row.getByText("enabled").waitFor()
+    const { value: key } = await makeKey("desk", "grace")
+
+    const lab = page.getByRole("listitem", { name: "lab" })
+    await lab.getByLabel("Let somebody into lab").selectOption("grace")
+    const out = lab.getByRole("button", { name: "Take grace out of lab" })
+    await out.click()
+    await page.getByRole("dialog").getByRole("button", { name: "Take out" }).click()
+    await out.waitFor({ state: "detached" })
+
+    await row.getByRole("button", { name: "Disable grace" }).click()
+    await row.getByText("disabled").waitFor()
+    expect(await statusOf(key)).toBe(401)
+    await row.getByRole("button", { name: "Enable grace" }).click()
+    await row.getByText("enabled").waitFor()
+    expect(await statusOf(key)).toBe(200)
+    await row.getByRole("button", { name: "Remove grace" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Remove grace" }).click()
+    await row.getByText("disabled").waitFor()
+    expect(await statusOf(key)).toBe(401)
+    await close()
+  })
+
+  test("a team is made; a name that is taken is refused in its place", async () => {
+    const { page, close } = await open("people")
+    const make = async (name: string) => {
+      await page.getByRole("button", { name: "New team" }).click()
+      await page.getByLabel("Name").fill(name)
+      await page.getByRole("button", { name: "Make team" }).click()
+    }
+    await make("shop")
+    await page.getByRole("listitem", { name: "shop" }).getByText("admin").waitFor()
+    await make("shop")
+    await page.getByText('a user or team "shop" exists already').waitFor()
+    await close()
+  })
+
+  test("a member sees her teams, and reads that the rest is for administrators", async () => {
+    const { page, close } = await openAsMember("people")
+    await page.getByRole("listitem", { name: "lab" }).getByText("ada").waitFor()
+    await page.getByText("The list of all users is for administrators.").waitFor()
+    expect(await page.getByRole("button", { name: /^(New|Take|Let)/ }).count()).toBe(0)
+    await close()
+  })
+})
+
+describe("record of changes", () => {
+  test("who did what to what; filters are in the address", async () => {
+    const { page, close } = await open("audit?type=user.added")
+    const row = rowOf(page.getByRole("table", { name: "Record of changes" }), "username ada")
+    await expect
+      .poll(async () => (await row.getByRole("cell").allInnerTexts()).slice(1, 3))
+      .toEqual([expect.stringContaining("admin"), "user.added"])
+    await page.getByLabel("Who").selectOption("ada")
+    await page.waitForURL("**/audit?*who=ada*")
+    await page.getByRole("heading", { name: "No such change" }).waitFor()
+    await page.getByRole("button", { name: "Show every change" }).click()
+    await rowOf(page, "team.created").first().waitFor()
+    await close()
+  })
+
+  test("goes on page after page", async () => {
+    for (let count = 0; count < 26; count += 1) {
+      const { id } = await makeKey(`short ${count}`, "ada")
+      await heddle.send("DELETE", `/v1/organization/api_keys/${id}`)
+    }
+    const { page, close } = await open("audit")
+    await expect.poll(() => page.getByRole("row").count()).toBe(51)
+    await page.getByRole("button", { name: "Show more changes" }).click()
+    await expect.poll(() => page.getByRole("row").count()).toBeGreaterThan(52)
+    await close()
+  })
+
+  test("to a member it says whom to ask, and asks the server nothing", async () => {
+    const visit = await openAsMember("audit")
+    await visit.page.getByText("The record of changes is for administrators.").waitFor()
+    expect(visit.requests.filter((url) => url.includes("audit_logs"))).toEqual([])
+    await visit.close()
+  })
+})
+
+test("a refused request appears by itself, with what the server answered it", async () => {
+  const { page, close } = await open("refused")
+  await page.getByRole("heading", { name: "Refused requests" }).waitFor()
+  expect(await statusOf("wrong")).toBe(401)
+  const row = rowOf(page, "/v1/organization/me").first()
+  await row.getByText("sender not known").waitFor()
+  expect((await row.getByRole("cell").allInnerTexts())[1]).toBe("401")
+  await close()
+})
+
+test("health: each part of the server, its version and its addresses", async () => {
+  const { page, close } = await open("server")
+  const { trace_server_version: version } = await heddle.send<{ trace_server_version: string }>("GET", "/server_info")
+  await page.getByText(version, { exact: true }).waitFor()
+  for (const part of ["Catalog", "Reader of training data", "Engine", "Room on the disk"]) {
+    await rowOf(page, part).getByText("works").waitFor()
+  }
+  await page.getByText(`${heddle.url}/v1`, { exact: true }).waitFor()
+  await close()
+})
+
+describe("this project", () => {
+  test("it is deleted once its name is typed; the pages of a new one of that name are empty", async () => {
+    const doomed = { entity: "local", name: "doomed" }
+    const [started_at, ended_at] = ["2026-03-01T00:00:00Z", "2026-03-01T00:00:01Z"]
+    const call = { project_id: "local/doomed", op_name: "farewell", started_at, ended_at, attributes: {}, inputs: {} }
+    await heddle.send("POST", "/v2/local/doomed/calls/complete", {
+      batch: [{ ...call, id: randomUUID(), trace_id: randomUUID(), output: null, summary: {} }],
+    })
+    const { page, close } = await signedIn(browser, heddle, "/local/doomed/traces")
+    await page.getByText("farewell").first().waitFor()
+    await page.getByRole("link", { name: "Usage & settings" }).click()
+    await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "This project" }).click()
+    await page.getByRole("button", { name: "Delete project…" }).click()
+    const question = page.getByRole("dialog")
+    const remove = question.getByRole("button", { name: "Delete project" })
+    await question.getByLabel("To go on, type doomed").fill("doom")
+    expect(await remove.isDisabled()).toBe(true)
+    await question.getByRole("button", { name: "Leave it" }).click()
+    await page.getByRole("button", { name: "Delete project…" }).click()
+    expect(await question.getByLabel("To go on, type doomed").inputValue()).toBe("")
+    await question.getByLabel("To go on, type doomed").fill("doomed")
+    await remove.click()
+    await page.waitForURL(`${heddle.url}/`)
+    await page.getByRole("link", { name: "support" }).first().waitFor()
+    await page.getByRole("link", { name: "doomed" }).waitFor({ state: "detached" })
+    await heddle.send("POST", "/v1/projects", doomed)
+    await page.goto(`${heddle.url}/local/doomed/traces`)
+    await page.getByText("No traces yet").waitFor()
+    await close()
+  })
+
+  test("one that nothing made yet cannot be deleted", async () => {
+    const { page, close } = await openAsMember("project")
+    await page.getByText("There is no such project yet.").waitFor()
+    expect(await page.getByRole("button", { name: "Delete project…" }).count()).toBe(0)
+    await close()
+  })
+})
+
+describe.each([
+  ["light", wide],
+  ["dark", wide],
+  ["light", phone],
+  ["dark", phone],
+] as const)("%s at %j", (colorScheme, viewport) => {
+  test("nothing serious for axe, and nothing to scroll sideways", async () => {
+    const { page, close } = await open("keys", { colorScheme, viewport })
+    for (const [section, ready] of [
+      ["keys", rowOf(page, "laptop")],
+      ["sessions", rowOf(page, "this browser")],
+      ["usage", page.locator('[data-drawn="true"]')],
+      ["quotas", rowOf(page, "Stored")],
+      ["people", rowOf(page, "ada")],
+      ["project", page.getByRole("button", { name: "Delete project…" })],
+      ["refused", page.getByRole("heading", { name: "Refused requests" })],
+      ["audit", rowOf(page, "api_key").first()],
+      ["server", rowOf(page, "Engine")],
+    ] as const) {
+      await page.goto(`${heddle.url}${home}/${section}`)
+      await ready.waitFor({ state: "attached" })
+      expect([section, await findings(page)]).toEqual([section, []])
+      const overhang = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")
+      expect([section, overhang]).toEqual([section, 0])
+    }
+    await close()
+  }, 180_000)
+})

@@ -1,0 +1,61 @@
+/** A real server with the built pages, and a browser that is signed in to it. */
+import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import { type RunningServer, startServer } from "../../../server/test/support/server-process.ts"
+import { adminKey } from "../../../server/test/support/test-app.ts"
+import { newVisit, type Visit } from "./browser.ts"
+
+export interface Heddle extends RunningServer {
+  key: string
+  close: () => Promise<void>
+  /** A request with the administrator's key; its answer as JSON. @throws when it is refused. */
+  send: <Answer>(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: object) => Promise<Answer>
+}
+
+/** With the real engine unless `env` says otherwise. */
+export async function startHeddle(env: NodeJS.ProcessEnv = {}): Promise<Heddle> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-browser-"))
+  const server = await startServer(dataDir, { HEDDLE_LOG: "fatal", ...env })
+  return {
+    ...server,
+    key: adminKey,
+    close: async () => {
+      server.process.kill("SIGTERM")
+      await once(server.process, "exit")
+      await rm(dataDir, { recursive: true, force: true })
+    },
+    send: async (method, url, body) => {
+      const answer = await fetch(server.url + url, {
+        method,
+        headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const text = await answer.text()
+      if (!answer.ok) throw new Error(`${method} ${url}: ${answer.status} ${text}`)
+      return (text === "" ? null : JSON.parse(text)) as never
+    },
+  }
+}
+
+/** Signs in as a person does who has the key, from whatever page asks for it. */
+export async function signIn(page: Page, key: string): Promise<void> {
+  await page.getByLabel("API key").fill(key)
+  await page.getByRole("button", { name: "Sign in" }).click()
+}
+
+/** A window that is signed in and shows the page at `url`. */
+export async function signedIn(
+  browser: Browser,
+  heddle: Heddle,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Visit> {
+  const visit = await newVisit(browser, options)
+  await visit.page.goto(`${heddle.url}/login?to=${encodeURIComponent(url)}`)
+  await signIn(visit.page, heddle.key)
+  await visit.page.waitForURL((address) => address.pathname + address.search === url)
+  return visit
+}
