@@ -18,6 +18,7 @@ import { ensureEngine } from "./setup/engine.mjs"
 import { ensureNodeModules, projectNode } from "./setup/node-modules.mjs"
 import { cache, fromRoot, root } from "./setup/paths.mjs"
 import { SetupError } from "./setup/progress.mjs"
+import { tryBuildWeb } from "./setup/web.mjs"
 
 const READY_TIMEOUT_MS = 240_000
 const PORTS_TRIED = 50
@@ -27,16 +28,17 @@ export async function main(args) {
   const options = readOptions(args)
   await ensureNodeModules()
   const [enginePython, template] = await Promise.all([ensureEngine(), ensureCatalogTemplate()])
-  const artPython = await ensureClients("art-0.5.18", "art-demo")
+  const [artPython] = await Promise.all([ensureClients("art-0.5.18", "art-demo"), tryBuildWeb()])
   const port = await freePort(options.port)
   const key = demoKey()
   const server = startServer(port, options.dataDir, key, { HEDDLE_PYTHON: enginePython, ...template })
   try {
-    const measured = await runLoop(server, artPython, key)
+    const name = `three-tasks-${randomBytes(2).toString("hex")}`
+    const measured = await runLoop(server, artPython, key, name)
     if (!measured) return
     if (options.json) console.log(JSON.stringify(measured))
     if (options.once) return
-    showNextSteps(server.url, key)
+    showNextSteps(server.url, key, name, await signInLink(server.url, key))
     await server.ended
   } finally {
     await server.stop()
@@ -131,12 +133,11 @@ function startServer(port, dataDir, key, settings) {
 }
 
 /** Runs the example against the server; returns what both measured, or null when the user stopped it. */
-async function runLoop(server, python, key) {
+async function runLoop(server, python, key, name) {
   // The example runs in a folder of its own, because ART writes its logs where it is started.
   const folder = join(cache, "demo")
   mkdirSync(folder, { recursive: true })
   const report = join(folder, "report.json")
-  const name = `three-tasks-${randomBytes(2).toString("hex")}`
   const script = fromRoot("examples/art_loop/train.py")
   const example = spawn(python, ["-u", script, "--url", server.url, "--name", name, "--report", report], {
     cwd: folder,
@@ -147,6 +148,7 @@ async function runLoop(server, python, key) {
   try {
     await ready(server)
     if (server.isInterrupted()) return null
+    console.log(`Watch it in the browser, signed in: ${await signInLink(server.url, key)}\n`)
     const readyAt = Date.now() / 1000
     const ready_s = (performance.now() - server.began) / 1000
     const code = await Promise.race([exampleEnded, server.ended.then(() => "dead")])
@@ -177,11 +179,28 @@ const rounded = (values) =>
     Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.map(round) : round(value)]),
   )
 
-function showNextSteps(url, key) {
+/** A link that signs a browser in once, and opens the project of the example. */
+async function signInLink(url, key) {
+  const answer = await fetch(`${url}/v1/sign-in-links`, { method: "POST", headers: { authorization: `Bearer ${key}` } })
+  if (!answer.ok) throw new SetupError(`no sign-in link: ${answer.status} ${await answer.text()}`)
+  const { token } = await answer.json()
+  return `${url}/login?to=/${examples()}#token=${token}`
+}
+
+/** The project in which the example trains. */
+const examples = () => `${process.env.HEDDLE_ENTITY || "local"}/examples`
+
+function showNextSteps(url, key, name, link) {
+  const question = {
+    model: `wandb-artifact:///${examples()}/${name}`,
+    messages: [{ role: "user", content: "4 + 5 = ?" }],
+  }
   console.log(`The server stays up at ${url} until you press Ctrl-C. Try next:
 
-  ask the trained model    curl ${url}/v1/models -H 'Authorization: Bearer ${key}'
-  the API, in a browser    ${url}
+  look at it, in a browser ${link}
+  ask the trained model    curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${key}' \\
+                             -H 'Content-Type: application/json' -d '${JSON.stringify(question)}'
+  the API's reference      ${url}/docs/
   teach it your own tasks  copy examples/art_loop, put your questions and rewards into tasks.py, then
                            HEDDLE_API_KEY=${key} python train.py --url ${url}
   other clients            docs/guide/clients.md

@@ -3,30 +3,47 @@
  *
  * Usage: node scripts/heddle.mjs start [--host H --port P --data-dir D]
  *        node scripts/heddle.mjs demo  [--once --json …]
+ *        node scripts/heddle.mjs web                              (builds the pages)
+ *        node scripts/heddle.mjs dev                              (pages from their sources, on the server at HEDDLE_URL)
  *        node scripts/heddle.mjs test  [suite …]
  *        node scripts/heddle.mjs bench NAME [--json …]
  *        node scripts/heddle.mjs export | import --project TEAM/PROJECT …   (scripts/transfer.mjs)
- * Changes: node_modules, engine/.venv and .heddle in the repository folder, nothing elsewhere.
+ * --help after any of them prints what it takes, and installs nothing.
+ * Changes: node_modules, engine/.venv, web/dist and .heddle in the repository folder, nothing elsewhere.
  *
  * Plain JavaScript for Node 20, because it runs before anything is installed.
  */
+import { asksForHelp, helpOf, helpOfAll } from "./help.mjs"
 import { ensureCatalogTemplate } from "./setup/catalog.mjs"
 import { ensureEngine } from "./setup/engine.mjs"
 import { checkNode, ensureNodeModules, projectNode } from "./setup/node-modules.mjs"
 import { fromRoot } from "./setup/paths.mjs"
 import { SetupError, say } from "./setup/progress.mjs"
 import { become } from "./setup/run.mjs"
+import { ensureWeb, tryBuildWeb } from "./setup/web.mjs"
+
+const vite = fromRoot("node_modules", "vite", "bin", "vite.js")
 
 const commands = {
-  start: (args) => runTypeScript("server/src/main.ts", args),
+  start: startServer,
+  web: async () => (await ensureNodeModules(), ensureWeb()),
   demo: async (args) => (await import("./demo.mjs")).main(args),
+  dev: async (args) => (await ensureNodeModules(), become(projectNode, [vite, fromRoot("web"), ...args])),
   test: async (args) => (await import("./test.mjs")).main(args),
   bench: (args) => runTypeScript("bench/bench.ts", args),
   export: async (args) => (await import("./transfer.mjs")).exportFile(args),
   import: async (args) => (await import("./transfer.mjs")).importFile(args),
 }
 
-async function runTypeScript(file, args) {
+/** The pages are built when the server is ready: before, that would take the cores from a start that somebody waits for. */
+async function startServer(args) {
+  const stopped = new AbortController()
+  const onMessage = (message) => message === "ready" && void tryBuildWeb(stopped.signal)
+  await runTypeScript("server/src/main.ts", args, onMessage)
+  stopped.abort()
+}
+
+async function runTypeScript(file, args, onMessage) {
   await ensureNodeModules()
   const own = process.env.HEDDLE_ENGINE === "none" || process.env.HEDDLE_PYTHON
   const [python, template] = await Promise.all([
@@ -34,16 +51,16 @@ async function runTypeScript(file, args) {
     ensureCatalogTemplate(),
   ])
   const env = { ...process.env, ...(python && { HEDDLE_PYTHON: python }), ...template }
-  await become(projectNode, [fromRoot(file), ...args], { env })
+  await become(projectNode, [fromRoot(file), ...args], { env, onMessage })
 }
 
 const [name, ...args] = process.argv.slice(2)
 try {
   checkNode(process.versions.node)
   const command = Object.hasOwn(commands, name ?? "") ? commands[name] : null
-  if (!command)
-    throw new SetupError(`unknown command ${name ?? "(none)"}: choose one of ${Object.keys(commands).join(", ")}`)
-  await command(args)
+  if (asksForHelp([name, ...args])) console.log(command ? helpOf(name, args) : helpOfAll())
+  else if (command) await command(args)
+  else throw new SetupError(`unknown command ${name ?? "(none)"}: choose one of ${Object.keys(commands).join(", ")}`)
 } catch (error) {
   const isUsage = error instanceof SetupError || error.code?.startsWith("ERR_PARSE_ARGS_")
   if (!isUsage) throw error

@@ -15,7 +15,12 @@ export async function main(names) {
   // Of its own, because its packages are pinned as clients; the type check reads it too.
   await ensureNodeModules(fromRoot("compat", "node"))
   const results = []
-  for (const suite of chosen) results.push(await runSuite(suite))
+  for (const suite of chosen.filter(({ paired }) => !paired)) results.push(await runSuite(suite))
+  const pairs = chosen.filter(({ paired }) => paired).values()
+  const runPaired = async () => {
+    for (const suite of pairs) results.push(await runSuite(suite, suite.name))
+  }
+  await Promise.all([runPaired(), runPaired()])
   const total = results.map((result) => result.counts).reduce(add, none)
   console.log(`\n${results.map(summary).join("\n")}\n`)
   console.log(describe(total))
@@ -34,12 +39,13 @@ function choose(names) {
 
 const isNamed = (suite, name) => suite.name === name || suite.group === name
 
-async function runSuite(suite) {
+/** `label`: the name that its lines begin with, where another suite runs beside it. */
+async function runSuite(suite, label) {
   console.log(`\n── ${suite.title} ${"─".repeat(Math.max(0, 70 - suite.title.length))}`)
   const began = performance.now()
   let counts
   try {
-    counts = (await suite.run()).reduce(add, none)
+    counts = (await suite.run(label)).reduce(add, none)
   } catch (error) {
     console.log(error instanceof SetupError ? error.message : error.stack)
     counts = { ...none, failed: 1 }

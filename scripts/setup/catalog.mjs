@@ -1,5 +1,5 @@
 /** An empty embedded catalog, made once, so that the first start on a new data folder need not make it. */
-import { existsSync, readFileSync } from "node:fs"
+import { chmodSync, existsSync, readFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { withLock } from "./lock.mjs"
 import { projectNode } from "./node-modules.mjs"
@@ -15,9 +15,9 @@ export async function ensureCatalogTemplate() {
   const folder = join(cache, `catalog-pglite-${pgliteVersion()}`)
   const setting = { HEDDLE_CATALOG_TEMPLATE: folder }
   if (process.env.HEDDLE_CATALOG_TEMPLATE || process.env.HEDDLE_POSTGRES_URL) return {}
-  if (existsSync(folder)) return setting
   try {
-    await withLock("catalog-template", () => makeTemplate(folder))
+    if (!existsSync(folder)) await withLock("catalog-template", () => makeTemplate(folder))
+    closeToOthers(folder)
     return setting
   } catch (error) {
     // The repository may be read-only, as in an image: that must not keep the server from starting.
@@ -33,6 +33,16 @@ async function makeTemplate(folder) {
   await runLogged(projectNode, [fromRoot("scripts", "make-catalog-template.ts"), folder], {
     log: join(cache, "logs", "catalog-template.log"),
   })
+}
+
+/** Whoever can write to the template can write to every catalog that is copied from it. Earlier set-ups left it open. */
+function closeToOthers(folder) {
+  try {
+    chmodSync(folder, 0o700)
+  } catch (error) {
+    // The user who made it, such as the one who built an image, has closed it.
+    if (error.code !== "EPERM" && error.code !== "EROFS") throw error
+  }
 }
 
 /** Part of the name: another PGlite must not open what this one has made. */

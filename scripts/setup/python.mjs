@@ -78,7 +78,7 @@ async function installRequirements(venv, title, { file, digest: wanted }) {
   const torch = pinnedTorch(readFileSync(file, "utf8"))
   if (torch) await installTorch(venv, title, torch)
   await step(`${title}: Python packages of ${relative(root, file)}`, (detail) =>
-    pip(venv, ["install", "-r", file], { log: logOf(venv, basename(file)), detail }),
+    pip(venv, ["install", "--require-hashes", "-r", file], { log: logOf(venv, basename(file)), detail }),
   )
   writeStamp(stamp, wanted)
 }

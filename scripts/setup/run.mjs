@@ -13,15 +13,16 @@ export function ask(command, args, options = {}) {
 }
 
 /**
- * Runs a long command; its output goes to `log`, each line also to `detail`.
+ * Runs a long command; its output goes to `log`, each line also to `detail`. It ends with this process, or, where `until` is
+ * given, when that is aborted: then a signal to this process is somebody else's to handle.
  * Throws a SetupError with the last lines and the log's path when it fails.
  */
-export async function runLogged(command, args, { log, detail, ...options }) {
+export async function runLogged(command, args, { log, detail, until, ...options }) {
   mkdirSync(dirname(log), { recursive: true })
   const file = createWriteStream(log)
   // In a group of its own, since npm and pip start programs themselves, and all of them have to end with us.
   const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], detached: true, ...options })
-  const release = endTogether(child)
+  const release = until ? endWith(child, until) : endTogether(child)
   const last = []
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on("line", (line) => {
@@ -49,10 +50,7 @@ const endings = ["SIGINT", "SIGTERM", "SIGHUP"]
 /** A signal that ends this process ends the child's group first. Returns how to take that back. */
 function endTogether(child) {
   const pass = (signal) => {
-    try {
-      // Not the signal itself: what a shell starts in the background ignores SIGINT.
-      process.kill(-child.pid, "SIGTERM")
-    } catch {}
+    endGroup(child)
     release()
     process.kill(process.pid, signal)
   }
@@ -61,9 +59,29 @@ function endTogether(child) {
   return release
 }
 
-/** Replaces this process as far as Node allows: same terminal, signals passed on, same exit code. */
-export async function become(command, args, options = {}) {
-  const child = spawn(command, args, { stdio: "inherit", ...options })
+/** Returns how to take it back. */
+function endWith(child, until) {
+  const end = () => endGroup(child)
+  until.addEventListener("abort", end)
+  if (until.aborted) end()
+  return () => until.removeEventListener("abort", end)
+}
+
+function endGroup(child) {
+  try {
+    // Not the signal itself: what a shell starts in the background ignores SIGINT.
+    process.kill(-child.pid, "SIGTERM")
+  } catch {}
+}
+
+/**
+ * Replaces this process as far as Node allows: same terminal, signals passed on, same exit code. `onMessage` hears what
+ * the program sends over a channel of its own.
+ */
+export async function become(command, args, { onMessage, ...options } = {}) {
+  const stdio = onMessage ? ["inherit", "inherit", "inherit", "ipc"] : "inherit"
+  const child = spawn(command, args, { stdio, ...options })
+  if (onMessage) child.on("message", onMessage)
   // A terminal's Ctrl-C reaches the child by itself; these handlers only keep us alive until it ended.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     process.on(signal, () => signal !== "SIGINT" && child.kill(signal))

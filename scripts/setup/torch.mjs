@@ -1,29 +1,37 @@
 /**
- * Which build of torch to install. The version is always the pinned one; only the build differs:
- * with an NVIDIA GPU the configured index's own build (CUDA on Linux), without one a CPU build.
+ * Which build of torch to install. The version is always the pinned one; only the build differs: with an NVIDIA GPU the
+ * one of the package index that pip is set up for (CUDA on Linux), without one a CPU build.
+ *
+ * The builds on PyPI are checked against the hashes of the lock, as every other package is. CPU builds of their own
+ * version (`2.13.0+cpu`), which are not on PyPI, and what comes from `HEDDLE_TORCH_INDEX` are not: there pip checks the
+ * hash that the index itself gives.
  */
-import { venvBin } from "./paths.mjs"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { cache, fromRoot, venvBin } from "./paths.mjs"
 import { logOf, pip } from "./pip.mjs"
 import { SetupError, say, step } from "./progress.mjs"
 import { ask } from "./run.mjs"
 
 /** PyTorch's own index of CPU builds, as its "Get started" page gives it. */
 const CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+const CUDA_LIBRARIES = fromRoot("engine", "requirements-cuda.txt")
 
-/** The exact version that a requirements text pins, or null when it has no torch. */
+/** The exact version that a requirements text pins, and the whole requirement with its hashes; null when it has no torch. */
 export function pinnedTorch(requirements) {
-  return requirements.match(/^torch==(\S+)/m)?.[1] ?? null
+  const [requirement, version] = requirements.match(/^torch==(\S+)(?: \\\n +--hash=\S+)*/m) ?? []
+  return requirement ? { version, requirement } : null
 }
 
-/** Installs torch alone; its dependencies come with the pinned requirements. */
-export async function installTorch(venv, title, version) {
+/** Installs torch, and what its CUDA build needs; its other dependencies come with the pinned requirements. */
+export async function installTorch(venv, title, pinned) {
+  const { version } = pinned
   if (installedTorch(venv) === version) return
   const gpu = hasNvidiaGpu()
-  const index = process.env.HEDDLE_TORCH_INDEX || (gpu ? null : cpuIndex(venv, version))
-  const source = index ? [`--index-url=${index}`] : []
-  const from = index ? ` from ${new URL(index).host}` : ""
-  await step(`${title}: torch ${version}${gpu ? " for the NVIDIA GPU" : " for the CPU"}${from}`, (detail) =>
-    pip(venv, ["install", "--no-deps", ...source, `torch==${version}`], { log: logOf(venv, "torch"), detail }),
+  const { args, from, checked } = torchSource(venv, pinned, gpu)
+  const what = `torch ${version}${gpu ? " for the NVIDIA GPU" : " for the CPU"}${from}${checked ? "" : ", not held to a hash of ours"}`
+  await step(`${title}: ${what}`, (detail) =>
+    pip(venv, ["install", ...args], { log: logOf(venv, "torch"), detail }),
   ).catch((error) => {
     throw new SetupError(
       `${error.message}\ntorch ${version} could not be installed. ` +
@@ -31,12 +39,41 @@ export async function installTorch(venv, title, version) {
         `${CPU_INDEX}, and run the command again.`,
     )
   })
-  if (gpu && builtFor(venv) === "cpu") {
+  if (!gpu) return
+  if (builtFor(venv) === "cpu") {
     say(
       "this machine has an NVIDIA GPU, but the index gave a CPU build of torch. " +
         "Set HEDDLE_TORCH_INDEX to an index of CUDA builds and delete engine/.venv to change it.",
     )
+  } else if (checked) {
+    await step(`${title}: the CUDA libraries of torch`, (detail) =>
+      pip(venv, ["install", "--no-deps", "--require-hashes", "-r", CUDA_LIBRARIES], {
+        log: logOf(venv, "cuda"),
+        detail,
+      }),
+    )
   }
+}
+
+/** pip's arguments, where that is for the reader, and whether the lock's hashes hold it. */
+function torchSource(venv, { version, requirement }, gpu) {
+  const index = process.env.HEDDLE_TORCH_INDEX
+  // With its dependencies: a build for another CUDA needs libraries that no lock of ours names.
+  if (index) return { args: [`--index-url=${index}`, `torch==${version}`], from: ` from ${new URL(index).host}` }
+  const locked = { args: ["--no-deps", "--require-hashes", "-r", fileOf(requirement)], from: "", checked: true }
+  if (gpu || process.platform !== "linux") return locked
+  const chosen = configuredCpuBuild(venv, version)
+  if (chosen === version) return locked
+  if (chosen !== null) return { args: ["--no-deps", `torch==${chosen}`], from: " from pip's own configuration" }
+  const args = ["--no-deps", `--index-url=${CPU_INDEX}`, `torch==${version}`]
+  return { args, from: ` from ${new URL(CPU_INDEX).host}` }
+}
+
+function fileOf(requirement) {
+  const file = join(cache, "torch.txt")
+  mkdirSync(cache, { recursive: true })
+  writeFileSync(file, `${requirement}\n`)
+  return file
 }
 
 /** Without its local part: 2.13.0 for 2.13.0+cpu. */
@@ -55,13 +92,12 @@ function hasNvidiaGpu() {
   return Boolean(ask("nvidia-smi", ["-L"], { timeout: 20_000 }))
 }
 
-/** null when the configured index gives a CPU build by itself, else PyTorch's CPU index. */
-function cpuIndex(venv, version) {
-  if (process.platform !== "linux") return null
+/** The version of the CPU build that pip finds by itself; null when it finds none. */
+function configuredCpuBuild(venv, version) {
   const options = ["--dry-run", "--no-deps", "--ignore-installed", "--quiet", "--disable-pip-version-check"]
   const report = ask(venvBin(venv, "python"), ["-m", "pip", "install", ...options, "--report=-", `torch==${version}`])
   const chosen = report && JSON.parse(report).install[0]?.metadata
   // The CUDA builds are recognised by what they ask for; the CPU builds ask for none of it.
   const cuda = !chosen || chosen.requires_dist?.some((name) => /^(nvidia|cuda)-/.test(name))
-  return cuda ? CPU_INDEX : null
+  return cuda ? null : chosen.version
 }

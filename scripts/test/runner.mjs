@@ -2,15 +2,23 @@
 import { spawn } from "node:child_process"
 import { mkdirSync, rmSync } from "node:fs"
 import { delimiter, join } from "node:path"
+import { createInterface } from "node:readline"
 import { cache, fromRoot, root } from "../setup/paths.mjs"
 
 /** A suite that hangs must not hang the whole run. */
 const TIMEOUT_MS = 20 * 60_000
 
-/** Runs a tool in the repository folder with its output on the terminal; returns its exit status. */
-export function runTool(command, args, env = {}) {
+/**
+ * Runs a tool in the repository folder with its output on the terminal; returns its exit status. With a `label`, each of
+ * its lines begins with that: another tool runs beside it.
+ */
+export function runTool(command, args, env = {}, label) {
   const PATH = [fromRoot("node_modules", ".bin"), process.env.PATH].join(delimiter)
-  const child = spawn(command, args, { cwd: root, stdio: "inherit", env: { ...process.env, PATH, ...env } })
+  const stdio = label === undefined ? "inherit" : ["inherit", "pipe", "pipe"]
+  const child = spawn(command, args, { cwd: root, stdio, env: { ...process.env, PATH, ...env } })
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream) createInterface({ input: stream }).on("line", (line) => console.log(`${label}  ${line}`))
+  }
   const timer = setTimeout(() => {
     console.log(`stopped after ${TIMEOUT_MS / 60_000} minutes`)
     child.kill("SIGKILL")

@@ -1,6 +1,7 @@
 /**
  * Everything `npm test` runs, in order: `name` and `group` select it, `run` prepares what it needs,
- * runs it with its output on the terminal and returns its counts.
+ * runs it with its output on the terminal and returns its counts. Suites that are `paired` wait for a client or a server
+ * most of the time: two of them run at once.
  */
 import { ensureCatalogTemplate } from "../setup/catalog.mjs"
 import { ensureChromium } from "../setup/chromium.mjs"
@@ -10,6 +11,7 @@ import { ensureEngine } from "../setup/engine.mjs"
 import { projectNode } from "../setup/node-modules.mjs"
 import { startPostgres } from "../setup/postgres.mjs"
 import { fromRoot } from "../setup/paths.mjs"
+import { ensureWeb } from "../setup/web.mjs"
 import { ensureLocked } from "../setup/python.mjs"
 import { fromExit, fromJunit, fromVitest, honest, none } from "./counts.mjs"
 import { reportPath, runTool } from "./runner.mjs"
@@ -25,7 +27,7 @@ const PYTHON_SOURCES = [
 ]
 
 const checks = [
-  check("types", "types (tsc)", [["typescript/bin/tsc"]]),
+  check("types", "types (tsc)", [["typescript/bin/tsc"], ["typescript/bin/tsc", "-p", "web"]]),
   check("format", "format (oxfmt, ruff)", [["oxfmt/bin/oxfmt", "--check"]], ["format", "--check"]),
   check("lint", "lint (oxlint, ruff)", [["oxlint/bin/oxlint", "--type-aware"]], ["check"]),
   check("dead-code", "dead code (knip)", [["knip/bin/knip.js"]]),
@@ -53,54 +55,51 @@ const scripts = {
   name: "scripts",
   title: "commands (vitest)",
   async run() {
-    return [await vitest("scripts", ["scripts/"])]
+    return [await vitest("scripts", ["run", "scripts/"])]
+  },
+}
+
+const web = {
+  name: "web",
+  title: "modules of the web interface (vitest)",
+  async run() {
+    return [await vitest("web", ["run", "--config", "web/vitest.config.ts"])]
   },
 }
 
 const server = [
   {
-    name: "server-pglite",
+    name: "server-embedded",
     group: "server",
-    title: "server on PGlite (vitest)",
-    run: async () => [await serverTests("server-pglite", {})],
+    title: "server on PGlite and chDB (vitest)",
+    run: async () => [await vitest("server-embedded", ["run", "server/"], { HEDDLE_PYTHON: await ensureEngine() })],
   },
   {
-    name: "server-postgres",
+    name: "server-grown",
     group: "server",
-    title: "server on PostgreSQL (vitest)",
+    title: "server on PostgreSQL and ClickHouse (vitest)",
     async run() {
+      const HEDDLE_PYTHON = await ensureEngine()
       const postgres = await startPostgres()
+      const clickhouse = await startClickHouse()
+      const env = { HEDDLE_TEST_POSTGRES_URL: postgres.url, HEDDLE_TEST_CLICKHOUSE_URL: clickhouse.url, HEDDLE_PYTHON }
       try {
-        return [await serverTests("server-postgres", { HEDDLE_TEST_POSTGRES_URL: postgres.url })]
+        return [await vitest("server-grown", ["related", "--run", ...whereStoresComeFrom, ...embeddedOnly], env)]
       } finally {
+        await clickhouse.stop()
         await postgres.stop()
       }
     },
   },
-  {
-    name: "server-clickhouse",
-    group: "server",
-    title: "trace store over HTTP (vitest)",
-    async run() {
-      const clickhouse = await startClickHouse()
-      try {
-        return [await vitest("server-clickhouse", traceTests, { HEDDLE_TEST_CLICKHOUSE_URL: clickhouse.url })]
-      } finally {
-        await clickhouse.stop()
-      }
-    },
-  },
 ]
 
-/** What comes near the trace store; it starts no engine. */
-const traceTests = [
-  "server/src/storage/traces/",
-  ...["agents", "annotation", "evaluation", "execution", "otel"].map((area) => `server/test/${area}-`),
-]
+/** Tests that reach none of these do the same whatever servers there are: once is enough. */
+const whereStoresComeFrom = ["postgres", "clickhouse"].map((store) => `server/test/support/${store}-database.ts`)
 
-async function serverTests(name, env) {
-  return vitest(name, ["server/"], { HEDDLE_PYTHON: await ensureEngine(), ...env })
-}
+/** They start servers of their own, with embedded stores. */
+const embeddedOnly = ["attacks", "hostile-requests", "project-delete-crash"].map(
+  (name) => `--exclude=server/test/${name}.test.ts`,
+)
 
 const browser = {
   name: "browser",
@@ -111,8 +110,9 @@ const browser = {
       console.log("skipped: there is no Chromium or Chrome, and without root and apt-get none can be installed")
       return [{ ...none, skipped: 1 }]
     }
-    const env = { HEDDLE_TEST_BROWSER, ...(await ensureCatalogTemplate()) }
-    return [await vitest("browser", ["--config", "server/browser/vitest.config.ts"], env)]
+    await ensureWeb()
+    const env = { HEDDLE_TEST_BROWSER, HEDDLE_PYTHON: await ensureEngine(), ...(await ensureCatalogTemplate()) }
+    return [await vitest("browser", ["run", "--config", "web/browser/vitest.config.ts"], env)]
   },
 }
 
@@ -124,57 +124,75 @@ const engine = {
   },
 }
 
-const pythonClients = clientSets().map((set) => ({
-  name: set,
-  group: "clients",
-  title: `Python clients: ${set}`,
-  async run() {
-    const HEDDLE_PYTHON = await ensureEngine()
-    const python = await ensureClients(set)
-    return [await pytest(python, set, ["compat/python"], { HEDDLE_PYTHON, HEDDLE_CLIENT_SET: set })]
-  },
-}))
+// The newest have the most tests: first, so that none runs alone at the end.
+const pythonClients = clientSets()
+  .toReversed()
+  .map((set) => ({
+    name: set,
+    group: "clients",
+    paired: true,
+    title: `Python clients: ${set}`,
+    async run(label) {
+      const HEDDLE_PYTHON = await ensureEngine()
+      const python = await ensureClients(set)
+      return [await pytest(python, set, ["compat/python"], { HEDDLE_PYTHON, HEDDLE_CLIENT_SET: set }, label)]
+    },
+  }))
 
 const reference = {
   name: "reference",
+  paired: true,
   title: "against the reference server (pytest)",
-  async run() {
+  async run(label) {
     const python = await ensureLocked("reference", "reference server", fromRoot("compat", "reference", "lock.txt"))
-    return [await pytest(python, "reference", ["compat/reference"])]
+    return [await pytest(python, "reference", ["compat/reference"], {}, label)]
   },
 }
 
 const nodeClients = {
   name: "node-clients",
   group: "clients",
+  paired: true,
   title: "Node clients",
-  async run() {
-    const HEDDLE_PYTHON = await ensureEngine()
-    return [await vitest("node-clients", ["--config", "compat/node/vitest.config.ts"], { HEDDLE_PYTHON })]
+  async run(label) {
+    const env = { HEDDLE_PYTHON: await ensureEngine() }
+    return [await vitest("node-clients", ["run", "--config", "compat/node/vitest.config.ts"], env, label)]
   },
 }
 
 const fuzz = {
   name: "fuzz",
+  paired: true,
   title: "the served document (schemathesis)",
-  async run() {
+  async run(label) {
     const python = await ensureLocked("fuzz", "schemathesis", fromRoot("compat", "fuzz", "lock.txt"))
-    return [await pytest(python, "fuzz", ["compat/fuzz"])]
+    return [await pytest(python, "fuzz", ["compat/fuzz"], {}, label)]
   },
 }
 
-async function vitest(name, args, env) {
+async function vitest(name, args, env, label) {
   const report = reportPath(`${name}.json`)
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`]
-  const code = await runTool(projectNode, ["node_modules/vitest/vitest.mjs", "run", ...args, ...reporters], env)
+  const code = await runTool(projectNode, ["node_modules/vitest/vitest.mjs", ...args, ...reporters], env, label)
   return honest(fromVitest(report), code)
 }
 
-async function pytest(python, name, paths, env) {
+async function pytest(python, name, paths, env, label) {
   const report = reportPath(`${name}.xml`)
   const args = ["-m", "pytest", "-q", "--junitxml", report, ...paths]
-  const code = await runTool(python, args, env)
+  const code = await runTool(python, args, env, label)
   return honest(fromJunit(report), code)
 }
 
-export const suites = [...checks, scripts, ...server, browser, engine, ...pythonClients, nodeClients, reference, fuzz]
+export const suites = [
+  ...checks,
+  scripts,
+  web,
+  ...server,
+  browser,
+  engine,
+  ...pythonClients,
+  nodeClients,
+  reference,
+  fuzz,
+]

@@ -1,0 +1,144 @@
+/**
+ * What `--help` prints, of every command: usage, options and environment. Nothing is installed for it, and nothing is read
+ * but the README, whose table of settings is the one list of what the server reads, and the benchmarks' sources.
+ */
+import { readFileSync } from "node:fs"
+import { benchmarkHelp, benchmarkNames } from "./bench-help.mjs"
+import { fromRoot } from "./setup/paths.mjs"
+
+const dataDir = ["--data-dir DIR", "where the server stores everything (default ./data)"]
+const port = ["--port PORT", "port to listen on; 0 takes a free one (default 8080)"]
+const server = [
+  ["HEDDLE_URL", "address of the server (default http://127.0.0.1:8080)"],
+  ["HEDDLE_API_KEY", "key, where none is given; else WANDB_API_KEY"],
+]
+const transfer = (file) => [
+  ["--project TEAM/PROJECT", "the project"],
+  ["--what WHAT", "calls, feedback or dataset (default calls)"],
+  file,
+  ["--format FORMAT", "jsonl, csv or parquet (default: the ending of the file)"],
+  ["--url URL", "address of the server"],
+  ["--key KEY", "API key"],
+]
+
+const ofEveryBenchmark = [
+  ["--json", "the result as the last line of standard output"],
+  ["--save", "also write bench/results/NAME.json, from which docs/benchmarks.md is made"],
+]
+
+const commands = {
+  start: {
+    usage: "npm start -- [--host HOST] [--port PORT] [--data-dir DIR]",
+    about:
+      "Starts the server. The first start installs what is missing: npm packages, a Python environment with torch.",
+    options: [["--host HOST", "address to listen on (default 127.0.0.1)"], port, dataDir],
+    environment: settings,
+  },
+  demo: {
+    usage: "npm run demo -- [--once] [--json] [--port PORT] [--data-dir DIR]",
+    about: "The whole loop on the shipped model: rollouts, training, a rising reward curve. Leaves the server up.",
+    options: [
+      ["--once", "stop after the loop"],
+      ["--json", "the measurements as the last line of standard output"],
+      port,
+      dataDir,
+    ],
+    environment: settings,
+  },
+  web: { usage: "node scripts/heddle.mjs web", about: "Builds the pages of the web interface into web/dist." },
+  dev: {
+    usage: "npm run dev -- [options of vite]",
+    about: "Serves the pages from their sources, on a server that runs.",
+    environment: () => server.slice(0, 1),
+  },
+  test: {
+    usage: "npm test -- [SUITE …]",
+    about: "Runs all tests, or those of the suites. The last line is N passed, N failed.",
+    options: [
+      ["SUITE", "checks, scripts, web, server, browser, engine, clients, reference, fuzz, or one part of them by name"],
+    ],
+    environment: () => [
+      ["HEDDLE_FUZZ_CASES", "how many hostile requests and cases of schemathesis are tried"],
+      ["HEDDLE_FUZZ_SEED", "the seed that a failure printed: draws the same ones again"],
+      ["HEDDLE_ISOLATION_CASES", "how many values each text of a schema gets in the test of isolation"],
+      ["HEDDLE_SLOW_TESTS", "any value: tests that take minutes run too"],
+    ],
+  },
+  bench: {
+    usage: "npm run bench -- NAME [--json] [--save] [options of the benchmark]",
+    about: "Runs one benchmark and prints what it found; docs/benchmarks.md says what each measures.",
+    options: () => [
+      ["NAME", benchmarkNames().join(", ")],
+      ...ofEveryBenchmark,
+      ["NAME --help", "the options of that benchmark"],
+    ],
+  },
+  export: {
+    usage: "npm run export -- --project TEAM/PROJECT --out FILE [options]",
+    about: "Writes calls, feedback or a dataset of a running server into a file (docs/guide/export.md).",
+    options: [
+      ...transfer(["--out FILE", "the file; it is there whole or not at all"]),
+      ["--request JSON", `more fields of the request, such as '{"filter":{"trace_roots_only":true}}'`],
+    ],
+    environment: () => server,
+  },
+  import: {
+    usage: "npm run import -- --project TEAM/PROJECT --in FILE [options]",
+    about: "Stores the rows of a file on a running server (docs/guide/export.md).",
+    options: [
+      ...transfer(["--in FILE", "the file"]),
+      ["--name NAME", "name of the dataset"],
+      ["--moved-from TEAM/PROJECT", "refs into that project become refs into this one"],
+    ],
+    environment: () => server,
+  },
+}
+
+export const asksForHelp = (args) => args.some((arg) => arg === "--help" || arg === "-h")
+
+/** `args`: what stands behind the command; a benchmark that is named there has options of its own. */
+export function helpOf(name, args = []) {
+  const benchmark = name === "bench" ? args.find((arg) => benchmarkNames().includes(arg)) : undefined
+  return benchmark === undefined ? helpOfCommand(commands[name]) : helpOfBenchmark(benchmark)
+}
+
+function helpOfBenchmark(name) {
+  const { about, rows } = benchmarkHelp(name)
+  return helpOfCommand({ usage: `npm run bench -- ${name} [options]`, about, options: [...rows, ...ofEveryBenchmark] })
+}
+
+function helpOfCommand({ usage, about, options = [], environment = () => [] }) {
+  const sections = [
+    ["Options", typeof options === "function" ? options() : options],
+    ["Environment", environment()],
+  ]
+  const shown = sections.filter(([, rows]) => rows.length > 0).map(([title, rows]) => `\n${title}:\n${table(rows)}`)
+  return [`Usage: ${usage}\n\n${about}`, ...shown].join("\n")
+}
+
+/** Every command, for who names none. */
+export function helpOfAll() {
+  const rows = Object.values(commands).map(({ usage, about }) => [
+    usage.split(" -- ")[0],
+    about.split(/(?<=[.:])\s/)[0],
+  ])
+  return `Commands; each takes --help:\n${table(rows)}`
+}
+
+function table(rows) {
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return rows.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`).join("\n")
+}
+
+/** Rows of the README's table that name a variable: `--host`, `HEDDLE_HOST` | default | meaning. */
+function settings() {
+  const readme = readFileSync(fromRoot("README.md"), "utf8")
+  const rows = [...readme.matchAll(/^\|[^|\n]*`(HEDDLE_[^`]+)` \| ([^|\n]*) \| ([^|\n]*) \|$/gm)]
+  return rows.map(([, name, value, meaning]) => [name, `${plain(meaning)} (default: ${plain(value)})`])
+}
+
+/** Markdown as a terminal shows it. */
+const plain = (text) =>
+  text
+    .replaceAll(/\[([^\]]+)\]\(([^)]+)\)/g, (_, title, target) => (title === target ? title : `${title} (${target})`))
+    .replaceAll("`", "")
