@@ -6,11 +6,13 @@ import { progress, quantile } from "./harness/measure.ts"
 import { count, type Options } from "./harness/options.ts"
 import { temporaryFolder } from "./harness/paths.ts"
 import { callsIn, PROJECT_ID } from "./harness/read-cases.ts"
-import { fillBatch, fillCalls } from "./harness/read-heddle.ts"
+import { fillCalls } from "./harness/read-heddle.ts"
 import { atMost, type Findings, measurement } from "./harness/result.ts"
 
 export const options = {
+  /** Items of the queue. */
   items: { type: "string", default: "100000" },
+  /** Annotators who ask for items at once. */
   annotators: { type: "string", default: "20" },
   /** Items that are worked on. */
   finished: { type: "string", default: "5000" },
@@ -23,7 +25,7 @@ export async function run(given: Options): Promise<Findings> {
   const [finished, pause] = [count(given, "finished"), Number(given["pause"])]
   const folder = temporaryFolder()
   await using server = await startHeddle(folder, { engine: "none" })
-  await fillCalls(server, 0, Math.ceil(items / fillBatch) * fillBatch)
+  await fillCalls(server, 0, items)
   const { id } = await server.post<{ id: string }>("/annotation_queues", {
     project_id: PROJECT_ID,
     name: "bench",

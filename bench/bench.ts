@@ -20,6 +20,7 @@ interface Benchmark {
 
 const benchmarks: Record<string, () => Promise<Benchmark>> = {
   annotation: () => import("./annotation.ts"),
+  attacks: () => import("./attacks.ts"),
   "calls-growth": () => import("./calls-growth.ts"),
   "calls-read": () => import("./calls-read.ts"),
   decode: () => import("./decode.ts"),
@@ -29,6 +30,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   loop: () => import("./loop.ts"),
   mismatch: () => import("./mismatch.ts"),
   otel: () => import("./otel.ts"),
+  stalls: () => import("./stalls.ts"),
   start: () => import("./start.ts"),
   train: () => import("./train.ts"),
 }

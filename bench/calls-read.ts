@@ -1,4 +1,5 @@
 /** How fast calls are found and read over HTTP, on a store filled through the public API. */
+import { chosenIds } from "./harness/call-ids.ts"
 import { peerVersions } from "./harness/environments.ts"
 import { startHeddle } from "./harness/heddle-server.ts"
 import { median } from "./harness/measure.ts"
@@ -6,14 +7,21 @@ import { count, type Options } from "./harness/options.ts"
 import { temporaryFolder } from "./harness/paths.ts"
 import { atLeast, atMost, type Findings, measurement } from "./harness/result.ts"
 import { needle, readCases } from "./harness/read-cases.ts"
-import { fillBatch, fillCalls, measureReads } from "./harness/read-heddle.ts"
+import { type Filling, fillCalls, largeBatches, measureReads } from "./harness/read-heddle.ts"
 import { measurePeers } from "./harness/read-peers.ts"
 
 export const options = {
+  /** Calls in the store. */
   calls: { type: "string", default: "1000000" },
+  /** How often each read is timed. */
   rounds: { type: "string", default: "9" },
-  /** Of the store that is compared with those of the peers; Phoenix takes 8 minutes to show 70,000. */
+  /** Kind of the ids: uuid7, uuid4 or otel. */
+  ids: { type: "string", default: "uuid7" },
+  /** Calls in one request that fills the store. */
+  batch: { type: "string", default: "1000" },
+  /** Calls of the store that is compared with those of the peers; Phoenix takes 8 minutes to show 70,000. */
   "peer-calls": { type: "string", default: "70000" },
+  /** Leave out the peers. */
   "no-peers": { type: "boolean", default: false },
 } as const
 
@@ -26,16 +34,17 @@ interface CaseTimes {
 export async function run(given: Options): Promise<Findings> {
   const calls = count(given, "calls")
   const rounds = count(given, "rounds")
-  const results = await measureHeddle(calls, rounds)
+  const filling = { ids: chosenIds(given), batch: count(given, "batch") }
+  const results = await measureHeddle(calls, rounds, filling)
   const versus = given["no-peers"] === true ? null : await besidePeers(count(given, "peer-calls"), rounds)
   return {
     method: [
-      `${calls} calls of about 2 KB, ten to a trace but for one trace of 50,000, stored through /v2/{entity}/{project}/calls/complete; one of them holds the word "${needle}".`,
+      `${calls} calls of about 2 KB, ten to a trace but for one trace of 50,000, with ids of the kind ${filling.ids}, stored in batches of ${filling.batch} through /v2/{entity}/{project}/calls/complete; one of them holds the word "${needle}".`,
       "Each figure: from sending the request over a connection that stays open to the last byte of its answer, uncompressed; each round asks for another call, trace or number. One round before is not counted.",
       "Phoenix and MLflow hold the same payloads as OTLP spans and are asked over the API of their own pages: Phoenix by GraphQL with all attributes of a span; MLflow lists traces without their spans, and finds no single span and no number within JSON. What a peer does not answer within a minute is left out.",
     ],
     versions: { ...peerVersions("phoenix", "arize-phoenix"), ...peerVersions("mlflow", "mlflow") },
-    settings: { calls, rounds, ...(versus === null ? {} : { peer_calls: String(given["peer-calls"]) }) },
+    settings: { calls, rounds, ...filling, ...(versus === null ? {} : { peer_calls: String(given["peer-calls"]) }) },
     measurements: [
       ...results.map(({ what, milliseconds }) => measurement(what, "ms", milliseconds)),
       ...(versus?.measurements ?? []),
@@ -50,13 +59,12 @@ export async function run(given: Options): Promise<Findings> {
   }
 }
 
-async function measureHeddle(asked: number, rounds: number): Promise<CaseTimes[]> {
-  const calls = Math.ceil(asked / fillBatch) * fillBatch
+async function measureHeddle(calls: number, rounds: number, filling: Filling): Promise<CaseTimes[]> {
   const folder = temporaryFolder()
   await using server = await startHeddle(folder, { engine: "none" })
-  await fillCalls(server, 0, calls)
+  await fillCalls(server, 0, calls, filling)
   const results: CaseTimes[] = []
-  for (const { what, atMostMs, request } of readCases(calls)) {
+  for (const { what, atMostMs, request } of readCases(calls, filling.ids)) {
     results.push({ what, atMostMs, milliseconds: await measureReads(server, what, request, rounds) })
   }
   return results
@@ -64,7 +72,7 @@ async function measureHeddle(asked: number, rounds: number): Promise<CaseTimes[]
 
 /** All three on stores of `calls`, one after the other; a bar for what a peer can do at all. */
 async function besidePeers(calls: number, rounds: number): Promise<Pick<Findings, "measurements" | "bars">> {
-  const ours = await measureHeddle(calls, rounds)
+  const ours = await measureHeddle(calls, rounds, largeBatches)
   const peers = await measurePeers(calls, rounds)
   const measurements = ours.map(({ what, milliseconds }) =>
     measurement(`Heddle, ${calls} calls, ${what}`, "ms", milliseconds),

@@ -15,11 +15,15 @@ import type { Findings } from "./harness/result.ts"
 import { startVllm } from "./harness/vllm-server.ts"
 
 export const options = {
+  /** Base model: tiny or small. */
   model: { type: "string", default: "tiny" },
+  /** Requests at once. */
   requests: { type: "string", default: "64" },
+  /** How often each server is timed. */
   rounds: { type: "string", default: "5" },
-  /** Leave out a slow peer. */
+  /** Leave out vLLM, a slow peer. */
   "no-vllm": { type: "boolean", default: false },
+  /** Leave out peft, a slow peer. */
   "no-peft": { type: "boolean", default: false },
 } as const
 

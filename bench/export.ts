@@ -11,9 +11,13 @@ import { ingest } from "./harness/store-load.ts"
 import { startHeddleStore, startMlflow } from "./harness/trace-stores.ts"
 
 export const options = {
+  /** Calls that are exported. */
   calls: { type: "string", default: "1000000" },
+  /** How often each format is timed. */
   rounds: { type: "string", default: "3" },
+  /** Spans that MLflow exports. */
   "peer-calls": { type: "string", default: "10000" },
+  /** Leave out MLflow. */
   "no-peers": { type: "boolean", default: false },
 } as const
 

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { openTraces } from "../server/src/storage/traces/open-traces.ts"
 import type { CallBatch } from "./harness/call-batches.ts"
 import { CallCorpus, seededRandom } from "./harness/call-corpus.ts"
+import { chosenIds } from "./harness/call-ids.ts"
 import { peerVersions } from "./harness/environments.ts"
 import { median, quantile } from "./harness/measure.ts"
 import { count, type Options } from "./harness/options.ts"
@@ -14,13 +15,21 @@ import { type Ingest, ingest, type Load } from "./harness/store-load.ts"
 import { startHeddleStore, startMlflow, startPhoenix, type TraceStoreServer } from "./harness/trace-stores.ts"
 
 export const options = {
+  /** Calls that are stored in a round. */
   calls: { type: "string", default: "300000" },
-  /** Phoenix shows what it takes at about a hundredth of the rate. */
+  /** Calls that a peer stores in a round; Phoenix shows what it takes at about a hundredth of the rate. */
   "peer-calls": { type: "string", default: "5000" },
+  /** How often each store is timed. */
   rounds: { type: "string", default: "2" },
+  /** Calls in one request. */
   batch: { type: "string", default: "100" },
+  /** Connections at once. */
   connections: { type: "string", default: "8" },
+  /** How long small batches are sent. */
   seconds: { type: "string", default: "10" },
+  /** Kind of the ids: uuid7, uuid4 or otel. */
+  ids: { type: "string", default: "uuid7" },
+  /** Leave out the peers. */
   "no-peers": { type: "boolean", default: false },
 } as const
 
@@ -45,7 +54,7 @@ export async function run(given: Options): Promise<Findings> {
   for (let round = 1; round <= rounds; round++) {
     const folder = temporaryFolder()
     {
-      await using server = await startHeddleStore(folder)
+      await using server = await startHeddleStore(folder, chosenIds(given))
       runs.push(await ingest(server, load))
       // In the first round: the journals that MLflow's SQLite makes and deletes slow the making of files (see temporaryFolder).
       if (round === 1) latency = await smallBatches(server, count(given, "seconds"))
@@ -113,7 +122,7 @@ async function diskUse(dataDir: string): Promise<{ bytes: number; folderBytes: n
   const traces = await openTraces({ clickhouseUrl: null, folder })
   try {
     const [row] = await traces.rows<{ bytes: string }>(
-      "select sum(bytes_on_disk) as bytes from system.parts where active and table = 'calls'",
+      "select sum(bytes_on_disk) as bytes from system.parts where active and table in ('calls_v2', 'call_places_v2')",
     )
     return { bytes: Number(row?.bytes), folderBytes }
   } finally {
@@ -158,11 +167,11 @@ function findings(
   const body = disk.bytes / ((runs.at(-1)?.bodyBytesPerCall ?? Number.NaN) * load.calls)
   return {
     method: [
-      `Calls of about 2 KB in batches of ${load.batch} over ${load.connections} connections that stay open; the load generator runs on the same cores. Prose of the payloads: a random walk over pairs of words of this project's pages, one word in five from anywhere. Ten calls to a trace; every batch has ids of its own.`,
+      `Calls of about 2 KB in batches of ${load.batch} over ${load.connections} connections that stay open; the load generator runs on the same cores. Prose of the payloads: a random walk over pairs of words of this project's pages, one word in five from anywhere. Ten calls to a trace; every batch has ids of its own, of the kind ${chosenIds(given)}.`,
       "Visible: from the first request until the server's own API shows every call (Heddle /calls/query_stats, Phoenix GraphQL recordCount, MLflow all pages of traces/search).",
       "Heddle: POST /v2/{entity}/{project}/calls/complete, JSON. Phoenix and MLflow: POST /v1/traces, OTLP in protobuf with OpenInference attributes, on their default SQLite stores; the same payloads.",
       `Small batches: one call each, ${requestsPerSecond} a second for ${String(given["seconds"])} s, from sending to the answer; every tenth is then read by id.`,
-      "Disk: live parts of the tables of calls after the last run, over the bytes of attributes, inputs, output and summary that were sent. Memory: resident set of the server's process, every 250 ms.",
+      "Disk: live parts of the tables of calls and of their places after the last run, over the bytes of attributes, inputs, output and summary that were sent. Memory: resident set of the server's process, every 250 ms.",
     ],
     versions: { ...peerVersions("phoenix", "arize-phoenix"), ...peerVersions("mlflow", "mlflow") },
     settings: {
@@ -170,6 +179,7 @@ function findings(
       peer_calls: String(given["peer-calls"]),
       batch: load.batch,
       connections: load.connections,
+      ids: chosenIds(given),
     },
     measurements: [
       measurement("Heddle, stored and visible", "calls/s", visible),

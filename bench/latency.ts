@@ -17,7 +17,10 @@ import { count, type Options } from "./harness/options.ts"
 import { temporaryFolder } from "./harness/paths.ts"
 import { atMost, type Findings, measurement } from "./harness/result.ts"
 
-export const options = { jobs: { type: "string", default: "30" } } as const
+export const options = {
+  /** Training jobs that are timed. */
+  jobs: { type: "string", default: "30" },
+} as const
 
 const PROMPT = "What is 3 + 4?"
 const POLL_MS = 1

@@ -7,7 +7,10 @@ import { progress } from "./harness/measure.ts"
 import { count, type Options } from "./harness/options.ts"
 import { atLeast, atMost, type Findings, measurement } from "./harness/result.ts"
 
-export const options = { rounds: { type: "string", default: "1" } } as const
+export const options = {
+  /** How often the demo runs. */
+  rounds: { type: "string", default: "1" },
+} as const
 
 /** What `npm run demo -- --once --json` prints last. */
 interface DemoReport {

@@ -21,7 +21,9 @@ import { startWorker } from "./harness/python-worker.ts"
 import { atMost, type Findings, measurement } from "./harness/result.ts"
 
 export const options = {
+  /** Base model: tiny or small. */
   model: { type: "string", default: "tiny" },
+  /** Training jobs, each on what the step before it sampled. */
   jobs: { type: "string", default: "10" },
 } as const
 

@@ -8,12 +8,17 @@ import { type Ingest, ingest, type Load } from "./harness/store-load.ts"
 import { startHeddleOtlp, startMlflow, startPhoenix, type TraceStoreServer } from "./harness/trace-stores.ts"
 
 export const options = {
+  /** Spans that are stored in a round. */
   spans: { type: "string", default: "200000" },
-  /** Phoenix shows what it takes at about a hundredth of the rate. */
+  /** Spans that a peer stores in a round; Phoenix shows what it takes at about a hundredth of the rate. */
   "peer-spans": { type: "string", default: "5000" },
+  /** How often each store is timed. */
   rounds: { type: "string", default: "2" },
+  /** Spans in one request. */
   batch: { type: "string", default: "100" },
+  /** Connections at once. */
   connections: { type: "string", default: "8" },
+  /** Leave out the peers. */
   "no-peers": { type: "boolean", default: false },
 } as const
 

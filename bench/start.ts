@@ -19,9 +19,11 @@ import { atMost, type Findings, measurement } from "./harness/result.ts"
 import { startVllm } from "./harness/vllm-server.ts"
 
 export const options = {
+  /** How often each start is timed. */
   rounds: { type: "string", default: "5" },
-  /** vLLM starts only twice: each takes most of a minute. */
+  /** How often the start of vLLM is timed; each takes most of a minute. */
   "vllm-rounds": { type: "string", default: "2" },
+  /** Leave out vLLM. */
   "no-vllm": { type: "boolean", default: false },
 } as const
 

@@ -9,11 +9,17 @@ import { startWorker } from "./harness/python-worker.ts"
 import { atLeast, atMost, type Bar, type Findings, measurement, type Measurement } from "./harness/result.ts"
 
 export const options = {
+  /** Base model: tiny or small. */
   model: { type: "string", default: "small" },
+  /** Groups of trajectories in a step. */
   groups: { type: "string", default: "8" },
+  /** Trajectories in a group. */
   size: { type: "string", default: "4" },
+  /** Tokens of the prompt that a group shares. */
   prompt: { type: "string", default: "256" },
+  /** How often each trainer is timed. */
   rounds: { type: "string", default: "3" },
+  /** Leave out TRL. */
   "no-trl": { type: "boolean", default: false },
 } as const
 

@@ -1,5 +1,6 @@
 /** Bodies of batches of calls, made once and sent many times with ids of their own. */
 import { type BenchCall, callsPerTrace } from "./call-corpus.ts"
+import { callIds, type IdKind } from "./call-ids.ts"
 import { traceRequest } from "./otlp-spans.ts"
 
 export interface CallBatch {
@@ -11,20 +12,37 @@ export interface CallBatch {
   fresh(sequence: number): Buffer
 }
 
-/** Where a number stands that makes an id new, and which trace of the batch it is of. */
-interface Place {
+/** Where an id stands, and of which call of which trace of the batch it is; `place` null: of the trace. */
+interface IdPlace {
   at: number
   trace: number
+  place: number | null
 }
 
-function placesOf(bytes: Buffer, marker: string, traceAt: (at: number) => number): Place[] {
-  const places: Place[] = []
-  for (let at = bytes.indexOf(marker); at !== -1; at = bytes.indexOf(marker, at + 1))
-    places.push({ at, trace: traceAt(at) })
-  return places
-}
+/** Of no word of the corpus. */
+const callMarker = "~call"
+const traceMarker = "~trace"
 
 const traceOf = (index: number) => Math.floor(index / callsPerTrace)
+const digits = (value: number, count: number) => String(value).padStart(count, "0")
+
+/** A text as long as an id, which says what id comes there. */
+const markedCall = (trace: number, place: number, length: number) =>
+  `${callMarker}${digits(trace, 6)}${digits(place, 4)}`.padEnd(length, "0")
+const markedTrace = (trace: number, length: number) => `${traceMarker}${digits(trace, 6)}`.padEnd(length, "0")
+
+function markedPlaces(bytes: Buffer): IdPlace[] {
+  const found = (marker: string, read: (at: number) => Omit<IdPlace, "at">) => {
+    const places: IdPlace[] = []
+    for (let at = bytes.indexOf(marker); at !== -1; at = bytes.indexOf(marker, at + 1)) places.push({ at, ...read(at) })
+    return places
+  }
+  const number = (from: number, length: number) => Number(bytes.toString("latin1", from, from + length))
+  return [
+    ...found(callMarker, (at) => ({ trace: number(at + 5, 6), place: number(at + 11, 4) })),
+    ...found(traceMarker, (at) => ({ trace: number(at + 6, 6), place: null })),
+  ]
+}
 
 const payloadBytesOf = (calls: readonly BenchCall[]) =>
   calls
@@ -32,10 +50,21 @@ const payloadBytesOf = (calls: readonly BenchCall[]) =>
     .reduce((sum, payload) => sum + Buffer.byteLength(JSON.stringify(payload)), 0)
 
 /** The body of `/v2/{entity}/{project}/calls/complete`, every field told as the Python client does. */
-export function weaveBatch(calls: readonly BenchCall[], project: string): CallBatch {
-  const batch = calls.map((call, index) => ({ ...weaveCall(call, traceOf(index), project), ...nothing }))
+export function weaveBatch(calls: readonly BenchCall[], project: string, kind: IdKind): CallBatch {
+  const ids = callIds[kind]
+  const callLength = ids.call(0, 0, 0).length
+  const traceLength = ids.trace(0, 0).length
+  const batch = calls.map((call, index) => {
+    const trace = traceOf(index)
+    const marked = {
+      id: markedCall(trace, call.place, callLength),
+      trace_id: markedTrace(trace, traceLength),
+      parent_id: call.place === 0 ? null : markedCall(trace, 0, callLength),
+    }
+    return { ...marked, ...weaveCall(call, project), ...nothing }
+  })
   const bytes = Buffer.from(JSON.stringify({ batch }))
-  const places = placesOf(bytes, "@trace", (at) => Number(bytes.toString("latin1", at + 6, at + 12)))
+  const places = markedPlaces(bytes)
   const traces = Math.ceil(calls.length / callsPerTrace)
   return {
     contentType: "application/json",
@@ -43,29 +72,19 @@ export function weaveBatch(calls: readonly BenchCall[], project: string): CallBa
     payloadBytes: payloadBytesOf(calls),
     fresh(sequence) {
       const copy = Buffer.from(bytes)
-      const time = Date.now().toString(16).padStart(12, "0")
-      for (const { at, trace } of places) {
-        copy.write(time.slice(0, 8), at - 24, "latin1")
-        copy.write(time.slice(8), at - 15, "latin1")
-        copy.write((sequence * traces + trace).toString(16).padStart(12, "0"), at, "latin1")
+      const time = Date.now()
+      for (const { at, trace, place } of places) {
+        const number = sequence * traces + trace
+        copy.write(place === null ? ids.trace(number, time) : ids.call(number, place, time), at, "latin1")
       }
       return copy
     },
   }
 }
 
-/** UUIDv7 of a form that {@link CallBatch.fresh} fills in. */
-const weaveId = (place: number, trace: number) =>
-  `00000000-0000-7${place.toString(16).padStart(3, "0")}-8000-@trace${String(trace).padStart(6, "0")}`
-const traceIdPlace = 0xfff
-
-function weaveCall(call: BenchCall, trace: number, project: string) {
-  const { place, startedAt, seconds, attributes, inputs, output, summary } = call
+function weaveCall({ startedAt, seconds, attributes, inputs, output, summary }: BenchCall, project: string) {
   return {
     project_id: project,
-    id: weaveId(place, trace),
-    trace_id: weaveId(traceIdPlace, trace),
-    parent_id: place === 0 ? null : weaveId(0, trace),
     op_name: `weave:///${project}/op/answer_question:Xk3v0pQbW9T2mJr8YdLcA5sHfN7uZeGi1oKxVtB6wEq`,
     started_at: startedAt.toISOString().replace("Z", "123Z"),
     ended_at: new Date(startedAt.getTime() + seconds * 1000).toISOString().replace("Z", "456Z"),
@@ -88,12 +107,15 @@ const nothing = {
   wb_run_step_end: null,
 }
 
+const traceIdBytes = 16
+const spanIdBytes = 8
+
 /** The same calls as OpenTelemetry spans with OpenInference's attributes, in protobuf. */
 export function otlpBatch(calls: readonly BenchCall[], serviceName: string): CallBatch {
   const spans = calls.map((call, index) => ({
-    traceId: otlpTraceId(traceOf(index)),
-    spanId: otlpSpanId(call.place, traceOf(index)),
-    parentSpanId: call.place === 0 ? null : otlpSpanId(0, traceOf(index)),
+    traceId: markedTraceBytes(traceOf(index)),
+    spanId: markedSpanBytes(call.place, traceOf(index)),
+    parentSpanId: call.place === 0 ? null : markedSpanBytes(0, traceOf(index)),
     name: "answer_question",
     startedAt: call.startedAt,
     seconds: call.seconds,
@@ -107,11 +129,7 @@ export function otlpBatch(calls: readonly BenchCall[], serviceName: string): Cal
     },
   }))
   const bytes = traceRequest(serviceName, spans)
-  const traceAt = (offset: number) => (at: number) => bytes.readUInt32BE(at + offset)
-  const places = [
-    ...placesOf(bytes, "@trace\0", traceAt(12)).map(({ at, trace }) => ({ at: at + 12, trace })),
-    ...placesOf(bytes, "@sp", traceAt(4)).map(({ at, trace }) => ({ at: at + 4, trace })),
-  ]
+  const places = markedBytePlaces(bytes)
   const traces = Math.ceil(calls.length / callsPerTrace)
   return {
     contentType: "application/x-protobuf",
@@ -119,19 +137,49 @@ export function otlpBatch(calls: readonly BenchCall[], serviceName: string): Cal
     payloadBytes: payloadBytesOf(calls),
     fresh(sequence) {
       const copy = Buffer.from(bytes)
-      for (const { at, trace } of places) copy.writeUInt32BE(sequence * traces + trace + 1, at)
+      for (const { at, trace, place } of places) {
+        const number = sequence * traces + trace + 1
+        copy.set(place === null ? otlpTraceId(number) : otlpSpanId(place, number), at)
+      }
       return copy
     },
   }
 }
 
 /** Of a body of {@link CallBatch.fresh}, whose traces are counted from 1. */
-export const otlpTraceId = (trace: number) => otlpId(traceMarker, trace)
-export const otlpSpanId = (place: number, trace: number) => otlpId(`@sp${String.fromCharCode(place + 1)}`, trace)
-const traceMarker = "@trace\0\0\0\0\0\0"
+export const otlpTraceId = (trace: number) => Buffer.from(callIds.otel.trace(trace, 0), "hex")
+export const otlpSpanId = (place: number, trace: number) => Buffer.from(callIds.otel.call(trace, place, 0), "hex")
 
-function otlpId(head: string, trace: number): Buffer {
-  const number = Buffer.alloc(4)
-  number.writeUInt32BE(trace)
-  return Buffer.concat([Buffer.from(head, "latin1"), number])
+/** Bytes that begin no UTF-8 text and no number: what id comes there is said in the bytes behind them. */
+const spanMark = Buffer.from([0xff, 0, 0xff])
+const traceMark = Buffer.from([0xff, 0, 0xfe, ...Buffer.alloc(9)])
+
+function markedSpanBytes(place: number, trace: number): Buffer {
+  const bytes = Buffer.alloc(spanIdBytes)
+  spanMark.copy(bytes)
+  bytes.writeUInt8(place, spanMark.length)
+  bytes.writeUInt32BE(trace, spanIdBytes - 4)
+  return bytes
+}
+
+function markedTraceBytes(trace: number): Buffer {
+  const bytes = Buffer.alloc(traceIdBytes)
+  traceMark.copy(bytes)
+  bytes.writeUInt32BE(trace, traceIdBytes - 4)
+  return bytes
+}
+
+function markedBytePlaces(bytes: Buffer): IdPlace[] {
+  const places: IdPlace[] = []
+  for (let at = bytes.indexOf(traceMark); at !== -1; at = bytes.indexOf(traceMark, at + 1)) {
+    places.push({ at, trace: bytes.readUInt32BE(at + traceIdBytes - 4), place: null })
+  }
+  for (let at = bytes.indexOf(spanMark); at !== -1; at = bytes.indexOf(spanMark, at + 1)) {
+    places.push({
+      at,
+      trace: bytes.readUInt32BE(at + spanIdBytes - 4),
+      place: bytes.readUInt8(at + spanMark.length),
+    })
+  }
+  return places
 }

@@ -18,13 +18,14 @@ export interface HeddleServer extends AsyncDisposable {
   get<T>(route: string): Promise<T>
   post<T>(route: string, body: unknown): Promise<T>
   readonly url: string
+  readonly adminKey: string
   readonly headers: Record<string, string>
   readonly completions: CompletionServer
 }
 
 export async function startHeddle(
   dataDir: string,
-  options: { engine?: "process" | "none" } = {},
+  options: { engine?: "process" | "none"; env?: Readonly<Record<string, string>> } = {},
 ): Promise<HeddleServer> {
   const python = await enginePython()
   const port = await freePort()
@@ -43,7 +44,10 @@ export async function startHeddle(
         HEDDLE_ENGINE: options.engine ?? "process",
         HEDDLE_PYTHON: python,
         HEDDLE_LOG: "warn",
+        // One key sends what in practice many do.
+        HEDDLE_LIMIT_KEY_REQUESTS_PER_MINUTE: "1000000000",
         HF_HUB_OFFLINE: "1",
+        ...options.env,
       },
     },
   )
@@ -62,6 +66,7 @@ function connect(url: string, adminKey: string, program: RunningProgram, readySe
     pid: program.pid,
     readySeconds,
     url,
+    adminKey,
     headers,
     completions: { url, headers, extra: {} },
     get: (route) => requestJson("GET", url + route, undefined, headers),

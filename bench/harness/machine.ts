@@ -42,9 +42,12 @@ export function treeCpuSeconds(root: number): number | null {
 
 /** Memory that a process and its descendants hold now, in MiB; NaN where /proc is missing. */
 export function residentMebibytes(root: number): number {
-  const kibibytes = descendants(root).map((pid) =>
-    Number(/^VmRSS:\s+(\d+)/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1]),
-  )
+  return mebibytesOf(descendants(root))
+}
+
+/** The same of some processes; NaN also where one has ended. */
+export function mebibytesOf(pids: readonly number[]): number {
+  const kibibytes = pids.map((pid) => Number(/^VmRSS:\s+(\d+)/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1]))
   return kibibytes.reduce((sum, one) => sum + one, 0) / 1024
 }
 

@@ -1,5 +1,6 @@
 /** The calls that the reading benchmark stores, and what it asks for. */
 import { type BenchCall, callsPerTrace } from "./call-corpus.ts"
+import { callIds, type IdKind } from "./call-ids.ts"
 import { ENTITY, PROJECT } from "./heddle-server.ts"
 
 export const PROJECT_ID = `${ENTITY}/${PROJECT}`
@@ -12,34 +13,28 @@ const longTrace = 50_000
 const millisecondsApart = 40
 const firstStart = Date.UTC(2026, 0, 1)
 
-/** UUIDv7 of the call's time, unlike its neighbours' in its last digits. */
-function idOf(index: number, version: string): string {
-  const time = (firstStart + index * millisecondsApart).toString(16).padStart(12, "0")
-  const tail = Math.imul(index, 2_654_435_761) >>> 0
-  const rest = index.toString(16).padStart(12, "0")
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${version}-8${(tail & 0xfff).toString(16).padStart(3, "0")}-${rest}`
-}
-
-const callId = (index: number) => idOf(index, "00a")
 const rootOf = (index: number) => (index < longTrace ? 0 : index - (index % callsPerTrace))
-const traceId = (index: number) => idOf(rootOf(index), "00b")
+const timeOf = (index: number) => firstStart + index * millisecondsApart
+/** Each call is told by its own time, and a trace by that of its root. */
+const callId = (kind: IdKind, index: number) => callIds[kind].call(index, 0, timeOf(index))
+const traceId = (kind: IdKind, index: number) => callIds[kind].trace(rootOf(index), timeOf(rootOf(index)))
 
 /** The ids of the first calls. */
-export const callsIn = (count: number) => Array.from({ length: count }, (_, index) => callId(index))
+export const callsIn = (count: number) => Array.from({ length: count }, (_, index) => callId("uuid7", index))
 
 /** A body of `/calls/complete`: calls `from` to `from + count`, their payloads taken in turn. */
-export function callsBody(payloads: readonly BenchCall[], from: number, count: number): Buffer {
+export function callsBody(payloads: readonly BenchCall[], kind: IdKind, from: number, count: number): Buffer {
   const batch = Array.from({ length: count }, (_, offset) => {
     const index = from + offset
     const { attributes, inputs, output, summary, seconds } = payloads[index % payloads.length] as BenchCall
-    const start = firstStart + index * millisecondsApart
+    const start = timeOf(index)
     const score = ((index * 7919) % 100_000) / 1000
     const word = index === needleAt ? { note: needle } : {}
     return {
       project_id: PROJECT_ID,
-      id: callId(index),
-      trace_id: traceId(index),
-      parent_id: rootOf(index) === index ? null : callId(rootOf(index)),
+      id: callId(kind, index),
+      trace_id: traceId(kind, index),
+      parent_id: rootOf(index) === index ? null : callId(kind, rootOf(index)),
       op_name: `weave:///${PROJECT_ID}/op/answer_question:Xk3v0pQbW9T2mJr8YdLcA5sHfN7uZeGi1oKxVtB6wEq`,
       started_at: new Date(start).toISOString(),
       ended_at: new Date(start + seconds * 1000).toISOString(),
@@ -64,21 +59,21 @@ const newestFirst = [{ field: "started_at", direction: "desc" }]
 const stream = (body: object) => ({ path: "/calls/stream_query", body })
 
 /** Of a store of `calls` calls. */
-export function readCases(calls: number): ReadCase[] {
+export function readCases(calls: number, kind: IdKind): ReadCase[] {
   const some = (round: number) => (round * 104_729 + 7) % calls
   const later = (round: number) => Math.max(some(round), Math.min(longTrace, calls - 1))
   const found = { $contains: { input: field("output"), substr: { $literal: needle } } }
   return [
-    { what: "newest 50", atMostMs: 30, request: () => stream({ sort_by: newestFirst, limit: 50 }) },
+    { what: "newest 50", atMostMs: 15, request: () => stream({ sort_by: newestFirst, limit: 50 }) },
     {
       what: "call by id",
-      atMostMs: 15,
-      request: (round) => ({ path: "/call/read", body: { id: callId(some(round)) } }),
+      atMostMs: 8,
+      request: (round) => ({ path: "/call/read", body: { id: callId(kind, some(round)) } }),
     },
     {
       what: "trace by id",
-      atMostMs: 30,
-      request: (round) => stream({ filter: { trace_ids: [traceId(later(round))] } }),
+      atMostMs: 12,
+      request: (round) => stream({ filter: { trace_ids: [traceId(kind, later(round))] } }),
     },
     {
       what: "filter on a nested JSON number, count",
@@ -108,7 +103,7 @@ export function readCases(calls: number): ReadCase[] {
       atMostMs: 500,
       request: () =>
         stream({
-          filter: { trace_ids: [traceId(0)] },
+          filter: { trace_ids: [traceId(kind, 0)] },
           columns: ["id", "parent_id", "op_name", "display_name", "started_at", "ended_at", "exception"],
         }),
     },

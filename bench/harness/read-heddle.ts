@@ -1,25 +1,38 @@
 /** Heddle as a store to read from: filled and asked over its public API. */
 import { CallCorpus, seededRandom } from "./call-corpus.ts"
+import type { IdKind } from "./call-ids.ts"
 import type { HeddleServer } from "./heddle-server.ts"
 import { median, progress } from "./measure.ts"
 import { Poster } from "./post.ts"
 import { callsBody, PROJECT_ID, type ReadCase } from "./read-cases.ts"
 
-/** Calls are stored so many at a time. */
-export const fillBatch = 1000
+/** How calls are stored. */
+export interface Filling {
+  ids: IdKind
+  /** Calls of one request. */
+  batch: number
+}
+
+export const largeBatches: Filling = { ids: "uuid7", batch: 1000 }
 const connections = 4
 const templates = 5000
 
-/** Stores calls `from` to `to`, both multiples of {@link fillBatch}. */
-export async function fillCalls(server: HeddleServer, from: number, to: number): Promise<void> {
+/** Stores calls `from` to `to`. */
+export async function fillCalls(
+  server: HeddleServer,
+  from: number,
+  to: number,
+  { ids, batch }: Filling = largeBatches,
+): Promise<void> {
   const corpus = new CallCorpus(seededRandom(1))
   const payloads = Array.from({ length: Math.min(templates, to) }, () => corpus.next())
   const poster = new Poster(connections)
   const headers = { ...server.headers, "content-type": "application/json" }
   let next = from
   const connection = async () => {
-    for (let at = (next += fillBatch) - fillBatch; at < to; at = (next += fillBatch) - fillBatch) {
-      await poster.post(`${server.url}/v2/${PROJECT_ID}/calls/complete`, callsBody(payloads, at, fillBatch), headers)
+    for (let at = (next += batch) - batch; at < to; at = (next += batch) - batch) {
+      const body = callsBody(payloads, ids, at, Math.min(batch, to - at))
+      await poster.post(`${server.url}/v2/${PROJECT_ID}/calls/complete`, body, headers)
       if (at % 100_000 === 0) progress(`${at} of ${to} calls stored`)
     }
   }
@@ -27,7 +40,7 @@ export async function fillCalls(server: HeddleServer, from: number, to: number):
   poster.close()
 }
 
-/** Milliseconds of each round, from sending the request to the last byte of its answer. */
+/** Milliseconds of each round, from sending the request to the last byte of its answer; one round before is not counted. */
 export async function measureReads(
   server: HeddleServer,
   what: string,
@@ -36,17 +49,25 @@ export async function measureReads(
 ): Promise<number[]> {
   const milliseconds: number[] = []
   for (let round = 0; round <= rounds; round++) {
-    const { path, body } = request(round)
-    const began = performance.now()
-    const answer = await fetch(server.url + path, {
-      method: "POST",
-      headers: { ...server.headers, "content-type": "application/json", "accept-encoding": "identity" },
-      body: JSON.stringify({ project_id: PROJECT_ID, ...body }),
-    })
-    const text = await answer.text()
-    if (round > 0) milliseconds.push(performance.now() - began)
-    if (answer.status !== 200 || text === "") throw new Error(`${path} answered ${answer.status}: ${text}`)
+    const took = await measureRead(server, request(round))
+    if (round > 0) milliseconds.push(took)
   }
   progress(`${what}: ${median(milliseconds).toFixed(1)} ms`)
   return milliseconds
+}
+
+export async function measureRead(
+  server: HeddleServer,
+  { path, body }: ReturnType<ReadCase["request"]>,
+): Promise<number> {
+  const began = performance.now()
+  const answer = await fetch(server.url + path, {
+    method: "POST",
+    headers: { ...server.headers, "content-type": "application/json", "accept-encoding": "identity" },
+    body: JSON.stringify({ project_id: PROJECT_ID, ...body }),
+  })
+  const text = await answer.text()
+  const took = performance.now() - began
+  if (answer.status !== 200 || text === "") throw new Error(`${path} answered ${answer.status}: ${text}`)
+  return took
 }

@@ -1,6 +1,7 @@
 /** The servers that take traces in the ingest benchmark, each over its fastest bulk path. */
 import { type CallBatch, otlpBatch, weaveBatch } from "./call-batches.ts"
 import { type BenchCall, callsPerTrace } from "./call-corpus.ts"
+import type { IdKind } from "./call-ids.ts"
 import { startProgram } from "./child-process.ts"
 import { mlflowPython, phoenixPython } from "./environments.ts"
 import { ENTITY, PROJECT, startHeddle } from "./heddle-server.ts"
@@ -20,7 +21,11 @@ export interface TraceStoreServer extends AsyncDisposable {
   visible(): Promise<number>
 }
 
-export async function startHeddleStore(folder: string): Promise<TraceStoreServer & { readonly origin: string }> {
+/** `kind`: of the ids of calls. */
+export async function startHeddleStore(
+  folder: string,
+  kind: IdKind = "uuid7",
+): Promise<TraceStoreServer & { readonly origin: string }> {
   const server = await startHeddle(folder, { engine: "none" })
   const project = `${ENTITY}/${PROJECT}`
   return {
@@ -29,7 +34,7 @@ export async function startHeddleStore(folder: string): Promise<TraceStoreServer
     origin: server.url,
     url: `${server.url}/v2/${project}/calls/complete`,
     headers: server.headers,
-    batchOf: (calls) => weaveBatch(calls, project),
+    batchOf: (calls) => weaveBatch(calls, project, kind),
     visible: async () => (await server.post<{ count: number }>("/calls/query_stats", { project_id: project })).count,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }

@@ -50,8 +50,7 @@ class EngineTraining:
     def load(self, base: str, adapter: str, data: str, sha256: str, folder: str, threads: int) -> None:
         """Keeps what all jobs share: base model folder, starting PEFT folder, data file, a folder to work in."""
         torch.set_num_threads(threads)
-        self.bases = Bases()
-        self.bases.load({"name": base, "path": base})
+        self.base = Bases().load({"name": base, "path": base})
         self.folder = Path(folder)
         self.folder.mkdir()
         self.shared = {
@@ -74,7 +73,7 @@ class EngineTraining:
                 "work_dir": str(work),
                 "output": {"key": f"bench@{number}", "path": str(output)},
             },
-            self.bases,
+            self.base,
         )
         began = time.perf_counter()
         steps, step_seconds = [], 0.0
