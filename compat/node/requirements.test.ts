@@ -31,5 +31,6 @@ test("every citation names a required behaviour", () => {
 
 test("ids are unique and every behaviour names its contract section", () => {
   expect(new Set(required).size).toBe(required.length)
-  for (const { contract } of requirements) expect(contract).toMatch(/^((training|inference)-api|calls|objects) \d/)
+  for (const { contract } of requirements)
+    expect(contract).toMatch(/^((training|inference)-api|platform-wandb|calls|objects) \d/)
 })

@@ -32,9 +32,12 @@ IGNORED = {
     "weave": ["test_wire.py", "test_sft.py", "test_art_*.py", "test_openai_*.py", "test_otel_*.py"],
     "openinference": ["test_wire.py", "test_sft.py", "test_art_*.py", "test_openai_*.py", "test_weave_*.py"],
     "openai": ["test_art_*.py", "test_weave_*.py", "test_otel_*.py"],
+    "wandb": ["test_wire.py", "test_sft.py", "test_art_*.py", "test_openai_*.py", "test_weave_*.py", "test_otel_*.py"],
 }
-# ART brings weave along: its environment is known by ART.
-CLIENT = next(name for name in ("art", "weave", "openinference", "openai") if find_spec(name))
+for names in (IGNORED[client] for client in IGNORED if client != "wandb"):
+    names.append("test_wandb_*.py")
+# ART brings weave and wandb along: its environment is known by ART.
+CLIENT = next(name for name in ("art", "weave", "openinference", "openai", "wandb") if find_spec(name))
 collect_ignore_glob = IGNORED[CLIENT]
 if CLIENT == "weave" and not find_spec("weave.vendor"):
     # The generated client came with 0.54.
@@ -71,7 +74,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     """The clients of traces need no engine, and their tests none to wait for."""
-    with started_server(HEDDLE_ENGINE="none" if CLIENT in ("weave", "openinference") else "process") as started:
+    with started_server(
+        HEDDLE_ENGINE="none" if CLIENT in ("weave", "openinference", "wandb") else "process"
+    ) as started:
         yield started
 
 

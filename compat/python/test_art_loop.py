@@ -1,6 +1,8 @@
 """The RL loop of openpipe-art: register, roll out, train, serve the new step."""
 
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 import art
@@ -63,6 +65,25 @@ async def test_an_unknown_base_model_is_refused_by_name(server: Server, name: st
     (detail,) = refused.value.response.json()["detail"]
     assert detail["loc"] == ["body", "base_model"]
     assert "nobody/no-such-model" in detail["msg"]
+
+
+@covers("art-register-unsupported-base")
+async def test_an_unsupported_architecture_is_refused_at_registration(
+    server: Server, name: str, tmp_path: Path
+) -> None:
+    import openai
+
+    (tmp_path / "config.json").write_text(json.dumps({"architectures": ["Gemma2ForCausalLM"]}))
+    backend = backend_for(server)
+    try:
+        with pytest.raises(openai.UnprocessableEntityError) as refused:
+            await new_model(name, base_model=str(tmp_path)).register(backend)
+    finally:
+        await backend.close()
+    (detail,) = refused.value.response.json()["detail"]
+    assert detail["loc"] == ["body", "base_model"]
+    assert "Gemma2ForCausalLM" in detail["msg"]
+    assert "Supported: LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM" in detail["msg"]
 
 
 @covers("art-wrong-key")

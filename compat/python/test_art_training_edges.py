@@ -31,6 +31,29 @@ async def created_jobs(backend: object) -> list[str]:
     return ids
 
 
+@covers("art-cancel")
+async def test_a_cancelled_job_ends_the_polling_and_the_model_trains_on(server: Server, name: str) -> None:
+    async with registered(server, name) as (backend, model):
+        group = await group_with(model.openai_client(), model, [0.0, 1.0])
+        # Many gradient steps, so that the job cannot end before the cancel comes.
+        long = art.TrajectoryGroup(group.trajectories * 400)
+        jobs = backend._client.training_jobs  # type: ignore[attr-defined]
+        create = jobs.create
+
+        async def cancelling(**fields: object) -> object:
+            job = await create(**fields)
+            cancelled = call(server, "POST", f"/v1/preview/training-jobs/{job.id}/cancel").json
+            assert cancelled["status"] == "cancelled"
+            return job
+
+        jobs.create = cancelling
+        with pytest.raises(RuntimeError, match="Training job failed: cancelled by admin"):
+            await backend.train(model, [long])
+        jobs.create = create
+        assert await model.get_step() == 0
+        assert (await backend.train(model, [group])).step == 1
+
+
 @covers("art-equal-rewards")
 async def test_equal_rewards_move_the_step_without_a_gradient(server: Server, name: str) -> None:
     async with registered(server, name) as (backend, model):
@@ -86,6 +109,22 @@ async def test_line_separators_in_a_message_are_trained_on(server: Server, name:
         ]
         result = await backend.train(model, [art.TrajectoryGroup(trajectories)], learning_rate=1e-3)
         assert result.step == 1
+        assert len(result.metrics) > 1, "a gradient step was made"
+
+
+@covers("art-declined-logprobs")
+async def test_rollouts_that_decline_logprobs_are_trained_on(server: Server, name: str) -> None:
+    """The sampled ids are in the choice, and the server has kept their logprobs."""
+    async with registered(server, name) as (backend, model):
+        completion = await model.openai_client().chat.completions.create(
+            model=model.get_inference_name(), messages=QUESTION, n=8, max_completion_tokens=4, seed=1, logprobs=False
+        )
+        assert all(choice.logprobs is None for choice in completion.choices)
+        trajectories = [
+            art.Trajectory(messages_and_choices=[*QUESTION, choice], reward=index)
+            for index, choice in enumerate(completion.choices)
+        ]
+        result = await backend.train(model, [art.TrajectoryGroup(trajectories)], learning_rate=1e-3)
         assert len(result.metrics) > 1, "a gradient step was made"
 
 

@@ -78,6 +78,16 @@ def test_ids_and_logprobs_come_unasked(client: OpenAI, trained: str, suffix: str
     assert choice.prompt_token_ids == completion.prompt_token_ids
 
 
+@covers("chat-logprobs-asked")
+def test_a_base_model_gives_logprobs_only_on_request(client: OpenAI, trained: str) -> None:
+    plain = client.chat.completions.create(model="heddle/tiny", **ASKED)
+    assert plain.choices[0].logprobs is None
+    asked = client.chat.completions.create(model="heddle/tiny", **ASKED, logprobs=True)
+    assert len(asked.choices[0].logprobs.content) == asked.usage.completion_tokens
+    declined = client.chat.completions.create(model=trained, **ASKED, logprobs=False)
+    assert declined.choices[0].logprobs is None
+
+
 @covers("chat-token-names")
 def test_tokens_are_named_by_id_on_request(client: OpenAI, trained: str) -> None:
     completion = client.chat.completions.create(
@@ -205,7 +215,7 @@ def test_a_call_that_is_asked_for_is_made(client: OpenAI, choice: Any) -> None:
     request: Any = {"model": "heddle/tiny", "messages": messages, "tools": [GET_WEATHER], "seed": 1, "n": 16}
     free = client.chat.completions.create(**request)
     assert any(not each.message.tool_calls for each in free.choices), "left free, some of 16 answers are no calls"
-    completion = client.chat.completions.create(**request, tool_choice=choice)
+    completion = client.chat.completions.create(**request, tool_choice=choice, logprobs=True)
     for each in completion.choices:
         assert each.finish_reason == "tool_calls"
         assert [call.function.name for call in each.message.tool_calls] == ["get_weather"]

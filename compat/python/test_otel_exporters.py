@@ -92,6 +92,10 @@ class Project:
     def post(self, path: str, **body: Any) -> httpx.Response:
         return self._api.post(path, json={"project_id": self.id, **body}).raise_for_status()
 
+    def agent_spans(self) -> list[dict[str, Any]]:
+        spans: list[dict[str, Any]] = self.post("/agents/spans/query").json()["spans"]
+        return spans
+
     def calls(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.post("/calls/stream_query").text.splitlines()]
 
@@ -177,6 +181,8 @@ def test_openinference_on_a_chat(server: Server, project: Project, chat: OpenAI)
     assert call["attributes"]["model_parameters"]["temperature"] == 0.5
     usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
     assert call["summary"]["usage"]["scripted-1"].items() >= usage.items()
+    (span,) = project.agent_spans()
+    assert (span["span_id"], span["operation_name"]) == (call["id"], "chat")
 
 
 @covers("otel-openllmetry")
@@ -201,6 +207,9 @@ def test_openllmetry_on_a_chat(server: Server, project: Project, chat: OpenAI) -
     assert call["attributes"]["model_parameters"]["temperature"] == 0.5
     usage = call["summary"]["usage"]["scripted-1"]
     assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == (11, 7, 18)
+    (span,) = project.agent_spans()
+    assert (span["span_id"], span["operation_name"]) == (call["id"], "chat")
+    assert (span["request_model"], span["input_tokens"], span["output_tokens"]) == ("scripted", 11, 7)
 
 
 @covers("otel-evaluation-events")

@@ -104,6 +104,16 @@ def test_a_conversation_is_recorded_and_read(client: WeaveClient) -> None:
     assert (turn.total_input_tokens, turn.total_cache_creation_input_tokens) == (250, 3)
 
 
+@covers("weave-agents-calls")
+def test_a_conversation_is_among_the_calls(client: WeaveClient) -> None:
+    identifier = talk("c-5")
+    soon(lambda: len(list(client.get_calls(filter={"trace_ids": [identifier]}))), 4)
+    spans = client.get_agent_spans(query={"$expr": {"$eq": [{"$getField": "trace_id"}, {"$literal": identifier}]}})
+    assert {call.id for call in client.get_calls(filter={"trace_ids": [identifier]})} == {
+        span.span_id for span in spans
+    }
+
+
 @covers("weave-agents-record")
 def test_turns_are_logged_afterwards(client: WeaveClient) -> None:
     began = datetime.now(UTC) - timedelta(minutes=5)

@@ -7,7 +7,10 @@ import pytest
 import weave
 from weave.trace.weave_client import WeaveClient
 
+import wire
 from covers import covers
+from started_server import Server
+from weave_session import project_name
 
 
 def called(client: WeaveClient, model: str) -> Any:
@@ -48,6 +51,33 @@ def test_the_price_of_the_time_counts(client: WeaveClient) -> None:
     client.add_cost("m", 9.0, 9.0, effective_date=datetime(2020, 6, 1, tzinfo=UTC))
     assert len(client.query_costs(llm_ids=["m", "other"])) == 3
     assert called(client, "m").summary["weave"]["costs"]["m"]["prompt_token_cost"] == 2.0
+
+
+@covers("weave-usage-once")
+def test_a_request_under_three_ops_is_counted_once(client: WeaveClient, server: Server) -> None:
+    @weave.op
+    def request() -> dict[str, Any]:
+        return {"model": "m", "usage": {"prompt_tokens": 10, "completion_tokens": 6, "total_tokens": 16}}
+
+    @weave.op
+    def step() -> Any:
+        return request()
+
+    @weave.op
+    def agent() -> Any:
+        return step()
+
+    _, root = agent.call()
+    client.flush()
+    calls = list(client.get_calls())
+    reported = [call.summary["usage"]["m"]["total_tokens"] for call in calls]
+    assert reported == [16, 16, 16], "the SDK adds a call's usage to every op around it"
+    body = {"project_id": project_name(client), "call_ids": [root.id]}
+    usage = wire.call(server, "POST", "/calls/usage", body).json["call_usage"][root.id]["m"]
+    assert (usage["requests"], usage["total_tokens"]) == (1, 16)
+    asked = {"start": "2026-01-01T00:00:00Z", "usage_metrics": [{"metric": "total_tokens"}]}
+    stats = wire.call(server, "POST", "/calls/stats", {"project_id": project_name(client), **asked}).json
+    assert sum(bucket["sum_total_tokens"] for bucket in stats["usage_buckets"]) == 16
 
 
 @covers("weave-cost-purge")

@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,7 +19,7 @@ from weave.vendor.weave_server_sdk import BadRequestError, NotFoundError, WeaveT
 
 from covers import covers
 from generated_client import Answered, strict_client, strictly
-from started_server import Server, started_server
+from started_server import ROOT, Server, started_server
 from weave_session import project_name, project_of, uri_of, use_server
 
 MODEL = "heddle/tiny"
@@ -205,3 +208,24 @@ def test_a_scorer_of_code_is_refused(running: WeaveTrace, client: Any) -> None:
         evaluation.evaluate(text_model("here", messages_template=[{"role": "user", "content": "{question}"}]))
     )
     assert summary["exact"]["true_count"] == 0
+
+
+def test_the_example_has_calls_judged_and_a_model_evaluated(engine_server: Server) -> None:
+    run = subprocess.run(
+        [sys.executable, "examples/judge/judge.py", "--url", engine_server.url, "--project", "local/kindness"],
+        cwd=ROOT,
+        env={**os.environ, "HEDDLE_API_KEY": engine_server.key},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    *before, status = run.stdout.splitlines()
+    assert [line.split(" | ") for line in before if " | " in line] == [
+        ["kind", "Thank you for asking, it is on its way."],
+        ["kind", "Of course, I will gladly help you."],
+        ["kind", "Good morning, please do come in."],
+        ["rude", "Read the page yourself."],
+        ["rude", "That is no business of yours."],
+        ["rude", "Go away and leave me alone."],
+    ]
+    assert json.loads(status) == {"code": "complete", "output": {"kindness": {"kind": {"mean": 0.5}}}}

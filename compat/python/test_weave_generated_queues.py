@@ -40,10 +40,13 @@ def stored_calls(api: WeaveTrace, project: str, count: int) -> list[str]:
 @covers("generated-annotation-queues")
 def test_queues_are_made_found_changed_and_deleted(api: WeaveTrace, project: str) -> None:
     queues = api.annotation_queues
-    made = queues.create(name="Triage", project_id=project, scorer_refs=["weave:///e/p/object/tone:v1"])
+    spec = {"name": "tone", "field_schema": {"type": "string"}}
+    obj = {"project_id": project, "object_id": "tone", "val": spec, "builtin_object_class": "AnnotationSpec"}
+    tone = f"weave:///{project}/object/tone:{api.objects.create(obj=obj).digest}"
+    made = queues.create(name="Triage", project_id=project, scorer_refs=[tone])
     other = queues.create(name="second", project_id=project, scorer_refs=[], description="read all")
     read = queues.read(made.id, project_id=project).queue
-    assert (read.name, read.description, read.scorer_refs) == ("Triage", "", ["weave:///e/p/object/tone:v1"])
+    assert (read.name, read.description, read.scorer_refs) == ("Triage", "", [tone])
     listed = [strictly(queue) for queue in queues.query(project_id=project)]
     assert [queue.id for queue in listed] == [other.id, made.id]
     found = queues.query(project_id=project, name="tri", sort_by=[{"field": "name", "direction": "asc"}], limit=5)

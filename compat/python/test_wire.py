@@ -62,7 +62,9 @@ def test_base_models_is_a_plain_list_of_names(server: Server) -> None:
 @covers("error-no-key")
 def test_a_missing_key_names_the_clients_that_send_none(server: Server) -> None:
     body = {"project": "compat", "name": "x", "base_model": "heddle/tiny"}
-    answer = call(server, "POST", "/v1/preview/models", body, key=None)
+    # As the training client of openpipe-art names itself.
+    headers = {"User-Agent": "Client/Python 2.38.0"}
+    answer = call(server, "POST", "/v1/preview/models", body, key=None, headers=headers)
     assert answer.status == 401
     assert "Authorization" in answer.text
     assert "openpipe-art" in answer.text

@@ -1,0 +1,183 @@
+"""wandb's own SDK records runs and reads them back."""
+
+import math
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import wandb
+
+from covers import covers
+from started_server import Server
+
+SILENT = {"WANDB_SILENT": "true", "WANDB_CONSOLE": "wrap"}
+
+
+@pytest.fixture(autouse=True)
+def settings(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    use(server, monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    yield
+    wandb.finish()
+
+
+def use(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in SILENT.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("WANDB_BASE_URL", server.url)
+    monkeypatch.setenv("WANDB_API_KEY", server.key)
+
+
+@pytest.fixture
+def project() -> str:
+    return f"runs-{secrets.token_hex(4)}"
+
+
+def read(path: str) -> Any:
+    """Through a client that has kept nothing."""
+    return wandb.Api().run(path)
+
+
+@covers("wandb-run")
+def test_a_run_is_recorded_and_read_back(project: str) -> None:
+    config = {"lr": 0.1, "nested": {"a": [1, 2]}, "big": 2**62, "text": "é\u2028"}
+    run = wandb.init(
+        project=project, name="Shown", config=config, notes="note", tags=["a", "b"], group="g", job_type="train"
+    )
+    assert (run.entity, run.project) == ("local", project)
+    for step in range(60):
+        run.log({"loss": 1 / (step + 1), "a.b": step, "d": {"e": step}})
+    run.config.update({"later": True})
+    run.summary["best"] = 0.5
+    path = run.path
+    run.finish()
+
+    stored = read(path)
+    assert (stored.state, stored.name, stored.notes) == ("finished", "Shown", "note")
+    assert (stored.tags, stored.group, stored.job_type) == (["a", "b"], "g", "train")
+    assert stored.config == {**config, "later": True}
+    assert stored.summary["best"] == 0.5
+    assert stored.summary["loss"] == 1 / 60
+    rows = list(stored.scan_history())
+    assert [(row["_step"], row["loss"], row["a.b"], row["d"]) for row in rows] == [
+        (step, 1 / (step + 1), step, {"e": step}) for step in range(60)
+    ]
+    by_key = stored.scan_history(keys=["loss", "d.e"], page_size=7)
+    assert [(row["loss"], row["d.e"]) for row in by_key] == [(1 / (step + 1), step) for step in range(60)]
+    sampled = stored.history(samples=10, pandas=False)
+    assert [sampled[0]["_step"], sampled[-1]["_step"], len(sampled)] == [0, 59, 10]
+    assert [run.id for run in wandb.Api().runs(f"local/{project}", {"config.lr": 0.1})] == [stored.id]
+    assert len(wandb.Api().runs(f"local/{project}", {"summary_metrics.best": {"$gt": 1}})) == 0
+
+
+@covers("wandb-not-finite")
+def test_nan_and_infinities_are_read_as_they_were_logged(project: str) -> None:
+    run = wandb.init(project=project)
+    run.log({"nan": math.nan, "inf": math.inf, "minus": -math.inf})
+    path = run.path
+    run.finish()
+    (row,) = read(path).scan_history()
+    assert math.isnan(row["nan"])
+    assert (row["inf"], row["minus"]) == (math.inf, -math.inf)
+    assert math.isnan(read(path).summary["nan"])
+
+
+@covers("wandb-files")
+def test_files_and_console_are_kept(project: str, tmp_path: Path) -> None:
+    run = wandb.init(project=project)
+    print("a line of the console")
+    (tmp_path / "note é.txt").write_text("content")
+    run.save("note é.txt", policy="now")
+    path = run.path
+    run.finish()
+    stored = read(path)
+    names = {file.name for file in stored.files()}
+    assert {"note é.txt", "output.log", "config.yaml", "wandb-metadata.json", "wandb-summary.json"} <= names
+    file = stored.file("note é.txt")
+    assert file.size == 7
+    with file.download(root=str(tmp_path / "down")) as content:
+        assert content.read() == "content"
+    with stored.file("output.log").download(root=str(tmp_path / "down")) as console:
+        assert "a line of the console" in console.read()
+    file.delete()
+    assert "note é.txt" not in {file.name for file in read(path).files()}
+
+
+@covers("wandb-resume")
+def test_a_run_goes_on_where_it_ended(project: str) -> None:
+    name = secrets.token_hex(4)
+    for session in range(3):
+        run = wandb.init(project=project, id=name, resume="allow", config={f"s{session}": session})
+        for value in range(10):
+            run.log({"value": session * 10 + value})
+        run.finish(exit_code=session)
+    stored = read(f"local/{project}/{name}")
+    rows = list(stored.scan_history())
+    assert [(row["_step"], row["value"]) for row in rows] == [(step, step) for step in range(30)]
+    assert stored.config == {"s0": 0, "s1": 1, "s2": 2}
+    assert stored.state == "failed"
+    with pytest.raises(wandb.Error):
+        wandb.init(project=project, id=name, resume="never")
+    wandb.setup().settings.resume = None
+
+
+@covers("wandb-fork")
+def test_a_fork_and_a_rewound_run_begin_with_the_rows_they_keep(project: str) -> None:
+    run = wandb.init(project=project)
+    for value in range(20):
+        run.log({"value": value})
+    name = run.id
+    run.finish()
+    fork = wandb.init(project=project, fork_from=f"{name}?_step=9")
+    fork.log({"value": 100})
+    path = fork.path
+    fork.finish()
+    assert [row["value"] for row in read(path).scan_history()] == [*range(10), 100]
+    rewound = wandb.init(project=project, resume_from=f"{name}?_step=14")
+    rewound.log({"value": 200})
+    path = rewound.path
+    rewound.finish()
+    assert [row["value"] for row in read(path).scan_history()] == [*range(15), 200]
+
+
+@covers("wandb-edit")
+def test_a_finished_run_is_edited_and_deleted(project: str) -> None:
+    run = wandb.init(project=project)
+    run.log({"value": 1})
+    path = run.path
+    run.finish()
+    stored = read(path)
+    stored.tags.append("late")
+    stored.config["added"] = 1
+    stored.summary["score"] = 2
+    stored.summary.update()
+    stored.update()
+    stored = read(path)
+    assert (stored.tags, stored.config, stored.summary["score"]) == (["late"], {"added": 1}, 2)
+    assert stored.state == "finished"
+    stored.delete()
+    with pytest.raises(Exception, match="Could not find run"):
+        read(path).load(force=True)
+
+
+@covers("wandb-refusal")
+def test_what_is_not_there_is_refused_and_the_run_goes_on(project: str, tmp_path: Path) -> None:
+    with pytest.raises(Exception, match="sweeps are not part of this server"):
+        wandb.sweep({"method": "grid", "parameters": {"a": {"values": [1]}}}, project=project)
+    with pytest.raises(wandb.Error, match="no team"):
+        wandb.init(project=project, entity="nobody")
+    run = wandb.init(project=project)
+    (tmp_path / "weights").write_text("x")
+    artifact = wandb.Artifact("weights", "model")
+    artifact.add_file(str(tmp_path / "weights"))
+    logged = run.log_artifact(artifact)
+    with pytest.raises(
+        Exception, match=r"artifacts are not part of this server|failed|unable to verify allowed fields"
+    ):
+        logged.wait(30)
+    run.log({"value": 1})
+    path = run.path
+    run.finish()
+    assert [row["value"] for row in read(path).scan_history()] == [1]
