@@ -333,13 +333,15 @@ const as = (user: string) => ({ authorization: `Bearer ${user}` })
 
 test("security 5.2: the bodies of one user that stall leave the rest of the memory to others", async () => {
   await startForUsers(8 * mebibyte, 2 * mebibyte, 20_000)
-  const stalled = Array.from({ length: 20 }, () => {
+  const stalled = []
+  for (let count = 1; count <= 20; count++) {
     const body = begin("/owned", { ...as("ann"), "content-length": 2 * mebibyte })
     body.request.write(mebibytes(1, "a"))
-    return body
-  })
-  // Two within the share and one beyond it; the others wait.
-  await expect.poll(() => server.bodyBudget.snapshot(), soon).toEqual({ bytes: 3 * mebibyte, bodies: 20, waiting: 17 })
+    stalled.push(body)
+    // Two within the share and one beyond it; the others wait. One after the other: who comes first has room first.
+    const held = { bytes: Math.min(count, 3) * mebibyte, bodies: count, waiting: Math.max(0, count - 3) }
+    await expect.poll(() => server.bodyBudget.snapshot(), soon).toEqual(held)
+  }
   gate.resolve()
   const answers = await Promise.all([1, 2, 3, 4].map(() => post("/owned", mebibytes(1, "b"), as("bob"))))
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
