@@ -1,7 +1,7 @@
 /**
  * Runs all tests, or those named: `npm test`, `npm test -- engine`, `npm test -- clients`.
- * Every suite runs, also after a failure. The last line is `N passed, N failed` (and `, N skipped`);
- * the exit status is 1 when anything failed.
+ * Every suite runs, also after a failure; what failed in it runs once more, and what passes then is named as unsteady.
+ * The last line is `N passed, N failed` (and `, N skipped`); the exit status is 1 when anything failed.
  */
 import { ensureNodeModules } from "./setup/node-modules.mjs"
 import { fromRoot } from "./setup/paths.mjs"
@@ -23,6 +23,8 @@ export async function main(names) {
   await Promise.all([runPaired(), runPaired()])
   const total = results.map((result) => result.counts).reduce(add, none)
   console.log(`\n${results.map(summary).join("\n")}\n`)
+  for (const name of total.unsteady) console.log(`unsteady, it passed when it ran once more: ${name}`)
+  for (const name of total.failures) console.log(`failed: ${name}`)
   console.log(describe(total))
   process.exitCode = total.failed === 0 ? 0 : 1
 }

@@ -2,7 +2,8 @@ import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { describe, fromExit, fromJunit, fromVitest, honest } from "./counts.mjs"
+import { fromRoot } from "../setup/paths.mjs"
+import { add, afterSecondRun, describe, fromExit, fromJunit, fromVitest, honest, none } from "./counts.mjs"
 
 function file(name, text) {
   const path = join(mkdtempSync(join(tmpdir(), "heddle-counts-")), name)
@@ -10,16 +11,21 @@ function file(name, text) {
   return path
 }
 
-test("pytest: errors of fixtures are failures", () => {
+test("pytest: errors of fixtures are failures, and each failure has its name", () => {
   const report = file(
     "r.xml",
     '<?xml version="1.0"?><testsuites name="all"><testsuite name="pytest" errors="1" failures="2" skipped="3" tests="10" time="1">' +
-      '<testcase name="a"/></testsuite></testsuites>',
+      '<testcase classname="compat.test_a" name="test_passes" time="1" />' +
+      '<testcase classname="compat.test_a" name="test_fails[1]" time="1"><failure message="no">a\n b</failure></testcase>' +
+      '<testcase classname="compat.test_b" name="test_breaks" time="1"><error message="no">c</error></testcase>' +
+      '<testcase classname="compat.test_b" name="test_waits" time="1"><skipped message="no">d</skipped></testcase>' +
+      "</testsuite></testsuites>",
   )
-  expect(fromJunit(report)).toEqual({ passed: 4, failed: 3, skipped: 3 })
+  const failures = ["compat.test_a > test_fails[1]", "compat.test_b > test_breaks"]
+  expect(fromJunit(report)).toEqual({ ...none, passed: 4, failed: 3, skipped: 3, failures })
 })
 
-test("vitest: a file that cannot be loaded is a failure", () => {
+test("vitest: a file that cannot be loaded is a failure, and each failure has its name", () => {
   const report = file(
     "r.json",
     JSON.stringify({
@@ -28,20 +34,62 @@ test("vitest: a file that cannot be loaded is a failure", () => {
       numPendingTests: 2,
       numTodoTests: 0,
       testResults: [
-        { status: "failed", assertionResults: [{ status: "failed" }] },
-        { status: "failed", assertionResults: [] },
-        { status: "passed", assertionResults: [{ status: "passed" }] },
+        {
+          name: fromRoot("a.test.ts"),
+          status: "failed",
+          assertionResults: [{ status: "failed", fullName: "a tree grows" }],
+        },
+        { name: fromRoot("b.test.ts"), status: "failed", assertionResults: [] },
+        {
+          name: fromRoot("c.test.ts"),
+          status: "passed",
+          assertionResults: [{ status: "passed", fullName: "it rains" }],
+        },
       ],
     }),
   )
-  expect(fromVitest(report)).toEqual({ passed: 5, failed: 2, skipped: 2 })
+  const failures = ["a.test.ts > a tree grows", "b.test.ts"]
+  expect(fromVitest(report)).toEqual({ ...none, passed: 5, failed: 2, skipped: 2, failures })
+})
+
+test("what passes in the second run is unsteady, and what fails in both has failed", () => {
+  const first = { ...none, passed: 7, failed: 2, failures: ["a", "b"] }
+  const again = (failures) => ({ ...none, passed: 5, failed: failures.length, failures })
+  expect(afterSecondRun(first, again([]))).toEqual({ ...none, passed: 9, unsteady: ["a", "b"] })
+  expect(afterSecondRun(first, again(["b"]))).toEqual({
+    ...none,
+    passed: 8,
+    failed: 1,
+    failures: ["b"],
+    unsteady: ["a"],
+  })
+})
+
+test("a second run that breaks, or that runs nothing, is no second chance", () => {
+  const first = { ...none, passed: 7, failed: 1, failures: ["a"] }
+  const broken = honest(fromVitest("/does/not/exist"), 1)
+  expect(afterSecondRun(first, broken)).toEqual(first)
+  expect(afterSecondRun(first, { ...none, skipped: 3 })).toEqual(first)
+  const nameless = { ...first, failed: 2 }
+  expect(afterSecondRun(nameless, { ...none, passed: 1 }).failed).toBe(1)
+})
+
+test("names of failures are kept over suites", () => {
+  const one = { ...none, failed: 1, failures: ["a"] }
+  expect(add(one, { ...none, passed: 1, unsteady: ["b"] })).toEqual({
+    ...none,
+    passed: 1,
+    failed: 1,
+    failures: ["a"],
+    unsteady: ["b"],
+  })
 })
 
 test("a runner that wrote no report, ran nothing or died has failed", () => {
-  expect(honest(fromJunit("/does/not/exist"), 0)).toEqual({ passed: 0, failed: 1, skipped: 0 })
-  expect(honest({ passed: 0, failed: 0, skipped: 0 }, 5)).toEqual({ passed: 0, failed: 1, skipped: 0 })
-  expect(honest({ passed: 7, failed: 0, skipped: 0 }, "SIGKILL")).toEqual({ passed: 7, failed: 1, skipped: 0 })
-  expect(honest({ passed: 7, failed: 0, skipped: 0 }, 0)).toEqual({ passed: 7, failed: 0, skipped: 0 })
+  expect(honest(fromJunit("/does/not/exist"), 0)).toEqual({ ...none, failed: 1 })
+  expect(honest(none, 5)).toEqual({ ...none, failed: 1 })
+  expect(honest({ ...none, passed: 7 }, "SIGKILL")).toEqual({ ...none, passed: 7, failed: 1 })
+  expect(honest({ ...none, passed: 7 }, 0)).toEqual({ ...none, passed: 7 })
 })
 
 test("a checker is one test", () => {

@@ -35,11 +35,11 @@ export function runTool(command, args, env = {}, label) {
   })
 }
 
-/** Where a runner writes its report; an old one is gone, so that it cannot be taken for the new. */
+/** Where a runner writes a report or keeps its notes; an old one is gone, so that it cannot be taken for the new. */
 export function reportPath(name) {
   const folder = join(cache, "reports")
   mkdirSync(folder, { recursive: true })
   const path = join(folder, name)
-  rmSync(path, { force: true })
+  rmSync(path, { force: true, recursive: true })
   return path
 }

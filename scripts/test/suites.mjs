@@ -13,7 +13,7 @@ import { startPostgres } from "../setup/postgres.mjs"
 import { fromRoot } from "../setup/paths.mjs"
 import { ensureWeb } from "../setup/web.mjs"
 import { ensureLocked } from "../setup/python.mjs"
-import { fromExit, fromJunit, fromVitest, honest, none } from "./counts.mjs"
+import { afterSecondRun, fileOf, fromExit, fromJunit, fromVitest, honest, none } from "./counts.mjs"
 import { reportPath, runTool } from "./runner.mjs"
 
 const PYTHON_SOURCES = [
@@ -55,7 +55,7 @@ const scripts = {
   name: "scripts",
   title: "commands (vitest)",
   async run() {
-    return [await vitest("scripts", ["run", "scripts/"])]
+    return [await vitest("scripts", { select: ["run", "scripts/"] })]
   },
 }
 
@@ -63,7 +63,7 @@ const web = {
   name: "web",
   title: "modules of the web interface (vitest)",
   async run() {
-    return [await vitest("web", ["run", "--config", "web/vitest.config.ts"])]
+    return [await vitest("web", { config: ["--config", "web/vitest.config.ts"] })]
   },
 }
 
@@ -72,19 +72,24 @@ const server = [
     name: "server-embedded",
     group: "server",
     title: "server on PGlite and chDB (vitest)",
-    run: async () => [await vitest("server-embedded", ["run", "server/"], { HEDDLE_PYTHON: await ensureEngine() })],
+    async run() {
+      const env = { HEDDLE_PYTHON: await ensureEngine({ tests: true }) }
+      return [await vitest("server-embedded", { select: ["run", "server/"], env })]
+    },
   },
   {
     name: "server-grown",
     group: "server",
     title: "server on PostgreSQL and ClickHouse (vitest)",
     async run() {
-      const HEDDLE_PYTHON = await ensureEngine()
+      const HEDDLE_PYTHON = await ensureEngine({ tests: true })
       const postgres = await startPostgres()
       const clickhouse = await startClickHouse()
       const env = { HEDDLE_TEST_POSTGRES_URL: postgres.url, HEDDLE_TEST_CLICKHOUSE_URL: clickhouse.url, HEDDLE_PYTHON }
       try {
-        return [await vitest("server-grown", ["related", "--run", ...whereStoresComeFrom, ...embeddedOnly], env)]
+        return [
+          await vitest("server-grown", { select: ["related", "--run", ...whereStoresComeFrom, ...embeddedOnly], env }),
+        ]
       } finally {
         await clickhouse.stop()
         await postgres.stop()
@@ -112,7 +117,7 @@ const browser = {
     }
     await ensureWeb()
     const env = { HEDDLE_TEST_BROWSER, HEDDLE_PYTHON: await ensureEngine(), ...(await ensureCatalogTemplate()) }
-    return [await vitest("browser", ["run", "--config", "web/browser/vitest.config.ts"], env)]
+    return [await vitest("browser", { config: ["--config", "web/browser/vitest.config.ts"], env })]
   },
 }
 
@@ -156,7 +161,7 @@ const nodeClients = {
   title: "Node clients",
   async run(label) {
     const env = { HEDDLE_PYTHON: await ensureEngine() }
-    return [await vitest("node-clients", ["run", "--config", "compat/node/vitest.config.ts"], env, label)]
+    return [await vitest("node-clients", { config: ["--config", "compat/node/vitest.config.ts"], env, label })]
   },
 }
 
@@ -170,18 +175,43 @@ const fuzz = {
   },
 }
 
-async function vitest(name, args, env, label) {
-  const report = reportPath(`${name}.json`)
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`]
-  const code = await runTool(projectNode, ["node_modules/vitest/vitest.mjs", ...args, ...reporters], env, label)
-  return honest(fromVitest(report), code)
+/** More files than these fail together for one reason: a second run of all of them tells nothing new. */
+const MOST_FILES_AGAIN = 5
+
+/** `config`: arguments that hold for each run; `select`: what the first run takes. */
+async function vitest(name, { select = ["run"], config = [], env, label }) {
+  const run = async (report, args) => {
+    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`]
+    const tool = ["node_modules/vitest/vitest.mjs", ...args, ...config, ...reporters]
+    const code = await runTool(projectNode, tool, env, label)
+    return { code, counts: honest(fromVitest(report), code) }
+  }
+  const first = await run(reportPath(`${name}.json`), select)
+  const files = [...new Set(first.counts.failures.map(fileOf))]
+  if (typeof first.code !== "number" || files.length === 0 || files.length > MOST_FILES_AGAIN) return first.counts
+  console.log(`\n${name}: what failed runs once more: ${files.join(", ")}`)
+  const again = await run(reportPath(`${name}-again.json`), ["run", ...files])
+  return afterSecondRun(first.counts, again.counts)
 }
 
 async function pytest(python, name, paths, env, label) {
-  const report = reportPath(`${name}.xml`)
-  const args = ["-m", "pytest", "-q", "--junitxml", report, ...paths]
-  const code = await runTool(python, args, env, label)
-  return honest(fromJunit(report), code)
+  // Suites run at once, and each has failures of its own.
+  const cache = `cache_dir=${reportPath(`${name}-cache`)}`
+  const run = async (report, args) => {
+    const code = await runTool(
+      python,
+      ["-m", "pytest", "-q", "-o", cache, "--junitxml", report, ...args, ...paths],
+      env,
+      label,
+    )
+    return { code, counts: honest(fromJunit(report), code) }
+  }
+  const first = await run(reportPath(`${name}.xml`), [])
+  const { failures } = first.counts
+  if (typeof first.code !== "number" || failures.length === 0 || failures.length > MOST_FILES_AGAIN) return first.counts
+  console.log(`\n${name}: what failed runs once more: ${failures.join(", ")}`)
+  const again = await run(reportPath(`${name}-again.xml`), ["--last-failed", "--last-failed-no-failures", "none"])
+  return afterSecondRun(first.counts, again.counts)
 }
 
 export const suites = [
