@@ -19,6 +19,7 @@ interface Benchmark {
 }
 
 const benchmarks: Record<string, () => Promise<Benchmark>> = {
+  against: () => import("./against.ts"),
   annotation: () => import("./annotation.ts"),
   attacks: () => import("./attacks.ts"),
   "calls-growth": () => import("./calls-growth.ts"),

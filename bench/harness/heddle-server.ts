@@ -1,5 +1,6 @@
 /** A Heddle server of its own, on a temporary data folder, driven over its public API only. */
 import { randomBytes } from "node:crypto"
+import path from "node:path"
 import { projectNode } from "../../scripts/setup/node-modules.mjs"
 import type { CompletionServer } from "./completions.ts"
 import { startProgram, type RunningProgram } from "./child-process.ts"
@@ -23,18 +24,23 @@ export interface HeddleServer extends AsyncDisposable {
   readonly completions: CompletionServer
 }
 
-export async function startHeddle(
-  dataDir: string,
-  options: { engine?: "process" | "none"; env?: Readonly<Record<string, string>> } = {},
-): Promise<HeddleServer> {
+export interface StartOptions {
+  engine?: "process" | "none"
+  env?: Readonly<Record<string, string>>
+  /** The folder of another checkout, whose server is started instead of this one's. */
+  checkout?: string
+}
+
+export async function startHeddle(dataDir: string, options: StartOptions = {}): Promise<HeddleServer> {
   const python = await enginePython()
   const port = await freePort()
   const adminKey = randomBytes(32).toString("hex")
   const url = `http://127.0.0.1:${port}`
   const began = performance.now()
+  const { checkout = fromRoot() } = options
   const program = startProgram(
-    projectNode,
-    [fromRoot("server/src/main.ts"), "--host", "127.0.0.1", "--port", String(port), "--data-dir", dataDir],
+    path.join(checkout, path.relative(fromRoot(), projectNode)),
+    [path.join(checkout, "server/src/main.ts"), "--host", "127.0.0.1", "--port", String(port), "--data-dir", dataDir],
     logFile("heddle"),
     {
       env: {

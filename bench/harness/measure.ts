@@ -19,11 +19,11 @@ export interface Sample {
   foreignCores: number | null
 }
 
-/** Runs every contender once to warm up, then `rounds` times in turn: A B C, A B C, … */
+/** Runs every contender once to warm up, then `rounds` times in turn: A B C, C B A, … Who comes first has no advantage. */
 export async function takeTurns(contenders: Contender[], rounds: number): Promise<Map<string, Sample[]>> {
   const samples = new Map(contenders.map((contender): [string, Sample[]] => [contender.name, []]))
   for (let round = 0; round <= rounds; round++) {
-    for (const contender of contenders) {
+    for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
       const sample = await timed(contender, round)
       if (round > 0) samples.get(contender.name)?.push(sample)
       report(contender.name, round, sample)
