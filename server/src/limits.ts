@@ -70,6 +70,12 @@ export const limitList = {
     meaning: "One row that a run of the wandb client logs, or its summary. The client itself stops at about 10 MB.",
     answer: "413 `payload_too_large`",
   },
+  run_document_values: {
+    default: 100_000,
+    unit: "count",
+    meaning: "Values in the config of a run, and in its summary: numbers, texts, lists and objects.",
+    answer: "413 `payload_too_large`",
+  },
   run_file_bytes: {
     default: 5 * 1024 ** 3,
     unit: "bytes",

@@ -50,6 +50,26 @@ test("platform-wandb 5: a run is made once, found by its id and name, and what i
   })
 })
 
+test("law 8: a config or summary of too many values is refused by its name, and leaves no run behind", async () => {
+  const names = { entity: "acme", project: "runs", run: "many-values" }
+  const input = { entityName: names.entity, modelName: names.project, name: names.run }
+  const many = `{"a": {"value": [${"1,".repeat(100_000)}1]}}`
+  await expect(upsertRun(opened.acme, { ...input, config: many })).rejects.toThrow(
+    "config has more than 100000 values: numbers, texts, lists and objects. Log what is large with run.log",
+  )
+  await expect(upsertRun(opened.acme, { ...input, summaryMetrics: many })).rejects.toThrow("summaryMetrics has more")
+  await expect(upsertRun(opened.acme, { ...input, state: "asleep" })).rejects.toThrow('"asleep" is none of')
+  expect(await readRun(opened.acme, names, "config")).toBeNull()
+
+  await startRun(opened.acme, names)
+  const answer = await stream(names, { files: { "wandb-summary.json": { offset: 0, content: [many] } } })
+  expect([answer.status, JSON.stringify(answer.body)]).toEqual([
+    413,
+    expect.stringContaining("wandb-summary.json has more than 100000 values"),
+  ])
+  expect(await readRun(opened.acme, names, "summaryMetrics")).toEqual({ summaryMetrics: "{}" })
+})
+
 test("platform-wandb 5.3: config keeps every digit and comes back as it was sent", async () => {
   const config = '{"big": {"value": 4611686018427387905}, "none": {"value": NaN}, "text": {"value": "\\u0000é"}}'
   const names = { entityName: "acme", modelName: "runs", name: "config-run" }

@@ -7,8 +7,8 @@ import { platformResolvers, platformSchema } from "./graphql-schema.ts"
 import { runContext } from "./runs/run-context.ts"
 import type { RunDependencies } from "./runs/run-dependencies.ts"
 
-/** Config and summary of a run are one string each; the number of values stays that of other bodies. */
-const maximumBodyBytes = 16 * 1024 * 1024
+/** Config and summary of a run are one string each, whose values are counted with them (`run-document.ts`); the number of other values stays that of all bodies. */
+const maximumBodyBytes = 8 * 1024 * 1024
 
 export function graphqlRoutes(dependencies: RunDependencies): Route[] {
   return [

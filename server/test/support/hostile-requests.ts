@@ -372,6 +372,53 @@ const parsed: HostileRequest[] = [
   },
 ]
 
+/** A run whose config is `text`, which is JSON in a string of JSON. */
+const runWithConfig = (text: string) =>
+  Buffer.from(
+    JSON.stringify({
+      query:
+        "mutation UpsertBucket($project: String, $entity: String, $name: String!, $config: JSONString) { upsertBucket(input: { modelName: $project, entityName: $entity, name: $name, config: $config }) { bucket { id config } inserted } }",
+      variables: { entity: project.split("/")[0], project: project.split("/")[1], name: "hostile", config: text },
+    }),
+  )
+const largestGraphqlBytes = 8 * mebibyte - 2048
+
+const runs: HostileRequest[] = [
+  {
+    name: "/graphql: a config of numbers",
+    path: "/graphql",
+    body: (bytes) => runWithConfig(`{"a":{"value":[${repeated("1.50", Math.min(bytes, largestGraphqlBytes))}]}}`),
+    statuses: [200],
+    largestBytes: largestGraphqlBytes,
+  },
+  {
+    name: "/graphql: a config of many members",
+    path: "/graphql",
+    body: (bytes) =>
+      runWithConfig(`{${counted((n) => `"k${n}":{"value":1}`, Math.min(bytes, largestGraphqlBytes) / 1.5)}}`),
+    statuses: [200],
+    largestBytes: largestGraphqlBytes,
+  },
+  {
+    name: "/graphql: a config that is nested in itself",
+    path: "/graphql",
+    body: (bytes) => {
+      const depth = Math.min(bytes, largestGraphqlBytes) / 2 - 16
+      return runWithConfig(`{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`)
+    },
+    statuses: [200],
+    largestBytes: largestGraphqlBytes,
+  },
+  {
+    name: "/graphql: a query of many fields",
+    path: "/graphql",
+    body: (bytes) =>
+      Buffer.from(`{"query":"{ viewer {${" id".repeat(Math.min(bytes, largestGraphqlBytes) / 3 - 64)} } }"}`),
+    statuses: [200],
+    largestBytes: largestGraphqlBytes,
+  },
+]
+
 export const hostileRequests: readonly HostileRequest[] = [
   ...calls,
   ...tables,
@@ -381,4 +428,5 @@ export const hostileRequests: readonly HostileRequest[] = [
   ...logs,
   ...imports,
   ...parsed,
+  ...runs,
 ]

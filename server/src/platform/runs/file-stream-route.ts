@@ -55,11 +55,12 @@ export function fileStreamRoute(dependencies: RunDependencies): Route {
 
 /** Lines first: what the run's row says of it is true when it is written. */
 async function store(
-  { database, traces, threads }: RunDependencies,
+  dependencies: RunDependencies,
   run: RunRecord,
   result: StreamResult,
   segment: string,
 ): Promise<void> {
+  const { database, traces } = dependencies
   const { history, lines, summary, consoleShift, eventsShift, preempting, exitCode } = result
   const isRunning = exitCode === null
   const fields: RunFields = {
@@ -70,7 +71,7 @@ async function store(
   // Before anything is stored: a summary that is none refuses the whole request.
   if (summary !== null) {
     const stored = segment === "" ? null : run.summary
-    fields.summary = await readRunDocument(threads, "wandb-summary.json", summary.toString("utf8"), stored)
+    fields.summary = await readRunDocument(dependencies, "wandb-summary.json", summary.toString("utf8"), stored)
   }
   const shifts = segment === "" ? { console: consoleShift, events: eventsShift } : { console: null, events: null }
   // Before the lines: when they are sent again after a failure, they go to the same place.

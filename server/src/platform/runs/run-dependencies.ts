@@ -12,7 +12,7 @@ export interface RunDependencies {
   blobs: BlobStore
   threads: ThreadPool
   links: RunFileLinks
-  limits: Pick<Limits, "run_row_bytes" | "run_file_bytes">
+  limits: Pick<Limits, "run_row_bytes" | "run_document_values" | "run_file_bytes">
 }
 
 /** Takes contents away that no row names any more. */

@@ -3,12 +3,14 @@ import { HeddleError } from "../../errors.ts"
 import { membersOf, objectText } from "../../json/json-members.ts"
 import { JsonCursor } from "../../json/json-cursor.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
+import { countValues } from "../../json/value-count.ts"
 import type { RunDocument } from "../../storage/catalog/runs.ts"
-import type { ThreadPool } from "../../threads/thread-pool.ts"
 import { plainTask } from "../../threads/thread-task.ts"
+import type { RunDependencies } from "./run-dependencies.ts"
 
-/** @throws {HeddleError} `bad_request` for what is no JSON object. */
-export function runDocument(name: string, text: string): RunDocument {
+/** @throws {HeddleError} `bad_request` for what is no JSON object, `payload_too_large` for one of too many values. */
+export function runDocument(name: string, text: string, mostValues: number): RunDocument {
+  if (countValues(text) > mostValues) throw tooManyValues(name, mostValues)
   const cursor = new JsonCursor(text)
   if (cursor.kind() !== "object") throw new HeddleError("bad_request", `${name} is not a JSON object`)
   cursor.value()
@@ -18,8 +20,15 @@ export function runDocument(name: string, text: string): RunDocument {
 }
 
 /** The members of `text` in place of those of their names in `stored`: several processes write one run. */
-export function mergedDocument(name: string, stored: string, text: string): RunDocument {
-  return runDocument(name, objectText(new Map([...membersOf(stored), ...membersOf(text)])))
+export function mergedDocument(name: string, stored: string, text: string, mostValues: number): RunDocument {
+  return runDocument(name, objectText(new Map([...membersOf(stored), ...membersOf(text)])), mostValues)
+}
+
+function tooManyValues(name: string, mostValues: number): HeddleError {
+  return new HeddleError(
+    "payload_too_large",
+    `${name} has more than ${mostValues} values: numbers, texts, lists and objects. Log what is large with run.log, or save it as a file`,
+  )
 }
 
 /** U+0000 and halves of surrogate pairs, as `JSON.stringify` escapes them. */
@@ -30,27 +39,31 @@ interface DocumentInput {
   bytes: Buffer
   /** What the document is merged with; empty: nothing. */
   stored: Buffer
+  mostValues: number
 }
 
 export const runDocumentTask = plainTask({
   name: "run/document",
   ownThreadBytes: 128 * 1024,
-  work: ({ name, bytes, stored }: DocumentInput) => {
+  work: ({ name, bytes, stored, mostValues }: DocumentInput) => {
     const given = bytes.toString("utf8")
     const { text, values } =
-      stored.length === 0 ? runDocument(name, given) : mergedDocument(name, stored.toString("utf8"), given)
+      stored.length === 0
+        ? runDocument(name, given, mostValues)
+        : mergedDocument(name, stored.toString("utf8"), given, mostValues)
     return { text: Buffer.from(text), values: Buffer.from(values) }
   },
 })
 
 /** On a thread when it is large. `stored`: what it is merged with; null: it replaces what there is. */
 export async function readRunDocument(
-  threads: ThreadPool,
+  { threads, limits }: Pick<RunDependencies, "threads" | "limits">,
   name: string,
   text: string,
   stored: string | null,
 ): Promise<RunDocument> {
-  const input = { name, bytes: Buffer.from(text), stored: Buffer.from(stored ?? "") }
+  const mostValues = limits.run_document_values
+  const input = { name, bytes: Buffer.from(text), stored: Buffer.from(stored ?? ""), mostValues }
   const bytes = input.bytes.length + input.stored.length
   const read = await threads.run(runDocumentTask, input, {
     bytes,

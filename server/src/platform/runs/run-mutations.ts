@@ -49,9 +49,10 @@ export function runMutations(context: RunContext, isShared: boolean) {
       const given = checked("upsertBucket", upsertBucketInput, input)
       if (given.sweep)
         throw new HeddleError("invalid_request", "sweeps are not part of this server; start the run without one")
+      const told = await toldFields(context, given)
       const { run, inserted, entity } = await namedRun(context, given)
       await usageOf(context.database)?.requireRoom(entity)
-      const updated = await takeFields(context, run, { given, inserted, isShared })
+      const updated = await takeFields(context, run, { given, told, inserted, isShared })
       return { bucket: describeRun(context, updated), inserted, serverSettings: { serverMessages: [] } }
     },
     rewindRun: async ({ input }: Given) => {
@@ -174,8 +175,24 @@ function teamsOf({ principal }: RunContext): string {
   return principal.entities.map(({ name }) => name).join(", ")
 }
 
+/** What is read before anything is stored: a value that is none leaves no new run behind. */
+async function toldFields(context: RunContext, given: UpsertInput): Promise<RunFields> {
+  const fields: RunFields = {}
+  if (given.state) {
+    if (!states.has(given.state))
+      throw new HeddleError("bad_request", `upsertBucket: state: "${given.state}" is none of ${[...states].join(", ")}`)
+    fields.state = given.state as RunState
+  }
+  if (given.config) fields.config = await readRunDocument(context, "config", given.config, null)
+  if (given.summaryMetrics) {
+    fields.summary = await readRunDocument(context, "summaryMetrics", given.summaryMetrics, null)
+  }
+  return fields
+}
+
 interface Taking {
   given: UpsertInput
+  told: RunFields
   inserted: boolean
   isShared: boolean
 }
@@ -183,9 +200,9 @@ interface Taking {
 async function takeFields(
   context: RunContext,
   run: RunRecord,
-  { given, inserted, isShared }: Taking,
+  { given, told, inserted, isShared }: Taking,
 ): Promise<RunRecord> {
-  const { database, threads } = context
+  const { database } = context
   const fields = withoutNulls({
     display_name: given.displayName || undefined,
     description: given.description,
@@ -201,23 +218,14 @@ async function takeFields(
   // Only the first request of a process says what it runs on; edits by the public API never do.
   const isNewSession = Boolean(given.host || given.jobProgram)
   if (isNewSession) Object.assign(fields, await sessionFields(context, run, { inserted, isShared }))
-  if (given.state) {
-    if (!states.has(given.state))
-      throw new HeddleError("bad_request", `upsertBucket: state: "${given.state}" is none of ${[...states].join(", ")}`)
-    fields.state = given.state as RunState
+  Object.assign(fields, told)
+  if (told.config && isShared) {
+    fields.config = await readRunDocument(context, "config", told.config.text, run.config)
   }
-  if (given.config) {
-    fields.config = await readRunDocument(threads, "config", given.config, isShared ? run.config : null)
-    if (inserted) await fork(context, run, fields.config.text)
+  if (told.summary && isShared) {
+    fields.summary = await readRunDocument(context, "summaryMetrics", told.summary.text, run.summary)
   }
-  if (given.summaryMetrics) {
-    fields.summary = await readRunDocument(
-      threads,
-      "summaryMetrics",
-      given.summaryMetrics,
-      isShared ? run.summary : null,
-    )
-  }
+  if (told.config && inserted) await fork(context, run, told.config.text)
   return updateRun(database, run, fields, { isHeard: inserted || isNewSession })
 }
 
