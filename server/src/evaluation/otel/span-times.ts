@@ -18,6 +18,10 @@ export function storedMicroseconds(microseconds: bigint): string | null {
   return `${secondText(second).replace("T", " ")}.${String(rest).padStart(6, "0")}`
 }
 
+/** Spans that are sent together began together: most ask for the second before. */
+let latest = { second: Number.NaN, text: "" }
+
 function secondText(second: number): string {
-  return new Date(second * 1000).toISOString().slice(0, -5)
+  if (second !== latest.second) latest = { second, text: new Date(second * 1000).toISOString().slice(0, -5) }
+  return latest.text
 }
