@@ -5,7 +5,8 @@
  *        node scripts/heddle.mjs demo  [--once --json …]
  *        node scripts/heddle.mjs web                              (builds the pages)
  *        node scripts/heddle.mjs dev                              (pages from their sources, on the server at HEDDLE_URL)
- *        node scripts/heddle.mjs test  [suite …]
+ *        node scripts/heddle.mjs check                            (what can be told within a minute)
+ *        node scripts/heddle.mjs test  [suite or path …]
  *        node scripts/heddle.mjs bench NAME [--json …]
  *        node scripts/heddle.mjs export | import --project TEAM/PROJECT …   (scripts/transfer.mjs)
  * --help after any of them prints what it takes, and installs nothing.
@@ -29,6 +30,7 @@ const commands = {
   web: async () => (await ensureNodeModules(), ensureWeb()),
   demo: async (args) => (await import("./demo.mjs")).main(args),
   dev: async (args) => (await ensureNodeModules(), become(projectNode, [vite, fromRoot("web"), ...args])),
+  check: async (args) => (await import("./test.mjs")).check(args),
   test: async (args) => (await import("./test.mjs")).main(args),
   bench: (args) => runTypeScript("bench/bench.ts", args),
   export: async (args) => (await import("./transfer.mjs")).exportFile(args),

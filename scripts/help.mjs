@@ -51,10 +51,15 @@ const commands = {
     about: "Serves the pages from their sources, on a server that runs.",
     environment: () => server.slice(0, 1),
   },
+  check: {
+    usage: "npm run check",
+    about: "Types, format, lint, dead code and the tests of modules: what can be told of a change within a minute.",
+  },
   test: {
-    usage: "npm test -- [SUITE …]",
-    about: "Runs all tests, or those of the suites. The last line is N passed, N failed.",
+    usage: "npm test -- [SUITE …] [PATH …]",
+    about: "Runs all tests, or those of the suites and paths. The last line is N passed, N failed.",
     options: [
+      ["PATH", "a file or folder of tests; with a suite, only those of its tests"],
       ["SUITE", "checks, scripts, web, server, browser, engine, clients, reference, fuzz, or one part of them by name"],
     ],
     environment: () => [

@@ -26,6 +26,7 @@ test.each([
   ["demo", ["--once", "HEDDLE_DATA_DIR"]],
   ["web", ["web/dist"]],
   ["dev", ["HEDDLE_URL"]],
+  ["check", ["within a minute"]],
   ["test", ["clients", "HEDDLE_FUZZ_CASES"]],
   ["bench", ["calls-growth", "--save"]],
   ["export", ["--out FILE", "HEDDLE_API_KEY"]],

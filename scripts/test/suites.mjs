@@ -1,7 +1,8 @@
 /**
- * Everything `npm test` runs, in order: `name` and `group` select it, `run` prepares what it needs,
- * runs it with its output on the terminal and returns its counts. Suites that are `paired` wait for a client or a server
- * most of the time: two of them run at once.
+ * Everything `npm test` runs, in order: `name` and `group` select it, or a path in `folder`. `run` prepares what it needs,
+ * runs it with its output on the terminal and returns its counts; given `paths`, only the tests there. With a `label`,
+ * each of its lines begins with that. Suites that are `paired` wait for a client or a server most of the time: two of
+ * them run at once.
  */
 import { ensureCatalogTemplate } from "../setup/catalog.mjs"
 import { ensureChromium } from "../setup/chromium.mjs"
@@ -39,12 +40,14 @@ function check(name, title, tools, ruff) {
     name,
     group: "checks",
     title,
-    async run() {
+    async run({ label }) {
       const codes = []
-      for (const [script, ...args] of tools) codes.push(await runTool(projectNode, [`node_modules/${script}`, ...args]))
+      for (const [script, ...args] of tools) {
+        codes.push(await runTool(projectNode, [`node_modules/${script}`, ...args], {}, label))
+      }
       if (ruff) {
         const python = await ensureEngine({ tests: true })
-        codes.push(await runTool(python, ["-m", "ruff", ...ruff, ...PYTHON_SOURCES]))
+        codes.push(await runTool(python, ["-m", "ruff", ...ruff, ...PYTHON_SOURCES], {}, label))
       }
       return codes.map(fromExit)
     },
@@ -53,43 +56,59 @@ function check(name, title, tools, ruff) {
 
 const scripts = {
   name: "scripts",
+  folder: "scripts/",
   title: "commands (vitest)",
-  async run() {
-    return [await vitest("scripts", { select: ["run", "scripts/"] })]
+  async run({ label, paths = ["scripts/"] }) {
+    return [await vitest("scripts", { select: ["run", ...paths], label })]
   },
 }
 
 const web = {
   name: "web",
+  folder: "web/",
   title: "modules of the web interface (vitest)",
-  async run() {
-    return [await vitest("web", { config: ["--config", "web/vitest.config.ts"] })]
+  async run({ label, paths = [] }) {
+    return [await vitest("web", { select: ["run", ...paths], config: ["--config", "web/vitest.config.ts"], label })]
   },
 }
+
+/** Not of `npm test`, whose suites of the server have them too. */
+const serverModules = {
+  name: "server-modules",
+  title: "modules of the server (vitest)",
+  async run({ label }) {
+    const others = whatOpensStores.map((pattern) => `--exclude=${pattern}`)
+    return [await vitest("server-modules", { select: ["run", "server/src/", ...others], label })]
+  },
+}
+
+/** Tests beside the code of these folders start stores or servers. */
+const whatOpensStores = ["storage", "scheduler", "http"].map((folder) => `server/src/${folder}/**`)
 
 const server = [
   {
     name: "server-embedded",
     group: "server",
+    folder: "server/",
     title: "server on PGlite and chDB (vitest)",
-    async run() {
+    async run({ paths = ["server/"] }) {
       const env = { HEDDLE_PYTHON: await ensureEngine({ tests: true }) }
-      return [await vitest("server-embedded", { select: ["run", "server/"], env })]
+      return [await vitest("server-embedded", { select: ["run", ...paths], env })]
     },
   },
   {
     name: "server-grown",
     group: "server",
+    folder: "server/",
     title: "server on PostgreSQL and ClickHouse (vitest)",
-    async run() {
+    async run({ paths }) {
       const HEDDLE_PYTHON = await ensureEngine({ tests: true })
       const postgres = await startPostgres()
       const clickhouse = await startClickHouse()
       const env = { HEDDLE_TEST_POSTGRES_URL: postgres.url, HEDDLE_TEST_CLICKHOUSE_URL: clickhouse.url, HEDDLE_PYTHON }
+      const select = paths ? ["run", ...paths] : ["related", "--run", ...whereStoresComeFrom, ...embeddedOnly]
       try {
-        return [
-          await vitest("server-grown", { select: ["related", "--run", ...whereStoresComeFrom, ...embeddedOnly], env }),
-        ]
+        return [await vitest("server-grown", { select, env })]
       } finally {
         await clickhouse.stop()
         await postgres.stop()
@@ -108,8 +127,9 @@ const embeddedOnly = ["attacks", "hostile-requests", "project-delete-crash"].map
 
 const browser = {
   name: "browser",
+  folder: "web/browser/",
   title: "pages in a browser (vitest, Chromium)",
-  async run() {
+  async run({ paths = [] }) {
     const HEDDLE_TEST_BROWSER = await ensureChromium()
     if (HEDDLE_TEST_BROWSER === null) {
       console.log("skipped: there is no Chromium or Chrome, and without root and apt-get none can be installed")
@@ -117,15 +137,18 @@ const browser = {
     }
     await ensureWeb()
     const env = { HEDDLE_TEST_BROWSER, HEDDLE_PYTHON: await ensureEngine(), ...(await ensureCatalogTemplate()) }
-    return [await vitest("browser", { config: ["--config", "web/browser/vitest.config.ts"], env })]
+    return [
+      await vitest("browser", { select: ["run", ...paths], config: ["--config", "web/browser/vitest.config.ts"], env }),
+    ]
   },
 }
 
 const engine = {
   name: "engine",
+  folder: "engine/tests/",
   title: "engine (pytest)",
-  async run() {
-    return [await pytest(await ensureEngine({ tests: true }), "engine", ["engine/tests"])]
+  async run({ paths = ["engine/tests"] }) {
+    return [await pytest(await ensureEngine({ tests: true }), "engine", paths)]
   },
 }
 
@@ -136,21 +159,23 @@ const pythonClients = clientSets()
     name: set,
     group: "clients",
     paired: true,
+    folder: "compat/python/",
     title: `Python clients: ${set}`,
-    async run(label) {
+    async run({ label, paths = ["compat/python"] }) {
       const HEDDLE_PYTHON = await ensureEngine()
       const python = await ensureClients(set)
-      return [await pytest(python, set, ["compat/python"], { HEDDLE_PYTHON, HEDDLE_CLIENT_SET: set }, label)]
+      return [await pytest(python, set, paths, { HEDDLE_PYTHON, HEDDLE_CLIENT_SET: set }, label)]
     },
   }))
 
 const reference = {
   name: "reference",
   paired: true,
+  folder: "compat/reference/",
   title: "against the reference server (pytest)",
-  async run(label) {
+  async run({ label, paths = ["compat/reference"] }) {
     const python = await ensureLocked("reference", "reference server", fromRoot("compat", "reference", "lock.txt"))
-    return [await pytest(python, "reference", ["compat/reference"], {}, label)]
+    return [await pytest(python, "reference", paths, {}, label)]
   },
 }
 
@@ -158,20 +183,29 @@ const nodeClients = {
   name: "node-clients",
   group: "clients",
   paired: true,
+  folder: "compat/node/",
   title: "Node clients",
-  async run(label) {
+  async run({ label, paths = [] }) {
     const env = { HEDDLE_PYTHON: await ensureEngine() }
-    return [await vitest("node-clients", { config: ["--config", "compat/node/vitest.config.ts"], env, label })]
+    return [
+      await vitest("node-clients", {
+        select: ["run", ...paths],
+        config: ["--config", "compat/node/vitest.config.ts"],
+        env,
+        label,
+      }),
+    ]
   },
 }
 
 const fuzz = {
   name: "fuzz",
   paired: true,
+  folder: "compat/fuzz/",
   title: "the served document (schemathesis)",
-  async run(label) {
+  async run({ label, paths = ["compat/fuzz"] }) {
     const python = await ensureLocked("fuzz", "schemathesis", fromRoot("compat", "fuzz", "lock.txt"))
-    return [await pytest(python, "fuzz", ["compat/fuzz"], {}, label)]
+    return [await pytest(python, "fuzz", paths, {}, label)]
   },
 }
 
@@ -226,3 +260,6 @@ export const suites = [
   reference,
   fuzz,
 ]
+
+/** What `npm run check` runs, two at a time: what can be told of a change within a minute. */
+export const quickSuites = [...checks, scripts, web, serverModules].map((suite) => ({ ...suite, paired: true }))
