@@ -13,7 +13,7 @@ import { atLeast, type Findings, measurement } from "./harness/result.ts"
 
 export const options = {
   /** The folder of the other checkout, with its packages installed. */
-  checkout: { type: "string" },
+  checkout: { type: "string", default: "" },
   /** How often each does each work. */
   rounds: { type: "string", default: "15" },
   /** Calls that are stored in a round. */
@@ -82,8 +82,8 @@ const processorTime = (samples: Sample[]) => samples.map(({ cpuSeconds }) => cpu
 
 /** @throws {Error} when the folder is not a checkout whose packages are installed. */
 function otherCheckout(given: Options): string {
-  const folder = path.resolve(String(given["checkout"] ?? ""))
-  if (given["checkout"] === undefined || folder === fromRoot()) {
+  const folder = path.resolve(String(given["checkout"]))
+  if (given["checkout"] === "" || folder === fromRoot()) {
     throw new Error("--checkout names the folder of another checkout to compare this one with")
   }
   for (const needed of ["server/src/main.ts", "node_modules"]) {

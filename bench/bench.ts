@@ -32,6 +32,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   mismatch: () => import("./mismatch.ts"),
   otel: () => import("./otel.ts"),
   stalls: () => import("./stalls.ts"),
+  soak: () => import("./soak.ts"),
   start: () => import("./start.ts"),
   train: () => import("./train.ts"),
 }

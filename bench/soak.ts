@@ -1,0 +1,213 @@
+/** What an hour of mixed use leaves behind: memory of server and engine, errors, and what a light request waits meanwhile. */
+import { setTimeout as sleep } from "node:timers/promises"
+import { otlpBatch, weaveBatch } from "./harness/call-batches.ts"
+import { CallCorpus, seededRandom } from "./harness/call-corpus.ts"
+import { callIds, chosenIds } from "./harness/call-ids.ts"
+import { baseModel } from "./harness/base-models.ts"
+import { engineVersions } from "./harness/environments.ts"
+import { type HeddleServer, startHeddle } from "./harness/heddle-server.ts"
+import {
+  checkpointName,
+  register,
+  sampleChoices,
+  submitJob,
+  type TrainableModel,
+  trajectoryGroup,
+  waitForEvents,
+} from "./harness/heddle-training.ts"
+import { descendants, mebibytesOf } from "./harness/machine.ts"
+import { median, progress, quantile } from "./harness/measure.ts"
+import { count, type Options } from "./harness/options.ts"
+import { temporaryFolder } from "./harness/paths.ts"
+import { Poster } from "./harness/post.ts"
+import { PROJECT_ID } from "./harness/read-cases.ts"
+import { atMost, type Findings, measurement } from "./harness/result.ts"
+
+export const options = {
+  /** How long. */
+  minutes: { type: "string", default: "60" },
+  /** Kind of the ids: uuid7, uuid4 or otel. */
+  ids: { type: "string", default: "uuid7" },
+} as const
+
+const sampleEveryMs = 10_000
+const callsInBatch = 20
+const spansInBatch = 50
+const prompt = "What is 3 + 4?"
+
+interface Memory {
+  minute: number
+  server: number
+  engine: number
+}
+
+/** What goes on side by side until the time is over. */
+class Soak {
+  readonly #server: HeddleServer
+  readonly #ends: number
+  readonly done: Record<string, number> = {}
+  readonly errors: string[] = []
+
+  constructor(server: HeddleServer, ends: number) {
+    this.#server = server
+    this.#ends = ends
+  }
+
+  /** Begins `work` every `everyMs`, or when the one before is done if that takes longer. */
+  async every(everyMs: number, what: string, work: (server: HeddleServer, turn: number) => Promise<unknown>) {
+    this.done[what] = 0
+    for (let turn = 0; performance.now() < this.#ends; turn++) {
+      const began = performance.now()
+      try {
+        await work(this.#server, turn)
+        this.done[what]++
+      } catch (error) {
+        this.errors.push(`${what}: ${error instanceof Error ? error.message : String(error)}`)
+      }
+      await sleep(Math.max(0, everyMs - (performance.now() - began)))
+    }
+  }
+}
+
+export async function run(given: Options): Promise<Findings> {
+  const minutes = count(given, "minutes")
+  const ids = chosenIds(given)
+  await using server = await startHeddle(temporaryFolder())
+  const base = await baseModel("tiny")
+  const model = await register(server, "soak", base.name)
+  const began = performance.now()
+  const soak = new Soak(server, began + minutes * 60_000)
+  const memory: Memory[] = []
+  const light: number[] = []
+  const corpus = new CallCorpus(seededRandom(1))
+  const some = (length: number) => Array.from({ length }, () => corpus.next())
+  const calls = Array.from({ length: 20 }, () => weaveBatch(some(callsInBatch), PROJECT_ID, ids))
+  const spans = Array.from({ length: 20 }, () => otlpBatch(some(spansInBatch), "soak"))
+  const poster = new Poster(8)
+  const send = (path: string, batch: (typeof calls)[number], sequence: number, headers: Record<string, string> = {}) =>
+    poster.post(server.url + path, batch.fresh(sequence), {
+      ...server.headers,
+      ...headers,
+      "content-type": batch.contentType,
+    })
+  const known = await firstCall(server)
+  await Promise.all([
+    soak.every(sampleEveryMs, "samples of memory", async () => {
+      const [, ...engine] = descendants(server.pid)
+      memory.push({
+        minute: (performance.now() - began) / 60_000,
+        server: mebibytesOf([server.pid]),
+        engine: mebibytesOf(engine),
+      })
+    }),
+    soak.every(100, "light requests", async () => {
+      const sent = performance.now()
+      await server.post("/call/read", { project_id: PROJECT_ID, id: known })
+      light.push(performance.now() - sent)
+    }),
+    soak.every(200, "batches of calls", (_, turn) =>
+      send(`/v2/${PROJECT_ID}/calls/complete`, calls[turn % calls.length] as (typeof calls)[number], turn),
+    ),
+    soak.every(1000, "batches of spans", (_, turn) =>
+      send("/otel/v1/traces", spans[turn % spans.length] as (typeof spans)[number], turn, { project_id: PROJECT_ID }),
+    ),
+    ...[1, 2].map((chat) =>
+      soak.every(500, `chats ${chat}`, (_, turn) => answer(server, base.name, `${turn} + ${chat} = ?`)),
+    ),
+    soak.every(1000, "queries", query),
+    soak.every(2000, "feedback", (_, turn) =>
+      server.post("/feedback/create", {
+        project_id: PROJECT_ID,
+        weave_ref: `weave:///${PROJECT_ID}/call/${known}`,
+        feedback_type: "wandb.note.1",
+        payload: { note: `seen ${turn}` },
+      }),
+    ),
+    soak.every(30_000, "jobs", (_, turn) => train(server, model, turn)),
+    soak.every(60_000, "exports", exportCalls),
+  ])
+  poster.close()
+  return findings(given, soak, memory, light)
+}
+
+async function firstCall(server: HeddleServer): Promise<string> {
+  const id = callIds.uuid7.call(0, 0, Date.now())
+  const started_at = new Date().toISOString()
+  const start = { project_id: PROJECT_ID, id, op_name: "light", started_at, attributes: {}, inputs: { a: 1 } }
+  await server.post("/call/start", { start })
+  return id
+}
+
+const answer = (server: HeddleServer, model: string, content: string) =>
+  server.post("/v1/chat/completions", { model, messages: [{ role: "user", content }], max_tokens: 64 })
+
+const newest = [{ field: "started_at", direction: "desc" }]
+
+/** By turns the newest calls, a filter over all, and usage. */
+async function query(server: HeddleServer, turn: number): Promise<void> {
+  const score = { $gt: [{ $getField: "inputs.temperature" }, { $literal: 0.5 }] }
+  const questions: readonly [string, object][] = [
+    ["/calls/query", { limit: 50, sort_by: newest }],
+    ["/calls/query_stats", { query: { $expr: score } }],
+    ["/calls/query", { limit: 50, sort_by: newest, query: { $expr: score }, include_costs: true }],
+    ["/feedback/query", { limit: 50 }],
+  ]
+  const [path, body] = questions[turn % questions.length] as (typeof questions)[number]
+  await server.post(path, { project_id: PROJECT_ID, ...body })
+}
+
+async function train(server: HeddleServer, model: TrainableModel, step: number): Promise<void> {
+  const choices = await sampleChoices(server, checkpointName(model, step), prompt, { n: 8, max_tokens: 16, seed: step })
+  const rewards = choices.map((_, index) => index % 4)
+  const job = await submitJob(server, model, [trajectoryGroup(prompt, choices, rewards)], { learning_rate: 1e-5 })
+  await waitForEvents(server, job.id, "training_ended", 100)
+}
+
+async function exportCalls(server: HeddleServer): Promise<void> {
+  const reply = await fetch(`${server.url}/export/calls`, {
+    method: "POST",
+    headers: { ...server.headers, "content-type": "application/json" },
+    body: JSON.stringify({ project_id: PROJECT_ID, format: "parquet" }),
+  })
+  if (reply.status !== 200 || reply.body === null) throw new Error(`${reply.status}: ${await reply.text()}`)
+  for await (const chunk of reply.body) void chunk
+}
+
+function findings(given: Options, soak: Soak, memory: Memory[], light: number[]): Findings {
+  const half = memory.slice(memory.length >> 1)
+  /** The last quarter of the time against the quarter before it. */
+  const growth = (of: "server" | "engine") => {
+    const values = half.map((sample) => sample[of])
+    return median(values.slice(values.length >> 1)) / median(values.slice(0, values.length >> 1))
+  }
+  const series = (of: "server" | "engine") => memory.map((sample) => sample[of])
+  for (const error of soak.errors.slice(0, 20)) progress(error)
+  const steps = memory.filter((_, index) => index % Math.ceil(memory.length / 20) === 0)
+  for (const { minute, server, engine } of steps) {
+    progress(`minute ${minute.toFixed(1)}: server ${server.toFixed(0)} MiB, engine ${engine.toFixed(0)} MiB`)
+  }
+  return {
+    method: [
+      `A new server with the engine and heddle/tiny. Side by side: a batch of ${callsInBatch} calls five times a second, of ${spansInBatch} spans every second, two conversations of 64 tokens an answer, a query every second, a note every two seconds, a training job every 30 s on one model, an export of all calls every minute, and a light request (\`/call/read\`) ten times a second.`,
+      "Resident memory of the server's process, and of the processes it started, every ten seconds. Flat: the median of the last quarter of the time over that of the quarter before.",
+    ],
+    versions: engineVersions("torch"),
+    settings: { minutes: count(given, "minutes"), ids: chosenIds(given) },
+    measurements: [
+      measurement("light request, p50", "ms", [median(light)]),
+      measurement("light request, p99", "ms", [quantile(light, 0.99)]),
+      measurement("server, resident", "MiB", series("server")),
+      measurement("engine, resident", "MiB", series("engine")),
+      ...Object.entries(soak.done).map(([what, times]) => measurement(what, "done", [times])),
+    ],
+    bars: [
+      atMost("server", 900, Math.max(...series("server")), "MiB"),
+      atMost("engine on heddle/tiny", 600, Math.max(...series("engine")), "MiB"),
+      atMost("server, last quarter / the one before", 1.05, growth("server"), "×"),
+      atMost("engine, last quarter / the one before", 1.05, growth("engine"), "×"),
+      atMost("errors", 0, soak.errors.length, ""),
+      atMost("light request, p99", 100, quantile(light, 0.99), "ms"),
+    ],
+    caveats: [],
+  }
+}
