@@ -22,8 +22,24 @@ const start = {
 }
 const reason = (error_type: string) => ({ reason: expect.any(String), error_type })
 
+/** As the reference's framework tells it. */
+const notJson = (where: string) => ({
+  detail: [
+    { loc: ["body"], msg: expect.stringMatching(`the request body is not JSON: .*${where}`), type: "json_invalid" },
+  ],
+})
+
 test.each([
-  ["a body that is not JSON", "/call/read", "{", 400, reason("InvalidRequest")],
+  ["a body that is not JSON", "/call/read", "{", 422, notJson("the text ends")],
+  ["a body that is not JSON, of calls", "/call/start", '{"start":x', 422, notJson("x")],
+  ["a body that is no object", "/call/read", "[1]", 422, { detail: [expect.objectContaining({ loc: ["body"] })] }],
+  [
+    "a body of calls that is no object",
+    "/call/start",
+    "[1]",
+    422,
+    { detail: [expect.objectContaining({ loc: ["body"] })] },
+  ],
   ["a value that cannot be", "/table/query", { digest: "d", limit: -1 }, 400, reason("InvalidRequest")],
   ["another team's project", "/call/read", { id: "x", project_id: "rival/p" }, 403, { detail: "Project not found" }],
   ["what is not there", "/table/query_stats", { digest: "d" }, 404, reason("NotFoundError")],

@@ -180,10 +180,16 @@ describe("objects 2.2, 7: models", () => {
     },
   )
 
-  test.each([[""], ["a:b"], ["x".repeat(129)], ["é€"]])("2.2: the name %j is 422 InvalidFieldError", async (name) => {
-    const answer = await create(acme.newProject(), "models", { name, source_code: source })
-    expect([answer.status, answer.body]).toEqual([422, { reason: expect.any(String), error_type: "InvalidFieldError" }])
-  })
+  test.each([[""], ["   "], ["\t"], ["a:b"], ["x".repeat(129)], ["é€"]])(
+    "2.2: the name %j is 422 InvalidFieldError",
+    async (name) => {
+      const answer = await create(acme.newProject(), "models", { name, source_code: source })
+      expect([answer.status, answer.body]).toEqual([
+        422,
+        { reason: expect.any(String), error_type: "InvalidFieldError" },
+      ])
+    },
+  )
 
   test("2.2, 3.1: a name of another class is 400", async () => {
     const project = acme.newProject()

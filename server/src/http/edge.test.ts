@@ -163,10 +163,10 @@ test("an unknown coding is 415 and names those that are known", async () => {
   expect((refused.body as { reason: string }).reason).toMatch(/"lzma".*gzip, .*deflate, zstd, br/)
 })
 
-test("a body that is not JSON is 400 and says where", async () => {
+test("a body that is not JSON is refused and told where it is not", async () => {
   expect(await post("/parsed", "{nope")).toMatchObject({
-    status: 400,
-    body: { reason: expect.stringContaining("not JSON") as unknown },
+    status: 422,
+    body: { detail: [{ loc: ["body"], msg: expect.stringContaining("not JSON") as unknown, type: "json_invalid" }] },
   })
 })
 

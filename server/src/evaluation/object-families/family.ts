@@ -1,6 +1,6 @@
 /** What datasets, models, ops, scorers and evaluations have in common: evaluation-store-objects 7. */
 import type { z } from "zod"
-import { invalid } from "../../errors.ts"
+import { HeddleError, invalid } from "../../errors.ts"
 import { membersOf } from "../../json/json-members.ts"
 import type { ObjectVersionRecord } from "../../storage/catalog/object-reads.ts"
 import type { familyParams } from "../../wire/evaluation/object-families.ts"
@@ -39,8 +39,13 @@ export function projectNameOf({ entity, project }: z.output<typeof familyParams>
   return `${entity}/${project}`
 }
 
-/** The object's name made of the name that a person gave (evaluation-store-objects 2.2). */
+/** The object's name made of the name that a person gave (evaluation-store-objects 2.2). @throws {HeddleError} `invalid_field`: it is blank. */
 export function objectIdOf(name: string): string {
+  if (name.trim() === "")
+    throw new HeddleError(
+      "invalid_field",
+      `the name ${JSON.stringify(name)} is blank: name at least one character that is no space`,
+    )
   return name.replaceAll(/[ /]/g, "_").replaceAll(/[<>]/g, "").toLowerCase()
 }
 
