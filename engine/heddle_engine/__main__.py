@@ -14,7 +14,7 @@ import sys
 import threading
 from pathlib import Path
 
-from .allocator import keep_freed_pages
+from .allocator import keep_few_kernels, keep_freed_pages
 from .service import Service
 from .settings import Settings
 from .text.sandbox import Sandbox
@@ -65,6 +65,7 @@ def _tune_runtime() -> None:
     """Settings that must stand before torch loads."""
     set_spinning()
     fix_order_of_sums()
+    keep_few_kernels()
     keep_freed_pages()
 
 

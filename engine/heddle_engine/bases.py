@@ -36,7 +36,13 @@ class Base:
     """One base model. Weights load on first use of `decoder`."""
 
     def __init__(
-        self, name: str, folder: Path, device: torch.device, dtype: torch.dtype, sandbox: Sandbox | None = None
+        self,
+        name: str,
+        folder: Path,
+        device: torch.device,
+        dtype: torch.dtype,
+        sandbox: Sandbox | None = None,
+        adapter_bytes: int | None = None,
     ):
         self.name, self.folder = name, folder
         self._device, self._dtype = device, dtype
@@ -47,7 +53,7 @@ class Base:
         self.config = DecoderConfig.from_hf(_read_config(folder))
         self.tokenizer = TextTokenizer(folder)
         self.renderer = Renderer(folder, self.tokenizer, sandbox or Sandbox())
-        self.adapters = AdapterStore(self.config, device, dtype)
+        self.adapters = AdapterStore(self.config, device, dtype, adapter_bytes)
         if self.tokenizer.vocab_size > self.config.vocab_size:
             raise EngineError(
                 "invalid",
@@ -110,11 +116,16 @@ class Bases:
     """Base models, one for each hub name and each folder. Safe to call from any thread."""
 
     def __init__(
-        self, device: torch.device | None = None, dtype: torch.dtype | None = None, sandbox: Sandbox | None = None
+        self,
+        device: torch.device | None = None,
+        dtype: torch.dtype | None = None,
+        sandbox: Sandbox | None = None,
+        adapter_bytes: int | None = None,
     ):
         self.device = device or default_device()
         self.dtype = dtype or default_dtype(self.device)
         self._sandbox = sandbox or Sandbox()
+        self._adapter_bytes = adapter_bytes
         # One lock a model: a download of one must not hold up chats on another.
         self._locks: defaultdict[str | Path, threading.Lock] = defaultdict(threading.Lock)
         self._bases: dict[str | Path, Base] = {}
@@ -133,8 +144,9 @@ class Bases:
         key = self.key(ref)
         with self._locks[key]:
             if key not in self._bases:
+                folder = find_folder(ref["name"], ref.get("path"))
                 self._bases[key] = Base(
-                    ref["name"], find_folder(ref["name"], ref.get("path")), self.device, self.dtype, self._sandbox
+                    ref["name"], folder, self.device, self.dtype, self._sandbox, self._adapter_bytes
                 )
             return self._bases[key]
 

@@ -40,7 +40,7 @@ class Engine:
         self._settings = settings
         self._prepare = FairPool(preparing, preparing // 2, "prepare")
         self._grammars = Grammars(Sandbox(settings.grammar_ms / 1000))
-        bases = Bases(sandbox=sandbox)
+        bases = Bases(sandbox=sandbox, adapter_bytes=settings.adapter_bytes)
         self._device = bases.device
         self._bases = BaseLoader(bases)
         self._serving = ServingThread(self._flush, cores, settings)

@@ -14,6 +14,7 @@ class Settings:
 
     kv_bytes: int | None = _setting("memory for keys and values of each base model")
     cache_bytes: int | None = _setting("memory for prompts that are kept for the next request, of each base model")
+    adapter_bytes: int | None = _setting("memory for adapters that are kept for the next request, of each base model")
 
     chat_template_ms: int = _setting("how long a chat template may take", 5_000)
 

@@ -1,5 +1,7 @@
 """How much memory a base model may use for serving."""
 
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -47,3 +49,54 @@ def test_a_training_pass_keeps_an_eighth_of_the_machine(machine):
 def test_what_is_set_stands(machine):
     plan = serving_plan(decoder_of(2048, 2048), 146, Settings(kv_bytes=5 * GIB, cache_bytes=0))
     assert (plan.kv_bytes, plan.cache_bytes) == (5 * GIB, 0)
+
+
+_PROMPTS_OF_MANY_LENGTHS = """
+import sys
+from pathlib import Path
+
+from heddle_engine import allocator
+
+allocator.keep_freed_pages()
+if sys.argv[1] == "few":
+    allocator.keep_few_kernels()
+import torch
+
+from heddle_engine.bases import Base
+from heddle_engine.memory import resident_bytes
+from heddle_engine.model.decoder import NoLora
+from heddle_engine.training.packed_forward import batch_logprobs, lay_out
+from tests.training.builders import sequence
+
+decoder = Base("heddle/tiny", Path(sys.argv[2]), torch.device("cpu"), torch.float32).decoder
+
+
+def run(lengths):
+    for length in lengths:
+        batch = lay_out([sequence([5] * length, 1)], decoder.device)
+        with torch.no_grad():
+            batch_logprobs(decoder, batch, NoLora(), 1024)
+
+
+run([184, *range(4, 24)])
+before = resident_bytes()
+run(range(24, 184))
+print(resident_bytes() - before)
+"""
+
+
+def grown_by_prompts_of_many_lengths(kernels: str) -> int:
+    done = subprocess.run(
+        [sys.executable, "-c", _PROMPTS_OF_MANY_LENGTHS, kernels, str(TINY)],
+        cwd=TINY.parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return int(done.stdout)
+
+
+@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch without oneDNN keeps no kernels")
+def test_lengths_that_never_come_again_take_no_memory():
+    few, all_of_them = (grown_by_prompts_of_many_lengths(kernels) for kernels in ("few", "all"))
+    assert few < all_of_them / 3, (few >> 20, all_of_them >> 20)

@@ -34,9 +34,9 @@ test.each([
 })
 
 test("the engine's memory is its own choice unless it is set", () => {
-  expect(readConfig([], {}).engineMemory).toEqual({ kv_bytes: null, cache_bytes: null })
-  const env = { HEDDLE_ENGINE_KV_BYTES: "1000000", HEDDLE_ENGINE_CACHE_BYTES: "0" }
-  expect(readConfig([], env).engineMemory).toEqual({ kv_bytes: 1_000_000, cache_bytes: 0 })
+  expect(readConfig([], {}).engineMemory).toEqual({ kv_bytes: null, cache_bytes: null, adapter_bytes: null })
+  const env = { HEDDLE_ENGINE_KV_BYTES: "1000000", HEDDLE_ENGINE_CACHE_BYTES: "0", HEDDLE_ENGINE_ADAPTER_BYTES: "7" }
+  expect(readConfig([], env).engineMemory).toEqual({ kv_bytes: 1_000_000, cache_bytes: 0, adapter_bytes: 7 })
   expect(() => readConfig([], { HEDDLE_ENGINE_KV_BYTES: "2GB" })).toThrow(
     'HEDDLE_ENGINE_KV_BYTES must be a whole number, not "2GB"',
   )

@@ -57,6 +57,8 @@ export interface EngineMemory {
   kv_bytes: number | null
   /** Keys and values of prompts that the next request may begin with. */
   cache_bytes: number | null
+  /** Adapters that the next request may name. */
+  adapter_bytes: number | null
 }
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
@@ -88,6 +90,7 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
     engineMemory: {
       kv_bytes: parseOptionalCount("HEDDLE_ENGINE_KV_BYTES", env),
       cache_bytes: parseOptionalCount("HEDDLE_ENGINE_CACHE_BYTES", env),
+      adapter_bytes: parseOptionalCount("HEDDLE_ENGINE_ADAPTER_BYTES", env),
     },
     logLevel: parseLogLevel(env["HEDDLE_LOG"]),
     logsRequests: parseRequestLog(env["HEDDLE_REQUEST_LOG"]),

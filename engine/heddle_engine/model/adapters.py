@@ -13,6 +13,8 @@ from .lora import LoraWeights, read_peft
 
 MAX_LORA_RANK = 512
 _STORE_BYTES = 2 << 30
+_STORE_ADAPTERS = 40
+"""Adapters that are kept where nothing is set: those of a small model would be thousands before they fill the bytes."""
 
 
 class ServedAdapter:
@@ -56,7 +58,8 @@ class AdapterStore:
     A running request holds its `ServedAdapter` itself, so dropping one here never touches it.
     """
 
-    def __init__(self, config: DecoderConfig, device: torch.device, dtype: torch.dtype, limit: int = _STORE_BYTES):
+    def __init__(self, config: DecoderConfig, device: torch.device, dtype: torch.dtype, limit: int | None = None):
+        """`limit`: bytes; None: as many as 40 adapters take, at most 2 GiB."""
         self._config, self._device, self._dtype, self._limit = config, device, dtype, limit
         self._lock = threading.Lock()
         self._held: OrderedDict[str, ServedAdapter] = OrderedDict()
@@ -76,7 +79,8 @@ class AdapterStore:
         with self._lock:
             self._held[key] = adapter
             self._held.move_to_end(key)
-            while len(self._held) > 1 and sum(a.bytes for a in self._held.values()) > self._limit:
+            limit = self._limit if self._limit is not None else min(_STORE_BYTES, _STORE_ADAPTERS * adapter.bytes)
+            while len(self._held) > 1 and sum(a.bytes for a in self._held.values()) > limit:
                 self._held.popitem(last=False)
         return adapter
 

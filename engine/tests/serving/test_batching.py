@@ -428,5 +428,13 @@ def test_store_drops_the_least_recently_used(base, peft_models):
     assert [key in store for key in "abc"] == [True, False, True]
 
 
+def test_a_store_without_a_limit_holds_as_many_adapters_as_40(base, peft_models):
+    """A model that is trained for a thousand steps would else hold a thousand adapters."""
+    store = AdapterStore(base.config, CPU, torch.float32)
+    for step in range(50):
+        store.get(f"step{step}", str(peft_models[0][1]))
+    assert [step for step in range(50) if f"step{step}" in store] == list(range(10, 50))
+
+
 def test_adapter_config_is_read_whole(peft_models):
     assert set(json.loads((peft_models[0][1] / "adapter_config.json").read_text())["target_modules"]) == set(TARGETS)
