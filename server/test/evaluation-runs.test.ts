@@ -361,7 +361,7 @@ describe("objects 7: a prediction", () => {
     })
     expect((await project.post("predictions", { ...body, inputs: [1] })).status).toBe(422)
     expect((await project.post("predictions", { ...body, evaluation_run_id: "nothing" })).status).toBe(404)
-    expect((await project.post("predictions", "{")).status).toBe(400)
+    expect((await project.post("predictions", "{")).status).toBe(422)
     const deep = `{"model":"m","output":null,"inputs":{"a":${"[".repeat(250)}${"]".repeat(250)}}}`
     expect((await project.post("predictions", deep)).status).toBe(413)
     for (const id of [run, "nothing"]) {

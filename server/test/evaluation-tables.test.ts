@@ -276,7 +276,7 @@ describe("calls 6.2: making and reading", () => {
       422,
       { detail: [{ loc: ["body", "table", "rows"], type: "missing" }] },
     ])
-    expect((await post("/table/create", '{"table":{"rows":[{"a":01}]}}'))[0]).toBe(400)
+    expect((await post("/table/create", '{"table":{"rows":[{"a":01}]}}'))[0]).toBe(422)
     expect((await post("/table/query", { project_id: project, digest: "x", limit: -1 }))[0]).toBe(400)
     const large = `[{"x":"${"y".repeat(3.6 * 1024 * 1024)}"}]`
     expect((await post("/table/create", `{"table":{"project_id":"${project}","rows":${large}}}`))[0]).toBe(413)
