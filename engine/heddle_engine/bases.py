@@ -13,8 +13,8 @@ from .errors import EngineError
 from .model.adapters import AdapterStore
 from .model.config import DecoderConfig
 from .model.decoder import Decoder
-from .model.hub import find_folder
-from .model.weights import Checkpoint, load_decoder
+from .model.hub import fetch_weights, hub_folder, local_folder
+from .model.weights import load_decoder
 from .text.grammar import GrammarCompiler
 from .text.render import Renderer
 from .text.sandbox import Sandbox
@@ -33,7 +33,7 @@ def default_dtype(device: torch.device) -> torch.dtype:
 
 
 class Base:
-    """One base model. Weights load on first use of `decoder`."""
+    """One base model. Weights load on first use of `decoder`; those `from_hub` are downloaded first."""
 
     def __init__(
         self,
@@ -43,8 +43,10 @@ class Base:
         dtype: torch.dtype,
         sandbox: Sandbox | None = None,
         adapter_bytes: int | None = None,
+        from_hub: bool = False,
     ):
         self.name, self.folder = name, folder
+        self._from_hub = from_hub
         self._device, self._dtype = device, dtype
         self._lock = threading.Lock()
         self._decoder: Decoder | None = None
@@ -73,6 +75,8 @@ class Base:
     def decoder(self) -> Decoder:
         with self._lock:
             if self._decoder is None:
+                if self._from_hub:
+                    fetch_weights(self.name, self.folder)
                 # Weights made in inference mode could not take part in a trainer's graph.
                 with torch.inference_mode(False):
                     self._decoder = load_decoder(self.folder, self.config, self._device, self._dtype)
@@ -98,7 +102,6 @@ class Base:
             "architecture": self.config.architecture,
             "vocab_size": self.config.vocab_size,
             "max_model_len": self.max_model_len,
-            "num_parameters": Checkpoint(self.folder, self._device, self._dtype).num_parameters(),
             "fingerprint": self.fingerprint,
         }
 
@@ -144,11 +147,14 @@ class Bases:
         key = self.key(ref)
         with self._locks[key]:
             if key not in self._bases:
-                folder = find_folder(ref["name"], ref.get("path"))
-                self._bases[key] = Base(
-                    ref["name"], folder, self.device, self.dtype, self._sandbox, self._adapter_bytes
-                )
+                self._bases[key] = self._find(ref["name"], ref.get("path"))
             return self._bases[key]
+
+    def _find(self, name: str, path: str | None) -> Base:
+        local = local_folder(name, path)
+        folder = hub_folder(name) if local is None else local
+        shared = (self.device, self.dtype, self._sandbox, self._adapter_bytes)
+        return Base(name, folder, *shared, from_hub=local is None)
 
     def load(self, ref: dict) -> Base:
         """As `resolve`, with the weights in memory."""

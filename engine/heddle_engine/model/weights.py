@@ -1,6 +1,5 @@
 """Reads a base model's safetensors (one file or shards) into a `Decoder`."""
 
-import json
 from pathlib import Path
 
 import torch
@@ -12,6 +11,7 @@ from ..errors import EngineError
 from .config import DecoderConfig
 from .decoder import SITE_MODULES, Decoder, DecoderLayer
 from .linear import FrozenLinear, Part, fuse
+from .weight_files import check_weights, weight_names
 
 BLOCK = {"qkv": "self_attn", "o": "self_attn", "gate_up": "mlp", "down": "mlp"}
 """Site of a fused projection -> the block that holds its modules in checkpoint names."""
@@ -23,8 +23,9 @@ class Checkpoint:
     def __init__(self, folder: Path, device: torch.device, dtype: torch.dtype):
         self._device, self._dtype = device, dtype
         self._file_of = {}
-        for file in weight_files(folder):
-            handle = _open(file)
+        check_weights(folder)
+        for name in weight_names(folder):
+            handle = _open(folder / name)
             self._file_of.update(dict.fromkeys(handle.keys(), handle))
 
     def __contains__(self, name: str) -> bool:
@@ -41,30 +42,10 @@ class Checkpoint:
         progress.advance()
         return self._file_of[name].get_tensor(name).to(self._device, self._dtype)
 
-    def num_parameters(self) -> int:
-        return sum(torch.Size(self.shape(name)).numel() for name in self._file_of)
-
     def _slice(self, name: str):
         if name not in self._file_of:
             raise EngineError("invalid", f"The base model's safetensors hold no tensor {name}.")
         return self._file_of[name].get_slice(name)
-
-
-def weight_files(folder: Path) -> list[Path]:
-    """`model.safetensors`, or the shards that `model.safetensors.index.json` names."""
-    index = folder / "model.safetensors.index.json"
-    names = ["model.safetensors"]
-    if index.is_file():
-        names = sorted(set(json.loads(index.read_text())["weight_map"].values()))
-    missing = [name for name in names if not (folder / name).is_file()]
-    if missing:
-        raise EngineError(
-            "not_found",
-            f"{folder} has no {missing[0]}. The engine reads safetensors weights only; "
-            "convert other formats with transformers' save_pretrained.",
-            "base_model",
-        )
-    return [folder / name for name in names]
 
 
 def _open(file: Path):

@@ -9,7 +9,7 @@ import pytest
 from heddle_engine.bases import Base
 from heddle_engine.engine import Engine
 from heddle_engine.errors import EngineError
-from heddle_engine.model.hub import find_folder
+from heddle_engine.model.hub import local_folder
 from heddle_engine.settings import Settings
 from heddle_engine.text.grammar import GrammarCompiler
 from heddle_engine.text.sandbox import Sandbox
@@ -38,10 +38,10 @@ def held_up(monkeypatch, owner, name, applies):
     """`owner.name` waits for the returned event where `applies` to its arguments."""
     go, real = threading.Event(), getattr(owner, name)
 
-    def waiting(*args):
+    def waiting(*args, **options):
         if applies(*args):
             assert go.wait(120)
-        return real(*args)
+        return real(*args, **options)
 
     monkeypatch.setattr(owner, name, waiting)
     return go
@@ -77,7 +77,7 @@ def test_chats_and_jobs_that_wait_for_a_base_hold_up_no_other(refs, monkeypatch,
 
 
 def test_looking_for_unknown_models_holds_up_no_chat(refs, monkeypatch):
-    monkeypatch.setattr("heddle_engine.bases.find_folder", lambda name, path: Path(path or refs["here"]["path"]))
+    monkeypatch.setattr("heddle_engine.bases.hub_folder", lambda name: Path(refs["here"]["path"]))
     go = held_up(monkeypatch, Base, "__init__", lambda base, name, *_: name.startswith("unknown"))
 
     async def scenario(engine):
@@ -94,7 +94,7 @@ def test_looking_for_unknown_models_holds_up_no_chat(refs, monkeypatch):
 
 def test_a_hub_that_does_not_answer_holds_up_no_model_in_a_folder(refs, monkeypatch):
     go = held_up(monkeypatch, Base, "__init__", lambda base, name, *_: name.startswith("unknown"))
-    monkeypatch.setattr("heddle_engine.bases.find_folder", lambda name, path: Path(path or refs["here"]["path"]))
+    monkeypatch.setattr("heddle_engine.bases.hub_folder", lambda name: Path(refs["here"]["path"]))
 
     async def scenario(engine):
         names = [f"unknown/model-{i}" for i in range(8)]
@@ -113,7 +113,7 @@ def test_a_model_that_is_not_there_is_looked_for_again(refs, tmp_path, model_fol
         ref = {"name": "late", "path": str(tmp_path / "late")}
         with pytest.raises(EngineError, match="does not exist"):
             await engine.base_resolve({"base": ref}, print)
-        (tmp_path / "late").symlink_to(find_folder("here", refs["here"]["path"]))
+        (tmp_path / "late").symlink_to(local_folder("here", refs["here"]["path"]))
         assert (await engine.base_resolve({"base": ref}, print))["name"] == "late"
 
     run(scenario)

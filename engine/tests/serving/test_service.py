@@ -203,8 +203,6 @@ def test_refusals_name_what_is_wrong(client, chat, changes, kind, words, param):
 def test_base_resolve_describes_and_fingerprints(client, base, model_folders, tmp_path):
     _, found = client.call("base.resolve", {"base": base})
     assert (found["architecture"], found["vocab_size"], found["max_model_len"]) == ("Qwen3ForCausalLM", 320, 512)
-    model = AutoModelForCausalLM.from_pretrained(base["path"])
-    assert found["num_parameters"] == sum(parameter.numel() for parameter in model.parameters())
     for file in model_folders("qwen3").iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "chat_template.jinja").write_text("{{ messages }}")

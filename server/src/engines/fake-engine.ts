@@ -137,7 +137,6 @@ const description = {
   architecture: "FakeForCausalLM",
   vocab_size: 512,
   max_model_len: 2048,
-  num_parameters: 1000,
   fingerprint: "f".repeat(64),
 }
 

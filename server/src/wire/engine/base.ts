@@ -24,7 +24,6 @@ export const baseDescription = z.object({
   architecture: z.string(),
   vocab_size: z.int(),
   max_model_len: z.int(),
-  num_parameters: z.int(),
   /** SHA-256 over config, tokenizer and chat template; changes when prompts would render to other ids. */
   fingerprint: z.string(),
 })
