@@ -14,6 +14,7 @@ from .model.adapters import AdapterStore
 from .model.config import DecoderConfig
 from .model.decoder import Decoder
 from .model.hub import fetch_weights, hub_folder, local_folder
+from .model.weight_files import check_weights
 from .model.weights import load_decoder
 from .text.grammar import GrammarCompiler
 from .text.render import Renderer
@@ -154,7 +155,10 @@ class Bases:
         local = local_folder(name, path)
         folder = hub_folder(name) if local is None else local
         shared = (self.device, self.dtype, self._sandbox, self._adapter_bytes)
-        return Base(name, folder, *shared, from_hub=local is None)
+        base = Base(name, folder, *shared, from_hub=local is None)
+        if local is not None:
+            check_weights(local)
+        return base
 
     def load(self, ref: dict) -> Base:
         """As `resolve`, with the weights in memory."""
