@@ -179,7 +179,6 @@ describe("training-api 2.1: the body of an RL job", () => {
     [{ model_id: "x" }, ["body", "trajectory_groups"]],
     [{ model_id: "x", trajectory_groups: {} }, ["body", "trajectory_groups"]],
     [{ model_id: "x", trajectory_groups: [7] }, ["body", "trajectory_groups", 0]],
-    [{ model_id: "x", trajectory_groups: [{}] }, ["body", "trajectory_groups", 0, "trajectories"]],
     [{ model_id: "x", trajectory_groups: [{ trajectories: null }] }, ["body", "trajectory_groups", 0, "trajectories"]],
     [
       { model_id: "x", trajectory_groups: [{ trajectories: [], exceptions: [{}] }] },

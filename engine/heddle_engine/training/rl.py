@@ -111,6 +111,7 @@ class RlWork:
             "clip_fraction": float(torch.cat([part.outside_band for part in parts]).float().mean()),
             "num_trainable_tokens": total,
             "num_datums": len(row),
+            "trajectories_untrainable": self._data.counts["trajectories_untrainable"],
             **mismatch_metrics(torch.cat([part.new for part in parts]), torch.cat([part.sampled for part in parts])),
             "tokens_per_second": sum(map(len, row)) / (trainer.micro_batches.seconds - started),
         }

@@ -11,9 +11,11 @@ import numpy as np
 
 from ..errors import EngineError
 from .advantages import group_advantages, normalize, trajectory_weight
+from .captured import merge_generations, train_once
 from .packing import pack, row_length
-from .sequences import Sequence, merge_turns
+from .sequences import Sequence, Turn, merge_turns
 from .turns import TurnResolver
+from .untrainable import Untrainable
 
 
 @dataclass
@@ -32,6 +34,9 @@ class RlDataBuilder:
         self._resolver = resolver
         self._config = config
         self._max_model_len = max_model_len
+        self._policy_names = frozenset(config.get("policy_names") or ())
+        self._untrainable = Untrainable()
+        self._must_train = False
         self._sequences: list[Sequence] = []
         self._trajectories = 0
         self._data = RlData(counts=resolver.counts)
@@ -47,6 +52,13 @@ class RlDataBuilder:
         length = row_length(longest, self._config["packed_sequence_length"], self._max_model_len)
         kept = [sequence for sequence in self._sequences if len(sequence) <= length]
         self._report_overlong(len(self._sequences) - len(kept), length)
+        self._data.warnings += self._untrainable.sentences()
+        if self._must_train and not kept:
+            raise EngineError(
+                "invalid",
+                "No trajectory of this job can be trained although rewards differ. " + " ".join(self._data.warnings),
+                "trajectory_groups",
+            )
         normalize(kept, self._config["advantage_balance"])
         self._data.rows = pack(kept, length, generator)
         return self._data
@@ -67,10 +79,8 @@ class RlDataBuilder:
 
     def _add_trajectory(self, member: dict[str, Any], group: int, advantage: float) -> None:
         where = f"group {group}, trajectory {member['index']}"
-        sequences = []
-        for number, history in enumerate(member["histories"]):
-            place = where if number == 0 else f"{where}, additional history {number - 1}"
-            sequences += merge_turns(self._resolver.resolve(history, place))
+        captured = member.get("captured")
+        sequences = self._of_histories(member, where) if captured is None else self._of_captured(captured, where)
         weight = trajectory_weight(sequences)
         for sequence in sequences:
             sequence.group, sequence.trajectory = group, self._trajectories
@@ -79,6 +89,45 @@ class RlDataBuilder:
         self._data.counts["sequences"] += len(sequences)
         self._trajectories += 1
         self._sequences += sequences
+
+    def _of_histories(self, member: dict[str, Any], where: str) -> list[Sequence]:
+        sequences: list[Sequence] = []
+        items = 0
+        choices = 0
+        for number, history in enumerate(member["histories"]):
+            place = where if number == 0 else f"{where}, additional history {number - 1}"
+            turns = self._resolver.resolve(history, place)
+            for index, turn in enumerate(turns):
+                if not turn.trained:
+                    self._untrainable.add("no_logprobs", place, f"turn {index}")
+            sequences += merge_turns(turns)
+            items += len(history["items"])
+            choices += len(turns)
+        if not choices:
+            self._untrainable.add("no_choice" if items else "empty", where)
+        self._must_train |= not items
+        return sequences
+
+    def _of_captured(self, captured: dict[str, Any], where: str) -> list[Sequence]:
+        self._must_train = True
+        own = [generation for generation in captured["generations"] if generation["model"] in self._policy_names]
+        if not own:
+            self._untrainable.add("other_model", where, note=_asked_instead(captured))
+        turns: list[Turn] = []
+        for generation in own:
+            turn = self._resolver.resolve_captured(generation, where)
+            if isinstance(turn, Turn):
+                turns.append(turn)
+            else:
+                self._untrainable.add(turn, where, generation["place"])
+        sequences = merge_generations(turns)
+        longest = min(self._config["packed_sequence_length"] or self._max_model_len, self._max_model_len)
+        fitting = [sequence for sequence in sequences if len(sequence) <= longest]
+        train_once(fitting)
+        for sequence in sequences:
+            if len(sequence) > longest:
+                sequence.trained[:] = False
+        return [sequence for sequence in sequences if sequence.num_trained or len(sequence) > longest]
 
     def _report_overlong(self, dropped: int, length: int) -> None:
         self._data.counts["sequences_dropped_overlong"] += dropped
@@ -97,3 +146,8 @@ def _reward(member: dict[str, Any], group: int) -> float:
             "trajectory_groups",
         )
     return reward
+
+
+def _asked_instead(captured: dict[str, Any]) -> str:
+    names = [*captured["other_models"], *(generation["model"] for generation in captured["generations"])]
+    return f"asked were {', '.join(list(dict.fromkeys(names))[:3])}" if names else "they name no model"

@@ -40,6 +40,10 @@ class Sequence:
     trained_starts: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
+        self.find_starts()
+
+    def find_starts(self) -> None:
+        """To be called when ``trained`` was changed."""
         before = np.concatenate([[False], self.trained[:-1]])
         self.trained_starts = np.flatnonzero(self.trained & ~before)
 
@@ -51,7 +55,7 @@ class Sequence:
         return int(self.trained.sum())
 
 
-class _Builder:
+class SequenceBuilder:
     """Collects tokens of the sequence that is still open."""
 
     def __init__(self) -> None:
@@ -79,10 +83,10 @@ class _Builder:
 
 def merge_turns(turns: Iterable[Turn]) -> list[Sequence]:
     """Sequences of one history, in order; those without a trained token are left out."""
-    builders: list[_Builder] = []
+    builders: list[SequenceBuilder] = []
     for turn in turns:
         if not builders or not builders[-1].extends(turn.prompt_ids):
-            builders.append(_Builder())
+            builders.append(SequenceBuilder())
         builders[-1].add(turn)
     sequences = [builder.build() for builder in builders]
     return [sequence for sequence in sequences if sequence.num_trained]

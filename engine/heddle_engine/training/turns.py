@@ -57,6 +57,22 @@ class TurnResolver:
             messages.append(item["choice"]["message"] if "choice" in item else item["message"])
         return turns
 
+    def resolve_captured(self, generation: dict[str, Any], trajectory: str) -> Turn | str:
+        """The turn of a `capturedGeneration`, by its exact ids alone; or the cause why it cannot be trained."""
+        prompt_ids, token_ids, logprobs = (generation[key] for key in ("prompt_token_ids", "token_ids", "logprobs"))
+        if not prompt_ids or not token_ids:
+            return "no_ids"
+        where = f"{trajectory}, {generation['place']}"
+        self._check_range(prompt_ids, where)
+        self._check_range(token_ids, where)
+        known = [NAN] * len(token_ids) if logprobs is None else [_known(logprob) for logprob in logprobs]
+        known = _aligned(token_ids, known, where)
+        complete = all(value == value for value in known)
+        self.counts["turns_choice_ids"] += 1
+        self.counts["turns_truncated"] += generation["truncated"]
+        self.counts["turns_without_logprobs"] += not complete
+        return Turn(prompt_ids, token_ids, known) if complete or self._train_without_logprobs else "no_logprobs"
+
     def _turn(self, choice: dict[str, Any], context: _Context) -> Turn:
         source, prompt_ids, token_ids, logprobs = self._tokens(choice, context)
         self._check_range(prompt_ids, context.where)

@@ -340,7 +340,9 @@ def test_missing_logprobs_are_trained_on_policy_when_allowed(folder, tmp_path):
     for line in lines:
         line["histories"][0]["items"][0]["choice"]["logprobs"] = None
     events, _ = run_job(job_params(folder, tmp_path, lines, name="strict"))
-    assert events[0].data == {"num_sequences": 0}
+    warning, started = events
+    assert "2 completions in 2 trajectories could not be trained" in warning.data["message"]
+    assert started.data == {"num_sequences": 0}
     params = job_params(folder, tmp_path, lines, name="open", allow_training_without_logprobs=True)
     events, result = run_job(params)
     metrics = steps(events)[0]

@@ -58,6 +58,7 @@ import * as run from "../../wire/platform/run.ts"
 import * as service from "../../wire/platform/service.ts"
 import * as session from "../../wire/platform/session.ts"
 import * as checkpoint from "../../wire/training/checkpoint.ts"
+import * as exchange from "../../wire/training/exchange.ts"
 import * as health from "../../wire/training/health.ts"
 import * as job from "../../wire/training/job.ts"
 import * as log from "../../wire/training/log.ts"
@@ -136,6 +137,7 @@ const modules: readonly (readonly [prefix: string, exported: Exports])[] = [
   ["", model],
   ["", rlJob],
   ["", sftJob],
+  ["", exchange],
   ["", tokenArrays],
   ["", trajectory],
   ["", jsonValue],

@@ -10,6 +10,7 @@ import { resolveKlReference } from "./kl-reference.ts"
 import { rewardDeviationMultiplier } from "./learning-rate-multiplier.ts"
 import { modelOf, noSuchModel, requireRoomFor } from "../model-access.ts"
 import { resolveRlConfig, warningsOf } from "./rl-config.ts"
+import { policyNames } from "../trajectories/captured/policy-names.ts"
 import { checkedFields } from "../trajectories/trajectory-fields.ts"
 import type { ReadTrajectories } from "../trajectories/trajectory-messages.ts"
 import { prefixed } from "../trajectories/trajectory-metrics.ts"
@@ -55,7 +56,7 @@ async function storeRlJob(
       userId: principal.userId,
       config: {
         kind: "rl",
-        engine,
+        engine: { ...engine, policy_names: policyNames(data.capturedModels, model) },
         kl_reference: klReference,
         checkpoint_metrics: prefixed("train", data.metrics),
       },
@@ -63,10 +64,17 @@ async function storeRlJob(
       dataPath: blobs.pathOf(data.sha256),
       dataSha256: data.sha256,
       dataBytes: data.sizeBytes,
-      warnings: warningsOf(asked),
+      warnings: [...warningsOf(asked), ...trajectoryWarnings(data)],
       failure: null,
     }),
   )
   if (job === null) throw noSuchModel(fields.model_id)
   return job
+}
+
+/** What a client sent beside what is known may have been meant to be trained. */
+function trajectoryWarnings({ unknownFields }: ReadTrajectories): string[] {
+  return Object.entries(unknownFields).map(
+    ([field, count]) => `${count} trajectories have a field "${field}", which is not known here and is not trained`,
+  )
 }

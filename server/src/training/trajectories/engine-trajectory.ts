@@ -1,14 +1,19 @@
 /** A trajectory as the engine reads it (`specTrajectory`): only what training needs. */
 import type { SpecTrajectory } from "../../wire/engine/train.ts"
-import type { Choice, History, Trajectory } from "../../wire/training/trajectory.ts"
+import type { Choice, History } from "../../wire/training/trajectory.ts"
+import type { OneTrajectory } from "./trajectory-body.ts"
 
 type SpecHistory = SpecTrajectory["histories"][number]
 type SpecItem = SpecHistory["items"][number]
 
-export function toEngineTrajectory(group: number, index: number, trajectory: Trajectory): SpecTrajectory {
+type Read = Pick<OneTrajectory, "group" | "index" | "trajectory" | "captured">
+
+export function toEngineTrajectory({ group, index, trajectory, captured }: Read): SpecTrajectory {
+  const { reward } = trajectory
+  if (captured !== null) return { group, index, reward, histories: [], captured }
   const main = { messages_and_choices: trajectory.messages_and_choices, tools: trajectory.tools }
   const histories = [main, ...trajectory.additional_histories].map(toEngineHistory)
-  return { group, index, reward: trajectory.reward, histories }
+  return { group, index, reward, histories }
 }
 
 function toEngineHistory(history: Pick<History, "messages_and_choices" | "tools">): SpecHistory {

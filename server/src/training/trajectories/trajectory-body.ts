@@ -5,16 +5,37 @@
 import type { z } from "zod"
 import type { ValidationIssue } from "../../errors.ts"
 import { validationError } from "../../http/validation.ts"
-import { groupFields, type Trajectory, trajectory as trajectorySchema } from "../../wire/training/trajectory.ts"
+import type { CapturedRollout } from "../../wire/engine/train.ts"
+import {
+  groupFields,
+  hasExchanges,
+  type Trajectory,
+  trajectory as trajectorySchema,
+} from "../../wire/training/trajectory.ts"
 import { type ContainerKind, type JsonPath, JsonSplitter, type SplitHandler } from "../../json/json-splitter.ts"
+import { capturedRollout } from "./captured/captured-rollout.ts"
+import { ExchangeFault } from "./captured/exchange-fault.ts"
 import { TrajectoryMetrics } from "./trajectory-metrics.ts"
 
 /** One trajectory, or one unknown field, may be this large. */
 const maximumValueBytes = 256 * 1024 * 1024
 const maximumIssues = 50
+/** One step may sample from many checkpoints, but not from so many. */
+const maximumModels = 1000
+const maximumUnknownFields = 20
 
-/** Gets each valid trajectory in order; `bytes` is its JSON and only valid during the call. */
-export type TrajectorySink = (group: number, index: number, trajectory: Trajectory, bytes: Buffer) => void
+export interface OneTrajectory {
+  group: number
+  index: number
+  trajectory: Trajectory
+  /** Of its exchanges; null: it has none. */
+  captured: CapturedRollout | null
+  /** Its JSON; only valid during the call. */
+  bytes: Buffer
+}
+
+/** Gets each valid trajectory in order. */
+export type TrajectorySink = (one: OneTrajectory) => void
 
 export interface TrajectoryBody {
   /** Top-level fields but for `trajectory_groups`, as parsed. */
@@ -22,6 +43,10 @@ export interface TrajectoryBody {
   /** What is wrong with the groups; when there is anything, the sink has not had every trajectory. */
   issues: ValidationIssue[]
   metrics: TrajectoryMetrics
+  /** Names of trained models in captured calls. */
+  capturedModels: string[]
+  /** Fields of trajectories that are not known here and hold something, with the number of trajectories. */
+  unknownFields: Record<string, number>
 }
 
 export class TrajectoryBodyReader implements SplitHandler {
@@ -30,6 +55,8 @@ export class TrajectoryBodyReader implements SplitHandler {
   readonly #fields: Record<string, unknown> = Object.create(null) as Record<string, unknown>
   readonly #issues: ValidationIssue[] = []
   readonly #metrics = new TrajectoryMetrics()
+  readonly #capturedModels = new Set<string>()
+  readonly #unknownFields = new Map<string, number>()
   #group: Record<string, unknown> = {}
   #groupsSeen = false
 
@@ -52,7 +79,13 @@ export class TrajectoryBodyReader implements SplitHandler {
   end(): TrajectoryBody {
     this.#splitter.end()
     if (!this.#groupsSeen && this.#issues.length === 0) this.#fault(["trajectory_groups"], "Field required", "missing")
-    return { fields: this.#fields, issues: this.#issues, metrics: this.#metrics }
+    return {
+      fields: this.#fields,
+      issues: this.#issues,
+      metrics: this.#metrics,
+      capturedModels: [...this.#capturedModels],
+      unknownFields: Object.fromEntries(this.#unknownFields),
+    }
   }
 
   enter(path: JsonPath, kind: ContainerKind): boolean {
@@ -75,13 +108,8 @@ export class TrajectoryBodyReader implements SplitHandler {
 
   leave(path: JsonPath): void {
     if (path.length !== 2) return
-    if (!Array.isArray(this.#group["trajectories"])) {
-      const given = "trajectories" in this.#group
-      this.#fault(
-        [...path, "trajectories"],
-        given ? "expected an array" : "Field required",
-        given ? "invalid_type" : "missing",
-      )
+    if ("trajectories" in this.#group && !Array.isArray(this.#group["trajectories"])) {
+      this.#fault([...path, "trajectories"], "expected an array", "invalid_type")
     }
     const fields = groupFields.safeParse(this.#group, { reportInput: true })
     if (fields.success) this.#metrics.endGroup(fields.data)
@@ -113,8 +141,34 @@ export class TrajectoryBodyReader implements SplitHandler {
   #trajectory(path: JsonPath, value: unknown, bytes: Buffer): void {
     const result = trajectorySchema.safeParse(value, { reportInput: true })
     if (!result.success) return this.#faults(path, result.error.issues)
-    this.#metrics.trajectory(result.data)
-    if (this.#issues.length === 0) this.#sink(path[1] as number, path[3] as number, result.data, bytes)
+    const trajectory = result.data
+    this.#noteUnknown(trajectory)
+    const captured = this.#captured(path, trajectory)
+    this.#metrics.trajectory(trajectory)
+    if (this.#issues.length > 0) return
+    this.#sink({ group: path[1] as number, index: path[3] as number, trajectory, captured, bytes })
+  }
+
+  #captured(path: JsonPath, trajectory: Trajectory): CapturedRollout | null {
+    if (!hasExchanges(trajectory)) return null
+    try {
+      const captured = capturedRollout(trajectory.exchanges ?? {})
+      for (const { model } of captured.generations) this.#capturedModels.add(model)
+      if (this.#capturedModels.size <= maximumModels) return captured
+      throw new ExchangeFault([], `the calls name more than ${maximumModels} models; send fewer trajectories at once`)
+    } catch (error) {
+      if (!(error instanceof ExchangeFault)) throw error
+      this.#fault([...path, "exchanges", ...error.path], error.message, "value_error")
+      return null
+    }
+  }
+
+  #noteUnknown(trajectory: Trajectory): void {
+    for (const [field, value] of Object.entries(trajectory)) {
+      if (Object.hasOwn(trajectorySchema.shape, field) || value === null) continue
+      const count = this.#unknownFields.get(field) ?? 0
+      if (count > 0 || this.#unknownFields.size < maximumUnknownFields) this.#unknownFields.set(field, count + 1)
+    }
   }
 
   #parse(path: JsonPath, bytes: Buffer): { value: unknown } | undefined {

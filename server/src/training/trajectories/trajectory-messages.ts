@@ -17,6 +17,10 @@ export interface ReadTrajectories {
   issues: ValidationIssue[]
   /** Keys without `<split>/`. */
   metrics: Record<string, number>
+  /** Names of trained models in captured calls. */
+  capturedModels: string[]
+  /** Fields of trajectories that are not known here and hold something, with the number of trajectories. */
+  unknownFields: Record<string, number>
   groups: number
   trajectories: number
   sha256: string

@@ -58,10 +58,12 @@ function begin(id: number, file: string, format: TrajectoryFileFormat): void {
 }
 
 const sinks: Record<TrajectoryFileFormat, (lines: HashedLineFile) => TrajectorySink> = {
-  engine: (lines) => (group, index, trajectory, bytes) =>
-    lines.line(JSON.stringify(toEngineTrajectory(group, index, exactHistories(trajectory, bytes)))),
-  log: (lines) => (group, index, _, bytes) =>
-    lines.line(`{"group":${group},"index":${index},"trajectory":${oneLine(bytes.toString("utf8"))}}`),
+  engine: (lines) => (one) =>
+    lines.line(JSON.stringify(toEngineTrajectory({ ...one, trajectory: exactHistories(one.trajectory, one.bytes) }))),
+  log:
+    (lines) =>
+    ({ group, index, bytes }) =>
+      lines.line(`{"group":${group},"index":${index},"trajectory":${oneLine(bytes.toString("utf8"))}}`),
 }
 
 /** Line breaks in valid JSON stand only between tokens. */
@@ -82,12 +84,13 @@ function takeChunk(id: number, { buffer, byteOffset, length }: Uint8Array): void
 function finish(id: number): void {
   const body = open.get(id)
   if (body === undefined) return
-  const { fields, issues, metrics } = body.reader.end()
+  const { metrics, ...read } = body.reader.end()
+  const { issues } = read
   const written = issues.length === 0 ? body.lines.finish() : { sha256: "", sizeBytes: 0 }
   if (issues.length === 0) open.delete(id)
   else drop(id)
   const { groups, trajectories } = metrics
-  send({ kind: "done", id, result: { fields, issues, metrics: metrics.summary(), groups, trajectories, ...written } })
+  send({ kind: "done", id, result: { ...read, metrics: metrics.summary(), groups, trajectories, ...written } })
 }
 
 function drop(id: number): void {

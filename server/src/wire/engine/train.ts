@@ -37,6 +37,29 @@ export const specHistory = z.object({
   tools: z.array(z.looseObject({})).nullable(),
 })
 
+/** One sampling run of a captured call (art-0.5.23 4.2). null: the answer did not hold it. */
+export const capturedGeneration = z.object({
+  /** Name of the model that was asked. */
+  model: z.string(),
+  /** Which it is, for messages: `responses 0, generation 1`. */
+  place: z.string(),
+  prompt_token_ids: z.array(z.int()).nullable(),
+  /** Every sampled token, the stop token too. */
+  token_ids: z.array(z.int()).nullable(),
+  /** One entry per id of `token_ids`. */
+  logprobs: z.array(z.number().nullable()).nullable(),
+  /** Whether it was cut off by the limit of tokens. */
+  truncated: z.boolean(),
+})
+
+/** Calls that a client captured during a rollout. */
+export const capturedRollout = z.object({
+  /** Of trained models, in the order sampled; which of them are the job's own is `policy_names` of its config. */
+  generations: z.array(capturedGeneration),
+  /** Names of some other models that were asked; their calls are not here. */
+  other_models: z.array(z.string()),
+})
+
 /** RL data file: JSON Lines, one trajectory a line, in the order of the request. */
 export const specTrajectory = z.object({
   /** Which group, from 0. Groups with no trajectory have no line. */
@@ -44,8 +67,9 @@ export const specTrajectory = z.object({
   /** Place in the group, from 0. */
   index: z.int(),
   reward: z.number(),
-  /** The main history, then the additional ones. */
-  histories: z.array(specHistory).min(1),
+  /** The main history, then the additional ones; none where calls were captured. */
+  histories: z.array(specHistory),
+  captured: capturedRollout.optional(),
 })
 
 /** SFT data file: JSON Lines as uploaded (training-api 2.5): `{"messages": […], "tools": […]?}`. */
@@ -72,6 +96,8 @@ export const rlConfig = z.object({
   num_trajectories_learning_rate_multiplier_power: z.number(),
   /** Already worked out by the server from the history of `train/reward_std_dev` (training-api 7.6). */
   learning_rate_multiplier: z.number(),
+  /** Names in the data's captured calls that mean this job's model, at whatever step. Absent: there are none. */
+  policy_names: z.array(z.string()).optional(),
 })
 
 export const sftConfig = z.object({
@@ -130,6 +156,8 @@ export const trainResult = z.object({
 export const trainCancelParams = z.object({ job_id: z.string() })
 
 export type SpecTrajectory = z.infer<typeof specTrajectory>
+export type CapturedGeneration = z.infer<typeof capturedGeneration>
+export type CapturedRollout = z.infer<typeof capturedRollout>
 export type SpecChoice = z.infer<typeof specChoice>
 export type RlConfig = z.infer<typeof rlConfig>
 export type SftConfig = z.infer<typeof sftConfig>

@@ -33,6 +33,12 @@ export const tokenLogprobs = checked<TokenLogprob[]>(faultOfLogprobs, {
   },
 })
 
+/** Log-probabilities alone; null where one is missing. */
+export const logprobValues = checked<(number | null)[]>(faultOfValues, {
+  type: ["array", "null"],
+  items: { type: ["number", "null"] },
+})
+
 function checked<T>(faultOf: (value: unknown[]) => Fault, document: Record<string, unknown>) {
   const schema = z.unknown().superRefine((value, context) => {
     if (value === null || value === undefined) return
@@ -63,6 +69,16 @@ function faultOfLogprobs(entries: unknown[]): Fault {
       return { path: [index, "token"], message: `expected a string, received ${shown(token)}` }
     if (typeof logprob !== "number" || !Number.isFinite(logprob)) {
       return { path: [index, "logprob"], message: `expected a finite number, received ${shown(logprob)}` }
+    }
+  }
+  return null
+}
+
+function faultOfValues(values: unknown[]): Fault {
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index]
+    if (value !== null && (typeof value !== "number" || !Number.isFinite(value))) {
+      return { path: [index], message: `expected a finite number or null, received ${shown(value)}` }
     }
   }
   return null

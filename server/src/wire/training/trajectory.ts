@@ -1,8 +1,9 @@
 /**
- * Trajectories as clients send them: training-api 2.1. Unknown keys are accepted everywhere:
+ * Trajectories as clients send them: training-api 2.1, art-0.5.23 2. Unknown keys are accepted everywhere:
  * clients add their own, and those of a Choice must survive the round trip.
  */
 import { z } from "zod"
+import { exchanges } from "./exchange.ts"
 import { tokenIds, tokenLogprobs } from "./token-arrays.ts"
 
 export const tool = z.looseObject({})
@@ -70,17 +71,38 @@ export const history = z.looseObject({
 
 export const metricMap = z.record(z.string(), z.union([z.number(), z.boolean()]))
 
-export const trajectory = z.looseObject({
-  messages_and_choices: z.array(item).default([]),
-  tools: z.array(tool).nullish(),
-  additional_histories: z.array(history).default([]),
-  reward: z.number().default(0),
-  initial_policy_version: z.int().nullish(),
-  final_policy_version: z.int().nullish(),
-  metrics: metricMap.default({}),
-  metadata: z.record(z.string(), z.union([z.number(), z.string(), z.boolean(), z.null()])).optional(),
-  logs: z.array(z.string()).optional(),
-})
+const anyJson = z.record(z.string(), z.unknown())
+
+export const trajectory = z
+  .looseObject({
+    /** Never beside messages and choices. */
+    exchanges: exchanges.nullish(),
+    messages_and_choices: z.array(item).default([]),
+    tools: z.array(tool).nullish(),
+    additional_histories: z.array(history).default([]),
+    reward: z.number().default(0),
+    initial_policy_version: z.int().nullish(),
+    final_policy_version: z.int().nullish(),
+    metrics: metricMap.default({}),
+    metadata: anyJson.optional(),
+    logs: z.array(z.string()).optional(),
+  })
+  .refine(
+    (value) => !hasExchanges(value) || value.messages_and_choices.length + value.additional_histories.length === 0,
+    {
+      path: ["exchanges"],
+      message:
+        "a trajectory holds exchanges or messages_and_choices, not both: which of them to train would be a guess",
+    },
+  )
+
+export function hasExchanges({
+  exchanges: kinds,
+}: {
+  exchanges?: z.output<typeof exchanges> | null | undefined
+}): boolean {
+  return Object.values(kinds ?? {}).some((list) => Array.isArray(list) && list.length > 0)
+}
 
 export const rolloutException = z.looseObject({ type: z.string(), message: z.string(), traceback: z.string() })
 
@@ -88,9 +110,11 @@ export const rolloutException = z.looseObject({ type: z.string(), message: z.str
 export const groupFields = z.looseObject({
   exceptions: z.array(rolloutException).default([]),
   metrics: metricMap.default({}),
+  metadata: anyJson.optional(),
 })
 
-export const trajectoryGroup = groupFields.extend({ trajectories: z.array(trajectory) })
+/** Without trajectories every rollout failed, or none were asked for. */
+export const trajectoryGroup = groupFields.extend({ trajectories: z.array(trajectory).default([]) })
 
 export type Choice = z.output<typeof choice>
 export type Trajectory = z.output<typeof trajectory>

@@ -101,6 +101,20 @@ export const trainingMeanings: Meanings = {
         "Scale the learning rate with the trend that the spread of rewards within groups has over the steps of the model; absent: no.",
       plot_tensors: "Taken, and without effect.",
     },
+    Exchange: {
+      request: "The JSON body as it was sent.",
+      response:
+        "The whole answer, put together where it came as a stream; token ids and log-probabilities are read from it.",
+      start_time: "When the call was made; turns are in the order of their calls.",
+      end_time: "When the answer had come.",
+      model: "Name of the model that was asked; calls of other models than the one in training are ignored.",
+    },
+    Exchanges: {
+      chat_completions: "Calls of `/v1/chat/completions`.",
+      completions: "Calls of `/v1/completions`.",
+      responses: "Calls of `/v1/responses`.",
+      messages: "Calls of `/v1/messages`.",
+    },
     Health: {
       status: "`degraded`: requests are served, but writes may be refused.",
       reason: "Why the status is `degraded`, and what to do.",
@@ -172,6 +186,8 @@ export const trainingMeanings: Meanings = {
       error: "What is wrong with the part; null: nothing.",
     },
     Trajectory: {
+      exchanges:
+        "The HTTP calls of the rollout, as openpipe-art captures them since 0.5.23; instead of `messages_and_choices`.",
       metrics: "Figures of the rollout by name; the checkpoint shows their means.",
       additional_histories: "Further conversations of the same rollout, trained with the same reward.",
       initial_policy_version: "Checkpoint that the rollout began on; training does not read it.",
@@ -180,6 +196,7 @@ export const trainingMeanings: Meanings = {
       logs: "Lines that the client logged; training does not read them.",
     },
     TrajectoryGroup: {
+      metadata: "Whatever the client keeps beside the group; any JSON.",
       metrics: "Figures of the whole group by name.",
       exceptions: "Rollouts that failed: they count in the exception rate, and are not trained on.",
     },
