@@ -18,7 +18,7 @@ const withoutGil = /-cp3\d+t-|musllinux/
 for (const lock of process.argv.length > 2 ? process.argv.slice(2) : pythonLocks()) {
   const file = path.resolve(root, lock)
   const plain = readFileSync(file, "utf8").replaceAll(/ \\\n +--hash=sha256:[0-9a-f]{64}/g, "")
-  const known = hashesOf(plain)
+  const known = hashesOf(plain, /^# requires-python >=(3\.\d+)$/m.exec(plain)?.[1] ?? "3.11")
   const hashed = plain.replaceAll(/^([A-Za-z0-9._-]+)==(\S+)$/gm, (pin, name: string, version: string) => {
     const hashes = known.get(`${normal(name)}==${version}`)
     if (hashes === undefined || hashes.length === 0) throw new Error(`${lock}: the index has no file for ${pin}`)
@@ -28,13 +28,13 @@ for (const lock of process.argv.length > 2 ? process.argv.slice(2) : pythonLocks
 }
 
 /** By `name==version`. */
-function hashesOf(pins: string): Map<string, string[]> {
+function hashesOf(pins: string, python: string): Map<string, string[]> {
   const folder = mkdtempSync(path.join(tmpdir(), "heddle-locks-"))
   try {
     const source = path.join(folder, "pins.txt")
     const output = path.join(folder, "pylock.toml")
     writeFileSync(source, pins)
-    const how = ["--no-deps", "--universal", "--python-version", "3.11", "--no-config", "--quiet"]
+    const how = ["--no-deps", "--universal", "--python-version", python, "--no-config", "--quiet"]
     execFileSync("uv", ["pip", "compile", ...how, "--format", "pylock.toml", "--output-file", output, source], {
       stdio: ["ignore", "ignore", "inherit"],
     })

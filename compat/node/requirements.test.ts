@@ -32,5 +32,5 @@ test("every citation names a required behaviour", () => {
 test("ids are unique and every behaviour names its contract section", () => {
   expect(new Set(required).size).toBe(required.length)
   for (const { contract } of requirements)
-    expect(contract).toMatch(/^((training|inference)-api|platform-wandb|calls|objects) \d/)
+    expect(contract).toMatch(/^((training|inference)-api|art-0\.5\.23|platform-wandb|calls|objects) \d/)
 })

@@ -22,6 +22,9 @@ def backend_for(server: Server, *, key: str | None = None) -> ServerlessBackend:
 
 def new_model(name: str, folder: Path | str = ".art", **fields: Any) -> art.TrainableModel:
     fields = {"project": "compat", "base_model": "heddle/tiny", **fields}
+    if ART_VERSION >= (0, 5, 23):
+        # The name on the server; `name` stays with the client.
+        fields = {"run_name": name, **fields}
     return art.TrainableModel(name=name, base_path=str(folder), **fields)
 
 

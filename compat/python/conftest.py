@@ -9,6 +9,7 @@ import inspect
 import os
 import secrets
 from collections.abc import Iterator
+from importlib.metadata import version
 from importlib.util import find_spec
 
 from offline import block_outbound
@@ -42,6 +43,9 @@ collect_ignore_glob = IGNORED[CLIENT]
 if CLIENT == "weave" and not find_spec("weave.vendor"):
     # The generated client came with 0.54.
     collect_ignore_glob = [*collect_ignore_glob, "test_weave_generated_*.py"]
+if CLIENT == "art" and tuple(map(int, version("openpipe-art").split(".")[:3])) < (0, 5, 23):
+    # Capture came with it.
+    collect_ignore_glob = [*collect_ignore_glob, "test_art_captured.py"]
 
 
 if CLIENT == "weave":

@@ -3,9 +3,10 @@ import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { fromRoot } from "./paths.mjs"
 import { SetupError } from "./progress.mjs"
-import { ensureLocked } from "./python.mjs"
+import { ensureLocked, hasPythonFor } from "./python.mjs"
 
 const locks = fromRoot("compat", "python", "locks")
+const lockOf = (set) => join(locks, `${set}.txt`)
 
 /** The client sets that have a lock file. */
 export const clientSets = () =>
@@ -14,9 +15,12 @@ export const clientSets = () =>
     .map((name) => name.slice(0, -4))
     .toSorted()
 
+/** Whether there is a Python new enough for a client set; some clients need a newer one than the server does. */
+export const canRunClients = (set) => hasPythonFor(set, lockOf(set))
+
 /** Makes the environment of one client set, by default under its own name; returns its Python. */
 export async function ensureClients(set, name = set) {
-  const lock = join(locks, `${set}.txt`)
+  const lock = lockOf(set)
   if (!existsSync(lock)) throw new SetupError(`no client set ${set}: choose one of ${clientSets().join(", ")}`)
   return ensureLocked(name, `client ${name}`, lock)
 }

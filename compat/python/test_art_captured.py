@@ -1,0 +1,141 @@
+"""Rollouts that openpipe-art 0.5.23 captures from clients: the choices are not handed on, their calls are."""
+
+from typing import Any
+
+import art
+import pytest
+
+from art_session import QUESTION, backend_for, bare_client, new_model, registered
+from covers import covers
+from started_server import Server
+from wire import call
+
+
+async def captured_chat(client: Any, model: art.TrainableModel, seed: int, **asked: Any) -> art.Trajectory:
+    """One chat inside a trajectory; longer answers earn more."""
+    with art.Trajectory(reward=0.0, metadata={"env": {"seed": seed, "path": ["a", None]}}) as trajectory:
+        answer = await client.chat.completions.create(
+            model=model.get_inference_name(), messages=QUESTION, max_completion_tokens=16, seed=seed, **asked
+        )
+        if asked.get("stream"):
+            async for _ in answer:
+                pass
+    trajectory.reward = earned(trajectory.exchanges.chat_completions)
+    return trajectory
+
+
+def earned(exchanges: list[Any]) -> float:
+    ids = [token for exchange in exchanges for choice in exchange.response.choices for token in choice.token_ids]
+    assert ids, "nothing was captured"
+    return sum(ids) % 101 / 100
+
+
+def group_of(trajectories: list[art.Trajectory]) -> art.TrajectoryGroup:
+    assert len({trajectory.reward for trajectory in trajectories}) > 1, "equal answers"
+    return art.TrajectoryGroup(trajectories)
+
+
+def assert_learned(result: Any) -> None:
+    """A step that trained on what was sampled."""
+    assert result.step == 1
+    assert result.metrics["data/step_num_gradient_steps"] >= 1
+    assert result.metrics["loss/grad_norm"] > 0
+    assert result.metrics["loss/train"] != 0
+    assert result.metrics["mismatch_max"] < 0.05
+    assert result.metrics["trajectories_untrainable"] == 0
+
+
+@covers("art-captured-chat")
+@pytest.mark.parametrize("stream", [False, True])
+async def test_captured_chats_train(server: Server, name: str, stream: bool) -> None:
+    async with registered(server, name) as (backend, model):
+        client = bare_client(model)
+        asked = {"stream": True} if stream else {}
+        trajectories = [await captured_chat(client, model, seed, **asked) for seed in range(6)]
+        assert_learned(await backend.train(model, [group_of(trajectories)], learning_rate=1e-3))
+
+
+@covers("art-captured-completions")
+async def test_captured_completions_train(server: Server, name: str) -> None:
+    async with registered(server, name) as (backend, model):
+        client = bare_client(model)
+        trajectories = []
+        for seed in range(6):
+            with art.Trajectory(reward=0.0) as trajectory:
+                await client.completions.create(
+                    model=model.get_inference_name(),
+                    prompt="3 + 4 =",
+                    max_tokens=8,
+                    seed=seed,
+                    logprobs=1,
+                    extra_body={"return_token_ids": True},
+                )
+            trajectory.reward = earned(trajectory.exchanges.completions)
+            trajectories.append(trajectory)
+        assert_learned(await backend.train(model, [group_of(trajectories)], learning_rate=1e-3))
+
+
+@covers("art-captured-dialogue")
+async def test_turns_and_a_judge_in_one_trajectory_train_as_one_dialogue(server: Server, name: str) -> None:
+    async with registered(server, name) as (backend, model):
+        client = bare_client(model)
+        trajectories = []
+        for seed in range(4):
+            with art.Trajectory(reward=0.0) as trajectory:
+                await two_turns(client, model, seed)
+                await client.chat.completions.create(model="heddle/tiny", messages=QUESTION, max_completion_tokens=2)
+            own = [one for one in trajectory.exchanges.chat_completions if one.model != "heddle/tiny"]
+            trajectory.reward = earned(own)
+            trajectories.append(trajectory)
+        assert_learned(await backend.train(model, [group_of(trajectories)], learning_rate=1e-3))
+
+
+async def two_turns(client: Any, model: art.TrainableModel, seed: int) -> None:
+    messages: list[Any] = [*QUESTION]
+    for text in ("And 2 more?", ""):
+        answer = await client.chat.completions.create(
+            model=model.get_inference_name(), messages=messages, max_completion_tokens=8, seed=seed
+        )
+        said = {"role": "assistant", "content": answer.choices[0].message.content}
+        messages += [said, {"role": "user", "content": text}]
+
+
+@covers("art-captured-mixed")
+async def test_choices_and_captured_chats_train_in_one_group(server: Server, name: str) -> None:
+    async with registered(server, name) as (backend, model):
+        client = bare_client(model)
+        trajectories = [await captured_chat(client, model, seed) for seed in range(4)]
+        handed_on = [
+            art.Trajectory(
+                messages_and_choices=[*QUESTION, one.exchanges.chat_completions[0].response.choices[0]],
+                reward=one.reward,
+            )
+            for one in trajectories[2:]
+        ]
+        assert_learned(await backend.train(model, [group_of(trajectories[:2] + handed_on)], learning_rate=1e-3))
+
+
+@covers("art-captured-nothing")
+async def test_a_job_of_empty_rollouts_fails_and_says_why(server: Server, name: str) -> None:
+    backend = backend_for(server)
+    model = new_model(name)
+    await model.register(backend)
+    try:
+        empty = [art.Trajectory(reward=float(index)) for index in range(2)]
+        with pytest.raises(RuntimeError, match=r"although rewards differ.*nothing was captured"):
+            await backend.train(model, [art.TrajectoryGroup(empty)])
+        assert await model.get_step() == 0
+    finally:
+        await backend.close()
+
+
+@covers("art-captured-nothing")
+async def test_an_empty_rollout_among_others_is_counted_and_told(server: Server, name: str) -> None:
+    async with registered(server, name) as (backend, model):
+        trajectories = [await captured_chat(bare_client(model), model, seed) for seed in range(4)]
+        group = group_of([*trajectories, art.Trajectory(reward=-1.0)])
+        result = await backend.train(model, [group], learning_rate=1e-3)
+        assert result.step == 1
+        assert result.metrics["trajectories_untrainable"] == 1
+        job = call(server, "GET", f"/v1/preview/training-jobs?model_id={model.id}").json["data"][0]
+        assert any("nothing was captured" in warning for warning in job["warnings"])
