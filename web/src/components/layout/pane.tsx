@@ -17,7 +17,14 @@ export function Pane({ title, note, tools, isOpenEnded = false, children }: Pane
   return (
     <section className={styles.pane} aria-label={title}>
       <PaneHead title={title} note={note} tools={tools} />
-      <div className={classNames(styles.body, !isOpenEnded && styles.scrolls)}>{children}</div>
+      {isOpenEnded ? (
+        <div className={styles.body}>{children}</div>
+      ) : (
+        // The keyboard must reach what scrolls, which may hold no link or button.
+        <div className={classNames(styles.body, styles.scrolls)} tabIndex={0}>
+          {children}
+        </div>
+      )}
     </section>
   )
 }
