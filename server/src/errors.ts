@@ -3,7 +3,7 @@
  * place (`http/error-dialects.ts`) in the dialect of the area.
  */
 
-/** One item of the 422 body: seed 2.11, training-api 1.4. */
+/** One item of the 422 body: training-api 1.4. */
 export interface ValidationIssue {
   loc: (string | number)[]
   msg: string

@@ -1,32 +1,98 @@
-/** Every section of the evaluation store's contracts that has rules is cited by a test of this repository. */
+/**
+ * Citations and the pages they lead to, in both directions: each one in code, tests, pages and requirements has a heading in
+ * `docs/contracts` or `docs/laws.md`, and each section there is cited by a test, or has a reason in `docs/contracts/README.md`.
+ */
 import { globSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { expect, test } from "vitest"
+import { citationsIn, faultOf } from "./support/citations.ts"
+import { leaves, readPages, root } from "./support/contract-pages.ts"
 
-const root = path.resolve(import.meta.dirname, "../..")
+const folders = "{bench,compat,docs,engine,examples,scripts,server,web}"
+const sources = `${folders}/**/*.{ts,tsx,mjs,js,py,md,css,html,jinja,toml}`
+const tests = [`${folders}/**/{*.test.ts,*.test.tsx,*.test.mjs,test_*.py}`, "server/test/support/**/*.ts"]
 
-/** Sections with rules; the others tell sources, open points and where the seed is answered. */
-const sections = {
-  calls: "1.1 1.2 1.3 1.4 1.5 2.1 2.2 2.3 3.1 3.2 3.3 3.4 3.5 3.6 3.7 3.8 3.9 3.10 4.1 4.2 4.3 5 6.1 6.2 7 8 9 10",
-  objects: "1 2.1 2.2 2.3 2.4 2.5 2.6 2.7 2.8 3.1 3.2 3.3 3.4 4 5 6.1 6.2 6.3 7 8 9 10 11 12 13 14 15.1 15.2 15.3",
+/** Their own examples of citations are not meant. */
+const ownFiles = ["contract-sections.test.ts", "support/citations.ts", "support/contract-pages.ts"]
+
+const pages = readPages()
+const texts = new Map(filesOf(sources, "*.md").map((file) => [file, readFileSync(path.join(root, file), "utf8")]))
+const requirements = JSON.parse(readFileSync(path.join(root, "compat/requirements.json"), "utf8")) as {
+  id: string
+  contract: string
+}[]
+
+function filesOf(...patterns: string[]): string[] {
+  const skipped = (name: string) => name === "node_modules" || name === "dist" || name.startsWith(".")
+  return patterns
+    .flatMap((pattern) => globSync(pattern, { cwd: root, exclude: (name) => skipped(path.basename(name)) }))
+    .filter((file) => !ownFiles.some((own) => file.endsWith(`server/test/${own}`)))
 }
 
-const testFiles = ["server/src/**/*.test.ts", "server/test/*.test.ts", "compat/{node,python,reference}/*test*.{ts,py}"]
+test("every page of the wire is there, with sections", () => {
+  const names = ["art-0.5.23", "calls", "engine", "inference-api", "law", "objects", "platform-wandb", "security"]
+  expect([...pages.keys()].toSorted()).toEqual([...names, "training-api"])
+  expect([...pages].filter(([, page]) => page.size === 0)).toEqual([])
+  expect([...(pages.get("law")?.keys() ?? [])]).toEqual(["1", "2", "3", "4", "5", "6", "7", "8", "9"])
+})
 
-/** Numbers after the name of a contract: `objects 2.1, 7`. */
-function citedSections(contract: string): Set<string> {
-  const citation = new RegExp(String.raw`\b${contract} (\d+(?:\.\d+)?(?:(?:, | and )\d+(?:\.\d+)?)*)`, "g")
-  const files = testFiles.flatMap((pattern) => globSync(pattern, { cwd: root })).map((name) => path.join(root, name))
-  const own = path.basename(import.meta.filename)
-  const texts = [...files.filter((name) => path.basename(name) !== own), path.join(root, "compat/requirements.json")]
+test("every citation leads to a heading", () => {
+  const cited = [...texts].flatMap(([file, text]) => citationsIn(text).map((citation) => ({ file, citation })))
+  expect(cited.length).toBeGreaterThan(1_000)
+  const faults = cited.flatMap(({ file, citation }) => {
+    const fault = faultOf(citation, pages)
+    return fault === null ? [] : [`${file}: "${citation.text}": ${fault}`]
+  })
+  expect(faults).toEqual([])
+})
+
+test("a requirement cites sections and nothing else", () => {
+  const faults = requirements.flatMap(({ id, contract }) => {
+    const citations = citationsIn(contract)
+    const rest = citations.reduce((left, { text }) => left.replace(text, ""), contract).replaceAll(", ", "")
+    const wrong = citations.flatMap((citation) => faultOf(citation, pages) ?? [])
+    return [...wrong, ...(rest === "" ? [] : [`"${rest}" is no citation`])].map((fault) => `${id}: ${fault}`)
+  })
+  expect(faults).toEqual([])
+})
+
+test("no text names a document that is not in the repository", () => {
+  const elsewhere =
+    /\bshared\/[\w/-]+\.md|\b(?:architecture|security|style|ux|findings|redesign|engine)\.md \d|\b(?:style|ux|seed) \d+(?:\.\d+| and \d)/g
+  const found = [...texts].flatMap(([file, text]) => (text.match(elsewhere) ?? []).map((name) => `${file}: ${name}`))
+  expect(found).toEqual([])
+})
+
+test("every section is cited by a test, or stands in the table of those that are not, with a reason", () => {
+  const testTexts = [
+    ...filesOf(...tests).map((file) => texts.get(file) ?? ""),
+    ...requirements.map((one) => one.contract),
+  ]
+  const cited = sectionsIn(testTexts)
+  const uncited = [...pages].flatMap(([name, page]) =>
+    leaves(page)
+      .map((number) => `${name} ${number}`)
+      .filter((section) => !cited.has(section)),
+  )
+  expect(uncited.toSorted()).toEqual([...sectionsIn(tableOfUncited())].toSorted())
+})
+
+/** Sections as `calls 3.6`; the fifth point of section 9 is section 9. */
+function sectionsIn(cells: string[]): Set<string> {
+  const citations = cells.flatMap((cell) => citationsIn(cell))
   return new Set(
-    texts.flatMap((name) =>
-      [...readFileSync(name, "utf8").matchAll(citation)].flatMap(([, numbers = ""]) => numbers.split(/, | and /)),
+    citations.flatMap(({ page, numbers, furtherNumbers }) =>
+      [...numbers, ...furtherNumbers].map((number) => `${page} ${sectionOf(page, number)}`),
     ),
   )
 }
 
-test.each(Object.entries(sections))("%s: every section is cited", (contract, numbers) => {
-  const cited = citedSections(contract)
-  expect(numbers.split(" ").filter((number) => !cited.has(number))).toEqual([])
-})
+function sectionOf(page: string, number: string): string {
+  return pages.get(page)?.has(number) === true ? number : (number.split(".", 1)[0] ?? "")
+}
+
+/** First cells of the rows that have a reason. */
+function tableOfUncited(): string[] {
+  const [, table = ""] = (texts.get("docs/contracts/README.md") ?? "").split("## Sections that no test cites")
+  return [...table.matchAll(/^\| (.+?) \| \S.+ \|$/gm)].map(([, sections = ""]) => sections)
+}

@@ -386,6 +386,8 @@ describe("request fields (inference-api 3)", () => {
     {
       return_token_ids: true,
       return_tokens_as_token_ids: true,
+      // What openpipe-art 0.5.23 adds (art-0.5.23 8).
+      nvext: { extra_fields: ["engine_data"] },
       chat_template_kwargs: { preserve_thinking: true },
     },
   ])("%j is accepted", async (fields) => {
@@ -660,7 +662,7 @@ describe("errors (inference-api 7)", () => {
   })
 })
 
-test("inference-api 11.4 rule 6: prompt caches are apart by tenant, step and the client's own salt", async () => {
+test("law 9, inference-api 11.4 rule 6: prompt caches are apart by tenant, step and the client's own salt", async () => {
   const saltOf = async (fields: object, key?: string) => {
     await chat(app, fields, key === undefined ? {} : { key })
     return lastChat().cache_salt

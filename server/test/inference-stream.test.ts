@@ -120,7 +120,7 @@ describe("chunks (inference-api 6)", () => {
   })
 })
 
-describe("engine death (inference-api 11.4 rule 4, 12.5)", () => {
+describe("engine death (inference-api 11.4 rule 4, inference-api 12.5)", () => {
   test("in mid-stream: an error event, then the end without [DONE]", async () => {
     fake.handlers.chat = async (_params, each) => {
       each.emit("start", { prompt_token_ids: [1], cached_tokens: 0 })

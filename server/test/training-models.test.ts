@@ -23,7 +23,7 @@ describe("training-api 1.2: create a model", () => {
     })
   })
 
-  test("step 0 is listed from creation (training-api 4.2)", async () => {
+  test("step 0 is listed from creation (training-api 4.1, 4.2)", async () => {
     const { id, name } = await newModel(opened.acme)
     const { body } = await opened.acme.get(`/v1/preview/models/${id}/checkpoints?limit=1&order=desc`)
     expect(checkpointPage.parse(body).data).toMatchObject([

@@ -27,7 +27,7 @@ const rows = (from: number, to: number) =>
 
 const history = (offset: number, content: string[]) => ({ files: { "wandb-history.jsonl": { offset, content } } })
 
-test("platform-wandb 5: a run is made once, found by its id and name, and what is left out stays", async () => {
+test("platform-wandb 5.1, 5.2, 5.4: a run is made once, found by its id and name, and what is left out stays", async () => {
   const names = { entityName: "acme", modelName: "runs", name: "one-run" }
   const made = await upsertRun(opened.acme, { ...names, tags: ["a"], notes: "first", displayName: "Shown" })
   expect(made).toMatchObject({
@@ -142,7 +142,7 @@ test("platform-wandb 7: an end of a range is inclusive only as newer clients ask
   expect(await steps({ samples: 4 })).toEqual([0, 3, 6, 9])
 })
 
-test("platform-wandb 6: the end, the summary, system rows and console lines", async () => {
+test("platform-wandb 6.1: the end, the summary, system rows and console lines", async () => {
   const names = await newRun()
   const files = {
     "wandb-summary.json": { offset: 0, content: ['{"loss":NaN}', '{"loss":1,"far":Infinity}'] },
@@ -321,7 +321,7 @@ test("platform-wandb 10: runs are listed by filters and orders, and what no run 
   expect(await list({}, { after: runs.edges.at(-1)?.cursor })).toEqual(["r2"])
 })
 
-test("platform-wandb 3.1: what is not here is refused by name, never answered with a bare null", async () => {
+test("platform-wandb 3.1, 12: what is not here is refused by name, never answered with a bare null", async () => {
   const mutation = (name: string) =>
     ask(opened.acme, `mutation($input: UpsertSweepInput!) { x: ${name}(input: $input) { id } }`, {})
   for (const [name, told] of [

@@ -123,6 +123,7 @@ def test_sequence_ratios_do_not_mix_sequences():
 
 @pytest.mark.parametrize("loss_fn", ["cispo", "ppo"])
 def test_an_absurd_ratio_stays_finite(loss_fn):
+    """engine 4.4: log-ratios are cut before the exponential."""
     loss, gradient = loss_and_gradient(
         {**WIDE, "loss_fn": loss_fn}, new=(-1.0, -2.0), old=torch.tensor([-300.0, -900.0])
     )

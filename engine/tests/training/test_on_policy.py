@@ -1,4 +1,4 @@
-"""What the serving path samples and what training computes are the same function (engine 5.4)."""
+"""What the serving path samples and what training computes are the same function (engine 5.4, law 6)."""
 
 import asyncio
 from pathlib import Path

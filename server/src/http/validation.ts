@@ -1,4 +1,4 @@
-/** Turns zod's findings into the 422 body of seed 2.11: `detail[].{loc, msg, type}`. */
+/** Turns zod's findings into the 422 body of training-api 1.4: `detail[].{loc, msg, type}`. */
 import type { z } from "zod"
 import { HeddleError, type ValidationIssue } from "../errors.ts"
 

@@ -9,7 +9,7 @@ import { z } from "zod"
 import { baseRef } from "./base.ts"
 import { adapterRef, chatMessage } from "./chat.ts"
 
-/** What the sampler recorded of one completion (law "tokens are ids"). */
+/** What the sampler recorded of one completion (law 6). */
 export const ledgerEntry = z.object({
   prompt_token_ids: z.array(z.int()),
   token_ids: z.array(z.int()),
