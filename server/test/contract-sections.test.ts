@@ -46,6 +46,16 @@ test("every citation leads to a heading", () => {
   expect(faults).toEqual([])
 })
 
+test("every decision that a text names is there", () => {
+  const numbers = new Set(globSync("docs/decisions/*.md", { cwd: root }).map((file) => path.basename(file).slice(0, 4)))
+  const missing = [...texts].flatMap(([file, text]) =>
+    [...text.matchAll(/\bdecision (\d{1,4})(?![\d.])/g)]
+      .filter(([, number = ""]) => !numbers.has(number.padStart(4, "0")))
+      .map(([named]) => `${file}: there is no ${named}`),
+  )
+  expect(missing).toEqual([])
+})
+
 test("a requirement cites sections and nothing else", () => {
   const faults = requirements.flatMap(({ id, contract }) => {
     const citations = citationsIn(contract)
