@@ -113,7 +113,7 @@ def greedy(model, prompt, count):
 
 
 def test_a_bf16_model_is_sampled_from_fp32_logits(model_folders, monkeypatch):
-    """engine 4.5, T11: rounded to bf16, logits of 40 put the reported log-probabilities off by up to 0.17."""
+    """engine 4.5: rounded to bf16, logits of 40 put the reported log-probabilities off by up to 0.17."""
     seen, real = [], Sampler.sample
     monkeypatch.setattr(Sampler, "sample", lambda sampler, logits: seen.append(logits) or real(sampler, logits))
     bf16 = Base("tiny", model_folders("qwen3"), CPU, torch.bfloat16)

@@ -154,7 +154,7 @@ def test_chunks_of_the_head_do_not_change_the_result(model_folders):
 
 
 def test_logprobs_are_fp32_whatever_the_hidden_dtype():
-    """engine 4.5, T11: with logits of 40 that are rounded to bf16, a log-probability is off by more than 0.05."""
+    """engine 4.5: with logits of 40 that are rounded to bf16, a log-probability is off by more than 0.05."""
     generator = torch.Generator().manual_seed(0)
     hidden, weight = ((4 * torch.randn(n, 8, generator=generator)).bfloat16() for n in (5, 50))
     targets = torch.arange(5)
