@@ -18,6 +18,7 @@ import { ensureEngine } from "./setup/engine.mjs"
 import { ensureNodeModules, projectNode } from "./setup/node-modules.mjs"
 import { cache, fromRoot, root } from "./setup/paths.mjs"
 import { SetupError } from "./setup/progress.mjs"
+import { serverFlags } from "./setup/server-flags.mjs"
 import { tryBuildWeb } from "./setup/web.mjs"
 
 const READY_TIMEOUT_MS = 240_000
@@ -100,7 +101,8 @@ function demoKey() {
 function startServer(port, dataDir, key, settings) {
   const logPath = join(cache, "logs", "demo-server.log")
   mkdirSync(join(cache, "logs"), { recursive: true })
-  const child = spawn(projectNode, [fromRoot("server/src/main.ts"), "--port", `${port}`, "--data-dir", dataDir], {
+  const main = fromRoot("server/src/main.ts")
+  const child = spawn(projectNode, [...serverFlags, main, "--port", `${port}`, "--data-dir", dataDir], {
     env: { ...process.env, HEDDLE_ADMIN_KEY: key, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   })

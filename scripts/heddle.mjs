@@ -21,6 +21,7 @@ import { checkNode, ensureNodeModules, projectNode } from "./setup/node-modules.
 import { fromRoot } from "./setup/paths.mjs"
 import { SetupError, say } from "./setup/progress.mjs"
 import { become } from "./setup/run.mjs"
+import { serverFlags } from "./setup/server-flags.mjs"
 import { ensureWeb, tryBuildWeb } from "./setup/web.mjs"
 
 const vite = fromRoot("node_modules", "vite", "bin", "vite.js")
@@ -41,11 +42,11 @@ const commands = {
 async function startServer(args) {
   const stopped = new AbortController()
   const onMessage = (message) => message === "ready" && void tryBuildWeb(stopped.signal)
-  await runTypeScript("server/src/main.ts", args, onMessage)
+  await runTypeScript("server/src/main.ts", args, { flags: serverFlags, onMessage })
   stopped.abort()
 }
 
-async function runTypeScript(file, args, onMessage) {
+async function runTypeScript(file, args, { flags = [], onMessage } = {}) {
   await ensureNodeModules()
   const own = process.env.HEDDLE_ENGINE === "none" || process.env.HEDDLE_PYTHON
   const [python, template] = await Promise.all([
@@ -53,7 +54,7 @@ async function runTypeScript(file, args, onMessage) {
     ensureCatalogTemplate(),
   ])
   const env = { ...process.env, ...(python && { HEDDLE_PYTHON: python }), ...template }
-  await become(projectNode, [fromRoot(file), ...args], { env, onMessage })
+  await become(projectNode, [...flags, fromRoot(file), ...args], { env, onMessage })
 }
 
 const [name, ...args] = process.argv.slice(2)

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto"
 import path from "node:path"
 import { projectNode } from "../../scripts/setup/node-modules.mjs"
+import { serverFlags } from "../../scripts/setup/server-flags.mjs"
 import type { CompletionServer } from "./completions.ts"
 import { startProgram, type RunningProgram } from "./child-process.ts"
 import { enginePython } from "./environments.ts"
@@ -38,9 +39,10 @@ export async function startHeddle(dataDir: string, options: StartOptions = {}): 
   const url = `http://127.0.0.1:${port}`
   const began = performance.now()
   const { checkout = fromRoot() } = options
+  const address = ["--host", "127.0.0.1", "--port", String(port)]
   const program = startProgram(
     path.join(checkout, path.relative(fromRoot(), projectNode)),
-    [path.join(checkout, "server/src/main.ts"), "--host", "127.0.0.1", "--port", String(port), "--data-dir", dataDir],
+    [...serverFlags, path.join(checkout, "server/src/main.ts"), ...address, "--data-dir", dataDir],
     logFile("heddle"),
     {
       env: {

@@ -10,6 +10,9 @@ declare module "*/scripts/setup/engine.mjs" {
 declare module "*/scripts/setup/node-modules.mjs" {
   export const projectNode: string
 }
+declare module "*/scripts/setup/server-flags.mjs" {
+  export const serverFlags: readonly string[]
+}
 declare module "*/scripts/setup/run.mjs" {
   export function runLogged(
     command: string,

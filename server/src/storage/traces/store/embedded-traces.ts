@@ -129,8 +129,13 @@ function parseLines<Row>(text: string): Row[] {
   return JSON.parse(`[${text.trimEnd().replaceAll("\n", ",")}]`) as Row[]
 }
 
+/** Freed pages go back to the system after a second: in steady use the five of the library's default kept 150 MB. */
+const allocatorSettings = "dirty_decay_ms:1000"
+
 /** Loaded only when a store is opened: the native library is large and exists for few platforms. */
 async function loadChdb() {
+  // Its allocator reads this once, while it is loaded.
+  process.env["JE_MALLOC_CONF"] ??= allocatorSettings
   try {
     return await import("chdb")
   } catch (cause) {
