@@ -10,15 +10,17 @@ const tooManyBytes = 396
 
 export class RunReads {
   #left = mostReads
+  #refusal: HeddleError | null = null
   #last: Promise<unknown> = Promise.resolve()
 
   /** @throws {HeddleError} `invalid_request` when the request has asked for too much. */
   read<T>(work: () => Promise<T>): Promise<T> {
     if (this.#left-- <= 0) {
       const message = `the document reads what runs logged more than ${mostReads} times; ask for fewer runs or fields`
-      return Promise.reject(new HeddleError("invalid_request", message))
+      this.#refusal = new HeddleError("invalid_request", message)
+      return Promise.reject(this.#refusal)
     }
-    const reading = this.#last.then(work).catch((error: unknown) => {
+    const reading = this.#last.then(() => this.#unlessRefused(work)).catch((error: unknown) => {
       if (!(error instanceof TraceStoreError) || error.code !== tooManyBytes) throw error
       throw new HeddleError("payload_too_large", "these rows are too large for one answer; ask for fewer at a time", {
         cause: error,
@@ -26,6 +28,12 @@ export class RunReads {
     })
     this.#last = reading.catch(() => undefined)
     return reading
+  }
+
+  /** A document is refused as a whole: of the reads that still wait none begins. */
+  async #unlessRefused<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#refusal !== null) throw this.#refusal
+    return work()
   }
 }
 
