@@ -80,6 +80,26 @@ describe.skipIf(clickhouse === null)("a trace store that goes away", () => {
     expect(stats.body).toMatchObject({ count: 2 })
   })
 
+  test("feedback without ids whose insert's answer is lost is there once when it is sent again; what is sent twice is there twice", async () => {
+    const project = opened.acme.newProject()
+    const note = { project_id: project, weave_ref: `weave:///${project}/call/one`, feedback_type: "wandb.note.1" }
+    const items = ["first", "second"].map((text) => ({ ...note, payload: { note: text } }))
+    const create = () => opened.acme.post("/feedback/batch/create", { batch: items })
+    const notes = async () => {
+      const found = await opened.acme.post("/feedback/query", { project_id: project })
+      return (found.body as { result: { payload: { note: string } }[] }).result.map(({ payload }) => payload.note)
+    }
+    expect((await complete(project, newId())).status).toBe(200)
+    proxy.cutAfter("insert+into+feedback+")
+    const lost = await create()
+    expect([lost.status, lost.body]).toEqual([503, away])
+    proxy.mend()
+    await expect.poll(async () => (await create()).status, soon).toBe(200)
+    expect(await notes()).toEqual(["first", "second"])
+    expect((await create()).status).toBe(200)
+    expect(await notes()).toEqual(["first", "second", "first", "second"])
+  })
+
   describe("an answer in progress", () => {
     const calls = 60
     let address: string

@@ -1,7 +1,9 @@
 /** Storing feedback: evaluation-store-objects 2.3 and 5. */
+import { isStoreAway } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { insertFeedback } from "../../storage/traces/feedback/feedback-rows.ts"
 import { type PayloadDependencies, runPayloadTask } from "../payload/run-payload-task.ts"
+import { leaveInDoubt } from "./feedback-attempts.ts"
 import { feedbackTask, type NewFeedback, type SentFeedback } from "./feedback-task.ts"
 
 /** What a row takes beside its payload, about. */
@@ -34,8 +36,14 @@ async function store(
   sent: SentFeedback,
   options: { bytes: number },
 ): Promise<Buffer> {
-  const input = { ...sent, userId: principal.userId, now: Date.now() }
-  const { answers, ...rows } = await runPayloadTask(dependencies, principal, feedbackTask, input, options)
-  await insertFeedback(dependencies.traces, rows)
+  const { traces } = dependencies
+  const input = { ...sent, userId: principal.userId }
+  const { answers, attempt, ...rows } = await runPayloadTask(dependencies, principal, feedbackTask, input, options)
+  try {
+    await insertFeedback(traces, rows)
+  } catch (error) {
+    if (isStoreAway(error) || attempt.isInDoubt) leaveInDoubt(traces, attempt)
+    throw error
+  }
   return answers
 }

@@ -1,5 +1,4 @@
 /** The row that is stored of a piece of feedback: evaluation-store-objects 2.3 and 5. */
-import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../errors.ts"
 import type { FeedbackRow } from "../../storage/traces/feedback/feedback-rows.ts"
 import type { FeedbackCreateBody } from "../../wire/evaluation/feedback.ts"
@@ -18,6 +17,7 @@ export interface FeedbackItem {
 }
 
 export interface RowOwner {
+  id: string
   /** Of the catalog. */
   projectId: string
   userId: string
@@ -29,7 +29,7 @@ export interface RowOwner {
 export function feedbackRow({ body, payload }: FeedbackItem, owner: RowOwner): FeedbackRow {
   return {
     project_id: owner.projectId,
-    id: body.id || randomUUIDv7(),
+    id: owner.id,
     weave_ref: body.weave_ref,
     wb_user_id: owner.userId,
     creator: body.creator ?? null,

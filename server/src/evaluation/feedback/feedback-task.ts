@@ -13,6 +13,7 @@ import { threadTask } from "../../threads/thread-task.ts"
 import type { FeedbackFields } from "../../wire/evaluation/feedback.ts"
 import { ask, madeProjects, type PayloadQuestion } from "../payload/payload-question.ts"
 import { readFeedback, readFeedbackBatch, readFeedbackReplacement } from "./feedback-body.ts"
+import { attemptKey, type FeedbackAttempt, feedbackId } from "./feedback-attempts.ts"
 import { type FeedbackItem, feedbackRow } from "./feedback-row.ts"
 import { checkFeedback } from "./feedback-types.ts"
 import { checkPayloadSize } from "./payload-size.ts"
@@ -34,14 +35,13 @@ export type SentFeedback =
 export type FeedbackInput = SentFeedback & {
   /** Of the caller. */
   userId: string
-  /** Now, in milliseconds since 1970. */
-  now: number
 }
 
 /** What is to be stored: all of it or nothing. */
 export interface FeedbackResult extends CountedLines {
   /** A JSON list: what is answered of each item. */
   answers: Buffer
+  attempt: FeedbackAttempt
 }
 
 /** Every item is checked before any is stored. @throws {HeddleError} 400, 403, 404, 409, 413, 422. */
@@ -49,7 +49,7 @@ export const feedbackTask = threadTask<FeedbackInput, FeedbackResult, PayloadQue
   name: "feedback",
   ownThreadBytes: 64 * 1024,
   *run(input) {
-    const { userId, now } = input
+    const { userId } = input
     const { items, replaced } = readItems(input)
     for (const { body, payload } of items) {
       checkPayloadSize(payload)
@@ -60,10 +60,12 @@ export const feedbackTask = threadTask<FeedbackInput, FeedbackResult, PayloadQue
     yield* checkQueues(placed)
     yield* checkAnnotations(placed)
     const found = yield* storedBefore(placed)
+    const attempt = yield* ask("attempt", { key: attemptKey(userId, input.form, contentOf(input)) })
     // A microsecond apart, so that a list in the order of time is in the order of the batch.
     const rows = placed.map(({ item, projectId }, index) => {
-      const createdAt = item.createdAt ?? isoTimeOf(BigInt(now) * 1000n + BigInt(index))
-      return feedbackRow(item, { projectId, userId: item.userId ?? userId, createdAt })
+      const createdAt = item.createdAt ?? isoTimeOf(BigInt(attempt.now) * 1000n + BigInt(index))
+      const id = item.body.id || feedbackId(attempt, index)
+      return feedbackRow(item, { id, projectId, userId: item.userId ?? userId, createdAt })
     })
     const [row] = rows
     // Replaced by itself, it is only changed.
@@ -71,7 +73,7 @@ export const feedbackTask = threadTask<FeedbackInput, FeedbackResult, PayloadQue
     const { shown, added } = isChanged ? { shown: rows, added: rows } : withoutRetries(rows, found)
     const deleted =
       replaced === null || isChanged || row === undefined ? [] : [{ project_id: row.project_id, id: replaced }]
-    return { ...feedbackLines(added, deleted), answers: Buffer.from(`[${shown.map(answerText).join(",")}]`) }
+    return { ...feedbackLines(added, deleted), attempt, answers: Buffer.from(`[${shown.map(answerText).join(",")}]`) }
   },
 })
 
@@ -89,6 +91,10 @@ function readItems(sent: SentFeedback): { items: FeedbackItem[]; replaced: strin
     case "items":
       return { items: sent.items.map(madeItem), replaced: null }
   }
+}
+
+function contentOf(sent: SentFeedback): Buffer | string {
+  return sent.form === "items" ? JSON.stringify(sent.items) : sent.bytes
 }
 
 function madeItem({ fields, payload, ...made }: NewFeedback): FeedbackItem {

@@ -8,6 +8,7 @@ import { tableDigests } from "../../storage/traces/table-rows.ts"
 import type { Answer } from "../../threads/thread-task.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkAnnotationValues } from "../feedback/feedback-annotation.ts"
+import { beginAttempt } from "../feedback/feedback-attempts.ts"
 import { findAnnotationSpec } from "../objects/annotation-spec.ts"
 import { projectForWrite, projectIfThere } from "../project-access.ts"
 import { checkSchema } from "../schemas/user-schemas.ts"
@@ -48,6 +49,8 @@ export async function answerQuestion(
       return { value: null }
     case "feedback":
       return { value: await feedbackStored(dependencies, question) }
+    case "attempt":
+      return { value: beginAttempt(dependencies.traces, question.key) }
     case "tableDigests": {
       const value = await tableDigests(dependencies.traces, question.projectId, question.digest)
       return { value, bytes: digestBytes * (value?.length ?? 0) }

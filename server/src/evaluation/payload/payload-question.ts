@@ -1,5 +1,6 @@
 /** What tasks on payloads ask of the stores. */
 import { type ErrorCode, HeddleError } from "../../errors.ts"
+import type { FeedbackAttempt } from "../feedback/feedback-attempts.ts"
 import type { StoredFeedback } from "../../storage/traces/feedback/feedback-rows.ts"
 
 /** By kind, what is asked and how it is answered. */
@@ -32,6 +33,8 @@ interface Kinds {
   }
   /** Feedback that is stored under these ids. */
   feedback: { asked: { named: readonly InProject[] }; answer: readonly StoredFeedback[] }
+  /** What the ids and times of a request's feedback are made of. */
+  attempt: { asked: { key: string }; answer: FeedbackAttempt }
 }
 
 export type ProjectAnswer = { id: string | null } | { code: ErrorCode; message: string }
