@@ -6,6 +6,7 @@ import { feedbackTask } from "./evaluation/feedback/feedback-task.ts"
 import { importCallsTask } from "./evaluation/import/calls-import-task.ts"
 import { importDatasetTask, importedTableTask } from "./evaluation/import/dataset-import-task.ts"
 import { importFeedbackTask } from "./evaluation/import/feedback-import-task.ts"
+import { parquetSizeTask } from "./evaluation/import/parquet-size-task.ts"
 import { datasetTask } from "./evaluation/object-families/dataset-task.ts"
 import { evaluationTask, modelTask } from "./evaluation/object-families/family-bodies.ts"
 import { publicationTask } from "./evaluation/objects/publication-task.ts"
@@ -33,6 +34,7 @@ export const runTask = taskRunner([
   linksTask,
   logsTask,
   modelTask,
+  parquetSizeTask,
   predictionTask,
   publicationTask,
   remapTask,

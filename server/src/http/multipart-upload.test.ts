@@ -19,9 +19,9 @@ const upload = route({
   schemas: {},
   streamsBody: true,
   response: z.unknown(),
-  handle: async ({ request }) => {
+  handle: async ({ request, held }) => {
     const keeper = { store: (content: Readable) => text(content), discard: async () => undefined }
-    const { stored, fields } = await readUpload(request.raw, 1000, keeper)
+    const { stored, fields } = await readUpload(request.raw, { maximumBytes: 1_000_000, held }, keeper)
     return { stored, fields: Object.fromEntries(fields) }
   },
 })

@@ -3,6 +3,7 @@ import { Busboy } from "@fastify/busboy"
 import type { IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
 import { HeddleError, invalid } from "../errors.ts"
+import type { HeldBody } from "./body-budget.ts"
 import { bodyStream } from "./body-stream.ts"
 
 export interface FileKeeper<T> {
@@ -27,19 +28,23 @@ interface FilePart<T> {
 const limits = { files: 1, fields: 20, fieldSize: 64 * 1024, parts: 30 }
 
 /**
- * Reads the part named `file`, giving its content to `keeper`; other parts become `fields`.
- * @throws {HeddleError} 415 another content type; 422 no such part; 400 a broken body; 413 too large.
+ * Reads the part named `file`, giving its content to `keeper`; other parts become `fields`, which are counted in `held`.
+ * @throws {HeddleError} 415 another content type; 422 no such part; 400 a broken body; 413 too large; 503 no room for the fields.
  */
 export async function readUpload<T>(
   request: IncomingMessage,
-  maximumBytes: number,
+  { maximumBytes, held }: { maximumBytes: number; held: HeldBody },
   keeper: FileKeeper<T>,
 ): Promise<Upload<T>> {
   const parser = openParser(request)
   const fields = new Map<string, string>()
   const parts: FilePart<T>[] = []
   const end = Promise.withResolvers<void>()
-  parser.on("field", (name, value) => fields.set(name, value))
+  let fieldBytes = 0
+  parser.on("field", (name, value) => {
+    fields.set(name, value)
+    fieldBytes += name.length + value.length
+  })
   parser.on("file", (name, content, filename) => {
     // Who reads a part says what went wrong. Busboy reports a body that ends early also where nobody reads,
     // or reads any more, and an error event without a listener would end the process.
@@ -51,7 +56,13 @@ export async function readUpload<T>(
   })
   parser.on("error", (cause: Error) => end.reject(unreadable(cause)))
   parser.once("finish", end.resolve)
-  const body = Readable.from(bodyStream(request, maximumBytes))
+  const counted = async function* () {
+    for await (const bytes of bodyStream(request, maximumBytes)) {
+      await held.atLeast(fieldBytes)
+      yield bytes
+    }
+  }
+  const body = Readable.from(counted())
   body.once("error", end.reject).pipe(parser)
   try {
     await end.promise

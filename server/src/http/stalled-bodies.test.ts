@@ -51,12 +51,12 @@ const form = route({
   dialect: "openai",
   streamsBody: true,
   schemas: {},
-  handle: async ({ request }) => {
+  handle: async ({ request, held }) => {
     const keeper = {
       store: async (content: AsyncIterable<Buffer>) => lengthOf(content),
       discard: async () => undefined,
     }
-    return { length: (await readUpload(request.raw, mebibyte, keeper)).stored }
+    return { length: (await readUpload(request.raw, { maximumBytes: mebibyte, held }, keeper)).stored }
   },
 })
 async function lengthOf(content: AsyncIterable<Buffer>): Promise<number> {

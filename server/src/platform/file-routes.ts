@@ -2,7 +2,7 @@
 import { HeddleError } from "../errors.ts"
 import { readUpload } from "../http/multipart-upload.ts"
 import type { Principal } from "../http/principal.ts"
-import { type Route, route } from "../http/route.ts"
+import { type Route, type RouteContext, route } from "../http/route.ts"
 import type { BlobStore, StoredBlob } from "../storage/blobs/blob-store.ts"
 import { audited } from "../storage/catalog/audit-logs.ts"
 import { isBlobReferenced } from "../storage/catalog/blob-references.ts"
@@ -31,7 +31,7 @@ export function fileRoutes(dependencies: FileDependencies): Route[] {
       streamsBody: true,
       bodyDocument: createFileBody,
       response: file,
-      handle: async ({ request, principal }) => toWireFile(await takeUpload(dependencies, principal, request.raw)),
+      handle: async (context) => toWireFile(await takeUpload(dependencies, context)),
     }),
     route({
       ...shared,
@@ -103,8 +103,7 @@ export function fileRoutes(dependencies: FileDependencies): Route[] {
 
 async function takeUpload(
   { database, blobs, maximumFileBytes }: FileDependencies,
-  principal: Principal,
-  request: Parameters<typeof readUpload>[0],
+  { request, held, principal }: Pick<RouteContext, "request" | "held" | "principal">,
 ): Promise<UploadRecord> {
   const usage = usageOf(database)
   await usage?.requireRoom(principal.defaultEntity)
@@ -113,7 +112,11 @@ async function takeUpload(
     await blobs.removeUnless(sha256, () => isBlobReferenced(database, sha256))
   }
   const store = (content: AsyncIterable<Uint8Array>) => blobs.put(content)
-  const { stored, filename, fields } = await readUpload(request, maximumFileBytes, { store, discard })
+  const { stored, filename, fields } = await readUpload(
+    request.raw,
+    { maximumBytes: maximumFileBytes, held },
+    { store, discard },
+  )
   try {
     await usage?.requireRoom(principal.defaultEntity, stored.sizeBytes)
     const upload = await createUpload(database, {

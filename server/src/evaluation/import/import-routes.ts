@@ -29,6 +29,7 @@ const shared = {
 } as const
 
 export function importRoutes(dependencies: EvaluationDependencies): Route[] {
+  const { threads } = dependencies
   const { import_columns: mostColumns } = dependencies.limits
   return [
     route({
@@ -37,7 +38,7 @@ export function importRoutes(dependencies: EvaluationDependencies): Route[] {
       summary: "Store the calls of a file of JSON Lines, CSV or Parquet",
       handle: async ({ query, principal, request, held }) => {
         const target = await targetOf(dependencies, principal, query)
-        const body = { request, held, format: query.format, mostColumns, partBytes }
+        const body = { request, threads, held, format: query.format, mostColumns, partBytes }
         return (await importCalls(dependencies, target, body)).answer()
       },
     }),
@@ -47,7 +48,7 @@ export function importRoutes(dependencies: EvaluationDependencies): Route[] {
       summary: "Store the feedback of a file of JSON Lines, CSV or Parquet",
       handle: async ({ query, principal, request, held }) => {
         const target = await targetOf(dependencies, principal, query)
-        const body = { request, held, format: query.format, mostColumns, partBytes: feedbackPartBytes }
+        const body = { request, threads, held, format: query.format, mostColumns, partBytes: feedbackPartBytes }
         return (await importFeedback(dependencies, principal, target, body)).answer()
       },
     }),
@@ -60,7 +61,7 @@ export function importRoutes(dependencies: EvaluationDependencies): Route[] {
       handle: async ({ query, principal, request, held }) => {
         checkObjectId(datasetIdOf(query.name))
         const target = await targetOf(dependencies, principal, query)
-        const body = { request, held, format: query.format, mostColumns, partBytes }
+        const body = { request, threads, held, format: query.format, mostColumns, partBytes }
         return importDataset(dependencies, principal, target, query, body)
       },
     }),

@@ -8,6 +8,9 @@ import { pipeline } from "node:stream/promises"
 import type { HeldBody } from "../../http/body-budget.ts"
 import { bodyStream } from "../../http/body-stream.ts"
 import type { ExportFormatName } from "../../wire/evaluation/export.ts"
+import { asksNothing } from "../../threads/thread-task.ts"
+import type { ThreadPool } from "../../threads/thread-pool.ts"
+import { parquetSizeTask } from "./parquet-size-task.ts"
 import type { BatchEnd, RowBatch } from "./row-batch.ts"
 import { CsvEnds, LineEnds, wholeRows } from "./whole-rows.ts"
 
@@ -16,6 +19,7 @@ const mostFileBytes = 64 * 1024 ** 3
 
 export interface ImportedBody {
   request: FastifyRequest
+  threads: ThreadPool
   held: HeldBody
   format: ExportFormatName
   mostColumns: number
@@ -54,13 +58,15 @@ function linesIn(bytes: Buffer): number {
 /** Parquet has at its end what says where everything is: hence the file. */
 async function readFile(
   bytes: AsyncGenerator<Buffer>,
-  { format, mostColumns }: ImportedBody,
+  { threads, held, format, mostColumns }: ImportedBody,
   read: (batch: RowBatch) => Promise<BatchEnd>,
 ): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), "heddle-import-"))
   try {
     const file = path.join(folder, "file.parquet")
     await pipeline(bytes, createWriteStream(file))
+    const size = await threads.run(parquetSizeTask, { file, mostColumns }, { bytes: Infinity, answer: asksNothing })
+    await held.atLeast(size.bytes)
     const batch: RowBatch = { format, firstRow: 1, bytes: nothing, header: null, linesBefore: 0, file, mostColumns }
     for (let hasMore = true; hasMore;) {
       const end = await read(batch)

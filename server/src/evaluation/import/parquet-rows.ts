@@ -50,10 +50,7 @@ export async function parquetRows(
   { from, most, mostColumns }: { from: number; most: number; mostColumns: number },
   readValue: ValueReader,
 ): Promise<ParquetRows> {
-  const file = await asyncBufferFromFile(name)
-  const metadata = await parquetMetadataAsync(file, { parsers, initialFetchSize: 65_536 }).catch(unreadable)
-  checkSize(metadata, file.byteLength)
-  if (metadata.schema.length > mostColumns) throw tooManyColumns(mostColumns)
+  const { file, metadata } = await openFile(name, mostColumns)
   // The reader knows JSON by the older of its two names only.
   for (const element of metadata.schema) if (element.logical_type?.type === "JSON") element.converted_type = "JSON"
   const total = rowsOf(metadata)
@@ -63,6 +60,23 @@ export async function parquetRows(
     unreadable,
   )
   return { rows: rows.map((row, index) => readRow(from + index + 1, row, readValue)), hasMore: rowEnd < total }
+}
+
+/**
+ * What the largest group of rows takes, decoded: a reader holds the pages of one at a time.
+ * @throws {HeddleError} as {@link parquetRows}.
+ */
+export async function largestGroupBytes(name: string, mostColumns: number): Promise<number> {
+  const { metadata } = await openFile(name, mostColumns)
+  return metadata.row_groups.reduce((most, { total_byte_size }) => Math.max(most, Number(total_byte_size)), 0)
+}
+
+async function openFile(name: string, mostColumns: number) {
+  const file = await asyncBufferFromFile(name)
+  const metadata = await parquetMetadataAsync(file, { parsers, initialFetchSize: 65_536 }).catch(unreadable)
+  checkSize(metadata, file.byteLength)
+  if (metadata.schema.length > mostColumns) throw tooManyColumns(mostColumns)
+  return { file, metadata }
 }
 
 function tooManyColumns(most: number): HeddleError {

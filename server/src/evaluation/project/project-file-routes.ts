@@ -2,6 +2,7 @@
 import type { FastifyReply } from "fastify"
 import type { IncomingMessage } from "node:http"
 import { HeddleError } from "../../errors.ts"
+import type { HeldBody } from "../../http/body-budget.ts"
 import { readUpload } from "../../http/multipart-upload.ts"
 import type { Principal } from "../../http/principal.ts"
 import { type Route, route } from "../../http/route.ts"
@@ -66,7 +67,8 @@ function createRoute(dependencies: EvaluationDependencies, path: string, uploads
     streamsBody: true,
     bodyDocument: projectFileCreateBody,
     response: projectFileCreated,
-    handle: ({ request, principal }) => uploads.track(principal.userId, takeFile(dependencies, principal, request.raw)),
+    handle: ({ request, held, principal }) =>
+      uploads.track(principal.userId, takeFile(dependencies, principal, { request: request.raw, held })),
   })
 }
 
@@ -122,13 +124,17 @@ function sendFile(
 async function takeFile(
   dependencies: EvaluationDependencies,
   principal: Principal,
-  request: IncomingMessage,
+  { request, held }: { request: IncomingMessage; held: HeldBody },
 ): Promise<{ digest: string }> {
   const { blobs } = dependencies
-  const { stored, fields } = await readUpload(request, maximumFileBytes, {
-    store: (content) => blobs.put(content),
-    discard: ({ sha256 }) => discardBlob(dependencies, sha256),
-  })
+  const { stored, fields } = await readUpload(
+    request,
+    { maximumBytes: maximumFileBytes, held },
+    {
+      store: (content) => blobs.put(content),
+      discard: ({ sha256 }) => discardBlob(dependencies, sha256),
+    },
+  )
   try {
     const digest = await keep(dependencies, principal, { stored, fields })
     blobs.release(stored.sha256)

@@ -12,7 +12,13 @@ import {
   type Trajectory,
   trajectory as trajectorySchema,
 } from "../../wire/training/trajectory.ts"
-import { type ContainerKind, type JsonPath, JsonSplitter, type SplitHandler } from "../../json/json-splitter.ts"
+import {
+  type ContainerKind,
+  type JsonPath,
+  JsonSplitter,
+  SplitError,
+  type SplitHandler,
+} from "../../json/json-splitter.ts"
 import { capturedRollout } from "./captured/captured-rollout.ts"
 import { ExchangeFault } from "./captured/exchange-fault.ts"
 import { TrajectoryMetrics } from "./trajectory-metrics.ts"
@@ -23,6 +29,11 @@ const maximumIssues = 50
 /** One step may sample from many checkpoints, but not from so many. */
 const maximumModels = 1000
 const maximumUnknownFields = 20
+/** Beside the groups; the largest is the configuration of a job, of some 30 settings. */
+const readFields: ReadonlySet<string> = new Set(["model_id", "experimental_config", "split"])
+const maximumFieldBytes = 1024 * 1024
+/** Names of metrics of one body: each becomes a curve. */
+const maximumMetrics = 10_000
 
 export interface OneTrajectory {
   group: number
@@ -38,7 +49,7 @@ export interface OneTrajectory {
 export type TrajectorySink = (one: OneTrajectory) => void
 
 export interface TrajectoryBody {
-  /** Top-level fields but for `trajectory_groups`, as parsed. */
+  /** Top-level fields but for `trajectory_groups`, as parsed; unknown ones are not kept. */
   fields: Record<string, unknown>
   /** What is wrong with the groups; when there is anything, the sink has not had every trajectory. */
   issues: ValidationIssue[]
@@ -58,6 +69,8 @@ export class TrajectoryBodyReader implements SplitHandler {
   readonly #capturedModels = new Set<string>()
   readonly #unknownFields = new Map<string, number>()
   #group: Record<string, unknown> = {}
+  /** Of the fields that the group is kept by until it ends. */
+  #groupBytes = 0
   #groupsSeen = false
 
   constructor(sink: TrajectorySink) {
@@ -65,9 +78,9 @@ export class TrajectoryBodyReader implements SplitHandler {
     this.#splitter = new JsonSplitter(this, maximumValueBytes)
   }
 
-  /** Of the trajectory that is not whole yet. */
+  /** Of the value that is not whole yet, and of the fields of the group. */
   get heldBytes(): number {
-    return this.#splitter.heldBytes
+    return this.#splitter.heldBytes + this.#groupBytes
   }
 
   /** @throws {SplitError} the body is not JSON. */
@@ -101,9 +114,27 @@ export class TrajectoryBodyReader implements SplitHandler {
     if (parsed === undefined) return
     if (path.length === 0) this.#fault(path, "the body must be a JSON object", "invalid_type")
     else if (path.length === 4) this.#trajectory(path, parsed.value, bytes)
-    else if (path.length === 3) this.#group[String(path[2])] = parsed.value
+    else if (path.length === 3) this.#groupField(String(path[2]), parsed.value, bytes)
     else if (path[0] === "trajectory_groups") this.#wrongContainer(path)
-    else this.#fields[String(path[0])] = parsed.value
+    else this.#field(String(path[0]), parsed.value, bytes)
+  }
+
+  #groupField(name: string, value: unknown, { length }: Buffer): void {
+    if (!Object.hasOwn(groupFields.shape, name) && name !== "trajectories") return
+    this.#group[name] = value
+    this.#groupBytes += length
+  }
+
+  /** @throws {SplitError} */
+  #field(name: string, value: unknown, { length }: Buffer): void {
+    if (!readFields.has(name)) return
+    if (length > maximumFieldBytes) {
+      throw new SplitError(
+        "too_large",
+        `the field "${name}" has ${length} bytes; at most ${maximumFieldBytes} are read`,
+      )
+    }
+    this.#fields[name] = value
   }
 
   leave(path: JsonPath): void {
@@ -114,6 +145,18 @@ export class TrajectoryBodyReader implements SplitHandler {
     const fields = groupFields.safeParse(this.#group, { reportInput: true })
     if (fields.success) this.#metrics.endGroup(fields.data)
     else this.#faults(path, fields.error.issues)
+    this.#group = {}
+    this.#groupBytes = 0
+    this.#checkMetrics()
+  }
+
+  /** @throws {SplitError} */
+  #checkMetrics(): void {
+    if (this.#metrics.names <= maximumMetrics) return
+    throw new SplitError(
+      "too_large",
+      `the metrics have more than ${maximumMetrics} names; name them alike in every trajectory`,
+    )
   }
 
   #firstGroups(): boolean {
@@ -123,6 +166,7 @@ export class TrajectoryBodyReader implements SplitHandler {
   }
 
   #beginGroup(): boolean {
+    this.#groupBytes = 0
     this.#group = Object.create(null) as Record<string, unknown>
     return true
   }
@@ -145,6 +189,7 @@ export class TrajectoryBodyReader implements SplitHandler {
     this.#noteUnknown(trajectory)
     const captured = this.#captured(path, trajectory)
     this.#metrics.trajectory(trajectory)
+    this.#checkMetrics()
     if (this.#issues.length > 0) return
     this.#sink({ group: path[1] as number, index: path[3] as number, trajectory, captured, bytes })
   }

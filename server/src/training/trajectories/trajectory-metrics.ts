@@ -52,6 +52,11 @@ export class TrajectoryMetrics {
     return this.#reward.count
   }
 
+  /** Of metrics that clients named. */
+  get names(): number {
+    return this.#trajectoryMetrics.size + this.#groupMetrics.size
+  }
+
   get groups(): number {
     return this.#groups
   }

@@ -1,0 +1,11 @@
+/** What the rows of a Parquet file take of memory when they are read, as its footer tells. */
+import { plainTask } from "../../threads/thread-task.ts"
+import { largestGroupBytes } from "./parquet-rows.ts"
+
+export const parquetSizeTask = plainTask({
+  name: "import/parquet-size",
+  ownThreadBytes: 0,
+  work: async ({ file, mostColumns }: { file: string; mostColumns: number }) => ({
+    bytes: await largestGroupBytes(file, mostColumns),
+  }),
+})
