@@ -139,16 +139,16 @@ describe.each([
 
 /** The most that a body was counted with. */
 function openTally(): { held: HeldBody; most: number } {
-  const tally = { most: 0, held: {} as HeldBody }
-  tally.held = {
+  const opened = { most: 0, held: {} as HeldBody }
+  opened.held = {
     take: () => null,
     atLeast: (bytes) => {
-      tally.most = Math.max(tally.most, bytes)
+      opened.most = Math.max(opened.most, bytes)
       return null
     },
     release: () => undefined,
   }
-  return tally
+  return opened
 }
 
 test("law 8: a Parquet file counts what its largest group of rows takes, which may be many times its own bytes", async () => {
@@ -182,9 +182,9 @@ describe("law 8: what stands beside the trajectories", () => {
       for (let n = 0; n < 8; n++) yield Buffer.from(`${n > 0 ? "," : ""}{"a":"${"x".repeat(mebibyte)}"}`)
       yield Buffer.from("]}]}")
     }
-    const counted = openTally()
-    await trajectories.read(body(), path.join(folder, "group"), "log", counted.held)
-    expect(counted.most).toBeGreaterThan(9 * mebibyte)
+    const group = openTally()
+    await trajectories.read(body(), path.join(folder, "group"), "log", group.held)
+    expect(group.most).toBeGreaterThan(9 * mebibyte)
   })
 
   test("fields that nobody reads are not kept", async () => {

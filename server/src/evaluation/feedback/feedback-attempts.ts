@@ -44,7 +44,7 @@ export function attemptKey(userId: string, form: string, content: Uint8Array | s
 }
 
 /** A UUID of version 7, the same for the same attempt and place in its request. */
-export function feedbackId({ now, seed }: FeedbackAttempt, index: number): string {
+export function madeId({ now, seed }: FeedbackAttempt, index: number): string {
   const bytes = createHash("sha256").update(`${seed} ${index}`).digest().subarray(0, 16)
   bytes.writeUIntBE(now, 0, 6)
   bytes.writeUInt8(0x70 | (bytes.readUInt8(6) & 0x0f), 6)

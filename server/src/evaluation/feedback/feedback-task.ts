@@ -13,7 +13,7 @@ import { threadTask } from "../../threads/thread-task.ts"
 import type { FeedbackFields } from "../../wire/evaluation/feedback.ts"
 import { ask, madeProjects, type PayloadQuestion } from "../payload/payload-question.ts"
 import { readFeedback, readFeedbackBatch, readFeedbackReplacement } from "./feedback-body.ts"
-import { attemptKey, type FeedbackAttempt, feedbackId } from "./feedback-attempts.ts"
+import { attemptKey, type FeedbackAttempt, madeId } from "./feedback-attempts.ts"
 import { type FeedbackItem, feedbackRow } from "./feedback-row.ts"
 import { checkFeedback } from "./feedback-types.ts"
 import { checkPayloadSize } from "./payload-size.ts"
@@ -64,7 +64,7 @@ export const feedbackTask = threadTask<FeedbackInput, FeedbackResult, PayloadQue
     // A microsecond apart, so that a list in the order of time is in the order of the batch.
     const rows = placed.map(({ item, projectId }, index) => {
       const createdAt = item.createdAt ?? isoTimeOf(BigInt(attempt.now) * 1000n + BigInt(index))
-      const id = item.body.id || feedbackId(attempt, index)
+      const id = item.body.id || madeId(attempt, index)
       return feedbackRow(item, { id, projectId, userId: item.userId ?? userId, createdAt })
     })
     const [row] = rows
