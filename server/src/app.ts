@@ -24,6 +24,7 @@ import { loadPriceList, type PriceList } from "./evaluation/costs/price-list.ts"
 import { FileLinks } from "./evaluation/project/file-links.ts"
 import { registerDocs } from "./http/docs.ts"
 import { TokenLedger } from "./gateway/token-ledger.ts"
+import { recoverUsage } from "./gateway/usage-journal.ts"
 import { registerPages } from "./http/pages.ts"
 import { registerRoutes } from "./http/register-routes.ts"
 import type { Route } from "./http/route.ts"
@@ -151,6 +152,7 @@ async function compose(
   const secret = await settledSecret(config, stores)
   await bootstrap(database, config.entity, config.adminKey)
   const ledger = new TokenLedger(stores.traces, server.log)
+  await recoverUsage(dataDir, database, server.log)
   const gateway = new Gateway({
     database,
     engine,

@@ -10,6 +10,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { copyCatalogTemplate } from "./support/catalog-template.ts"
+import { adminKey } from "./support/test-app.ts"
 import { call, childrenOf, type RunningServer, startServer } from "./support/server-process.ts"
 
 const points = Number(process.env["HEDDLE_KILL_POINTS"] ?? "2")
@@ -124,3 +125,48 @@ test(
     expect((await call(server, "POST", "/v1/chat/completions", { ...chat, max_tokens: 2 })).status).toBe(200)
   },
 )
+
+test("kill -9 of the server while a chat streams: its tokens are in the usage ledger after the next start", async () => {
+  const noted = path.join(dataDir, "usage-in-progress.jsonl")
+  const tokensNoted = async () => {
+    const text = await readFile(noted, "utf8").catch(() => "")
+    const rows = text
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as { output_tokens: number })
+    return rows.reduce((sum, row) => sum + row.output_tokens, 0)
+  }
+  const before = await usedTokens()
+  const chat = fetch(`${server.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "heddle/tiny",
+      messages: [{ role: "user", content: "4+5=" }],
+      stream: true,
+      n: 64,
+      max_tokens: 400,
+      ignore_eos: true,
+    }),
+  }).then((answer) => answer.text())
+  chat.catch(() => undefined)
+  await expect.poll(tokensNoted, { timeout: 60_000, interval: 20 }).toBeGreaterThan(0)
+  const killed = once(server.process, "exit")
+  server.process.kill("SIGKILL")
+  await killed
+  await expect(chat).rejects.toThrow()
+  const sampled = await tokensNoted()
+  expect(sampled).toBeGreaterThan(0)
+  server = await start()
+  expect(await usedTokens()).toBe(before + sampled)
+  // Before anything is in progress again.
+  expect(await tokensNoted()).toBe(0)
+})
+
+async function usedTokens(): Promise<number> {
+  const start_time = Math.floor(Date.now() / 1000) - 3_600
+  const answer = await call(server, "GET", `/v1/organization/usage/completions?start_time=${start_time}&bucket_width=1h`)
+  expect(answer).toMatchObject({ status: 200 })
+  const { data } = answer.body as { data: { results: { output_tokens: number }[] }[] }
+  return data.flatMap(({ results }) => results).reduce((sum, { output_tokens }) => sum + output_tokens, 0)
+}

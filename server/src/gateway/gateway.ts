@@ -13,6 +13,7 @@ import {
 } from "../engines/engine.ts"
 import { isStoreAway } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import type { UsageRow } from "../storage/catalog/completion-usage.ts"
 import type { BaseRef } from "../wire/engine/base.ts"
 import { Admission, type AdmissionLimits, type RequestSize } from "./admission.ts"
 import { AdapterLeases } from "./adapter-leases.ts"
@@ -24,6 +25,7 @@ import { ModelDirectory, type ServedModel } from "./model-directory.ts"
 import { OpenRequests } from "./open-requests.ts"
 import { RequestUsage, type UsageOwner } from "./request-usage.ts"
 import type { TokenLedger } from "./token-ledger.ts"
+import { UsageJournal } from "./usage-journal.ts"
 import { UsageWriter } from "./usage-writer.ts"
 
 export interface GatewayOptions {
@@ -90,6 +92,8 @@ export class Gateway {
   readonly #ledger: TokenLedger
   readonly #log: GatewayLog
   readonly #open = new OpenRequests()
+  readonly #inProgress = new Set<RequestUsage>()
+  readonly #journal: UsageJournal
   readonly #fingerprints = new Map<string, string>()
 
   constructor(options: GatewayOptions) {
@@ -106,6 +110,7 @@ export class Gateway {
     this.#admission = new Admission(options.limits)
     this.#attribution = new Attribution(database)
     this.#usage = new UsageWriter(database, options.log)
+    this.#journal = new UsageJournal(dataDir, () => this.#unstoredUsage(), options.log)
   }
 
   /** What is in progress. */
@@ -126,10 +131,12 @@ export class Gateway {
       served.trained === null ? () => undefined : this.adapters.take(served.trained.modelId, served.trained.step)
     const cacheSalt = this.#salts.salt(projectId, weightsKey(served), request.clientSalt)
     const usage = new RequestUsage(usageOwner(request, served, projectId), (row) => this.#usage.add(row))
-    const release = this.#open.begin(() => {
+    this.#inProgress.add(usage)
+    const release = this.#open.begin(async () => {
       leave()
       give()
-      return this.#settle(usage, request)
+      await this.#settle(usage, request)
+      this.#inProgress.delete(usage)
     })
     return { request, served, projectId, cacheSalt, usage, release }
   }
@@ -138,6 +145,12 @@ export class Gateway {
   async settled(): Promise<void> {
     await this.#open.ended(settleMs)
     await this.#usage.close()
+    await this.#journal.close()
+  }
+
+  #unstoredUsage(): UsageRow[] {
+    const open = Array.from(this.#inProgress, ({ row }) => row).filter((row) => row !== null)
+    return [...this.#usage.waiting, ...open]
   }
 
   /** Nobody waits for an answer any more, to whom a failure could be told. */

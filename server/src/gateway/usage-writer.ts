@@ -51,11 +51,16 @@ export class UsageWriter {
     }
   }
 
+  /** Rows that the catalog has not taken yet. */
+  get waiting(): UsageRow[] {
+    return Array.from(this.#kept.values(), ({ row }) => row)
+  }
+
   /** One last try for what is kept. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#storing
-    const rows = Array.from(this.#kept.values(), ({ row }) => row)
+    const rows = this.waiting
     if (rows.length > 0) await insertUsage(this.#database, rows).catch((error: unknown) => this.#lose(rows, error))
   }
 

@@ -1,0 +1,93 @@
+/**
+ * What requests in progress have used until now, in a file of the data folder. A server that is killed leaves it there,
+ * and the next start puts its rows into the ledger: those of requests that ended meanwhile are there already and stay as
+ * they are. What was sampled since the file was last written is not counted.
+ */
+import { readFile, rename, rm, writeFile } from "node:fs/promises"
+import path from "node:path"
+import { insertUsage, type UsageRow } from "../storage/catalog/completion-usage.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import type { UsageLog } from "./usage-writer.ts"
+
+const everyMs = 500
+const rowsPerInsert = 1_000
+
+export class UsageJournal {
+  readonly #file: string
+  readonly #rows: () => UsageRow[]
+  readonly #log: UsageLog
+  readonly #timer: NodeJS.Timeout
+  #writing: Promise<void> = Promise.resolve()
+  #isIdle = true
+  #hasFile = false
+  #isBroken = false
+
+  /** `rows`: of the requests in progress, and those that wait for the catalog. */
+  constructor(dataDir: string, rows: () => UsageRow[], log: UsageLog) {
+    this.#file = fileOf(dataDir)
+    this.#rows = rows
+    this.#log = log
+    this.#timer = setInterval(() => this.#write(), everyMs).unref()
+  }
+
+  /** Call it when every row is in the ledger or in the log. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#writing
+    await rm(this.#file, { force: true })
+  }
+
+  #write(): void {
+    if (!this.#isIdle) return
+    this.#isIdle = false
+    this.#writing = this.#store()
+      .then(
+        () => void (this.#isBroken = false),
+        (error: unknown) => this.#complain(error),
+      )
+      .finally(() => (this.#isIdle = true))
+  }
+
+  async #store(): Promise<void> {
+    const rows = this.#rows()
+    if (rows.length === 0 && !this.#hasFile) return
+    this.#hasFile = rows.length > 0
+    if (rows.length === 0) return rm(this.#file, { force: true })
+    const created_at = new Date().toISOString()
+    const lines = rows.map((row) => `${JSON.stringify({ created_at, ...row })}\n`)
+    await writeFile(`${this.#file}.new`, lines.join(""), { mode: 0o600 })
+    await rename(`${this.#file}.new`, this.#file)
+  }
+
+  /** Once, and not twice a second: on a full disk for example. */
+  #complain(error: unknown): void {
+    if (!this.#isBroken)
+      this.#log.error({ err: error }, "what requests in progress use cannot be noted; a kill would lose it")
+    this.#isBroken = true
+  }
+}
+
+/** Puts what a killed server has left into the ledger. */
+export async function recoverUsage(dataDir: string, database: CatalogDatabase, log: UsageLog): Promise<void> {
+  const file = fileOf(dataDir)
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return ""
+    throw error
+  })
+  const rows = text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as UsageRow)
+  for (let from = 0; from < rows.length; from += rowsPerInsert) {
+    const some = rows.slice(from, from + rowsPerInsert)
+    // A project that was deleted meanwhile must not keep the server from starting.
+    await insertUsage(database, some).catch((error: unknown) =>
+      log.error({ err: error, rows: some }, "the tokens of requests could not be stored in the usage ledger"),
+    )
+  }
+  await rm(file, { force: true })
+}
+
+function fileOf(dataDir: string): string {
+  return path.join(dataDir, "usage-in-progress.jsonl")
+}
