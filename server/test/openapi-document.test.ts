@@ -24,6 +24,7 @@ interface DocumentedOperation {
 }
 interface Document {
   openapi: string
+  info: { description: string }
   servers: { url: string }[]
   tags: { name: string; description?: string }[]
   paths: Record<string, Record<string, DocumentedOperation>>
@@ -125,6 +126,13 @@ test("every module of schemas gives its names to the document", async () => {
     .filter((file) => file.endsWith(".ts") && !parts.test(path.basename(file)) && !parts.test(file))
     .filter((file) => !source.includes(`/wire/${file}"`))
   expect(missing).toEqual([])
+})
+
+test("the introduction leads to the guides", async () => {
+  const named = Array.from(document.info.description.matchAll(/`(\S+\.md)`/g), ([, file = ""]) => file)
+  const guides = await readdir(path.resolve(import.meta.dirname, "../../docs/guide"))
+  expect(named.length).toBeGreaterThan(10)
+  expect(named.filter((file) => !guides.includes(file))).toEqual([])
 })
 
 test("headings come in a reader's order, and each says what is under it", () => {

@@ -15,7 +15,12 @@ Every call but the health checks needs a key: \`Authorization: Bearer <key>\`.
 Clients of W&B Training and of OpenAI work unchanged with this server as their base URL.
 
 Examples are requests that the server's tests send. They name the team \`local\` and the project \`demo\`; ids and digests
-in them are made up, so take your own.`
+in them are made up, so take your own.
+
+Guides lie in \`docs/guide\` of the server's repository: \`clients.md\` (each client, and how to point it here), \`find-it-again.md\`
+(which traces failed, what they cost), \`agents.md\`, \`opentelemetry.md\`, \`training-data.md\`, \`checkpoints.md\`,
+\`server-runs.md\` (judges, evaluations), \`labelling.md\`, \`export.md\`, \`accounts.md\`, \`limits.md\`, \`outages.md\` and
+\`operating.md\`.`
 
 /** Relative to the document's own address, which a proxy may have put under a prefix. */
 const servers = [{ url: "." }]
