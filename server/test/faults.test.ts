@@ -165,7 +165,11 @@ test("kill -9 of the server while a chat streams: its tokens are in the usage le
 
 async function usedTokens(): Promise<number> {
   const start_time = Math.floor(Date.now() / 1000) - 3_600
-  const answer = await call(server, "GET", `/v1/organization/usage/completions?start_time=${start_time}&bucket_width=1h`)
+  const answer = await call(
+    server,
+    "GET",
+    `/v1/organization/usage/completions?start_time=${start_time}&bucket_width=1h`,
+  )
   expect(answer).toMatchObject({ status: 200 })
   const { data } = answer.body as { data: { results: { output_tokens: number }[] }[] }
   return data.flatMap(({ results }) => results).reduce((sum, { output_tokens }) => sum + output_tokens, 0)

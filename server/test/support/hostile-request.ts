@@ -8,7 +8,8 @@ const mebibyte = 1024 * 1024
 
 export interface HostileRequest {
   name: string
-  path: string
+  /** Or what makes it, where something has to be there first. */
+  path: string | ((server: WatchedServer) => Promise<string>)
   headers?: Record<string, string>
   /** `bytes`: about as many as the body should have. */
   body: (bytes: number) => Buffer
@@ -23,10 +24,12 @@ export const largestBodyBytes = 32 * mebibyte - 2048
 
 /** Waits for the answer as long as it takes: `fetch` gives up after five minutes. */
 export async function sendHostile(
-  { url, key }: WatchedServer,
-  { path, headers, body }: HostileRequest,
+  server: WatchedServer,
+  { path: given, headers, body }: HostileRequest,
   bytes: number,
 ): Promise<{ status: number; text: string }> {
+  const { url, key } = server
+  const path = typeof given === "string" ? given : await given(server)
   const sending = request(url + path, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },

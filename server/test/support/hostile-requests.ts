@@ -1,5 +1,6 @@
 /** Requests that are made to take as long as they can, of every kind of body that may be large. */
 import { counted, type HostileRequest, repeated } from "./hostile-request.ts"
+import { streamedHostileRequests } from "./hostile-streams.ts"
 
 const mebibyte = 1024 * 1024
 const project = "local/p"
@@ -10,6 +11,9 @@ const upsert = "/call/upsert_batch"
 const randomId = (index: number) => `019a0000-0000-4000-8000-${String(index).padStart(12, "0")}`
 const end = (index: number, output: string, idOf = id) =>
   `{"mode":"end","req":{"end":{"project_id":"${project}","id":"${idOf(index)}","ended_at":"2026-01-01T00:00:00Z","summary":{},"output":${output}}}}`
+
+const whole = (index: number) =>
+  `{"project_id":"${project}","id":"${id(index)}","trace_id":"${id(index)}","op_name":"op","started_at":"2026-01-01T00:00:00Z","ended_at":"2026-01-01T00:00:01Z","attributes":{},"inputs":{},"output":1.50,"summary":{}}`
 
 const calls: HostileRequest[] = [
   {
@@ -22,6 +26,12 @@ const calls: HostileRequest[] = [
     name: "calls: many small items whose ids tell no time",
     path: upsert,
     body: (bytes) => Buffer.from(`{"batch":[${counted((index) => end(index, "null", randomId), bytes)}]}`),
+    statuses: [200],
+  },
+  {
+    name: "calls: many whole ones",
+    path: `/v2/${project}/calls/complete`,
+    body: (bytes) => Buffer.from(`{"batch":[${counted(whole, bytes)}]}`),
     statuses: [200],
   },
   {
@@ -362,6 +372,18 @@ const parsed: HostileRequest[] = [
     statuses: [413, 503],
   },
   {
+    name: "parsed: a prompt of as many token ids as it may have",
+    path: "/v1/completions",
+    body: () => Buffer.from(`{"model":"heddle/tiny","prompt":[${repeated("1", 580_000)}]}`),
+    statuses: [503],
+  },
+  {
+    name: "parsed: token ids to be made into text",
+    path: "/detokenize",
+    body: () => Buffer.from(`{"model":"heddle/tiny","tokens":[${repeated("1", 580_000)}]}`),
+    statuses: [503],
+  },
+  {
     name: "parsed: a chat of as many messages as it may have",
     path: "/v1/chat/completions",
     body: () =>
@@ -429,4 +451,5 @@ export const hostileRequests: readonly HostileRequest[] = [
   ...imports,
   ...parsed,
   ...runs,
+  ...streamedHostileRequests,
 ]
