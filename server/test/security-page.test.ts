@@ -4,10 +4,20 @@ import path from "node:path"
 import { expect, test } from "vitest"
 
 const root = path.resolve(import.meta.dirname, "../..")
+const page = readFileSync(path.join(root, "SECURITY.md"), "utf8")
+const linksOf = (text: string) => Array.from(text.matchAll(/\]\(([^)#]+)/g), ([, file = ""]) => file)
 
 test("every file that SECURITY.md links to is there", () => {
-  const page = readFileSync(path.join(root, "SECURITY.md"), "utf8")
-  const links = Array.from(page.matchAll(/\]\(([^)#]+)/g), ([, file = ""]) => file)
+  const links = linksOf(page)
   expect(links.length).toBeGreaterThan(20)
   expect(links.filter((file) => !existsSync(path.join(root, file)))).toEqual([])
+})
+
+test("every promise names a test of ours", () => {
+  const rows = Array.from(page.matchAll(/^\| (?!Promise)([^|]+) \|[^|]+\|([^|]+)\|$/gm), ([, promise, tests = ""]) => ({
+    promise,
+    tests: linksOf(tests).filter((file) => /(?:\.test\.\w+|test_\w+\.py)$/.test(file)),
+  }))
+  expect(rows.length).toBeGreaterThan(14)
+  expect(rows.filter(({ tests }) => tests.length === 0)).toEqual([])
 })
