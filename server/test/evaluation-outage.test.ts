@@ -87,14 +87,16 @@ describe.skipIf(clickhouse === null)("a trace store that goes away", () => {
     const create = () => opened.acme.post("/feedback/batch/create", { batch: items })
     const notes = async () => {
       const found = await opened.acme.post("/feedback/query", { project_id: project })
-      return (found.body as { result: { payload: { note: string } }[] }).result.map(({ payload }) => payload.note)
+      const { result } = found.body as { result?: { payload: { note: string } }[] }
+      return result?.map(({ payload }) => payload.note)
     }
     expect((await complete(project, newId())).status).toBe(200)
     proxy.cutAfter("insert+into+feedback+")
     const lost = await create()
     expect([lost.status, lost.body]).toEqual([503, away])
     proxy.mend()
-    await expect.poll(async () => (await create()).status, soon).toBe(200)
+    await expect.poll(notes, soon).toEqual(["first", "second"])
+    expect((await create()).status).toBe(200)
     expect(await notes()).toEqual(["first", "second"])
     expect((await create()).status).toBe(200)
     expect(await notes()).toEqual(["first", "second", "first", "second"])
