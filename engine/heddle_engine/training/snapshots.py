@@ -19,9 +19,8 @@ from torch import Tensor
 from ..disk import naming_full_disk
 
 _PATTERN = "snapshot-*.bin"
-#: Snapshots may take this part of the time between two of them; beyond that they wait for `_INTERVAL_S`.
+#: Snapshots take at most this part of the time.
 _SHARE = 0.05
-_INTERVAL_S = 10.0
 
 
 class Snapshots:
@@ -46,8 +45,7 @@ class Snapshots:
         return None
 
     def due(self) -> bool:
-        since = time.monotonic() - self._last
-        return since >= _INTERVAL_S or self._cost <= _SHARE * since
+        return self._cost <= _SHARE * (time.monotonic() - self._last)
 
     def write(self, step: int, tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
         start = time.monotonic()

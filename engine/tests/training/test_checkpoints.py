@@ -4,12 +4,14 @@ import errno
 import hashlib
 import json
 import os
+from types import SimpleNamespace
 
 import pytest
 import torch
 from safetensors import SafetensorError
 
 from heddle_engine.errors import EngineError
+from heddle_engine.training import snapshots
 from heddle_engine.training.checkpoints import (
     OptimizerState,
     describe_folder,
@@ -140,3 +142,22 @@ def test_a_torn_snapshot_is_removed_and_the_one_before_used(tmp_path, damage):
 
 def test_no_snapshot_is_none(tmp_path):
     assert newest(tmp_path / "new") is None
+
+
+def test_snapshots_take_a_twentieth_of_the_time_however_long_one_takes(tmp_path, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(snapshots, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    real = snapshots.save
+
+    def slow(*args):
+        now[0] += 2
+        return real(*args)
+
+    monkeypatch.setattr(snapshots, "save", slow)
+    kept = Snapshots(tmp_path)
+    assert kept.due()
+    kept.write(1, {"x": torch.zeros(1)}, {})
+    now[0] += 39.9
+    assert not kept.due()
+    now[0] += 0.2
+    assert kept.due()
