@@ -21,6 +21,11 @@ from .text.sandbox import Sandbox
 from .threads import fix_order_of_sums, set_spinning
 
 _DRAIN_S = 10.0
+_VITAL_THREADS = ("serving", "training")
+_SOFTWARE_FAULT = 70
+"""Exit code (EX_SOFTWARE of sysexits.h)."""
+
+log = logging.getLogger(__name__)
 
 
 def main() -> None:
@@ -30,6 +35,7 @@ def main() -> None:
     )
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR1, all_threads=True)
+    threading.excepthook = _end_with_thread
     if options.exit_with_stdin:
         threading.Thread(target=_exit_with_stdin, name="stdin", daemon=True).start()
     _tune_runtime()
@@ -59,6 +65,19 @@ def _exit_with_stdin() -> None:
     while sys.stdin.buffer.read(65536):
         pass
     os._exit(0)
+
+
+def _end_with_thread(failed: threading.ExceptHookArgs) -> None:
+    """What computes cannot go on, so the process ends and the server starts another, which goes on with the jobs.
+
+    Left alone the calls of a thread that is gone, or whose GPU is, would wait or fail until somebody looks.
+    """
+    name = failed.thread.name if failed.thread else "unknown"
+    error = failed.exc_value or failed.exc_type()
+    log.critical("the %s thread failed", name, exc_info=error)
+    if name in _VITAL_THREADS:
+        logging.shutdown()
+        os._exit(_SOFTWARE_FAULT)
 
 
 def _tune_runtime() -> None:

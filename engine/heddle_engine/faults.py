@@ -20,6 +20,17 @@ def as_engine_error(error: BaseException) -> EngineError:
     return EngineError("internal", f"{type(error).__name__}: {error}")
 
 
+def device_is_lost(error: BaseException) -> bool:
+    """Whether `error` left a GPU unusable: CUDA answers every later call of the process with the error of a kernel."""
+    if not (isinstance(error, RuntimeError) and torch.cuda.is_initialized()):
+        return False
+    try:
+        torch.cuda.synchronize()
+    except RuntimeError:
+        return True
+    return False
+
+
 def _out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
         isinstance(error, RuntimeError) and any(sign in str(error) for sign in _SIGNS_OF_NO_MEMORY)

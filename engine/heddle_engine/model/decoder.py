@@ -11,6 +11,7 @@ from typing import Protocol
 import torch.nn.functional as F
 from torch import Tensor
 
+from .. import progress
 from .attention_heads import attention_heads
 from .config import DecoderConfig
 from .linear import FrozenLinear
@@ -113,6 +114,7 @@ class Decoder:
         heads = (c.num_heads, c.num_kv_heads)
         x = F.embedding(ids, self.embedding)
         for index, layer in enumerate(self.layers):
+            progress.advance()
             h = self._norm(x, layer.attention_norm)
             qkv = lora.project(index, "qkv", h, layer.qkv).unflatten(1, (-1, c.head_dim))
             mixed = attend(index, *attention_heads(qkv, heads, layer.qk_norm, c.eps, cos, sin)).flatten(1)

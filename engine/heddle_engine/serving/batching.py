@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from ..errors import EngineError
-from ..faults import as_engine_error
+from ..faults import as_engine_error, device_is_lost
 from ..model.adapters import ServedAdapter
 from ..model.decoder import Decoder, LoraView
 from .admission import Admission, Usage
@@ -65,7 +65,7 @@ class Batcher:
 
     @torch.inference_mode()
     def step(self) -> None:
-        """Admit, prefill and decode once. A failure ends the requests it touched, never the process."""
+        """Admit, prefill and decode once. A failure ends the requests it touched; raises when the device is lost."""
         self._drop_cancelled()
         self._admit()
         if self._prefilling:
@@ -77,6 +77,8 @@ class Batcher:
         try:
             work()
         except Exception as error:
+            if device_is_lost(error):
+                raise
             log.exception("a batch step failed")
             self._fail({generation.request for generation in touched()}, as_engine_error(error))
 
@@ -114,6 +116,8 @@ class Batcher:
             try:
                 hidden = self._reuse(generation)
             except Exception as error:
+                if device_is_lost(error):
+                    raise
                 log.exception("a choice could not begin")
                 self._free(generation)
                 self._fail({generation.request}, as_engine_error(error))

@@ -104,23 +104,23 @@ class MicroBatches:
             if records:
                 pieces.popleft()
             else:
-                self._free()
                 lora.gradient.copy_(before)
-                self._make_smaller([sequences[index] for index in pieces[0]])
-                pieces = deque(smaller for piece in pieces for smaller in cut(sequences, piece, self._limits))
+                pieces = self._smaller(sequences, pieces)
             self.seconds += time.perf_counter() - start
             yield records
 
     def logprobs(self, sequences: list[Sequence], lora: LoraView) -> Iterator[list[Tensor] | None]:
         """Yields None between pieces; last, the log-probabilities of each sequence's trained tokens."""
         found: list[Tensor] = [torch.empty(0)] * len(sequences)
-        for piece in cut(sequences, range(len(sequences)), self._limits):
+        pieces = deque(cut(sequences, range(len(sequences)), self._limits))
+        while pieces:
             start = time.perf_counter()
-            batch = self._lay_out(sequences, piece)
-            with torch.no_grad():
-                logprobs, _ = batch_logprobs(self._decoder, batch, lora, self._chunk_size)
-            for place, index in enumerate(piece):
-                found[index] = logprobs[batch.sequence == place]
+            parts = self._attempt_logprobs(sequences, pieces[0], lora)
+            if parts:
+                for index, part in zip(pieces.popleft(), parts, strict=True):
+                    found[index] = part
+            else:
+                pieces = self._smaller(sequences, pieces)
             self.seconds += time.perf_counter() - start
             yield None
         yield found
@@ -128,12 +128,15 @@ class MicroBatches:
     def _lay_out(self, sequences: list[Sequence], piece: list[int]) -> Batch:
         return lay_out([sequences[index] for index in piece], self._decoder.device)
 
-    def _make_smaller(self, piece: list[Sequence]) -> None:
-        """Memory did not suffice for ``piece``."""
-        if len(piece) == 1:
-            raise _too_large(piece[0])
+    def _smaller(self, sequences: list[Sequence], pieces: Iterable[list[int]]) -> "deque[list[int]]":
+        """``pieces`` in smaller ones: memory did not suffice for the first."""
+        self._free()
+        first = [sequences[index] for index in next(iter(pieces))]
+        if len(first) == 1:
+            raise _too_large(first[0])
         self.halvings += 1
-        self._limits = self._limits.below(piece)
+        self._limits = self._limits.below(first)
+        return deque(smaller for piece in pieces for smaller in cut(sequences, piece, self._limits))
 
     def _attempt(
         self, sequences: list[Sequence], piece: list[int], lora: TrainableLora, objective: Objective[Record]
@@ -145,6 +148,18 @@ class MicroBatches:
             loss, record = objective(piece, batch, logprobs, entropy)
             loss.backward()
             return [record]
+        except (RuntimeError, MemoryError) as error:
+            if as_engine_error(error).kind == "out_of_memory":
+                return []
+            raise
+
+    def _attempt_logprobs(self, sequences: list[Sequence], piece: list[int], lora: LoraView) -> list[Tensor]:
+        """The log-probabilities of each of ``piece``, or none when memory ran out."""
+        try:
+            batch = self._lay_out(sequences, piece)
+            with torch.no_grad():
+                logprobs, _ = batch_logprobs(self._decoder, batch, lora, self._chunk_size)
+            return [logprobs[batch.sequence == place] for place in range(len(piece))]
         except (RuntimeError, MemoryError) as error:
             if as_engine_error(error).kind == "out_of_memory":
                 return []

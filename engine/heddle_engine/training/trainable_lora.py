@@ -56,7 +56,6 @@ class TrainableLora:
 
     def project(self, layer: int, site: str, x: Tensor, frozen: FrozenLinear) -> Tensor:
         """x [N, in] -> [N, out]; part of the `LoraView` protocol."""
-        progress.advance()
         here = self._sites.get((layer, site))
         if here is None:
             return _Frozen.apply(x, frozen)

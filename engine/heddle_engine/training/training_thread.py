@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .. import progress
 from ..errors import EngineError
-from ..faults import as_engine_error
+from ..faults import as_engine_error, device_is_lost
 from ..threads import use_cores
 from .jobs import JobEvent, TrainingJob
 
@@ -71,7 +71,7 @@ class TrainingThread:
                 self._running = bool(self._jobs)
 
     def _turn(self, job: ActiveJob) -> bool:
-        """One turn of `job`; False once it has ended, its outcome told."""
+        """One turn of `job`; False once it has ended, its outcome told. Raises when the device is lost."""
         try:
             if job.stopped:
                 raise job.stopped
@@ -81,6 +81,8 @@ class TrainingThread:
             job.on_result(job.job.result)
             return False
         except Exception as error:
+            if device_is_lost(error):
+                raise
             if not isinstance(error, EngineError):
                 log.exception("job %s failed", job.id)
             if job.turns is not None:

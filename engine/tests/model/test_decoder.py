@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from transformers import AutoModelForCausalLM
 
+from heddle_engine import progress
 from heddle_engine.errors import EngineError
 from heddle_engine.model.config import DecoderConfig
 from heddle_engine.model.decoder import NoLora
@@ -36,6 +37,16 @@ def test_logits_equal_transformers(kind, model_folders):
         actual = decoder.head(decoder.hidden(ids, torch.arange(LENGTH), NoLora(), causal))
     assert expected.std() > 0.1
     torch.testing.assert_close(actual, expected, atol=2e-5, rtol=1e-5)
+
+
+def test_reading_weights_and_every_layer_are_seen_by_who_watches_the_engine(model_folders):
+    """A pass over many tokens of a large model takes minutes, and so does reading it (engine 5.2)."""
+    before = progress.total()
+    decoder = load(model_folders("qwen3"))
+    tensors = progress.total() - before
+    assert tensors == 2 + 3 * (7 + 2 + 2)
+    decoder.hidden(torch.zeros(4, dtype=torch.long), torch.arange(4), NoLora(), causal)
+    assert progress.total() - before - tensors == 3
 
 
 def test_transposed_projection_is_the_gradient_to_the_input(model_folders):

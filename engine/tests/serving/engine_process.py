@@ -16,9 +16,9 @@ SCHEMA = json.loads((ENGINE / "heddle_engine/protocol_schema.json").read_text())
 
 
 class EngineProcess:
-    def __init__(self, folder, *arguments, listen=None):
+    def __init__(self, folder, *arguments, listen=None, module="heddle_engine"):
         self.path = folder / "engine.sock"
-        command = [sys.executable, "-m", "heddle_engine", "--listen", listen or f"unix:{self.path}", *arguments]
+        command = [sys.executable, "-m", module, "--listen", listen or f"unix:{self.path}", *arguments]
         self.log = folder / "engine.log"
         self.process = subprocess.Popen(command, cwd=ENGINE, stdin=subprocess.PIPE, stderr=self.log.open("w"))
 

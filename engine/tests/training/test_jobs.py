@@ -243,6 +243,14 @@ def test_running_out_of_memory_once_halves_the_piece(folder, groups, tmp_path, m
     assert distance(adapter(calm), adapter(result)) < 1e-4
 
 
+def test_running_out_of_memory_while_logprobs_are_recomputed_halves_the_piece(folder, groups, tmp_path, monkeypatch):
+    settings = {"packed_sequence_length": None, "precalculate_logprobs": True}
+    _, calm = run_job(job_params(folder, tmp_path, groups, name="calm", **settings))
+    fail_when(monkeypatch, lambda calls: calls == 1)
+    _, result = run_job(job_params(folder, tmp_path, groups, name="tight", **settings))
+    assert distance(adapter(calm), adapter(result)) < 1e-4
+
+
 def test_what_memory_does_not_suffice_for_is_not_tried_again(folder, groups, tmp_path, monkeypatch):
     """No pass over more than 60 tokens: pieces are halved until they fit, and later ones are small at once."""
     _, calm = run_job(job_params(folder, tmp_path, groups, name="calm", packed_sequence_length=200))
