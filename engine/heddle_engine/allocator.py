@@ -3,7 +3,9 @@
 glibc's allocator is set for a process whose every step makes and frees the same large arrays; oneDNN keeps few kernels.
 """
 
+import contextlib
 import ctypes
+import gc
 import os
 
 _M_TRIM_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -4, -8
@@ -22,6 +24,13 @@ def keep_freed_pages() -> None:
     mallopt(_M_MMAP_MAX, 0)
     mallopt(_M_TRIM_THRESHOLD, 512 << 20)
     mallopt(_M_ARENA_MAX, 1)
+
+
+def give_back_freed_pages() -> None:
+    """After more was freed than the next steps will use, such as a model: the exception to `keep_freed_pages`."""
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 _KERNELS = 64

@@ -1,5 +1,10 @@
 """Brings base models up beside everything else: whoever needs one waits for it without a thread."""
 
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 from .bases import Base, Bases
 from .fair_pool import FairPool
 from .shared_calls import SharedCalls
@@ -11,8 +16,12 @@ _FINDING, _ASKING, _LOADING = 4, 4, 2
 class BaseLoader:
     """Used from the event loop only."""
 
-    def __init__(self, bases: Bases):
+    def __init__(self, bases: Bases, idle_s: int | None, unloading: Callable[[Base], None]):
+        """`idle_s`: how long weights stay that nobody uses, None: for ever. `unloading` is told of those that go."""
         self._bases = bases
+        self._idle_s, self._unloading = idle_s, unloading
+        self._users: Counter[Base] = Counter()
+        self._unloads: dict[Base, asyncio.TimerHandle] = {}
         self._finders = FairPool(_FINDING, _FINDING, "find")
         # A hub that does not answer keeps its threads for minutes, also when nobody waits any more.
         self._askers = FairPool(_ASKING, _ASKING, "hub")
@@ -35,6 +44,29 @@ class BaseLoader:
     async def loaded(self, ref: dict) -> Base:
         """The base with its weights in memory."""
         base = await self.found(ref)
+        with self.kept(base):
+            await self.load(base)
+        return base
+
+    async def load(self, base: Base) -> None:
+        """Return with its weights in memory."""
         if not base.is_loaded:
             await self._loaded.get(base, lambda: self._loaders.run("", base.load))
-        return base
+
+    @contextmanager
+    def kept(self, base: Base) -> Iterator[None]:
+        """Its weights are not unloaded meanwhile."""
+        self._users[base] += 1
+        if timer := self._unloads.pop(base, None):
+            timer.cancel()
+        try:
+            yield
+        finally:
+            self._users[base] -= 1
+            if not self._users[base] and self._idle_s is not None:
+                self._unloads[base] = asyncio.get_running_loop().call_later(self._idle_s, self._unload, base)
+
+    def _unload(self, base: Base) -> None:
+        del self._unloads[base]
+        base.unload()
+        self._unloading(base)

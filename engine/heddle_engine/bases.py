@@ -72,6 +72,12 @@ class Base:
         """Have the weights in memory."""
         _ = self.decoder
 
+    def unload(self) -> None:
+        """Forget weights and adapters; both come back when they are next asked for."""
+        with self._lock:
+            self._decoder = None
+        self.adapters.clear()
+
     @property
     def decoder(self) -> Decoder:
         with self._lock:
@@ -117,7 +123,7 @@ class Base:
 
 
 class Bases:
-    """Base models, one for each hub name and each folder. Safe to call from any thread."""
+    """Base models, one for each folder, by whatever names it is asked for. Safe to call from any thread."""
 
     def __init__(
         self,
@@ -133,10 +139,11 @@ class Bases:
         # One lock a model: a download of one must not hold up chats on another.
         self._locks: defaultdict[str | Path, threading.Lock] = defaultdict(threading.Lock)
         self._bases: dict[str | Path, Base] = {}
+        self._by_folder: dict[Path, Base] = {}
 
     @staticmethod
     def key(ref: dict) -> str | Path:
-        """Equal for what is one base: a folder has many spellings and links to it, each would be another copy."""
+        """What finds the base again: a folder has many spellings and links to it."""
         return ref["name"] if ref.get("path") is None else Path(ref["path"]).resolve()
 
     def known(self, ref: dict) -> Base | None:
@@ -148,7 +155,9 @@ class Bases:
         key = self.key(ref)
         with self._locks[key]:
             if key not in self._bases:
-                self._bases[key] = self._find(ref["name"], ref.get("path"))
+                found = self._find(ref["name"], ref.get("path"))
+                # A model of the hub may have been named by its folder in the cache: that would be another copy.
+                self._bases[key] = self._by_folder.setdefault(found.folder.resolve(), found)
             return self._bases[key]
 
     def _find(self, name: str, path: str | None) -> Base:

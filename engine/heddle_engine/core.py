@@ -44,6 +44,15 @@ class ServingThread:
         request.cancelled = True
         self._post(lambda: None)
 
+    def forget(self, base: Base, forgotten: Callable[[], None]) -> None:
+        """Give up what is held for `base`, which nobody uses; calls `forgotten` on the serving thread."""
+
+        def leave():
+            self._batchers.pop(base, None)
+            forgotten()
+
+        self._post(leave)
+
     @property
     def running(self) -> int:
         return sum(batcher.num_running for batcher in list(self._batchers.values()))
@@ -71,14 +80,22 @@ class ServingThread:
     def _run(self) -> None:
         use_cores(self._cores)
         while not self._stopping:
-            busy = [batcher for batcher in self._batchers.values() if batcher.busy]
-            with self._wake:
-                while not (self._inbox or busy or self._stopping):
-                    self._wake.wait()
-                arrived, self._inbox = self._inbox, deque()
-            for action in arrived:
+            for action in self._arrived():
                 action()
-            for batcher in [batcher for batcher in self._batchers.values() if batcher.busy]:
-                batcher.step()
-                progress.advance()
+            self._step()
             self._flush()
+
+    def _arrived(self) -> deque[Callable[[], None]]:
+        """What was posted; waits for something where there is nothing to compute."""
+        busy = any(batcher.busy for batcher in self._batchers.values())
+        with self._wake:
+            while not (self._inbox or busy or self._stopping):
+                self._wake.wait()
+            arrived, self._inbox = self._inbox, deque()
+        return arrived
+
+    def _step(self) -> None:
+        # In a frame of its own, which keeps no batcher alive while the thread waits.
+        for batcher in [batcher for batcher in self._batchers.values() if batcher.busy]:
+            batcher.step()
+            progress.advance()

@@ -1,12 +1,14 @@
 """Everything behind the protocol: base models, the serving thread, the trainer thread, one function per method."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from functools import partial
 
 import torch
 
 from . import __version__, progress
+from .allocator import give_back_freed_pages
 from .base_loader import BaseLoader
 from .bases import Base, Bases
 from .core import ServingThread
@@ -22,6 +24,8 @@ from .text.sandbox import Sandbox
 from .threads import usable_cores
 from .training.jobs import JobEvent, TrainingJob
 from .training.training_thread import ActiveJob, TrainingThread
+
+log = logging.getLogger(__name__)
 
 Emit = Callable[[str, dict], None]
 
@@ -42,7 +46,7 @@ class Engine:
         self._grammars = Grammars(Sandbox(settings.grammar_ms / 1000))
         bases = Bases(sandbox=sandbox, adapter_bytes=settings.adapter_bytes)
         self._device = bases.device
-        self._bases = BaseLoader(bases)
+        self._bases = BaseLoader(bases, settings.unload_idle_s, self._unloading)
         self._serving = ServingThread(self._flush, cores, settings)
         self._training = TrainingThread(cores)
         # Jobs whose base is still loading, each with what ends it.
@@ -53,6 +57,13 @@ class Engine:
         if self._outbox:
             batch, self._outbox = self._outbox, []
             self._loop.call_soon_threadsafe(_run_all, batch)
+
+    def _unloading(self, base: Base) -> None:
+        log.info("base model %s has been idle: its weights are unloaded", base.name)
+        self._serving.forget(base, partial(self._loop.call_soon_threadsafe, self._give_memory_back))
+
+    def _give_memory_back(self) -> None:
+        self._loop.run_in_executor(None, _give_memory_back, self._device)
 
     def heartbeat(self) -> dict:
         return {
@@ -77,7 +88,8 @@ class Engine:
 
     async def base_resolve(self, params: dict, _emit: Emit) -> dict:
         base = await self._bases.found(params["base"])
-        return await self._prepare.run("", lambda: base.description)
+        # By the name it was asked for, which need not be the first that it was found by.
+        return {**await self._prepare.run("", lambda: base.description), "name": params["base"]["name"]}
 
     async def tokenize(self, params: dict, _emit: Emit) -> dict:
         base = await self._bases.found(params["base"])
@@ -97,8 +109,13 @@ class Engine:
 
     async def chat(self, params: dict, emit: Emit) -> dict:
         """Cancelling the task that runs this frees the call's places in the batch."""
+        base = await self._bases.found(params["base"])
+        with self._bases.kept(base):
+            await self._bases.load(base)
+            return await self._chat(base, params, emit)
+
+    async def _chat(self, base: Base, params: dict, emit: Emit) -> dict:
         tenant = params.get("tenant", "")
-        base = await self._bases.loaded(params["base"])
         outcome = self._loop.create_future()
         call = await self._prepare.run(
             tenant,
@@ -132,13 +149,14 @@ class Engine:
             post(emit, event.kind, event.data)
 
         settle = partial(post, _settle, outcome)
-        job = TrainingJob(params, await self._base_of_job(params))
-        self._training.submit(ActiveJob(params["job_id"], job, tell, settle, settle))
-        try:
-            return await outcome
-        except asyncio.CancelledError:
-            self._training.stop(params["job_id"], EngineError("cancelled", "The connection closed."))
-            raise
+        base = await self._base_of_job(params)
+        with self._bases.kept(base):
+            self._training.submit(ActiveJob(params["job_id"], TrainingJob(params, base), tell, settle, settle))
+            try:
+                return await outcome
+            except asyncio.CancelledError:
+                self._training.stop(params["job_id"], EngineError("cancelled", "The connection closed."))
+                raise
 
     async def _base_of_job(self, params: dict) -> Base:
         """The job's base, loaded; meanwhile the job can be stopped."""
@@ -181,6 +199,12 @@ class Engine:
         end = self._loop.time() + seconds
         while self._loop.time() < end and (self._serving.running or self._serving.waiting or self._training.active):
             await asyncio.sleep(0.02)
+
+
+def _give_memory_back(device: torch.device) -> None:
+    give_back_freed_pages()
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
 
 
 def _run_all(actions: list[Callable[[], None]]) -> None:

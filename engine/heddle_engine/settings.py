@@ -16,6 +16,8 @@ class Settings:
     cache_bytes: int | None = _setting("memory for prompts that are kept for the next request, of each base model")
     adapter_bytes: int | None = _setting("memory for adapters that are kept for the next request, of each base model")
 
+    unload_idle_s: int | None = _setting("after how long a base model that nobody uses gives its memory back")
+
     chat_template_ms: int = _setting("how long a chat template may take", 5_000)
 
     grammar_ms: int = _setting("how long compiling a grammar may take", 3_000)

@@ -34,9 +34,24 @@ test.each([
 })
 
 test("the engine's memory is its own choice unless it is set", () => {
-  expect(readConfig([], {}).engineMemory).toEqual({ kv_bytes: null, cache_bytes: null, adapter_bytes: null })
-  const env = { HEDDLE_ENGINE_KV_BYTES: "1000000", HEDDLE_ENGINE_CACHE_BYTES: "0", HEDDLE_ENGINE_ADAPTER_BYTES: "7" }
-  expect(readConfig([], env).engineMemory).toEqual({ kv_bytes: 1_000_000, cache_bytes: 0, adapter_bytes: 7 })
+  expect(readConfig([], {}).engineMemory).toEqual({
+    kv_bytes: null,
+    cache_bytes: null,
+    adapter_bytes: null,
+    unload_idle_s: null,
+  })
+  const env = {
+    HEDDLE_ENGINE_KV_BYTES: "1000000",
+    HEDDLE_ENGINE_CACHE_BYTES: "0",
+    HEDDLE_ENGINE_ADAPTER_BYTES: "7",
+    HEDDLE_ENGINE_UNLOAD_IDLE_S: "600",
+  }
+  expect(readConfig([], env).engineMemory).toEqual({
+    kv_bytes: 1_000_000,
+    cache_bytes: 0,
+    adapter_bytes: 7,
+    unload_idle_s: 600,
+  })
   expect(() => readConfig([], { HEDDLE_ENGINE_KV_BYTES: "2GB" })).toThrow(
     'HEDDLE_ENGINE_KV_BYTES must be a whole number, not "2GB"',
   )

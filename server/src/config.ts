@@ -51,7 +51,7 @@ export interface Config {
   limits: Limits
 }
 
-/** Bytes that the engine may use for each base model; null: what the machine and the model warrant. */
+/** What the engine may use for each base model; null: what the machine and the model warrant. */
 export interface EngineMemory {
   /** Keys and values of sequences in progress. */
   kv_bytes: number | null
@@ -59,6 +59,8 @@ export interface EngineMemory {
   cache_bytes: number | null
   /** Adapters that the next request may name. */
   adapter_bytes: number | null
+  /** Seconds after which a base model that nobody uses gives its memory back; null: never. */
+  unload_idle_s: number | null
 }
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
@@ -91,6 +93,7 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
       kv_bytes: parseOptionalCount("HEDDLE_ENGINE_KV_BYTES", env),
       cache_bytes: parseOptionalCount("HEDDLE_ENGINE_CACHE_BYTES", env),
       adapter_bytes: parseOptionalCount("HEDDLE_ENGINE_ADAPTER_BYTES", env),
+      unload_idle_s: parseOptionalCount("HEDDLE_ENGINE_UNLOAD_IDLE_S", env),
     },
     logLevel: parseLogLevel(env["HEDDLE_LOG"]),
     logsRequests: parseRequestLog(env["HEDDLE_REQUEST_LOG"]),

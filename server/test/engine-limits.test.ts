@@ -16,7 +16,7 @@ beforeAll(async () => {
   opened = await openTestApp({
     engine: "process",
     python,
-    engineMemory: { kv_bytes: 1_000_000, cache_bytes: 0, adapter_bytes: 1 },
+    engineMemory: { kv_bytes: 1_000_000, cache_bytes: 0, adapter_bytes: 1, unload_idle_s: 0 },
     limits: { ...defaultLimits, chat_template_ms: 3_000, grammar_bytes: 100_000, grammar_ms: 1_500 },
   })
 }, 60_000)

@@ -84,5 +84,9 @@ class AdapterStore:
                 self._held.popitem(last=False)
         return adapter
 
+    def clear(self) -> None:
+        with self._lock:
+            self._held.clear()
+
     def __contains__(self, key: str) -> bool:
         return key in self._held

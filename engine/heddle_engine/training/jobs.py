@@ -49,6 +49,8 @@ class TrainingJob:
     def __init__(self, params: dict[str, Any], base: Base) -> None:
         self._params = params
         self._base = base
+        # As the job names it: one base may have been found by another name first.
+        self._base_name = params["base"]["name"]
         self._output = Path(params["output"]["path"])
         self._events: list[JobEvent] = []
         self.result: dict[str, Any] = {}
@@ -147,7 +149,7 @@ class TrainingJob:
         weights = trainer.lora.snapshot()
 
         def fill(folder: Path) -> None:
-            write_peft(folder, weights, base.name)
+            write_peft(folder, weights, self._base_name)
             write_optimizer(folder, trainer.optimizer_state(work.kind))
             write_state(folder, self._state(base, work))
 
@@ -161,7 +163,7 @@ class TrainingJob:
 
         def fill(folder: Path) -> None:
             if start is None:
-                write_peft(folder, self._start_weights(base), base.name)
+                write_peft(folder, self._start_weights(base), self._base_name)
             else:
                 link_files(Path(start["path"]), (*ADAPTER_FILES, OPTIMIZER_FILE), folder)
             write_state(folder, self._state(base, work))
@@ -181,7 +183,7 @@ class TrainingJob:
             "job_id": self._params["job_id"],
             "kind": work.kind,
             "parent": start and start["key"],
-            "base_model": base.name,
+            "base_model": self._base_name,
             "base_fingerprint": base.fingerprint,
             "data_sha256": self._params["data"]["sha256"],
             "data_metrics": self._data_metrics(work),

@@ -89,7 +89,7 @@ export function testConfig(dataDir: string): Config {
     engine: "none",
     python: "python3",
     engineEnvironment: engineEnvironment(process.env),
-    engineMemory: { kv_bytes: null, cache_bytes: null, adapter_bytes: null },
+    engineMemory: { kv_bytes: null, cache_bytes: null, adapter_bytes: null, unload_idle_s: null },
     logLevel: "silent",
     metricsAreOpen: false,
     maximumBodyBytes: 1024 ** 3,
