@@ -18,6 +18,7 @@ from .memory import resident_bytes
 from .model.adapters import MAX_LORA_RANK
 from .protocol import PROTOCOL_VERSION
 from .serving.chat import ChatCall, check_ids, prompt_ids
+from .serving.embedding import EmbedCall
 from .serving.grammars import Grammars
 from .settings import Settings
 from .text.sandbox import Sandbox
@@ -129,9 +130,25 @@ class Engine:
         )
         if call.grammar:
             call.request.grammar = await self._grammars.matcher(base, tenant, call.grammar)
+        return await self._computed(base, call, outcome)
+
+    async def embed(self, params: dict, _emit: Emit) -> dict:
+        """As a chat, but nothing is sampled."""
+        base = await self._bases.found(params["base"])
+        with self._bases.kept(base):
+            await self._bases.load(base)
+            outcome = self._loop.create_future()
+            call = await self._prepare.run(
+                params.get("tenant", ""),
+                lambda: EmbedCall(base, params, lambda value: self._outbox.append(partial(_settle, outcome, value))),
+            )
+            return await self._computed(base, call, outcome)
+
+    async def _computed(self, base: Base, call: ChatCall | EmbedCall, outcome: asyncio.Future) -> dict:
+        """The result of a call in the batch, put together in a thread."""
         self._serving.submit(base, call.request)
         try:
-            return await self._prepare.run(tenant, await outcome)
+            return await self._prepare.run(call.request.tenant, await outcome)
         except asyncio.CancelledError:
             self._serving.cancel(call.request)
             raise EngineError("cancelled", "The call was cancelled.", usage=call.usage) from None

@@ -75,6 +75,7 @@ _METHODS = {
     "status": "status",
     "base.resolve": "base_resolve",
     "chat": "chat",
+    "embed": "embed",
     "tokenize": "tokenize",
     "detokenize": "detokenize",
     "train": "train",

@@ -133,7 +133,9 @@ class Batcher:
 
     def _reuse(self, generation: Generation) -> Tensor | None:
         """Copy what is cached of the sequence; its last hidden state when that is all of it."""
-        hit = self._cache.find(generation.request.namespace, generation.ids)
+        hit = None
+        if not generation.reads_prompt:
+            hit = self._cache.find(generation.request.namespace, generation.ids)
         line = generation.line
         if hit:
             self._cache.read(hit, line.slab.tokens(line, 0, hit.length))
@@ -150,9 +152,12 @@ class Batcher:
         chunks.sort(key=lambda chunk: chunk[0].adapter.key if chunk[0].adapter else "")
         done, last_hidden = [], []
         for (generation, _), hidden in zip(chunks, prefill(self._decoder, chunks), strict=True):
+            if generation.reads_prompt:
+                generation.request.reader.read(self._decoder, hidden)
             if generation.line.length == len(generation.ids):
                 if hidden[-1].sum().isfinite():
                     self._remember(generation, hidden[-1])
+                generation.request.prompt_is_read |= generation.reads_prompt
                 done.append(generation)
                 last_hidden.append(hidden[-1])
         if done:
@@ -181,10 +186,28 @@ class Batcher:
         return [(generation, count) for generation, count in counts.items() if count]
 
     def _begin(self, generations: list[Generation], hidden: Tensor) -> None:
-        """Sample the first token of each and let it join the running rows."""
-        self._rows += generations
-        self._batch = None
-        self._guard(lambda: self._accept(generations, self._sample(generations, hidden)), lambda: generations)
+        """Sample the first token of each and let it join the running rows; what is to have none ends."""
+        for generation, last in zip(generations, hidden, strict=True):
+            if generation.remaining <= 0:
+                self._end_unsampled(generation, last)
+        places = [place for place, generation in enumerate(generations) if generation.remaining > 0]
+        begun = [generations[place] for place in places]
+        if begun:
+            self._rows += begun
+            self._batch = None
+            self._guard(lambda: self._accept(begun, self._sample(begun, hidden[places])), lambda: begun)
+
+    def _end_unsampled(self, generation: Generation, hidden: Tensor) -> None:
+        is_finite = bool(hidden.sum().isfinite())
+        if not is_finite:
+            generation.line.wipe()
+        self._free(generation)
+        try:
+            if not is_finite:
+                raise _not_finite(generation.adapter)
+            generation.request.sink.ended(generation.index)
+        except Exception as error:
+            self._fail({generation.request}, as_engine_error(error))
 
     def _sample(self, generations: list[Generation], hidden: Tensor) -> Sampled:
         sampler = Sampler(generations, self._decoder.config.vocab_size, self._decoder.device)

@@ -21,12 +21,15 @@ from ..text.toolcalls import (
 from .constraint import Thinking
 from .generation import End, Request, Token
 from .output import ChoiceText
+from .prompt_reading import PromptLogprobs
 from .sampling import SamplingParams
 
 Event = tuple[str, dict]
 
 _NORMALIZED = 4
 """How much shorter a tokenizer's normalisation may make a text; composing characters makes at most three of one."""
+
+_MOST_TOP = 20
 
 _LONGEST_OPENING = 16
 """Tokens looked at where a template has no end-of-turn token before the generation prompt."""
@@ -151,17 +154,21 @@ class ChatCall:
         self._stream = params.get("stream", False)
         self._emit, self._done = emit, done
         ids = prompt_ids(self.base, params)
-        check_length(self.base, ids, 1, "prompt" if params.get("messages") is None else "messages")
+        sampling = SamplingParams.from_wire(params.get("sampling", {}), self.base.config.vocab_size)
+        room = 0 if sampling.max_tokens == 0 else 1
+        check_length(self.base, ids, room, "prompt" if params.get("messages") is None else "messages")
+        self._prompt_logprobs = _prompt_logprobs(ids, params.get("prompt_logprobs"), sampling)
         adapter = params.get("adapter")
         self.request = Request(
             prompt_ids=ids,
-            params=SamplingParams.from_wire(params.get("sampling", {}), self.base.config.vocab_size),
+            params=sampling,
             n=params.get("n", 1),
             adapter=self.base.adapters.get(adapter["key"], adapter["path"]) if adapter else None,
             cache_salt=params.get("cache_salt", ""),
             sink=self,
             tokenizer=self.base.tokenizer,
             max_length=self.base.max_model_len,
+            reader=self._prompt_logprobs,
             tenant=params.get("tenant", ""),
         )
         self.grammar = _grammar(self.base, params, most_grammar_bytes)
@@ -222,6 +229,11 @@ class ChatCall:
         if end and all(self._ends):
             self._done(self._result)
 
+    def ended(self, index: int) -> None:
+        self._ends[index] = End("length")
+        if all(self._ends):
+            self._done(self._result)
+
     def failed(self, error: EngineError) -> None:
         self._done(error)
 
@@ -242,7 +254,26 @@ class ChatCall:
             "cached_tokens": self._cached,
             "completion_tokens": sum(self._counts),
             "choices": [self._choice(index) for index in range(self.request.n)],
+            "prompt_logprobs": self._wire_prompt() if self._prompt_logprobs else None,
         }
+
+    def _wire_prompt(self) -> list[dict | None]:
+        """One entry a token of the prompt; nothing predicts the first."""
+        spell = self.base.tokenizer.token_bytes
+        ids = self.request.prompt_ids[1:]
+        return [
+            None,
+            *(
+                {
+                    "id": token_id,
+                    "logprob": _finite(token.logprob),
+                    "rank": token.rank,
+                    "bytes": list(spell(token_id)),
+                    "top": self._wire_top(token.top),
+                }
+                for token_id, token in zip(ids, self._prompt_logprobs.tokens, strict=True)
+            ),
+        ]
 
     def _choice(self, index: int) -> dict:
         text, end, tokens = self._texts[index], self._ends[index], self._tokens[index]
@@ -259,13 +290,28 @@ class ChatCall:
         }
 
     def _wire_token(self, token: Token) -> dict:
-        spell = self.base.tokenizer.token_bytes
         return {
             "id": token.id,
             "logprob": token.logprob,
-            "bytes": list(spell(token.id)),
-            "top": [{"id": i, "logprob": _finite(value), "bytes": list(spell(i))} for i, value in token.top],
+            "bytes": list(self.base.tokenizer.token_bytes(token.id)),
+            "top": self._wire_top(token.top),
         }
+
+    def _wire_top(self, top: list[tuple[int, float]]) -> list[dict]:
+        spell = self.base.tokenizer.token_bytes
+        return [{"id": i, "logprob": _finite(value), "bytes": list(spell(i))} for i, value in top]
+
+
+def _prompt_logprobs(ids: list[int], num_top: int | None, sampling: SamplingParams) -> PromptLogprobs | None:
+    if num_top is None:
+        if sampling.max_tokens == 0:
+            raise EngineError("invalid", "max_tokens must be at least 1, not 0, unless prompt_logprobs asks for some.")
+        return None
+    if not 0 <= num_top <= _MOST_TOP:
+        raise EngineError(
+            "invalid", f"prompt_logprobs must be between 0 and {_MOST_TOP}, not {num_top}.", "prompt_logprobs"
+        )
+    return PromptLogprobs(ids, num_top)
 
 
 def _finite(logprob: float) -> float:

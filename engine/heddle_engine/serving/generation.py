@@ -13,6 +13,7 @@ from ..text.grammar import GrammarMatcher
 from ..text.tokenizer import TextTokenizer
 from .constraint import Constraint, Thinking
 from .kv import Line
+from .prompt_reading import PromptReader
 from .sampler import choice_seed
 from .sampling import SamplingParams
 
@@ -41,6 +42,9 @@ class Sink(Protocol):
 
     def started(self, cached_tokens: int) -> None: ...
     def sampled(self, index: int, token: Token, end: End | None) -> None: ...
+    def ended(self, index: int) -> None:
+        """Choice `index` was to have no token; its prompt is read."""
+
     def failed(self, error: EngineError) -> None: ...
 
 
@@ -59,10 +63,13 @@ class Request:
     grammar: GrammarMatcher | None = None
     """What every choice must follow."""
     thinking: Thinking = "never"
+    reader: PromptReader | None = None
+    """Reads the prompt while the first choice computes it."""
     tenant: str = ""
     """Whose it is; tenants take turns."""
     cancelled: bool = False
     started: bool = False
+    prompt_is_read: bool = False
     _num_begun: int = 0
     _put_back: deque["Generation"] = field(default_factory=deque)
 
@@ -113,7 +120,8 @@ class Generation:
         if not request.params.ignore_eos or request.grammar:
             self.end_ids = self.end_ids | request.tokenizer.eos_ids
         limit = request.max_length - self.prompt_length
-        self._limit = min(limit, request.params.max_tokens or limit)
+        most = request.params.max_tokens
+        self._limit = limit if most is None else min(limit, most)
         self._stop = StopStrings(request.params, request.tokenizer) if request.params.stop else None
         grammar = request.grammar
         self.constraint = grammar and Constraint(grammar.fork(), request.tokenizer, request.thinking)
@@ -125,6 +133,11 @@ class Generation:
     @property
     def tenant(self) -> str:
         return self.request.tenant
+
+    @property
+    def reads_prompt(self) -> bool:
+        """Whether the prompt has to be computed whole, for who reads it."""
+        return self.request.reader is not None and self.index == 0 and not self.request.prompt_is_read
 
     @property
     def num_sampled(self) -> int:

@@ -54,7 +54,7 @@ class SamplingParams:
 
     def _check(self) -> None:
         limits = {
-            "max_tokens": (1, None),
+            "max_tokens": (0, None),
             "min_tokens": (0, None),
             "temperature": (0, None),
             "top_k": (0, None),

@@ -16,8 +16,8 @@ interface InboundFrame {
   error?: EngineError
 }
 
-/** The call that ends a call; a chat is named by its frame id, a job by its own. */
-const cancelMethods = { chat: "chat.cancel", train: "train.cancel" } as const
+/** The call that ends a call; a chat or an embedding is named by its frame id, a job by its own. */
+const cancelMethods = { chat: "chat.cancel", embed: "chat.cancel", train: "train.cancel" } as const
 
 export interface ConnectionListener {
   heartbeat(beat: Heartbeat): void
@@ -102,7 +102,7 @@ export class EngineConnection {
   /** The engine still answers the cancelled call itself. */
   #cancel(id: number, method: EngineMethod, params: unknown): void {
     if (this.#closeReason !== null || !this.#calls.has(id)) return
-    if (method === "chat") this.call(cancelMethods.chat, { id })
+    if (method === "chat" || method === "embed") this.call(cancelMethods[method], { id })
     if (method === "train") this.call(cancelMethods.train, { job_id: (params as { job_id: string }).job_id })
   }
 

@@ -25,7 +25,8 @@ export const structuredOutput = z.discriminatedUnion("kind", [
 ])
 
 export const samplingParams = z.object({
-  max_tokens: z.int().min(1).nullable(),
+  /** 0, only where `prompt_logprobs` asks for some: nothing is sampled. */
+  max_tokens: z.int().min(0).nullable(),
   min_tokens: z.int().min(0).default(0),
   temperature: z.number().min(0).max(2).default(1),
   top_p: z.number().gt(0).max(1).default(1),
@@ -73,7 +74,11 @@ export const chatParams = z.object({
   cache_salt: z.string().default(""),
   /** Of every choice, after its reasoning. Logprobs stay those of the free model. */
   structured_output: structuredOutput.nullable().default(null),
+  /** How many alternatives to report for each token of the prompt, 0…20; null reports nothing of them. Not in a stream's events. */
+  prompt_logprobs: z.int().min(0).max(20).nullable().default(null),
 })
+
+const alternative = z.object({ id: z.int(), logprob: z.number(), bytes: z.array(z.int()) })
 
 /** One generated token. `logprob` is raw: log-softmax of the model's own logits, before temperature, bias and cut-offs. */
 export const tokenLogprob = z.object({
@@ -81,7 +86,16 @@ export const tokenLogprob = z.object({
   logprob: z.number(),
   /** The token's own bytes; several tokens may share one character. A special token's are its literal text, which the content leaves out. */
   bytes: z.array(z.int()),
-  top: z.array(z.object({ id: z.int(), logprob: z.number(), bytes: z.array(z.int()) })).default([]),
+  top: z.array(alternative).default([]),
+})
+
+/** A token of the prompt after the first. `rank`: 1 for the likeliest. */
+export const promptLogprob = z.object({
+  id: z.int(),
+  logprob: z.number(),
+  rank: z.int(),
+  bytes: z.array(z.int()),
+  top: z.array(alternative),
 })
 
 export const toolCall = z.object({
@@ -124,6 +138,24 @@ export const chatResult = z.object({
   cached_tokens: z.int(),
   completion_tokens: z.int(),
   choices: z.array(chatChoice),
+  /** As long as the prompt, with null for its first token; null unless asked for. */
+  prompt_logprobs: z.array(promptLogprob.nullable()).nullable().default(null),
+})
+
+/** `embed`: one vector for a prompt, the mean of its tokens' last hidden states, of length 1. Cancelled by `chat.cancel`. */
+export const embedParams = chatParams.pick({
+  base: true,
+  adapter: true,
+  prompt: true,
+  prompt_token_ids: true,
+  tenant: true,
+  cache_salt: true,
+})
+export const embedResult = z.object({
+  prompt_token_ids: z.array(z.int()),
+  cached_tokens: z.int(),
+  completion_tokens: z.int(),
+  embedding: z.array(z.number()),
 })
 
 /** `chat.cancel`: frees the batch places of call `id` at the next step; that call ends with `cancelled`. */
@@ -150,6 +182,7 @@ export type EngineChatParams = z.infer<typeof chatParams>
 export type EngineChatParamsInput = z.input<typeof chatParams>
 export type TokenLogprob = z.infer<typeof tokenLogprob>
 export type EngineToolCall = z.infer<typeof toolCall>
+export type PromptLogprob = z.infer<typeof promptLogprob>
 export type FinishReason = z.infer<typeof finishReason>
 export type ChatStart = z.infer<typeof chatStart>
 export type ChatDelta = z.infer<typeof chatDelta>

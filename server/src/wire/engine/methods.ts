@@ -9,6 +9,8 @@ import {
   chatStart,
   detokenizeParams,
   detokenizeResult,
+  embedParams,
+  embedResult,
   tokenizeParams,
   tokenizeResult,
 } from "./chat.ts"
@@ -22,6 +24,7 @@ export const engineMethods = {
   status: { params: nothing, events: {}, result: heartbeat },
   "base.resolve": { params: baseResolveParams, events: {}, result: baseDescription },
   chat: { params: chatParams, events: { start: chatStart, delta: chatDelta }, result: chatResult },
+  embed: { params: embedParams, events: {}, result: embedResult },
   "chat.cancel": { params: cancelParams, events: {}, result: nothing },
   tokenize: { params: tokenizeParams, events: {}, result: tokenizeResult },
   detokenize: { params: detokenizeParams, events: {}, result: detokenizeResult },
