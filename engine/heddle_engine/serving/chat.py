@@ -257,23 +257,20 @@ class ChatCall:
             "prompt_logprobs": self._wire_prompt() if self._prompt_logprobs else None,
         }
 
-    def _wire_prompt(self) -> list[dict | None]:
+    def _wire_prompt(self) -> list[dict]:
         """One entry a token of the prompt; nothing predicts the first."""
-        spell = self.base.tokenizer.token_bytes
-        ids = self.request.prompt_ids[1:]
+        first, *others = self.request.prompt_ids
+        predicted = zip(others, self._prompt_logprobs.tokens, strict=True)
         return [
-            None,
-            *(
-                {
-                    "id": token_id,
-                    "logprob": _finite(token.logprob),
-                    "rank": token.rank,
-                    "bytes": list(spell(token_id)),
-                    "top": self._wire_top(token.top),
-                }
-                for token_id, token in zip(ids, self._prompt_logprobs.tokens, strict=True)
-            ),
+            self._wire_prompt_token(first, None, None, []),
+            *(self._wire_prompt_token(i, _finite(token.logprob), token.rank, token.top) for i, token in predicted),
         ]
+
+    def _wire_prompt_token(
+        self, token_id: int, logprob: float | None, rank: int | None, top: list[tuple[int, float]]
+    ) -> dict:
+        data = list(self.base.tokenizer.token_bytes(token_id))
+        return {"id": token_id, "logprob": logprob, "rank": rank, "bytes": data, "top": self._wire_top(top)}
 
     def _choice(self, index: int) -> dict:
         text, end, tokens = self._texts[index], self._ends[index], self._tokens[index]

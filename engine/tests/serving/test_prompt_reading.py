@@ -73,7 +73,13 @@ def test_every_token_of_a_prompt_has_the_logprob_and_rank_of_a_plain_forward_pas
     [result] = outcomes(base, batcher_of(base), [scoring(ids)])
     expected = expected_logprobs(oracle, ids)
     first, *rest = result["prompt_logprobs"]
-    assert first is None
+    assert first == {
+        "id": ids[0],
+        "logprob": None,
+        "rank": None,
+        "bytes": list(base.tokenizer.token_bytes(ids[0])),
+        "top": [],
+    }
     assert [token["id"] for token in rest] == ids[1:]
     for place, token in enumerate(rest):
         row = expected[place]
@@ -108,7 +114,9 @@ def test_what_is_cached_of_a_prompt_is_scored_too(tiny):
 
 def test_a_prompt_of_one_token_has_nothing_to_score(tiny):
     base, _ = tiny
-    assert outcomes(base, batcher_of(base), [scoring([5])])[0]["prompt_logprobs"] == [None]
+    assert outcomes(base, batcher_of(base), [scoring([5])])[0]["prompt_logprobs"] == [
+        {"id": 5, "logprob": None, "rank": None, "bytes": list(base.tokenizer.token_bytes(5)), "top": []}
+    ]
 
 
 def test_a_prompt_that_fills_the_context_is_scored_where_nothing_is_sampled(tiny):
@@ -185,8 +193,8 @@ def test_prompts_are_scored_and_embedded_beside_running_rows(tiny):
             assert result["embedding"] == pytest.approx(alone["embedding"], abs=1e-6)
             continue
         assert [t["id"] for t in result["choices"][0]["tokens"]] == [t["id"] for t in alone["choices"][0]["tokens"]]
-        for ours, theirs in zip(result["prompt_logprobs"] or [], alone["prompt_logprobs"] or [], strict=True):
-            assert ours is theirs is None or ours["logprob"] == pytest.approx(theirs["logprob"], abs=1e-5)
+        for ours, theirs in zip(*((found["prompt_logprobs"] or [])[1:] for found in (result, alone)), strict=True):
+            assert ours["logprob"] == pytest.approx(theirs["logprob"], abs=1e-5)
 
 
 def test_a_scored_row_that_had_to_make_room_is_not_scored_again(tiny):

@@ -142,6 +142,19 @@ def test_a_chat_that_never_began_has_used_nothing(client, chat):
     assert failed["usage"] is None
 
 
+def test_an_embedding_has_a_place_in_the_batch_until_it_is_cancelled(client, base):
+    _, result = client.call("embed", {"base": base, "adapter": None, "prompt": "the rain"})
+    assert (len(result["embedding"]), len(result["prompt_token_ids"])) == (64, 7)
+    long = {"base": base, "adapter": None, "prompt_token_ids": [1] * 500}
+    calls = [client.send("embed", long) for _ in range(40)]
+    for call in calls:
+        client.send("chat.cancel", {"id": call})
+    error = client.outcome(calls[-1])[1]["error"]
+    assert error["kind"] == "cancelled"
+    while (status := client.call("status", {})[1])["running"] + status["waiting"]:
+        time.sleep(0.01)
+
+
 def test_a_closed_connection_cancels_its_calls(engine, client, chat):
     other = Client(str(engine.path))
     other.send("chat", chat(sampling={"max_tokens": 480, "ignore_eos": True}, n=20))

@@ -49,6 +49,15 @@ describe("calls", () => {
     expect((await call.result).choices[0]?.finish_reason).toBe("stop")
   })
 
+  test("an embedding that nobody waits for is cancelled at the engine", async () => {
+    const engine = start(new FakeEngine({ embed: (_, call) => untilCancelled(call) }))
+    await engine.ready(5000)
+    const controller = new AbortController()
+    const call = engine.call("embed", { base, adapter: null, prompt: "x" }, controller.signal)
+    controller.abort(new Error("the client left"))
+    await expect(call.result).rejects.toMatchObject({ kind: "cancelled", message: "cancelled" })
+  })
+
   test("an engine error keeps its kind, message and parameter", async () => {
     const engine = start(new FakeEngine({ chat: refuse }))
     await engine.ready(5000)

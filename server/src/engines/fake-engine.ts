@@ -155,6 +155,7 @@ const defaultHandlers: FakeHandlers = {
     path: base.path ?? "/nowhere",
   }),
   chat: fakeChat,
+  embed: () => ({ prompt_token_ids: [1, 2, 3], cached_tokens: 0, completion_tokens: 0, embedding: [0.6, -0.8] }),
   "chat.cancel": () => ({}),
   tokenize: () => ({ token_ids: [1, 2, 3], max_model_len: 2048 }),
   detokenize: ({ token_ids }) => ({ text: token_ids.map((id) => `<${id}>`).join("") }),
@@ -191,7 +192,23 @@ function fakeChat(params: EngineParams<"chat">, call: FakeCall) {
     }
     return { index, content, reasoning: null, tool_calls: [], ...finish }
   })
-  return { ...prompt, completion_tokens: tokens.length * choices.length, choices }
+  const prompt_logprobs = params.prompt_logprobs == null ? null : fakePromptLogprobs(params.prompt_logprobs)
+  return { ...prompt, completion_tokens: tokens.length * choices.length, choices, prompt_logprobs }
+}
+
+/** Of the prompt `ABC`: its tokens are 1, 2, 3, the k-th likeliest token at each place is 300+k, written `x`, `y`, `z` … */
+function fakePromptLogprobs(count: number) {
+  return [1, 2, 3].map((id, place) => ({
+    id,
+    logprob: place === 0 ? null : -place,
+    rank: place === 0 ? null : 7,
+    bytes: [64 + id],
+    top: Array.from({ length: place === 0 ? 0 : count }, (_, k) => ({
+      id: 300 + k,
+      logprob: -0.25 * (k + 1),
+      bytes: [120 + k],
+    })),
+  }))
 }
 
 /** One gradient step per line of the data file; the same events each time it is called for a job. */

@@ -52,6 +52,8 @@ export type ChatEvent = EngineEvent<"chat">
 /** What the engine is asked, but for what the gateway itself knows. */
 export type SamplingCall = Omit<EngineParams<"chat">, "base" | "adapter" | "cache_salt" | "tenant">
 
+export type EmbedCall = Pick<EngineParams<"embed">, "prompt" | "prompt_token_ids">
+
 export interface CompletionRequest {
   requestId: string
   caller: Caller
@@ -166,16 +168,29 @@ export class Gateway {
   }
 
   /** @throws {HeddleError} */
-  async complete(admitted: AdmittedRequest, call: SamplingCall, signal: AbortSignal): Promise<EngineResult<"chat">> {
-    const params = chatParams(admitted, call)
-    const sample = () => this.#engine.call("chat", params, signal).result
+  complete(admitted: AdmittedRequest, call: SamplingCall, signal: AbortSignal): Promise<EngineResult<"chat">> {
+    return this.#compute("chat", admitted, chatParams(admitted, call), signal)
+  }
+
+  /** The vector of a prompt. @throws {HeddleError} */
+  embed(admitted: AdmittedRequest, prompt: EmbedCall, signal: AbortSignal): Promise<EngineResult<"embed">> {
+    return this.#compute("embed", admitted, { ...prompt, ...whatServes(admitted) }, signal)
+  }
+
+  async #compute<M extends "chat" | "embed">(
+    method: M,
+    admitted: AdmittedRequest,
+    params: EngineParams<M>,
+    signal: AbortSignal,
+  ): Promise<EngineResult<M>> {
+    const compute = () => this.#engine.call(method, params, signal).result
     const used = admitted.usage.newCall()
     try {
       await this.#ready()
-      const result = await sample().catch(async (error: unknown) => {
+      const result = await compute().catch(async (error: unknown) => {
         if (!isLost(error)) throw error
         await this.#ready()
-        return sample()
+        return compute()
       })
       used.end(result)
       return result
@@ -282,9 +297,12 @@ function usageOwner(
 }
 
 function chatParams(admitted: AdmittedRequest, call: SamplingCall): EngineParams<"chat"> {
-  const { base, adapter } = admitted.served
+  return { ...call, ...whatServes(admitted) }
+}
+
+function whatServes({ served: { base, adapter }, request, cacheSalt }: AdmittedRequest) {
   // A user, not a project: projects cost nothing to make, and each would be one turn more.
-  return { ...call, base, adapter, tenant: admitted.request.caller.userId, cache_salt: admitted.cacheSalt }
+  return { base, adapter, tenant: request.caller.userId, cache_salt: cacheSalt }
 }
 
 function weightsKey({ base, adapter }: ServedModel): string {

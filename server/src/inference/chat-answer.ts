@@ -3,6 +3,7 @@ import type { ChatChoice, EngineChatResult, EngineToolCall } from "../wire/engin
 import type { Usage } from "../wire/inference/sampling.ts"
 import type { ShownTokens } from "./completion-request.ts"
 import { idsMember, logprobsJson } from "./logprobs.ts"
+import { promptLogprobsMember } from "./prompt-logprobs.ts"
 
 export interface AnswerFrame {
   id: string
@@ -11,6 +12,8 @@ export interface AnswerFrame {
   /** As the client wrote it. */
   model: string
   shown: ShownTokens
+  /** How many alternatives to each token of the prompt; null: nothing is said of the prompt. */
+  promptLogprobs: number | null
   /** false: only the first tool call of a turn is kept. */
   parallelToolCalls: boolean
   /** null: a base model, whose completions are not kept for training. */
@@ -22,7 +25,7 @@ export function chatAnswerJson(frame: AnswerFrame, result: EngineChatResult): st
   const choices = result.choices.map((choice) => choiceJson(frame, choice, promptIds))
   return (
     `{"id":"${frame.id}","object":"chat.completion","created":${frame.created},"model":${JSON.stringify(frame.model)},` +
-    `"choices":[${choices.join(",")}]${promptIds},"usage":${JSON.stringify(toUsage(result))}}`
+    `"choices":[${choices.join(",")}]${promptIds}${promptLogprobsMember(result.prompt_logprobs, frame.promptLogprobs)},"usage":${JSON.stringify(toUsage(result))}}`
   )
 }
 

@@ -33,6 +33,7 @@ export function frameOf(body: ChatRequest, admitted: AdmittedRequest): ChunkFram
     created: unixSeconds(),
     model: body.model,
     shown: shownTokens(body, body.logprobs ?? null, admitted),
+    promptLogprobs: body.prompt_logprobs ?? null,
     parallelToolCalls: body.parallel_tool_calls ?? true,
     ledgerKey: admitted.served.trained === null ? null : (index) => ledgerKey(id, index),
     n: body.n ?? 1,

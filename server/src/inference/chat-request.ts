@@ -5,11 +5,13 @@ import { toEngineTools } from "./chat-tools.ts"
 import { toSampling } from "./sampling.ts"
 import { toStructuredOutput } from "./structured-output.ts"
 import { templateVariables } from "./template-variables.ts"
-import { refused, refuseUnsupported } from "./unsupported.ts"
+import { refused, refusePromptLogprobsOfStream, refuseUnsupported } from "./unsupported.ts"
 
 /** @throws {HeddleError} `invalid_request` for what is well-formed and cannot be served. */
 export function toChatCall(body: ChatRequest): SamplingCall {
   refuseUnsupported(body)
+  refusePromptLogprobsOfStream(body)
+  if (body["echo"] === true) throw refused("echo", "only for /v1/completions; the prompt's ids are in prompt_token_ids")
   const topLogprobs = body.top_logprobs ?? 0
   if (topLogprobs > 0 && body.logprobs !== true) throw refused("top_logprobs", "needs logprobs: true")
   const continues = body.continue_final_message ?? false
@@ -28,6 +30,7 @@ export function toChatCall(body: ChatRequest): SamplingCall {
     add_generation_prompt: body.add_generation_prompt ?? !continues,
     continue_final_message: continues,
     n: body.n ?? 1,
+    prompt_logprobs: body.prompt_logprobs ?? null,
     sampling: toSampling(body, body.max_completion_tokens ?? body.max_tokens ?? null, topLogprobs),
   }
 }

@@ -2,6 +2,7 @@
 import type { Route } from "../http/route.ts"
 import { chatRoutes } from "./chat-routes.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
+import { embeddingRoutes } from "./embedding-routes.ts"
 import { healthRoutes } from "./health-routes.ts"
 import { modelRoutes } from "./model-routes.ts"
 import { textCompletionRoutes } from "./text-completion-routes.ts"
@@ -12,6 +13,7 @@ export function inferenceRoutes(dependencies: InferenceDependencies): Route[] {
   return [
     ...chatRoutes(dependencies),
     ...textCompletionRoutes(dependencies),
+    ...embeddingRoutes(dependencies),
     ...modelRoutes(dependencies),
     ...tokenizeRoutes(dependencies),
     ...usageRoutes(dependencies),

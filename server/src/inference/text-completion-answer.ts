@@ -1,33 +1,87 @@
 /** Text completions: engine results to the wire's older shape (inference-api 9). */
-import type { ChatChoice, TokenLogprob } from "../wire/engine/chat.ts"
+import type { SamplingCall } from "../gateway/gateway.ts"
+import type { ChatChoice, EngineChatResult, PromptLogprob, TokenLogprob } from "../wire/engine/chat.ts"
+import type { Usage } from "../wire/inference/sampling.ts"
 import type { TextChoice } from "../wire/inference/text-completion.ts"
 import type { ShownTokens } from "./completion-request.ts"
 import { tokenText } from "./logprobs.ts"
+import { promptLogprobsMember } from "./prompt-logprobs.ts"
 
 export interface TextFrame {
   id: string
   created: number
   model: string
   shown: ShownTokens
+  /** The prompt is answered, too. */
+  echo: boolean
+  /** Alternatives to each token of the text. */
+  numTop: number
+  /** The same for each token of the prompt, in `prompt_logprobs`; null: that member is left out. */
+  promptLogprobs: number | null
   ledgerKey: ((index: number) => string) | null
 }
 
-/** `index`: its place among all prompts' choices. */
-export function textChoice(frame: TextFrame, choice: ChatChoice, index: number, promptTokenIds: number[]): TextChoice {
+/** The answer as JSON text. `results`: of each prompt, in the order of `calls`. */
+export function textAnswerJson(
+  frame: TextFrame,
+  calls: readonly SamplingCall[],
+  results: readonly EngineChatResult[],
+  usage: Usage,
+): string {
+  const { id, created, model } = frame
+  const choices = results.flatMap((result, place) => {
+    const prompt = calls[place]?.prompt ?? null
+    const promptLogprobs = promptLogprobsMember(result.prompt_logprobs, frame.promptLogprobs)
+    return result.choices.map((choice) => {
+      const json = JSON.stringify(
+        textChoice(frame, choice, place * result.choices.length + choice.index, result, prompt),
+      )
+      return `${json.slice(0, -1)}${promptLogprobs}}`
+    })
+  })
+  const head = JSON.stringify({ id, object: "text_completion", created, model }).slice(0, -1)
+  return `${head},"choices":[${choices.join(",")}],"usage":${JSON.stringify(usage)}}`
+}
+
+/** `index`: its place among all prompts' choices. `prompt`: its text, null where it was given as token ids. */
+function textChoice(
+  frame: TextFrame,
+  choice: ChatChoice,
+  index: number,
+  result: EngineChatResult,
+  prompt: string | null,
+): TextChoice {
+  const { shown } = frame
+  const echoed = frame.echo ? (result.prompt_logprobs ?? []) : []
+  const before = frame.echo ? (prompt ?? textOf(echoed)) : ""
+  const ids = { token_ids: choice.tokens.map(({ id }) => id), prompt_token_ids: result.prompt_token_ids }
   return {
     index,
-    text: choice.content ?? "",
-    logprobs: textLogprobs(choice.tokens, frame.shown, 0),
+    text: `${before}${choice.content ?? ""}`,
+    logprobs: textLogprobs([...echoed.map((token) => toEchoed(token, frame.numTop)), ...choice.tokens], shown, 0),
     finish_reason: choice.finish_reason === "length" ? "length" : "stop",
     stop_reason: choice.stop_reason,
-    ...(frame.shown.ids ? { token_ids: choice.tokens.map(({ id }) => id), prompt_token_ids: promptTokenIds } : {}),
+    ...(shown.ids ? ids : {}),
     ...(frame.ledgerKey === null ? {} : { heddle_ledger_key: frame.ledgerKey(index) }),
   }
 }
 
+/** A character may take several tokens. */
+function textOf(tokens: readonly PromptLogprob[]): string {
+  return Buffer.from(tokens.flatMap(({ bytes }) => bytes)).toString()
+}
+
+type TextToken = Omit<TokenLogprob, "logprob"> & { logprob: number | null }
+
+/** As vLLM: a token of the prompt is among its own alternatives. */
+function toEchoed({ id, logprob, bytes, top }: PromptLogprob, numTop: number): TextToken {
+  const others = top.slice(0, numTop).filter((other) => other.id !== id)
+  return { id, logprob, bytes, top: logprob === null ? [] : [{ id, logprob, bytes }, ...others] }
+}
+
 /** `offset`: characters of the text before these tokens. */
 export function textLogprobs(
-  tokens: readonly TokenLogprob[],
+  tokens: readonly TextToken[],
   { logprobs, byId }: ShownTokens,
   offset: number,
 ): TextChoice["logprobs"] {
@@ -37,11 +91,24 @@ export function textLogprobs(
   return {
     tokens: tokens.map(nameOf),
     token_logprobs: tokens.map((token) => token.logprob),
-    top_logprobs: tokens.map((token) => Object.fromEntries(token.top.map((other) => [nameOf(other), other.logprob]))),
+    top_logprobs: tokens.map(({ logprob, top }) => (logprob === null ? null : likeliestByName(top, nameOf))),
     text_offset: tokens.map((token) => {
       const start = place
       place += tokenText(token.bytes).length
       return start
     }),
   }
+}
+
+/** Of tokens with one name, such as U+FFFD for parts of characters, the likeliest stays: clients look for the maximum. */
+function likeliestByName(
+  top: TokenLogprob["top"],
+  nameOf: (token: TokenLogprob["top"][number]) => string,
+): Record<string, number> {
+  const byName = new Map<string, number>()
+  for (const token of top) {
+    const name = nameOf(token)
+    byName.set(name, Math.max(token.logprob, byName.get(name) ?? -Infinity))
+  }
+  return Object.fromEntries(byName)
 }

@@ -5,16 +5,18 @@ import type { AdmittedRequest, ChatEvent, Gateway, SamplingCall } from "../gatew
 import { type Route, route } from "../http/route.ts"
 import type { ChatChoice, EngineChatResult, TokenLogprob } from "../wire/engine/chat.ts"
 import { textCompletion, textCompletionRequest, type TextCompletionRequest } from "../wire/inference/text-completion.ts"
+import { askAll } from "./ask-all.ts"
 import { toUsage } from "./chat-answer.ts"
 import { admit, completionId, shownTokens, unixSeconds } from "./completion-request.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
 import { event, sendEvents } from "./event-stream.ts"
 import { withExactFields } from "./exact-fields.ts"
+import { toPrompts } from "./prompts.ts"
 import { collectTokens, toSampled } from "./sampled-choice.ts"
 import { toSampling } from "./sampling.ts"
 import { exactStructuredFields, toStructuredOutput } from "./structured-output.ts"
-import { textChoice, type TextFrame, textLogprobs } from "./text-completion-answer.ts"
-import { refused, refuseUnsupported } from "./unsupported.ts"
+import { textAnswerJson, type TextFrame, textLogprobs } from "./text-completion-answer.ts"
+import { refused, refusePromptLogprobsOfStream, refuseUnsupported } from "./unsupported.ts"
 
 /** Several prompts of one request are as many engine calls. */
 const maximumPrompts = 256
@@ -43,8 +45,12 @@ export function textCompletionRoutes({ gateway, limits }: InferenceDependencies)
         const admitted = await admit(gateway, context, sizeOf(calls, promptsAtOnce))
         const frame = frameOf(body, admitted)
         try {
-          if (body.stream !== true) return await plainAnswer(gateway, admitted, calls, promptsAtOnce, frame, signal)
-          await sendEvents(reply, chunks(gateway, admitted, calls, frame, body, signal))
+          if (body.stream === true) {
+            await sendEvents(reply, chunks(gateway, admitted, calls, frame, body, signal))
+          } else {
+            const answer = await plainAnswer(gateway, admitted, calls, promptsAtOnce, frame, signal)
+            reply.type("application/json; charset=utf-8").send(answer)
+          }
         } catch (error) {
           await admitted.release()
           throw error
@@ -62,13 +68,20 @@ function frameOf(body: TextCompletionRequest, admitted: AdmittedRequest): TextFr
     model: body.model,
     // Here a number: how many alternatives each comes with.
     shown: shownTokens(body, body.logprobs == null ? null : true, admitted),
-    ledgerKey: admitted.served.trained === null ? null : (index) => ledgerKey(id, index),
+    echo: body.echo === true,
+    numTop: body.logprobs ?? 0,
+    promptLogprobs: body.prompt_logprobs ?? null,
+    // Where nothing is sampled there is nothing to train on.
+    ledgerKey: admitted.served.trained === null || body.max_tokens === 0 ? null : (index) => ledgerKey(id, index),
   }
 }
 
 /** One engine call per prompt. */
 function toCalls(body: TextCompletionRequest): SamplingCall[] {
   refuseUnsupported(body)
+  const prompt_logprobs = askedOfPrompt(body)
+  if (body.max_tokens === 0 && prompt_logprobs === null)
+    throw refused("max_tokens", "must be at least 1, or 0 with echo: true or prompt_logprobs")
   const n = body.n ?? 1
   if (body.best_of != null && body.best_of !== n) throw refused("best_of", "only the value of n is supported")
   const prompts = toPrompts(body.prompt)
@@ -76,7 +89,14 @@ function toCalls(body: TextCompletionRequest): SamplingCall[] {
   // OpenAI's own default of 16 tokens; vLLM has it too.
   const sampling = toSampling(body, body.max_tokens ?? 16, body.logprobs ?? 0)
   const structured_output = toStructuredOutput(body)
-  return prompts.map((prompt) => ({ ...prompt, n, sampling, structured_output }))
+  return prompts.map((prompt) => ({ ...prompt, n, sampling, structured_output, prompt_logprobs }))
+}
+
+/** How many alternatives each token of the prompt needs; null: nothing is said of the prompt. */
+function askedOfPrompt({ echo, stream, logprobs, prompt_logprobs: asked }: TextCompletionRequest): number | null {
+  if (stream === true && echo === true) throw refused("echo", "not together with stream: true")
+  refusePromptLogprobsOfStream({ stream, prompt_logprobs: asked })
+  return echo === true ? Math.max(asked ?? 0, logprobs ?? 0) : (asked ?? null)
 }
 
 function mostAtOnce(calls: readonly SamplingCall[]): number {
@@ -88,14 +108,6 @@ function sizeOf(calls: readonly SamplingCall[], promptsAtOnce: number): RequestS
   return { prompts: promptsAtOnce, choices: promptsAtOnce * choicesOf(calls), maxTokens }
 }
 
-function toPrompts(prompt: TextCompletionRequest["prompt"]): Pick<SamplingCall, "prompt" | "prompt_token_ids">[] {
-  if (typeof prompt === "string") return [{ prompt }]
-  if (typeof prompt[0] === "number") return [{ prompt_token_ids: prompt as number[] }]
-  return (prompt as (string | number[])[]).map((each) =>
-    typeof each === "string" ? { prompt: each } : { prompt_token_ids: each },
-  )
-}
-
 async function plainAnswer(
   gateway: Gateway,
   admitted: AdmittedRequest,
@@ -103,51 +115,19 @@ async function plainAnswer(
   promptsAtOnce: number,
   frame: TextFrame,
   signal: AbortSignal,
-) {
-  const results = await completeAll(gateway, admitted, calls, promptsAtOnce, signal)
-  const total = sum(results)
-  const sampled = results.flatMap((result, place) => sampledOf(result, place, (choice) => choice.tokens))
+): Promise<string> {
+  const results = await askAll(calls, promptsAtOnce, signal, (call, either) => gateway.complete(admitted, call, either))
+  const samples = samplingOf(calls).max_tokens !== 0
+  const sampled = results.flatMap((result, place) =>
+    samples ? sampledOf(result, place, (choice) => choice.tokens) : [],
+  )
   await gateway.record(admitted, {
     id: frame.id,
     sampling: samplingOf(calls),
     choices: sampled,
   })
   await admitted.release()
-  const choices = results.flatMap((result, place) =>
-    result.choices.map((choice) =>
-      textChoice(frame, choice, place * result.choices.length + choice.index, result.prompt_token_ids),
-    ),
-  )
-  const { id, created, model } = frame
-  return { id, object: "text_completion" as const, created, model, choices, usage: toUsage(total) }
-}
-
-/** When one fails, the rest is cancelled, as its answer would go nowhere, and what it has used is counted. */
-async function completeAll(
-  gateway: Gateway,
-  admitted: AdmittedRequest,
-  calls: readonly SamplingCall[],
-  promptsAtOnce: number,
-  signal: AbortSignal,
-): Promise<EngineChatResult[]> {
-  const over = new AbortController()
-  const either = AbortSignal.any([signal, over.signal])
-  const results: EngineChatResult[] = []
-  const next = calls.entries()
-  const completeOneByOne = async () => {
-    for (const [place, call] of next) {
-      either.throwIfAborted()
-      results[place] = await gateway.complete(admitted, call, either)
-    }
-  }
-  const asked = Array.from({ length: promptsAtOnce }, completeOneByOne)
-  try {
-    await Promise.all(asked)
-    return results
-  } finally {
-    over.abort()
-    await Promise.allSettled(asked)
-  }
+  return textAnswerJson(frame, calls, results, toUsage(sum(results)))
 }
 
 /** Choices of prompt `place`, numbered over all prompts. */

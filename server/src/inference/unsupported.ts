@@ -15,7 +15,6 @@ const refusals: Record<string, { asks: (value: unknown) => boolean; why: string 
   },
   documents: { asks: isNonEmpty, why: "documents are not supported; put them into a message" },
   bad_words: { asks: isNonEmpty, why: "bad_words is not supported; use logit_bias with token ids" },
-  prompt_logprobs: { asks: isSet, why: "logprobs of the prompt are not supported" },
   logprob_token_ids: {
     asks: isNonEmpty,
     why: "logprobs of chosen tokens are not supported; use top_logprobs",
@@ -24,10 +23,6 @@ const refusals: Record<string, { asks: (value: unknown) => boolean; why: string 
   thinking_token_budget: {
     asks: isSet,
     why: "thinking budgets are not supported; use max_completion_tokens",
-  },
-  echo: {
-    asks: (value) => value === true,
-    why: "echo is not supported; the prompt's ids are in prompt_token_ids",
   },
   suffix: { asks: isNonEmpty, why: "suffix is not supported" },
   use_beam_search: { asks: (value) => value === true, why: "beam search is not supported; use n" },
@@ -39,6 +34,13 @@ export function refuseUnsupported(body: Record<string, unknown>): void {
   for (const field in body) {
     const refusal = Object.hasOwn(refusals, field) ? refusals[field] : undefined
     if (refusal !== undefined && refusal.asks(body[field])) throw refused(field, refusal.why)
+  }
+}
+
+/** As in vLLM: a stream begins before they are known. @throws {HeddleError} */
+export function refusePromptLogprobsOfStream(body: { stream?: unknown; prompt_logprobs?: unknown }): void {
+  if (body.stream === true && isSet(body.prompt_logprobs)) {
+    throw refused("prompt_logprobs", "not together with stream: true")
   }
 }
 

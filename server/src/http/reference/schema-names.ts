@@ -40,7 +40,9 @@ import * as thread from "../../wire/evaluation/thread.ts"
 import * as usageStats from "../../wire/evaluation/usage-stats.ts"
 import * as usage from "../../wire/evaluation/usage.ts"
 import * as chat from "../../wire/inference/chat.ts"
+import * as embeddings from "../../wire/inference/embeddings.ts"
 import * as modelCards from "../../wire/inference/models.ts"
+import * as promptLogprobs from "../../wire/inference/prompt-logprobs.ts"
 import * as sampling from "../../wire/inference/sampling.ts"
 import * as structuredOutput from "../../wire/inference/structured-output.ts"
 import * as textCompletion from "../../wire/inference/text-completion.ts"
@@ -113,7 +115,9 @@ const modules: readonly (readonly [prefix: string, exported: Exports])[] = [
   ["Agent", spanStats],
   ["Agent", spanValues],
   ["", chat],
+  ["", embeddings],
   ["", modelCards],
+  ["", promptLogprobs],
   ["", sampling],
   ["", structuredOutput],
   ["", textCompletion],

@@ -89,11 +89,11 @@ export const tokenLogprob = z.object({
   top: z.array(alternative).default([]),
 })
 
-/** A token of the prompt after the first. `rank`: 1 for the likeliest. */
+/** A token of the prompt. `rank`: 1 for the likeliest. Nothing predicts the first, which has neither. */
 export const promptLogprob = z.object({
   id: z.int(),
-  logprob: z.number(),
-  rank: z.int(),
+  logprob: z.number().nullable(),
+  rank: z.int().nullable(),
   bytes: z.array(z.int()),
   top: z.array(alternative),
 })
@@ -138,8 +138,8 @@ export const chatResult = z.object({
   cached_tokens: z.int(),
   completion_tokens: z.int(),
   choices: z.array(chatChoice),
-  /** As long as the prompt, with null for its first token; null unless asked for. */
-  prompt_logprobs: z.array(promptLogprob.nullable()).nullable().default(null),
+  /** As long as the prompt; null unless asked for. */
+  prompt_logprobs: z.array(promptLogprob).nullable().default(null),
 })
 
 /** `embed`: one vector for a prompt, the mean of its tokens' last hidden states, of length 1. Cancelled by `chat.cancel`. */

@@ -1,5 +1,6 @@
 /** `POST /v1/chat/completions`: inference-api 3 to 6, training-api 4.4 and 4.5. */
 import { z } from "zod"
+import { promptLogprobs } from "./prompt-logprobs.ts"
 import { samplingFields, usage } from "./sampling.ts"
 import { structuredFields } from "./structured-output.ts"
 
@@ -106,6 +107,7 @@ export const chatCompletion = z.object({
   model: z.string(),
   choices: z.array(chatChoice),
   prompt_token_ids: z.array(z.int()).optional(),
+  prompt_logprobs: promptLogprobs.optional(),
   usage,
 })
 

@@ -33,6 +33,7 @@ export const samplingFields = {
   ignore_eos: flag,
   include_stop_str_in_output: flag,
   skip_special_tokens: flag,
+  prompt_logprobs: z.int().min(0).max(20).nullish(),
   return_token_ids: flag,
   return_tokens_as_token_ids: flag,
   cache_salt: z.string().min(1).max(1024).nullish(),

@@ -1,5 +1,6 @@
 /** `POST /v1/completions`: inference-api 1 and 9. */
 import { z } from "zod"
+import { promptLogprobs } from "./prompt-logprobs.ts"
 import { samplingFields, usage } from "./sampling.ts"
 import { structuredFields } from "./structured-output.ts"
 
@@ -12,6 +13,8 @@ export const textCompletionRequest = z.looseObject({
     [z.string(), z.array(z.string()).min(1), ids, z.array(ids).min(1)],
     "a text, a list of texts, a list of token ids or a list of such lists; no list may be empty",
   ),
+  /** 0 only with `echo` or `prompt_logprobs`. */
+  max_tokens: z.int().min(0).nullish(),
   /** How many alternatives a token's logprob comes with; here a number, in chat a flag. */
   logprobs: z.int().min(0).max(20).nullish(),
   best_of: z.int().nullish(),
@@ -21,8 +24,9 @@ export const textCompletionRequest = z.looseObject({
 
 const logprobs = z.object({
   tokens: z.array(z.string()),
-  token_logprobs: z.array(z.number()),
-  top_logprobs: z.array(z.record(z.string(), z.number())),
+  /** null: the first token of an echoed prompt, which nothing predicts. */
+  token_logprobs: z.array(z.number().nullable()),
+  top_logprobs: z.array(z.record(z.string(), z.number()).nullable()),
   text_offset: z.array(z.int()),
 })
 
@@ -36,6 +40,7 @@ export const textChoice = z.object({
   /** Of a base model not with `return_token_ids: false`. */
   token_ids: z.array(z.int()).optional(),
   prompt_token_ids: z.array(z.int()).optional(),
+  prompt_logprobs: promptLogprobs.optional(),
   heddle_ledger_key: z.string().optional(),
 })
 

@@ -211,6 +211,10 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
     headers: { "openai-project": projectId },
     body: { model, prompt: "hello" },
   })),
+  "POST /v1/embeddings": write(({ artifact: model, projectId }) => ({
+    headers: { "openai-project": projectId },
+    body: { model, input: "hello" },
+  })),
   "GET /v1/models": read(({ projectId }) => ({ headers: { "openai-project": projectId } })),
   "GET /v1/models/*": read(({ artifact }) => ({ params: { "*": artifact } })),
   "POST /tokenize": read(({ artifact: model }) => ({ body: { model, prompt: "hello" } })),

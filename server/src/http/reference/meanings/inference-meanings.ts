@@ -50,7 +50,12 @@ export const inferenceMeanings: Meanings = {
     add_generation_prompt:
       "Whether the prompt ends where the assistant's answer begins; absent: yes, unless `continue_final_message`.",
     continue_final_message: "Go on with the last message instead of beginning one; absent: no.",
-    echo: "Answer the prompt too; true is refused.",
+    echo: "Answer the prompt too, before the text; with `logprobs` its tokens come as well. Not in a stream.",
+    prompt_logprobs:
+      "Answer log-probabilities of the prompt's tokens, each with so many of the likeliest at its place. Not in a stream.",
+    input: "A text, token ids, or a list of either: a vector is answered for each.",
+    encoding_format: "`base64` answers a vector as float32 values in little-endian order; absent: `float`, as numbers.",
+    dimensions: "Refused: a vector has as many numbers as the model's hidden states.",
     best_of: "Any other value than that of `n` is refused.",
     suffix: "Text behind the answer; refused.",
     purpose: "What the file is for, such as `fine-tune`.",
@@ -82,6 +87,11 @@ export const inferenceMeanings: Meanings = {
     logprob:
       "Natural logarithm of the token's probability by the model alone, before temperature and cut-offs; -9999 where it has none.",
     bytes: "The token in UTF-8, byte by byte: a token may hold part of a character.",
+    prompt_logprobs:
+      "For each token of the prompt, by token id: first its own, then the likeliest at its place, as vLLM has it. Null for the " +
+      "first token, which nothing predicts. Only where the request asks for it.",
+    rank: "How many tokens are at least as likely at this place: 1 for the likeliest.",
+    decoded_token: "The token's text.",
     refusal: "Always null, as OpenAI's clients expect it.",
   },
   schemas: {
@@ -141,6 +151,9 @@ export const inferenceMeanings: Meanings = {
     "ChatRequest.tool_choice.allowed_tools.tools": { type: "`function`." },
     DetokenizeAnswer: { prompt: "The text of the token ids." },
     DetokenizeRequest: { tokens: "The token ids to turn into a text." },
+    Embeddings: { data: "A vector for each input, in their order.", model: "As the request names it." },
+    "Embeddings.data": { index: "Place of the input, from 0.", embedding: "The vector, of length 1." },
+    "Embeddings.usage": { total_tokens: "The same as `prompt_tokens`." },
     ModelCard: {
       id: "What goes into `model` of a request.",
       created: "When the model was made, in Unix seconds; 0 for a base model.",
@@ -160,13 +173,16 @@ export const inferenceMeanings: Meanings = {
     TextChoice: {
       finish_reason:
         "`stop`: the model or a stop text ended it; `length`: a limit of tokens did; null in a stream: it goes on.",
-      text: "The text that was sampled.",
+      text: "The text that was sampled; with `echo` the prompt before it.",
       logprobs: "Null for base models unless `logprobs` is given.",
     },
     "TextChoice.logprobs": {
-      tokens: "Texts of the sampled tokens, or `token_id:<id>` with `return_tokens_as_token_ids`.",
-      token_logprobs: "Natural logarithms of their probabilities by the model alone, before temperature and cut-offs.",
-      top_logprobs: "For each token the likeliest ones at its place, with their log-probabilities.",
+      tokens:
+        "Texts of the sampled tokens, with `echo` of the prompt's before them, or `token_id:<id>` with `return_tokens_as_token_ids`.",
+      token_logprobs:
+        "Natural logarithms of their probabilities by the model alone, before temperature and cut-offs; null for the first token of a prompt.",
+      top_logprobs:
+        "For each token the likeliest ones at its place, with their log-probabilities; of a prompt's tokens the token itself, too.",
       text_offset: "Where each token begins in the text, in UTF-16 code units.",
     },
     TextCompletion: {
@@ -175,7 +191,7 @@ export const inferenceMeanings: Meanings = {
     },
     TextCompletionRequest: {
       logprobs: "With how many of the likeliest tokens at each place log-probabilities come; absent: none come.",
-      max_tokens: "The most tokens to sample for each choice; absent: 16.",
+      max_tokens: "The most tokens to sample for each choice; absent: 16. 0 only with `echo` or `prompt_logprobs`.",
     },
     TokenizeAnswer: {
       tokens: "Token ids of the prompt.",

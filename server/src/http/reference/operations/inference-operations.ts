@@ -11,8 +11,16 @@ export const inferenceOperations: Operations = {
     example: () => ({ body: { model, messages, max_completion_tokens: 8, temperature: 0 } }),
   },
   "POST /v1/completions": {
-    description: "The text goes to the model as it is.",
+    description:
+      "The text goes to the model as it is. `echo: true` answers it too, with `logprobs` also the log-probabilities of its " +
+      "tokens; together with `max_tokens: 0` nothing is sampled.",
     example: () => ({ body: { model, prompt: "4+5=", max_tokens: 8 } }),
+  },
+  "POST /v1/embeddings": {
+    description:
+      "The vector of a text is the mean of the last hidden states of its tokens, of length 1: of the base model, or as a " +
+      "checkpoint has changed it. No model here is trained for embeddings.",
+    example: () => ({ body: { model, input: ["4+5=", "the rain"] } }),
   },
   "GET /v1/models": { description: "Those that the key may ask. Each name goes into `model` of a chat." },
   "GET /v1/models/*": {
