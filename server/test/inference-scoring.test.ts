@@ -225,7 +225,7 @@ describe("inference-api 9: embeddings", () => {
     ])
     const bytes = Buffer.from(packed.data[0]?.embedding as string, "base64")
     expect(bytes.length).toBe(512)
-    const first = (numbers.data[0]?.embedding as number[])[0] as number
+    const [first = 0] = (numbers.data[0]?.embedding ?? []) as number[]
     expect(bytes.readFloatLE(0)).toBeCloseTo(first, 6)
     expect(first).toBeCloseTo(-0.0809, 4)
   })
