@@ -330,3 +330,35 @@ def test_a_model_is_found_by_its_artifact_name(client: OpenAI, trained: str, suf
 def test_an_unknown_artifact_is_not_found(client: OpenAI) -> None:
     with pytest.raises(openai.NotFoundError):
         client.models.retrieve("wandb-artifact:///local/compat/none:step1")
+
+
+@covers("completions-echo")
+def test_a_text_is_scored_without_sampling(client: OpenAI, trained: str) -> None:
+    for model in ("heddle/tiny", trained):
+        completion = client.completions.create(model=model, prompt="3 + 4 = 7", echo=True, max_tokens=0, logprobs=2)
+        (choice,) = completion.choices
+        found = choice.logprobs
+        assert found is not None
+        assert found.tokens
+        assert found.token_logprobs
+        assert found.top_logprobs
+        assert found.text_offset
+        assert choice.text == "3 + 4 = 7" == "".join(found.tokens)
+        assert found.token_logprobs[0] is None
+        assert all(value < 0 for value in found.token_logprobs[1:])
+        assert all(token in top for token, top in zip(found.tokens[1:], found.top_logprobs[1:], strict=True))
+        assert found.text_offset[0] == 0
+        assert completion.usage is not None
+        assert (completion.usage.prompt_tokens, completion.usage.completion_tokens) == (len(found.tokens), 0)
+
+
+@covers("embeddings-create")
+def test_texts_have_vectors(client: OpenAI) -> None:
+    answer = client.embeddings.create(model="heddle/tiny", input=["3 + 4 = 7", "the rain"])
+    as_numbers = client.embeddings.create(model="heddle/tiny", input="the rain", encoding_format="float")
+    assert [each.index for each in answer.data] == [0, 1]
+    for each in answer.data:
+        assert len(each.embedding) == 128
+        assert sum(value**2 for value in each.embedding) == pytest.approx(1, abs=1e-5)
+    assert answer.data[1].embedding == pytest.approx(as_numbers.data[0].embedding, abs=1e-6)
+    assert answer.usage.prompt_tokens == answer.usage.total_tokens > 0
