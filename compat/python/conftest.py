@@ -33,12 +33,15 @@ IGNORED = {
     "weave": ["test_wire.py", "test_sft.py", "test_art_*.py", "test_openai_*.py", "test_otel_*.py"],
     "openinference": ["test_wire.py", "test_sft.py", "test_art_*.py", "test_openai_*.py", "test_weave_*.py"],
     "openai": ["test_art_*.py", "test_weave_*.py", "test_otel_*.py"],
+    "lm_eval": ["test_[!l]*.py"],
     "wandb": ["test_wire.py", "test_sft.py", "test_art_*.py", "test_openai_*.py", "test_weave_*.py", "test_otel_*.py"],
 }
 for names in (IGNORED[client] for client in IGNORED if client != "wandb"):
     names.append("test_wandb_*.py")
+for names in (IGNORED[client] for client in IGNORED if client != "lm_eval"):
+    names.append("test_lm_eval.py")
 # ART brings weave and wandb along: its environment is known by ART.
-CLIENT = next(name for name in ("art", "weave", "openinference", "openai", "wandb") if find_spec(name))
+CLIENT = next(name for name in ("art", "weave", "openinference", "openai", "lm_eval", "wandb") if find_spec(name))
 collect_ignore_glob = IGNORED[CLIENT]
 if CLIENT == "weave" and not find_spec("weave.vendor"):
     # The generated client came with 0.54.
