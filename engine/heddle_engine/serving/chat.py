@@ -260,7 +260,7 @@ class ChatCall:
     def _wire_prompt(self) -> list[dict]:
         """One entry a token of the prompt; nothing predicts the first."""
         first, *others = self.request.prompt_ids
-        predicted = zip(others, self._prompt_logprobs.tokens, strict=True)
+        predicted = zip(others, self._prompt_logprobs.tokens(), strict=True)
         return [
             self._wire_prompt_token(first, None, None, []),
             *(self._wire_prompt_token(i, _finite(token.logprob), token.rank, token.top) for i, token in predicted),

@@ -3,6 +3,7 @@
 Both need the hidden state of every token, which a cached beginning does not have, so the prompt is computed whole.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,12 +34,19 @@ class PromptToken:
 
 
 class PromptLogprobs:
-    """`tokens` are those of the prompt after the first, which nothing predicts."""
+    """Of the prompt's tokens after the first, which nothing predicts."""
 
     def __init__(self, ids: list[int], num_top: int):
         self._ids, self._num_top = ids, num_top
         self._next = 1
-        self.tokens: list[PromptToken] = []
+        # As numbers side by side: as objects those of a long prompt would take a hundred megabytes.
+        self._parts: list[tuple[Tensor, Tensor, Tensor, Tensor]] = []
+
+    def tokens(self) -> Iterator[PromptToken]:
+        """In the order of the prompt."""
+        for part in self._parts:
+            for logprob, rank, ids, values in zip(*(column.tolist() for column in part), strict=True):
+                yield PromptToken(logprob, rank, list(zip(ids, values, strict=True)))
 
     def read(self, decoder: Decoder, hidden: Tensor) -> None:
         targets = torch.tensor(self._ids[self._next : self._next + len(hidden)], device=hidden.device)
@@ -54,9 +62,8 @@ class PromptLogprobs:
         own = logits.gather(1, targets)
         ranks = (logits > own).sum(-1) + 1
         values, ids = torch.topk(logits, min(self._num_top, logits.shape[1]), -1)
-        columns = ((own - normaliser)[:, 0], ranks, ids, values - normaliser)
-        for logprob, rank, top_ids, top_values in zip(*(column.tolist() for column in columns), strict=True):
-            self.tokens.append(PromptToken(logprob, rank, list(zip(top_ids, top_values, strict=True))))
+        columns = ((own - normaliser)[:, 0], ranks.int(), ids.int(), values - normaliser)
+        self._parts.append(tuple(column.cpu() for column in columns))
 
 
 class MeanState:

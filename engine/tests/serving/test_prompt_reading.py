@@ -142,7 +142,7 @@ def test_logits_of_a_large_vocabulary_are_formed_for_few_tokens_at_a_time(monkey
     reader.read(Decoder(), torch.zeros(150, 8))
     reader.read(Decoder(), torch.zeros(51, 8))
     assert rows == [55, 55, 40, 50]
-    assert len(reader.tokens) == 200
+    assert len(list(reader.tokens())) == 200
 
 
 def test_scored_prompts_and_embeddings_of_adapters_are_those_of_peft(model_folders, peft_models):  # noqa: F811
