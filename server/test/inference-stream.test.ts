@@ -204,7 +204,7 @@ test("inference-api 6: a silent stream is kept alive by comments", async () => {
     yield "data: 2\n\n"
   }
   server.get("/", async (_request, reply) => {
-    await sendEvents(reply, slow(), 25)
+    await sendEvents(reply, slow(), { keepAliveMs: 25 })
     return reply
   })
   const { body } = await server.inject("/")

@@ -23,12 +23,41 @@ export function openaiErrorBody(error: HeddleError): { error: Record<string, unk
   }
 }
 
+/** Anthropic's `error.type` for a status: art-0.5.23 7. */
+const anthropicTypes: Readonly<Record<number, string>> = {
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  504: "timeout_error",
+  529: "overloaded_error",
+}
+
+export function anthropicErrorBody(error: HeddleError): object {
+  const status = statusIn("anthropic", error)
+  const type = anthropicTypes[status] ?? (status >= 500 ? "api_error" : "invalid_request_error")
+  const { issues } = error.details
+  const message = issues?.map(({ loc, msg }) => `${loc.slice(1).join(".") || loc.join(".")}: ${msg}`).join("; ")
+  return { type: "error", error: { type, message: message ?? error.message } }
+}
+
+const overloaded: ReadonlySet<ErrorCode> = new Set(["engine_overloaded", "server_overloaded", "store_overloaded"])
+
+/** The status that an error has in a dialect: Anthropic's knows no 422, and has one of its own for what is too busy. */
+export function statusIn(dialect: ErrorDialect, { status, code }: HeddleError): number {
+  if (dialect !== "anthropic") return status
+  if (overloaded.has(code)) return 529
+  return status === 422 ? 400 : status
+}
+
 const renderers: Record<ErrorDialect, (error: HeddleError) => object> = {
   detail: (error) => ({ detail: error.details.issues ?? error.message }),
   openai: (error) => ({
     ...openaiErrorBody(error),
     ...(error.details.issues === undefined ? {} : { detail: error.details.issues }),
   }),
+  anthropic: anthropicErrorBody,
   reason: reasonBody,
   otlp: (error) => ({ ...statusMembers(error), ...reasonBody(error) }),
   graphql: (error) => ({ errors: [{ message: error.message, extensions: { code: graphqlCode(error) } }] }),

@@ -42,6 +42,22 @@ export const errorSchemas = {
       detail: validationIssues,
     },
   },
+  AnthropicError: {
+    type: "object",
+    required: ["type", "error"],
+    properties: {
+      type: { const: "error" },
+      error: {
+        type: "object",
+        description: "The error, as Anthropic's clients read it.",
+        required: ["type", "message"],
+        properties: {
+          type: text("Kind of error by the status, such as `invalid_request_error`."),
+          message: detail,
+        },
+      },
+    },
+  },
   GraphQLError: {
     type: "object",
     properties: {
@@ -101,6 +117,7 @@ function text(description: string): object {
 const errorOf: Record<ErrorDialect, string> = {
   detail: "DetailError",
   openai: "OpenAIError",
+  anthropic: "AnthropicError",
   reason: "ReasonError",
   graphql: "GraphQLError",
   otlp: "OTLPStatus",
@@ -139,6 +156,10 @@ export function errorResponses(route: Route): Record<string, object> {
     ...(takesBody ? meanings.withBody : {}),
     ...(route.dialect === "reason" ? meanings.ofStore : {}),
     ...Object.fromEntries((route.refusals ?? []).map((status) => [status, meaningOf[status]])),
+  }
+  if (route.dialect === "anthropic") {
+    delete statuses["422"]
+    statuses["529"] = "Too busy; retry later"
   }
   return Object.fromEntries(
     Object.entries(statuses).map(([status, description]) => [

@@ -40,10 +40,13 @@ export interface SessionAuthentication {
   authenticate: (secret: string) => Promise<Identity | null>
 }
 
-/** The key that a request brings; OTLP exporters may send it as `wandb-api-key` (evaluation-store-calls 1.1). */
+/** OTLP exporters may send the key as the first (evaluation-store-calls 1.1), Anthropic's clients as the second (art-0.5.23 7). */
+const keyHeaders = ["wandb-api-key", "x-api-key"] as const
+
+/** The key that a request brings. */
 export function keyOf(headers: IncomingHttpHeaders): string | null {
-  const own = headers["wandb-api-key"]
-  return keyFromAuthorization(headers.authorization) ?? (typeof own === "string" && own !== "" ? own : null)
+  const own = keyHeaders.map((name) => headers[name]).find((value) => typeof value === "string" && value !== "")
+  return keyFromAuthorization(headers.authorization) ?? (own as string | undefined) ?? null
 }
 
 /** The key of an `Authorization` header: `Bearer <key>`, or Basic with user `api` as the wandb SDK sends it. */

@@ -4,7 +4,7 @@ import { diskFull, HeddleError, invalid, saysDiskFull } from "../errors.ts"
 import { JsonTextError } from "../json/json-text-error.ts"
 import type { HeldBody } from "./body-budget.ts"
 import { logFailure } from "./failure-log.ts"
-import { errorBody, errorHeaders } from "./error-dialects.ts"
+import { errorBody, errorHeaders, statusIn } from "./error-dialects.ts"
 import { type Authenticate, type Identity, keyOf, type Principal, type SessionAuthentication } from "./principal.ts"
 import { onceAnswered } from "./once-answered.ts"
 import { isProtobuf, protobufType, statusBytes } from "./otlp-status.ts"
@@ -179,7 +179,9 @@ export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): 
   reply.header("x-request-id", request.id)
   // What a client stored is never run as something else than it is said to be.
   reply.header("x-content-type-options", "nosniff")
-  const { access = "public" } = request.routeOptions.config
+  const { access = "public", dialect } = request.routeOptions.config
+  // Where Anthropic's clients look for it.
+  if (dialect === "anthropic") reply.header("request-id", request.id)
   const isStorable = reply.getHeader("cache-control")?.toString().includes("no-store") !== true
   // A cache on the way, or a browser's on a shared machine, must not keep what only a key may see.
   if (access !== "public" && isStorable) reply.header("cache-control", "no-store")
@@ -195,7 +197,7 @@ export function installErrorHandlers(server: FastifyInstance): void {
   })
   server.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?")[0] ?? ""
-    const hint = withoutVersion.test(path) ? "; the base URL of OpenAI and ART clients ends with /v1" : ""
+    const hint = baseUrlHints.find(([paths]) => paths.test(path))?.[1] ?? ""
     const error = new HeddleError("not_found", `no such path: ${request.method} ${path}${hint}`)
     return send(reply, error, dialectOfPath(request.url))
   })
@@ -210,7 +212,7 @@ export function answerUnroutable(thrown: unknown, request: FastifyRequest, reply
 
 function send(reply: FastifyReply, error: HeddleError, dialect: ErrorDialect) {
   reply.server.refusedRequests.add(reply.request, error)
-  reply.code(error.status).headers(errorHeaders(error))
+  reply.code(statusIn(dialect, error)).headers(errorHeaders(error))
   if (dialect === "otlp" && isProtobuf(reply.request.headers["content-type"])) {
     return reply.type(protobufType).send(statusBytes(error))
   }
@@ -220,11 +222,17 @@ function send(reply: FastifyReply, error: HeddleError, dialect: ErrorDialect) {
 const openaiPaths =
   /^(?:\/v1\/(?:chat|completions|models|embeddings|responses|organization|files|fine_tuning|images|audio|moderations|batches)\b|\/(?:chat\/completions|models|embeddings|responses)\b)/
 const trainingPaths = /^\/(?:v1|preview)\//
+const anthropicPaths = /^\/v1\/(?:v1\/)?messages\b/
 /** What clients ask for whose base URL was given without its `/v1`. */
 const withoutVersion = /^\/(?:chat\/completions|completions|models|embeddings|responses|preview)\b/
+const baseUrlHints: readonly [RegExp, string][] = [
+  [withoutVersion, "; the base URL of OpenAI and ART clients ends with /v1"],
+  [/^\/v1\/v1\/messages\b/, "; the base URL of Anthropic's clients ends before /v1, which they add themselves"],
+]
 
 function dialectOfPath(url: string): ErrorDialect {
   if (openaiPaths.test(url)) return "openai"
+  if (anthropicPaths.test(url)) return "anthropic"
   return trainingPaths.test(url) ? "detail" : "reason"
 }
 

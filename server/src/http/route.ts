@@ -9,10 +9,10 @@ import type { Principal } from "./principal.ts"
 
 /**
  * How errors of this route are written (law 4): `detail` for the training API, `openai` for chat
- * (on 422 with `detail` beside it), `reason` for the evaluation store, `graphql` for sign-in, `otlp` for
+ * (on 422 with `detail` beside it), `anthropic` for messages, `reason` for the evaluation store, `graphql` for sign-in, `otlp` for
  * OpenTelemetry (in the encoding of the request).
  */
-export type ErrorDialect = "detail" | "openai" | "reason" | "graphql" | "otlp"
+export type ErrorDialect = "detail" | "openai" | "anthropic" | "reason" | "graphql" | "otlp"
 
 /**
  * `public`: no key needed, and a wrong one does no harm. `key`: any live key; what it may see is

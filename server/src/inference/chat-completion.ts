@@ -1,12 +1,11 @@
 /** One admitted chat to its answer or its chunks, recorded before either ends: inference-api 5 and 6. */
 import { ledgerKey } from "../gateway/completion-record.ts"
 import type { AdmittedRequest, ChatEvent, Gateway, SamplingCall } from "../gateway/gateway.ts"
-import type { TokenLogprob } from "../wire/engine/chat.ts"
 import type { ChatRequest } from "../wire/inference/chat.ts"
 import { chatAnswerJson, toUsage } from "./chat-answer.ts"
 import { type ChunkFrame, deltaChunk, finishChunk, roleChunk, usageChunk } from "./chat-chunks.ts"
 import { completionId, shownTokens, unixSeconds } from "./completion-request.ts"
-import { collectTokens, toSampled } from "./sampled-choice.ts"
+import { sampleChat, sampleStream } from "./sampled-chat.ts"
 import { exactStructuredFields } from "./structured-output.ts"
 
 /** Parts of a request that the engine gets as the client wrote them. */
@@ -42,46 +41,21 @@ export function frameOf(body: ChatRequest, admitted: AdmittedRequest): ChunkFram
 }
 
 /** The answer as JSON text. @throws {HeddleError} */
-export async function completeChat(
-  gateway: Gateway,
-  { admitted, call, frame }: ReadyChat,
-  signal: AbortSignal,
-): Promise<string> {
-  try {
-    const result = await gateway.complete(admitted, call, signal)
-    const choices = result.choices.map((choice) => toSampled(choice, choice.tokens, result.prompt_token_ids))
-    await gateway.record(admitted, { id: frame.id, sampling: call.sampling, choices })
-    return chatAnswerJson(frame, result)
-  } finally {
-    await admitted.release()
-  }
+export async function completeChat(gateway: Gateway, chat: ReadyChat, signal: AbortSignal): Promise<string> {
+  return chatAnswerJson(chat.frame, await sampleChat(gateway, { ...chat, id: chat.frame.id }, signal))
 }
 
 /** The chunks as JSON texts, a batch at a time. @throws {HeddleError} */
-export async function* streamChat(
-  gateway: Gateway,
-  { admitted, call, frame }: ReadyChat,
-  signal: AbortSignal,
-): AsyncGenerator<string[]> {
-  try {
-    const sampled = new Map<number, TokenLogprob[]>()
-    await using batches = gateway.stream(admitted, call, signal)
-    let next = await batches.next()
-    while (next.done !== true) {
-      for (const each of next.value) collectTokens(sampled, each)
-      yield next.value.map((each) => eventChunk(frame, each))
-      next = await batches.next()
-    }
-    const result = next.value
-    const choices = result.choices.map((choice) =>
-      toSampled(choice, sampled.get(choice.index) ?? [], result.prompt_token_ids),
-    )
-    await gateway.record(admitted, { id: frame.id, sampling: call.sampling, choices })
-    const finish = result.choices.map((choice) => finishChunk(frame, choice))
-    yield frame.includeUsage ? [...finish, usageChunk(frame, toUsage(result))] : finish
-  } finally {
-    await admitted.release()
+export async function* streamChat(gateway: Gateway, chat: ReadyChat, signal: AbortSignal): AsyncGenerator<string[]> {
+  const { frame } = chat
+  await using batches = sampleStream(gateway, { ...chat, id: frame.id }, signal)
+  let next = await batches.next()
+  while (next.done !== true) {
+    yield next.value.map((each) => eventChunk(frame, each))
+    next = await batches.next()
   }
+  const finish = next.value.choices.map((choice) => finishChunk(frame, choice))
+  yield frame.includeUsage ? [...finish, usageChunk(frame, toUsage(next.value))] : finish
 }
 
 function eventChunk(frame: ChunkFrame, each: ChatEvent): string {

@@ -68,6 +68,11 @@ export function completionId(prefix: "chatcmpl" | "cmpl"): string {
   return `${prefix}-${randomUUID()}`
 }
 
+/** As OpenAI's and Anthropic's newer APIs write the ids of what they answer. */
+export function answerId(prefix: string): string {
+  return `${prefix}_${randomUUID().replaceAll("-", "")}`
+}
+
 export function unixSeconds(): number {
   return Math.floor(Date.now() / 1000)
 }

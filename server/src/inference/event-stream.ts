@@ -15,15 +15,37 @@ export function event(json: string): string {
   return `data: ${json}\n\n`
 }
 
+/** An event whose name is the type of its data. */
+export function typedEvent(data: { type: string }): string {
+  return `event: ${data.type}\n${event(JSON.stringify(data))}`
+}
+
+/** How a protocol writes the end of a stream and a failure within it. */
+export interface StreamForm {
+  end: string
+  /** An event. */
+  failure: (error: HeddleError) => string
+}
+
+const openaiForm: StreamForm = {
+  end: done,
+  failure: (error) => event(JSON.stringify(openaiErrorBody(error))),
+}
+
+interface StreamOptions {
+  form?: StreamForm
+  keepAliveMs?: number
+}
+
 /**
  * Waits for the first events before it answers 200, so that an early failure has its own status;
  * a request that still waits after `keepAliveMs` begins its stream with a comment instead.
- * The stream ends with `[DONE]` only when `events` ends well (inference-api 6).
+ * The stream has the end of its form only when `events` ends well (inference-api 6).
  */
 export async function sendEvents(
   reply: FastifyReply,
   events: AsyncGenerator<string>,
-  keepAliveMs = defaultKeepAliveMs,
+  { form = openaiForm, keepAliveMs = defaultKeepAliveMs }: StreamOptions = {},
 ): Promise<void> {
   const kept = keepScope(events)
   const first = kept.next()
@@ -34,7 +56,9 @@ export async function sendEvents(
   reply.header("x-accel-buffering", "no")
   const start = early === null ? keepAlive : ""
   const stream = Readable.from(
-    frames(start, first, kept, keepAliveMs, (error) => logFailure(reply, error, "a stream broke off")),
+    frames({ start, first, events: kept, form, keepAliveMs }, (error) =>
+      logFailure(reply, error, "a stream broke off"),
+    ),
     {
       objectMode: false,
       highWaterMark: 64 * 1024,
@@ -45,11 +69,15 @@ export async function sendEvents(
   reply.send(stream)
 }
 
+interface OpenStream extends Required<StreamOptions> {
+  /** Ahead of the first event. */
+  start: string
+  first: Promise<IteratorResult<string>>
+  events: AsyncGenerator<string>
+}
+
 async function* frames(
-  start: string,
-  first: Promise<IteratorResult<string>>,
-  events: AsyncGenerator<string>,
-  keepAliveMs: number,
+  { start, first, events, form, keepAliveMs }: OpenStream,
   tellBreak: (error: unknown) => void,
 ): AsyncGenerator<string> {
   let next = first
@@ -65,10 +93,10 @@ async function* frames(
       yield result.value
       next = events.next()
     }
-    yield done
+    if (form.end !== "") yield form.end
   } catch (error) {
     tellBreak(error)
-    yield event(JSON.stringify(openaiErrorBody(toStreamError(error))))
+    yield form.failure(toStreamError(error))
   }
 }
 

@@ -4,6 +4,7 @@ import { chatRoutes } from "./chat-routes.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
 import { embeddingRoutes } from "./embedding-routes.ts"
 import { healthRoutes } from "./health-routes.ts"
+import { messagesRoutes } from "./messages/messages-routes.ts"
 import { modelRoutes } from "./model-routes.ts"
 import { textCompletionRoutes } from "./text-completion-routes.ts"
 import { tokenizeRoutes } from "./tokenize-routes.ts"
@@ -14,6 +15,7 @@ export function inferenceRoutes(dependencies: InferenceDependencies): Route[] {
     ...chatRoutes(dependencies),
     ...textCompletionRoutes(dependencies),
     ...embeddingRoutes(dependencies),
+    ...messagesRoutes(dependencies),
     ...modelRoutes(dependencies),
     ...tokenizeRoutes(dependencies),
     ...usageRoutes(dependencies),

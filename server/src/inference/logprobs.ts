@@ -30,9 +30,14 @@ interface LogprobToken {
   bytes: readonly number[]
 }
 
-function itemHead({ id, logprob, bytes }: LogprobToken, byId: boolean): string {
-  const token = byId ? `"token_id:${id}"` : JSON.stringify(tokenText(bytes))
-  return `{"token":${token},"logprob":${Number.isFinite(logprob) ? logprob : floor},"bytes":[${bytes.join(",")}]`
+function itemHead(item: LogprobToken, byId: boolean): string {
+  const token = byId ? `"token_id:${item.id}"` : JSON.stringify(tokenText(item.bytes))
+  return `{"token":${token},"logprob":${rawLogprob(item)},"bytes":[${item.bytes.join(",")}]`
+}
+
+/** Of the model itself, as a finite number. */
+export function rawLogprob({ logprob }: Pick<TokenLogprob, "logprob">): number {
+  return Number.isFinite(logprob) ? logprob : floor
 }
 
 /** A token may hold part of a character; U+FFFD stands for what is no text by itself. */

@@ -2,7 +2,9 @@
 import { HeddleError } from "../errors.ts"
 
 /** Field → when its value asks for something, and what to do instead. */
-const refusals: Record<string, { asks: (value: unknown) => boolean; why: string }> = {
+export type Refusals = Readonly<Record<string, { asks: (value: unknown) => boolean; why: string }>>
+
+const refusals: Refusals = {
   audio: { asks: isSet, why: "audio output is not supported" },
   modalities: {
     asks: (value) => isSet(value) && JSON.stringify(value) !== '["text"]',
@@ -30,9 +32,9 @@ const refusals: Record<string, { asks: (value: unknown) => boolean; why: string 
 }
 
 /** @throws {HeddleError} `invalid_request` that names the field. */
-export function refuseUnsupported(body: Record<string, unknown>): void {
+export function refuseUnsupported(body: Record<string, unknown>, more: Refusals = {}): void {
   for (const field in body) {
-    const refusal = Object.hasOwn(refusals, field) ? refusals[field] : undefined
+    const refusal = [more, refusals].find((list) => Object.hasOwn(list, field))?.[field]
     if (refusal !== undefined && refusal.asks(body[field])) throw refused(field, refusal.why)
   }
 }
@@ -48,11 +50,11 @@ export function refused(param: string, why: string): HeddleError {
   return new HeddleError("invalid_request", `${param}: ${why}`, { param })
 }
 
-function isSet(value: unknown): boolean {
+export function isSet(value: unknown): boolean {
   return value !== null && value !== undefined
 }
 
-function isNonEmpty(value: unknown): boolean {
+export function isNonEmpty(value: unknown): boolean {
   if (typeof value === "string" || Array.isArray(value)) return value.length > 0
   return isSet(value)
 }

@@ -41,6 +41,7 @@ import * as usageStats from "../../wire/evaluation/usage-stats.ts"
 import * as usage from "../../wire/evaluation/usage.ts"
 import * as chat from "../../wire/inference/chat.ts"
 import * as embeddings from "../../wire/inference/embeddings.ts"
+import * as messages from "../../wire/inference/messages.ts"
 import * as modelCards from "../../wire/inference/models.ts"
 import * as promptLogprobs from "../../wire/inference/prompt-logprobs.ts"
 import * as sampling from "../../wire/inference/sampling.ts"
@@ -116,6 +117,7 @@ const modules: readonly (readonly [prefix: string, exported: Exports])[] = [
   ["Agent", spanValues],
   ["", chat],
   ["", embeddings],
+  ["", messages],
   ["", modelCards],
   ["", promptLogprobs],
   ["", sampling],

@@ -215,6 +215,11 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
     headers: { "openai-project": projectId },
     body: { model, input: "hello" },
   })),
+  "POST /v1/messages": write(({ artifact: model, projectId }) => ({
+    headers: { "openai-project": projectId },
+    body: { model, messages: chat, max_tokens: 4 },
+  })),
+  "POST /v1/messages/count_tokens": read(({ artifact: model }) => ({ body: { model, messages: chat } })),
   "GET /v1/models": read(({ projectId }) => ({ headers: { "openai-project": projectId } })),
   "GET /v1/models/*": read(({ artifact }) => ({ params: { "*": artifact } })),
   "POST /tokenize": read(({ artifact: model }) => ({ body: { model, prompt: "hello" } })),

@@ -22,6 +22,17 @@ export const inferenceOperations: Operations = {
       "checkpoint has changed it. No model here is trained for embeddings.",
     example: () => ({ body: { model, input: ["4+5=", "the rain"] } }),
   },
+  "POST /v1/messages": {
+    description:
+      "Takes what Anthropic's clients send, whose base URL ends before `/v1`; the key may come as `x-api-key`. Models are " +
+      "named as in a chat, and the same dialogue gives the same prompt. The ids and the raw log-probabilities of what was " +
+      "sampled stand at the root of the answer, and in the `message_delta` of a stream. Errors have Anthropic's form.",
+    example: () => ({ body: { model, messages, max_tokens: 8, system: "Answer with the number." } }),
+  },
+  "POST /v1/messages/count_tokens": {
+    description: "Of the whole prompt: system, tools, messages and what the chat template writes between them.",
+    example: () => ({ body: { model, messages } }),
+  },
   "GET /v1/models": { description: "Those that the key may ask. Each name goes into `model` of a chat." },
   "GET /v1/models/*": {
     description: "The name with its slashes, as it stands in a chat.",

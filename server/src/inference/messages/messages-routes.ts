@@ -1,0 +1,100 @@
+/** `POST /v1/messages` and `/v1/messages/count_tokens`, for base models and every step of trained ones (art-0.5.23 7). */
+import type { Gateway } from "../../gateway/gateway.ts"
+import { anthropicErrorBody } from "../../http/error-dialects.ts"
+import { type Route, route } from "../../http/route.ts"
+import {
+  countTokensAnswer,
+  countTokensRequest,
+  messageAnswer,
+  type MessagesRequest,
+  messagesRequest,
+} from "../../wire/inference/messages.ts"
+import { admit, answerId } from "../completion-request.ts"
+import type { InferenceDependencies } from "../dependencies.ts"
+import { event, sendEvents, type StreamForm, typedEvent } from "../event-stream.ts"
+import { withExactFields } from "../exact-fields.ts"
+import { type AdmittedChat, sampleChat, sampleStream } from "../sampled-chat.ts"
+import { type MessageFrame, MessageEvents, toMessage } from "./message-answer.ts"
+import { exactMessagesFields, toMessagesCall, toPromptCall } from "./messages-request.ts"
+
+const anthropicForm: StreamForm = {
+  end: "",
+  failure: (error) => `event: error\n${event(JSON.stringify(anthropicErrorBody(error)))}`,
+}
+
+export function messagesRoutes({ gateway, limits }: InferenceDependencies): Route[] {
+  return [
+    route({
+      method: "POST",
+      path: "/v1/messages",
+      access: "key",
+      dialect: "anthropic",
+      summary: "Ask a base model or a checkpoint, in Anthropic's form",
+      tag: "Chat",
+      schemas: { body: messagesRequest },
+      maximumBodyBytes: limits.prompt_body_bytes,
+      response: messageAnswer,
+      answerTypes: ["application/json", "text/event-stream"],
+      handle: async (context) => {
+        const { body, reply, signal } = context
+        const call = toMessagesCall(withExactFields(body, context.exactBody, [...exactMessagesFields, "seed"]))
+        const size = { prompts: 1, choices: 1, maxTokens: call.sampling.max_tokens }
+        const admitted = await admit(gateway, context, size)
+        const chat: AdmittedChat = { id: answerId("msg"), admitted, call }
+        const frame = frameOf(chat.id, body)
+        try {
+          if (body.stream !== true) return toMessage(frame, await sampleChat(gateway, chat, signal))
+          await sendEvents(reply, events(gateway, chat, frame, signal), { form: anthropicForm })
+        } catch (error) {
+          await admitted.release()
+          throw error
+        }
+      },
+    }),
+    countTokens(gateway, limits.prompt_body_bytes),
+  ]
+}
+
+function countTokens(gateway: Gateway, maximumBodyBytes: number): Route {
+  return route({
+    method: "POST",
+    path: "/v1/messages/count_tokens",
+    access: "key",
+    dialect: "anthropic",
+    summary: "How many tokens a prompt in Anthropic's form has",
+    tag: "Chat",
+    schemas: { body: countTokensRequest },
+    maximumBodyBytes,
+    response: countTokensAnswer,
+    handle: async ({ body, exactBody, principal }) => {
+      const entityIds = principal.entities.map(({ id }) => id)
+      const { base } = await gateway.directory.resolve(body.model, entityIds, null)
+      const call = toPromptCall(withExactFields(body, exactBody, exactMessagesFields))
+      const { messages, tools, chat_template_kwargs, add_generation_prompt, continue_final_message } = call
+      const prompt = { messages, tools, chat_template_kwargs, add_generation_prompt, continue_final_message }
+      const { token_ids } = await gateway.ask("tokenize", { base, ...prompt })
+      return { input_tokens: token_ids.length }
+    },
+  })
+}
+
+function frameOf(id: string, { model, tool_choice }: MessagesRequest): MessageFrame {
+  return { id, model, parallel: tool_choice?.disable_parallel_tool_use !== true }
+}
+
+async function* events(
+  gateway: Gateway,
+  chat: AdmittedChat,
+  frame: MessageFrame,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const message = new MessageEvents(frame)
+  await using batches = sampleStream(gateway, chat, signal)
+  let next = await batches.next()
+  while (next.done !== true) {
+    const text = next.value.flatMap((each) => message.of(each)).map(typedEvent)
+    if (text.length > 0) yield text.join("")
+    next = await batches.next()
+  }
+  yield message.end(next.value).map(typedEvent).join("")
+}

@@ -1,0 +1,17 @@
+/** What the fake engine answers to a chat, with one choice. */
+import { fakeTokens } from "../../src/engines/fake-engine.ts"
+import type { ChatChoice, EngineChatResult } from "../../src/wire/engine/chat.ts"
+
+export function chatResult(choice: Partial<ChatChoice>): EngineChatResult {
+  const whole: ChatChoice = {
+    index: 0,
+    content: "ab",
+    reasoning: null,
+    tool_calls: [],
+    finish_reason: "stop",
+    stop_reason: null,
+    tokens: fakeTokens(2),
+    ...choice,
+  }
+  return { prompt_token_ids: [1], cached_tokens: 0, completion_tokens: whole.tokens.length, choices: [whole] }
+}
