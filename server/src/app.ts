@@ -53,6 +53,7 @@ import { teamRoutes } from "./platform/team-routes.ts"
 import { removeJobFiles } from "./scheduler/job-spec.ts"
 import { Scheduler } from "./scheduler/scheduler.ts"
 import { removeAuditLogs } from "./storage/catalog/audit-logs.ts"
+import { removeExpiredResponses } from "./storage/catalog/stored-responses.ts"
 import { blobCollector } from "./storage/blob-collector.ts"
 import { DailyWork, type WorkLog } from "./storage/daily-work.ts"
 import { settleCatalog, takeCatalog } from "./storage/catalog/catalog-home.ts"
@@ -187,6 +188,7 @@ async function compose(
     projectRemoval,
     blobCollector(stores, server.log),
     auditRetention(database, config.limits.audit_log_days, server.log),
+    expiredResponses(database, server.log),
     deletedPayloads(stores, server.log),
   ]
   for (const work of background) server.addHook("onListen", () => work.start())
@@ -338,6 +340,14 @@ function auditRetention(database: CatalogDatabase, days: number, log: WorkLog): 
     if (removed > 0) log.info({ removed }, "entries of the record of changes were removed at the end of their time")
   }
   return new DailyWork(remove, log, "old entries of the record of changes could not be removed")
+}
+
+function expiredResponses(database: CatalogDatabase, log: WorkLog): DailyWork {
+  const remove = async () => {
+    const removed = await removeExpiredResponses(database)
+    if (removed > 0) log.info({ removed }, "stored responses were removed at the end of their time")
+  }
+  return new DailyWork(remove, log, "stored responses whose time is over could not be removed")
 }
 
 function deletedPayloads({ traces }: Stores, log: WorkLog): DailyWork {

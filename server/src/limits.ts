@@ -331,6 +331,19 @@ export const limitList = {
     meaning: "Choices that all users together may have in progress.",
     answer: "503 `engine_overloaded`",
   },
+  stored_responses_per_project: {
+    default: 10_000,
+    unit: "count",
+    meaning:
+      "Answers of `/v1/responses` that a project keeps for `previous_response_id`; about a hundred more for a moment.",
+    answer: "the oldest are removed",
+  },
+  stored_response_days: {
+    default: 30,
+    unit: "count",
+    meaning: "Days that such an answer is kept.",
+    answer: "404 `not_found` to who goes on from it later",
+  },
   chat_template_ms: {
     default: 5_000,
     unit: "milliseconds",

@@ -34,6 +34,8 @@ const refused: Readonly<Record<string, number>> = {
   "DELETE /v1/session": 404,
   // The engine of the test knows no such question.
   "GET /v1/system-check": 503,
+  // It has ended.
+  "POST /v1/responses/:response_id/cancel": 400,
 }
 
 /** What the server runs: a judge, an action, an evaluation with the judge and a model that is a prompt. */

@@ -6,6 +6,7 @@ import { embeddingRoutes } from "./embedding-routes.ts"
 import { healthRoutes } from "./health-routes.ts"
 import { messagesRoutes } from "./messages/messages-routes.ts"
 import { modelRoutes } from "./model-routes.ts"
+import { responsesRoutes } from "./responses/responses-routes.ts"
 import { textCompletionRoutes } from "./text-completion-routes.ts"
 import { tokenizeRoutes } from "./tokenize-routes.ts"
 import { usageRoutes } from "./usage-routes.ts"
@@ -16,6 +17,7 @@ export function inferenceRoutes(dependencies: InferenceDependencies): Route[] {
     ...textCompletionRoutes(dependencies),
     ...embeddingRoutes(dependencies),
     ...messagesRoutes(dependencies),
+    ...responsesRoutes(dependencies),
     ...modelRoutes(dependencies),
     ...tokenizeRoutes(dependencies),
     ...usageRoutes(dependencies),

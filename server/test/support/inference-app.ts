@@ -11,7 +11,7 @@ import { TokenLedger } from "../../src/gateway/token-ledger.ts"
 import type { Principal } from "../../src/http/principal.ts"
 import { registerRoutes } from "../../src/http/register-routes.ts"
 import { createHttpServer } from "../../src/http/server.ts"
-import { defaultLimits } from "../../src/limits.ts"
+import { defaultLimits, type Limits } from "../../src/limits.ts"
 import { inferenceRoutes } from "../../src/inference/inference-routes.ts"
 import { openTraces } from "../../src/storage/traces/open-traces.ts"
 import { addTenant, openTestCatalog, type TestCatalog, type TestTenant } from "./test-catalog.ts"
@@ -32,6 +32,7 @@ const silent = { info: () => undefined, warn: () => undefined }
 export async function openInferenceApp(
   launch: LaunchEngine | FakeEngine,
   options: Partial<GatewayOptions> = {},
+  limits: Partial<Limits> = {},
 ): Promise<InferenceApp> {
   const catalog = await openTestCatalog()
   const { database, dataDir } = catalog
@@ -62,7 +63,7 @@ export async function openInferenceApp(
   const routes = inferenceRoutes({
     database,
     gateway,
-    limits: defaultLimits,
+    limits: { ...defaultLimits, ...limits },
     checkHealth: async () => ({ status: "ok" }),
   })
   registerRoutes(server, routes, (key) => Promise.resolve(principals.get(key) ?? null))

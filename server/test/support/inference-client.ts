@@ -11,7 +11,7 @@ export interface Answer {
 
 export async function call(
   app: InferenceApp,
-  method: "GET" | "POST",
+  method: "GET" | "POST" | "DELETE",
   url: string,
   { body, key = "acme", headers = {} }: { body?: unknown; key?: string; headers?: Record<string, string> } = {},
 ): Promise<Answer> {

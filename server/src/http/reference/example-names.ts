@@ -83,5 +83,6 @@ export const exampleNames = {
   wandbRunId: "UnVuOjQy",
   wandbFile: "wandb-metadata.json",
   wandbFileId: "RmlsZToxNw==",
+  responseId: "resp_6f1d2c3b4a5948d7a6b5c4d3e2f10a9b",
   evaluateCallId: "01947f3f-5e6f-7071-8c8d-9e0f1a2b3c4d",
 }

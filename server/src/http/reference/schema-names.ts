@@ -42,6 +42,7 @@ import * as usage from "../../wire/evaluation/usage.ts"
 import * as chat from "../../wire/inference/chat.ts"
 import * as embeddings from "../../wire/inference/embeddings.ts"
 import * as messages from "../../wire/inference/messages.ts"
+import * as responses from "../../wire/inference/responses.ts"
 import * as modelCards from "../../wire/inference/models.ts"
 import * as promptLogprobs from "../../wire/inference/prompt-logprobs.ts"
 import * as sampling from "../../wire/inference/sampling.ts"
@@ -118,6 +119,7 @@ const modules: readonly (readonly [prefix: string, exported: Exports])[] = [
   ["", chat],
   ["", embeddings],
   ["", messages],
+  ["", responses],
   ["", modelCards],
   ["", promptLogprobs],
   ["", sampling],

@@ -138,6 +138,7 @@ function tablesOf(id: string): { name: string; rows: RawBuilder<unknown>; blob?:
     { name: "execution_jobs", rows: ofProject },
     { name: "open_calls", rows: ofProject },
     { name: "completion_usage", rows: ofProject },
+    { name: "stored_responses", rows: ofProject },
   ]
 }
 

@@ -171,6 +171,18 @@ export interface TrainingJobEventTable {
   created_at: Timestamp
 }
 
+/** An answer of `/v1/responses`. */
+interface StoredResponseTable {
+  id: string
+  project_id: string
+  /** JSON: all items before the answer. */
+  input: string
+  answer: string
+  size_bytes: number
+  created_at: Timestamp
+  expires_at: ColumnType<Date, Date, Date>
+}
+
 /** One row per completion request that was begun. */
 export interface CompletionUsageTable {
   id: Generated<string>
@@ -253,6 +265,7 @@ export interface Catalog {
   training_jobs: TrainingJobTable
   training_job_events: TrainingJobEventTable
   completion_usage: CompletionUsageTable
+  stored_responses: StoredResponseTable
   open_calls: OpenCallTable
   uploads: UploadTable
   trajectory_logs: TrajectoryLogTable

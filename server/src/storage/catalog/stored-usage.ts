@@ -69,6 +69,7 @@ export async function bytesInCatalog(database: CatalogDatabase, entityId: string
   const { rows } = await sql<{ bytes: number }>`
     select ((select coalesce(sum(size_bytes), 0) from uploads where entity_id = ${entityId})
       + (select coalesce(sum(size_bytes), 0) from project_files where ${ofProject})
+      + (select coalesce(sum(size_bytes), 0) from stored_responses where ${ofProject})
       + (select coalesce(sum(size_bytes), 0) from runs where ${ofProject})
       + (select coalesce(sum(size_bytes), 0) from run_files where run_id in (select id from runs where ${ofProject}))
       + (select coalesce(sum(size_bytes), 0) from object_versions where ${ofProject} and deleted_at is null)

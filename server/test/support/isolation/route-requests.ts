@@ -215,6 +215,18 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
     headers: { "openai-project": projectId },
     body: { model, input: "hello" },
   })),
+  "POST /v1/responses": write(({ artifact: model, projectId, responseId: previous_response_id }) => ({
+    headers: { "openai-project": projectId },
+    body: { model, input: "hello", previous_response_id },
+  })),
+  "GET /v1/responses/:response_id": read(({ responseId: response_id }) => ({ params: { response_id } })),
+  "GET /v1/responses/:response_id/input_items": read(({ responseId: response_id }) => ({ params: { response_id } })),
+  // It has ended.
+  "POST /v1/responses/:response_id/cancel": write(({ responseId: response_id }) => ({
+    params: { response_id },
+    status: 400,
+  })),
+  "DELETE /v1/responses/:response_id": remove(({ responseId: response_id }) => ({ params: { response_id } })),
   "POST /v1/messages": write(({ artifact: model, projectId }) => ({
     headers: { "openai-project": projectId },
     body: { model, messages: chat, max_tokens: 4 },

@@ -188,6 +188,9 @@ export async function fillTeam(opened: EvaluationApp, caller: EvaluationCaller) 
   })
   const chat = { model: "heddle/tiny", messages: [{ role: "user", content: "hello" }], user: secret("chat-user") }
   await must(caller.post("/v1/chat/completions", chat, { "openai-project": project_id }))
+  const response = await must<{ id: string }>(
+    caller.post("/v1/responses", { model: "heddle/tiny", input: secret("response") }, { "openai-project": project_id }),
+  )
   const runtimeName = name("runtime")
   await must(
     caller.put(`${v2}/runtimes/${runtimeName}`, {
@@ -226,6 +229,7 @@ export async function fillTeam(opened: EvaluationApp, caller: EvaluationCaller) 
     checkpointId: checkpoints.data[0]?.id ?? "",
     artifact: `wandb-artifact:///${project_id}/${modelName}:step0`,
     uploadId: upload.id,
+    responseId: response.id,
     objectId,
     objectDigest: object.digest,
     objectRef: `${weave}/object/${objectId}:${object.digest}`,

@@ -22,6 +22,29 @@ export const inferenceOperations: Operations = {
       "checkpoint has changed it. No model here is trained for embeddings.",
     example: () => ({ body: { model, input: ["4+5=", "the rain"] } }),
   },
+  "POST /v1/responses": {
+    description:
+      "Takes what OpenAI's clients send; models are named as in a chat, and the same dialogue gives the same prompt. " +
+      "The ids and raw log-probabilities of what was sampled stand in `token_generations`. The answer is kept for " +
+      "`previous_response_id` unless `store` is false, for 30 days unless the server's limits say otherwise.",
+    example: () => ({ body: { model, input: "4+5=", max_output_tokens: 8, temperature: 0 } }),
+  },
+  "POST /v1/responses/:response_id/cancel": {
+    description: "Its stream ends with `response.failed`, and nothing of it is kept. One that has ended is refused.",
+    example: ({ responseId }) => ({ params: { response_id: responseId } }),
+  },
+  "GET /v1/responses/:response_id": {
+    description: "As it was answered.",
+    example: ({ responseId }) => ({ params: { response_id: responseId } }),
+  },
+  "DELETE /v1/responses/:response_id": {
+    description: "Answers that went on from it stay whole: each has all that was before it.",
+    example: ({ responseId }) => ({ params: { response_id: responseId } }),
+  },
+  "GET /v1/responses/:response_id/input_items": {
+    description: "All that was before the answer, with the answers that it went on from; without instructions.",
+    example: ({ responseId }) => ({ params: { response_id: responseId }, query: { order: "asc" } }),
+  },
   "POST /v1/messages": {
     description:
       "Takes what Anthropic's clients send, whose base URL ends before `/v1`; the key may come as `x-api-key`. Models are " +

@@ -1,0 +1,74 @@
+/** Answers that requests may go on from (`previous_response_id`): kept with their project, so many and so long as the limits say. */
+import { HeddleError } from "../../errors.ts"
+import { parseExact } from "../../json/exact-json.ts"
+import type { Limits } from "../../limits.ts"
+import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
+import {
+  deleteStoredResponse,
+  findStoredResponse,
+  insertStoredResponse,
+  removeOldestResponses,
+  type StoredResponse,
+} from "../../storage/catalog/stored-responses.ts"
+import type { ResponseAnswer, ResponseInputItem } from "../../wire/inference/responses.ts"
+
+type ResponseLimits = Pick<Limits, "stored_responses_per_project" | "stored_response_days">
+
+/** Looking for the oldest takes longer than storing one: it is done once for so many. */
+const storedBetweenLooks = 100
+
+export class StoredResponses {
+  readonly #database: CatalogDatabase
+  readonly #limits: ResponseLimits
+  /** By project, how many were stored since the oldest were looked for. */
+  readonly #stored = new Map<string, number>()
+
+  constructor(database: CatalogDatabase, limits: ResponseLimits) {
+    this.#database = database
+    this.#limits = limits
+  }
+
+  /** Resolves when it is stored. @param items all that was before the answer. */
+  async store(projectId: string, items: readonly ResponseInputItem[], answer: ResponseAnswer): Promise<void> {
+    await insertStoredResponse(this.#database, {
+      id: answer.id,
+      projectId,
+      input: JSON.stringify(items),
+      answer: JSON.stringify(answer),
+      days: this.#limits.stored_response_days,
+    })
+    const most = this.#limits.stored_responses_per_project
+    const stored = (this.#stored.get(projectId) ?? 0) + 1
+    const isTime = stored >= Math.min(storedBetweenLooks, most)
+    this.#stored.set(projectId, isTime ? 0 : stored)
+    if (isTime) await removeOldestResponses(this.#database, projectId, most)
+  }
+
+  /** @throws {HeddleError} `not_found`. */
+  async read(entityIds: readonly string[], id: string): Promise<StoredResponse> {
+    const found = await findStoredResponse(this.#database, entityIds, id)
+    if (found === null) throw this.noSuch(id)
+    return found
+  }
+
+  /** All items of the dialogue until the end of this answer. @throws {HeddleError} `not_found`. */
+  async dialogue(entityIds: readonly string[], id: string): Promise<ResponseInputItem[]> {
+    const found = await findStoredResponse(this.#database, entityIds, id)
+    if (found === null) throw this.noSuch(id, "previous_response_id")
+    const { output } = parseExact(found.answer) as { output: ResponseInputItem[] }
+    return [...(parseExact(found.input) as ResponseInputItem[]), ...output]
+  }
+
+  /** @throws {HeddleError} `not_found`. */
+  async delete(entityIds: readonly string[], id: string): Promise<void> {
+    if (!(await deleteStoredResponse(this.#database, entityIds, id))) throw this.noSuch(id)
+  }
+
+  noSuch(id: string, param = "response_id"): HeddleError {
+    const { stored_response_days: days, stored_responses_per_project: most } = this.#limits
+    const message =
+      `${param}: no response "${id}" is stored. They are kept for ${days} days, the newest ${most} of a project, ` +
+      "unless they were made with store: false or deleted; send its items as input instead"
+    return new HeddleError("not_found", message, { param })
+  }
+}
