@@ -34,6 +34,14 @@ IGNORED = {
     "openinference": ["test_wire.py", "test_sft.py", "test_art_*.py", "test_openai_*.py", "test_weave_*.py"],
     "openai": ["test_art_*.py", "test_weave_*.py", "test_otel_*.py"],
     "lm_eval": ["test_[!l]*.py"],
+    "anthropic": [
+        "test_wire.py",
+        "test_sft.py",
+        "test_art_*.py",
+        "test_openai_*.py",
+        "test_weave_*.py",
+        "test_otel_*.py",
+    ],
     "wandb": ["test_wire.py", "test_sft.py", "test_art_*.py", "test_openai_*.py", "test_weave_*.py", "test_otel_*.py"],
 }
 for names in (IGNORED[client] for client in IGNORED if client != "wandb"):
@@ -41,8 +49,11 @@ for names in (IGNORED[client] for client in IGNORED if client != "wandb"):
 for names in (IGNORED[client] for client in IGNORED if client != "lm_eval"):
     names.append("test_lm_eval.py")
 # ART brings weave and wandb along: its environment is known by ART.
-CLIENT = next(name for name in ("art", "weave", "openinference", "openai", "lm_eval", "wandb") if find_spec(name))
+CLIENTS = ("art", "weave", "openinference", "openai", "lm_eval", "anthropic", "wandb")
+CLIENT = next(name for name in CLIENTS if find_spec(name))
 collect_ignore_glob = IGNORED[CLIENT]
+if CLIENT not in ("art", "anthropic") or not find_spec("anthropic"):
+    collect_ignore_glob = [*collect_ignore_glob, "test_anthropic_*.py"]
 if CLIENT == "weave" and not find_spec("weave.vendor"):
     # The generated client came with 0.54.
     collect_ignore_glob = [*collect_ignore_glob, "test_weave_generated_*.py"]

@@ -1,9 +1,11 @@
 """Rollouts that openpipe-art 0.5.23 captures from clients: the choices are not handed on, their calls are."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import art
 import pytest
+from anthropic import AsyncAnthropic
 
 from art_session import QUESTION, backend_for, bare_client, new_model, registered
 from covers import covers
@@ -73,6 +75,114 @@ async def test_captured_completions_train(server: Server, name: str) -> None:
             trajectory.reward = earned(trajectory.exchanges.completions)
             trajectories.append(trajectory)
         assert_learned(await backend.train(model, [group_of(trajectories)], learning_rate=1e-3))
+
+
+async def captured_response(
+    _server: Server, model: art.TrainableModel, seed: int, stream: bool = False
+) -> art.Trajectory:
+    client: Any = bare_client(model)
+    # Of a stream that a limit cut off, ART keeps nothing.
+    limit = 200 if stream else 16
+    with art.Trajectory(reward=0.0) as trajectory:
+        answer = await client.responses.create(
+            model=model.get_inference_name(),
+            input=QUESTION[0]["content"],
+            max_output_tokens=limit,
+            stream=stream,
+            extra_body={"seed": seed},
+        )
+        if stream:
+            async for _ in answer:
+                pass
+    (exchange,) = trajectory.exchanges.responses
+    (one,) = exchange.response.token_generations
+    return rewarded(trajectory, [token["token_id"] for token in one["output_tokens"]])
+
+
+async def captured_message(
+    server: Server, model: art.TrainableModel, seed: int, stream: bool = False
+) -> art.Trajectory:
+    with art.Trajectory(reward=0.0) as trajectory:
+        async with AsyncAnthropic(base_url=server.url, api_key=server.key) as client:
+            answer: Any = await client.messages.create(
+                model=model.get_inference_name(),
+                messages=QUESTION,
+                max_tokens=16,
+                stream=stream,
+                extra_body={"seed": seed},
+            )
+            if stream:
+                async for _ in answer:
+                    pass
+    (exchange,) = trajectory.exchanges.messages
+    return rewarded(trajectory, exchange.response.token_ids)
+
+
+def rewarded(trajectory: art.Trajectory, ids: list[int]) -> art.Trajectory:
+    assert ids, "nothing was captured"
+    trajectory.reward = sum(ids) % 101 / 100
+    return trajectory
+
+
+@covers("art-captured-responses")
+@pytest.mark.parametrize("stream", [False, True])
+async def test_captured_responses_train(server: Server, name: str, stream: bool) -> None:
+    async with registered(server, name) as (backend, model):
+        trajectories = [await captured_response(server, model, seed, stream) for seed in range(6)]
+        assert_learned(await backend.train(model, [group_of(trajectories)], learning_rate=1e-3))
+
+
+@covers("art-captured-messages")
+@pytest.mark.parametrize("stream", [False, True])
+async def test_captured_messages_train(server: Server, name: str, stream: bool) -> None:
+    async with registered(server, name) as (backend, model):
+        trajectories = [await captured_message(server, model, seed, stream) for seed in range(6)]
+        assert_learned(await backend.train(model, [group_of(trajectories)], learning_rate=1e-3))
+
+
+async def as_chat(_server: Server, model: art.TrainableModel, seed: int) -> art.Trajectory:
+    return await captured_chat(bare_client(model), model, seed)
+
+
+async def as_choices(server: Server, model: art.TrainableModel, seed: int) -> art.Trajectory:
+    captured = await as_chat(server, model, seed)
+    (exchange,) = captured.exchanges.chat_completions
+    return art.Trajectory(messages_and_choices=[*QUESTION, exchange.response.choices[0]], reward=captured.reward)
+
+
+async def as_completion(_server: Server, model: art.TrainableModel, seed: int) -> art.Trajectory:
+    """The text that the chat template makes of the question."""
+    with art.Trajectory(reward=0.0) as trajectory:
+        await bare_client(model).completions.create(
+            model=model.get_inference_name(),
+            prompt=f"<|im_start|>user\n{QUESTION[0]['content']}<|im_end|>\n<|im_start|>assistant\n",
+            max_tokens=16,
+            seed=seed,
+            logprobs=1,
+            extra_body={"return_token_ids": True},
+        )
+    trajectory.reward = earned(trajectory.exchanges.completions)
+    return trajectory
+
+
+@covers("art-captured-same-gradient")
+async def test_the_same_rollouts_give_the_same_gradient_by_every_protocol(server: Server, name: str) -> None:
+    protocols: list[Callable[[Server, art.TrainableModel, int], Awaitable[art.Trajectory]]] = [
+        as_choices,
+        as_chat,
+        as_completion,
+        captured_response,
+        captured_message,
+    ]
+    results = []
+    for place, protocol in enumerate(protocols):
+        async with registered(server, f"{name}-{place}") as (backend, model):
+            trajectories = [await protocol(server, model, seed) for seed in range(6)]
+            result = await backend.train(model, [group_of(trajectories)], learning_rate=1e-3)
+            assert_learned(result)
+            results.append([result.metrics[metric] for metric in ("loss/grad_norm", "loss/train", "loss/entropy")])
+    for other in results[1:]:
+        assert other == pytest.approx(results[0], rel=1e-6, abs=1e-6)
 
 
 @covers("art-captured-dialogue")
