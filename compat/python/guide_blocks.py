@@ -8,11 +8,13 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 from started_server import ROOT, Server
+from wire import call
 
 BLOCK = re.compile(r"^```python(?P<info>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
-CLIENT = re.compile(r"^(?:from|import) (weave|openai|opentelemetry)\b", re.MULTILINE)
+CLIENT = re.compile(r"^(?:from|import) (weave|openai|anthropic|opentelemetry)\b", re.MULTILINE)
 
 
 def pages_with(client: str) -> list[str]:
@@ -35,6 +37,15 @@ def run_blocks(page: str, client: str, server: Server) -> str:
     )
     assert run.returncode == 0, run.stderr
     return run.stdout
+
+
+def counted_requests(server: Server) -> int:
+    """How many completions the ledger has."""
+    yesterday = int(time.time()) - 86_400
+    answer = call(server, "GET", f"/v1/organization/usage/completions?start_time={yesterday}&bucket_width=1d")
+    assert answer.status == 200, answer.text
+    results = [result for bucket in answer.json["data"] for result in bucket["results"]]
+    return sum(result["num_model_requests"] for result in results)
 
 
 def _code(text: str, client: str) -> str:

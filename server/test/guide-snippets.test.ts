@@ -161,7 +161,7 @@ test("clients and opentelemetry: what is exported is taken by a shell", { timeou
 /** Whose shell blocks the tests above run; Python is run where its client is, by compat/python/guide_blocks.py. */
 const ranAbove =
   "accounts clients export find-it-again labelling opentelemetry outages server-runs training-data".split(" ")
-const clients = /^(?:from|import) (?:weave|openai|opentelemetry)\b/m
+const clients = /^(?:from|import) (?:weave|openai|anthropic|opentelemetry)\b/m
 
 test("every block is run, or says why not", async () => {
   const blocks = (await Promise.all((await guidePages()).map(blocksOf))).flat()

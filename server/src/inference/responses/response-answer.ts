@@ -86,7 +86,7 @@ export class ResponseEvents {
     const place = { output_index: index, item_id: id }
     const bodies =
       rest.event === "grow" ? [growth(rest.part, rest.text, place)] : borders(rest.event, rest.part, closed, place)
-    return bodies.map((body) => ({ ...body, sequence_number: this.#sequence++ }) as ResponseEvent)
+    return bodies.map((body) => ({ ...body, sequence_number: this.#sequence++ }))
   }
 }
 
@@ -109,7 +109,7 @@ function borders(event: "open" | "close", part: AnswerPart, closed: Status, plac
   const { output_index, item_id } = place
   const within = { ...place, content_index: 0 as const }
   if (event === "open") {
-    const item = begun(toItem(part, item_id, "in_progress"))
+    const item = withoutContent(toItem(part, item_id, "in_progress"))
     const added: Unnumbered = { type: "response.output_item.added", output_index, item }
     if (part.kind !== "text") return [added]
     return [added, { type: "response.content_part.added", ...within, part: outputText("") }]
@@ -129,7 +129,7 @@ function borders(event: "open" | "close", part: AnswerPart, closed: Status, plac
 }
 
 /** What comes in deltas is not there yet. */
-function begun(item: ResponseItem): ResponseItem {
+function withoutContent(item: ResponseItem): ResponseItem {
   return item.type === "function_call" ? { ...item, arguments: "" } : { ...item, content: [] }
 }
 

@@ -1,0 +1,13 @@
+"""Guides: what they show of the anthropic client."""
+
+from guide_blocks import counted_requests, pages_with, run_blocks
+from started_server import Server
+
+PAGE = "docs/guide/clients.md"
+
+
+def test_what_the_guide_shows_runs(server: Server) -> None:
+    assert pages_with("anthropic") == [PAGE]
+    before = counted_requests(server)
+    run_blocks(PAGE, "anthropic", server)
+    assert counted_requests(server) == before + 1
