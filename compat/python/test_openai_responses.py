@@ -18,7 +18,7 @@ ADD: Any = {
     "description": "Adds two numbers",
     "parameters": {
         "type": "object",
-        "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+        "properties": {"a": {"enum": [3, 4]}, "b": {"enum": [3, 4]}},
         "required": ["a", "b"],
         "additionalProperties": False,
     },

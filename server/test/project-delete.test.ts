@@ -109,8 +109,15 @@ describe("a project that holds everything, beside another team's that does", () 
         model: handles.artifact,
         messages: [{ role: "user", content: "x" }],
       }),
+      await caller.post("/v1/messages", {
+        model: handles.artifact,
+        max_tokens: 1,
+        messages: [{ role: "user", content: "x" }],
+      }),
+      await caller.post("/v1/responses", { model: handles.artifact, input: "x" }),
+      await caller.get(`/v1/responses/${handles.responseId}`),
     ]
-    expect(missing.map(({ status }) => status)).toEqual([403, 403, 403, 404, 404, 404, 404, 404])
+    expect(missing.map(({ status }) => status)).toEqual([403, 403, 403, ...Array.from({ length: 8 }, () => 404)])
     expect((await caller.get(`/v1/projects?entity=${entity}`)).body).toMatchObject({ data: [] })
     expect((await caller.get(`/v1/preview/training-jobs?entity=${entity}`)).body).toMatchObject({ data: [] })
     expect((await caller.get(`/v1/preview/models?entity=${entity}`)).body).toMatchObject({ data: [] })
