@@ -19,12 +19,12 @@ def merge_generations(turns: Iterable[Turn]) -> list[Sequence]:
     """
     open_builders = _OpenBuilders()
     builders: list[SequenceBuilder] = []
-    for turn in turns:
+    for number, turn in enumerate(turns):
         builder = open_builders.take(turn.prompt_ids)
         if builder is None:
             builder = SequenceBuilder()
             builders.append(builder)
-        builder.add(turn)
+        builder.add(turn, number)
         open_builders.put(builder)
     return [builder.build() for builder in builders]
 

@@ -25,6 +25,7 @@ from .checkpoints import (
     write_optimizer,
     write_state,
 )
+from .record import TrainingRecord
 from .rl import RlWork
 from .sft import SftWork
 from .snapshots import Snapshots
@@ -102,7 +103,9 @@ class TrainingJob:
         job = self._params["job"]
         if job["kind"] == "sft":
             return SftWork(job["config"], base)
-        return RlWork(job["config"], base, self._reference(base))
+        folder = self._params.get("record_dir")
+        record = TrainingRecord(Path(folder), base.tokenizer) if folder else None
+        return RlWork(job["config"], base, self._reference(base), record)
 
     def _reference(self, base: Base) -> LoraView:
         """The KL reference; the base model when none is named."""

@@ -47,10 +47,14 @@ class PolicyTokens:
 
 @dataclass(frozen=True)
 class PolicyLoss:
-    """``per_token`` [M] before weights and reduction; ``outside_band`` [M] marks ratios the clip acts on."""
+    """``per_token`` [M] before weights and reduction; ``ratio`` [M] before any bound.
+
+    ``outside_band`` [M] marks ratios the clip acts on.
+    """
 
     per_token: Tensor
     outside_band: Tensor
+    ratio: Tensor
 
 
 def policy_loss(new: Tensor, tokens: PolicyTokens, config: PolicyLossConfig, mean_kl: float = 0.0) -> PolicyLoss:
@@ -71,7 +75,7 @@ def policy_loss(new: Tensor, tokens: PolicyTokens, config: PolicyLossConfig, mea
         loss = -clipped.detach() * advantages * new
     if config.truncated_importance_sampling is not None:
         loss = loss * _truncated_weight(tokens, old, ratio, config.truncated_importance_sampling)
-    return PolicyLoss(loss, ((unbounded < low) | (unbounded > high)).detach())
+    return PolicyLoss(loss, ((unbounded < low) | (unbounded > high)).detach(), unbounded.detach())
 
 
 def on_policy_where_unknown(old: Tensor, new: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from .losses import PolicyLossConfig, PolicyTokens, kl_to_reference, policy_loss
 from .mismatch import mismatch_metrics, mismatch_warning
 from .optimizer import RL_OPTIMIZER
 from .packed_forward import Batch
+from .record import StepTokens, TrainingRecord
 from .rl_data import RlData, RlDataBuilder
 from .sequences import Sequence
 from .trainer import Trainer
@@ -34,8 +35,11 @@ class _Part:
     loss: Tensor
     entropy: Tensor
     outside_band: Tensor
+    ratio: Tensor
     new: Tensor
     sampled: Tensor
+    #: int64: which sequence of the row a token belongs to.
+    place: Tensor
 
 
 class RlWork:
@@ -44,13 +48,17 @@ class RlWork:
     kind = "rl"
     optimizer = RL_OPTIMIZER
 
-    def __init__(self, config: dict[str, Any], base: Base, reference: LoraView) -> None:
+    def __init__(
+        self, config: dict[str, Any], base: Base, reference: LoraView, record: TrainingRecord | None = None
+    ) -> None:
         self._config = config
         self._base = base
         self._reference = reference
         self._loss = PolicyLossConfig(**{f.name: config[f.name] for f in fields(PolicyLossConfig)})
         self._data = RlData()
         self._old: dict[int, Tensor] = {}
+        self._record = record
+        self._recording = False
         self.chunk_size: int = config["logprob_calculation_chunk_size"]
 
     @property
@@ -69,7 +77,7 @@ class RlWork:
             self._base.config.vocab_size,
             self._config["allow_training_without_logprobs"],
         )
-        builder = RlDataBuilder(resolver, self._config, self._base.max_model_len)
+        builder = RlDataBuilder(resolver, self._config, self._base.max_model_len, self._record)
         yield from builder.read(read_json_lines(path, sha256))
         seed = int.from_bytes(hashlib.sha256(sha256.encode()).digest()[:8], "big")
         self._data = builder.build(np.random.default_rng(seed))
@@ -94,7 +102,11 @@ class RlWork:
             reduced = (loss.per_token * here.weights).sum() / (total + EPSILON)
             sampled = here.old if here.sampled is None else here.sampled
             weighted_entropy = (entropy * here.weights).sum() / (total + EPSILON)
-            return reduced, _Part(reduced.detach(), weighted_entropy, loss.outside_band, new.detach(), sampled)
+            place = torch.tensor(piece, device=new.device)[batch.sequence]
+            part = _Part(
+                reduced.detach(), weighted_entropy, loss.outside_band, loss.ratio, new.detach(), sampled, place
+            )
+            return reduced, part
 
         parts: list[_Part] = []
         for records in trainer.micro_batches.backward(row, trainer.lora, objective):
@@ -103,6 +115,7 @@ class RlWork:
         policy = float(sum(part.loss for part in parts))
         learning_rate = self._learning_rate(row)
         norm = trainer.update(learning_rate, index + 1, policy)
+        self._record_step(index, row, parts)
         metrics = {
             "policy_loss": policy,
             "entropy": float(sum(part.entropy for part in parts)),
@@ -125,7 +138,25 @@ class RlWork:
         return {**self._data.counts, "sequences_packed": sum(map(len, self._data.rows)), **first}
 
     def step_warning(self, index: int, metrics: Metrics) -> str | None:
-        return mismatch_warning(metrics, self._base.decoder.dtype) if index == 0 else None
+        warning = mismatch_warning(metrics, self._base.decoder.dtype) if index == 0 else None
+        return warning or (self._record and self._record.take_warning())
+
+    def _record_step(self, index: int, row: list[Sequence], parts: list[_Part]) -> None:
+        if self._record is None:
+            return
+        if not self._recording:
+            self._record.begin(index)
+            self._recording = True
+        places = torch.cat([part.place for part in parts]).cpu().numpy()
+        order = np.argsort(places, kind="stable")
+        ends = np.cumsum(np.bincount(places, minlength=len(row)))[:-1]
+
+        def of_sequences(name: str) -> list[np.ndarray]:
+            values = torch.cat([getattr(part, name) for part in parts]).cpu().numpy()
+            return np.split(values[order], ends)
+
+        tokens = StepTokens(of_sequences("new"), of_sequences("ratio"), of_sequences("outside_band"))
+        self._record.step(index + 1, row, tokens)
 
     def _learning_rate(self, row: list[Sequence]) -> float:
         config = self._config

@@ -13,6 +13,7 @@ from ..errors import EngineError
 from .advantages import group_advantages, normalize, trajectory_weight
 from .captured import merge_generations, train_once
 from .packing import pack, row_length
+from .record import Resolved, TrainingRecord
 from .sequences import Sequence, Turn, merge_turns
 from .turns import TurnResolver
 from .untrainable import Untrainable
@@ -30,8 +31,15 @@ class RlData:
 class RlDataBuilder:
     """Reads groups one at a time; only their token sequences are kept."""
 
-    def __init__(self, resolver: TurnResolver, config: dict[str, Any], max_model_len: int) -> None:
+    def __init__(
+        self,
+        resolver: TurnResolver,
+        config: dict[str, Any],
+        max_model_len: int,
+        record: TrainingRecord | None = None,
+    ) -> None:
         self._resolver = resolver
+        self._record = record
         self._config = config
         self._max_model_len = max_model_len
         self._policy_names = frozenset(config.get("policy_names") or ())
@@ -54,6 +62,7 @@ class RlDataBuilder:
         self._report_overlong(len(self._sequences) - len(kept), length)
         self._data.warnings += self._untrainable.sentences()
         if self._must_train and not kept:
+            self._pack_record([])
             raise EngineError(
                 "invalid",
                 "No trajectory of this job can be trained although rewards differ. " + " ".join(self._data.warnings),
@@ -61,7 +70,12 @@ class RlDataBuilder:
             )
         normalize(kept, self._config["advantage_balance"])
         self._data.rows = pack(kept, length, generator)
+        self._pack_record(self._data.rows)
         return self._data
+
+    def _pack_record(self, rows: list[list[Sequence]]) -> None:
+        if self._record is not None:
+            self._record.pack(rows)
 
     def _add_group(self, group: int, members: list[dict[str, Any]]) -> None:
         rewards = [_reward(member, group) for member in members]
@@ -74,13 +88,17 @@ class RlDataBuilder:
         for member, advantage in zip(members, advantages, strict=True):
             if advantage == 0:
                 counts["trajectories_zero_advantage"] += 1
+                resolved = Resolved(drops=[("zero_advantage" if np.any(advantages) else "no_contrast", None)])
             else:
-                self._add_trajectory(member, group, float(advantage))
+                resolved = self._add_trajectory(member, group, float(advantage))
+            if self._record is not None:
+                self._record.add(member, float(advantage), resolved)
 
-    def _add_trajectory(self, member: dict[str, Any], group: int, advantage: float) -> None:
+    def _add_trajectory(self, member: dict[str, Any], group: int, advantage: float) -> Resolved:
         where = f"group {group}, trajectory {member['index']}"
         captured = member.get("captured")
-        sequences = self._of_histories(member, where) if captured is None else self._of_captured(captured, where)
+        resolved = self._of_histories(member, where) if captured is None else self._of_captured(captured, where)
+        sequences = resolved.sequences
         weight = trajectory_weight(sequences)
         for sequence in sequences:
             sequence.group, sequence.trajectory = group, self._trajectories
@@ -89,45 +107,54 @@ class RlDataBuilder:
         self._data.counts["sequences"] += len(sequences)
         self._trajectories += 1
         self._sequences += sequences
+        return resolved
 
-    def _of_histories(self, member: dict[str, Any], where: str) -> list[Sequence]:
-        sequences: list[Sequence] = []
+    def _leave_out(
+        self, resolved: Resolved, cause: str, trajectory: str, place: str | None = None, note: str = ""
+    ) -> None:
+        """``place``: of the completion, where not all of the trajectory is left out."""
+        self._untrainable.add(cause, trajectory, place, note)
+        resolved.drops.append((cause, place))
+
+    def _of_histories(self, member: dict[str, Any], where: str) -> Resolved:
+        resolved = Resolved()
         items = 0
-        choices = 0
         for number, history in enumerate(member["histories"]):
             place = where if number == 0 else f"{where}, additional history {number - 1}"
             turns = self._resolver.resolve(history, place)
             for index, turn in enumerate(turns):
                 if not turn.trained:
-                    self._untrainable.add("no_logprobs", place, f"turn {index}")
-            sequences += merge_turns(turns)
+                    self._leave_out(resolved, "no_logprobs", place, f"turn {index}")
+            resolved.sequences += merge_turns(turns, first=len(resolved.turns))
+            resolved.turns += turns
             items += len(history["items"])
-            choices += len(turns)
-        if not choices:
-            self._untrainable.add("no_choice" if items else "empty", where)
+        if not resolved.turns:
+            self._leave_out(resolved, "no_choice" if items else "empty", where)
         self._must_train |= not items
-        return sequences
+        return resolved
 
-    def _of_captured(self, captured: dict[str, Any], where: str) -> list[Sequence]:
+    def _of_captured(self, captured: dict[str, Any], where: str) -> Resolved:
+        resolved = Resolved()
         self._must_train = True
         own = [generation for generation in captured["generations"] if generation["model"] in self._policy_names]
         if not own:
-            self._untrainable.add("other_model", where, note=_asked_instead(captured))
-        turns: list[Turn] = []
+            self._leave_out(resolved, "other_model", where, note=_asked_instead(captured))
         for generation in own:
             turn = self._resolver.resolve_captured(generation, where)
             if isinstance(turn, Turn):
-                turns.append(turn)
+                resolved.numbers[generation["place"]] = len(resolved.turns)
+                resolved.turns.append(turn)
             else:
-                self._untrainable.add(turn, where, generation["place"])
-        sequences = merge_generations(turns)
+                self._leave_out(resolved, turn, where, generation["place"])
+        sequences = merge_generations(resolved.turns)
         longest = min(self._config["packed_sequence_length"] or self._max_model_len, self._max_model_len)
         fitting = [sequence for sequence in sequences if len(sequence) <= longest]
         train_once(fitting)
         for sequence in sequences:
             if len(sequence) > longest:
                 sequence.trained[:] = False
-        return [sequence for sequence in sequences if sequence.num_trained or len(sequence) > longest]
+        resolved.sequences = [s for s in sequences if s.num_trained or len(s) > longest]
+        return resolved
 
     def _report_overlong(self, dropped: int, length: int) -> None:
         self._data.counts["sequences_dropped_overlong"] += dropped

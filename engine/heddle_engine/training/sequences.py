@@ -36,6 +36,8 @@ class Sequence:
     trajectory: int = 0
     advantage: float = 0.0
     weight: float = 1.0
+    #: Its turns: number, and where the sampled tokens begin and end.
+    turns: tuple[tuple[int, int, int], ...] = ()
     #: Where trained stretches begin; sharing a prefix never cuts one of them in two.
     trained_starts: np.ndarray = field(init=False)
 
@@ -62,13 +64,15 @@ class SequenceBuilder:
         self.ids: list[int] = []
         self.trained: list[bool] = []
         self.logprobs: list[float] = []
+        self.turns: list[tuple[int, int, int]] = []
 
     def extends(self, prompt_ids: list[int]) -> bool:
         return prompt_ids[: len(self.ids)] == self.ids
 
-    def add(self, turn: Turn) -> None:
+    def add(self, turn: Turn, number: int) -> None:
         context = turn.prompt_ids[len(self.ids) :]
         self._append(context, False, [float("nan")] * len(context))
+        self.turns.append((number, len(self.ids), len(self.ids) + len(turn.token_ids)))
         self._append(turn.token_ids, turn.trained, turn.logprobs)
 
     def _append(self, ids: list[int], trained: bool, logprobs: list[float]) -> None:
@@ -78,15 +82,16 @@ class SequenceBuilder:
         self.logprobs += logprobs
 
     def build(self) -> Sequence:
-        return Sequence(np.array(self.ids, np.int64), np.array(self.trained, bool), np.array(self.logprobs, np.float64))
+        ids, trained, logprobs = np.array(self.ids, np.int64), np.array(self.trained, bool), np.array(self.logprobs)
+        return Sequence(ids, trained, logprobs.astype(np.float64), turns=tuple(self.turns))
 
 
-def merge_turns(turns: Iterable[Turn]) -> list[Sequence]:
-    """Sequences of one history, in order; those without a trained token are left out."""
+def merge_turns(turns: Iterable[Turn], first: int = 0) -> list[Sequence]:
+    """Sequences of one history, in order; those without a trained token are left out. Turns count from ``first``."""
     builders: list[SequenceBuilder] = []
-    for turn in turns:
+    for number, turn in enumerate(turns, start=first):
         if not builders or not builders[-1].extends(turn.prompt_ids):
             builders.append(SequenceBuilder())
-        builders[-1].add(turn)
+        builders[-1].add(turn, number)
     sequences = [builder.build() for builder in builders]
     return [sequence for sequence in sequences if sequence.num_trained]

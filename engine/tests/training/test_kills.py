@@ -51,12 +51,17 @@ def kill_after(process, num_steps, delay) -> None:
     process.communicate()
 
 
-def outcome(params, tmp_path) -> tuple[bytes, list]:
+def recorded(params, tmp_path) -> dict:
+    return {**params, "record_dir": str(tmp_path / f"{params['job_id']}-record")}
+
+
+def outcome(params, tmp_path) -> tuple[bytes, list, dict]:
     events = json.loads(events_file(params, tmp_path).read_text())
     for kind, data in events:
         if kind == "gradient_step":
             del data["metrics"]["tokens_per_second"]
-    return (Path(params["output"]["path"]) / "adapter_model.safetensors").read_bytes(), events
+    record = {file.name: file.read_bytes() for file in Path(params["record_dir"]).glob("*")}
+    return (Path(params["output"]["path"]) / "adapter_model.safetensors").read_bytes(), events, record
 
 
 @pytest.mark.parametrize("kind", ["rl", "sft"])
@@ -67,13 +72,14 @@ def test_a_killed_job_ends_bit_for_bit_the_same(kind, model_folders, tmp_path):
     else:
         question, answer = {"role": "user", "content": "say"}, {"role": "assistant", "content": "in the inn"}
         lines, config = [{"messages": [question, answer]}] * 60, {}
-    whole = job_params(folder, tmp_path, lines, kind, name="whole", **config)
+    whole = recorded(job_params(folder, tmp_path, lines, kind, name="whole", **config), tmp_path)
     run_to_the_end(whole, tmp_path)
     expected = outcome(whole, tmp_path)
     count = sum(kind == "gradient_step" for kind, _ in expected[1])
-    killed = job_params(folder, tmp_path, lines, kind, name="killed", **config)
+    killed = recorded(job_params(folder, tmp_path, lines, kind, name="killed", **config), tmp_path)
     rng = random.Random(kind)
     for _ in range(POINTS):
         kill_after(start(killed, tmp_path), rng.randint(1, count), rng.random() * 0.1)
     run_to_the_end(killed, tmp_path)
+    assert set(expected[2]) == (set() if kind == "sft" else {"turns.jsonl", "trajectories.jsonl", "steps.jsonl"})
     assert outcome(killed, tmp_path) == expected

@@ -128,6 +128,11 @@ export const trainParams = z.object({
   ]),
   /** The engine's own folder for this job: snapshots. Emptied by the server once the job has ended. */
   work_dir: z.string(),
+  /**
+   * The folder in which an RL job writes what it trained, trajectory by trajectory and token by token, for people to read
+   * (`wire/engine/training-record.ts`). It outlives the job. Absent: nothing is recorded.
+   */
+  record_dir: z.string().optional(),
   /** The new checkpoint. The folder `path` must not exist yet; it appears whole or not at all. */
   output: adapterRef,
 })
