@@ -52,6 +52,7 @@ import { Sessions } from "./platform/sessions.ts"
 import { teamRoutes } from "./platform/team-routes.ts"
 import { removeJobFiles } from "./scheduler/job-spec.ts"
 import { Scheduler } from "./scheduler/scheduler.ts"
+import { removeModelRecords, removeOldRecords } from "./scheduler/training-records.ts"
 import { removeAuditLogs } from "./storage/catalog/audit-logs.ts"
 import { removeExpiredResponses } from "./storage/catalog/stored-responses.ts"
 import { blobCollector } from "./storage/blob-collector.ts"
@@ -190,6 +191,7 @@ async function compose(
     auditRetention(database, config.limits.audit_log_days, server.log),
     expiredResponses(database, server.log),
     deletedPayloads(stores, server.log),
+    recordRetention(stores, config.limits.training_record_days, server.log),
   ]
   for (const work of background) server.addHook("onListen", () => work.start())
   const exclusive = config.postgresUrl === null
@@ -329,6 +331,7 @@ async function removeModelFiles(gateway: Gateway, dataDir: string, modelId: stri
   let isGone = false
   await gateway.adapters.afterUse(modelId, null, async () => {
     await rm(path.join(dataDir, "checkpoints", modelId), { recursive: true, force: true })
+    await removeModelRecords(dataDir, modelId)
     isGone = true
   })
   return isGone
@@ -348,6 +351,14 @@ function expiredResponses(database: CatalogDatabase, log: WorkLog): DailyWork {
     if (removed > 0) log.info({ removed }, "stored responses were removed at the end of their time")
   }
   return new DailyWork(remove, log, "stored responses whose time is over could not be removed")
+}
+
+function recordRetention({ catalog, dataDir }: Stores, days: number, log: WorkLog): DailyWork {
+  const remove = async () => {
+    const removed = await removeOldRecords(catalog, dataDir, days)
+    if (removed > 0) log.info({ removed }, "trajectories and tokens of old training jobs were removed")
+  }
+  return new DailyWork(remove, log, "trajectories and tokens of old training jobs could not be removed")
 }
 
 function deletedPayloads({ traces }: Stores, log: WorkLog): DailyWork {

@@ -371,6 +371,14 @@ export const limitList = {
       "A job starts from the newest checkpoint; the others matter when newer ones are deleted.",
     answer: "older ones are removed when a job of the model ends; a job that starts from such a step has a warning",
   },
+  training_record_days: {
+    default: 30,
+    unit: "count",
+    meaning:
+      "Days that the trajectories of an RL job that has ended are kept, with what was computed of each of their tokens. " +
+      "They take about 40 bytes for each sampled token, and go with their model and project.",
+    answer: "older ones are removed once a day; rewards and metrics of the job stay",
+  },
   audit_log_days: {
     default: 400,
     unit: "count",

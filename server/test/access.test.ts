@@ -211,6 +211,8 @@ describe("security 5.3: one tenant cannot reach what another has", () => {
       model_id: modelId,
       step: "0",
       training_job_id: (job.body as { id: string }).id,
+      group: "0",
+      index: "0",
       api_key_id: (key.body as { id: string }).id,
     }
     const naming = opened.app.routes.filter((route) => /:(model_id|training_job_id|api_key_id)\b/.test(route.path))

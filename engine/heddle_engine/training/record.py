@@ -3,8 +3,8 @@
 Three files of :mod:`record_lines` in a folder of the job, which the server reads and removes:
 
 - ``turns.jsonl``: a line a trajectory, its messages and the tokens of its completions, in the order of the data;
-- ``trajectories.jsonl``: a short line a trajectory: reward, advantage, its sequences and what was dropped and why,
-  and where its turns are. It appears when the data is packed, after the turns;
+- ``trajectories.jsonl``: a line that sums up, then a short line a trajectory: reward, advantage, its sequences and what
+  was dropped and why, and where its turns are. It appears when the data is packed, after the turns;
 - ``steps.jsonl``: a line a gradient step, written when it is done: of each sequence of its row, log-probability
   and ratio of every trained token as that step found them.
 
@@ -15,6 +15,7 @@ its snapshot. Nothing here may fail a job: when a write fails, the record stops 
 import hashlib
 import json
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -223,22 +224,32 @@ class TrainingRecord:
             self._turns = NewFile(self._folder / TURNS)
         self._turns.finish()
         step_of = {id(sequence): number for number, row in enumerate(rows, start=1) for sequence in row}
+        lines = [self._line(*entry, step_of) for entry in self._entries]
         index = NewFile(self._folder / TRAJECTORIES)
-        for entry, its_sequences, drops in self._entries:
-            sequences = [
-                {
-                    "step": step_of.get(id(sequence)),
-                    "tokens": len(sequence),
-                    "trained_tokens": sequence.num_trained,
-                    "advantage": sequence.advantage,
-                    "weight": sequence.weight,
-                }
-                for sequence in its_sequences
-            ]
-            overlong = [{"cause": "overlong", "place": None} for s in sequences if s["step"] is None]
-            write_line(index.out, {**entry, "sequences": sequences, "drops": drops + overlong})
+        for line in [_summary(lines), *lines]:
+            write_line(index.out, line)
         index.finish()
         self._entries = []
+
+    def _line(
+        self,
+        entry: dict[str, Any],
+        its_sequences: list[Sequence],
+        drops: list[dict[str, Any]],
+        step_of: dict[int, int],
+    ) -> dict[str, Any]:
+        sequences = [
+            {
+                "step": step_of.get(id(sequence)),
+                "tokens": len(sequence),
+                "trained_tokens": sequence.num_trained,
+                "advantage": sequence.advantage,
+                "weight": sequence.weight,
+            }
+            for sequence in its_sequences
+        ]
+        overlong = [{"cause": "overlong", "place": None} for s in sequences if s["step"] is None]
+        return {**entry, "sequences": sequences, "drops": drops + overlong}
 
     def _begin(self, done: int) -> None:
         file = self._folder / STEPS
@@ -262,6 +273,24 @@ class TrainingRecord:
         ]
         with (self._folder / STEPS).open("ab") as out:
             write_line(out, {"number": number, "sequences": sequences})
+
+
+def _summary(lines: list[dict[str, Any]]) -> dict[str, Any]:
+    packed = [[s for s in line["sequences"] if s["step"] is not None] for line in lines]
+    causes: Counter[str] = Counter()
+    for line in lines:
+        causes.update({drop["cause"] for drop in line["drops"]})
+    rewards = [line["reward"] for line in lines]
+    return {
+        "groups": len({line["group"] for line in lines}),
+        "groups_with_contrast": len({line["group"] for line in lines if line["advantage"] != 0}),
+        "trajectories": len(lines),
+        "trajectories_trained": sum(bool(sequences) for sequences in packed),
+        "trained_tokens": sum(s["trained_tokens"] for sequences in packed for s in sequences),
+        "lowest_reward": min(rewards, default=None),
+        "highest_reward": max(rewards, default=None),
+        "drops": [{"cause": cause, "trajectories": count} for cause, count in causes.items()],
+    }
 
 
 def _places_of(sequences: list[Sequence]) -> dict[int, tuple[int, np.ndarray]]:

@@ -35,6 +35,11 @@ def read(params, name) -> list[dict]:
     return [line for _, line in whole_lines(Path(params["record_dir"]) / name)]
 
 
+def trajectories(params) -> list[dict]:
+    _, *lines = read(params, "trajectories.jsonl")
+    return lines
+
+
 def floats(text) -> np.ndarray:
     return np.frombuffer(base64.b64decode(text), "<f4")
 
@@ -46,7 +51,7 @@ def user(content="say a number"):
 def test_each_trained_token_has_what_its_step_found(folder, groups, tmp_path):
     params = recorded(folder, tmp_path, groups)
     _, result = run_job(params)
-    lines, turns, steps = read(params, "trajectories.jsonl"), read(params, "turns.jsonl"), read(params, "steps.jsonl")
+    lines, turns, steps = trajectories(params), read(params, "turns.jsonl"), read(params, "steps.jsonl")
     assert [(line["group"], line["index"]) for line in lines] == [(g, i) for g in range(3) for i in range(4)]
     assert [step["number"] for step in steps] == list(range(1, result["gradient_steps"] + 1))
     for number, line in enumerate(lines):
@@ -128,7 +133,7 @@ def test_what_is_dropped_says_why(folder, tmp_path):
     ]
     params = recorded(folder, tmp_path, lines, packed_sequence_length=40)
     run_job(params)
-    found = [[(d["cause"], d["place"]) for d in line["drops"]] for line in read(params, "trajectories.jsonl")]
+    found = [[(d["cause"], d["place"]) for d in line["drops"]] for line in trajectories(params)]
     no_contrast, zero = [("no_contrast", None)], [("zero_advantage", None)]
     assert found == [
         [],
@@ -141,12 +146,28 @@ def test_what_is_dropped_says_why(folder, tmp_path):
         zero,
         [],
     ]
+    assert read(params, "trajectories.jsonl")[0] == {
+        "groups": 4,
+        "groups_with_contrast": 3,
+        "trajectories": 9,
+        "trajectories_trained": 3,
+        "trained_tokens": 12,
+        "lowest_reward": 0.0,
+        "highest_reward": 1.0,
+        "drops": [
+            {"cause": "overlong", "trajectories": 1},
+            {"cause": "no_contrast", "trajectories": 2},
+            {"cause": "no_logprobs", "trajectories": 1},
+            {"cause": "no_choice", "trajectories": 1},
+            {"cause": "zero_advantage", "trajectories": 1},
+        ],
+    }
     turns = read(params, "turns.jsonl")
     # Of a group that teaches nothing the sampled tokens are shown all the same, as none that was trained.
     assert turns[2]["turns"][1]["tokens"]["count"] == 4
     assert "trained" not in turns[2]["turns"][1]["tokens"]
     assert turns[4]["turns"][1]["cause"] == "no_logprobs"
-    assert [line["question"] for line in read(params, "trajectories.jsonl")][::2] == [
+    assert [line["question"] for line in trajectories(params)][::2] == [
         *["say a number", "two", "three", "four", "four"]
     ]
 
@@ -156,7 +177,7 @@ def test_a_job_of_which_nothing_can_be_trained_still_says_why(folder, tmp_path):
     params = recorded(folder, tmp_path, lines)
     with pytest.raises(EngineError, match="No trajectory"):
         run_job(params)
-    drops = [line["drops"] for line in read(params, "trajectories.jsonl")]
+    drops = [line["drops"] for line in trajectories(params)]
     assert drops == [[{"cause": "empty", "place": None}]] * 2
 
 
@@ -171,7 +192,7 @@ def test_questions_are_equal_whatever_was_answered(folder, tmp_path):
     ]
     params = recorded(folder, tmp_path, lines)
     run_job(params)
-    first, second, third, fourth = [line["question_digest"] for line in read(params, "trajectories.jsonl")]
+    first, second, third, fourth = [line["question_digest"] for line in trajectories(params)]
     assert first == second
     assert len({first, third, fourth}) == 3
 

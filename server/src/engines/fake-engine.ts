@@ -10,6 +10,8 @@ import path from "node:path"
 import { PROTOCOL_VERSION } from "../wire/engine/frames.ts"
 import type { EngineMethod } from "../wire/engine/methods.ts"
 import { EngineFailure, type EngineParams } from "./engine.ts"
+import type { SpecTrajectory } from "../wire/engine/train.ts"
+import { writeFakeRecord } from "./fake-record.ts"
 import { encodeFrame, FrameReader } from "./frame-codec.ts"
 import type { EngineProcess } from "./python-process.ts"
 
@@ -214,7 +216,12 @@ function fakePromptLogprobs(count: number) {
 /** One gradient step per line of the data file; the same events each time it is called for a job. */
 async function fakeTrain(params: EngineParams<"train">, call: FakeCall) {
   const text = await readFile(params.data.path, "utf8")
-  const steps = text.split("\n").filter((line) => line !== "").length
+  const lines = text.split("\n").filter((line) => line !== "")
+  const steps = lines.length
+  if (params.record_dir !== undefined) {
+    const trajectories = lines.map((line) => JSON.parse(line) as SpecTrajectory).filter((line) => "histories" in line)
+    await writeFakeRecord(params.record_dir, trajectories)
+  }
   call.emit("training_started", { num_sequences: steps })
   for (let number = 1; number <= steps; number++) {
     if (call.cancelled.aborted) throw new EngineFailure("cancelled", "cancelled")

@@ -9,6 +9,7 @@ import type { AdapterRef } from "../wire/engine/chat.ts"
 import type { KlReference } from "../wire/training/job.ts"
 import { JobFailure } from "./job-failure.ts"
 import { fillLedger, type FindLedgerEntries } from "./ledger-fill.ts"
+import { recordFolder } from "./training-records.ts"
 
 /** training-api 7.6. */
 const lora = { rank: 8, alpha: 16, seed: 3407 }
@@ -51,6 +52,7 @@ export async function jobSpec({ database, dataDir, findLedgerEntries }: JobSourc
       data,
       job: { kind, config: engine } as EngineParams<"train">["job"],
       work_dir: workFolder(dataDir, job.id),
+      ...(kind === "rl" && { record_dir: recordFolder(dataDir, job.modelId, job.id) }),
       output: { key: adapterKey(job.modelId, step), path: path.join(dataDir, outputPath) },
     },
   }

@@ -11,6 +11,7 @@ import { endedJobs } from "../storage/catalog/job-claims.ts"
 import { deletedModels } from "../storage/catalog/models.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { optimizerFile } from "./optimizer-states.ts"
+import { modelsWithRecords, removeModelRecords } from "./training-records.ts"
 
 const uuidLength = 36
 
@@ -18,6 +19,9 @@ const uuidLength = 36
 export async function removeLeftovers(database: CatalogDatabase, dataDir: string): Promise<void> {
   const spent = [...(await jobFiles(database, dataDir)), ...(await checkpointFolders(database, dataDir))]
   for (const file of spent) await rm(path.join(dataDir, file), { recursive: true, force: true })
+  for (const modelId of await deletedModels(database, await modelsWithRecords(dataDir))) {
+    await removeModelRecords(dataDir, modelId)
+  }
 }
 
 async function jobFiles(database: CatalogDatabase, dataDir: string): Promise<string[]> {

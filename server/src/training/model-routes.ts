@@ -7,6 +7,7 @@ import { audited } from "../storage/catalog/audit-logs.ts"
 import { isKnownModel, type ListedModel, listModels } from "../storage/catalog/model-list.ts"
 import { deleteModel } from "../storage/catalog/models.ts"
 import { usageOf } from "../storage/team-usage.ts"
+import { removeModelRecords } from "../scheduler/training-records.ts"
 import {
   baseModels as baseModelsSchema,
   createModelBody,
@@ -96,6 +97,7 @@ export function modelRoutes(dependencies: TrainingDependencies): Route[] {
         wakeScheduler()
         const folder = path.join(dataDir, "checkpoints", deleted.id)
         await afterUse(deleted.id, null, () => rm(folder, { recursive: true, force: true }))
+        await removeModelRecords(dataDir, deleted.id)
         return { model_id: deleted.id, deleted_checkpoints: deleted.checkpoints, deleted_run: true }
       },
     }),

@@ -8,6 +8,7 @@ import { jobRoutes } from "./job-routes.ts"
 import { logRoutes } from "./log-routes.ts"
 import { metricRoutes } from "./metric-routes.ts"
 import { modelRoutes } from "./model-routes.ts"
+import { recordRoutes } from "./record/record-routes.ts"
 import { rlJobRoutes } from "./rl/rl-job-routes.ts"
 import { sftJobRoutes } from "./sft/sft-job-routes.ts"
 
@@ -21,6 +22,7 @@ export function trainingRoutes(dependencies: TrainingDependencies): Route[] {
     ...rlJobRoutes(dependencies),
     ...sftJobRoutes(dependencies),
     ...jobRoutes(dependencies),
+    ...recordRoutes(dependencies),
     ...healthRoutes(dependencies),
   ]
 }

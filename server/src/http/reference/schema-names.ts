@@ -71,6 +71,7 @@ import * as model from "../../wire/training/model.ts"
 import * as rlJob from "../../wire/training/rl-job.ts"
 import * as sftJob from "../../wire/training/sft-job.ts"
 import * as tokenArrays from "../../wire/training/token-arrays.ts"
+import * as trainedTrajectory from "../../wire/training/trained-trajectory.ts"
 import * as trajectory from "../../wire/training/trajectory.ts"
 
 type Exports = Readonly<Record<string, unknown>>
@@ -147,6 +148,7 @@ const modules: readonly (readonly [prefix: string, exported: Exports])[] = [
   ["", sftJob],
   ["", exchange],
   ["", tokenArrays],
+  ["", trainedTrajectory],
   ["", trajectory],
   ["", jsonValue],
 ]

@@ -188,15 +188,16 @@ export async function jobStanding(database: CatalogDatabase, jobId: string): Pro
   return { open: status === "queued" || status === "running", owner, attempts }
 }
 
-/** Those of `ids`, which are uuids, that have ended. */
-export async function endedJobs(database: CatalogDatabase, ids: readonly string[]): Promise<string[]> {
+/** Those of `ids`, which are uuids, that have ended; with `before`, earlier than that. */
+export async function endedJobs(database: CatalogDatabase, ids: readonly string[], before?: Date): Promise<string[]> {
   if (ids.length === 0) return []
-  const rows = await database
+  let query = database
     .selectFrom("training_jobs")
     .select("id")
     .where("status", "not in", ["queued", "running"])
     .where(sql<boolean>`id = any(${ids}::uuid[])`)
-    .execute()
+  if (before !== undefined) query = query.where("ended_at", "<", before)
+  const rows = await query.execute()
   return rows.map((row) => row.id)
 }
 

@@ -200,6 +200,15 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   "GET /v1/preview/training-jobs/:training_job_id/events": read(({ jobId }) => ({
     params: { training_job_id: jobId },
   })),
+  "GET /v1/preview/training-jobs/:training_job_id/trajectory-groups": read(({ jobId }) => ({
+    params: { training_job_id: jobId },
+  })),
+  "GET /v1/preview/training-jobs/:training_job_id/trajectory-groups/:group/trajectories/:index": read(({ jobId }) => ({
+    params: { training_job_id: jobId, group: "0", index: "1" },
+  })),
+  "GET /v1/preview/training-jobs/:training_job_id/trajectory-groups/:group/same-question": read(({ jobId }) => ({
+    params: { training_job_id: jobId, group: "0" },
+  })),
   "GET /v1/health": read(() => ({})),
   // The engine of the test knows no such question.
   "GET /v1/system-check": read(() => ({ status: 503 })),

@@ -99,6 +99,21 @@ export const trainingOperations: Operations = {
     description: "Follow a job: ask again with `after` until an event `training_ended` or `training_failed` comes.",
     example: ({ jobId: training_job_id }) => ({ params: { training_job_id } }),
   },
+  "GET /v1/preview/training-jobs/:training_job_id/trajectory-groups": {
+    description:
+      "In the order of the request, as soon as the job has read its data. What was not trained says why. Kept for the days of the limit `training_record_days` after the job has ended; then, and for jobs that read none, `state` is `none`.",
+    example: ({ jobId: training_job_id }) => ({ params: { training_job_id }, query: { limit: "50" } }),
+  },
+  "GET /v1/preview/training-jobs/:training_job_id/trajectory-groups/:group/trajectories/:index": {
+    description:
+      "Messages and completions in their order; of each token of a completion its log-probability when it was sampled, and when the gradient step that trained it began. Calls that a client captured come as the text that each prompt adds.",
+    example: ({ jobId: training_job_id }) => ({ params: { training_job_id, group: "0", index: "1" } }),
+  },
+  "GET /v1/preview/training-jobs/:training_job_id/trajectory-groups/:group/same-question": {
+    description:
+      "A question is all that came before the first completion, with the tools. The newest jobs come first, up to 200 of them; the job itself is in the list.",
+    example: ({ jobId: training_job_id }) => ({ params: { training_job_id, group: "0" } }),
+  },
   "GET /v1/health": {
     description: "For load balancers. `degraded` names what is away; requests that need it are answered 503.",
   },
