@@ -20,7 +20,9 @@ import { basePath } from "./base-path.ts"
 import { compareSearch } from "./pages/project/compare/compare-search.ts"
 import { evaluationSearch } from "./pages/project/evaluations/evaluation/evaluation-search.ts"
 import { clientSearch } from "./pages/project/first-run/first-run-search.ts"
+import { jobSearch } from "./pages/project/jobs/job/job-search.ts"
 import { jobsSearch } from "./pages/project/jobs/jobs-search.ts"
+import { trajectorySearch } from "./pages/project/jobs/trajectory/trajectory-search.ts"
 import { modelSearch } from "./pages/project/models/model/model-search.ts"
 import { objectsSearch } from "./pages/project/objects/objects-search.ts"
 import { versionSearch } from "./pages/project/objects/version/version-search.ts"
@@ -157,7 +159,20 @@ const training = [
   createRoute({
     getParentRoute: () => project,
     path: "/jobs/$id",
+    validateSearch: jobSearch,
     component: lazyRouteComponent(() => import("./pages/project/jobs/job/job-page.tsx"), "JobPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/jobs/$id/groups/$group/$index",
+    validateSearch: trajectorySearch,
+    beforeLoad: ({ params: { group, index } }) => {
+      if (![group, index].every((number) => /^\d{1,9}$/.test(number))) throw notFound()
+    },
+    component: lazyRouteComponent(
+      () => import("./pages/project/jobs/trajectory/trajectory-page.tsx"),
+      "TrajectoryPage",
+    ),
   }),
 ] as const
 

@@ -33,19 +33,61 @@ interface ChatAnswer {
   choices: { message: { content: string | null } }[]
 }
 
+/** What the newest step of `returns-agent` answers to a question. */
+async function answersTo(heddle: Heddle, project: string, content: string, n: number) {
+  const messages = [{ role: "user", content }]
+  const { choices } = await heddle.send<ChatAnswer>("POST", "/v1/chat/completions", {
+    model: `wandb-artifact:///${project}/returns-agent`,
+    messages,
+    n,
+    max_completion_tokens: 6,
+    temperature: 1,
+    logprobs: true,
+  })
+  return { messages, choices }
+}
+
+export interface AskedGroup {
+  question: string
+  rewards: readonly number[]
+  /** Of no answer it is known how likely it was, nor which tokens it had. */
+  isWithoutLogprobs?: boolean
+}
+
+/** One RL job of `returns-agent` on its own answers to these questions; its id, when it has ended. */
+export async function trainGroups(heddle: Heddle, project: string, asked: readonly AskedGroup[]): Promise<string> {
+  const name = project.split("/")[1]
+  const { data } = await heddle.send<{ data: { id: string }[] }>(
+    "GET",
+    `/v1/preview/models?project=${name}&name=returns-agent`,
+  )
+  const trajectory_groups = []
+  for (const { question, rewards, isWithoutLogprobs = false } of asked) {
+    const { messages, choices } = await answersTo(heddle, project, question, rewards.length)
+    const trajectories = choices.map((choice, index) => ({
+      messages_and_choices: [
+        ...messages,
+        isWithoutLogprobs ? { index, finish_reason: "stop", message: choice.message } : choice,
+      ],
+      tools: null,
+      reward: rewards[index],
+      metrics: {},
+      metadata: {},
+      logs: [],
+    }))
+    trajectory_groups.push({ trajectories, exceptions: [], metadata: {}, metrics: {}, logs: [] })
+  }
+  const body = { model_id: data[0]?.id, trajectory_groups }
+  const job = await heddle.send<{ id: string }>("POST", "/v1/preview/training-jobs", body)
+  await settled(heddle, job.id)
+  return job.id
+}
+
 /** One RL job on what the model itself answered, as ART sends it. */
 async function train(heddle: Heddle, project: string, modelId: string): Promise<void> {
   const groups = await Promise.all(
     [3, 4, 5, 6].map(async (number) => {
-      const messages = [{ role: "user", content: `${number}+1=` }]
-      const { choices } = await heddle.send<ChatAnswer>("POST", "/v1/chat/completions", {
-        model: `wandb-artifact:///${project}/returns-agent`,
-        messages,
-        n: 4,
-        max_completion_tokens: 6,
-        temperature: 1,
-        logprobs: true,
-      })
+      const { messages, choices } = await answersTo(heddle, project, `${number}+1=`, 4)
       const trajectories = choices.map((choice, index) => ({
         messages_and_choices: [...messages, choice],
         tools: null,

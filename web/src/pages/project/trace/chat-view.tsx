@@ -51,7 +51,7 @@ export function ChatView({ chat }: { chat: Chat }) {
 /** Instructions are long, and the same from call to call. */
 const longInstructions = 400
 
-function Message({ message, tools }: { message: ChatMessage; tools: number }) {
+export function Message({ message, tools }: { message: ChatMessage; tools: number }) {
   const { role, text, reasoning, toolCalls, otherParts } = message
   const isInstruction = role === "system" || role === "developer"
   return (

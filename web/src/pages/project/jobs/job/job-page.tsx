@@ -3,6 +3,7 @@ import type { ListedJob } from "@heddle/server/wire/training/job.ts"
 import { getRouteApi } from "@tanstack/react-router"
 import { useJobEvents, useTrainingJob } from "../../../../api/training.ts"
 import { CopyButton } from "../../../../components/controls/copy-button.tsx"
+import { Segmented } from "../../../../components/controls/segmented.tsx"
 import { PageBar } from "../../../../components/layout/page-bar.tsx"
 import { Split } from "../../../../components/layout/split.tsx"
 import { ShortId } from "../../../../components/signs/figures.tsx"
@@ -14,14 +15,20 @@ import { useProjectOfPage } from "../../../../shell/current-project.ts"
 import { jobTitle } from "../../training/job-words.ts"
 import { eventsMs } from "../../training/live.ts"
 import { CancelJob } from "./cancel-job.tsx"
-import { gradientCurves } from "./gradient-curves.ts"
+import { type GradientCurve, gradientCurves } from "./gradient-curves.ts"
 import { JobCurves } from "./job-curves.tsx"
 import { JobData } from "./job-data.tsx"
 import { JobEvents } from "./job-events.tsx"
 import { JobFigures } from "./job-figures.tsx"
+import { JobTrajectories } from "./job-trajectories.tsx"
 import styles from "./job-page.module.css"
 
 const route = getRouteApi("/signed-in/$entity/$project/jobs/$id")
+
+const views: { value: "progress" | "trajectories"; label: string }[] = [
+  { value: "progress", label: "Progress" },
+  { value: "trajectories", label: "Trajectories" },
+]
 
 export function JobPage() {
   const { id } = route.useParams()
@@ -68,27 +75,57 @@ function OneJob({ id }: { id: string }) {
 function Shown({ job }: { job: ListedJob }) {
   const events = useJobEvents(job.id, eventsMs)
   const curves = gradientCurves(events.data ?? [])
+  const { view = "progress" } = route.useSearch()
+  const navigate = route.useNavigate()
   return (
     <>
       <JobFigures job={job} curves={curves} />
       <JobNotes job={job} />
-      <Split
-        label="Width of the events"
-        name="job"
-        start={40}
-        first={
-          <Loaded query={events} what="events">
-            {(found) => <JobEvents events={found} isLive={job.ended_at === null} />}
-          </Loaded>
-        }
-        second={
-          <div className={styles.right}>
-            <JobCurves job={job} curves={curves} />
-            <JobData job={job} />
-          </div>
-        }
-      />
+      {job.kind === "rl" && (
+        <div className={styles.views}>
+          <Segmented
+            label="View of the job"
+            value={view}
+            segments={views}
+            onChange={(next) =>
+              void navigate({ search: (old) => ({ ...old, view: next === "progress" ? undefined : next }) })
+            }
+          />
+        </div>
+      )}
+      {view === "trajectories" ? (
+        <JobTrajectories job={job} />
+      ) : (
+        <JobProgress job={job} events={events} curves={curves} />
+      )}
     </>
+  )
+}
+
+interface JobProgressProps {
+  job: ListedJob
+  events: ReturnType<typeof useJobEvents>
+  curves: readonly GradientCurve[]
+}
+
+function JobProgress({ job, events, curves }: JobProgressProps) {
+  return (
+    <Split
+      label="Width of the events"
+      name="job"
+      start={40}
+      first={
+        <Loaded query={events} what="events">
+          {(found) => <JobEvents events={found} isLive={job.ended_at === null} />}
+        </Loaded>
+      }
+      second={
+        <div className={styles.right}>
+          <JobCurves job={job} curves={curves} />
+          <JobData job={job} />
+        </div>
+      }
+    />
   )
 }
 
