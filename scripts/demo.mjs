@@ -101,8 +101,8 @@ function demoKey() {
 function startServer(port, dataDir, key, settings) {
   const logPath = join(cache, "logs", "demo-server.log")
   mkdirSync(join(cache, "logs"), { recursive: true })
-  const main = fromRoot("server/src/main.ts")
-  const child = spawn(projectNode, [...serverFlags, main, "--port", `${port}`, "--data-dir", dataDir], {
+  const command = [...serverFlags, fromRoot("server/src/main.ts"), "--port", `${port}`, "--data-dir", dataDir]
+  const child = spawn(projectNode, command, {
     env: { ...process.env, HEDDLE_ADMIN_KEY: key, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   })

@@ -13,5 +13,6 @@ export function chatResult(choice: Partial<ChatChoice>): EngineChatResult {
     tokens: fakeTokens(2),
     ...choice,
   }
-  return { prompt_token_ids: [1], cached_tokens: 0, completion_tokens: whole.tokens.length, choices: [whole] }
+  const completion_tokens = whole.tokens.length
+  return { prompt_token_ids: [1], prompt_logprobs: null, cached_tokens: 0, completion_tokens, choices: [whole] }
 }
