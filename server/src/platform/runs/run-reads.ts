@@ -20,12 +20,14 @@ export class RunReads {
       this.#refusal = new HeddleError("invalid_request", message)
       return Promise.reject(this.#refusal)
     }
-    const reading = this.#last.then(() => this.#unlessRefused(work)).catch((error: unknown) => {
-      if (!(error instanceof TraceStoreError) || error.code !== tooManyBytes) throw error
-      throw new HeddleError("payload_too_large", "these rows are too large for one answer; ask for fewer at a time", {
-        cause: error,
+    const reading = this.#last
+      .then(() => this.#unlessRefused(work))
+      .catch((error: unknown) => {
+        if (!(error instanceof TraceStoreError) || error.code !== tooManyBytes) throw error
+        throw new HeddleError("payload_too_large", "these rows are too large for one answer; ask for fewer at a time", {
+          cause: error,
+        })
       })
-    })
     this.#last = reading.catch(() => undefined)
     return reading
   }
