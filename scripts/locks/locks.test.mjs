@@ -24,6 +24,7 @@ test("a line without a hash, or without an exact pin, is told from one that has 
   expect(pinOf(first)).toEqual({ name: "a", version: "1", hashes: ["0".repeat(64)] })
   expect(pinOf(second)).toEqual({ name: "b", version: "2", hashes: [] })
   expect(pinOf(third)).toBe(null)
+  expect(pinOf(`d[extra]==4 ${hash}`)).toEqual({ name: "d", version: "4", hashes: ["0".repeat(64)] })
 })
 
 const npmLocks = ["package-lock.json", "compat/node/package-lock.json"]
