@@ -16,7 +16,7 @@ _FINDING, _ASKING, _LOADING = 4, 4, 2
 class BaseLoader:
     """Used from the event loop only."""
 
-    def __init__(self, bases: Bases, idle_s: int | None, unloading: Callable[[Base], None]):
+    def __init__(self, bases: Bases, idle_s: int | None = None, unloading: Callable[[Base], None] = lambda _base: None):
         """`idle_s`: how long weights stay that nobody uses, None: for ever. `unloading` is told of those that go."""
         self._bases = bases
         self._idle_s, self._unloading = idle_s, unloading

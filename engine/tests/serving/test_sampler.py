@@ -244,7 +244,7 @@ def test_rare_tokens_keep_their_probability():
         ({"top_p": 0}, "top_p must be above 0"),
         ({"top_k": -1}, "top_k must be at least 0"),
         ({"min_p": 2}, "min_p must be between 0 and 1"),
-        ({"max_tokens": 0}, "max_tokens must be at least 1"),
+        ({"max_tokens": -1}, "max_tokens must be at least 0"),
         ({"top_logprobs": 21}, "top_logprobs must be between 0 and 20"),
         ({"repetition_penalty": 0}, "repetition_penalty must be above 0"),
         ({"logit_bias": {"300": 1}}, "logit_bias names token 300; this model's tokens are 0 to 299"),
