@@ -152,7 +152,7 @@ const runs: HostileRequest[] = [
     name: "runs: many lines of the console",
     path: streamPath,
     body: (bytes) => stream(`"output.log":{"offset":0,"content":[${repeated('"a line\\n"', bytes)}]}`),
-    statuses: [200, 413],
+    statuses: [200, 400, 413],
   },
 ]
 
