@@ -42,6 +42,8 @@ import { graphqlRoutes } from "./platform/graphql-routes.ts"
 import { KeyUse } from "./platform/key-use.ts"
 import { metricsRoutes } from "./platform/metrics-routes.ts"
 import { projectListRoutes } from "./platform/project-list-routes.ts"
+import { artifactFileRoutes } from "./platform/artifacts/artifact-file-routes.ts"
+import { ArtifactLinks } from "./platform/artifacts/artifact-links.ts"
 import { fileStreamRoute } from "./platform/runs/file-stream-route.ts"
 import { RunFileLinks } from "./platform/runs/run-file-links.ts"
 import { runFileRoutes } from "./platform/runs/run-file-routes.ts"
@@ -55,6 +57,7 @@ import { Scheduler } from "./scheduler/scheduler.ts"
 import { removeModelRecords, removeOldRecords } from "./scheduler/training-records.ts"
 import { removeAuditLogs } from "./storage/catalog/audit-logs.ts"
 import { removeExpiredResponses } from "./storage/catalog/stored-responses.ts"
+import { artifactCollector } from "./storage/artifact-collector.ts"
 import { blobCollector } from "./storage/blob-collector.ts"
 import { DailyWork, type WorkLog } from "./storage/daily-work.ts"
 import { settleCatalog, takeCatalog } from "./storage/catalog/catalog-home.ts"
@@ -188,6 +191,7 @@ async function compose(
     usage,
     projectRemoval,
     blobCollector(stores, server.log),
+    artifactCollector(stores, server.log),
     auditRetention(database, config.limits.audit_log_days, server.log),
     expiredResponses(database, server.log),
     deletedPayloads(stores, server.log),
@@ -229,6 +233,7 @@ async function compose(
     blobs,
     threads,
     links: new RunFileLinks(secret),
+    artifactLinks: new ArtifactLinks(secret),
     limits: config.limits,
   }
   const accounts = { database, invalidate: () => authenticator.invalidate() }
@@ -271,6 +276,7 @@ async function compose(
     ...graphqlRoutes(runs),
     fileStreamRoute(runs),
     ...runFileRoutes(runs),
+    ...artifactFileRoutes(runs),
     ...apiKeyRoutes(accounts),
     ...accountRoutes(accounts),
     ...teamRoutes(accounts),

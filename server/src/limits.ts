@@ -79,7 +79,7 @@ export const limitList = {
   run_file_bytes: {
     default: 5 * 1024 ** 3,
     unit: "bytes",
-    meaning: "One file of a run of the wandb client.",
+    meaning: "One file of a run or an artifact of the wandb client; of a file that comes in parts, one part.",
     answer: "413 `payload_too_large`",
   },
   catalog_connections: {

@@ -15,6 +15,7 @@ import { remapTask } from "./evaluation/otel/remap-task.ts"
 import { traceExportTask } from "./evaluation/otel/trace-export.ts"
 import { schemaTask } from "./evaluation/schemas/schema-check.ts"
 import { createTableTask, tableFromDigestsTask, updateTableTask } from "./evaluation/tables/table-tasks.ts"
+import { manifestTask } from "./platform/artifacts/manifest-task.ts"
 import { runDocumentTask } from "./platform/runs/run-document.ts"
 import { fileStreamTask } from "./platform/runs/stream-task.ts"
 import { taskRunner } from "./threads/task-runner.ts"
@@ -33,6 +34,7 @@ export const runTask = taskRunner([
   importedTableTask,
   linksTask,
   logsTask,
+  manifestTask,
   modelTask,
   parquetSizeTask,
   predictionTask,

@@ -35,6 +35,8 @@ describe("law 5: every route has its access rule", () => {
   test("the public ones are few and known", () => {
     const open = opened.app.routes.filter((route) => route.access === "public").map((route) => route.path)
     expect(open.toSorted()).toEqual([
+      "/artifactsV2/direct/:token",
+      "/artifactsV2/upload/:token",
       "/files/direct/:token",
       "/files/download/:token",
       "/files/upload/:token",

@@ -28,6 +28,8 @@ const refused: Readonly<Record<string, number>> = {
   "GET /files/download/:token": 404,
   "PUT /files/upload/:token": 404,
   "GET /files/direct/:token": 404,
+  "PUT /artifactsV2/upload/:token": 404,
+  "GET /artifactsV2/direct/:token": 404,
   "POST /v1/session": 401,
   "POST /v1/session/token": 401,
   // A key is no session that could end.

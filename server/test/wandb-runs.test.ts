@@ -326,7 +326,6 @@ test("platform-wandb 3.1, 12: what is not here is refused by name, never answere
     ask(opened.acme, `mutation($input: UpsertSweepInput!) { x: ${name}(input: $input) { id } }`, {})
   for (const [name, told] of [
     ["upsertSweep", "sweeps are not part of this server"],
-    ["createArtifact", "artifacts are not part of this server"],
     ["pushToRunQueue", "launch is not part of this server"],
     ["frobnicate", 'that is not part of this server: it has no mutation "frobnicate"'],
   ] as const) {

@@ -5,14 +5,19 @@ import {
   type ExecutionResult,
   GraphQLError,
   type GraphQLFormattedError,
+  type GraphQLNamedType,
   type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
   Kind,
   KnownFragmentNamesRule,
   MaxIntrospectionDepthRule,
   type OperationDefinitionNode,
+  type NamedTypeNode,
   NoFragmentCyclesRule,
   parse,
   type SelectionSetNode,
+  typeFromAST,
   validate,
 } from "graphql"
 import { HeddleError } from "../errors.ts"
@@ -58,10 +63,36 @@ export async function answerGraphql(
     schema,
     document,
     rootValue,
-    variableValues: variables ?? {},
+    variableValues: knownVariables(schema, document, variables ?? {}),
     ...(operationName ? { operationName } : {}),
   })
   return answerOf(result, document, operationName)
+}
+
+/** Of inputs whose fields the schema lists, those fields: newer clients send more. */
+function knownVariables(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  variables: Record<string, unknown>,
+): Record<string, unknown> {
+  const known = { ...variables }
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue
+    for (const { variable, type } of definition.variableDefinitions ?? []) {
+      const { value: name } = variable.name
+      const named = typeFromAST(schema, type as NamedTypeNode)
+      if (Object.hasOwn(known, name)) known[name] = knownFields(getNamedType(named), known[name])
+    }
+  }
+  return known
+}
+
+function knownFields(type: GraphQLNamedType | undefined, value: unknown): unknown {
+  if (!isInputObjectType(type) || typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map((item) => knownFields(type, item))
+  const fields = type.getFields()
+  const own = Object.entries(value).filter(([name]) => Object.hasOwn(fields, name))
+  return Object.fromEntries(own.map(([name, inner]) => [name, knownFields(getNamedType(fields[name]?.type), inner)]))
 }
 
 /** Why the document is not run; empty when it is. */
@@ -75,7 +106,6 @@ function faultsOf(schema: GraphQLSchema, document: DocumentNode): readonly Graph
 /** What a mutation is about, by its name. */
 const absentParts: readonly [pattern: RegExp, part: string][] = [
   [/sweep|agent/i, "sweeps are"],
-  [/artifact|alias|manifest|portfolio|multipart/i, "artifacts are"],
   [/queue|launch|job/i, "launch is"],
   [/view|report/i, "reports are"],
   [/alert/i, "alerts are"],

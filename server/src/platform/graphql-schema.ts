@@ -1,6 +1,6 @@
 /**
- * The part of the W&B GraphQL interface that this server has: signing in (objects 15.2, 15.3), projects, and runs
- * (platform-wandb). Every field may be null, so that no question fails as a whole.
+ * The part of the W&B GraphQL interface that this server has: signing in (objects 15.2, 15.3), projects, runs
+ * and artifacts (platform-wandb). Every field may be null, so that no question fails as a whole.
  */
 import { buildSchema } from "graphql"
 import { HeddleError } from "../errors.ts"
@@ -14,22 +14,32 @@ import {
   listProjects,
 } from "../storage/catalog/projects.ts"
 import { workForTeam } from "../work/work-scope.ts"
+import { artifactEditMutations } from "./artifacts/artifact-edits.ts"
+import { artifactLogMutations } from "./artifacts/artifact-log.ts"
+import { artifactFields, artifactRoots } from "./artifacts/artifact-queries.ts"
+import { artifactTypes } from "./artifacts/artifact-types.ts"
 import { platformTypes } from "./graphql-types.ts"
 import type { RunContext } from "./runs/run-context.ts"
 import { runMutations } from "./runs/run-mutations.ts"
 import { runFields } from "./runs/run-queries.ts"
 import { projectName } from "../wire/training/model.ts"
 
-export const platformSchema = buildSchema(platformTypes)
+export const platformSchema = buildSchema(platformTypes + artifactTypes)
 
 /** The newest wandb that this server is tested with; later ones are told so by `wandb verify`. */
 const newestClient = "0.31.0"
 
 /** What newer clients ask before they use it: platform-wandb 3.4. */
-const features = ["STRUCTURED_CONSOLE_LOGS", "FILESTREAM_GZIP", "LARGE_FILENAMES"].map((name) => ({
-  name,
-  isEnabled: true,
-}))
+const features = [
+  "STRUCTURED_CONSOLE_LOGS",
+  "FILESTREAM_GZIP",
+  "LARGE_FILENAMES",
+  "PROJECT_ARTIFACT_COLLECTION_MEMBERSHIP",
+  "ARTIFACT_COLLECTION_MEMBERSHIP_FILES",
+  "TOTAL_COUNT_IN_FILE_CONNECTION",
+  "ARTIFACT_TAGS",
+  "CLIENT_IDS",
+].map((name) => ({ name, isEnabled: true }))
 
 interface ProjectArguments {
   name?: string | null
@@ -57,6 +67,9 @@ export function platformResolvers(context: RunContext, { isShared }: Caller) {
     serverInfo: () => ({ frontendHost: null, cliVersionInfo: { max_cli_version: newestClient }, features }),
     upsertModel: ({ input }: { input?: unknown }) => upsertProject(database, principal, input),
     ...runMutations(context, isShared),
+    ...artifactRoots(context),
+    ...artifactLogMutations(context),
+    ...artifactEditMutations(context),
   }
 }
 
@@ -75,7 +88,7 @@ function describeUser({ userId, username, isAdmin, defaultEntity, entities }: Pr
 }
 
 function describeEntity({ id, name }: EntityMembership) {
-  return { id, name, readOnly: false }
+  return { id, name, readOnly: false, xxhashDigestsEnabled: false }
 }
 
 function describeProject(id: string, name: string, entity: EntityMembership) {
@@ -92,6 +105,10 @@ function describeProject(id: string, name: string, entity: EntityMembership) {
   }
 }
 
+function fieldsOf(context: RunContext, projectId: string) {
+  return { ...runFields(context, projectId), ...artifactFields(context, projectId) }
+}
+
 /** null: not one of the caller's. No name means the default one. */
 function entityOf(principal: Principal, name: string | null | undefined): EntityMembership | null {
   if (name === undefined || name === null || name === "") return principal.defaultEntity
@@ -104,7 +121,7 @@ async function readProject(context: RunContext, { name, entityName }: ProjectArg
   if (entity === null || !name) return null
   workForTeam(entity.id)
   const id = await findProject(context.database, entity.id, name)
-  return id === null ? null : { ...describeProject(id, name, entity), ...runFields(context, id) }
+  return id === null ? null : { ...describeProject(id, name, entity), ...fieldsOf(context, id) }
 }
 
 interface ProjectsArguments {
@@ -128,7 +145,7 @@ async function readProjects(context: RunContext, { entityName, after, first }: P
   })
   const edges = found.slice(0, limit).map(({ id, name, createdAt }) => ({
     cursor: internalProjectId(id),
-    node: { ...describeProject(id, name, entity), ...runFields(context, id), createdAt: createdAt.toISOString() },
+    node: { ...describeProject(id, name, entity), ...fieldsOf(context, id), createdAt: createdAt.toISOString() },
   }))
   return { edges, pageInfo: { hasNextPage: found.length > limit, endCursor: edges.at(-1)?.cursor ?? null } }
 }

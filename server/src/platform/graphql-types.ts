@@ -2,8 +2,7 @@
 
 /**
  * Inputs that are read by us are scalars: one with a field that we do not know is read all the same. The input types with
- * fields are there for clients that ask which fields an input has. Artifacts are no part yet; their types are named because
- * older clients ask for them.
+ * fields are there for clients that ask which fields an input has.
  */
 export const platformTypes = `
   scalar JSON
@@ -33,6 +32,9 @@ export const platformTypes = `
     models(entityName: String, after: String, first: Int): ProjectConnection
     entity(name: String): Entity
     serverInfo: ServerInfo
+    artifact(id: ID): Artifact
+    artifactCollection(id: ID): ArtifactCollection
+    clientIDMapping(clientID: ID): ClientIDMapping
   }
   type Mutation {
     upsertModel(input: UpsertModelInput): UpsertModelPayload
@@ -42,6 +44,26 @@ export const platformTypes = `
     deleteRun(input: DeleteRunInput): SuccessPayload
     stopRun(input: StopRunInput): SuccessPayload
     deleteFiles(input: DeleteFilesInput): SuccessPayload
+    createArtifact(input: CreateArtifactInput): CreateArtifactPayload
+    createArtifactManifest(input: CreateArtifactManifestInput): ArtifactManifestPayload
+    updateArtifactManifest(input: UpdateArtifactManifestInput): ArtifactManifestPayload
+    createArtifactFiles(input: CreateArtifactFilesInput): CreateArtifactFilesPayload
+    completeMultipartUploadArtifact(input: CompleteMultipartUploadArtifactInput): CompleteMultipartUploadArtifactPayload
+    commitArtifact(input: CommitArtifactInput): ArtifactPayload
+    useArtifact(input: UseArtifactInput): ArtifactPayload
+    updateArtifact(input: UpdateArtifactInput): ArtifactPayload
+    deleteArtifact(input: DeleteArtifactInput): ArtifactPayload
+    addAliases(input: AddAliasesInput): SuccessPayload
+    deleteAliases(input: DeleteAliasesInput): SuccessPayload
+    linkArtifact(input: LinkArtifactInput): LinkArtifactPayload
+    unlinkArtifact(input: UnlinkArtifactInput): SuccessPayload
+    updateArtifactSequence(input: UpdateArtifactSequenceInput): ArtifactCollectionPayload
+    updateArtifactPortfolio(input: UpdateArtifactPortfolioInput): ArtifactCollectionPayload
+    moveArtifactSequence(input: MoveArtifactSequenceInput): ArtifactCollectionPayload
+    deleteArtifactSequence(input: DeleteArtifactSequenceInput): ArtifactCollectionPayload
+    deleteArtifactPortfolio(input: DeleteArtifactPortfolioInput): ArtifactCollectionPayload
+    createArtifactCollectionTagAssignments(input: CreateArtifactCollectionTagAssignmentsInput): TagsPayload
+    deleteArtifactCollectionTagAssignments(input: DeleteArtifactCollectionTagAssignmentsInput): TagsPayload
   }
 
   type User {
@@ -57,7 +79,7 @@ export const platformTypes = `
   }
   type TeamConnection { edges: [TeamEdge] }
   type TeamEdge { node: Entity }
-  type Entity { id: ID name: String readOnly: Boolean }
+  type Entity { id: ID name: String readOnly: Boolean xxhashDigestsEnabled: Boolean }
   type Project {
     id: ID
     internalId: ID
@@ -73,6 +95,12 @@ export const platformTypes = `
     bucket(name: String, missingOk: Boolean): Run
     runs(filters: JSONString, order: String, after: String, first: Int): RunConnection
     runCount(filters: JSONString): Int
+    artifact(name: String, enableTracking: Boolean): Artifact
+    artifactCollectionMembership(name: String): ArtifactCollectionMembership
+    artifactCollection(name: String): ArtifactCollection
+    artifactCollections(after: String, first: Int, filters: JSONString, order: String): ArtifactCollectionConnection
+    artifactType(name: String): ArtifactType
+    artifactTypes(after: String, first: Int): ArtifactTypeConnection
   }
   type ProjectConnection { edges: [ProjectEdge] pageInfo: PageInfo }
   type ProjectEdge { node: Project cursor: String }
@@ -123,6 +151,8 @@ export const platformTypes = `
     logLines(first: Int, after: String, last: Int, useImprovedPagination: Boolean): LogLineConnection
     fileCount: Int
     files(names: [String], pattern: String, after: String, first: Int): FileConnection
+    outputArtifacts(after: String, first: Int): ArtifactConnection
+    inputArtifacts(after: String, first: Int): ArtifactConnection
   }
   type RunConnection { edges: [RunEdge] pageInfo: PageInfo totalCount: Int }
   type RunEdge { node: Run cursor: String }
@@ -130,18 +160,24 @@ export const platformTypes = `
   type LogLineConnection { edges: [LogLineEdge] pageInfo: PageInfo }
   type LogLineEdge { node: LogLine cursor: String }
   type LogLine { number: Int line: String timestamp: String level: String label: String }
-  type FileConnection { edges: [FileEdge] pageInfo: PageInfo }
+  type FileConnection { edges: [FileEdge] pageInfo: PageInfo totalCount: Int }
   type FileEdge { node: File cursor: String }
   type File {
     id: ID
     name: String
     url(upload: Boolean): String
+    displayName: String
+    storagePath: String
     uploadUrl: String
+    uploadHeaders: [String]
     directUrl: String
     sizeBytes: Int64
     mimetype: String
     updatedAt: DateTime
+    digest: String
     md5: String
+    uploadMultipartUrls: UploadMultipartUrls
+    artifact: Artifact
   }
   type UpsertBucketPayload { bucket: Run inserted: Boolean serverSettings: ServerSettings }
   type RewindRunPayload { rewoundRun: Run }

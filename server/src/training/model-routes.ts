@@ -66,7 +66,7 @@ export function modelRoutes(dependencies: TrainingDependencies): Route[] {
       tag: "Models",
       schemas: { body: createModelBody },
       response: modelSchema,
-      handle: async ({ body, principal }) => toWireModel(await makeModel(database, baseModels, principal, body)),
+      handle: async ({ body, principal }) => toWireModel(await makeModel(dependencies, principal, body)),
     }),
     route({
       method: "DELETE",

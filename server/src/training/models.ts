@@ -4,16 +4,21 @@ import type { EntityMembership, Principal } from "../http/principal.ts"
 import { createModel, findModelByName, type ModelRecord } from "../storage/catalog/models.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { ensureProject, findProject } from "../storage/catalog/projects.ts"
+import { adoptEarlierVersions, type LoraStores } from "../storage/lora-artifacts.ts"
 import type { CreateModelBody, Model } from "../wire/training/model.ts"
 import type { BaseModels } from "./base-models.ts"
 
+interface MadeFrom extends LoraStores {
+  baseModels: BaseModels
+}
+
 /**
+ * Versions of the `lora` artifact of the name that were logged before are its checkpoints.
  * @throws {HeddleError} 403 unknown entity; 422 unknown base model; 409 the name is taken and
  * `return_existing` is false.
  */
 export async function makeModel(
-  database: CatalogDatabase,
-  baseModels: BaseModels,
+  { database, blobs, baseModels }: MadeFrom,
   principal: Principal,
   body: CreateModelBody,
 ): Promise<ModelRecord> {
@@ -24,7 +29,10 @@ export async function makeModel(
   const projectId = await ensureProject(database, entity.id, body.project)
   const model = { projectId, name: body.name, baseModel: base.name, basePath: base.path }
   const made = await createModel(database, model)
-  if (made !== null) return made
+  if (made !== null) {
+    await adoptEarlierVersions({ database, blobs }, made)
+    return made
+  }
   // Another request took the name meanwhile.
   const winner = await existingModel(database, entity, body)
   if (winner !== null) return winner

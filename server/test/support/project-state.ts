@@ -3,7 +3,7 @@ import { sql } from "kysely"
 import type { Stores } from "../../src/storage/open-stores.ts"
 
 /** By which rows belong to a project, or to something in it. */
-const owners = ["project_id", "model_id", "job_id", "queue_id", "item_id", "run_id"]
+const owners = ["project_id", "model_id", "job_id", "queue_id", "item_id", "run_id", "artifact_id", "collection_id"]
 
 /** The id of the project, then those of what is in it. */
 export async function idsOfProject({ catalog }: Pick<Stores, "catalog">, projectId: string): Promise<string[]> {
@@ -12,7 +12,9 @@ export async function idsOfProject({ catalog }: Pick<Stores, "catalog">, project
     union select id from training_jobs where model_id in (select id from models where project_id = ${projectId})
     union select id from annotation_queues where project_id = ${projectId}
     union select id from annotation_items where queue_id in (select id from annotation_queues where project_id = ${projectId})
-    union select id from runs where project_id = ${projectId}`.execute(catalog)
+    union select id from runs where project_id = ${projectId}
+    union select id from artifact_collections where project_id = ${projectId}
+    union select id from artifacts where project_id = ${projectId}`.execute(catalog)
   return [projectId, ...rows.map(({ id }) => id)]
 }
 

@@ -84,5 +84,8 @@ export const exampleNames = {
   wandbFile: "wandb-metadata.json",
   wandbFileId: "RmlsZToxNw==",
   responseId: "resp_6f1d2c3b4a5948d7a6b5c4d3e2f10a9b",
+  wandbCollection: "agent-001-sft-data",
+  wandbArtifactId: "QXJ0aWZhY3Q6NDI=",
+  wandbDigest: "d41d8cd98f00b204e9800998ecf8427e",
   evaluateCallId: "01947f3f-5e6f-7071-8c8d-9e0f1a2b3c4d",
 }

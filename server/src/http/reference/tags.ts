@@ -5,6 +5,7 @@ export const tags: Readonly<Record<string, string>> = {
   "Training jobs": "Train a model on rollouts with rewards (RL) or on example dialogues (SFT), and follow the job.",
   Checkpoints: "What each training job made. A checkpoint can be asked the moment its job has ended.",
   Files: "Uploads for training jobs.",
+  Artifacts: "Files that runs log under a name, version by version: data, models, checkpoints.",
   Runs: "What `wandb.init` makes and a run logs: history, summary, console, files.",
   Usage: "Tokens and requests of chat, by project, user, key and model.",
   Calls: "Traces: what a program did, call by call. Written by the Weave SDKs, read by anybody.",

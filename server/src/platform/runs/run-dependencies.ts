@@ -4,6 +4,7 @@ import { isBlobReferenced } from "../../storage/catalog/blob-references.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type { ThreadPool } from "../../threads/thread-pool.ts"
+import type { ArtifactLinks } from "../artifacts/artifact-links.ts"
 import type { RunFileLinks } from "./run-file-links.ts"
 
 export interface RunDependencies {
@@ -12,6 +13,7 @@ export interface RunDependencies {
   blobs: BlobStore
   threads: ThreadPool
   links: RunFileLinks
+  artifactLinks: ArtifactLinks
   limits: Pick<Limits, "run_row_bytes" | "run_document_values" | "run_file_bytes">
 }
 

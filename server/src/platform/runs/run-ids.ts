@@ -1,7 +1,18 @@
 /** Opaque ids as GraphQL shows them. */
 import { createHash } from "node:crypto"
 
-type Kind = "Run" | "RunFile"
+type Kind =
+  | "Run"
+  | "RunFile"
+  | "Artifact"
+  | "ArtifactAlias"
+  | "ArtifactCollection"
+  | "ArtifactFile"
+  | "ArtifactManifest"
+  | "ArtifactMembership"
+  | "ArtifactType"
+  | "ArtifactUpload"
+  | "Tag"
 
 export function globalId(kind: Kind, id: string): string {
   return Buffer.from(`${kind}:${id}`).toString("base64")

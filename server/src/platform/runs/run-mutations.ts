@@ -3,6 +3,8 @@ import type { z } from "zod"
 import { HeddleError } from "../../errors.ts"
 import type { EntityMembership } from "../../http/principal.ts"
 import { textAt } from "../../json/json-members.ts"
+import { deleteArtifacts } from "../../storage/catalog/artifact-changes.ts"
+import { madeByRun } from "../../storage/catalog/artifact-lineage.ts"
 import { deleteRunFiles } from "../../storage/catalog/run-files.ts"
 import { ensureProject, findProject } from "../../storage/catalog/projects.ts"
 import {
@@ -21,11 +23,13 @@ import { runLineCount } from "../../storage/traces/runs/run-lines.ts"
 import {
   createRunFilesInput,
   deleteFilesInput,
+  deleteRunInput,
   rewindRunInput,
   runIdInput,
   upsertBucketInput,
 } from "../../wire/platform/run-inputs.ts"
 import { projectName } from "../../wire/training/model.ts"
+import { checkedInput } from "./checked-input.ts"
 import { requireRun } from "./run-access.ts"
 import type { RunContext } from "./run-context.ts"
 import { dropBlobs } from "./run-dependencies.ts"
@@ -46,7 +50,7 @@ export function runMutations(context: RunContext, isShared: boolean) {
   const own = context.principal.entities.map(({ id }) => id)
   return {
     upsertBucket: async ({ input }: Given) => {
-      const given = checked("upsertBucket", upsertBucketInput, input)
+      const given = checkedInput("upsertBucket", upsertBucketInput, input)
       if (given.sweep)
         throw new HeddleError("invalid_request", "sweeps are not part of this server; start the run without one")
       const told = await toldFields(context, given)
@@ -56,7 +60,7 @@ export function runMutations(context: RunContext, isShared: boolean) {
       return { bucket: describeRun(context, updated), inserted, serverSettings: { serverMessages: [] } }
     },
     rewindRun: async ({ input }: Given) => {
-      const { metricName, metricValue, ...names } = checked("rewindRun", rewindRunInput, input)
+      const { metricName, metricValue, ...names } = checkedInput("rewindRun", rewindRunInput, input)
       if (metricName !== "_step") {
         throw new HeddleError("invalid_request", `runs are rewound to a _step, not to a value of "${metricName}"`)
       }
@@ -65,7 +69,7 @@ export function runMutations(context: RunContext, isShared: boolean) {
       return { rewoundRun: describeRun(context, run) }
     },
     createRunFiles: async ({ input }: Given) => {
-      const { files, ...names } = checked("createRunFiles", createRunFilesInput, input)
+      const { files, ...names } = checkedInput("createRunFiles", createRunFilesInput, input)
       const { run, entity } = await requireRun(context.database, context.principal, runNames(context, names))
       await usageOf(context.database)?.requireRoom(entity)
       const { links, principal, baseAddress } = context
@@ -81,18 +85,21 @@ export function runMutations(context: RunContext, isShared: boolean) {
       }
     },
     deleteRun: async ({ input }: Given) => {
-      const run = await runOf(context, checked("deleteRun", runIdInput, input).id)
-      const contents = await deleteRun(context.database, run)
+      const { id, deleteArtifacts: withArtifacts } = checkedInput("deleteRun", deleteRunInput, input)
+      const run = await runOf(context, id)
+      const made = withArtifacts === true ? await madeByRun(context.database, run.id) : []
+      const contents = await deleteArtifacts(context.database, run.project_id, made)
+      contents.push(...(await deleteRun(context.database, run)))
       await dropBlobs(context, contents)
       return { success: true }
     },
     stopRun: async ({ input }: Given) => {
-      const run = await runOf(context, checked("stopRun", runIdInput, input).id)
+      const run = await runOf(context, checkedInput("stopRun", runIdInput, input).id)
       await updateRun(context.database, run, { stop_requested: true }, { isHeard: false })
       return { success: true }
     },
     deleteFiles: async ({ input }: Given) => {
-      const { files } = checked("deleteFiles", deleteFilesInput, input)
+      const { files } = checkedInput("deleteFiles", deleteFilesInput, input)
       const ids = files.map((id) => localId("RunFile", id))
       const known = ids.filter((id) => id !== null)
       const contents = known.length < ids.length ? null : await deleteRunFiles(context.database, own, known)
@@ -103,16 +110,6 @@ export function runMutations(context: RunContext, isShared: boolean) {
       return { success: true }
     },
   }
-}
-
-function checked<T extends z.ZodType>(mutation: string, schema: T, input: unknown): z.output<T> {
-  const { success, data, error } = schema.safeParse(input ?? {})
-  if (success) return data
-  const [issue] = error.issues
-  throw new HeddleError(
-    "bad_request",
-    `${mutation}: ${issue?.path.join(".") ?? "input"}: ${issue?.message ?? "not valid"}`,
-  )
 }
 
 function runNames(

@@ -1,7 +1,6 @@
 /** The GraphQL type `Run`. */
 import { membersOf, textAt } from "../../json/json-members.ts"
 import { countRunFiles, listRunFiles, type RunFileRecord } from "../../storage/catalog/run-files.ts"
-import { internalProjectId } from "../../storage/catalog/projects.ts"
 import { type RunRecord, shownState } from "../../storage/catalog/runs.ts"
 import { historyEnd } from "../../storage/traces/runs/run-history.ts"
 import { runLineCount, sampleRunLines } from "../../storage/traces/runs/run-lines.ts"
@@ -14,8 +13,10 @@ import {
   parquetHistoryField,
   sampledHistoryField,
 } from "./history-fields.ts"
+import { describeNamedProject } from "./named-project.ts"
 import type { RunContext } from "./run-context.ts"
 import { globalId, projectNumber } from "./run-ids.ts"
+import { type PageArguments, runArtifacts } from "../artifacts/run-artifacts.ts"
 import { once } from "./run-reads.ts"
 
 const mostSamples = 10_000
@@ -47,7 +48,7 @@ export function describeRun(context: RunContext, run: RunRecord) {
     heartbeatAt: run.heartbeat_at.toISOString(),
     updatedAt: run.heartbeat_at.toISOString(),
     user: { id: run.user_id, name: run.username, username: run.username },
-    project: describeRunProject(context, run),
+    project: describeNamedProject(context, run),
     projectId: projectNumber(run.project_id),
     config: run.config,
     summaryMetrics: run.summary,
@@ -68,19 +69,8 @@ export function describeRun(context: RunContext, run: RunRecord) {
     logLines: (given: Parameters<typeof logLinesField>[2]) => read((traces) => logLinesField(traces, key, given)),
     fileCount: () => countRunFiles(context.database, run.id),
     files: (given: FilesArguments) => runFiles(context, run, given),
-  }
-}
-
-function describeRunProject({ principal }: RunContext, run: RunRecord) {
-  const entity = principal.entities.find(({ name }) => name === run.entity)
-  const id = internalProjectId(run.project_id)
-  return {
-    __typename: "Project",
-    id,
-    internalId: id,
-    name: run.project,
-    entityName: run.entity,
-    entity: { __typename: "Entity", id: entity?.id ?? null, name: run.entity },
+    outputArtifacts: (given: PageArguments) => runArtifacts(context, run.id, "output", given),
+    inputArtifacts: (given: PageArguments) => runArtifacts(context, run.id, "input", given),
   }
 }
 

@@ -9,6 +9,7 @@ import type { Catalog } from "./schema.ts"
 /** Those of the blobs that any row names. */
 export async function referencedBlobs(database: CatalogDatabase, blobs: readonly string[]): Promise<Set<string>> {
   const isAsked = sql<string>`any(${blobs})`
+  const named = sql<string>`sha256`.as("sha256")
   const rows = await database
     .selectFrom("training_jobs")
     .select("data_sha256 as sha256")
@@ -16,6 +17,9 @@ export async function referencedBlobs(database: CatalogDatabase, blobs: readonly
     .union((eb) => eb.selectFrom("uploads").select("sha256").where("sha256", "=", isAsked))
     .union((eb) => eb.selectFrom("project_files").select("sha256").where("sha256", "=", isAsked))
     .union((eb) => eb.selectFrom("run_files").select("sha256").where("sha256", "=", isAsked))
+    .union((eb) => eb.selectFrom("artifact_contents").select("sha256").where("sha256", "=", isAsked))
+    .union((eb) => eb.selectFrom("artifact_manifests").select(named).where("sha256", "=", isAsked))
+    .union((eb) => eb.selectFrom("artifact_parts").select(named).where("sha256", "=", isAsked))
     .union((eb) => eb.selectFrom("trajectory_logs").select("data_sha256 as sha256").where("data_sha256", "=", isAsked))
     .execute()
   return new Set(rows.map((row) => row.sha256))
@@ -28,6 +32,7 @@ export async function isBlobReferenced(database: CatalogDatabase, sha256: string
     eb.exists(eb.selectFrom("uploads").select("id").where("sha256", "=", sha256)),
     eb.exists(eb.selectFrom("project_files").select("digest").where("sha256", "=", sha256)),
     eb.exists(eb.selectFrom("run_files").select("id").where("sha256", "=", sha256)),
+    ...ofArtifacts(eb, sha256),
     eb.exists(eb.selectFrom("trajectory_logs").select("id").where("data_sha256", "=", sha256)),
   ])
 }
@@ -41,6 +46,7 @@ export async function isBlobNeeded(database: CatalogDatabase, sha256: string, be
     eb.exists(eb.selectFrom("uploads").select("id").where("sha256", "=", sha256)),
     eb.exists(eb.selectFrom("project_files").select("digest").where("sha256", "=", sha256)),
     eb.exists(eb.selectFrom("run_files").select("id").where("sha256", "=", sha256)),
+    ...ofArtifacts(eb, sha256),
     eb.exists(
       eb
         .selectFrom("training_jobs")
@@ -97,6 +103,14 @@ export async function forgetBlob(database: CatalogDatabase, sha256: string, befo
 type Conditions = (
   builder: ExpressionBuilder<Catalog, never>,
 ) => ReturnType<ExpressionBuilder<Catalog, never>["exists"]>[]
+
+function ofArtifacts(eb: ExpressionBuilder<Catalog, never>, sha256: string): ReturnType<Conditions> {
+  return [
+    eb.exists(eb.selectFrom("artifact_contents").select("digest").where("sha256", "=", sha256)),
+    eb.exists(eb.selectFrom("artifact_manifests").select("id").where("sha256", "=", sha256)),
+    eb.exists(eb.selectFrom("artifact_parts").select("number").where("sha256", "=", sha256)),
+  ]
+}
 
 async function exists(database: CatalogDatabase, conditions: Conditions): Promise<boolean> {
   const { found } = await database.selectNoFrom((eb) => eb.or(conditions(eb)).as("found")).executeTakeFirstOrThrow()

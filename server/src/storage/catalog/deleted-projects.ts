@@ -117,6 +117,7 @@ const removedAtOnce = 2_000
 /** Tables of a project without its models, those first that name rows of others. `blob`: the column that names one. */
 function tablesOf(id: string): { name: string; rows: RawBuilder<unknown>; blob?: string }[] {
   const ofProject = sql`project_id = ${id}`
+  const ofArtifact = sql`artifact_id in (select a.id from artifacts a where a.project_id = ${id})`
   const ofQueue = sql`queue_id in (select q.id from annotation_queues q where q.project_id = ${id})`
   const ofItem = sql`item_id in (select i.id from annotation_items i where i.queue_id in
     (select q.id from annotation_queues q where q.project_id = ${id}))`
@@ -134,6 +135,18 @@ function tablesOf(id: string): { name: string; rows: RawBuilder<unknown>; blob?:
     { name: "object_versions", rows: ofProject },
     { name: "project_files", rows: ofProject, blob: "sha256" },
     { name: "run_files", rows: sql`run_id in (select r.id from runs r where r.project_id = ${id})`, blob: "sha256" },
+    {
+      name: "artifact_parts",
+      rows: sql`upload_id in (select u.id from artifact_uploads u join artifacts a on a.id = u.artifact_id where a.${ofProject})`,
+      blob: "sha256",
+    },
+    { name: "artifact_manifests", rows: ofArtifact, blob: "sha256" },
+    { name: "artifact_contents", rows: ofProject, blob: "sha256" },
+    { name: "artifact_entries", rows: ofProject },
+    { name: "artifact_runs", rows: ofArtifact },
+    // What else belongs to them goes with them.
+    { name: "artifacts", rows: ofProject },
+    { name: "artifact_collections", rows: ofProject },
     { name: "runs", rows: ofProject },
     { name: "execution_jobs", rows: ofProject },
     { name: "open_calls", rows: ofProject },

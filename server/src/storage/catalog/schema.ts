@@ -12,6 +12,19 @@ import type {
   AnnotationProgressTable,
   AnnotationQueueTable,
 } from "./annotation-schema.ts"
+import type {
+  ArtifactAliasTable,
+  ArtifactClientTable,
+  ArtifactCollectionTable,
+  ArtifactContentTable,
+  ArtifactEntryTable,
+  ArtifactManifestTable,
+  ArtifactMembershipTable,
+  ArtifactPartTable,
+  ArtifactRunTable,
+  ArtifactTable,
+  ArtifactUploadTable,
+} from "./artifacts-schema.ts"
 import type { DatasetSourceTable } from "./dataset-sources-schema.ts"
 import type { ExecutionJobTable } from "./execution-jobs-schema.ts"
 import type { SessionTable, SignInTokenTable } from "./sessions-schema.ts"
@@ -271,6 +284,17 @@ export interface Catalog {
   trajectory_logs: TrajectoryLogTable
   runs: RunTable
   run_files: RunFileTable
+  artifact_collections: ArtifactCollectionTable
+  artifacts: ArtifactTable
+  artifact_clients: ArtifactClientTable
+  artifact_manifests: ArtifactManifestTable
+  artifact_entries: ArtifactEntryTable
+  artifact_contents: ArtifactContentTable
+  artifact_uploads: ArtifactUploadTable
+  artifact_parts: ArtifactPartTable
+  artifact_memberships: ArtifactMembershipTable
+  artifact_aliases: ArtifactAliasTable
+  artifact_runs: ArtifactRunTable
   object_versions: ObjectVersionTable
   object_tags: ObjectTagTable
   object_aliases: ObjectAliasTable

@@ -66,12 +66,18 @@ export async function measuredTeam(database: CatalogDatabase, entityId: string):
 export async function bytesInCatalog(database: CatalogDatabase, entityId: string): Promise<number> {
   const ofProject = sql`project_id in (select id from all_projects where entity_id = ${entityId})`
   const ofModel = sql`model_id in (select id from models where ${ofProject})`
+  const ofArtifact = sql`artifact_id in (select id from artifacts where ${ofProject})`
   const { rows } = await sql<{ bytes: number }>`
     select ((select coalesce(sum(size_bytes), 0) from uploads where entity_id = ${entityId})
       + (select coalesce(sum(size_bytes), 0) from project_files where ${ofProject})
       + (select coalesce(sum(size_bytes), 0) from stored_responses where ${ofProject})
       + (select coalesce(sum(size_bytes), 0) from runs where ${ofProject})
       + (select coalesce(sum(size_bytes), 0) from run_files where run_id in (select id from runs where ${ofProject}))
+      + (select coalesce(sum(size_bytes), 0) from artifact_contents where ${ofProject} and not is_of_checkpoint)
+      + (select coalesce(sum(stored_bytes), 0) from artifacts where ${ofProject})
+      + (select coalesce(sum(size_bytes), 0) from artifact_manifests where ${ofArtifact})
+      + (select coalesce(sum(p.size_bytes), 0) from artifact_parts p join artifact_uploads u on u.id = p.upload_id
+        where u.${ofArtifact})
       + (select coalesce(sum(size_bytes), 0) from object_versions where ${ofProject} and deleted_at is null)
       + (select coalesce(sum(size_bytes), 0) from trajectory_logs where ${ofModel})
       + (select coalesce(sum(data_bytes), 0) from training_jobs where ${ofModel} and data_sha256 <> '')

@@ -3,6 +3,9 @@ import { invalid } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import type { BlobStore } from "../../storage/blobs/blob-store.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
+import { findFileAt, listEntries } from "../../storage/catalog/artifact-entries.ts"
+import { findNamedArtifact } from "../../storage/catalog/artifacts.ts"
+import { findProject } from "../../storage/catalog/projects.ts"
 import { findUpload } from "../../storage/catalog/uploads.ts"
 import { FetchError } from "../../outbound/guarded-request.ts"
 import { fetchData, type FetchLimits } from "./fetch-data.ts"
@@ -28,14 +31,19 @@ export async function sftData(
 ): Promise<string> {
   const uploadId = uploadIdOf(address, ownHost)
   if (uploadId !== null) return uploadedData(sources, principal, uploadId, address)
-  if (/^wandb-artifact:\/{2,3}/.test(address)) {
-    throw fault(`there is no artifact "${address}" here; upload the file to /v1/files and give its id`)
+  const named = artifactAddress.exec(address)?.groups
+  if (named !== undefined) return artifactData(sources, principal, named, address)
+  if (address.startsWith("wandb-artifact:")) {
+    throw fault(`"${address}" is no address of an artifact: wandb-artifact:///ENTITY/PROJECT/NAME:VERSION`)
   }
   if (!URL.canParse(address) || new URL(address).protocol !== "https:") {
-    throw fault(`"${address}" is neither the id of a file uploaded to /v1/files nor an https address`)
+    throw fault(`"${address}" is neither the id of a file uploaded to /v1/files, nor an artifact, nor an https address`)
   }
   return fetchedData(sources, new URL(address))
 }
+
+const artifactAddress =
+  /^wandb-artifact:\/{2,3}(?<entity>[^/:]+)\/(?<project>[^/:]+)\/(?<collection>[^/:]+)(?::(?<alias>[^/:]+))?$/
 
 const fileId = /^(?:heddle-file:\/\/\/)?(?:file-)?([0-9a-f-]{36})$/i
 const filePath = /\/v1\/files\/(?:file-)?([0-9a-f-]{36})(?:\/content)?$/i
@@ -56,6 +64,40 @@ async function uploadedData(sources: SftSources, principal: Principal, id: strin
     throw fault(`there is no uploaded file "${address}"; upload one with POST /v1/files`)
   return upload.sha256
 }
+
+/** training-api 2.5: the file of this name, else of that, else the only one with rows. */
+async function artifactData(
+  { database, blobs }: SftSources,
+  principal: Principal,
+  { entity = "", project = "", collection = "", alias = "latest" }: Record<string, string | undefined>,
+  address: string,
+): Promise<string> {
+  const owner = principal.entities.find(({ name }) => name === entity)
+  const projectId = owner === undefined ? null : await findProject(database, owner.id, project)
+  const found = projectId === null ? null : await findNamedArtifact(database, projectId, { collection, alias })
+  if (found === null) {
+    throw fault(`there is no artifact "${address}" here; log it, or upload the file to /v1/files and give its id`)
+  }
+  const entries = await listEntries(database, found.artifact.id, {
+    paths: null,
+    filesOnly: true,
+    after: null,
+    limit: mostEntries,
+  })
+  const paths = entries.map(({ path }) => path)
+  const lines = paths.filter((path) => path.endsWith(".jsonl"))
+  const path = usualNames.find((name) => paths.includes(name)) ?? lines[0]
+  if (path === undefined || (lines.length > 1 && !usualNames.includes(path))) {
+    throw fault(`"${address}" has ${lines.length} files that end in .jsonl; name the one to train on train.jsonl`)
+  }
+  const file = await findFileAt(database, found.artifact.id, path)
+  if (file === null || !(await blobs.hold(file.sha256))) throw fault(`the file "${path}" of "${address}" was deleted`)
+  return file.sha256
+}
+
+const usualNames = ["train.jsonl", "trajectories.jsonl"]
+/** More than any artifact of rows has. */
+const mostEntries = 10_000
 
 async function fetchedData({ blobs, fetchPolicy, fetchLimits }: SftSources, url: URL): Promise<string> {
   try {

@@ -10,6 +10,7 @@ export const reservedNames: readonly string[] = [
   "annotation_queues",
   "api",
   "artifacts",
+  "artifactsV2",
   "assets",
   "call",
   "calls",

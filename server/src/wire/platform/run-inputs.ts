@@ -52,4 +52,5 @@ export const createRunFilesInput = z.looseObject({
 })
 
 export const runIdInput = z.looseObject({ id: z.string() })
+export const deleteRunInput = runIdInput.extend({ deleteArtifacts: z.boolean().nullish() })
 export const deleteFilesInput = z.looseObject({ files: z.array(z.string()).max(10_000) })

@@ -148,6 +148,13 @@ function family(name: string, of: (h: Handles) => { object_id: string; digest: s
   }
 }
 
+const artifactFile = (h: Handles) => ({
+  region: "default",
+  entity: h.entity,
+  birth: h.wandbArtifactId,
+  digest: h.wandbDigest,
+})
+
 export const routeRequests: Readonly<Record<string, RouteCase>> = {
   "GET /v1/preview/base-models": read(() => ({})),
   "POST /v1/preview/models": write(({ entity, project, modelName: name }) => ({
@@ -511,6 +518,22 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   // Such addresses are keys of their own; `run-files` has their tests.
   "PUT /files/upload/:token": write((h) => ({ params: { token: h.fileDigest }, text: "{}", status: 404 })),
   "GET /files/direct/:token": read((h) => ({ params: { token: h.fileDigest }, status: 404 })),
+  // As are these; `wandb-artifact-tenants` has their tests.
+  "PUT /artifactsV2/upload/:token": write((h) => ({ params: { token: h.fileDigest }, text: "{}", status: 404 })),
+  "GET /artifactsV2/direct/:token": read((h) => ({ params: { token: h.fileDigest }, status: 404 })),
+  "GET /artifactsV2/:region/:entity/:birth/:digest": read((h) => ({ params: artifactFile(h) })),
+  "GET /artifactsV2/:region/:entity/:project/:collection/:birth/:digest/:file": read((h) => ({
+    params: { ...artifactFile(h), project: h.project, collection: h.wandbCollection, file: "a.txt" },
+  })),
+  "GET /artifactsV2/:region/:entity/:project/:collection/:artifact/:birth/:digest/:file": read((h) => ({
+    params: {
+      ...artifactFile(h),
+      project: h.project,
+      collection: h.wandbCollection,
+      artifact: h.wandbArtifactId,
+      file: "a.txt",
+    },
+  })),
   "POST /refs/read_batch": read((h) => ({ body: { refs: [h.objectRef, h.opRef, h.datasetRef] } })),
   "POST /otel/v1/traces": write(spans),
   "POST /otel/v1/logs": write(logs),
@@ -622,17 +645,39 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   "GET /server_info": read(() => ({})),
   "GET /version": read(() => ({})),
   "POST /service/projects_info": read(({ projectId }) => ({ body: { project_ids: [projectId] } })),
-  "POST /graphql": write(({ entity, project, internalProject, wandbRunName, wandbRunId, wandbFileId }) => ({
+  "POST /graphql": write((h) => ({
     body: {
-      query: `mutation($entity: String, $project: String, $run: String, $id: String, $files: [ID!]!) {
+      query: `mutation($entity: String, $project: String, $run: String, $id: String, $files: [ID!]!,
+          $artifact: ID, $collection: String) {
         byId: upsertBucket(input: { id: $id, notes: "a note" }) { bucket { ...R } }
         byName: upsertBucket(input: { entityName: $entity, modelName: $project, name: $run }) { bucket { ...R } }
         createRunFiles(input: { entityName: $entity, projectName: $project, runName: $run, files: ["a.txt"] }) { runID }
         stopRun(input: { id: $id }) { success }
         deleteFiles(input: { files: $files }) { success }
+        createArtifact(input: { entityName: $entity, projectName: $project, runName: $run, artifactTypeName: "dataset",
+          artifactCollectionName: $collection, digest: "d41d8cd98f00b204e9800998ecf8427e" }) { artifact { ...A } }
+        commitArtifact(input: { artifactID: $artifact }) { artifact { ...A } }
+        updateArtifact(input: { artifactID: $artifact, description: "a note" }) { artifact { ...A } }
+        addAliases(input: { artifactID: $artifact, aliases: [{ artifactCollectionName: $collection, alias: "a" }] }) { success }
+        useArtifact(input: { artifactID: $artifact, entityName: $entity, projectName: $project, runName: $run }) { artifact { id } }
+        linkArtifact(input: { artifactID: $artifact, entityName: $entity, projectName: $project,
+          artifactPortfolioName: "portfolio" }) { versionIndex }
+        createArtifactCollectionTagAssignments(input: { entityName: $entity, projectName: $project,
+          artifactCollectionName: $collection, tags: [{ tagName: "t" }] }) { tags { name } }
       }
+      fragment A on Artifact { id digest metadata createdBy { ... on Run { name } } usedBy { edges { node { name } } }
+        artifactSequence { name project { name entity { name } } } files { edges { node { name directUrl } } } }
       fragment R on Run { id name config summaryMetrics historyTail project { name entity { name } } files { edges { node { name } } } }`,
-      variables: { entity, project, internalProject, run: wandbRunName, id: wandbRunId, files: [wandbFileId] },
+      variables: {
+        entity: h.entity,
+        project: h.project,
+        internalProject: h.internalProject,
+        run: h.wandbRunName,
+        id: h.wandbRunId,
+        files: [h.wandbFileId],
+        artifact: h.wandbArtifactId,
+        collection: h.wandbCollection,
+      },
     },
   })),
   "POST /v1/organization/api_keys": write(({ username }) => ({ body: { name: "of an attack", username } })),

@@ -5,6 +5,7 @@ import { sendSpans, spanId, traceId } from "../agent-spans.ts"
 import type { EvaluationApp, EvaluationCaller } from "../evaluation-app.ts"
 import { ownPage } from "../browser.ts"
 import { groupsOf } from "../training-app.ts"
+import { logArtifact, md5 } from "../wandb-artifacts.ts"
 import { runFileIds, startRun, uploadRunFile } from "../wandb-runs.ts"
 
 /** Its names and ids, and texts that are in nothing but what it stores. */
@@ -214,6 +215,20 @@ export async function fillTeam(opened: EvaluationApp, caller: EvaluationCaller) 
   await uploadRunFile(opened, caller, runNames, { name: wandbFile, text: secret("wandb-content") })
   const [wandbFileId = ""] = await runFileIds(caller, runNames)
 
+  const wandbCollection = name("wandb-artifact")
+  const wandbContent = secret("artifact-content")
+  const { id: wandbArtifactId } = await logArtifact(opened, caller, {
+    entity,
+    project,
+    collection: wandbCollection,
+    files: { [`${name("artifact-file")}.txt`]: wandbContent },
+    input: {
+      runName: wandbRunName,
+      clientID: name("artifact-client"),
+      metadata: JSON.stringify({ text: secret("metadata") }),
+    },
+  })
+
   const handles = {
     entity,
     project,
@@ -281,6 +296,9 @@ export async function fillTeam(opened: EvaluationApp, caller: EvaluationCaller) 
     wandbRunId,
     wandbFile,
     wandbFileId,
+    wandbCollection,
+    wandbArtifactId,
+    wandbDigest: md5(wandbContent, "hex"),
     evaluateCallId: evaluation_run_id,
   }
   const empty = Object.entries(handles).filter(([, value]) => value === "")

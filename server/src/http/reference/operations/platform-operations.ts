@@ -88,8 +88,34 @@ export const platformOperations: Operations = {
     description: "The address is the key: it fetches one file of one run and is valid for an hour.",
     example: () => ({ params: { token: "WyJhY21lIl0.c2lnbmF0dXJl" } }),
   },
+  "PUT /artifactsV2/upload/:token": {
+    description: "The address is the key: it stores one content of one artifact and is valid for twelve hours.",
+    example: () => ({ params: { token: "WyJhY21lIl0.c2lnbmF0dXJl" }, text: "the file" }),
+  },
+  "GET /artifactsV2/direct/:token": {
+    description: "The address is the key: it fetches one file of one artifact and is valid for twelve hours.",
+    example: () => ({ params: { token: "WyJhY21lIl0.c2lnbmF0dXJl" } }),
+  },
+  "GET /artifactsV2/:region/:entity/:birth/:digest": {
+    description: "What the `wandb` client asks when an address is valid no more; `birth` is the id of the version.",
+    example: ({ entity, wandbArtifactId: birth, wandbDigest: digest }) => ({
+      params: { region: "default", entity, birth, digest },
+    }),
+  },
+  "GET /artifactsV2/:region/:entity/:project/:collection/:birth/:digest/:file": {
+    description: "The same from newer clients; project, collection and file say nothing more.",
+    example: ({ entity, project, wandbCollection: collection, wandbArtifactId: birth, wandbDigest: digest }) => ({
+      params: { region: "default", entity, project, collection, birth, digest, file: "train.jsonl" },
+    }),
+  },
+  "GET /artifactsV2/:region/:entity/:project/:collection/:artifact/:birth/:digest/:file": {
+    description: "The same from newer clients; project, collection, artifact and file say nothing more.",
+    example: ({ entity, project, wandbCollection: collection, wandbArtifactId: birth, wandbDigest: digest }) => ({
+      params: { region: "default", entity, project, collection, artifact: birth, birth, digest, file: "train.jsonl" },
+    }),
+  },
   "POST /graphql": {
-    description: "What the `wandb` and `weave` clients ask to sign in, and nothing more.",
+    description: "What the `wandb` and `weave` clients ask to sign in, to keep runs and to log artifacts.",
     example: ({ entity, project }) => ({
       body: {
         query:

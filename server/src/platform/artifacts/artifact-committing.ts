@@ -1,0 +1,152 @@
+/** Commits an artifact by the manifests that were sent for it: platform-wandb 9.2. */
+import { createReadStream } from "node:fs"
+import { buffer } from "node:stream/consumers"
+import { HeddleError } from "../../errors.ts"
+import { deleteArtifacts } from "../../storage/catalog/artifact-changes.ts"
+import { commitArtifact } from "../../storage/catalog/artifact-commit.ts"
+import {
+  type ArtifactContent,
+  type Birth,
+  contentsOfBirths,
+  findContent,
+} from "../../storage/catalog/artifact-contents.ts"
+import { type ManifestRecord, manifestsOf } from "../../storage/catalog/artifact-manifests.ts"
+import { aliasesOf, type ArtifactRecord, findArtifact } from "../../storage/catalog/artifacts.ts"
+import { findModelByName } from "../../storage/catalog/models.ts"
+import { adoptVersion, checkAdoptable, listCheckpoints } from "../../storage/lora-artifacts.ts"
+import { usageOf } from "../../storage/team-usage.ts"
+import { asksNothing } from "../../threads/thread-task.ts"
+import type { RunContext } from "../runs/run-context.ts"
+import { dropBlobs } from "../runs/run-dependencies.ts"
+import { requireArtifact, teamOf } from "./artifact-access.ts"
+import { ownEntities } from "./artifact-node.ts"
+import { manifestTask } from "./manifest-task.ts"
+
+/** What a handler of a reference wrote beside one entry. */
+const mostExtraBytes = 64 * 1024
+
+/** Again: the same answer. @throws {HeddleError} when what was sent is not what was announced; then nothing is committed. */
+export async function commitPending(context: RunContext, id: string): Promise<ArtifactRecord> {
+  const artifact = await requireArtifact(context, id)
+  if (artifact.state === "committed") return artifact
+  const { database, blobs } = context
+  await usageOf(database)?.requireRoom(teamOf(artifact))
+  const { entries, births, baseId, isWhole } = await sentContents(context, artifact)
+  await checkModel(context, artifact, entries)
+  const foreign = await contentsOfBirths(database, {
+    projectId: artifact.project_id,
+    entityIds: ownEntities(context),
+    births,
+  })
+  const held = await holdAll(context, foreign)
+  try {
+    const committed = await commitArtifact(database, { artifact, entries, baseId, isWhole, foreign: held })
+    await dropBlobs(context, committed.dropped)
+    return await adopted(context, committed.artifact)
+  } finally {
+    for (const { sha256 } of held) blobs.release(sha256)
+  }
+}
+
+/** A version of an artifact that has a model's name is a checkpoint of it, or it is not committed at all. */
+async function adopted(context: RunContext, artifact: ArtifactRecord): Promise<ArtifactRecord> {
+  const { database } = context
+  try {
+    await adoptIfModel(context, artifact)
+  } catch (error) {
+    await dropBlobs(context, await deleteArtifacts(database, artifact.project_id, [artifact.id]))
+    throw error
+  }
+  return artifact
+}
+
+/** Before the version takes names away from others. Adapters have few files, so their entries are read here. */
+async function checkModel(context: RunContext, artifact: ArtifactRecord, entries: readonly string[]): Promise<void> {
+  if (artifact.type !== "lora") return
+  const { database } = context
+  const { id, project_id, collection, asked_aliases: aliases } = artifact
+  await listCheckpoints(context, project_id)
+  const model = await findModelByName(database, project_id, collection)
+  if (model === null) return
+  const digests = new Map(
+    entries
+      .flatMap((list) => JSON.parse(list) as { path: string; digest: string; ref: string | null }[])
+      .flatMap(({ path, digest, ref }) => (ref === null ? [[path, digest] as const] : [])),
+  )
+  const find = async (path: string) => {
+    const digest = digests.get(path)
+    return digest === undefined ? null : findContent(database, project_id, digest)
+  }
+  await checkAdoptable(context, { id, aliases }, { modelId: model.id, find })
+}
+
+/** Makes a `lora` version that has the name of a model, and is no checkpoint yet, one. */
+export async function adoptIfModel(context: RunContext, artifact: ArtifactRecord): Promise<void> {
+  if (artifact.type !== "lora" || artifact.checkpoint_id !== null) return
+  const { database } = context
+  const { id, project_id } = artifact
+  const model = await findModelByName(database, project_id, artifact.collection)
+  if (model === null) return
+  const aliases = (await aliasesOf(database, [id]))
+    .filter(({ collection_id }) => collection_id === artifact.collection_id)
+    .map(({ alias }) => alias)
+  await adoptVersion(context, { id, project_id, aliases }, model.id)
+}
+
+/** Those that are still there, which stay until they are released. */
+async function holdAll({ blobs }: RunContext, contents: readonly ArtifactContent[]): Promise<ArtifactContent[]> {
+  const held: ArtifactContent[] = []
+  for (const content of contents) if (await blobs.hold(content.sha256)) held.push(content)
+  return held
+}
+
+interface SentContents {
+  entries: string[]
+  births: Birth[]
+  baseId: string | null
+  isWhole: boolean
+}
+
+async function sentContents(context: RunContext, artifact: ArtifactRecord): Promise<SentContents> {
+  const manifests = await manifestsOf(context.database, artifact.id)
+  const patches = manifests.filter(({ type, sha256 }) => type === "PATCH" && sha256 !== null)
+  const single = manifests.findLast(({ type }) => type !== "PATCH")
+  const used = single === undefined ? patches : [single]
+  if (used.length === 0) {
+    throw new HeddleError("invalid_request", "no manifest was sent for this artifact; log the artifact again")
+  }
+  const sent: SentContents = { entries: [], births: [], baseId: null, isWhole: single?.type === "FULL" }
+  for (const manifest of used) {
+    const { lists, births } = await readSent(context, manifest)
+    sent.entries.push(...lists)
+    sent.births.push(...births)
+  }
+  if (single?.type === "INCREMENTAL" && single.base_id !== null) {
+    const base = await findArtifact(context.database, ownEntities(context), single.base_id)
+    if (base === null || base.project_id !== artifact.project_id || base.state !== "committed") {
+      throw new HeddleError("invalid_request", "the version that this one adds to was deleted; log the artifact whole")
+    }
+    sent.baseId = base.id
+  }
+  return sent
+}
+
+async function readSent(
+  { blobs, threads }: RunContext,
+  { sha256 }: ManifestRecord,
+): Promise<{ lists: string[]; births: Birth[] }> {
+  if (sha256 === null) {
+    throw new HeddleError("invalid_request", "the manifest of this artifact was not stored; log the artifact again")
+  }
+  const bytes = await buffer(createReadStream(blobs.absolutePathOf(sha256)))
+  const read = await threads.run(
+    manifestTask,
+    { bytes, extraBytes: mostExtraBytes },
+    { bytes: bytes.length, answer: asksNothing },
+  )
+  const lists = Buffer.from(read.lists).toString("utf8")
+  return {
+    lists: lists === "" ? [] : lists.split("\n"),
+    births: JSON.parse(Buffer.from(read.births).toString("utf8")) as Birth[],
+  }
+}

@@ -1,0 +1,202 @@
+/** Files of artifacts: stored and fetched at addresses that GraphQL hands out, and by digest with a key. */
+import type { FastifyReply } from "fastify"
+import path from "node:path"
+import { Readable } from "node:stream"
+import { HeddleError } from "../../errors.ts"
+import { type Route, route } from "../../http/route.ts"
+import { isLiveKey } from "../../storage/catalog/api-keys.ts"
+import { addContent, hasFile } from "../../storage/catalog/artifact-contents.ts"
+import { findStoredFile, type StoredFile } from "../../storage/catalog/artifact-entries.ts"
+import { findManifest, storeManifest } from "../../storage/catalog/artifact-manifests.ts"
+import { findUpload, partsOf, storePart } from "../../storage/catalog/artifact-uploads.ts"
+import { type ArtifactRecord, findAnyArtifact, findArtifact } from "../../storage/catalog/artifacts.ts"
+import {
+  artifactContent,
+  artifactFileParams,
+  artifactLinkParams,
+  artifactStored,
+  fullArtifactFileParams,
+  namedArtifactFileParams,
+} from "../../wire/platform/artifact.ts"
+import type { RunDependencies } from "../runs/run-dependencies.ts"
+import { localId } from "../runs/run-ids.ts"
+import type { ArtifactLink } from "./artifact-links.ts"
+import { manifestText } from "./artifact-manifest.ts"
+import { storeBody } from "./artifact-storing.ts"
+
+const shared = { dialect: "graphql", tag: "Artifacts" } as const
+const download = {
+  ...shared,
+  method: "GET",
+  refusals: ["404"],
+  response: artifactContent,
+  answerTypes: ["application/octet-stream"],
+  isUncompressed: true,
+} as const
+
+/** Hundreds of thousands of files. */
+const maximumManifestBytes = 128 * 1024 * 1024
+
+export function artifactFileRoutes(dependencies: RunDependencies): Route[] {
+  const { database, limits } = dependencies
+  const byKey = { ...download, access: "key", summary: "Fetch a file of an artifact by its digest" } as const
+  const sendByDigest = async (
+    principal: { entities: readonly { id: string; name: string }[] },
+    params: { entity: string; birth: string; digest: string },
+    reply: FastifyReply,
+  ) => {
+    const id = localId("Artifact", params.birth)
+    const own = principal.entities.filter(({ name }) => name === params.entity).map((entity) => entity.id)
+    const artifact = id === null ? null : await findArtifact(database, own, id)
+    const digest = Buffer.from(params.digest, "hex").toString("base64")
+    const file = artifact === null ? null : await findStoredFile(database, artifact.id, digest)
+    return sendFile(dependencies, file, reply)
+  }
+  return [
+    route({
+      ...shared,
+      method: "PUT",
+      path: "/artifactsV2/upload/:token",
+      access: "public",
+      summary: "Store a file of an artifact, its manifest or a part of a file, at an address that GraphQL gave",
+      schemas: { params: artifactLinkParams },
+      refusals: ["403", "404"],
+      streamsBody: true,
+      bodyDocument: artifactContent,
+      bodyType: "application/octet-stream",
+      response: artifactStored,
+      handle: async ({ params, request, reply }) => {
+        const link = await linked(dependencies, params.token, true)
+        if (link.use === "manifest") return { bytes: await putManifest(dependencies, link, request.raw) }
+        if (link.use === "part") return { bytes: await putPart(dependencies, link, request.raw, reply) }
+        const artifact = await pendingArtifact(dependencies, link.id)
+        const storing = {
+          artifact,
+          digest: link.what,
+          encoding: "base64",
+          maximumBytes: limits.run_file_bytes,
+        } as const
+        const bytes = await storeBody(dependencies, request.raw, storing, async ({ sha256, sizeBytes }) => {
+          if (!(await hasFile(database, artifact.id, link.what))) throw notAsked()
+          await addContent(database, artifact.project_id, { digest: link.what, sha256, size_bytes: sizeBytes })
+          return null
+        })
+        return { bytes }
+      },
+    }),
+    route({
+      ...download,
+      path: "/artifactsV2/direct/:token",
+      access: "public",
+      summary: "Fetch a file of an artifact, or its manifest, at an address that its directUrl gave",
+      schemas: { params: artifactLinkParams },
+      handle: async ({ params, reply }) => {
+        const link = await linked(dependencies, params.token, false)
+        // A cache between would answer after the address has ended.
+        reply.header("cache-control", "private, no-store")
+        if (link.use === "contents") return sendManifest(dependencies, link.id, reply)
+        return sendFile(dependencies, await findStoredFile(database, link.id, link.what), reply)
+      },
+    }),
+    route({
+      ...byKey,
+      path: "/artifactsV2/:region/:entity/:birth/:digest",
+      schemas: { params: artifactFileParams },
+      handle: async ({ params, principal, reply }) => sendByDigest(principal, params, reply),
+    }),
+    route({
+      ...byKey,
+      path: "/artifactsV2/:region/:entity/:project/:collection/:birth/:digest/:file",
+      schemas: { params: namedArtifactFileParams },
+      handle: async ({ params, principal, reply }) => sendByDigest(principal, params, reply),
+    }),
+    route({
+      ...byKey,
+      path: "/artifactsV2/:region/:entity/:project/:collection/:artifact/:birth/:digest/:file",
+      schemas: { params: fullArtifactFileParams },
+      handle: async ({ params, principal, reply }) => sendByDigest(principal, params, reply),
+    }),
+  ]
+}
+
+/** @throws {HeddleError} `not_found`. */
+async function linked(
+  { database, artifactLinks }: RunDependencies,
+  token: string,
+  stores: boolean,
+): Promise<ArtifactLink> {
+  const link = artifactLinks.linkOf(token, stores, Date.now())
+  if (await isLiveKey(database, link.apiKeyId)) return link
+  throw new HeddleError("not_found", "the key that made this address was revoked; ask for the file's address again")
+}
+
+function notAsked(): HeddleError {
+  return new HeddleError(
+    "not_found",
+    "the artifact of this address was committed or deleted; ask for the address again",
+  )
+}
+
+/** @throws {HeddleError} `not_found`: nothing is added to what is committed. */
+async function pendingArtifact({ database }: RunDependencies, id: string): Promise<ArtifactRecord> {
+  const artifact = await findAnyArtifact(database, id)
+  if (artifact?.state !== "pending") throw notAsked()
+  return artifact
+}
+
+async function putManifest(
+  dependencies: RunDependencies,
+  { id, what }: ArtifactLink,
+  request: Parameters<typeof storeBody>[1],
+): Promise<number> {
+  const { database } = dependencies
+  const manifest = await findManifest(database, id)
+  if (manifest === null || what === "") throw notAsked()
+  const artifact = await pendingArtifact(dependencies, manifest.artifact_id)
+  const storing = { artifact, digest: what, encoding: "base64", maximumBytes: maximumManifestBytes } as const
+  return storeBody(dependencies, request, storing, ({ sha256, sizeBytes }) =>
+    storeManifest(database, artifact.project_id, manifest, { sha256, size_bytes: sizeBytes }),
+  )
+}
+
+async function putPart(
+  dependencies: RunDependencies,
+  { id, what }: ArtifactLink,
+  request: Parameters<typeof storeBody>[1],
+  reply: FastifyReply,
+): Promise<number> {
+  const { database, limits } = dependencies
+  const upload = await findUpload(database, id)
+  const part = upload === null ? undefined : (await partsOf(database, id)).find(({ number }) => number === Number(what))
+  if (upload === null || part === undefined) throw notAsked()
+  const artifact = await pendingArtifact(dependencies, upload.artifact_id)
+  const storing = { artifact, digest: part.md5, encoding: "hex", maximumBytes: limits.run_file_bytes } as const
+  // The client tells the tags of all parts when it completes the file.
+  reply.header("etag", `"${part.md5}"`)
+  return storeBody(dependencies, request, storing, ({ sha256, sizeBytes }) =>
+    storePart(database, upload, part, { sha256, size_bytes: sizeBytes }),
+  )
+}
+
+function sendFile({ blobs }: RunDependencies, file: StoredFile | null, reply: FastifyReply): FastifyReply {
+  if (file === null) {
+    throw new HeddleError("not_found", "no such file: its artifact was deleted, or you are not in its team")
+  }
+  const { dir, base } = path.parse(blobs.absolutePathOf(file.sha256))
+  // As an attachment: a browser must never show what somebody uploaded as a page of ours.
+  return reply
+    .header("content-type", "application/octet-stream")
+    .header("content-disposition", "attachment")
+    .sendFile(base, dir, { contentType: false, cacheControl: false, immutable: false })
+}
+
+async function sendManifest(dependencies: RunDependencies, id: string, reply: FastifyReply): Promise<FastifyReply> {
+  const artifact = await findAnyArtifact(dependencies.database, id)
+  if (artifact?.state !== "committed") {
+    throw new HeddleError("not_found", "the artifact of this manifest was deleted")
+  }
+  return reply
+    .header("content-type", "application/json")
+    .header("content-disposition", "attachment")
+    .send(Readable.from(manifestText(dependencies.database, artifact)))
+}

@@ -1,0 +1,250 @@
+/** Mutations by which a client logs an artifact, in the order in which it sends them: platform-wandb 9.2. */
+import { HeddleError } from "../../errors.ts"
+import { claimFiles } from "../../storage/catalog/artifact-contents.ts"
+import { createArtifact, type TimeToLive } from "../../storage/catalog/artifact-create.ts"
+import {
+  ensureManifest,
+  findManifest,
+  type ManifestRecord,
+  updateManifest,
+} from "../../storage/catalog/artifact-manifests.ts"
+import { ensureUpload, findUpload, partsOf, removeUpload } from "../../storage/catalog/artifact-uploads.ts"
+import type { ArtifactRecord } from "../../storage/catalog/artifacts.ts"
+import { ensureProject, findProject } from "../../storage/catalog/projects.ts"
+import { findRun } from "../../storage/catalog/runs.ts"
+import { isStorable } from "../../storage/catalog/storable-text.ts"
+import { listCheckpoints } from "../../storage/lora-artifacts.ts"
+import { usageOf } from "../../storage/team-usage.ts"
+import {
+  artifactIdInput,
+  completeUploadInput,
+  createArtifactInput,
+  createFilesInput,
+  createManifestInput,
+  updateManifestInput,
+} from "../../wire/platform/artifact-inputs.ts"
+import { projectName as projectNameSchema } from "../../wire/training/model.ts"
+import { checkedInput } from "../runs/checked-input.ts"
+import type { RunContext } from "../runs/run-context.ts"
+import { dropBlobs } from "../runs/run-dependencies.ts"
+import { globalId, localId } from "../runs/run-ids.ts"
+import { requireEntity, requireState, teamOf } from "./artifact-access.ts"
+import { adoptIfModel, commitPending } from "./artifact-committing.ts"
+import { storagePath } from "./artifact-files.ts"
+import type { ArtifactLink } from "./artifact-links.ts"
+import { describeArtifact } from "./artifact-node.ts"
+import { joinParts } from "./artifact-storing.ts"
+
+interface Given {
+  input?: unknown
+}
+
+/** Where a client puts what it names no project for. */
+const defaultProject = "uncategorized"
+
+export function artifactLogMutations(context: RunContext) {
+  const { database } = context
+  return {
+    createArtifact: async ({ input }: Given) => ({ artifact: describeArtifact(context, await create(context, input)) }),
+    createArtifactManifest: async ({ input }: Given) => {
+      const given = checkedInput("createArtifactManifest", createManifestInput, input)
+      const artifact = await requireState(context, given.artifactID, "pending")
+      const manifest = await ensureManifest(database, {
+        artifact_id: artifact.id,
+        type: given.type ?? "FULL",
+        base_id: localId("Artifact", given.baseArtifactID),
+        digest: given.digest,
+      })
+      return { artifactManifest: describeManifest(context, manifest) }
+    },
+    updateArtifactManifest: async ({ input }: Given) => {
+      const given = checkedInput("updateArtifactManifest", updateManifestInput, input)
+      const { id } = await requireManifest(context, given.artifactManifestID)
+      const base = localId("Artifact", given.baseArtifactID)
+      const updated = await updateManifest(database, id, {
+        ...(given.digest ? { digest: given.digest } : {}),
+        ...(base === null ? {} : { base_id: base }),
+      })
+      if (updated === null) throw noSuchManifest(given.artifactManifestID)
+      return { artifactManifest: describeManifest(context, updated) }
+    },
+    createArtifactFiles: async ({ input }: Given) => {
+      const { artifactFiles } = checkedInput("createArtifactFiles", createFilesInput, input)
+      return { files: { edges: await askedFiles(context, artifactFiles) } }
+    },
+    completeMultipartUploadArtifact: async ({ input }: Given) => {
+      const given = checkedInput("completeMultipartUploadArtifact", completeUploadInput, input)
+      return { digest: await completeUpload(context, given) }
+    },
+    commitArtifact: async ({ input }: Given) => {
+      const { artifactID } = checkedInput("commitArtifact", artifactIdInput, input)
+      return { artifact: describeArtifact(context, await commitPending(context, artifactID)) }
+    },
+  }
+}
+
+async function create(context: RunContext, input: unknown): Promise<ArtifactRecord> {
+  const given = checkedInput("createArtifact", createArtifactInput, input)
+  const { database, principal } = context
+  const collection = given.artifactCollectionName ?? given.artifactCollectionNames?.[0]
+  if (!collection) throw new HeddleError("bad_request", "createArtifact: artifactCollectionName: is missing")
+  const entity = requireEntity(context, given.entityName)
+  await usageOf(database)?.requireRoom(entity)
+  const project = projectNameSchema.safeParse(given.projectName || defaultProject)
+  if (!project.success) {
+    throw new HeddleError(
+      "bad_request",
+      `createArtifact: projectName: ${project.error.issues[0]?.message ?? "not valid"}`,
+    )
+  }
+  const found = await findProject(database, entity.id, project.data)
+  const runId = given.runName ? await runNamed(context, found, given.runName) : null
+  if (given.artifactTypeName === "lora" && found !== null) await listCheckpoints(context, found)
+  const artifact = await createArtifact(database, {
+    projectId: found ?? (await ensureProject(database, entity.id, project.data)),
+    type: given.artifactTypeName,
+    collection,
+    digest: given.digest,
+    aliases: (given.aliases ?? []).map(({ alias }) => alias),
+    tags: (given.tags ?? []).map(({ tagName }) => tagName),
+    description: given.description ?? null,
+    metadata: given.metadata ?? null,
+    ttl: timeToLive(given.ttlDurationSeconds),
+    historyStep: given.historyStep ?? null,
+    runId,
+    userId: principal.userId,
+    clientId: given.clientID || null,
+    distributedId: given.distributedID || null,
+    deduplicates: given.enableDigestDeduplication === true,
+  })
+  // Of a version that is there already no commit follows.
+  if (artifact.state === "committed") await adoptIfModel(context, artifact)
+  return artifact
+}
+
+async function runNamed({ database }: RunContext, projectId: string | null, name: string): Promise<string> {
+  const run = projectId === null || !isStorable(name) ? null : await findRun(database, projectId, name)
+  if (run === null) throw new HeddleError("not_found", `createArtifact: runName: the project has no run "${name}"`)
+  return run.id
+}
+
+/** −1: as its collection; −2: it stays. A collection has no time of its own here. */
+export function timeToLive(seconds: number | null | undefined): TimeToLive {
+  if (seconds === null || seconds === undefined || seconds === -1) return { ttl_seconds: null, ttl_is_inherited: true }
+  return { ttl_seconds: seconds <= 0 ? null : seconds, ttl_is_inherited: false }
+}
+
+function noSuchManifest(id: string): HeddleError {
+  return new HeddleError(
+    "not_found",
+    `no manifest of the id "${id}": its artifact was deleted, or you are not in its team`,
+  )
+}
+
+/** Of an artifact that is not committed and that the caller may change. */
+async function requireManifest(context: RunContext, id: string): Promise<ManifestRecord> {
+  const local = localId("ArtifactManifest", id)
+  const manifest = local === null ? null : await findManifest(context.database, local)
+  if (manifest === null) throw noSuchManifest(id)
+  try {
+    await requireState(context, globalId("Artifact", manifest.artifact_id), "pending")
+  } catch (error) {
+    throw error instanceof HeddleError && error.code === "not_found" ? noSuchManifest(id) : error
+  }
+  return manifest
+}
+
+function addressOf(
+  { principal, artifactLinks, baseAddress }: RunContext,
+  link: Omit<ArtifactLink, "apiKeyId">,
+): string {
+  return baseAddress + artifactLinks.pathOf({ ...link, apiKeyId: principal.apiKeyId }, Date.now())
+}
+
+function describeManifest(context: RunContext, { id, digest }: ManifestRecord) {
+  return {
+    id: globalId("ArtifactManifest", id),
+    file: {
+      id: globalId("ArtifactFile", id),
+      name: "wandb_manifest.json",
+      displayName: "wandb_manifest.json",
+      uploadUrl: () => addressOf(context, { use: "manifest", id, what: digest }),
+      uploadHeaders: digest === "" ? [] : [`Content-MD5:${digest}`, "Content-Type:application/json"],
+    },
+  }
+}
+
+type AskedFiles = ReturnType<typeof createFilesInput.parse>["artifactFiles"]
+
+/** An answer for each, in their order: platform-wandb 9.2. */
+async function askedFiles(context: RunContext, files: AskedFiles) {
+  const artifacts = new Map<string, ArtifactRecord>()
+  const known = new Map<string, Set<string>>()
+  for (const id of new Set(files.map(({ artifactID }) => artifactID))) {
+    const artifact = await requireState(context, id, "pending")
+    await usageOf(context.database)?.requireRoom(teamOf(artifact))
+    const own = files.filter(({ artifactID }) => artifactID === id)
+    const asked = own.map(({ name, md5 }) => ({ path: name, digest: md5 }))
+    artifacts.set(id, artifact)
+    known.set(id, await claimFiles(context.database, artifact, asked))
+  }
+  const edges: { node: object }[] = []
+  for (const file of files) {
+    const artifact = artifacts.get(file.artifactID) as ArtifactRecord
+    const isStored = known.get(file.artifactID)?.has(file.md5) === true
+    edges.push({ node: await describeAsked(context, artifact, file, isStored) })
+  }
+  return edges
+}
+
+async function describeAsked(
+  context: RunContext,
+  artifact: ArtifactRecord,
+  { name, md5, uploadPartsInput }: AskedFiles[number],
+  isStored: boolean,
+) {
+  const described = {
+    id: globalId("ArtifactFile", `${artifact.id}/${name}`),
+    name,
+    displayName: name,
+    storagePath: storagePath(artifact, md5),
+    uploadHeaders: [`Content-MD5:${md5}`, "Content-Type:application/octet-stream"],
+    artifact: { id: globalId("Artifact", artifact.id) },
+  }
+  if (isStored) return { ...described, uploadUrl: null, uploadHeaders: [], uploadMultipartUrls: null }
+  const uploadUrl = addressOf(context, { use: "file", id: artifact.id, what: md5 })
+  if (!uploadPartsInput || uploadPartsInput.length === 0) return { ...described, uploadUrl, uploadMultipartUrls: null }
+  const asked = uploadPartsInput.map(({ partNumber, hexMD5 }) => ({ number: partNumber, md5: hexMD5 }))
+  const id = await ensureUpload(context.database, artifact.id, md5, asked)
+  const uploadUrlParts = asked.map(({ number }) => ({
+    partNumber: number,
+    uploadUrl: addressOf(context, { use: "part", id, what: String(number) }),
+  }))
+  const uploadMultipartUrls = { uploadID: globalId("ArtifactUpload", id), uploadUrlParts }
+  return { ...described, uploadUrl, uploadHeaders: ["Content-Type:application/octet-stream"], uploadMultipartUrls }
+}
+
+/** The digest of the whole file, which is stored then. */
+async function completeUpload(
+  context: RunContext,
+  { artifactID, uploadID, completedParts, completeMultipartAction }: ReturnType<typeof completeUploadInput.parse>,
+): Promise<string> {
+  const { database } = context
+  const artifact = await requireState(context, artifactID, "pending")
+  const local = localId("ArtifactUpload", uploadID)
+  const upload = local === null ? null : await findUpload(database, local)
+  if (upload === null || upload.artifact_id !== artifact.id) {
+    throw new HeddleError("not_found", `no upload "${uploadID}" of this artifact: ask for the file's addresses again`)
+  }
+  if (completeMultipartAction === "Complete") {
+    const parts = await partsOf(database, upload.id)
+    const stored = completedParts.map(({ partNumber, hexMD5 }) => {
+      const part = parts.find(({ number, md5 }) => number === partNumber && md5 === hexMD5)
+      if (part?.sha256) return part.sha256
+      throw new HeddleError("invalid_request", `part ${partNumber} of the file, of the MD5 ${hexMD5}, was not stored`)
+    })
+    await joinParts(context, artifact, upload.digest, stored)
+  }
+  await dropBlobs(context, await removeUpload(database, upload))
+  return upload.digest
+}

@@ -1,0 +1,38 @@
+/** Connections of artifacts, as GraphQL pages through them. */
+import { countBefore, cursorAt } from "../runs/run-ids.ts"
+
+export interface PageArguments {
+  after?: string | null
+  first?: number | null
+}
+
+const most = 1000
+const byDefault = 50
+
+/** `read` is asked for one more than are shown. */
+export async function pageOf<T>(
+  { after, first }: PageArguments,
+  read: (page: { skip: number; limit: number }) => Promise<T[]>,
+): Promise<{ shown: T[]; cursors: string[]; pageInfo: PageInfo }> {
+  const limit = Math.min(Math.max(first ?? byDefault, 1), most)
+  const skip = countBefore(after)
+  const found = await read({ skip, limit: limit + 1 })
+  const shown = found.slice(0, limit)
+  const cursors = shown.map((_, index) => cursorAt(skip + index + 1))
+  return { shown, cursors, pageInfo: pageInfo(found.length > shown.length, cursors.at(-1) ?? null) }
+}
+
+export interface PageInfo {
+  __typename: "PageInfo"
+  hasNextPage: boolean
+  endCursor: string | null
+}
+
+export function pageInfo(hasNextPage: boolean, endCursor: string | null): PageInfo {
+  return { __typename: "PageInfo", hasNextPage, endCursor }
+}
+
+/** Of lists that are short enough to come whole. */
+export function wholeConnection<T>(nodes: readonly T[]) {
+  return { totalCount: nodes.length, edges: nodes.map((node) => ({ node })), pageInfo: pageInfo(false, null) }
+}

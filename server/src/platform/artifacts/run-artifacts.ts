@@ -1,0 +1,26 @@
+/** What a run made and used, among the fields of a run. */
+import { artifactsOfRun, countArtifactsOfRun } from "../../storage/catalog/artifact-lineage.ts"
+import { artifactsOf } from "../../storage/catalog/artifacts.ts"
+import type { RunContext } from "../runs/run-context.ts"
+import { globalId } from "../runs/run-ids.ts"
+import { describeArtifacts, ownEntities } from "./artifact-node.ts"
+import { type PageArguments, pageOf } from "./artifact-pages.ts"
+
+export type { PageArguments } from "./artifact-pages.ts"
+
+export async function runArtifacts(context: RunContext, runId: string, kind: "output" | "input", given: PageArguments) {
+  const { database } = context
+  const own = ownEntities(context)
+  const { shown, cursors, pageInfo } = await pageOf(given, (page) =>
+    artifactsOfRun(database, own, { runId, kind }, page),
+  )
+  const described = new Map(describeArtifacts(context, await artifactsOf(database, shown)).map((one) => [one.id, one]))
+  return {
+    totalCount: () => countArtifactsOfRun(database, own, { runId, kind }),
+    edges: shown.flatMap((id, index) => {
+      const node = described.get(globalId("Artifact", id))
+      return node === undefined ? [] : [{ node, cursor: cursors[index] }]
+    }),
+    pageInfo,
+  }
+}

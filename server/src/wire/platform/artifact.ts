@@ -1,0 +1,20 @@
+/** Addresses of artifacts' files: platform-wandb 1. */
+import { z } from "zod"
+
+export const artifactLinkParams = z.object({ token: z.string() })
+export const artifactContent = z.string().meta({ format: "binary" })
+export const artifactStored = z.object({ bytes: z.int() })
+
+/** The file by its digest, with the key: what the client asks when an address has ended. */
+export const artifactFileParams = z.object({
+  region: z.string(),
+  entity: z.string(),
+  birth: z.string().describe("The artifact with which the file came"),
+  digest: z.string().describe("MD5 in hexadecimal digits"),
+})
+export const namedArtifactFileParams = artifactFileParams.extend({
+  project: z.string(),
+  collection: z.string(),
+  file: z.string(),
+})
+export const fullArtifactFileParams = namedArtifactFileParams.extend({ artifact: z.string() })
