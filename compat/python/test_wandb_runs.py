@@ -163,20 +163,12 @@ def test_a_finished_run_is_edited_and_deleted(project: str) -> None:
 
 
 @covers("wandb-refusal")
-def test_what_is_not_there_is_refused_and_the_run_goes_on(project: str, tmp_path: Path) -> None:
+def test_what_is_not_there_is_refused_and_the_run_goes_on(project: str) -> None:
     with pytest.raises(Exception, match="sweeps are not part of this server"):
         wandb.sweep({"method": "grid", "parameters": {"a": {"values": [1]}}}, project=project)
     with pytest.raises(wandb.Error, match="no team"):
         wandb.init(project=project, entity="nobody")
     run = wandb.init(project=project)
-    (tmp_path / "weights").write_text("x")
-    artifact = wandb.Artifact("weights", "model")
-    artifact.add_file(str(tmp_path / "weights"))
-    logged = run.log_artifact(artifact)
-    with pytest.raises(
-        Exception, match=r"artifacts are not part of this server|failed|unable to verify allowed fields"
-    ):
-        logged.wait(30)
     run.log({"value": 1})
     path = run.path
     run.finish()
