@@ -1,5 +1,6 @@
 /** The queue of work that the server does by itself, over servers that stop, fail and share it: law 7, security 5.3. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
+import type { Principal } from "../src/http/principal.ts"
 import { HeddleError } from "../src/errors.ts"
 import { type JobContext, type JobKind, JobRunner } from "../src/evaluation/execution/jobs/job-runner.ts"
 import { findExecutionJob } from "../src/storage/catalog/execution-jobs.ts"
@@ -36,8 +37,8 @@ function kindsOf(kind: JobKind) {
 let ids = 0
 async function add(to: JobRunner, { userId, apiKeyId, entityId, entity, projectId, project }: TestTenant) {
   const id = `0198c5a0-0000-7000-8000-${String(++ids).padStart(12, "0")}`
-  const membership = { id: entityId, name: entity }
-  const principal = {
+  const membership = { id: entityId, name: entity, role: "member" } as const
+  const principal: Principal = {
     userId,
     apiKeyId,
     requestId: "req_test",
@@ -46,6 +47,9 @@ async function add(to: JobRunner, { userId, apiKeyId, entityId, entity, projectI
     isAdmin: false,
     defaultEntity: membership,
     entities: [membership],
+    projectRoles: new Map(),
+    scope: "all",
+    right: "write",
   }
   const access = { id: projectId, entityId, entity, project, name: `${entity}/${project}`, userId }
   await to.add("score_calls", id, principal, access, {})
@@ -57,7 +61,7 @@ async function tenant(name: string): Promise<TestTenant> {
   const made = tenants.get(name) ?? (await addTenant(database, name))
   if (!tenants.has(name)) {
     const { userId: user_id, entityId: entity_id } = made
-    await database.insertInto("memberships").values({ user_id, entity_id }).execute()
+    await database.insertInto("memberships").values({ user_id, entity_id, role: "member" }).execute()
   }
   tenants.set(name, made)
   return made
@@ -99,7 +103,7 @@ test.each([
       .execute()
     const entity_id = own[0]?.id ?? ""
     await database.updateTable("users").set({ default_entity_id: entity_id }).where("id", "=", acme.userId).execute()
-    await database.insertInto("memberships").values({ user_id: acme.userId, entity_id }).execute()
+    await database.insertInto("memberships").values({ user_id: acme.userId, entity_id, role: "member" }).execute()
   }
   await expect
     .poll(() => standing(acme, id), ending)
@@ -219,7 +223,10 @@ test("who waits for a job is answered when the server stops; the job goes back t
 test("a user whose jobs are in many projects does not get ahead of another user of the team", async () => {
   const owner = await tenant("many-projects")
   const colleague = await tenant("one-project")
-  await database.insertInto("memberships").values({ user_id: colleague.userId, entity_id: owner.entityId }).execute()
+  await database
+    .insertInto("memberships")
+    .values({ user_id: colleague.userId, entity_id: owner.entityId, role: "member" })
+    .execute()
   const began: string[] = []
   const release = Promise.withResolvers<void>()
   const one = new JobRunner({

@@ -94,7 +94,7 @@ test("a deleted version leaves its number, tags and aliases; it comes back under
 
 test("3.4: of deletions at once, one deletes and the others find nothing", async () => {
   const { database } = catalog
-  const entity = { id: tenant.entityId, name: "objects" }
+  const entity = { id: tenant.entityId, name: "objects", role: "member" } as const
   const principal: Principal = {
     userId: tenant.userId,
     username: "someone",
@@ -104,6 +104,9 @@ test("3.4: of deletions at once, one deletes and the others find nothing", async
     isAdmin: false,
     defaultEntity: entity,
     entities: [entity],
+    projectRoles: new Map(),
+    scope: "all",
+    right: "write",
   }
   await publishObject(database, await addProject(database, entity.id, "deletions"), version("x", "a"))
   const body = { project_id: "objects/deletions", object_id: "x", digests: null }

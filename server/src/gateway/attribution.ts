@@ -1,15 +1,15 @@
 /** Whose request it is: the project of the `OpenAI-Project` header, of the model, or the default one (inference-api 1). */
+import { can, type Membership, ownTeam, requireRight } from "../access/can.ts"
+import { ensureProjectWithoutRoom, type ProjectCaller } from "../access/project-access.ts"
 import { HeddleError } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { ensureProject, findProject } from "../storage/catalog/projects.ts"
+import { findProject } from "../storage/catalog/projects.ts"
 import { workForTeam } from "../work/work-scope.ts"
 import type { NamedProject } from "./model-directory.ts"
 
-export interface Caller {
-  userId: string
+export interface Caller extends ProjectCaller {
   apiKeyId: string
-  defaultEntity: { id: string; name: string }
-  entities: readonly { id: string; name: string }[]
+  defaultEntity: Membership
 }
 
 export interface HeaderProject extends NamedProject {
@@ -29,16 +29,18 @@ export class Attribution {
   async headerProject(header: string | undefined, caller: Caller): Promise<HeaderProject | null> {
     if (header === undefined || header.trim() === "") return null
     const [entity = "", project = "", ...rest] = header.trim().split("/")
-    const member = caller.entities.find((candidate) => candidate.name === entity)
+    const member = ownTeam(caller, entity)
     if (member === undefined || project === "" || rest.length > 0) throw wrongProject(header)
     workForTeam(member.id)
     const projectId = await findProject(this.#database, member.id, project)
-    if (projectId === null) throw wrongProject(header)
+    if (projectId === null || !can(caller, "read", { id: projectId, entityId: member.id })) throw wrongProject(header)
+    requireRight(caller, caller.right, { id: projectId, entityId: member.id, name: `${entity}/${project}` })
     return { entity, project, projectId }
   }
 
-  defaultProjectId(caller: Caller): Promise<string> {
-    return ensureProject(this.#database, caller.defaultEntity.id, defaultProject)
+  async defaultProjectId(caller: Caller): Promise<string> {
+    const name = `${caller.defaultEntity.name}/${defaultProject}`
+    return (await ensureProjectWithoutRoom(this.#database, caller, name)).id
   }
 }
 

@@ -11,6 +11,7 @@ import {
   type EngineParams,
   type EngineResult,
 } from "../engines/engine.ts"
+import { ownTeam, requireRight, teamIds } from "../access/can.ts"
 import { isStoreAway } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { UsageRow } from "../storage/catalog/completion-usage.ts"
@@ -120,12 +121,12 @@ export class Gateway {
     return this.#admission.snapshot()
   }
 
-  /** @throws {HeddleError} 401, 404, 429, 503. */
+  /** @throws {HeddleError} 401, 403, 404, 429, 503. */
   async admit(request: CompletionRequest): Promise<AdmittedRequest> {
     const { caller } = request
     const header = await this.#attribution.headerProject(request.project, caller)
-    const entityIds = caller.entities.map((entity) => entity.id)
-    const served = await this.directory.resolve(request.model, entityIds, header)
+    const served = await this.directory.resolve(request.model, teamIds(caller), header)
+    if (header === null && served.trained !== null) requireCharged(caller, served.trained)
     const projectId =
       header?.projectId ?? served.trained?.projectId ?? (await this.#attribution.defaultProjectId(caller))
     const leave = this.#admission.enter(caller.userId, projectId, request.size)
@@ -277,6 +278,12 @@ export class Gateway {
   #ready(): Promise<void> {
     return this.#engine.status().state === "ready" ? Promise.resolve() : this.#engine.ready(this.#engineWaitMs)
   }
+}
+
+/** The project of a checkpoint is charged for its use, unless the request names another. @throws {HeddleError} 403. */
+function requireCharged(caller: Caller, { projectId: id, entity }: NonNullable<ServedModel["trained"]>): void {
+  const entityId = ownTeam(caller, entity)?.id ?? ""
+  requireRight(caller, caller.right, { id, entityId, name: `${entity}'s checkpoint` })
 }
 
 function usageOwner(

@@ -315,8 +315,8 @@ async function startForUsers(bytes: number, bytesPerUser: number, patienceMs: nu
       body_wait_ms: patienceMs,
     },
   })
-  const entity = { id: "1", name: "acme" }
-  const owned = route({ ...raw, path: "/owned", access: "key" })
+  const entity = { id: "1", name: "acme", role: "member" } as const
+  const owned = route({ ...raw, path: "/owned", access: { right: "read", of: "server" } })
   registerRoutes(server, [owned], async (name) => ({
     userId: name,
     username: name,
@@ -324,6 +324,8 @@ async function startForUsers(bytes: number, bytesPerUser: number, patienceMs: nu
     isAdmin: false,
     defaultEntity: entity,
     entities: [entity],
+    projectRoles: new Map(),
+    scope: "all",
     requestsPerMinute: null,
   }))
   url = await server.listen({ host: "127.0.0.1", port: 0 })

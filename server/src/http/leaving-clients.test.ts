@@ -9,7 +9,14 @@ import { registerRoutes } from "./register-routes.ts"
 import { route } from "./route.ts"
 import { createHttpServer } from "./server.ts"
 
-const shared = { access: "key", dialect: "reason", summary: "", tag: "", response: z.unknown(), schemas: {} } as const
+const shared = {
+  access: { right: "read", of: "server" },
+  dialect: "reason",
+  summary: "",
+  tag: "",
+  response: z.unknown(),
+  schemas: {},
+} as const
 let handled: boolean[]
 const body = route({
   ...shared,
@@ -41,7 +48,7 @@ const long = route({
   },
 })
 
-const entity = { id: "1", name: "acme" }
+const entity = { id: "1", name: "acme", role: "member" } as const
 const principal: Identity = {
   userId: "1",
   username: "ann",
@@ -50,6 +57,8 @@ const principal: Identity = {
   isAdmin: false,
   defaultEntity: entity,
   entities: [entity],
+  projectRoles: new Map(),
+  scope: "all",
 }
 
 let server: FastifyInstance

@@ -1,34 +1,24 @@
 /** Who makes a request: resolved once from the key, carried by every handler. */
 import type { FastifyRequest } from "fastify"
 import type { IncomingHttpHeaders } from "node:http"
-
-export interface EntityMembership {
-  id: string
-  name: string
-}
+import type { Holder, Membership } from "../access/can.ts"
+import type { ProjectCaller } from "../access/project-access.ts"
 
 /** What a key stands for. */
-export interface Identity {
+export interface Identity extends Holder {
   userId: string
   username: string
   apiKeyId: string
   isAdmin: boolean
   /** The entity that `entity: null` means. */
-  defaultEntity: EntityMembership
-  /** Every entity the user belongs to, the default one included. */
-  entities: readonly EntityMembership[]
+  defaultEntity: Membership
   /** Of the key; null: any number. */
   requestsPerMinute: number | null
 }
 
-export interface Principal extends Identity {
+export interface Principal extends Identity, ProjectCaller {
   /** Of the request that is answered; of work that the server does later, the id of its job. */
   requestId: string
-  /**
-   * Of work that outlives a request: by this name (`entity/project`) it means this project alone, which may have been
-   * deleted since, and another one made that has the name.
-   */
-  boundProject?: { id: string; name: string }
 }
 
 /** Looks a key up. null: no such live key. */

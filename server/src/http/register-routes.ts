@@ -1,6 +1,7 @@
 /** Mounts routes on Fastify: key → principal, parse, handle, and every error in the route's dialect. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
 import { diskFull, HeddleError, invalid, saysDiskFull } from "../errors.ts"
+import { requireScope } from "../access/can.ts"
 import { JsonTextError } from "../json/json-text-error.ts"
 import type { HeldBody } from "./body-budget.ts"
 import { logFailure } from "./failure-log.ts"
@@ -11,6 +12,7 @@ import { isProtobuf, protobufType, statusBytes } from "./otlp-status.ts"
 import type { Access, ErrorDialect, Route, RouteContext } from "./route.ts"
 import { RequestRates } from "./request-rates.ts"
 import { requireOwnPage } from "./session-cookie.ts"
+import type { Right } from "../wire/platform/access.ts"
 import { inScope, type WorkScope } from "../work/work-scope.ts"
 import { bringsBody, readBody } from "./request-body.ts"
 import { parse } from "./validation.ts"
@@ -121,10 +123,20 @@ async function admit(
   const { requestsPerMinute } = identity
   const retryAfterMs = requestsPerMinute === null ? null : rates.take(identity.apiKeyId, requestsPerMinute)
   if (requestsPerMinute !== null && retryAfterMs !== null) throw tooManyRequests(requestsPerMinute, retryAfterMs)
-  if (route.access === "admin" && !identity.isAdmin) {
-    throw new HeddleError("forbidden", "this call needs the key of an administrator")
+  return { ...identity, requestId: request.id, right: admittedRight(route.access, identity) }
+}
+
+/** The right that the request needs of what it names. @throws {HeddleError} 403 for who may not call the route at all. */
+function admittedRight(access: Exclude<Access, "public">, { isAdmin, scope }: Identity): Right {
+  // Each field asks for its own before it is resolved.
+  if (typeof access === "object" && "fields" in access) return "manage"
+  if (access !== "admin") {
+    requireScope(scope, access)
+    return access.right
   }
-  return { ...identity, requestId: request.id }
+  if (!isAdmin) throw new HeddleError("forbidden", "this call needs the key of an administrator")
+  requireScope(scope, { right: "manage" })
+  return "manage"
 }
 
 /** A request with a key is the key's, whatever cookies come with it. */

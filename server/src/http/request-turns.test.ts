@@ -14,7 +14,7 @@ let begun: string[]
 const busy = route({
   method: "POST",
   path: "/busy",
-  access: "key",
+  access: { right: "read", of: "server" },
   dialect: "reason",
   summary: "",
   tag: "",
@@ -28,7 +28,7 @@ const busy = route({
 })
 
 function identityOf(username: string): Identity {
-  const entity = { id: username, name: username }
+  const entity = { id: username, name: username, role: "member" } as const
   const entities = [entity]
   return {
     userId: username,
@@ -38,6 +38,8 @@ function identityOf(username: string): Identity {
     isAdmin: false,
     defaultEntity: entity,
     entities,
+    projectRoles: new Map(),
+    scope: "all",
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from "fastify"
 import type { z } from "zod"
+import type { RouteAccess } from "../wire/platform/access.ts"
 import type { HeldBody } from "./body-budget.ts"
 import type { Principal } from "./principal.ts"
 
@@ -15,10 +16,11 @@ import type { Principal } from "./principal.ts"
 export type ErrorDialect = "detail" | "openai" | "anthropic" | "reason" | "graphql" | "otlp"
 
 /**
- * `public`: no key needed, and a wrong one does no harm. `key`: any live key; what it may see is
- * decided by entity membership in the handler. `admin`: a key of an administrator.
+ * `public`: no key needed, and a wrong one does no harm. `admin`: a key of an administrator of the server, with every scope.
+ * Else the right that the caller needs and what it is about; the handler's principal carries the right, and `access/`
+ * asks for it when the handler looks the project up. Fields of GraphQL name each their own.
  */
-export type Access = "public" | "key" | "admin"
+export type Access = "public" | "admin" | RouteAccess | { fields: Readonly<Record<string, RouteAccess>> }
 
 export interface RouteSchemas {
   params?: z.ZodObject
@@ -34,7 +36,7 @@ export interface RouteContext<S extends RouteSchemas = RouteSchemas> {
   body: Parsed<S, "body">
   /** The body as it came, unchecked: for parts whose numbers must keep their spelling (law 3). */
   exactBody: () => unknown
-  /** Never null on `key` and `admin` routes. */
+  /** Never null but on `public` routes. */
   principal: Principal
   requestId: string
   /** What the body takes of memory: a handler with `streamsBody` says so itself. */

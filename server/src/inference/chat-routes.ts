@@ -13,7 +13,7 @@ export function chatRoutes({ gateway, limits }: InferenceDependencies): Route[] 
     route({
       method: "POST",
       path: "/v1/chat/completions",
-      access: "key",
+      access: { right: "write", of: "model body.model" },
       dialect: "openai",
       summary: "Chat with a base model or a checkpoint",
       tag: "Chat",

@@ -1,4 +1,5 @@
 /** `GET /v1/models` and `/v1/models/{id}`: inference-api 8. */
+import { teamIds } from "../access/can.ts"
 import { z } from "zod"
 import type { ModelDirectory } from "../gateway/model-directory.ts"
 import { artifactName } from "../gateway/model-name.ts"
@@ -14,7 +15,7 @@ export function modelRoutes({ gateway: { directory } }: InferenceDependencies): 
     route({
       method: "GET",
       path: "/v1/models",
-      access: "key",
+      access: { right: "read", of: "teams" },
       dialect: "openai",
       summary: "List base models and trained models",
       tag: "Chat",
@@ -22,26 +23,22 @@ export function modelRoutes({ gateway: { directory } }: InferenceDependencies): 
       response: modelList,
       handle: async ({ principal }) => ({
         object: "list",
-        data: await cards(directory, idsOf(principal.entities)),
+        data: await cards(directory, teamIds(principal)),
       }),
     }),
     route({
       method: "GET",
       // Clients send the slashes of an id raw or as %2F; the id is cut out of the raw path and decoded once.
       path: `${prefix}*`,
-      access: "key",
+      access: { right: "read", of: "model path.*" },
       dialect: "openai",
       summary: "Read one model; any step of a trained model is one",
       tag: "Chat",
       schemas: { params: z.object({ "*": z.string() }) },
       response: modelCard,
-      handle: async ({ principal, request }) => readCard(directory, idsOf(principal.entities), modelIdOf(request.url)),
+      handle: async ({ principal, request }) => readCard(directory, teamIds(principal), modelIdOf(request.url)),
     }),
   ]
-}
-
-function idsOf(entities: readonly { id: string }[]): string[] {
-  return entities.map((entity) => entity.id)
 }
 
 function modelIdOf(url: string): string {

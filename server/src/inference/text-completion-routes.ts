@@ -29,7 +29,7 @@ export function textCompletionRoutes({ gateway, limits }: InferenceDependencies)
     route({
       method: "POST",
       path: "/v1/completions",
-      access: "key",
+      access: { right: "write", of: "model body.model" },
       dialect: "openai",
       summary: "Complete text or token ids, without a chat template",
       tag: "Chat",

@@ -1,4 +1,5 @@
 /** `POST /tokenize` and `/detokenize` with vLLM's names, also below `/v1`: inference-api 9. */
+import { teamIds } from "../access/can.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { ServedModel } from "../gateway/model-directory.ts"
 import type { Limits } from "../limits.ts"
@@ -26,7 +27,7 @@ function tokenize(gateway: Gateway, limits: Limits, prefix: string): Route {
   return route({
     method: "POST",
     path: `${prefix}/tokenize`,
-    access: "key",
+    access: { right: "read", of: "model body.model" },
     dialect: "openai",
     summary: "The token ids a prompt renders to",
     tag: "Chat",
@@ -48,7 +49,7 @@ function detokenize(gateway: Gateway, limits: Limits, prefix: string): Route {
   return route({
     method: "POST",
     path: `${prefix}/detokenize`,
-    access: "key",
+    access: { right: "read", of: "model body.model" },
     dialect: "openai",
     summary: "The text of token ids",
     tag: "Chat",
@@ -65,8 +66,7 @@ function detokenize(gateway: Gateway, limits: Limits, prefix: string): Route {
 }
 
 function resolve(gateway: Gateway, model: string, principal: Principal): Promise<ServedModel> {
-  const entityIds = principal.entities.map((entity) => entity.id)
-  return gateway.directory.resolve(model, entityIds, null)
+  return gateway.directory.resolve(model, teamIds(principal), null)
 }
 
 function toPrompt(body: TokenizeRequest) {

@@ -1,4 +1,5 @@
 /** `GET /v1/organization/usage/completions`: the usage ledger in buckets (inference-api 1). */
+import { teamIds } from "../access/can.ts"
 import { HeddleError } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
 import { sumUsage, type UsageSelection, type UsageSum } from "../storage/catalog/completion-usage.ts"
@@ -17,7 +18,7 @@ export function usageRoutes({ database }: InferenceDependencies): Route[] {
     route({
       method: "GET",
       path: "/v1/organization/usage/completions",
-      access: "key",
+      access: { right: "read", of: "teams" },
       dialect: "openai",
       summary: "Tokens and requests of the projects your key may read",
       tag: "Usage",
@@ -25,11 +26,7 @@ export function usageRoutes({ database }: InferenceDependencies): Route[] {
       response: usagePage,
       handle: async ({ query, principal }) => {
         const page = pageOf(query)
-        const selection = selectionOf(
-          query,
-          page,
-          principal.entities.map((entity) => entity.id),
-        )
+        const selection = selectionOf(query, page, teamIds(principal))
         return toPage(page, await sumUsage(database, selection))
       },
     }),

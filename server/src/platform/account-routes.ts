@@ -24,15 +24,15 @@ import {
 } from "../wire/platform/account.ts"
 import type { AccountDependencies } from "./api-key-routes.ts"
 
-const shared = { access: "admin", dialect: "openai", tag: "Accounts" } as const
+const shared = { dialect: "openai", tag: "Accounts" } as const
 
 export function accountRoutes({ database, invalidate }: AccountDependencies): Route[] {
   return [
     route({
       ...shared,
-      access: "key",
       method: "GET",
       path: "/v1/organization/me",
+      access: { right: "read", of: "account", ingest: true },
       summary: "Who this key belongs to",
       schemas: {},
       response: user,
@@ -42,6 +42,7 @@ export function accountRoutes({ database, invalidate }: AccountDependencies): Ro
       ...shared,
       method: "POST",
       path: "/v1/organization/users",
+      access: "admin",
       summary: "Make a user with an entity of the same name",
       schemas: { body: createUserBody },
       response: user,
@@ -62,6 +63,7 @@ export function accountRoutes({ database, invalidate }: AccountDependencies): Ro
       ...shared,
       method: "GET",
       path: "/v1/organization/users",
+      access: "admin",
       summary: "List users",
       schemas: {},
       response: listOf(user),
@@ -71,6 +73,7 @@ export function accountRoutes({ database, invalidate }: AccountDependencies): Ro
       ...shared,
       method: "POST",
       path: "/v1/organization/users/:username",
+      access: "admin",
       summary: "Disable a user, whose keys then stop at once, or enable one again",
       schemas: { params: userParams, body: updateUserBody },
       response: user,
@@ -92,6 +95,7 @@ export function accountRoutes({ database, invalidate }: AccountDependencies): Ro
       ...shared,
       method: "DELETE",
       path: "/v1/organization/users/:username",
+      access: "admin",
       summary: "Take a user out of every team, revoke all keys and disable the user; repeatable",
       schemas: { params: userParams },
       response: deleted,

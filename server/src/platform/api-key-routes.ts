@@ -25,7 +25,7 @@ export interface AccountDependencies {
   invalidate: () => void
 }
 
-const shared = { access: "key", dialect: "openai", tag: "Accounts" } as const
+const shared = { dialect: "openai", tag: "Accounts" } as const
 
 export function apiKeyRoutes({ database, invalidate }: AccountDependencies): Route[] {
   return [
@@ -33,6 +33,7 @@ export function apiKeyRoutes({ database, invalidate }: AccountDependencies): Rou
       ...shared,
       method: "POST",
       path: "/v1/organization/api_keys",
+      access: { right: "manage", of: "account" },
       summary: "Make an API key; the answer is the only place that shows it",
       schemas: { body: createApiKeyBody },
       response: createdApiKey,
@@ -54,6 +55,7 @@ export function apiKeyRoutes({ database, invalidate }: AccountDependencies): Rou
       ...shared,
       method: "GET",
       path: "/v1/organization/api_keys",
+      access: { right: "read", of: "account" },
       summary: "List live API keys",
       schemas: {},
       response: listOf(apiKey),
@@ -66,6 +68,7 @@ export function apiKeyRoutes({ database, invalidate }: AccountDependencies): Rou
       ...shared,
       method: "DELETE",
       path: "/v1/organization/api_keys/:api_key_id",
+      access: { right: "manage", of: "account" },
       summary: "Revoke an API key at once",
       schemas: { params: apiKeyParams },
       response: deleted,

@@ -2,6 +2,7 @@
 import type { Authenticate, Identity } from "../http/principal.ts"
 import { findAccount } from "../storage/catalog/accounts.ts"
 import { findKeyOwner, hashOfKey } from "../storage/catalog/api-keys.ts"
+import { findProjectRoles } from "../storage/catalog/project-roles.ts"
 import { teamQuota } from "../storage/catalog/team-quotas.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 
@@ -69,7 +70,9 @@ async function readIdentity(
   if (account === null) return null
   const { userId, username, isAdmin, defaultEntity, entities } = account
   const requestsPerMinute = await teamQuota(database, defaultEntity.id, "requests_per_minute")
-  const { apiKeyId } = owner
-  const identity = { userId, username, isAdmin, defaultEntity, entities, apiKeyId, requestsPerMinute }
+  const projectRoles = await findProjectRoles(database, userId)
+  const { apiKeyId, scope } = owner
+  const of = { userId, username, isAdmin, defaultEntity, entities }
+  const identity = { ...of, projectRoles, apiKeyId, scope, requestsPerMinute }
   return { identity, expiresAt: owner.expiresAt }
 }

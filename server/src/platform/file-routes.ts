@@ -1,4 +1,5 @@
 /** `/v1/files`: uploads in the shape of OpenAI's files API. The data of SFT jobs comes this way. */
+import { requireRight, teamIds } from "../access/can.ts"
 import { HeddleError } from "../errors.ts"
 import { readUpload } from "../http/multipart-upload.ts"
 import type { Principal } from "../http/principal.ts"
@@ -17,7 +18,7 @@ export interface FileDependencies {
   maximumFileBytes: number
 }
 
-const shared = { access: "key", dialect: "openai", tag: "Files" } as const
+const shared = { dialect: "openai", tag: "Files" } as const
 
 export function fileRoutes(dependencies: FileDependencies): Route[] {
   const { database, blobs } = dependencies
@@ -26,6 +27,7 @@ export function fileRoutes(dependencies: FileDependencies): Route[] {
       ...shared,
       method: "POST",
       path: "/v1/files",
+      access: { right: "write", of: "upload body.file" },
       summary: "Upload a file, such as the rows of an SFT job (JSON Lines)",
       schemas: {},
       streamsBody: true,
@@ -37,13 +39,14 @@ export function fileRoutes(dependencies: FileDependencies): Route[] {
       ...shared,
       method: "GET",
       path: "/v1/files",
+      access: { right: "read", of: "teams" },
       summary: "List uploaded files",
       schemas: { query: fileQuery },
       response: filePage,
       handle: async ({ query, principal }) => {
         const after = query.after === undefined ? null : await fileOf(database, principal, query.after)
         const range = { purpose: query.purpose ?? null, after, order: query.order, limit: query.limit + 1 }
-        const rows = await listUploads(database, entityIdsOf(principal), range)
+        const rows = await listUploads(database, teamIds(principal), range)
         const data = rows.slice(0, query.limit).map(toWireFile)
         const ends = { first_id: data[0]?.id ?? "", last_id: data.at(-1)?.id ?? "" }
         return { object: "list", data, ...ends, has_more: rows.length > query.limit }
@@ -53,6 +56,7 @@ export function fileRoutes(dependencies: FileDependencies): Route[] {
       ...shared,
       method: "GET",
       path: "/v1/files/:file_id",
+      access: { right: "read", of: "upload path.file_id" },
       summary: "Read what is known of a file",
       schemas: { params: fileParams },
       response: file,
@@ -62,6 +66,7 @@ export function fileRoutes(dependencies: FileDependencies): Route[] {
       ...shared,
       method: "GET",
       path: "/v1/files/:file_id/content",
+      access: { right: "read", of: "upload path.file_id" },
       summary: "Download a file",
       schemas: { params: fileParams },
       response: createFileBody.shape.file,
@@ -81,14 +86,16 @@ export function fileRoutes(dependencies: FileDependencies): Route[] {
       ...shared,
       method: "DELETE",
       path: "/v1/files/:file_id",
+      access: { right: "write", of: "upload path.file_id" },
       summary: "Delete a file; jobs made from it keep their data",
       schemas: { params: fileParams },
       response: deletedFile,
       handle: async ({ params, principal }) => {
         const upload = await audited(database, principal, async (transaction, record) => {
-          const gone = await deleteUpload(transaction, entityIdsOf(principal), uuidOf(params.file_id))
+          const gone = await deleteUpload(transaction, teamIds(principal), uuidOf(params.file_id))
           if (gone === null) throw noSuchFile(params.file_id)
           const team = principal.entities.find(({ id }) => id === gone.entityId)?.name ?? null
+          requireRight(principal, principal.right, { id: null, entityId: gone.entityId, name: team ?? "" })
           const details = { filename: gone.filename, bytes: gone.sizeBytes }
           await record({ type: "file.deleted", team, resourceId: idOf(gone), details })
           return gone
@@ -105,6 +112,8 @@ async function takeUpload(
   { database, blobs, maximumFileBytes }: FileDependencies,
   { request, held, principal }: Pick<RouteContext, "request" | "held" | "principal">,
 ): Promise<UploadRecord> {
+  const { id: entityId, name } = principal.defaultEntity
+  requireRight(principal, principal.right, { id: null, entityId, name })
   const usage = usageOf(database)
   await usage?.requireRoom(principal.defaultEntity)
   const discard = async ({ sha256 }: StoredBlob) => {
@@ -142,7 +151,7 @@ function shown(text: string, length: number): string {
 }
 
 async function fileOf(database: CatalogDatabase, principal: Principal, id: string): Promise<UploadRecord> {
-  const upload = await findUpload(database, entityIdsOf(principal), uuidOf(id))
+  const upload = await findUpload(database, teamIds(principal), uuidOf(id))
   if (upload === null) throw noSuchFile(id)
   return upload
 }
@@ -152,10 +161,6 @@ function noSuchFile(id: string): HeddleError {
     "not_found",
     `no file "${id}": it was deleted, never uploaded, or belongs to a team you are not in`,
   )
-}
-
-function entityIdsOf(principal: Principal): string[] {
-  return principal.entities.map((entity) => entity.id)
 }
 
 function idOf(upload: UploadRecord): string {

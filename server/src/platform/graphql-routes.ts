@@ -3,7 +3,7 @@ import { baseAddress } from "../http/base-address.ts"
 import { type Route, route } from "../http/route.ts"
 import { graphqlAnswer, graphqlBody } from "../wire/platform/graphql.ts"
 import { answerGraphql } from "./graphql-answer.ts"
-import { platformResolvers, platformSchema } from "./graphql-schema.ts"
+import { graphqlAccess, platformResolvers, platformSchema } from "./graphql-schema.ts"
 import { runContext } from "./runs/run-context.ts"
 import type { RunDependencies } from "./runs/run-dependencies.ts"
 
@@ -15,7 +15,7 @@ export function graphqlRoutes(dependencies: RunDependencies): Route[] {
     route({
       method: "POST",
       path: "/graphql",
-      access: "key",
+      access: { fields: graphqlAccess },
       dialect: "graphql",
       summary: "Viewer, teams, projects and runs, as W&B clients ask for them",
       tag: "Service",

@@ -3,16 +3,12 @@
  * and artifacts (platform-wandb). Every field may be null, so that no question fails as a whole.
  */
 import { buildSchema } from "graphql"
+import { can, type Membership, ownTeam, requireScope, scopeAllows } from "../access/can.ts"
+import { ensureProjectWithoutRoom } from "../access/project-access.ts"
 import { HeddleError } from "../errors.ts"
-import type { EntityMembership, Principal } from "../http/principal.ts"
-import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import {
-  ensureProject,
-  findProject,
-  idOfProject,
-  internalProjectId,
-  listProjects,
-} from "../storage/catalog/projects.ts"
+import type { Principal } from "../http/principal.ts"
+import { findProject, idOfProject, internalProjectId, listProjects } from "../storage/catalog/projects.ts"
+import type { RouteAccess } from "../wire/platform/access.ts"
 import { workForTeam } from "../work/work-scope.ts"
 import { artifactEditMutations } from "./artifacts/artifact-edits.ts"
 import { artifactLogMutations } from "./artifacts/artifact-log.ts"
@@ -51,9 +47,42 @@ export interface Caller {
   isShared: boolean
 }
 
-/** The root fields, answering for one caller. */
-export function platformResolvers(context: RunContext, { isShared }: Caller) {
-  const { database, principal } = context
+const ofInput = "project body.variables"
+const ofRun = "run body.variables"
+
+/** What each root field needs. */
+export const graphqlAccess = {
+  viewer: { right: "read", of: "account", ingest: true },
+  serverInfo: { right: "read", of: "server", ingest: true },
+  entity: { right: "read", of: "teams", ingest: true },
+  project: { right: "read", of: ofInput, ingest: true },
+  model: { right: "read", of: ofInput, ingest: true },
+  models: { right: "read", of: "team body.variables" },
+  upsertModel: { right: "write", of: ofInput, ingest: true },
+  upsertBucket: { right: "write", of: ofRun, ingest: true },
+  createRunFiles: { right: "write", of: ofRun, ingest: true },
+  rewindRun: { right: "write", of: ofRun },
+  stopRun: { right: "write", of: ofRun },
+  deleteRun: { right: "write", of: ofRun },
+  deleteFiles: { right: "write", of: ofRun },
+} as const satisfies Record<keyof ReturnType<typeof fieldsOf>, RouteAccess>
+
+/** The root fields, answering for one caller; each asks for the right that it needs before anything else. */
+export function platformResolvers(context: RunContext, caller: Caller): Record<string, (given: object) => unknown> {
+  const resolverOf = ([name, access]: [string, RouteAccess]) => {
+    const resolve = (given: object): unknown => {
+      const { principal } = context
+      requireScope(principal.scope, access)
+      const fields = fieldsOf({ ...context, principal: { ...principal, right: access.right } }, caller)
+      return (fields as Record<string, (arguments_: object) => unknown>)[name]?.(given)
+    }
+    return [name, resolve] as const
+  }
+  return Object.fromEntries(Object.entries(graphqlAccess).map(resolverOf))
+}
+
+function fieldsOf(context: RunContext, { isShared }: Caller) {
+  const { principal } = context
   const project = (given: ProjectArguments) => readProject(context, given)
   return {
     viewer: () => describeUser(principal),
@@ -65,7 +94,7 @@ export function platformResolvers(context: RunContext, { isShared }: Caller) {
     },
     models: (given: ProjectsArguments) => readProjects(context, given),
     serverInfo: () => ({ frontendHost: null, cliVersionInfo: { max_cli_version: newestClient }, features }),
-    upsertModel: ({ input }: { input?: unknown }) => upsertProject(database, principal, input),
+    upsertModel: ({ input }: { input?: unknown }) => upsertProject(context, input),
     ...runMutations(context, isShared),
     ...artifactRoots(context),
     ...artifactLogMutations(context),
@@ -87,11 +116,11 @@ function describeUser({ userId, username, isAdmin, defaultEntity, entities }: Pr
   }
 }
 
-function describeEntity({ id, name }: EntityMembership) {
+function describeEntity({ id, name }: Membership) {
   return { id, name, readOnly: false, xxhashDigestsEnabled: false }
 }
 
-function describeProject(id: string, name: string, entity: EntityMembership) {
+function describeProject(id: string, name: string, entity: Membership) {
   const internalId = internalProjectId(id)
   return {
     id: internalId,
@@ -105,14 +134,14 @@ function describeProject(id: string, name: string, entity: EntityMembership) {
   }
 }
 
-function fieldsOf(context: RunContext, projectId: string) {
+function projectFields(context: RunContext, projectId: string) {
   return { ...runFields(context, projectId), ...artifactFields(context, projectId) }
 }
 
 /** null: not one of the caller's. No name means the default one. */
-function entityOf(principal: Principal, name: string | null | undefined): EntityMembership | null {
+function entityOf(principal: Principal, name: string | null | undefined): Membership | null {
   if (name === undefined || name === null || name === "") return principal.defaultEntity
-  return principal.entities.find((one) => one.name === name) ?? null
+  return ownTeam(principal, name) ?? null
 }
 
 /** null: not there, or another team's. */
@@ -121,7 +150,9 @@ async function readProject(context: RunContext, { name, entityName }: ProjectArg
   if (entity === null || !name) return null
   workForTeam(entity.id)
   const id = await findProject(context.database, entity.id, name)
-  return id === null ? null : { ...describeProject(id, name, entity), ...fieldsOf(context, id) }
+  if (id === null || !can(context.principal, "read", { id, entityId: entity.id })) return null
+  const mayRead = scopeAllows(context.principal.scope, { right: "read" })
+  return { ...describeProject(id, name, entity), ...(mayRead ? projectFields(context, id) : {}) }
 }
 
 interface ProjectsArguments {
@@ -150,7 +181,7 @@ async function readProjects(context: RunContext, { entityName, after, first }: P
   return { edges, pageInfo: { hasNextPage: found.length > limit, endCursor: edges.at(-1)?.cursor ?? null } }
 }
 
-async function upsertProject(database: CatalogDatabase, principal: Principal, input: unknown) {
+async function upsertProject({ database, principal }: RunContext, input: unknown) {
   const { name, entityName } = (typeof input === "object" && input !== null ? input : {}) as Record<string, unknown>
   const entity = entityOf(principal, typeof entityName === "string" ? entityName : null)
   if (entity === null) {
@@ -164,7 +195,7 @@ async function upsertProject(database: CatalogDatabase, principal: Principal, in
     throw new HeddleError("bad_request", `upsertModel: name: ${valid.error.issues[0]?.message ?? "not valid"}`)
   }
   const existing = await findProject(database, entity.id, valid.data)
-  const id = existing ?? (await ensureProject(database, entity.id, valid.data))
+  const { id } = await ensureProjectWithoutRoom(database, principal, `${entity.name}/${valid.data}`)
   const project = describeProject(id, valid.data, entity)
   return { model: project, project, inserted: existing === null }
 }

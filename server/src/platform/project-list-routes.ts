@@ -1,18 +1,14 @@
 /** Projects: which there are, making one before anything is stored in it, and deleting one with all that is. */
+import { ownTeam, requireRight } from "../access/can.ts"
+import { ensureProjectWithoutRoom } from "../access/project-access.ts"
 import { HeddleError } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
-import type { EntityMembership, Principal } from "../http/principal.ts"
-import { findEntities } from "../storage/catalog/accounts.ts"
+import type { Principal } from "../http/principal.ts"
+import { findEntities, type TeamRecord } from "../storage/catalog/accounts.ts"
 import { audited } from "../storage/catalog/audit-logs.ts"
 import { deleteProject } from "../storage/catalog/deleted-projects.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import {
-  ensureProject,
-  findProjectRecord,
-  forgetProjects,
-  listProjects,
-  type ProjectRecord,
-} from "../storage/catalog/projects.ts"
+import { findProjectRecord, forgetProjects, listProjects, type ProjectRecord } from "../storage/catalog/projects.ts"
 import { isStorable } from "../storage/catalog/storable-text.ts"
 import { workForTeam } from "../work/work-scope.ts"
 import {
@@ -26,7 +22,7 @@ import {
 } from "../wire/platform/project-list.ts"
 import { toPage } from "../wire/training/page.ts"
 
-const shared = { access: "key", dialect: "openai", tag: "Projects" } as const
+const shared = { dialect: "openai", tag: "Projects" } as const
 
 export interface ProjectListDependencies {
   database: CatalogDatabase
@@ -40,6 +36,7 @@ export function projectListRoutes({ database, projectDeleted }: ProjectListDepen
       ...shared,
       method: "GET",
       path: "/v1/projects",
+      access: { right: "read", of: "teams" },
       summary: "List the projects of your entities, the newest first",
       schemas: { query: projectsQuery },
       response: projectPage,
@@ -58,16 +55,17 @@ export function projectListRoutes({ database, projectDeleted }: ProjectListDepen
       ...shared,
       method: "POST",
       path: "/v1/projects",
+      access: { right: "write", of: "team body.entity", ingest: true },
       summary: "Make a project, or answer the one there is",
       schemas: { body: createProjectBody },
       response: project,
       handle: async ({ body, principal }) => {
-        const entity = principal.entities.find((one) => one.name === body.entity)
+        const entity = ownTeam(principal, body.entity)
         if (entity === undefined) {
           const yours = principal.entities.map((one) => one.name).join(", ")
           throw new HeddleError("forbidden", `you are in no entity "${body.entity}"; you are in: ${yours}`)
         }
-        const id = await ensureProject(database, entity.id, body.name)
+        const { id } = await ensureProjectWithoutRoom(database, principal, `${entity.name}/${body.name}`)
         const record = await findProjectRecord(database, [entity.id], id)
         if (record === null) throw new Error(`project ${id} was made and is not there`)
         return toWireProject(record)
@@ -77,6 +75,7 @@ export function projectListRoutes({ database, projectDeleted }: ProjectListDepen
       ...shared,
       method: "DELETE",
       path: "/v1/projects/:entity/:project",
+      access: { right: "write", of: "project path.entity/project" },
       summary: "Delete a project with all that is stored in it",
       schemas: { params: namedProjectParams },
       response: deletedProject,
@@ -89,6 +88,13 @@ export function projectListRoutes({ database, projectDeleted }: ProjectListDepen
         const deleted = await audited(database, principal, async (transaction, record) => {
           const gone = await deleteProject(transaction, team.id, params.project)
           if (gone === null) throw missing()
+          if (!principal.isAdmin) {
+            requireRight(principal, principal.right, {
+              id: gone.id,
+              entityId: team.id,
+              name: `${team.name}/${params.project}`,
+            })
+          }
           const details = { project: params.project, ...gone.counts }
           await record({ type: "project.deleted", team: team.name, resourceId: gone.id, details })
           return gone
@@ -102,8 +108,8 @@ export function projectListRoutes({ database, projectDeleted }: ProjectListDepen
 }
 
 /** A team of the caller's; of an administrator any. null: there is none of this name. */
-async function teamOf(database: CatalogDatabase, principal: Principal, name: string): Promise<EntityMembership | null> {
-  const own = principal.entities.find((entity) => entity.name === name)
+async function teamOf(database: CatalogDatabase, principal: Principal, name: string): Promise<TeamRecord | null> {
+  const own = ownTeam(principal, name)
   if (own !== undefined || !principal.isAdmin || !isStorable(name)) return own ?? null
   const id = (await findEntities(database, [name])).get(name)
   return id === undefined ? null : { id, name }

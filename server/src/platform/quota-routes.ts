@@ -15,7 +15,7 @@ export interface QuotaDependencies extends AccountDependencies {
   rates: RequestRates
 }
 
-const shared = { access: "key", dialect: "openai", tag: "Accounts" } as const
+const shared = { dialect: "openai", tag: "Accounts" } as const
 const ofTeam = "/v1/organization/teams/:team/quotas"
 
 export function quotaRoutes(dependencies: QuotaDependencies): Route[] {
@@ -25,6 +25,7 @@ export function quotaRoutes(dependencies: QuotaDependencies): Route[] {
       ...shared,
       method: "GET",
       path: "/v1/organization/quotas",
+      access: { right: "read", of: "teams" },
       summary: "What your teams may hold, and what is used and left of it",
       schemas: {},
       response: listOf(teamQuotas),
@@ -37,6 +38,7 @@ export function quotaRoutes(dependencies: QuotaDependencies): Route[] {
       ...shared,
       method: "GET",
       path: ofTeam,
+      access: { right: "read", of: "team path.team" },
       summary: "What a team may hold, and what is used and left of it",
       schemas: { params: teamParams },
       response: teamQuotas,

@@ -6,11 +6,11 @@ import { refusedRequestList } from "../wire/platform/refused-request.ts"
 export function refusedRequestRoutes(refused: RefusedRequests): Route[] {
   return [
     route({
-      access: "key",
       dialect: "openai",
       tag: "Service",
       method: "GET",
       path: "/v1/refused-requests",
+      access: { right: "read", of: "account" },
       summary: "Requests refused lately, newest first: your own, and to an administrator those without a known key too",
       schemas: {},
       response: refusedRequestList,

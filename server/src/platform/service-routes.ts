@@ -1,4 +1,5 @@
 /** What clients of the evaluation store ask before anything else: objects 10, calls 1.2. `/health` is in `inference/`. */
+import { ownTeam } from "../access/can.ts"
 import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
 import { serverVersion } from "../http/server-version.ts"
@@ -12,7 +13,7 @@ import {
   versionAnswer,
 } from "../wire/platform/service.ts"
 
-const shared = { dialect: "reason", tag: "Service", method: "GET", access: "key" } as const
+const shared = { dialect: "reason", tag: "Service", method: "GET" } as const
 
 /** Lower than every weave release: none of them is refused. */
 const oldestWeave = "0.0.1"
@@ -34,6 +35,7 @@ export function serviceRoutes(database: CatalogDatabase): Route[] {
     route({
       ...shared,
       path: "/version",
+      access: { right: "read", of: "server", ingest: true },
       summary: "The version of this server",
       schemas: {},
       response: versionAnswer,
@@ -43,6 +45,7 @@ export function serviceRoutes(database: CatalogDatabase): Route[] {
       ...shared,
       method: "POST",
       path: "/service/projects_info",
+      access: { right: "read", of: "teams", ingest: true },
       summary: "The ids that stand for projects inside refs; unknown projects are left out",
       schemas: { body: projectsInfoBody },
       response: projectsInfo,
@@ -67,6 +70,6 @@ async function describeProjects(
 /** null: no project of the caller's has such a name. */
 function projectKey(principal: Principal, external: string) {
   const [entityName, name = "", ...rest] = external.split("/")
-  const entity = principal.entities.find((one) => one.name === entityName)
+  const entity = ownTeam(principal, entityName ?? "")
   return entity === undefined || rest.length > 0 ? null : { external, entityId: entity.id, name }
 }

@@ -1,5 +1,6 @@
 /** Sessions of browsers: sign in, who am I, sign out, see and end the others. */
 import type { FastifyReply, FastifyRequest } from "fastify"
+import { teamIds } from "../access/can.ts"
 import { HeddleError } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
@@ -63,8 +64,12 @@ export function sessionRoutes({ database, sessions, cookie, limits }: SessionDep
   async function describe(principal: Principal, session: SessionRecord | null): Promise<CurrentSession> {
     const account = await findAccount(database, principal.userId)
     if (account === null) throw new HeddleError("not_found", `no user with id ${principal.userId}`)
-    const entityIds = principal.entities.map((entity) => entity.id)
-    const projects = await listProjects(database, { entityIds, query: null, afterId: null, limit: mostProjects })
+    const projects = await listProjects(database, {
+      entityIds: teamIds(principal),
+      query: null,
+      afterId: null,
+      limit: mostProjects,
+    })
     return {
       object: "session.current",
       user: toWireUser(account),
@@ -100,9 +105,9 @@ export function sessionRoutes({ database, sessions, cookie, limits }: SessionDep
     }),
     route({
       ...shared,
-      access: "key",
       method: "GET",
       path: "/v1/session",
+      access: { right: "read", of: "account", ingest: true },
       summary: "Who asks: the user, the session, and the projects that may be opened",
       schemas: {},
       response: currentSession,
@@ -110,9 +115,9 @@ export function sessionRoutes({ database, sessions, cookie, limits }: SessionDep
     }),
     route({
       ...shared,
-      access: "key",
       method: "DELETE",
       path: "/v1/session",
+      access: { right: "manage", of: "account" },
       summary: "Sign this browser out",
       schemas: {},
       refusals: ["404"],
@@ -127,9 +132,9 @@ export function sessionRoutes({ database, sessions, cookie, limits }: SessionDep
     }),
     route({
       ...shared,
-      access: "key",
       method: "GET",
       path: "/v1/sessions",
+      access: { right: "read", of: "account" },
       summary: "Browsers that are signed in: your own, of an administrator everybody's",
       schemas: {},
       response: sessionList,
@@ -141,9 +146,9 @@ export function sessionRoutes({ database, sessions, cookie, limits }: SessionDep
     }),
     route({
       ...shared,
-      access: "key",
       method: "DELETE",
       path: "/v1/sessions/:session_id",
+      access: { right: "manage", of: "account" },
       summary: "Sign another browser out at once",
       schemas: { params: sessionParams },
       response: deleted,
@@ -156,9 +161,9 @@ export function sessionRoutes({ database, sessions, cookie, limits }: SessionDep
     }),
     route({
       ...shared,
-      access: "key",
       method: "POST",
       path: "/v1/sign-in-links",
+      access: { right: "manage", of: "account" },
       summary: "Make a link that signs a browser in once, with the right of the key that asks",
       schemas: {},
       response: signInLink,

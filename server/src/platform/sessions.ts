@@ -57,9 +57,13 @@ export class Sessions {
     this.#times = { idle: limits.session_idle_ms, total: limits.session_total_ms }
   }
 
-  /** The only place where a session begins. `secret` is the cookie's value, which is shown nowhere else. */
+  /**
+   * The only place where a session begins. `secret` is the cookie's value, which is shown nowhere else.
+   * @throws {HeddleError} 403 for the account of a program.
+   */
   async #begin(identity: Identity, { userAgent, requestId }: SignInRequest): Promise<SignedIn> {
-    const principal = { ...identity, requestId }
+    if (identity.defaultEntity.role === "service_account") throw new HeddleError("forbidden", noSession)
+    const principal = { ...identity, requestId, right: "manage" } as const
     const { userId, username, apiKeyId } = principal
     const secret = randomSecret()
     const session = { sha256: hashOfKey(secret), userId, apiKeyId, userAgent: userAgent.slice(0, longestUserAgent) }
@@ -141,6 +145,7 @@ function randomSecret(): string {
   return randomBytes(32).toString("base64url")
 }
 
+const noSession = "this key is a service account's, which is for programs; sign in with a key of your own"
 const wrongKey =
   "this API key is not known here or was revoked; use the key that the server printed at its first start, " +
   "or one that an administrator made for you"

@@ -1,4 +1,5 @@
 /** Teams and who belongs to them: everybody sees their own teams, an administrator all and changes them. */
+import { teamIds } from "../access/can.ts"
 import { HeddleError } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
 import {
@@ -30,28 +31,28 @@ import { readUser, requireUser } from "./account-routes.ts"
 import type { AccountDependencies } from "./api-key-routes.ts"
 import { visibleTeam } from "./visible-team.ts"
 
-const shared = { access: "admin", dialect: "openai", tag: "Accounts" } as const
+const shared = { dialect: "openai", tag: "Accounts" } as const
 
 export function teamRoutes({ database, invalidate }: AccountDependencies): Route[] {
   return [
     route({
       ...shared,
-      access: "key",
       method: "GET",
       path: "/v1/organization/teams",
+      access: { right: "read", of: "teams" },
       summary: "List your teams, an administrator all",
       schemas: {},
       response: listOf(team),
       handle: async ({ principal }) => {
-        const ids = principal.isAdmin ? null : principal.entities.map((entity) => entity.id)
+        const ids = principal.isAdmin ? null : teamIds(principal)
         return { object: "list", data: (await listTeams(database, ids)).map(toWireTeam) }
       },
     }),
     route({
       ...shared,
-      access: "key",
       method: "GET",
       path: "/v1/organization/teams/:team/members",
+      access: { right: "read", of: "team path.team" },
       summary: "List the members of a team",
       schemas: { params: teamParams },
       response: listOf(teamMember),
@@ -64,6 +65,7 @@ export function teamRoutes({ database, invalidate }: AccountDependencies): Route
       ...shared,
       method: "POST",
       path: "/v1/organization/teams",
+      access: "admin",
       summary: "Make a team, an entity that several users share, and be its first member",
       schemas: { body: createTeamBody },
       response: team,
@@ -71,7 +73,7 @@ export function teamRoutes({ database, invalidate }: AccountDependencies): Route
         const id = await audited(database, principal, async (transaction, record) => {
           const made = await createEntity(transaction, name)
           if (made === null) throw new HeddleError("conflict", `a user or team "${name}" exists already`)
-          await addMember(transaction, principal.userId, made)
+          await addMember(transaction, principal.userId, made, "admin")
           const details = { name, members: [principal.username] }
           await record({ type: "team.created", team: name, resourceId: made, details })
           return made
@@ -84,13 +86,14 @@ export function teamRoutes({ database, invalidate }: AccountDependencies): Route
       ...shared,
       method: "POST",
       path: "/v1/organization/teams/:team/members",
+      access: "admin",
       summary: "Let a user into a team",
       schemas: { params: teamParams, body: addMemberBody },
       response: user,
       handle: async ({ params, body, principal }) => {
         const [entityId, account] = await teamAndUser(database, params.team, body.username)
         await audited(database, principal, async (transaction, record) => {
-          if (!(await addMember(transaction, account.userId, entityId))) return
+          if (!(await addMember(transaction, account.userId, entityId, "member"))) return
           await record(membershipEntry("team.member_added", params.team, account))
         })
         invalidate()
@@ -101,6 +104,7 @@ export function teamRoutes({ database, invalidate }: AccountDependencies): Route
       ...shared,
       method: "DELETE",
       path: "/v1/organization/teams/:team/members/:username",
+      access: "admin",
       summary: "Take a user out of a team",
       schemas: { params: memberParams },
       response: user,

@@ -1,4 +1,5 @@
 /** The team that a request names, for those who may see it. */
+import { ownTeam } from "../access/can.ts"
 import { HeddleError } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import { findEntity, type TeamRecord } from "../storage/catalog/accounts.ts"
@@ -6,7 +7,7 @@ import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 
 /** @throws {HeddleError} `not_found`, the same for a team that is not there and for another one's. */
 export async function visibleTeam(database: CatalogDatabase, principal: Principal, name: string): Promise<TeamRecord> {
-  const own = principal.entities.find((entity) => entity.name === name)
+  const own = ownTeam(principal, name)
   if (own !== undefined) return own
   const id = principal.isAdmin ? await findEntity(database, name) : null
   if (id === null) throw new HeddleError("not_found", `no team "${name}" that you belong to`)

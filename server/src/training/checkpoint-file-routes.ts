@@ -22,12 +22,13 @@ const manifest = z.object({ files: z.record(z.string(), z.object({ size: z.int()
 const bytes = z.string().meta({ format: "binary" })
 
 export function checkpointFileRoutes(dependencies: TrainingDependencies): Route[] {
-  const shared = { method: "GET", access: "key", dialect: "detail", tag: "Checkpoints" } as const
+  const shared = { method: "GET", dialect: "detail", tag: "Checkpoints" } as const
   const download = { ...shared, isUncompressed: true } as const
   return [
     route({
       ...shared,
       path: "/v1/preview/models/:model_id/checkpoints/:step/files",
+      access: { right: "read", of: "model path.model_id" },
       summary: "List the files of a checkpoint's PEFT folder",
       schemas: { params: checkpointParams },
       response: checkpointFiles,
@@ -44,6 +45,7 @@ export function checkpointFileRoutes(dependencies: TrainingDependencies): Route[
     route({
       ...download,
       path: "/v1/preview/models/:model_id/checkpoints/:step/files/:filename",
+      access: { right: "read", of: "model path.model_id" },
       summary: "Download one file of a checkpoint's PEFT folder, or a range of it",
       schemas: { params: checkpointFileParams },
       response: bytes,
@@ -66,6 +68,7 @@ export function checkpointFileRoutes(dependencies: TrainingDependencies): Route[
     route({
       ...download,
       path: "/v1/preview/models/:model_id/checkpoints/:step/download",
+      access: { right: "read", of: "model path.model_id" },
       summary: "Download a checkpoint as a tar file of its PEFT folder",
       schemas: { params: checkpointParams },
       response: bytes,

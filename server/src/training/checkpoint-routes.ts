@@ -34,7 +34,7 @@ export function checkpointRoutes(dependencies: TrainingDependencies): Route[] {
     route({
       method: "GET",
       path: "/v1/preview/models/:model_id/checkpoints",
-      access: "key",
+      access: { right: "read", of: "model path.model_id" },
       dialect: "detail",
       summary: "List checkpoints by step",
       tag: "Checkpoints",
@@ -55,7 +55,7 @@ export function checkpointRoutes(dependencies: TrainingDependencies): Route[] {
     route({
       method: "GET",
       path: "/v1/preview/models/:model_id/checkpoints/:step",
-      access: "key",
+      access: { right: "read", of: "model path.model_id" },
       dialect: "detail",
       summary: "Read the checkpoint of a step, or the newest",
       tag: "Checkpoints",
@@ -72,7 +72,7 @@ export function checkpointRoutes(dependencies: TrainingDependencies): Route[] {
     route({
       method: "DELETE",
       path: "/v1/preview/models/:model_id/checkpoints",
-      access: "key",
+      access: { right: "write", of: "model path.model_id" },
       dialect: "detail",
       summary: "Delete checkpoints by step",
       tag: "Checkpoints",

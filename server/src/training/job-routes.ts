@@ -1,4 +1,5 @@
 /** Jobs and their events, RL and SFT alike: rows 10 and 11 of training-api 1.1, a list, and cancelling one. */
+import { teamIds } from "../access/can.ts"
 import { HeddleError } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
@@ -22,14 +23,14 @@ import {
 } from "../wire/training/job.ts"
 import { pageQuery, toPage } from "../wire/training/page.ts"
 import type { TrainingDependencies } from "./dependencies.ts"
-import { entityIdsOf, jobOf, noSuchJob } from "./model-access.ts"
+import { jobOf, noSuchJob } from "./model-access.ts"
 
 export function jobRoutes({ database, dataDir, wakeScheduler }: TrainingDependencies): Route[] {
   return [
     route({
       method: "GET",
       path: "/v1/preview/training-jobs",
-      access: "key",
+      access: { right: "read", of: "teams" },
       dialect: "detail",
       summary: "List training jobs, the newest first",
       tag: "Training jobs",
@@ -38,7 +39,7 @@ export function jobRoutes({ database, dataDir, wakeScheduler }: TrainingDependen
       handle: async ({ query, principal }) => {
         if (query.after !== undefined) await jobOf(database, principal, query.after)
         const { entity = null, project = null, model_id: modelId = null, status: statuses = null } = query
-        const selection = { ...anyJob, entityIds: entityIdsOf(principal), entity, project, modelId, statuses }
+        const selection = { ...anyJob, entityIds: teamIds(principal), entity, project, modelId, statuses }
         const rows = await listJobs(database, { ...selection, afterId: query.after ?? null, limit: query.limit + 1 })
         return toPage(rows.map(toListedJob), query.limit)
       },
@@ -46,7 +47,7 @@ export function jobRoutes({ database, dataDir, wakeScheduler }: TrainingDependen
     route({
       method: "GET",
       path: "/v1/preview/training-jobs/:training_job_id",
-      access: "key",
+      access: { right: "read", of: "training job path.training_job_id" },
       dialect: "detail",
       summary: "Read a training job",
       tag: "Training jobs",
@@ -60,7 +61,7 @@ export function jobRoutes({ database, dataDir, wakeScheduler }: TrainingDependen
     route({
       method: "POST",
       path: "/v1/preview/training-jobs/:training_job_id/cancel",
-      access: "key",
+      access: { right: "write", of: "training job path.training_job_id" },
       dialect: "detail",
       summary: "Cancel a training job; its model stays at the newest step it has",
       tag: "Training jobs",
@@ -89,7 +90,7 @@ export function jobRoutes({ database, dataDir, wakeScheduler }: TrainingDependen
     route({
       method: "GET",
       path: "/v1/preview/training-jobs/:training_job_id/events",
-      access: "key",
+      access: { right: "read", of: "training job path.training_job_id" },
       dialect: "detail",
       summary: "List a job's events, oldest first",
       tag: "Training jobs",
@@ -109,7 +110,7 @@ export function jobRoutes({ database, dataDir, wakeScheduler }: TrainingDependen
 const anyJob = { jobId: null, entity: null, project: null, modelId: null, statuses: null, afterId: null }
 
 async function listedJobOf(database: CatalogDatabase, principal: Principal, jobId: string): Promise<WireJob> {
-  const [found] = await listJobs(database, { ...anyJob, entityIds: entityIdsOf(principal), jobId, limit: 1 })
+  const [found] = await listJobs(database, { ...anyJob, entityIds: teamIds(principal), jobId, limit: 1 })
   if (found === undefined) throw noSuchJob(jobId)
   return toListedJob(found)
 }

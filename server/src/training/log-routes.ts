@@ -18,7 +18,7 @@ export function logRoutes(dependencies: TrainingDependencies): Route[] {
     route({
       method: "POST",
       path: "/v1/preview/models/:model_id/log",
-      access: "key",
+      access: { right: "write", of: "model path.model_id", ingest: true },
       dialect: "detail",
       summary: "Store trajectories of a split and their metrics at the newest step",
       tag: "Checkpoints",

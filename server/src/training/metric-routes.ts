@@ -14,7 +14,7 @@ export function metricRoutes({ database }: TrainingDependencies): Route[] {
     route({
       method: "GET",
       path: "/v1/preview/model-metrics",
-      access: "key",
+      access: { right: "read", of: "model query.model_id" },
       dialect: "detail",
       summary: "Read metrics of models by step, with the lowest and highest value of each point",
       tag: "Models",

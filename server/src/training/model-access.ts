@@ -1,14 +1,11 @@
 /** Looking up what a path names, for whoever asks. What a key may not see does not exist for it. */
+import { ownTeam, requireRight, teamIds } from "../access/can.ts"
 import { HeddleError } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import { findModel, type ModelRecord } from "../storage/catalog/models.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { findJob, type NamedJob } from "../storage/catalog/training-jobs.ts"
 import { usageOf } from "../storage/team-usage.ts"
-
-export function entityIdsOf(principal: Principal): string[] {
-  return principal.entities.map((entity) => entity.id)
-}
 
 /** @throws {HeddleError} `quota_exceeded` when the model's team has no room for so many bytes. */
 export async function requireRoomFor(
@@ -17,15 +14,25 @@ export async function requireRoomFor(
   model: ModelRecord,
   bytes: number,
 ): Promise<void> {
-  const entity = principal.entities.find(({ name }) => name === model.entity)
+  const entity = ownTeam(principal, model.entity)
   if (entity !== undefined) await usageOf(database)?.requireRoom(entity, bytes)
 }
 
-/** @throws {HeddleError} `not_found` */
+/** @throws {HeddleError} `not_found`, `forbidden` */
 export async function modelOf(database: CatalogDatabase, principal: Principal, id: string): Promise<ModelRecord> {
-  const model = await findModel(database, entityIdsOf(principal), id)
+  const model = await findModel(database, teamIds(principal), id)
   if (model === null) throw noSuchModel(id)
+  requireRightIn(principal, model)
   return model
+}
+
+/** Of what was found in the caller's teams. @throws {HeddleError} `forbidden` */
+export function requireRightIn(
+  principal: Principal,
+  { projectId: id, entity, project }: { projectId: string; entity: string; project: string },
+): void {
+  const entityId = ownTeam(principal, entity)?.id ?? ""
+  requireRight(principal, principal.right, { id, entityId, name: `${entity}/${project}` })
 }
 
 export function noSuchModel(id: string): HeddleError {
@@ -35,11 +42,12 @@ export function noSuchModel(id: string): HeddleError {
   )
 }
 
-/** @throws {HeddleError} `not_found` */
+/** @throws {HeddleError} `not_found`, `forbidden` */
 export async function jobOf(database: CatalogDatabase, principal: Principal, id: string): Promise<NamedJob> {
-  const job = await findJob(database, entityIdsOf(principal), id)
-  if (job !== null) return job
-  throw noSuchJob(id)
+  const job = await findJob(database, teamIds(principal), id)
+  if (job === null) throw noSuchJob(id)
+  requireRightIn(principal, job)
+  return job
 }
 
 export function noSuchJob(id: string): HeddleError {

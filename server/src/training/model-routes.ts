@@ -1,4 +1,5 @@
 /** Rows 2, 3 and 4 of training-api 1.1, and a list of models. */
+import { teamIds } from "../access/can.ts"
 import { rm } from "node:fs/promises"
 import path from "node:path"
 import { HeddleError } from "../errors.ts"
@@ -20,7 +21,7 @@ import {
 } from "../wire/training/model.ts"
 import { toPage } from "../wire/training/page.ts"
 import type { TrainingDependencies } from "./dependencies.ts"
-import { entityIdsOf, noSuchModel } from "./model-access.ts"
+import { noSuchModel, requireRightIn } from "./model-access.ts"
 import { makeModel, toWireModel } from "./models.ts"
 
 export function modelRoutes(dependencies: TrainingDependencies): Route[] {
@@ -40,14 +41,14 @@ export function modelRoutes(dependencies: TrainingDependencies): Route[] {
     route({
       method: "GET",
       path: "/v1/preview/models",
-      access: "key",
+      access: { right: "read", of: "teams" },
       dialect: "detail",
       summary: "List trainable models, the newest first",
       tag: "Models",
       schemas: { query: modelsQuery },
       response: modelPage,
       handle: async ({ query, principal }) => {
-        const entityIds = entityIdsOf(principal)
+        const entityIds = teamIds(principal)
         if (query.after !== undefined && !(await isKnownModel(database, entityIds, query.after))) {
           throw new HeddleError("not_found", `after: "${query.after}" is no model that you may see`)
         }
@@ -60,7 +61,7 @@ export function modelRoutes(dependencies: TrainingDependencies): Route[] {
     route({
       method: "POST",
       path: "/v1/preview/models",
-      access: "key",
+      access: { right: "write", of: "team body.entity" },
       dialect: "detail",
       summary: "Make a trainable model, with its checkpoint 0",
       tag: "Models",
@@ -71,7 +72,7 @@ export function modelRoutes(dependencies: TrainingDependencies): Route[] {
     route({
       method: "DELETE",
       path: "/v1/preview/models/:model_id",
-      access: "key",
+      access: { right: "write", of: "model path.model_id" },
       dialect: "detail",
       summary: "Delete a model with its checkpoints; its open jobs fail",
       tag: "Models",
@@ -80,8 +81,9 @@ export function modelRoutes(dependencies: TrainingDependencies): Route[] {
       // Clients send a DELETE again when its answer was lost, so the second says what the first said.
       handle: async ({ params, principal }) => {
         const deleted = await audited(database, principal, async (transaction, record) => {
-          const gone = await deleteModel(transaction, entityIdsOf(principal), params.model_id)
+          const gone = await deleteModel(transaction, teamIds(principal), params.model_id)
           if (gone === null) throw noSuchModel(params.model_id)
+          requireRightIn(principal, gone)
           const { id, entity, project, name, checkpoints } = gone
           if (gone.isNew) {
             await record({

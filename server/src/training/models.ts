@@ -1,6 +1,7 @@
 /** Rules of making and deleting models (training-api 1.2). */
+import { type Membership, ownTeam, requireRight } from "../access/can.ts"
 import { HeddleError } from "../errors.ts"
-import type { EntityMembership, Principal } from "../http/principal.ts"
+import type { Principal } from "../http/principal.ts"
 import { createModel, findModelByName, type ModelRecord } from "../storage/catalog/models.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { ensureProject, findProject } from "../storage/catalog/projects.ts"
@@ -23,6 +24,8 @@ export async function makeModel(
   body: CreateModelBody,
 ): Promise<ModelRecord> {
   const entity = entityNamed(principal, body.entity ?? null)
+  const id = await findProject(database, entity.id, body.project)
+  requireRight(principal, principal.right, { id, entityId: entity.id, name: `${entity.name}/${body.project}` })
   const existing = await existingModel(database, entity, body)
   if (existing !== null) return existing
   const base = await baseModels.find(body.base_model, principal)
@@ -41,7 +44,7 @@ export async function makeModel(
 
 async function existingModel(
   database: CatalogDatabase,
-  entity: EntityMembership,
+  entity: Membership,
   body: CreateModelBody,
 ): Promise<ModelRecord | null> {
   const projectId = await findProject(database, entity.id, body.project)
@@ -50,16 +53,16 @@ async function existingModel(
   throw new HeddleError("conflict", nameTaken(entity, body))
 }
 
-function nameTaken(entity: EntityMembership, body: CreateModelBody): string {
+function nameTaken(entity: Membership, body: CreateModelBody): string {
   return (
     `${entity.name}/${body.project} has a model "${body.name}" already; ` +
     "send return_existing: true to use it, or choose another name"
   )
 }
 
-function entityNamed(principal: Principal, name: string | null): EntityMembership {
+function entityNamed(principal: Principal, name: string | null): Membership {
   if (name === null) return principal.defaultEntity
-  const entity = principal.entities.find((candidate) => candidate.name === name)
+  const entity = ownTeam(principal, name)
   if (entity !== undefined) return entity
   const yours = principal.entities.map((candidate) => candidate.name).join(", ")
   throw new HeddleError("forbidden", `this key has no access to an entity "${name}"; it has access to: ${yours}`)

@@ -78,7 +78,7 @@ export async function openInferenceApp(
 }
 
 function principalOf(tenant: TestTenant): Principal {
-  const entity = { id: tenant.entityId, name: tenant.entity }
+  const entity = { id: tenant.entityId, name: tenant.entity, role: "member" } as const
   const { userId, apiKeyId, entity: username } = tenant
   return {
     userId,
@@ -89,5 +89,8 @@ function principalOf(tenant: TestTenant): Principal {
     isAdmin: false,
     defaultEntity: entity,
     entities: [entity],
+    projectRoles: new Map(),
+    scope: "all",
+    right: "write",
   }
 }

@@ -35,7 +35,7 @@ import { attributeSchema } from "./spans/attribute-schema.ts"
 import { querySpans } from "./spans/span-query.ts"
 import { spanStats } from "./stats/span-stats.ts"
 
-const shared = { method: "POST", access: "key", dialect: "reason", tag: "Agents" } as const
+const shared = { method: "POST", dialect: "reason", tag: "Agents" } as const
 
 export function agentRoutes(dependencies: EvaluationDependencies): Route[] {
   return [
@@ -49,11 +49,11 @@ export function agentRoutes(dependencies: EvaluationDependencies): Route[] {
 function exportRoute(dependencies: EvaluationDependencies): Route {
   return route({
     method: "POST",
-    access: "key",
     dialect: "otlp",
     tag: "Agents",
     schemas: {},
     path: "/agents/otel/v1/traces",
+    access: { right: "write", of: "spans body.resourceSpans[].resource", ingest: true },
     summary: "Store spans of agents, also as calls",
     rawBody: true,
     bodyDocument: traceRequest,
@@ -67,6 +67,7 @@ function agentListRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/agents/query",
+      access: { right: "read", of: "project body.project_id" },
       summary: "List agents with what they did",
       schemas: { body: agentsBody },
       response: agentsPage,
@@ -75,6 +76,7 @@ function agentListRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/agents/agent-versions/query",
+      access: { right: "read", of: "project body.project_id" },
       summary: "List the versions of an agent",
       schemas: { body: agentVersionsBody },
       response: agentVersionsPage,
@@ -83,6 +85,7 @@ function agentListRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/agents/search",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Search in what agents were told, said and did",
       schemas: { body: agentSearchBody },
       response: agentSearchAnswer,
@@ -96,6 +99,7 @@ function spanRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/agents/spans/query",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Find spans, or groups of them",
       schemas: { body: spansQueryBody },
       response: spansPage,
@@ -104,6 +108,7 @@ function spanRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/agents/spans/stats",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Measures of spans over time, or by ranges of a number",
       schemas: { body: spanStatsBody },
       response: spanStatsAnswer,
@@ -112,6 +117,7 @@ function spanRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/agents/spans/custom-attrs/schema",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Which attributes spans have, and of what type",
       schemas: { body: attributeSchemaBody },
       response: attributeSchemaAnswer,
@@ -125,6 +131,7 @@ function conversationRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/agents/traces/chat",
+      access: { right: "read", of: "project body.project_id" },
       summary: "A turn as messages",
       schemas: { body: traceChatBody },
       response: traceChatAnswer,
@@ -133,6 +140,7 @@ function conversationRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/agents/conversations/chat",
+      access: { right: "read", of: "project body.project_id" },
       summary: "The turns of a conversation as messages",
       schemas: { body: conversationChatBody },
       response: conversationChatAnswer,
@@ -141,6 +149,7 @@ function conversationRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/agents/conversations/spans",
+      access: { right: "read", of: "project body.project_id" },
       summary: "The spans of conversations and the feedback on them",
       schemas: { body: conversationSpansBody },
       response: conversationSpansAnswer,

@@ -9,7 +9,7 @@ import type { GroupFilter, GroupRef, InsightFilter, SignalFilters } from "../../
 import type { Query } from "../../wire/evaluation/query.ts"
 import { openPriceBook } from "../costs/prices.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { type ProjectAccess, projectForRead } from "../project-access.ts"
+import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
 import { moment } from "../requests/stats-range.ts"
 
 export interface Window {
@@ -84,7 +84,7 @@ export async function reading<Answer>(
   projectName: string,
   read: (project: ProjectAccess) => Promise<Answer>,
 ): Promise<Answer> {
-  const project = await projectForRead(database, principal, projectName)
+  const project = await existingProject(database, principal, projectName)
   return read(project)
 }
 

@@ -25,7 +25,7 @@ import { addCalls, queryItems, readItemHistory, takeItemOut } from "./items.ts"
 import { handOutNext, holdItem, releaseItem, setProgress, undoProgress } from "./progress.ts"
 import { queueFor } from "./queues.ts"
 
-const shared = { access: "key", dialect: "reason", tag: "Annotation queues" } as const
+const shared = { dialect: "reason", tag: "Annotation queues" } as const
 const items = "/annotation_queues/:queue_id/items"
 const item = `${items}/:item_id`
 
@@ -36,6 +36,7 @@ export function annotationItemRoutes(dependencies: EvaluationDependencies): Rout
       ...shared,
       method: "POST",
       path: items,
+      access: { right: "write", of: "project body.project_id" },
       summary: "Add calls to a queue",
       schemas: { params: queueParams, body: itemsAddBody },
       response: itemsAdded,
@@ -48,6 +49,7 @@ export function annotationItemRoutes(dependencies: EvaluationDependencies): Rout
       ...shared,
       method: "POST",
       path: `${items}/query`,
+      access: { right: "read", of: "project body.project_id" },
       summary: "Items of a queue, by filter, sort and page",
       schemas: { params: queueParams, body: itemsQueryBody },
       response: itemsPage,
@@ -60,6 +62,7 @@ export function annotationItemRoutes(dependencies: EvaluationDependencies): Rout
       ...shared,
       method: "POST",
       path: `${items}/next`,
+      access: { right: "label", of: "project body.project_id" },
       summary: "Hand the caller the item they hold, else the next one, under a lease",
       schemas: { params: queueParams, body: leaseBody },
       response: nextItem,
@@ -72,6 +75,7 @@ export function annotationItemRoutes(dependencies: EvaluationDependencies): Rout
       ...shared,
       method: "POST",
       path: `${item}/progress`,
+      access: { right: "label", of: "project body.project_id" },
       summary: "Say how far the caller is with an item",
       schemas: { params: itemParams, body: progressBody },
       response: itemAnswer,
@@ -84,6 +88,7 @@ export function annotationItemRoutes(dependencies: EvaluationDependencies): Rout
       ...shared,
       method: "POST",
       path: `${item}/progress/undo`,
+      access: { right: "label", of: "project body.project_id" },
       summary: "Take the caller's completed or skipped back",
       schemas: { params: itemParams, body: undoBody },
       response: undoAnswer,
@@ -96,6 +101,7 @@ export function annotationItemRoutes(dependencies: EvaluationDependencies): Rout
       ...shared,
       method: "PUT",
       path: `${item}/lease`,
+      access: { right: "label", of: "project body.project_id" },
       summary: "Take or prolong the caller's lease on an item",
       schemas: { params: itemParams, body: leaseBody },
       response: leaseAnswer,
@@ -108,6 +114,7 @@ export function annotationItemRoutes(dependencies: EvaluationDependencies): Rout
       ...shared,
       method: "DELETE",
       path: `${item}/lease`,
+      access: { right: "label", of: "project query.project_id" },
       summary: "Give an item back to the queue",
       schemas: { params: itemParams, query: ofProject },
       response: released,
@@ -121,6 +128,7 @@ export function annotationItemRoutes(dependencies: EvaluationDependencies): Rout
       ...shared,
       method: "GET",
       path: `${item}/history`,
+      access: { right: "read", of: "project query.project_id" },
       summary: "What annotators did with an item, in order",
       schemas: { params: itemParams, query: ofProject },
       response: itemHistory,
@@ -133,6 +141,7 @@ export function annotationItemRoutes(dependencies: EvaluationDependencies): Rout
       ...shared,
       method: "DELETE",
       path: item,
+      access: { right: "write", of: "project query.project_id" },
       summary: "Take an item out of its queue",
       schemas: { params: itemParams, query: ofProject },
       response: itemAnswer,

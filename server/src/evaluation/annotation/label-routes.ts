@@ -15,7 +15,7 @@ import { decide, withdrawDecision } from "./adjudication.ts"
 import { measureAgreement, queryLabels, shownFinalLabel } from "./labels.ts"
 import { queueFor } from "./queues.ts"
 
-const shared = { access: "key", dialect: "reason", tag: "Annotation queues" } as const
+const shared = { dialect: "reason", tag: "Annotation queues" } as const
 const finalLabelPath = "/annotation_queues/:queue_id/items/:item_id/final_labels/:field"
 
 export function annotationLabelRoutes(dependencies: EvaluationDependencies): Route[] {
@@ -25,6 +25,7 @@ export function annotationLabelRoutes(dependencies: EvaluationDependencies): Rou
       ...shared,
       method: "POST",
       path: "/annotation_queues/:queue_id/labels/query",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Items with what their annotators say, disputed ones or all, a page at a time",
       schemas: { params: queueParams, body: labelsQueryBody },
       response: labelledItems,
@@ -37,6 +38,7 @@ export function annotationLabelRoutes(dependencies: EvaluationDependencies): Rou
       ...shared,
       method: "GET",
       path: "/annotation_queues/:queue_id/agreement",
+      access: { right: "read", of: "project query.project_id" },
       summary: "How far a queue's annotators agree, field by field",
       schemas: { params: queueParams, query: ofProject },
       response: queueAgreement,
@@ -49,6 +51,7 @@ export function annotationLabelRoutes(dependencies: EvaluationDependencies): Rou
       ...shared,
       method: "PUT",
       path: finalLabelPath,
+      access: { right: "write", of: "project body.project_id" },
       summary: "Decide what the label of an item is: one of those given, or another value",
       schemas: { params: finalLabelParams, body: finalLabelBody },
       response: finalLabelAnswer,
@@ -67,6 +70,7 @@ export function annotationLabelRoutes(dependencies: EvaluationDependencies): Rou
       ...shared,
       method: "DELETE",
       path: finalLabelPath,
+      access: { right: "write", of: "project query.project_id" },
       summary: "Take the decision about a label back",
       schemas: { params: finalLabelParams, query: ofProject },
       response: finalLabelDropped,

@@ -14,10 +14,10 @@ import {
 } from "../../wire/evaluation/annotation-queue.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { jsonLines, lineTypes, linesType, sendStream } from "../json-stream.ts"
-import { projectForRead } from "../project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
 import { changeQueue, countQueueItems, listQueues, makeQueue, queueFor, readQueue, removeQueue } from "./queues.ts"
 
-const shared = { access: "key", dialect: "reason", tag: "Annotation queues" } as const
+const shared = { dialect: "reason", tag: "Annotation queues" } as const
 
 export function annotationQueueRoutes({ database }: EvaluationDependencies): Route[] {
   return [
@@ -25,6 +25,7 @@ export function annotationQueueRoutes({ database }: EvaluationDependencies): Rou
       ...shared,
       method: "POST",
       path: "/annotation_queues",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Make a queue",
       schemas: { body: queueCreateBody },
       response: queueCreated,
@@ -34,6 +35,7 @@ export function annotationQueueRoutes({ database }: EvaluationDependencies): Rou
       ...shared,
       method: "POST",
       path: "/annotation_queues/query",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Queues as JSON Lines, by name, sort and page",
       schemas: { body: queuesQueryBody },
       response: annotationQueue,
@@ -50,11 +52,12 @@ export function annotationQueueRoutes({ database }: EvaluationDependencies): Rou
       ...shared,
       method: "POST",
       path: "/annotation_queues/stats",
+      access: { right: "read", of: "project body.project_id" },
       summary: "How many items queues have, and how many of them somebody has finished",
       schemas: { body: queueStatsBody },
       response: queueStatsAnswer,
       handle: async ({ body, principal }) => {
-        const project = await projectForRead(database, principal, body.project_id)
+        const project = await existingProject(database, principal, body.project_id)
         return { stats: await countQueueItems(database, project.id, body.queue_ids) }
       },
     }),
@@ -62,6 +65,7 @@ export function annotationQueueRoutes({ database }: EvaluationDependencies): Rou
       ...shared,
       method: "GET",
       path: "/annotation_queues/:queue_id",
+      access: { right: "read", of: "project query.project_id" },
       summary: "One queue",
       schemas: { params: queueParams, query: ofProject },
       response: queueAnswer,
@@ -73,6 +77,7 @@ export function annotationQueueRoutes({ database }: EvaluationDependencies): Rou
       ...shared,
       method: "PUT",
       path: "/annotation_queues/:queue_id",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Change what is given of a queue; null leaves alone",
       schemas: { params: queueParams, body: queueUpdateBody },
       response: queueAnswer,
@@ -85,6 +90,7 @@ export function annotationQueueRoutes({ database }: EvaluationDependencies): Rou
       ...shared,
       method: "DELETE",
       path: "/annotation_queues/:queue_id",
+      access: { right: "write", of: "project query.project_id" },
       summary: "Delete a queue; what was labelled stays",
       schemas: { params: queueParams, query: ofProject },
       response: queueAnswer,

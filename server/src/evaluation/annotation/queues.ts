@@ -25,7 +25,7 @@ import type {
   QueueUpdateBody,
 } from "../../wire/evaluation/annotation-queue.ts"
 import { checkRange } from "../requests/list-range.ts"
-import { type ProjectAccess, projectForRead, projectForWrite, projectIfThere } from "../project-access.ts"
+import { type ProjectAccess, existingProject, ensureProject, projectIfThere } from "../../access/project-access.ts"
 import { knownSorts } from "./known-sorts.ts"
 import { requireScorers } from "./scorer-refs.ts"
 
@@ -43,7 +43,7 @@ export async function queueFor(
   projectName: string,
   queueId: string,
 ): Promise<QueueAccess> {
-  const project = await projectForRead(database, principal, projectName)
+  const project = await existingProject(database, principal, projectName)
   // The trace store compares ids as texts.
   return { project, projectId: project.id, queueId: isUuid(queueId) ? queueId.toLowerCase() : queueId }
 }
@@ -60,7 +60,7 @@ export async function makeQueue(
 ): Promise<{ id: string }> {
   const there = await projectIfThere(database, principal, body.project_id)
   await requireScorers(database, principal, body.scorer_refs)
-  const project = there ?? (await projectForWrite(database, principal, body.project_id))
+  const project = there ?? (await ensureProject(database, principal, body.project_id))
   const settings: QueueSettings = {
     name: body.name,
     description: body.description ?? "",
@@ -141,7 +141,7 @@ export async function listQueues(
   body: QueuesQueryBody,
 ): Promise<AnnotationQueue[]> {
   const range = checkRange(body)
-  const project = await projectForRead(database, principal, body.project_id)
+  const project = await existingProject(database, principal, body.project_id)
   const asked = knownSorts(body.sort_by, sortFields)
   const order: QueueOrder = asked.length > 0 ? asked : [{ field: "created_at", direction: "desc" }]
   const queues = await findQueues(database, project.id, {

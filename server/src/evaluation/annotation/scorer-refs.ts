@@ -3,7 +3,7 @@ import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { liveVersion } from "../objects/object-read.ts"
-import { projectForRead } from "../project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
 import { type Ref, refPrefix, tryParseRef } from "../refs/refs.ts"
 
 /**
@@ -18,7 +18,7 @@ export async function requireScorers(
   for (const text of new Set(refs)) {
     const { project, name, version } = scorerRef(text)
     try {
-      const { id } = await projectForRead(database, principal, project)
+      const { id } = await existingProject(database, principal, project, "read")
       await liveVersion(database, id, { objectId: name, version }, false)
     } catch (error) {
       if (!(error instanceof HeddleError)) throw error

@@ -12,7 +12,7 @@ import type { CallWriter } from "../../storage/traces/calls/calls-write.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type { callsDeleteBody, callUpdateBody } from "../../wire/evaluation/call-write.ts"
 import { checkDisplayName, isCallId } from "./call-rules.ts"
-import { projectForDeletion, projectForWrite } from "../project-access.ts"
+import { ensureProjectWithoutRoom, ensureProject } from "../../access/project-access.ts"
 
 export interface ChangeDependencies {
   database: CatalogDatabase
@@ -30,7 +30,7 @@ export async function updateCall(
 ): Promise<void> {
   if (display_name == null) throw new HeddleError("value_error", "One of [display_name] is required for call update")
   checkDisplayName(display_name)
-  const project = await projectForWrite(database, principal, project_id)
+  const project = await ensureProject(database, principal, project_id)
   // No call will ever have another id.
   if (!isCallId(call_id)) return
   const rows = new CallBatchBuilder(rowBytes + 3 * display_name.length)
@@ -48,7 +48,7 @@ export async function deleteCalls(
     const message = `call_ids has ${call_ids.length} ids; one request may delete ${maximumDeletedIds}. Send several requests`
     throw new HeddleError("payload_too_large", message)
   }
-  const project = await projectForDeletion(database, principal, project_id)
+  const project = await ensureProjectWithoutRoom(database, principal, project_id)
   const calls = call_ids.length === 0 ? [] : await withDescendants(traces, project.id, call_ids)
   if (calls.length === 0) return 0
   const deleted_at = new Date().toISOString().slice(0, -1).replace("T", " ")

@@ -8,7 +8,7 @@ import type { CallsQueryRequest } from "../../wire/evaluation/call-read.ts"
 import type { CallExtras } from "./call-record.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { costEntry, openPriceBook } from "../costs/prices.ts"
-import type { ProjectAccess } from "../project-access.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
 import { type TokenUsage, usageByModel } from "./token-usage.ts"
 
 export type Inclusions = Pick<

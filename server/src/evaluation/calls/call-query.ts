@@ -18,7 +18,7 @@ import { readExtras } from "./call-extras.ts"
 import { callText } from "./call-record.ts"
 import type { Principal } from "../../http/principal.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import type { ProjectAccess } from "../project-access.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
 
 /** Rows read at once: few at first, so that the first line comes soon, then more while they are small. */
 const firstRows = 50

@@ -16,7 +16,7 @@ import {
 } from "../../wire/evaluation/usage-stats.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { openPriceBook } from "../costs/prices.ts"
-import { type ProjectAccess, projectForRead } from "../project-access.ts"
+import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
 import { shownBucket, shownRange, timeBuckets } from "../requests/stats-range.ts"
 import { ownUsage, reportedUsage } from "./own-usage.ts"
 import { UsageTally } from "./usage-tally.ts"
@@ -33,7 +33,7 @@ export async function callStats(
   principal: Principal,
   body: CallStatsBody,
 ): Promise<CallStatsAnswer> {
-  const project = await projectForRead(dependencies.database, principal, body.project_id)
+  const project = await existingProject(dependencies.database, principal, body.project_id)
   const buckets = timeBuckets(body)
   const filter = body.filter ?? {}
   const selection = selectCalls({ projectId: project.id, projectName: project.name, filter, query: null, sortBy: [] })

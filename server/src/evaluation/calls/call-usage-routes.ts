@@ -7,13 +7,14 @@ import { callsUsage, traceUsage } from "./call-usage.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { exactRequest } from "../requests/exact-request.ts"
 
-const shared = { method: "POST", access: "key", dialect: "reason", tag: "Calls" } as const
+const shared = { method: "POST", dialect: "reason", tag: "Calls" } as const
 
 export function callUsageRoutes(dependencies: EvaluationDependencies): Route[] {
   return [
     route({
       ...shared,
       path: "/trace/usage",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Tokens and costs of the calls that match, each with its descendants among them",
       schemas: { body: traceUsageBody },
       response: usageAnswer,
@@ -22,6 +23,7 @@ export function callUsageRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/calls/usage",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Tokens and costs of calls with all their descendants",
       schemas: { body: callsUsageBody },
       response: usageAnswer,
@@ -30,6 +32,7 @@ export function callUsageRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/calls/stats",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Tokens, costs, latency and errors over time",
       schemas: { body: callStatsBody },
       response: callStatsAnswer,

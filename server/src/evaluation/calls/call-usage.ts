@@ -8,7 +8,7 @@ import type { Query } from "../../wire/evaluation/query.ts"
 import type { AggregatedUsage, callsUsageBody, traceUsageBody, UsageAnswer } from "../../wire/evaluation/usage.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { openPriceBook, type PriceBook, totalCosts } from "../costs/prices.ts"
-import { type ProjectAccess, projectForRead } from "../project-access.ts"
+import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
 import { addUsage, childrenFirst, type ModelUsage, ownUsage, reportedUsage } from "./own-usage.ts"
 import type { TokenUsage } from "./token-usage.ts"
 
@@ -31,7 +31,7 @@ export async function traceUsage(
   principal: Principal,
   body: z.output<typeof traceUsageBody>,
 ): Promise<UsageAnswer> {
-  const project = await projectForRead(dependencies.database, principal, body.project_id)
+  const project = await existingProject(dependencies.database, principal, body.project_id)
   const selection = selectionOf(project, body.filter ?? {}, body.query ?? null)
   const { usage, unfinished } = await usageOf(dependencies, project, selection, body)
   return toAnswer(usage, unfinished)
@@ -44,7 +44,7 @@ export async function callsUsage(
   body: z.output<typeof callsUsageBody>,
 ): Promise<UsageAnswer> {
   const { traces } = dependencies
-  const project = await projectForRead(dependencies.database, principal, body.project_id)
+  const project = await existingProject(dependencies.database, principal, body.project_id)
   const roots = selectionOf(project, { call_ids: body.call_ids }, null)
   const traceIds = body.call_ids.length === 0 ? [] : await readTraceIds(traces, roots)
   const { usage, unfinished } =

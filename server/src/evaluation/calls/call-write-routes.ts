@@ -17,7 +17,7 @@ import { deleteCalls, updateCall } from "./call-changes.ts"
 import { writeCalls } from "./call-write.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 
-const shared = { method: "POST", access: "key", dialect: "reason", tag: "Calls" } as const
+const shared = { method: "POST", dialect: "reason", tag: "Calls" } as const
 const raw = { ...shared, rawBody: true } as const
 const v2 = "/v2/:entity/:project"
 const json = "application/json; charset=utf-8"
@@ -32,6 +32,7 @@ export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...raw,
       path: "/call/start",
+      access: { right: "write", of: "project body.start.project_id", ingest: true },
       summary: "Start a call",
       schemas: {},
       bodyDocument: callStartBody,
@@ -42,6 +43,7 @@ export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...raw,
       path: "/call/end",
+      access: { right: "write", of: "project body.end.project_id", ingest: true },
       summary: "End a call; its start may come later",
       schemas: {},
       bodyDocument: callEndBody,
@@ -54,6 +56,7 @@ export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...raw,
       path: "/call/upsert_batch",
+      access: { right: "write", of: "project body.batch[].req.start.project_id", ingest: true },
       summary: "Start and end many calls",
       schemas: {},
       bodyDocument: callUpsertBody,
@@ -66,6 +69,7 @@ export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...raw,
       path: `${v2}/calls/complete`,
+      access: { right: "write", of: "project path.entity/project", ingest: true },
       summary: "Store many calls that have ended",
       schemas: { params: projectParams },
       bodyDocument: callsCompleteBody,
@@ -79,6 +83,7 @@ export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...raw,
       path: `${v2}/call/start`,
+      access: { right: "write", of: "project path.entity/project", ingest: true },
       summary: "Start a call of the project in the path",
       schemas: { params: projectParams },
       bodyDocument: callStartBody,
@@ -91,6 +96,7 @@ export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...raw,
       path: `${v2}/call/end`,
+      access: { right: "write", of: "project path.entity/project", ingest: true },
       summary: "End a call of the project in the path",
       schemas: { params: projectParams },
       bodyDocument: callEndBody,
@@ -104,6 +110,7 @@ export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/call/update",
+      access: { right: "write", of: "project body.project_id", ingest: true },
       summary: "Rename a call",
       schemas: { body: callUpdateBody },
       response: emptyAnswer,
@@ -115,6 +122,7 @@ export function callWriteRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/calls/delete",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Delete calls with all that they called",
       schemas: { body: callsDeleteBody },
       response: callsDeleted,

@@ -7,14 +7,14 @@ import { threadRecord, threadsQueryRequest, type ThreadsQueryRequest } from "../
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { jsonLines, lineTypes, linesType, sendStream } from "../json-stream.ts"
 import { checkRange } from "../requests/list-range.ts"
-import { projectForRead } from "../project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
 
 export function threadRoutes({ database, traces }: EvaluationDependencies): Route[] {
   return [
     route({
       method: "POST",
       path: "/threads/stream_query",
-      access: "key",
+      access: { right: "read", of: "project body.project_id" },
       dialect: "reason",
       tag: "Threads",
       summary: "Threads as JSON Lines, latest first",
@@ -23,7 +23,7 @@ export function threadRoutes({ database, traces }: EvaluationDependencies): Rout
       answerTypes: lineTypes,
       handle: async ({ body, principal, request, reply }) => {
         const query = queryOf(body)
-        const project = await projectForRead(database, principal, body.project_id)
+        const project = await existingProject(database, principal, body.project_id)
         const threads = findThreads(traces, { ...query, projectId: project.id })
         await sendStream(reply, linesType(request.headers.accept), jsonLines(texts(threads)))
       },

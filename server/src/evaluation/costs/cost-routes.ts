@@ -5,13 +5,14 @@ import { rowPurgeBody, rowQueryBody, rowsPurged } from "../../wire/evaluation/ro
 import { createCosts, purgeCosts, queryCosts } from "./costs.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 
-const shared = { method: "POST", access: "key", dialect: "reason", tag: "Costs" } as const
+const shared = { method: "POST", dialect: "reason", tag: "Costs" } as const
 
 export function costRoutes(dependencies: EvaluationDependencies): Route[] {
   return [
     route({
       ...shared,
       path: "/cost/create",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Set what the tokens of models cost in a project",
       schemas: { body: costCreateBody },
       response: costsCreated,
@@ -20,6 +21,7 @@ export function costRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/cost/query",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Find a project's prices",
       schemas: { body: rowQueryBody },
       response: costPage,
@@ -28,6 +30,7 @@ export function costRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/cost/purge",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Delete prices by id",
       schemas: { body: rowPurgeBody },
       response: rowsPurged,

@@ -21,7 +21,7 @@ import {
 import type { RowPurgeBody, RowQueryBody } from "../../wire/evaluation/row-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../requests/list-range.ts"
-import { projectForRead, projectForWrite } from "../project-access.ts"
+import { existingProject, ensureProject } from "../../access/project-access.ts"
 import { idsToPurge } from "../requests/purge-ids.ts"
 
 export async function createCosts(
@@ -31,7 +31,7 @@ export async function createCosts(
 ): Promise<z.infer<typeof costsCreated>> {
   const now = isoTimeOf(BigInt(Date.now()) * 1000n)
   const rows = Object.entries(costs).map(([model, cost]) => toRow(model, cost, principal.userId, now))
-  const project = await projectForWrite(database, principal, project_id)
+  const project = await ensureProject(database, principal, project_id)
   await insertTokenPrices(traces, project.id, rows)
   return { ids: rows.map(({ id, llm_id }) => [id, llm_id]) }
 }
@@ -71,7 +71,7 @@ export async function queryCosts(
   body: RowQueryBody,
 ): Promise<z.infer<typeof costPage>> {
   const range = checkRange(body)
-  const project = await projectForRead(database, principal, body.project_id)
+  const project = await existingProject(database, principal, body.project_id)
   const fields = body.fields?.length ? [...new Set(body.fields)] : shownFields
   const where = body.query?.$expr ?? null
   return {
@@ -85,7 +85,7 @@ export async function purgeCosts(
   { project_id, query }: RowPurgeBody,
 ): Promise<Record<string, never>> {
   const ids = idsToPurge(query.$expr, "costs", { in: true })
-  const project = await projectForRead(database, principal, project_id)
+  const project = await existingProject(database, principal, project_id)
   const details = manyDeleted(ids)
   const entry: AuditEntry = { type: "cost.deleted", team: project.entity, resourceId: project.name, details }
   await auditedAround(database, principal, entry, () => deleteTokenPrices(traces, project.id, ids))

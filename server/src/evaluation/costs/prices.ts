@@ -2,7 +2,7 @@
 import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import { findTokenPrices, type TokenPriceRow } from "../../storage/traces/token-prices.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import type { ProjectAccess } from "../project-access.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
 import type { TokenUsage } from "../calls/token-usage.ts"
 
 export interface TokenPrice extends TokenPriceRow {

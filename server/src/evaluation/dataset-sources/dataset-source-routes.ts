@@ -15,7 +15,7 @@ import { asksNothing } from "../../threads/thread-task.ts"
 import { linksTask } from "./link-body.ts"
 import { linkSources, querySourceDatasets, querySources, unlinkSources } from "./dataset-sources.ts"
 
-const shared = { method: "POST", access: "key", dialect: "reason", tag: "Datasets" } as const
+const shared = { method: "POST", dialect: "reason", tag: "Datasets" } as const
 const json = "application/json; charset=utf-8"
 
 export function datasetSourceRoutes(dependencies: EvaluationDependencies): Route[] {
@@ -23,6 +23,7 @@ export function datasetSourceRoutes(dependencies: EvaluationDependencies): Route
     route({
       ...shared,
       path: "/dataset_sources/link",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Say which calls, spans and conversations the rows of a dataset came from",
       schemas: {},
       rawBody: true,
@@ -37,6 +38,7 @@ export function datasetSourceRoutes(dependencies: EvaluationDependencies): Route
     route({
       ...shared,
       path: "/dataset_sources/link_delete",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Take such links back; making them again brings them back under the same id",
       schemas: { body: datasetSourceUnlinkBody },
       response: datasetSourcesUnlinked,
@@ -45,6 +47,7 @@ export function datasetSourceRoutes(dependencies: EvaluationDependencies): Route
     route({
       ...shared,
       path: "/dataset_sources/query",
+      access: { right: "read", of: "project body.project_id" },
       summary: "What the rows of a dataset came from",
       schemas: { body: datasetSourceQueryBody },
       response: datasetSources,
@@ -54,6 +57,7 @@ export function datasetSourceRoutes(dependencies: EvaluationDependencies): Route
     route({
       ...shared,
       path: "/dataset_sources/source_datasets_query",
+      access: { right: "read", of: "project body.project_id" },
       summary: "In which datasets calls, spans and conversations are",
       schemas: { body: sourceDatasetsBody },
       response: sourceDatasets,

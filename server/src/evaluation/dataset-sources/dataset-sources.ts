@@ -21,7 +21,7 @@ import type {
 } from "../../wire/evaluation/dataset-source.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../requests/list-range.ts"
-import { projectForRead, projectForWrite } from "../project-access.ts"
+import { existingProject, ensureProject } from "../../access/project-access.ts"
 import { isUuid } from "../../storage/catalog/identifiers.ts"
 import { type AskedLink, type LinkRequest, mostLinks } from "./link-body.ts"
 import { type AskedSource, findSources, type FoundSource } from "./source-lookup.ts"
@@ -35,7 +35,7 @@ export async function linkSources(
 ): Promise<z.output<typeof datasetSourcesLinked>> {
   const asked = body.links
   for (const { source } of asked) checkSource(source)
-  const project = await projectForWrite(dependencies.database, principal, body.project_id)
+  const project = await ensureProject(dependencies.database, principal, body.project_id)
   const found = await findSources(
     dependencies.traces,
     project,
@@ -99,7 +99,7 @@ export async function unlinkSources(
   if (ids.length > mostLinks) {
     throw new HeddleError("payload_too_large", `${ids.length} links in one request; name at most ${mostLinks}`)
   }
-  const project = await projectForRead(database, principal, project_id)
+  const project = await existingProject(database, principal, project_id)
   const unknown = ids.find((id) => !isUuid(id))
   const asked = [...new Set(ids.map((id) => id.toLowerCase()))]
   const deleted = unknown === undefined ? await deleteLinks(database, project.id, asked) : null
@@ -117,7 +117,7 @@ export async function querySources(
   body: z.output<typeof datasetSourceQueryBody>,
 ): Promise<string> {
   const range = checkRange(body)
-  const project = await projectForRead(database, principal, body.project_id)
+  const project = await existingProject(database, principal, body.project_id)
   const links = await findLinks(database, project.id, {
     datasetObjectId: body.dataset_object_id,
     rowDigests: body.row_digests ?? null,
@@ -139,7 +139,7 @@ export async function querySourceDatasets(
   principal: Principal,
   { project_id, sources, include_deleted }: z.output<typeof sourceDatasetsBody>,
 ): Promise<z.output<typeof sourceDatasets>> {
-  const project = await projectForRead(database, principal, project_id)
+  const project = await existingProject(database, principal, project_id)
   const settings = { withDeleted: include_deleted === true, mostRows: mostRowDigests }
   const found = await findMemberships(database, project.id, sources, settings)
   return {

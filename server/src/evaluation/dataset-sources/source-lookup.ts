@@ -4,7 +4,7 @@ import type { SourceKey } from "../../storage/catalog/dataset-sources.ts"
 import { findSpanNames } from "../../storage/traces/agents/span-names.ts"
 import { readCallRows } from "../../storage/traces/calls/shown-calls.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
-import type { ProjectAccess } from "../project-access.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
 
 export type AskedSource = SourceKey
 

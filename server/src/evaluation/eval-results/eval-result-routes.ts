@@ -12,24 +12,24 @@ import {
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { sendStream } from "../json-stream.ts"
 import { projectNameOf } from "../object-families/family.ts"
-import { projectForRead } from "../project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
 import { queryResults } from "./eval-results.ts"
 
 export function evalResultRoutes(dependencies: EvaluationDependencies): Route[] {
   return [
     route({
-      access: "key",
       dialect: "reason",
       tag: "Eval results",
       method: "POST",
       path: "/v2/:entity/:project/eval_results/query",
+      access: { right: "read", of: "project path.entity/project" },
       summary: "The rows of evaluations side by side, with the trials of each, and statistics",
       schemas: { params: projectParams, body: evalResultsBody },
       response: evalResults,
       handle: async (context) => {
         const { params, principal, reply } = context
         const body = withExactFilters(context)
-        const project = await projectForRead(dependencies.database, principal, projectNameOf(params))
+        const project = await existingProject(dependencies.database, principal, projectNameOf(params))
         await sendStream(reply, "application/json", queryResults(dependencies, principal, project, body))
       },
     }),

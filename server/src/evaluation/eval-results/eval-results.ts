@@ -9,7 +9,7 @@ import type { EvalResultsBody } from "../../wire/evaluation/eval-results.ts"
 import { fieldsOf } from "../calls/call-expansion.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../requests/list-range.ts"
-import type { ProjectAccess } from "../project-access.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
 import { ResultRows } from "./result-text.ts"
 import { summarizeResults } from "./results-summary.ts"
 

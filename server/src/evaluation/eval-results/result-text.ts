@@ -5,7 +5,7 @@ import type { ResultRow } from "../../storage/traces/eval-results/result-rows.ts
 import { findTrialChildren } from "../../storage/traces/eval-results/trial-children.ts"
 import type { TrialScope } from "../../storage/traces/eval-results/trials.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import type { ProjectAccess } from "../project-access.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
 import { resolveRows, rowDataOf } from "./row-data.ts"
 import { predictCallOf, type TrialCall } from "./trial-calls.ts"
 import { trialText, type TrialParts, usageOf } from "./trial-text.ts"

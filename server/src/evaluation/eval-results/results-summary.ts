@@ -10,7 +10,7 @@ import type { EvaluationDependencies } from "../dependencies.ts"
 import { failuresOf, stringAt } from "../evaluation-runs/run-calls.ts"
 import { evaluationOf } from "../evaluation-runs/runs.ts"
 import { ScoreStatistics } from "../evaluation-runs/score-statistics.ts"
-import type { ProjectAccess } from "../project-access.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
 import { type TokenUsage, usageByModel } from "../calls/token-usage.ts"
 import { openUsageCosts } from "./usage-costs.ts"
 

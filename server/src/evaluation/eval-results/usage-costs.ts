@@ -1,7 +1,7 @@
 /** What the usage of calls cost, at the prices of their time. */
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { openPriceBook, totalCosts } from "../costs/prices.ts"
-import type { ProjectAccess } from "../project-access.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
 import type { TokenUsage } from "../calls/token-usage.ts"
 
 type UsageOfModels = ReadonlyMap<string, TokenUsage>

@@ -11,7 +11,7 @@ import type { EvaluationDependencies } from "../dependencies.ts"
 import { jsonLines, linesType, lineTypes, sendStream } from "../json-stream.ts"
 import { checkRange, type ListRange } from "../requests/list-range.ts"
 import { projectNameOf } from "../object-families/family.ts"
-import { type ProjectAccess, projectForRead } from "../project-access.ts"
+import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
 import { idsOfKind } from "./run-calls.ts"
 
 export interface CallFamily<Query extends typeof listRangeQuery> {
@@ -37,7 +37,7 @@ export interface CallFamily<Query extends typeof listRangeQuery> {
 /** Path below which the family's routes are. */
 export const familyPath = (name: string): string => `/v2/:entity/:project/${name}`
 
-export const familyAccess = { access: "key", dialect: "reason" } as const
+export const familyAccess = { dialect: "reason" } as const
 
 /** To list, read and delete. */
 export function callFamilyRoutes<Query extends typeof listRangeQuery>(
@@ -56,13 +56,14 @@ function listRoute<Query extends typeof listRangeQuery>(
     tag,
     method: "GET",
     path: familyPath(name),
+    access: { right: "read", of: "project path.entity/project" },
     summary: `List ${tag.toLowerCase()} as JSON Lines, oldest first`,
     schemas: { params: projectParams, query: listQuery },
     response: shown,
     answerTypes: lineTypes,
     handle: async ({ params, query: asked, principal, request, reply }) => {
       const range = checkRange(asked)
-      const project = await projectForRead(dependencies.database, principal, projectNameOf(params))
+      const project = await existingProject(dependencies.database, principal, projectNameOf(params))
       const lines = jsonLines(list(dependencies, project, asked, range))
       await sendStream(reply, linesType(request.headers.accept), lines)
     },
@@ -78,11 +79,12 @@ function readRoute<Query extends typeof listRangeQuery>(
     tag,
     method: "GET",
     path: `${familyPath(familyName)}/:${idName}`,
+    access: { right: "read", of: "project path.entity/project" },
     summary: `Read one of the ${tag.toLowerCase()}`,
     schemas: { params: projectParams.extend({ [idName]: z.string() }) },
     response: shown,
     handle: async ({ params: { entity = "", project: name = "", [idName]: id = "" }, principal, reply }) => {
-      const project = await projectForRead(dependencies.database, principal, projectNameOf({ entity, project: name }))
+      const project = await existingProject(dependencies.database, principal, projectNameOf({ entity, project: name }))
       reply.type("application/json").send(await read(dependencies, project, id))
     },
   })
@@ -99,12 +101,13 @@ function deleteRoute<Query extends typeof listRangeQuery>(
     tag,
     method: "DELETE",
     path: familyPath(name),
+    access: { right: "write", of: "project path.entity/project" },
     summary: `Delete ${tag.toLowerCase()} with the calls below them`,
     schemas: { params: projectParams, query: idsQuery(idsName), body: idsBody(idsName) },
     response: callsDeletedAnswer,
     handle: async ({ params, query, body, principal }) => {
       const ids = idsToDelete(idsName, query[idsName], body?.[idsName])
-      const project = await projectForRead(dependencies.database, principal, projectNameOf(params))
+      const project = await existingProject(dependencies.database, principal, projectNameOf(params))
       const call_ids = await idsOfKind(dependencies, project, ids, isOne)
       return { num_deleted: await deleteCalls(dependencies, principal, { project_id: project.name, call_ids }) }
     },

@@ -6,7 +6,7 @@ import { type CallRow, readCallRows } from "../../storage/traces/calls/shown-cal
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { callDuration } from "../calls/call-duration.ts"
 import { recordCalls } from "../calls/recorded-call.ts"
-import { type ProjectAccess, projectForRead } from "../project-access.ts"
+import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
 import { tryParseRef } from "../refs/refs.ts"
 import { findPrediction, isPrediction } from "./predictions.ts"
 import { markersOf } from "./run-calls.ts"
@@ -18,7 +18,7 @@ export async function finishPrediction(
   projectName: string,
   id: string,
 ): Promise<void> {
-  const project = await projectForRead(dependencies.database, principal, projectName)
+  const project = await existingProject(dependencies.database, principal, projectName)
   const { row, trial } = await findPrediction(dependencies, project, id)
   if (trial === null) return
   const scores = await scoresOf(dependencies, project, trial)

@@ -6,7 +6,7 @@ import { derivedId } from "../calls/derived-id.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { ScoreStatistics } from "./score-statistics.ts"
 import { recordCalls } from "../calls/recorded-call.ts"
-import { type ProjectAccess, projectForRead } from "../project-access.ts"
+import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
 import { summarizeOp } from "./run-names.ts"
 import { evaluationOf, findRun } from "./runs.ts"
 
@@ -23,7 +23,7 @@ export async function finishRun(
   summary: string | null,
   scorers: readonly string[] = [],
 ): Promise<void> {
-  const project = await projectForRead(dependencies.database, principal, projectName)
+  const project = await existingProject(dependencies.database, principal, projectName)
   const run = await findRun(dependencies, project, id)
   const unanswered = Object.fromEntries(scorers.map((name) => [name, null]))
   const output = JSON.stringify({ ...unanswered, ...(await meansOf(dependencies, project, run)) })

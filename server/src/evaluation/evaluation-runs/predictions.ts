@@ -9,7 +9,7 @@ import type { EvaluationDependencies } from "../dependencies.ts"
 import { textOr } from "../object-families/family.ts"
 import { type CallRecord, recordCalls } from "../calls/recorded-call.ts"
 import type { ListRange } from "../requests/list-range.ts"
-import { type ProjectAccess, projectForRead, projectForWrite } from "../project-access.ts"
+import { type ProjectAccess, existingProject, ensureProject } from "../../access/project-access.ts"
 import { tryParseRef } from "../refs/refs.ts"
 import { findCall, isScoreCall, listCalls, markersOf, notFound, stringAt } from "./run-calls.ts"
 import { isPredictAndScoreOp, type RunMarkers } from "./run-names.ts"
@@ -33,7 +33,7 @@ export async function createPrediction(
 ): Promise<{ prediction_id: string }> {
   const { database } = dependencies
   const runId = body.evaluation_run_id
-  const project = await (runId === null ? projectForWrite : projectForRead)(database, principal, projectName)
+  const project = await (runId === null ? ensureProject : existingProject)(database, principal, projectName)
   const id = randomUUIDv7()
   const trial = runId === null ? null : await startTrial(dependencies, principal, project, { id, runId, body })
   const markers: RunMarkers = {

@@ -7,7 +7,7 @@ import { type CallColumn, type CallRow, readCallRows, readRowsOf } from "../../s
 import { type EvaluationFailures, evaluationFailures } from "../../wire/evaluation/execution.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import type { ListRange } from "../requests/list-range.ts"
-import type { ProjectAccess } from "../project-access.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
 import type { RunMarkers } from "./run-names.ts"
 
 const columns: readonly CallColumn[] = [

@@ -4,7 +4,7 @@ import { codePoints } from "../../json/code-points.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { refOf } from "../object-families/family.ts"
 import { publishOp } from "../object-families/ops.ts"
-import type { ProjectAccess } from "../project-access.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
 
 const longestName = 128
 

@@ -9,7 +9,7 @@ import type { EvaluationDependencies } from "../dependencies.ts"
 import { recordCalls } from "../calls/recorded-call.ts"
 import type { ListRange } from "../requests/list-range.ts"
 import { textOr } from "../object-families/family.ts"
-import { type ProjectAccess, projectForWrite } from "../project-access.ts"
+import { type ProjectAccess, ensureProject } from "../../access/project-access.ts"
 import { findCall, listCalls, markersOf, notFound, stringAt } from "./run-calls.ts"
 import { isRunOp, runOp, type RunMarkers } from "./run-names.ts"
 import { runOpRef } from "./run-ops.ts"
@@ -22,7 +22,7 @@ export async function createRun(
   projectName: string,
   { evaluation, model, source_evaluation_run_id }: EvaluationRunCreate,
 ): Promise<{ evaluation_run_id: string }> {
-  const project = await projectForWrite(dependencies.database, principal, projectName)
+  const project = await ensureProject(dependencies.database, principal, projectName)
   const id = randomUUIDv7()
   const markers: RunMarkers = {
     evaluation_run: "true",

@@ -27,6 +27,7 @@ export function scoreRoutes(dependencies: EvaluationDependencies): Route[] {
       tag: scores.tag,
       method: "POST",
       path: familyPath(scores.name),
+      access: { right: "write", of: "project path.entity/project", ingest: true },
       summary: "Score a prediction",
       schemas: { params: projectParams },
       rawBody: true,

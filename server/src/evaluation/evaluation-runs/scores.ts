@@ -13,7 +13,7 @@ import { checkPayloadSize } from "../feedback/payload-size.ts"
 import { checkFeedback } from "../feedback/feedback-types.ts"
 import type { ListRange } from "../requests/list-range.ts"
 import { textOr } from "../object-families/family.ts"
-import { type ProjectAccess, projectForRead } from "../project-access.ts"
+import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
 import { refPrefix, tryParseRef } from "../refs/refs.ts"
 import { checkRun, findPrediction, type FoundPrediction, inputsOf, listMarked } from "./predictions.ts"
 import { findCall, markersOf, notFound } from "./run-calls.ts"
@@ -36,7 +36,7 @@ export async function createScore(
   body: NewScore,
 ): Promise<{ score_id: string }> {
   const scorerName = nameOfScorer(body.scorer)
-  const project = await projectForRead(dependencies.database, principal, projectName)
+  const project = await existingProject(dependencies.database, principal, projectName)
   const found = await findPrediction(dependencies, project, body.prediction_id)
   const id = randomUUIDv7()
   const place = await placeOf(dependencies, project, found, { id, runId: body.evaluation_run_id })

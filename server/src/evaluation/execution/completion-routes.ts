@@ -12,13 +12,14 @@ import { createCompletion, streamCompletion } from "./completion.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
 import { createImage } from "./image.ts"
 
-const shared = { method: "POST", access: "key", dialect: "reason", tag: "Completions" } as const
+const shared = { method: "POST", dialect: "reason", tag: "Completions" } as const
 
 export function completionRoutes(dependencies: ExecutionDependencies): Route[] {
   return [
     route({
       ...shared,
       path: "/completions/create",
+      access: { right: "write", of: "project body.project_id" },
       summary: "A chat completion, recorded as a call",
       schemas: { body: completionBody },
       response: completionAnswer,
@@ -30,6 +31,7 @@ export function completionRoutes(dependencies: ExecutionDependencies): Route[] {
     route({
       ...shared,
       path: "/completions/create_stream",
+      access: { right: "write", of: "project body.project_id" },
       summary: "The chunks of a chat completion as JSON Lines, recorded as a call",
       schemas: { body: completionBody },
       response: completionLine,
@@ -43,6 +45,7 @@ export function completionRoutes(dependencies: ExecutionDependencies): Route[] {
     route({
       ...shared,
       path: "/image/create",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Images from a custom provider, recorded as a call",
       schemas: { body: imageBody },
       response: imageAnswer,

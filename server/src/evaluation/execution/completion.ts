@@ -5,7 +5,7 @@ import type { RouteContext } from "../../http/route.ts"
 import { jsonLine } from "../../json/json-lines.ts"
 import { memberText } from "../../json/json-members.ts"
 import type { CompletionBody } from "../../wire/evaluation/completion.ts"
-import { type ProjectAccess, projectForWrite } from "../project-access.ts"
+import { type ProjectAccess, ensureProject } from "../../access/project-access.ts"
 import type { AdmittedChat } from "./chat-models.ts"
 import { ChunkCollector } from "./chunk-collector.ts"
 import { completionMessages } from "./completion-prompt.ts"
@@ -108,7 +108,7 @@ async function prepare(
 ): Promise<Completion> {
   if (body.inference_route != null) throw routeRefused()
   const { database } = dependencies
-  const project = await projectForWrite(database, context.principal, body.project_id)
+  const project = await ensureProject(database, context.principal, body.project_id)
   const exact = (exactBody as { inputs: Record<string, unknown> }).inputs
   const messages = await completionMessages(database, context.principal, project, {
     prompt: body.inputs.prompt,

@@ -3,7 +3,7 @@ import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../errors.ts"
 import { memberText } from "../../json/json-members.ts"
 import type { ImageBody } from "../../wire/evaluation/completion.ts"
-import { projectForWrite } from "../project-access.ts"
+import { ensureProject } from "../../access/project-access.ts"
 import type { ExecutionContext } from "./completion.ts"
 import { failureText } from "./model-failure.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
@@ -22,7 +22,7 @@ export async function createImage(
   body: ImageBody,
   exactInputs: Record<string, unknown>,
 ): Promise<string> {
-  const project = await projectForWrite(dependencies.database, principal, body.project_id)
+  const project = await ensureProject(dependencies.database, principal, body.project_id)
   const { model } = body.inputs
   if (!isProviderModelName(model)) {
     throw new HeddleError(

@@ -1,7 +1,7 @@
 /** From the name of a model to who serves it: a custom provider, or this server. */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import type { ProjectAccess } from "../project-access.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
 import type { AdmittedChat } from "./chat-models.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
 import { findProviderModel, isProviderModelName } from "./providers/provider.ts"

@@ -5,7 +5,7 @@ import { parseExact } from "../../json/exact-json.ts"
 import { isMap } from "../../json/parsed-json.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { liveVersion } from "../objects/object-read.ts"
-import { type ProjectAccess, projectForRead } from "../project-access.ts"
+import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
 import { parseRef, refPrefix } from "../refs/refs.ts"
 
 export interface PublishedObject {
@@ -34,7 +34,7 @@ export async function readPublished(
       `"${text}" does not name an object or op: ${refPrefix}<entity>/<project>/object/<name>:<version>`,
     )
   }
-  const project = await projectForRead(database, principal, ref.project)
+  const project = await existingProject(database, principal, ref.project, "read")
   return publishedVersion(database, project, ref.name, ref.version)
 }
 

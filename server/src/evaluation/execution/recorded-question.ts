@@ -9,7 +9,7 @@ import { toTheEnd } from "../../work/work-scope.ts"
 import { readRunningCalls } from "../../storage/traces/calls/running-calls.ts"
 import { type CallEnd, type CallStart, endCalls, recordCalls, type RecordDependencies } from "../calls/recorded-call.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import type { ProjectAccess } from "../project-access.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
 
 export class RecordedQuestion {
   readonly #dependencies: RecordDependencies

@@ -7,7 +7,7 @@ import { chosenColumns } from "../calls/call-columns.ts"
 import { selectionOf } from "../calls/call-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../requests/list-range.ts"
-import type { ProjectAccess } from "../project-access.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
 
 const always = new Set<ExportedCallColumn>(["id", "op_name", "trace_id", "parent_id", "started_at"])
 

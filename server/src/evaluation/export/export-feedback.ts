@@ -4,7 +4,7 @@ import { printFeedback } from "../../storage/traces/export/print-feedback.ts"
 import type { ExportFeedbackBody } from "../../wire/evaluation/export.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../requests/list-range.ts"
-import type { ProjectAccess } from "../project-access.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
 
 export async function exportFeedback(
   { traces }: EvaluationDependencies,

@@ -13,7 +13,7 @@ import {
 } from "../../wire/evaluation/export.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { exactRequest } from "../requests/exact-request.ts"
-import { projectForRead } from "../project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
 import { exportCalls } from "./export-calls.ts"
 import { exportDataset } from "./export-dataset.ts"
 import { exportFeedback } from "./export-feedback.ts"
@@ -24,7 +24,7 @@ const fileTypes: Record<ExportFormatName, string> = {
   parquet: "application/vnd.apache.parquet",
 }
 
-const shared = { method: "POST", access: "key", dialect: "reason", tag: "Export" } as const
+const shared = { method: "POST", dialect: "reason", tag: "Export" } as const
 
 export function exportRoutes(dependencies: EvaluationDependencies): Route[] {
   const { database } = dependencies
@@ -32,13 +32,14 @@ export function exportRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/export/calls",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Calls as a file of JSON Lines, CSV or Parquet",
       schemas: { body: exportCallsBody },
       response: exportedCall,
       answerTypes: Object.values(fileTypes),
       handle: async (context) => {
         const body = exactRequest(context)
-        const project = await projectForRead(database, context.principal, body.project_id)
+        const project = await existingProject(database, context.principal, body.project_id)
         const file = await exportCalls(dependencies, context.principal, project, body)
         sendFile(context.reply, file, "calls", body.format)
       },
@@ -46,13 +47,14 @@ export function exportRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/export/feedback",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Feedback as a file of JSON Lines, CSV or Parquet",
       schemas: { body: exportFeedbackBody },
       response: exportedFeedback,
       answerTypes: Object.values(fileTypes),
       handle: async (context) => {
         const body = exactRequest(context)
-        const project = await projectForRead(database, context.principal, body.project_id)
+        const project = await existingProject(database, context.principal, body.project_id)
         const file = await exportFeedback(dependencies, project, body)
         sendFile(context.reply, file, "feedback", body.format)
       },
@@ -60,12 +62,13 @@ export function exportRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/export/dataset",
+      access: { right: "read", of: "project body.project_id" },
       summary: "The rows of a dataset or table as a file of JSON Lines, CSV or Parquet",
       schemas: { body: exportDatasetBody },
       response: exportedRow,
       answerTypes: Object.values(fileTypes),
       handle: async ({ body, principal, reply }) => {
-        const project = await projectForRead(database, principal, body.project_id)
+        const project = await existingProject(database, principal, body.project_id)
         sendFile(reply, await exportDataset(dependencies, project, body), "dataset", body.format)
       },
     }),

@@ -4,7 +4,7 @@ import type { Principal } from "../../http/principal.ts"
 import { aggregateFeedback } from "../../storage/traces/feedback/feedback-aggregate.ts"
 import type { FeedbackAggregateAnswer, FeedbackAggregateBody } from "../../wire/evaluation/feedback-stats.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { projectForRead } from "../project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
 import { dayMs, longestRangeDays } from "./feedback-stats.ts"
 
 const mostBuckets = 256
@@ -15,7 +15,7 @@ export async function aggregatedFeedback(
   body: FeedbackAggregateBody,
 ): Promise<FeedbackAggregateAnswer> {
   checkAggregate(body)
-  const project = await projectForRead(database, principal, body.project_id)
+  const project = await existingProject(database, principal, body.project_id)
   const bucketSeconds = body.time_bucket_seconds ?? null
   const rows = await aggregateFeedback(traces, {
     projectId: project.id,

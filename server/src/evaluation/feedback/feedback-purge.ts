@@ -5,7 +5,7 @@ import { usageOf } from "../../storage/team-usage.ts"
 import { feedbackLines, findFeedback, insertFeedback } from "../../storage/traces/feedback/feedback-rows.ts"
 import type { RowPurgeBody } from "../../wire/evaluation/row-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { projectForRead } from "../project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
 import { idsToPurge } from "../requests/purge-ids.ts"
 
 /** Ids that are not there are no error. */
@@ -15,7 +15,7 @@ export async function purgeFeedback(
   { project_id, query }: RowPurgeBody,
 ): Promise<Record<string, never>> {
   const ids = idsToPurge(query.$expr, "feedback", { in: false })
-  const project = await projectForRead(database, principal, project_id)
+  const project = await existingProject(database, principal, project_id)
   const found = await findFeedback(traces, project.id, ids)
   if (found.length > 0) {
     const details = manyDeleted(ids, found.length)

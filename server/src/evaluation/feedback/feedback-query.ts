@@ -6,7 +6,7 @@ import { countFeedback, type FeedbackSelection, selectFeedback } from "../../sto
 import type { RowQueryBody } from "../../wire/evaluation/row-query.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../requests/list-range.ts"
-import { projectForRead } from "../project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
 
 const countField = "count(*)"
 
@@ -17,7 +17,7 @@ export async function queryFeedback(
   body: RowQueryBody,
 ): Promise<string> {
   const { limit, offset } = checkRange(body)
-  const project = await projectForRead(database, principal, body.project_id)
+  const project = await existingProject(database, principal, body.project_id)
   const selection = { projectId: project.id, projectName: project.name, where: body.query?.$expr ?? null }
   const asked = body.fields?.length ? [...new Set(body.fields)] : null
   if (asked?.includes(countField)) return countAnswer(asked, await countFeedback(traces, selection))

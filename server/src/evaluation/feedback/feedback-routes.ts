@@ -15,7 +15,7 @@ import { createSentFeedback } from "./feedback-create.ts"
 import { purgeFeedback } from "./feedback-purge.ts"
 import { queryFeedback } from "./feedback-query.ts"
 
-const shared = { method: "POST", access: "key", dialect: "reason", tag: "Feedback" } as const
+const shared = { method: "POST", dialect: "reason", tag: "Feedback" } as const
 const json = "application/json; charset=utf-8"
 
 export function feedbackRoutes(dependencies: EvaluationDependencies): Route[] {
@@ -23,6 +23,7 @@ export function feedbackRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/feedback/create",
+      access: { right: "label", of: "project body.project_id" },
       summary: "Attach feedback to something by its ref",
       schemas: {},
       rawBody: true,
@@ -36,6 +37,7 @@ export function feedbackRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/feedback/batch/create",
+      access: { right: "label", of: "project body.batch[].project_id" },
       summary: "Attach many pieces of feedback: all of them or none",
       schemas: {},
       rawBody: true,
@@ -49,6 +51,7 @@ export function feedbackRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/feedback/replace",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Put new feedback in the place of an old one",
       schemas: {},
       rawBody: true,
@@ -62,6 +65,7 @@ export function feedbackRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/feedback/purge",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Delete feedback by id",
       schemas: { body: rowPurgeBody },
       response: rowsPurged,
@@ -70,6 +74,7 @@ export function feedbackRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/feedback/query",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Find feedback",
       schemas: { body: rowQueryBody },
       response: feedbackPage,

@@ -12,13 +12,14 @@ import type { EvaluationDependencies } from "../dependencies.ts"
 import { aggregatedFeedback } from "./feedback-aggregate.ts"
 import { feedbackStats, payloadSchema } from "./feedback-stats.ts"
 
-const shared = { method: "POST", access: "key", dialect: "reason", tag: "Feedback" } as const
+const shared = { method: "POST", dialect: "reason", tag: "Feedback" } as const
 
 export function feedbackStatsRoutes(dependencies: EvaluationDependencies): Route[] {
   return [
     route({
       ...shared,
       path: "/feedback/stats",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Values of payloads over time",
       schemas: { body: feedbackStatsBody },
       response: feedbackStatsAnswer,
@@ -27,6 +28,7 @@ export function feedbackStatsRoutes(dependencies: EvaluationDependencies): Route
     route({
       ...shared,
       path: "/feedback/payload_schema",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Which values payloads have, and of what type",
       schemas: { body: payloadSchemaBody },
       response: payloadSchemaAnswer,
@@ -35,6 +37,7 @@ export function feedbackStatsRoutes(dependencies: EvaluationDependencies): Route
     route({
       ...shared,
       path: "/feedback/aggregate",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Tags and ratings of scorers by time and group",
       schemas: { body: feedbackAggregateBody },
       response: feedbackAggregateAnswer,

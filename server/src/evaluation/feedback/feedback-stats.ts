@@ -20,7 +20,7 @@ import type {
 import type { Aggregation } from "../../wire/evaluation/metrics.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { payloadPaths } from "./payload-paths.ts"
-import { type ProjectAccess, projectForRead } from "../project-access.ts"
+import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
 import { range, shownBucket, shownRange, timeBuckets } from "../requests/stats-range.ts"
 
 /** Of one request for figures of feedback. */
@@ -32,7 +32,7 @@ export async function feedbackStats(
   principal: Principal,
   body: FeedbackStatsBody,
 ): Promise<FeedbackStatsAnswer> {
-  const project = await projectForRead(database, principal, body.project_id)
+  const project = await existingProject(database, principal, body.project_id)
   const buckets = timeBuckets(body)
   checkLength(buckets)
   const shown = shownRange(buckets, body.timezone)
@@ -85,7 +85,7 @@ export async function payloadSchema(
   principal: Principal,
   body: PayloadSchemaBody,
 ): Promise<PayloadSchemaAnswer> {
-  const project = await projectForRead(database, principal, body.project_id)
+  const project = await existingProject(database, principal, body.project_id)
   const asked = range(body)
   checkLength(asked)
   const limit = body.sample_limit ?? defaultSample

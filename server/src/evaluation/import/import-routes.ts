@@ -6,7 +6,7 @@ import { importDatasetQuery, importDatasetReport, importQuery, importReport } fr
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { datasetIdOf } from "../object-families/dataset-task.ts"
 import { checkObjectId } from "../objects/object-classes.ts"
-import { projectForWrite } from "../project-access.ts"
+import { ensureProject } from "../../access/project-access.ts"
 import { importCalls } from "./import-calls.ts"
 import { importDataset } from "./import-dataset.ts"
 import { importFeedback } from "./import-feedback.ts"
@@ -18,7 +18,6 @@ const feedbackPartBytes = 128 * 1024
 
 const shared = {
   method: "POST",
-  access: "key",
   dialect: "reason",
   tag: "Export",
   streamsBody: true,
@@ -35,6 +34,7 @@ export function importRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/import/calls",
+      access: { right: "write", of: "project query.project_id", ingest: true },
       summary: "Store the calls of a file of JSON Lines, CSV or Parquet",
       handle: async ({ query, principal, request, held }) => {
         const target = await targetOf(dependencies, principal, query)
@@ -45,6 +45,7 @@ export function importRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/import/feedback",
+      access: { right: "write", of: "project query.project_id", ingest: true },
       summary: "Store the feedback of a file of JSON Lines, CSV or Parquet",
       handle: async ({ query, principal, request, held }) => {
         const target = await targetOf(dependencies, principal, query)
@@ -55,6 +56,7 @@ export function importRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/import/dataset",
+      access: { right: "write", of: "project query.project_id", ingest: true },
       summary: "Store the rows of a file of JSON Lines, CSV or Parquet as a table, and as a dataset when it has a name",
       schemas: { query: importDatasetQuery },
       response: importDatasetReport,
@@ -74,6 +76,6 @@ async function targetOf(
   principal: Principal,
   { project_id, moved_from }: z.output<typeof importQuery>,
 ): Promise<ImportTarget> {
-  const project = await projectForWrite(database, principal, project_id)
+  const project = await ensureProject(database, principal, project_id)
   return { project, movedFrom: moved_from ?? null, keepUsers: principal.isAdmin }
 }

@@ -1,5 +1,5 @@
 /** Where the rows of a file go. */
-import type { ProjectAccess } from "../project-access.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
 import { RowError } from "./imported-row.ts"
 
 export interface ImportTarget {

@@ -31,10 +31,10 @@ function sharedBy({ name, noun, tag }: ObjectFamily) {
   const summary = `Publish ${noun}; the same content under the same name is the same version`
   return {
     method: "POST",
-    access: "key",
     dialect: "reason",
     tag,
     path: `/v2/:entity/:project/${name}`,
+    access: { right: "write", of: "project path.entity/project", ingest: true },
     summary,
   } as const
 }

@@ -6,7 +6,7 @@ import type { EvaluationDependencies } from "../dependencies.ts"
 import type { ListRange } from "../requests/list-range.ts"
 import { filterOf, isAmong, liveVersion, selected, versionNotFound } from "../objects/object-read.ts"
 import { withValues } from "../objects/version-values.ts"
-import { projectForRead } from "../project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
 import { sourceReader } from "../project/source-files.ts"
 import { type FamilyMember, type ObjectFamily, sourceFileName } from "./family.ts"
 
@@ -17,7 +17,7 @@ export async function readMember(
   family: ObjectFamily,
   { projectName, objectId, version }: { projectName: string; objectId: string; version: string },
 ): Promise<string> {
-  const project = await projectForRead(dependencies.database, principal, projectName)
+  const project = await existingProject(dependencies.database, principal, projectName)
   const name = { objectId, version, kind: family.selection.kind }
   const record = await liveVersion(dependencies.database, project.id, name, true)
   if (!isAmong(record, family.selection)) throw versionNotFound(name)
@@ -34,7 +34,7 @@ export async function listMembers(
   range: ListRange,
 ): Promise<AsyncGenerator<string[]>> {
   const { database } = dependencies
-  const project = await projectForRead(database, principal, projectName)
+  const project = await existingProject(database, principal, projectName)
   const isPart = range.limit !== null || range.offset > 0
   const listed = await listVersions(database, project.id, {
     filter: { ...filterOf({ project_id: projectName }), ...selected(family.selection) },

@@ -31,13 +31,14 @@ export function objectFamilyRoutes(dependencies: EvaluationDependencies): Route[
 }
 
 function readRoutes(dependencies: EvaluationDependencies, family: ObjectFamily): Route[] {
-  const shared = { access: "key", dialect: "reason", tag: family.tag } as const
+  const shared = { dialect: "reason", tag: family.tag } as const
   const path = `/v2/:entity/:project/${family.name}`
   return [
     route({
       ...shared,
       method: "GET",
       path,
+      access: { right: "read", of: "project path.entity/project" },
       summary: `List versions of ${family.name} as JSON Lines`,
       schemas: { params: familyParams, query: listRangeQuery },
       response: family.shown,
@@ -52,6 +53,7 @@ function readRoutes(dependencies: EvaluationDependencies, family: ObjectFamily):
       ...shared,
       method: "GET",
       path: `${path}/:object_id/versions/:digest`,
+      access: { right: "read", of: "project path.entity/project" },
       summary: `Read ${family.noun} by digest, index, alias or as the latest`,
       schemas: { params: familyVersionParams },
       response: family.shown,
@@ -64,6 +66,7 @@ function readRoutes(dependencies: EvaluationDependencies, family: ObjectFamily):
       ...shared,
       method: "DELETE",
       path: `${path}/:object_id`,
+      access: { right: "write", of: "project path.entity/project" },
       summary: `Delete versions of ${family.noun}`,
       schemas: { params: familyObjectParams, query: familyDeleteQuery },
       response: familyDeleted,

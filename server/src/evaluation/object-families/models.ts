@@ -6,7 +6,7 @@ import { model, type modelCreateBody } from "../../wire/evaluation/object-famili
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkObjectId } from "../objects/object-classes.ts"
 import { type PublishedVersion, publishValue } from "../objects/object-create.ts"
-import { projectForWrite } from "../project-access.ts"
+import { ensureProject } from "../../access/project-access.ts"
 import { storeSource } from "../project/source-files.ts"
 import {
   describedFields,
@@ -50,7 +50,7 @@ export async function createModel(
 ): Promise<PublishedVersion> {
   const objectId = objectIdOf(name)
   checkObjectId(objectId)
-  const project = await projectForWrite(dependencies.database, principal, projectName)
+  const project = await ensureProject(dependencies.database, principal, projectName)
   const file = await storeSource(dependencies, project.id, source_code)
   const fields = {
     _type: "Model",

@@ -6,7 +6,7 @@ import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkObjectId } from "../objects/object-classes.ts"
 import { type PublishedVersion, publishValue } from "../objects/object-create.ts"
 import type { PayloadDependencies } from "../payload/run-payload-task.ts"
-import { projectForWrite } from "../project-access.ts"
+import { ensureProject } from "../../access/project-access.ts"
 import { storeSource } from "../project/source-files.ts"
 import { checkSource, type ObjectFamily, objectIdOf, sourceFileName, versionFields } from "./family.ts"
 
@@ -52,7 +52,7 @@ export async function publishOp(
   { objectId, source }: { objectId: string; source: string },
 ): Promise<PublishedVersion> {
   checkObjectId(objectId)
-  const project = await projectForWrite(dependencies.database, principal, projectName)
+  const project = await ensureProject(dependencies.database, principal, projectName)
   const file = await storeSource(dependencies, project.id, source)
   const val = { _type: "CustomWeaveType", weave_type: { type: "Op" }, files: { [sourceFileName]: file } }
   return publishValue(dependencies, principal, { project_id: projectName, object_id: objectId }, JSON.stringify(val))

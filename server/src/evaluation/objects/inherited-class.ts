@@ -3,7 +3,7 @@ import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { findVersion } from "../../storage/catalog/object-reads.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
-import { projectForRead } from "../project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
 import { type Ref, tryParseRef } from "../refs/refs.ts"
 import type { ObjectClasses } from "./object-classes.ts"
 
@@ -30,7 +30,7 @@ function isClassName({ kind, steps: [step, ...others] }: Ref): boolean {
 /** null: no such version, or none that the caller may see. */
 async function classOf(database: CatalogDatabase, principal: Principal, ref: Ref): Promise<string | null> {
   try {
-    const project = await projectForRead(database, principal, ref.project)
+    const project = await existingProject(database, principal, ref.project, "read")
     const name = { objectId: ref.name, version: ref.version, kind: "object" as const }
     return (await findVersion(database, project.id, name, false))?.leaf_object_class ?? null
   } catch (error) {

@@ -22,10 +22,10 @@ import {
   versionParams,
 } from "../../wire/evaluation/object-labels.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { projectForRead } from "../project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
 import { checkAliases, checkTags } from "./label-names.ts"
 
-const shared = { access: "key", dialect: "reason", tag: "Objects" } as const
+const shared = { dialect: "reason", tag: "Objects" } as const
 
 export function objectLabelRoutes({ database }: EvaluationDependencies): Route[] {
   return [
@@ -33,12 +33,13 @@ export function objectLabelRoutes({ database }: EvaluationDependencies): Route[]
       ...shared,
       method: "PUT",
       path: "/objs/:object_id/versions/:digest/tags",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Add tags to a version of an object",
       schemas: { params: versionParams, body: tagsBody },
       response: labelsChanged,
       handle: async ({ params, body, principal }) => {
         const tags = checkTags(body.tags)
-        const project = await projectForRead(database, principal, body.project_id)
+        const project = await existingProject(database, principal, body.project_id)
         const version = { objectId: params.object_id, digest: params.digest }
         if (!(await addTags(database, project.id, version, tags))) throw versionNotFound(version)
         return {}
@@ -48,11 +49,12 @@ export function objectLabelRoutes({ database }: EvaluationDependencies): Route[]
       ...shared,
       method: "POST",
       path: "/objs/:object_id/versions/:digest/tags/remove",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Take tags off a version of an object",
       schemas: { params: versionParams, body: tagsBody },
       response: labelsChanged,
       handle: async ({ params, body, principal }) => {
-        const project = await projectForRead(database, principal, body.project_id)
+        const project = await existingProject(database, principal, body.project_id)
         const version = { objectId: params.object_id, digest: params.digest }
         await removeTags(database, project.id, version, body.tags)
         return {}
@@ -62,12 +64,13 @@ export function objectLabelRoutes({ database }: EvaluationDependencies): Route[]
       ...shared,
       method: "PUT",
       path: "/objs/:object_id/aliases",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Let aliases name a version of an object",
       schemas: { params: objectParams, body: aliasesSetBody },
       response: labelsChanged,
       handle: async ({ params, body, principal }) => {
         const aliases = checkAliases(body.aliases)
-        const project = await projectForRead(database, principal, body.project_id)
+        const project = await existingProject(database, principal, body.project_id)
         const version = { objectId: params.object_id, digest: body.digest }
         if (!(await setAliases(database, project.id, version, aliases))) throw versionNotFound(version)
         return {}
@@ -77,12 +80,13 @@ export function objectLabelRoutes({ database }: EvaluationDependencies): Route[]
       ...shared,
       method: "POST",
       path: "/objs/:object_id/aliases/remove",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Take aliases off an object",
       schemas: { params: objectParams, body: aliasesRemoveBody },
       response: labelsChanged,
       handle: async ({ params, body, principal }) => {
         const aliases = checkAliases(body.aliases)
-        const project = await projectForRead(database, principal, body.project_id)
+        const project = await existingProject(database, principal, body.project_id)
         await removeAliases(database, project.id, params.object_id, aliases)
         return {}
       },
@@ -91,11 +95,12 @@ export function objectLabelRoutes({ database }: EvaluationDependencies): Route[]
       ...shared,
       method: "GET",
       path: "/tags",
+      access: { right: "read", of: "project query.project_id" },
       summary: "List the tags of a project",
       schemas: { query: labelsQuery },
       response: tagList,
       handle: async ({ query, principal }) => {
-        const project = await projectForRead(database, principal, query.project_id)
+        const project = await existingProject(database, principal, query.project_id)
         return { tags: await listTags(database, project.id) }
       },
     }),
@@ -103,11 +108,12 @@ export function objectLabelRoutes({ database }: EvaluationDependencies): Route[]
       ...shared,
       method: "GET",
       path: "/aliases",
+      access: { right: "read", of: "project query.project_id" },
       summary: "List the aliases of a project",
       schemas: { query: labelsQuery },
       response: aliasList,
       handle: async ({ query, principal }) => {
-        const project = await projectForRead(database, principal, query.project_id)
+        const project = await existingProject(database, principal, query.project_id)
         return { aliases: await listAliases(database, project.id) }
       },
     }),

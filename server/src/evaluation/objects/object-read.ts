@@ -19,7 +19,7 @@ import {
 } from "../../storage/catalog/object-reads.ts"
 import type { objectDeleteBody, objectQueryBody, objectReadBody, objectsDeleted } from "../../wire/evaluation/object.ts"
 import { checkRange } from "../requests/list-range.ts"
-import { projectForRead } from "../project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
 import { withValues } from "./version-values.ts"
 
 const maximumDeletions = 100
@@ -30,7 +30,7 @@ export async function readObject(
   principal: Principal,
   body: z.output<typeof objectReadBody>,
 ): Promise<string> {
-  const project = await projectForRead(database, principal, body.project_id)
+  const project = await existingProject(database, principal, body.project_id)
   const name = { objectId: body.object_id, version: body.digest }
   const record = await liveVersion(database, project.id, name, body.metadata_only !== true)
   const labels = body.include_tags_and_aliases === true ? await labelsOf(database, project.id, [record]) : null
@@ -69,7 +69,7 @@ export async function queryObjects(
   body: z.output<typeof objectQueryBody>,
 ): Promise<AsyncGenerator<string[]>> {
   const range = checkRange(body)
-  const project = await projectForRead(database, principal, body.project_id)
+  const project = await existingProject(database, principal, body.project_id)
   const listed = await listVersions(database, project.id, {
     filter: filterOf(body),
     order: (body.sort_by ?? []).flatMap(({ field, direction }) => (isSortField(field) ? [{ field, direction }] : [])),
@@ -150,7 +150,7 @@ export async function deleteObject(
       `Object delete request contains ${names.length} versions. Delete ${maximumDeletions} or fewer at a time`,
     )
   }
-  const project = await projectForRead(database, principal, project_id)
+  const project = await existingProject(database, principal, project_id)
   const found = await liveDigests(database, project.id, { objectId, names, among })
   if (found.length === 0 || found.length < names.length) throw nothingDeleted(objectId, names.length, found.length)
   const deleted = await audited(database, principal, async (transaction, record) => {

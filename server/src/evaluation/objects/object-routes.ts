@@ -15,7 +15,7 @@ import { jsonDocument, sendStream } from "../json-stream.ts"
 import { createObject } from "./object-create.ts"
 import { deleteObject, queryObjects, readObject } from "./object-read.ts"
 
-const shared = { method: "POST", access: "key", dialect: "reason", tag: "Objects" } as const
+const shared = { method: "POST", dialect: "reason", tag: "Objects" } as const
 const json = "application/json; charset=utf-8"
 
 export function objectRoutes(dependencies: EvaluationDependencies): Route[] {
@@ -24,6 +24,7 @@ export function objectRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/obj/create",
+      access: { right: "write", of: "project body.obj.project_id", ingest: true },
       summary: "Publish a version of an object",
       schemas: {},
       rawBody: true,
@@ -37,6 +38,7 @@ export function objectRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/obj/read",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Read a version of an object by digest, index, alias or as the latest",
       schemas: { body: objectReadBody },
       response: objectRead,
@@ -45,6 +47,7 @@ export function objectRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/objs/query",
+      access: { right: "read", of: "project body.project_id" },
       summary: "List versions of objects",
       schemas: { body: objectQueryBody },
       response: objectList,
@@ -54,6 +57,7 @@ export function objectRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/obj/delete",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Delete versions of an object",
       schemas: { body: objectDeleteBody },
       response: objectsDeleted,

@@ -8,7 +8,7 @@ import { type Route, route } from "../../http/route.ts"
 import { setAliases } from "../../storage/catalog/object-labels.ts"
 import { registryLinkBody, registryLinked } from "../../wire/evaluation/registry.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { projectForRead, projectForWrite } from "../project-access.ts"
+import { existingProject, ensureProject } from "../../access/project-access.ts"
 import { parseRef } from "../refs/refs.ts"
 import { checkAliases } from "./label-names.ts"
 import { publishValue } from "./object-create.ts"
@@ -20,7 +20,7 @@ export function registryRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       method: "POST",
       path: "/link_to_registry",
-      access: "key",
+      access: { right: "write", of: "project body.target.entity_name/project_name" },
       dialect: "reason",
       tag: "Objects",
       summary: "Publish a version of an object as a version of a registry's collection",
@@ -32,7 +32,7 @@ export function registryRoutes(dependencies: EvaluationDependencies): Route[] {
         const registry = `${target.entity_name}/${target.project_name}`
         const collection = { project_id: registry, object_id: target.portfolio_name }
         const version = await publishValue(dependencies, principal, collection, text)
-        const { id } = await projectForWrite(database, principal, registry)
+        const { id } = await ensureProject(database, principal, registry)
         if (!(await setAliases(database, id, version, names))) {
           throw versionNotFound({ objectId: version.objectId, version: version.digest })
         }
@@ -48,7 +48,7 @@ async function valueAt({ database }: EvaluationDependencies, principal: Principa
   if (ref.kind !== "object" || ref.steps.length > 0) {
     throw new HeddleError("value_error", `"${text}" is not the ref of an object; only whole objects are linked`)
   }
-  const project = await projectForRead(database, principal, ref.project)
+  const project = await existingProject(database, principal, ref.project, "read")
   const name = { objectId: ref.name, version: ref.version, kind: ref.kind }
   const { val } = await liveVersion(database, project.id, name, true)
   return val as string

@@ -7,7 +7,7 @@ import { exportLogs } from "./logs-export.ts"
 import { remapSpans } from "./remap.ts"
 import { traceExportHandler } from "./trace-export-handler.ts"
 
-const shared = { method: "POST", access: "key", dialect: "otlp", tag: "OpenTelemetry", schemas: {} } as const
+const shared = { method: "POST", dialect: "otlp", tag: "OpenTelemetry", schemas: {} } as const
 const prefixes = ["/otel", ""] as const
 
 export function otelRoutes(dependencies: EvaluationDependencies): Route[] {
@@ -20,6 +20,7 @@ export function otelRoutes(dependencies: EvaluationDependencies): Route[] {
       ...shared,
       dialect: "reason",
       path: "/otel/remap",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Map the stored spans of a project again, with the names of attributes that are known now",
       schemas: { body: remapBody },
       response: remapped,
@@ -34,6 +35,7 @@ function traceRoute(dependencies: EvaluationDependencies, path: string): Route {
   return route({
     ...shared,
     path,
+    access: { right: "write", of: "spans body.resourceSpans[].resource", ingest: true },
     summary: "Store spans as calls",
     rawBody: true,
     bodyDocument: traceRequest,
@@ -46,6 +48,7 @@ function logsRoute(dependencies: EvaluationDependencies, path: string): Route {
   return route({
     ...shared,
     path,
+    access: { right: "write", of: "spans body.resourceLogs[].resource", ingest: true },
     summary: "Store results of evaluations as feedback of the calls that they score",
     rawBody: true,
     bodyDocument: logsRequest,

@@ -7,7 +7,7 @@ import type { CallKey } from "../../storage/traces/calls/call-places.ts"
 import { type OtelDump, readOtelDumps } from "../../storage/traces/calls/otel-dumps.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { asksNothing } from "../../threads/thread-task.ts"
-import { projectForRead } from "../project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
 import { remapTask } from "./remap-task.ts"
 
 /** A span may take megabytes, and in memory it is several times as large. */
@@ -19,7 +19,7 @@ export async function remapSpans(
   principal: Principal,
   projectName: string,
 ): Promise<number> {
-  const { id, name, userId } = await projectForRead(database, principal, projectName)
+  const { id, name, userId } = await existingProject(database, principal, projectName)
   let count = 0
   for (let after: CallKey | null = null; ;) {
     const dumps: OtelDump[] = await readOtelDumps(traces, id, after, bytesAtOnce)

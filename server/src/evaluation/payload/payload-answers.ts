@@ -10,7 +10,8 @@ import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkAnnotationValues } from "../feedback/feedback-annotation.ts"
 import { beginAttempt } from "../feedback/feedback-attempts.ts"
 import { findAnnotationSpec } from "../objects/annotation-spec.ts"
-import { projectForWrite, projectIfThere } from "../project-access.ts"
+import { ownTeam, teamIds } from "../../access/can.ts"
+import { ensureProject, projectIfThere } from "../../access/project-access.ts"
 import { checkSchema } from "../schemas/user-schemas.ts"
 import {
   type AnswerTo,
@@ -68,7 +69,7 @@ async function writableProjects(
   for (const name of names) ids.set(name, (await projectIfThere(database, principal, name))?.id ?? null)
   // None is made for a request that names one of another team's.
   for (const [name, id] of make ? ids : []) {
-    if (id === null) ids.set(name, (await projectForWrite(database, principal, name)).id)
+    if (id === null) ids.set(name, (await ensureProject(database, principal, name)).id)
   }
   return ids
 }
@@ -82,7 +83,7 @@ async function projectAnswers(
   const answers = new Map<string, ProjectAnswer>()
   for (const name of names) {
     try {
-      const project = await (make ? projectForWrite : projectIfThere)(database, principal, name)
+      const project = await (make ? ensureProject : projectIfThere)(database, principal, name)
       answers.set(name, { id: project?.id ?? null })
     } catch (error) {
       if (!(error instanceof HeddleError) || error.status >= 500) throw error
@@ -94,17 +95,16 @@ async function projectAnswers(
 
 async function findRefProjects(
   { database }: PayloadDependencies,
-  { entities }: Principal,
+  principal: Principal,
   { names, ids }: Asked<"refs">,
 ): Promise<AnswerTo<"refs">> {
   const keys = names.flatMap((name) => {
     const [entityName, project = ""] = name.split("/")
-    const entity = entities.find((one) => one.name === entityName)
+    const entity = ownTeam(principal, entityName ?? "")
     return entity === undefined ? [] : [{ entityId: entity.id, name: project, ref: name }]
   })
   const found = await findProjects(database, keys)
-  const entityIds = entities.map((entity) => entity.id)
-  const known = await findProjectNames(database, entityIds, ids)
+  const known = await findProjectNames(database, teamIds(principal), ids)
   const internalIds = keys.flatMap(({ ref }, index) => {
     const id = found[index] ?? null
     return id === null ? [] : [[ref, internalProjectId(id)] as const]

@@ -2,7 +2,7 @@
 import type { RouteContext } from "../../http/route.ts"
 import { asksNothing } from "../../threads/thread-task.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { projectIfThere } from "../project-access.ts"
+import { projectIfThere } from "../../access/project-access.ts"
 import type { BodyTask } from "./body-task.ts"
 
 /** Who may not write to the project is refused before the body is looked at. @throws {HeddleError} 403, and what the task throws. */

@@ -10,7 +10,7 @@ import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { findProjectFiles } from "../../storage/catalog/project-files.ts"
 import { downloadParams, fileUrls, fileUrlsBody, projectFileContent } from "../../wire/evaluation/project-file.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { projectForRead } from "../project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
 import { readRefs } from "../refs/ref-values.ts"
 import { type Ref, tryParseRef } from "../refs/refs.ts"
 import type { LinkedFile } from "./file-links.ts"
@@ -29,7 +29,7 @@ export function fileLinkRoutes(dependencies: EvaluationDependencies): Route[] {
       ...shared,
       method: "POST",
       path: "/files/resolve_url",
-      access: "key",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Addresses under which files can be fetched without a key for a quarter of an hour",
       schemas: { body: fileUrlsBody },
       response: fileUrls,
@@ -37,7 +37,7 @@ export function fileLinkRoutes(dependencies: EvaluationDependencies): Route[] {
         if (body.uris.length > mostUris) {
           throw new HeddleError("invalid_request", `${body.uris.length} uris; resolve at most ${mostUris} at once`)
         }
-        const project = await projectForRead(database, principal, body.project_id)
+        const project = await existingProject(database, principal, body.project_id)
         const files = await filesOf(dependencies, principal, project.id, body.uris)
         const endsAt = fileLinks.endOf(Date.now())
         const base = `${baseAddress(request, /\/files\/resolve_url\/?$/)}${downloadPath}`
@@ -103,7 +103,7 @@ async function namedFiles(
   const files: LinkedFile[] = []
   for (const { uri, ref } of named) {
     // `readRefs` has looked every project up, so the catalog is not asked again.
-    const project = ref === null ? null : await projectForRead(dependencies.database, principal, ref.project)
+    const project = ref === null ? null : await existingProject(dependencies.database, principal, ref.project, "read")
     const digest = ref === null ? uri : digestIn(uri, valueOf.get(ref) ?? null)
     files.push({ projectId: project?.id ?? projectId, digest })
   }

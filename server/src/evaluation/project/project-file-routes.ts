@@ -27,11 +27,11 @@ import {
 } from "../../wire/evaluation/project-file.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkDigest } from "../objects/expected-digest.ts"
-import { projectForRead, projectForWrite } from "../project-access.ts"
+import { existingProject, ensureProject } from "../../access/project-access.ts"
 import { RunningUploads } from "./running-uploads.ts"
 import { discardBlob } from "./source-files.ts"
 
-const shared = { method: "POST", access: "key", dialect: "reason", tag: "Project files" } as const
+const shared = { method: "POST", dialect: "reason", tag: "Project files" } as const
 
 /** Uploads go to disk as they come. */
 const maximumFileBytes = 1024 ** 3
@@ -47,11 +47,12 @@ export function projectFileRoutes(dependencies: EvaluationDependencies): Route[]
     route({
       ...shared,
       path: "/files/query_stats",
+      access: { right: "read", of: "project body.project_id" },
       summary: "How large the files of a project are together",
       schemas: { body: projectFileStatsBody },
       response: projectFileStats,
       handle: async ({ body, principal }) => {
-        const project = await projectForRead(database, principal, body.project_id)
+        const project = await existingProject(database, principal, body.project_id)
         return { total_size_bytes: await projectFileBytes(database, project.id) }
       },
     }),
@@ -62,6 +63,7 @@ function createRoute(dependencies: EvaluationDependencies, path: string, uploads
   return route({
     ...shared,
     path,
+    access: { right: "write", of: "project body.project_id", ingest: true },
     summary: "Store a file under the digest of its content",
     schemas: {},
     streamsBody: true,
@@ -80,6 +82,7 @@ function contentRoute(dependencies: EvaluationDependencies, path: string, upload
   return route({
     ...shared,
     path,
+    access: { right: "read", of: "project body.project_id" },
     summary: "Read a file by its digest",
     schemas: { body: projectFileContentBody },
     response: projectFileContent,
@@ -87,7 +90,7 @@ function contentRoute(dependencies: EvaluationDependencies, path: string, upload
     isUncompressed: true,
     handle: async ({ body, principal, reply }) => {
       const { database, blobs } = dependencies
-      const project = await projectForRead(database, principal, body.project_id)
+      const project = await existingProject(database, principal, body.project_id)
       const file = await uploads.find(principal.userId, () => findProjectFile(database, project.id, body.digest))
       return sendFile(blobs, body.digest, file, reply)
     },
@@ -153,7 +156,7 @@ async function keep(
   const { project_id, expected_digest } = parse(projectFileFields, Object.fromEntries(fields), "body")
   const digest = digestOfSha256(Buffer.from(stored.sha256, "hex"))
   checkDigest("the file", expected_digest, digest)
-  const project = await projectForWrite(database, principal, project_id)
+  const project = await ensureProject(database, principal, project_id)
   await usageOf(database)?.requireRoom({ id: project.entityId, name: project.entity }, stored.sizeBytes)
   await addProjectFile(database, project.id, { digest, ...stored })
   return digest

@@ -12,10 +12,10 @@ import {
   sensitiveDataAnswer,
 } from "../../wire/evaluation/project.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { projectForRead, projectForWrite } from "../project-access.ts"
+import { existingProject, ensureProject } from "../../access/project-access.ts"
 import { projectStats } from "./project-stats.ts"
 
-const shared = { method: "POST", access: "key", dialect: "reason", tag: "Projects" } as const
+const shared = { method: "POST", dialect: "reason", tag: "Projects" } as const
 
 export function projectRoutes(dependencies: EvaluationDependencies): Route[] {
   const { database } = dependencies
@@ -23,6 +23,7 @@ export function projectRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/project/stats",
+      access: { right: "read", of: "project body.project_id" },
       summary: "How many bytes a project holds",
       schemas: { body: projectStatsBody },
       response: projectStatsAnswer,
@@ -31,33 +32,36 @@ export function projectRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/project/ttl_settings/read",
+      access: { right: "read", of: "project body.project_id" },
       summary: "How long calls are kept: until they are deleted",
       schemas: { body: projectBody },
       response: retentionAnswer,
       handle: async ({ body, principal }) => {
-        await projectForRead(database, principal, body.project_id)
+        await existingProject(database, principal, body.project_id)
         return { retention_days: null }
       },
     }),
     route({
       ...shared,
       path: "/project/ttl_settings/update",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Refuses any limit on how long calls are kept",
       schemas: { body: retentionBody },
       response: retentionAnswer,
       handle: async ({ body, principal }) => {
-        await projectForWrite(database, principal, body.project_id)
+        await ensureProject(database, principal, body.project_id)
         return { retention_days: onlyForEver(body.retention_days ?? null) }
       },
     }),
     route({
       ...shared,
       path: "/project/ingest_sampling_settings/read",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Which share of calls is stored: all",
       schemas: { body: projectBody },
       response: ingestSamplingAnswer,
       handle: async ({ body, principal }) => {
-        await projectForRead(database, principal, body.project_id)
+        await existingProject(database, principal, body.project_id)
         return { dry_run: false, sample_rate: 1 }
       },
     }),
@@ -65,11 +69,12 @@ export function projectRoutes(dependencies: EvaluationDependencies): Route[] {
       ...shared,
       method: "GET",
       path: "/project/sensitive_data_settings",
+      access: { right: "read", of: "project query.project_id" },
       summary: "What is taken out of payloads: nothing",
       schemas: { query: projectQuery },
       response: sensitiveDataAnswer,
       handle: async ({ query, principal }) => {
-        await projectForRead(database, principal, query.project_id)
+        await existingProject(database, principal, query.project_id)
         return { policy: "off" }
       },
     }),

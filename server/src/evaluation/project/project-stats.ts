@@ -6,14 +6,14 @@ import { projectFileBytes } from "../../storage/catalog/project-files.ts"
 import { callBytes, rowBytes } from "../../storage/traces/stored-bytes.ts"
 import type { projectStatsAnswer, projectStatsBody } from "../../wire/evaluation/project.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
-import { projectForRead } from "../project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
 
 export async function projectStats(
   { database, traces }: EvaluationDependencies,
   principal: Principal,
   body: z.infer<typeof projectStatsBody>,
 ): Promise<z.infer<typeof projectStatsAnswer>> {
-  const { id } = await projectForRead(database, principal, body.project_id)
+  const { id } = await existingProject(database, principal, body.project_id)
   const asked = (flag: boolean | null | undefined, bytes: () => Promise<number>) => (flag === false ? 0 : bytes())
   const [calls, objects, tables, files] = await Promise.all([
     asked(body.include_trace_storage_size, () => callBytes(traces, id)),

@@ -13,10 +13,10 @@ export function refRoutes(dependencies: EvaluationDependencies): Route[] {
   return [
     route({
       method: "POST",
-      access: "key",
       dialect: "reason",
       tag: "Refs",
       path: "/refs/read_batch",
+      access: { right: "read", of: "refs body.refs[]" },
       summary: "Read the values, or the parts of them, that refs name",
       schemas: { body: refsReadBody },
       response: refsRead,

@@ -10,7 +10,7 @@ import { findVersions, type ObjectVersionRecord } from "../../storage/catalog/ob
 import { rowPieces } from "../../storage/traces/table-rows.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { withValues } from "../objects/version-values.ts"
-import { type ProjectAccess, projectForRead } from "../project-access.ts"
+import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
 import { type Ref, type RefStep, tryParseRef } from "./refs.ts"
 
 /** A ref whose value is a ref takes no step: a circle of such refs must end. */
@@ -92,7 +92,7 @@ class RefReader {
   /** What a stored value refers to may be another team's: then nothing is there. */
   async #projectOf(name: string, asked: boolean): Promise<ProjectAccess | null> {
     try {
-      return await projectForRead(this.#dependencies.database, this.#principal, name)
+      return await existingProject(this.#dependencies.database, this.#principal, name, "read")
     } catch (error) {
       if (!asked && error instanceof HeddleError && error.code === "project_not_found") return null
       throw error

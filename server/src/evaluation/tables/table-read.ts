@@ -22,7 +22,7 @@ import type {
 } from "../../wire/evaluation/table.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../requests/list-range.ts"
-import { type ProjectAccess, projectForRead } from "../project-access.ts"
+import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
 import { tableNotFound } from "./table-tasks.ts"
 
 /** What the rows read at once should weigh, so that most batches are read in one piece, and how many they may be. */
@@ -40,7 +40,7 @@ export async function queryTable(
 ): Promise<AsyncGenerator<string[]>> {
   const range = checkRange(body)
   for (const { field } of body.sort_by ?? []) checkSortField(field)
-  const project = await projectForRead(database, principal, body.project_id)
+  const project = await existingProject(database, principal, body.project_id)
   const rowDigests = body.filter?.row_digests?.length ? body.filter.row_digests : null
   const sortBy = body.sort_by ?? []
   const selection = { tableDigest: body.digest, rowDigests, sortBy }
@@ -174,7 +174,7 @@ export async function readTableStats(
   principal: Principal,
   { project_id, digest }: z.output<typeof tableStatsBody>,
 ): Promise<z.output<typeof tableStats>> {
-  const project = await projectForRead(database, principal, project_id)
+  const project = await existingProject(database, principal, project_id)
   const count = (await tableCounts(traces, project.id, [digest])).get(digest)
   if (count === undefined) throw tableNotFound(digest)
   return { count }
@@ -186,7 +186,7 @@ export async function readTableStatsBatch(
   principal: Principal,
   { project_id, digests, include_storage_size }: z.output<typeof tableStatsBatchBody>,
 ): Promise<z.output<typeof tableStatsBatch>> {
-  const project = await projectForRead(database, principal, project_id)
+  const project = await existingProject(database, principal, project_id)
   const asked = [...new Set(digests ?? [])]
   const counts = await tableCounts(traces, project.id, asked)
   const sizes = include_storage_size === true ? await tableSizes(traces, project.id, [...counts.keys()]) : null

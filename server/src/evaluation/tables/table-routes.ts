@@ -21,7 +21,7 @@ import { queryTable, readTableStats, readTableStatsBatch } from "./table-read.ts
 import { createTableTask, tableFromDigestsTask, updateTableTask } from "./table-tasks.ts"
 import { writeTable } from "./table-write.ts"
 
-const shared = { method: "POST", access: "key", dialect: "reason", tag: "Tables" } as const
+const shared = { method: "POST", dialect: "reason", tag: "Tables" } as const
 const json = "application/json; charset=utf-8"
 
 /** A million digests have 46 MB, more than a body of this area usually may. */
@@ -36,6 +36,7 @@ function writeRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/table/create",
+      access: { right: "write", of: "project body.table.project_id", ingest: true },
       summary: "Make a table of rows",
       schemas: {},
       rawBody: true,
@@ -47,6 +48,7 @@ function writeRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/table/update",
+      access: { right: "write", of: "project body.project_id", ingest: true },
       summary: "Make a table from another one by adding and removing rows",
       schemas: {},
       rawBody: true,
@@ -58,6 +60,7 @@ function writeRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/table/create_from_digests",
+      access: { right: "write", of: "project body.project_id", ingest: true },
       summary: "Make a table of rows that other tables have",
       schemas: {},
       rawBody: true,
@@ -75,6 +78,7 @@ function readRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/table/query",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Read rows of a table",
       schemas: { body: tableQueryBody },
       response: tableRows,
@@ -84,6 +88,7 @@ function readRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/table/query_stream",
+      access: { right: "read", of: "project body.project_id" },
       summary: "Read rows of a table as JSON Lines",
       schemas: { body: tableQueryBody },
       response: tableRow,
@@ -98,6 +103,7 @@ function readRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/table/query_stats",
+      access: { right: "read", of: "project body.project_id" },
       summary: "How many rows a table has",
       schemas: { body: tableStatsBody },
       response: tableStats,
@@ -106,6 +112,7 @@ function readRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/table/query_stats_batch",
+      access: { right: "read", of: "project body.project_id" },
       summary: "How many rows tables have, and how large they are",
       schemas: { body: tableStatsBatchBody },
       response: tableStatsBatch,

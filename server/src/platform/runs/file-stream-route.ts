@@ -17,7 +17,7 @@ export function fileStreamRoute(dependencies: RunDependencies): Route {
   return route({
     method: "POST",
     path: "/files/:entity/:project/:run/file_stream",
-    access: "key",
+    access: { right: "write", of: "run path.entity/project/run", ingest: true },
     dialect: "graphql",
     summary: "What a run logs: history, summary, system rows, console lines, heartbeat and end",
     tag: "Runs",

@@ -1,6 +1,7 @@
 /** From the names of a request to the run it may touch. Another team's is not told from one that is not there. */
+import { type Membership, ownTeam, requireRight } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
-import type { EntityMembership, Principal } from "../../http/principal.ts"
+import type { Principal } from "../../http/principal.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { findProject } from "../../storage/catalog/projects.ts"
 import { findRun, type RunRecord } from "../../storage/catalog/runs.ts"
@@ -15,24 +16,36 @@ export interface RunNames {
 
 export interface RunAccess {
   run: RunRecord
-  entity: EntityMembership
+  entity: Membership
 }
 
-/** @throws {HeddleError} `not_found`. */
+/** @throws {HeddleError} `not_found`, `forbidden`. */
 export async function requireRun(
   database: CatalogDatabase,
   principal: Principal,
   { entity: entityName, project, run: name }: RunNames,
 ): Promise<RunAccess> {
-  const entity = principal.entities.find((one) => one.name === entityName)
+  const entity = ownTeam(principal, entityName)
   if (entity !== undefined) {
     workForTeam(entity.id)
     const projectId = await findProject(database, entity.id, project)
     const run = projectId === null || !isStorable(name) ? null : await findRun(database, projectId, name)
-    if (run !== null) return { run, entity }
+    if (run !== null) {
+      requireRightIn(principal, run)
+      return { run, entity }
+    }
   }
   throw new HeddleError(
     "not_found",
     `no run "${name}" in "${entityName}/${project}": it was never made, or was deleted, or you are not in that team`,
   )
+}
+
+/** In the project of a run of the caller's teams. @throws {HeddleError} `forbidden`. */
+export function requireRightIn(
+  principal: Principal,
+  { project_id: id, entity, project }: Pick<RunRecord, "project_id" | "entity" | "project">,
+): void {
+  const entityId = ownTeam(principal, entity)?.id ?? ""
+  requireRight(principal, principal.right, { id, entityId, name: `${entity}/${project}` })
 }

@@ -57,7 +57,7 @@ export function runFileRoutes(dependencies: RunDependencies): Route[] {
       ...shared,
       method: "GET",
       path: "/files/:entity/:project/:run/*",
-      access: "key",
+      access: { right: "read", of: "run path.entity/project/run" },
       summary: "Fetch a file of a run by its name",
       schemas: { params: runFileParams },
       refusals: ["404"],

@@ -1,12 +1,13 @@
 /** GraphQL mutations about runs: platform-wandb 4, 5. Each is answered with an error rather than a bare null. */
 import type { z } from "zod"
+import { type Membership, ownTeam, teamIds } from "../../access/can.ts"
+import { ensureProjectWithoutRoom } from "../../access/project-access.ts"
 import { HeddleError } from "../../errors.ts"
-import type { EntityMembership } from "../../http/principal.ts"
 import { textAt } from "../../json/json-members.ts"
 import { deleteArtifacts } from "../../storage/catalog/artifact-changes.ts"
 import { madeByRun } from "../../storage/catalog/artifact-lineage.ts"
 import { deleteRunFiles } from "../../storage/catalog/run-files.ts"
-import { ensureProject, findProject } from "../../storage/catalog/projects.ts"
+import { findProject } from "../../storage/catalog/projects.ts"
 import {
   deleteRun,
   ensureRun,
@@ -30,7 +31,7 @@ import {
 } from "../../wire/platform/run-inputs.ts"
 import { projectName } from "../../wire/training/model.ts"
 import { checkedInput } from "./checked-input.ts"
-import { requireRun } from "./run-access.ts"
+import { requireRightIn, requireRun } from "./run-access.ts"
 import type { RunContext } from "./run-context.ts"
 import { dropBlobs } from "./run-dependencies.ts"
 import { readRunDocument } from "./run-document.ts"
@@ -47,7 +48,6 @@ const defaultProject = "uncategorized"
 const states: ReadonlySet<string> = new Set(["pending", "running", "preempting", "finished", "failed", "killed"])
 
 export function runMutations(context: RunContext, isShared: boolean) {
-  const own = context.principal.entities.map(({ id }) => id)
   return {
     upsertBucket: async ({ input }: Given) => {
       const given = checkedInput("upsertBucket", upsertBucketInput, input)
@@ -102,7 +102,11 @@ export function runMutations(context: RunContext, isShared: boolean) {
       const { files } = checkedInput("deleteFiles", deleteFilesInput, input)
       const ids = files.map((id) => localId("RunFile", id))
       const known = ids.filter((id) => id !== null)
-      const contents = known.length < ids.length ? null : await deleteRunFiles(context.database, own, known)
+      const { database, principal } = context
+      const contents =
+        known.length < ids.length
+          ? null
+          : await deleteRunFiles(database, teamIds(principal), known, (project) => requireRightIn(principal, project))
       if (contents === null) {
         throw new HeddleError("not_found", "deleteFiles: one of the files is not there; none was deleted")
       }
@@ -123,13 +127,13 @@ function runNames(
   return { entity: entityName || principal.defaultEntity.name, project: project || defaultProject, run: runName }
 }
 
-/** @throws {HeddleError} `not_found`, also for another team's. */
+/** @throws {HeddleError} `not_found`, also for another team's; `forbidden`. */
 async function runOf({ database, principal }: RunContext, id: string): Promise<RunRecord> {
-  const own = principal.entities.map((entity) => entity.id)
   const local = localId("Run", id)
-  const run = local === null ? null : await findRunById(database, own, local)
+  const run = local === null ? null : await findRunById(database, teamIds(principal), local)
   if (run === null)
     throw new HeddleError("not_found", `no run of the id "${id}": it was deleted, or you are not in its team`)
+  requireRightIn(principal, run)
   return run
 }
 
@@ -139,14 +143,14 @@ type UpsertInput = z.output<typeof upsertBucketInput>
 async function namedRun(
   context: RunContext,
   { id, name, entityName, modelName }: UpsertInput,
-): Promise<{ run: RunRecord; inserted: boolean; entity: EntityMembership }> {
+): Promise<{ run: RunRecord; inserted: boolean; entity: Membership }> {
   const { database, principal } = context
   if (id) {
     const run = await runOf(context, id)
-    const entity = principal.entities.find((one) => one.name === run.entity)
+    const entity = ownTeam(principal, run.entity)
     return { run, inserted: false, entity: entity ?? principal.defaultEntity }
   }
-  const entity = entityName ? principal.entities.find((one) => one.name === entityName) : principal.defaultEntity
+  const entity = entityName ? ownTeam(principal, entityName) : principal.defaultEntity
   if (entity === undefined) {
     throw new HeddleError("not_found", `no team "${entityName}", or you are not in it; your teams: ${teamsOf(context)}`)
   }
@@ -157,7 +161,7 @@ async function namedRun(
   const found = await findProject(database, entity.id, project.data)
   // A team without room makes nothing new, not even a project.
   if (found === null) await usageOf(database)?.requireRoom(entity)
-  const projectId = found ?? (await ensureProject(database, entity.id, project.data))
+  const { id: projectId } = await ensureProjectWithoutRoom(database, principal, `${entity.name}/${project.data}`)
   const runName = name || newRunName()
   const { run, inserted } = await ensureRun(database, {
     projectId,

@@ -1,4 +1,5 @@
 /** The GraphQL type `Run`. */
+import { can, ownTeam } from "../../access/can.ts"
 import { membersOf, textAt } from "../../json/json-members.ts"
 import { countRunFiles, listRunFiles, type RunFileRecord } from "../../storage/catalog/run-files.ts"
 import { type RunRecord, shownState } from "../../storage/catalog/runs.ts"
@@ -114,7 +115,9 @@ function describeFile(context: RunContext, run: RunRecord, file: RunFileRecord) 
   const { principal, links, baseAddress } = context
   const link = { runId: run.id, name: file.name, apiKeyId: principal.apiKeyId }
   const path = [run.entity, run.project, run.name, ...file.name.split("/")].map(encodeURIComponent).join("/")
-  const upload = () => baseAddress + links.pathOf({ use: "store", ...link }, Date.now())
+  const entityId = ownTeam(principal, run.entity)?.id ?? ""
+  const mayStore = can(principal, "write", { id: run.project_id, entityId })
+  const upload = () => (mayStore ? baseAddress + links.pathOf({ use: "store", ...link }, Date.now()) : null)
   return {
     __typename: "File",
     id: globalId("RunFile", file.id),

@@ -2,6 +2,7 @@
 import type { Selectable } from "kysely"
 import { inTransaction } from "./in-transaction.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
+import type { Role } from "../../wire/platform/access.ts"
 import type { UserTable } from "./schema.ts"
 
 export interface Account {
@@ -9,8 +10,15 @@ export interface Account {
   username: string
   isAdmin: boolean
   isDisabled: boolean
-  defaultEntity: { id: string; name: string }
-  entities: { id: string; name: string }[]
+  isServiceAccount: boolean
+  defaultEntity: AccountMembership
+  entities: AccountMembership[]
+}
+
+export interface AccountMembership {
+  id: string
+  name: string
+  role: Role
 }
 
 /** The entity of this name, made when there is none. */
@@ -45,7 +53,8 @@ export async function ensureAdmin(database: CatalogDatabase, username: string, e
       .onConflict((on) => on.column("username").doUpdateSet({ default_entity_id: entityId, is_admin: true }))
       .returning("id")
       .executeTakeFirstOrThrow()
-    await addMember(transaction, user.id, entityId)
+    await addMember(transaction, user.id, entityId, "admin")
+    await setTeamRole(transaction, user.id, entityId, "admin")
     return user.id
   })
 }
@@ -73,23 +82,53 @@ export async function createUser(database: CatalogDatabase, user: NewUser): Prom
       .values({ username: user.username, default_entity_id: ownEntityId, is_admin: user.isAdmin })
       .returning("id")
       .executeTakeFirstOrThrow()
-    for (const entityId of [ownEntityId, ...user.entityIds]) await addMember(transaction, id, entityId)
+    await addMember(transaction, id, ownEntityId, "admin")
+    for (const entityId of user.entityIds) await addMember(transaction, id, entityId, "member")
     return id
   })
 }
 
 /** false: the user was a member already. */
-export async function addMember(database: CatalogDatabase, userId: string, entityId: string): Promise<boolean> {
+export async function addMember(
+  database: CatalogDatabase,
+  userId: string,
+  entityId: string,
+  role: Role,
+): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await database
     .insertInto("memberships")
-    .values({ user_id: userId, entity_id: entityId })
+    .values({ user_id: userId, entity_id: entityId, role })
     .onConflict((on) => on.columns(["user_id", "entity_id"]).doNothing())
     .executeTakeFirst()
   return Number(numInsertedOrUpdatedRows) > 0
 }
 
-/** false: the user was no member. */
+/** false: the user is no member, or has the role already. */
+export async function setTeamRole(
+  database: CatalogDatabase,
+  userId: string,
+  entityId: string,
+  role: Role,
+): Promise<boolean> {
+  const { numUpdatedRows } = await database
+    .updateTable("memberships")
+    .set({ role })
+    .where("user_id", "=", userId)
+    .where("entity_id", "=", entityId)
+    .where("role", "!=", role)
+    .executeTakeFirst()
+  return numUpdatedRows > 0
+}
+
+/** With the roles that the user has in projects of the team. false: the user was no member. */
 export async function removeMember(database: CatalogDatabase, userId: string, entityId: string): Promise<boolean> {
+  await database
+    .deleteFrom("project_roles")
+    .where("user_id", "=", userId)
+    .where("project_id", "in", (query) =>
+      query.selectFrom("all_projects").select("id").where("entity_id", "=", entityId),
+    )
+    .execute()
   const { numDeletedRows } = await database
     .deleteFrom("memberships")
     .where("user_id", "=", userId)
@@ -113,6 +152,7 @@ export async function setDisabled(database: CatalogDatabase, userId: string, dis
 export async function removeUser(database: CatalogDatabase, { userId, defaultEntity }: Account): Promise<boolean> {
   return inTransaction(database, async (transaction) => {
     const isDisabled = await setDisabled(transaction, userId, true)
+    await transaction.deleteFrom("project_roles").where("user_id", "=", userId).execute()
     const left = await transaction
       .deleteFrom("memberships")
       .where("user_id", "=", userId)
@@ -150,6 +190,7 @@ export interface MemberRecord {
   userId: string
   username: string
   isDisabled: boolean
+  role: Role
 }
 
 /** By name. */
@@ -157,11 +198,16 @@ export async function listMembers(database: CatalogDatabase, entityId: string): 
   const rows = await database
     .selectFrom("memberships")
     .innerJoin("users", "users.id", "memberships.user_id")
-    .select(["users.id", "users.username", "users.disabled_at"])
+    .select(["users.id", "users.username", "users.disabled_at", "memberships.role"])
     .where("memberships.entity_id", "=", entityId)
     .orderBy("users.username")
     .execute()
-  return rows.map(({ id, username, disabled_at }) => ({ userId: id, username, isDisabled: disabled_at !== null }))
+  return rows.map(({ id, username, disabled_at, role }) => ({
+    userId: id,
+    username,
+    isDisabled: disabled_at !== null,
+    role,
+  }))
 }
 
 export async function findEntity(database: CatalogDatabase, name: string): Promise<string | null> {
@@ -196,16 +242,31 @@ function membershipsQuery(database: CatalogDatabase) {
   return database
     .selectFrom("memberships")
     .innerJoin("entities", "entities.id", "memberships.entity_id")
-    .select(["memberships.user_id", "entities.id", "entities.name"])
+    .select(["memberships.user_id", "memberships.role", "entities.id", "entities.name"])
     .orderBy("entities.name")
 }
 
 function toAccount(
-  { id: userId, username, is_admin: isAdmin, disabled_at, default_entity_id }: Selectable<UserTable>,
-  memberships: readonly { id: string; name: string }[],
+  {
+    id: userId,
+    username,
+    is_admin: isAdmin,
+    is_service_account,
+    disabled_at,
+    default_entity_id,
+  }: Selectable<UserTable>,
+  memberships: readonly AccountMembership[],
 ): Account {
-  const entities = memberships.map(({ id, name }) => ({ id, name }))
+  const entities = memberships.map(({ id, name, role }) => ({ id, name, role }))
   const defaultEntity = entities.find((entity) => entity.id === default_entity_id)
   if (defaultEntity === undefined) throw new Error(`user ${username} is no member of its default entity`)
-  return { userId, username, isAdmin, isDisabled: disabled_at !== null, defaultEntity, entities }
+  return {
+    userId,
+    username,
+    isAdmin,
+    isDisabled: disabled_at !== null,
+    isServiceAccount: is_service_account,
+    defaultEntity,
+    entities,
+  }
 }

@@ -1,6 +1,7 @@
 /** API keys, known only by their SHA-256. */
 import { createHash } from "node:crypto"
 import { sql } from "kysely"
+import type { KeyScope } from "../../wire/platform/access.ts"
 import { inTransaction } from "./in-transaction.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 
@@ -11,6 +12,7 @@ export interface ApiKeyRecord {
   name: string
   /** The last four characters. */
   hint: string
+  scope: KeyScope
   createdAt: Date
   expiresAt: Date | null
   lastUsedAt: Date | null
@@ -23,6 +25,8 @@ export interface NewApiKey {
   key: string
   /** null: never. */
   expiresAt?: Date | null
+  /** Without it, all. */
+  scope?: KeyScope
 }
 
 /** Hex. Keys are long and random, so that a plain hash cannot be searched. */
@@ -40,6 +44,7 @@ export async function storeApiKey(database: CatalogDatabase, key: NewApiKey): Pr
       sha256: hashOfKey(key.key),
       hint: key.key.slice(-4),
       expires_at: key.expiresAt ?? null,
+      scope: key.scope ?? "all",
     })
     .onConflict((on) =>
       on.column("sha256").doUpdateSet({
@@ -47,6 +52,7 @@ export async function storeApiKey(database: CatalogDatabase, key: NewApiKey): Pr
         name: key.name,
         revoked_at: null,
         expires_at: key.expiresAt ?? null,
+        scope: key.scope ?? "all",
       }),
     )
     .returning("id")
@@ -84,9 +90,10 @@ export function replaceApiKeys(database: CatalogDatabase, key: NewApiKey): Promi
 export async function findKeyOwner(
   database: CatalogDatabase,
   sha256: string,
-): Promise<{ apiKeyId: string; userId: string; expiresAt: Date | null } | null> {
+): Promise<{ apiKeyId: string; userId: string; expiresAt: Date | null; scope: KeyScope } | null> {
   const row = await liveKeys(database).where("api_keys.sha256", "=", sha256).executeTakeFirst()
-  return row === undefined ? null : { apiKeyId: row.id, userId: row.user_id, expiresAt: row.expires_at }
+  if (row === undefined) return null
+  return { apiKeyId: row.id, userId: row.user_id, expiresAt: row.expires_at, scope: row.scope }
 }
 
 export async function isLiveKey(database: CatalogDatabase, id: string): Promise<boolean> {
@@ -129,7 +136,8 @@ export async function revokeApiKey(
 }
 
 export async function hasAdminKey(database: CatalogDatabase): Promise<boolean> {
-  return (await liveKeys(database).where("users.is_admin", "=", true).executeTakeFirst()) !== undefined
+  const keys = liveKeys(database).where("users.is_admin", "=", true).where("api_keys.scope", "=", "all")
+  return (await keys.executeTakeFirst()) !== undefined
 }
 
 /** Not revoked, not at their end, of users who are not disabled. */
@@ -146,6 +154,7 @@ export function liveKeys(database: CatalogDatabase) {
       "api_keys.created_at",
       "api_keys.expires_at",
       "api_keys.last_used_at",
+      "api_keys.scope",
     ])
     .where("api_keys.revoked_at", "is", null)
     .where((eb) => eb.or([eb("api_keys.expires_at", "is", null), eb("api_keys.expires_at", ">", sql<Date>`now()`)]))
@@ -158,19 +167,21 @@ interface KeyRow {
   username: string
   name: string
   hint: string
+  scope: KeyScope
   created_at: Date
   expires_at: Date | null
   last_used_at: Date | null
 }
 
 function toRecord(row: KeyRow): ApiKeyRecord {
-  const { id, username, name, hint } = row
+  const { id, username, name, hint, scope } = row
   return {
     id,
     userId: row.user_id,
     username,
     name,
     hint,
+    scope,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,

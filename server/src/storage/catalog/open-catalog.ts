@@ -29,6 +29,7 @@ import * as migration0013 from "./migrations/0013-runs.ts"
 import * as migration0014 from "./migrations/0014-deleted-projects.ts"
 import * as migration0015 from "./migrations/0015-stored-responses.ts"
 import * as migration0016 from "./migrations/0016-artifacts.ts"
+import * as migration0017 from "./migrations/0017-access.ts"
 import { PostgresConnections } from "./postgres-connections.ts"
 import type { Catalog } from "./schema.ts"
 import { SerialPGliteDialect } from "./serial-pglite.ts"
@@ -52,6 +53,7 @@ const migrations = {
   "0014-deleted-projects": migration0014,
   "0015-stored-responses": migration0015,
   "0016-artifacts": migration0016,
+  "0017-access": migration0017,
 }
 
 /** Columns of type int8 (`sequence`, `size_bytes`) stay far below 2^53. */

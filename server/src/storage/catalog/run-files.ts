@@ -103,11 +103,15 @@ export async function findRunFile(
   return row ?? null
 }
 
-/** Those of the files that are of these entities' runs, all or none; returns the SHA-256 of their contents, null: one is not there. */
+/**
+ * Those of the files that are of these entities' runs, all or none; returns the SHA-256 of their contents, null: one is not
+ * there. `check` throws for a project of whose runs the caller may delete nothing.
+ */
 export async function deleteRunFiles(
   database: CatalogDatabase,
   entityIds: readonly string[],
   ids: readonly string[],
+  check: (project: { project_id: string; entity: string; project: string }) => void,
 ): Promise<string[] | null> {
   const different = [...new Set(ids)]
   if (different.length === 0) return []
@@ -117,11 +121,14 @@ export async function deleteRunFiles(
       .selectFrom("run_files")
       .innerJoin("runs", "runs.id", "run_files.run_id")
       .innerJoin("projects", "projects.id", "runs.project_id")
+      .innerJoin("entities", "entities.id", "projects.entity_id")
       .select(["run_files.sha256", "run_files.size_bytes", "runs.project_id"])
+      .select(["entities.name as entity", "projects.name as project"])
       .where("run_files.id", "in", listOf(different))
       .where("projects.entity_id", "in", entityIds)
       .execute()
     if (files.length < different.length) return null
+    for (const file of files) check(file)
     await transaction.deleteFrom("run_files").where("id", "in", listOf(different)).execute()
     return files
   })

@@ -1,8 +1,10 @@
 /** Row types of the catalog, one interface a table. Columns keep their wire names. */
 import type { ColumnType, Generated } from "kysely"
 import type { AuditType } from "../../wire/platform/audit-log.ts"
+import type { KeyScope, Role } from "../../wire/platform/access.ts"
 import type { QuotaName } from "../../wire/platform/quota.ts"
 import type { StoredJobConfig } from "../../wire/training/job.ts"
+import type { InvitationTable, ProjectRoleTable } from "./access-schema.ts"
 import type {
   AnnotationCursorTable,
   AnnotationFinalLabelTable,
@@ -51,11 +53,14 @@ export interface UserTable {
   created_at: Timestamp
   /** While it is set, the user's keys are refused. */
   disabled_at: NullableTimestamp
+  /** The account of a program: it has keys, and signs in nowhere. */
+  is_service_account: Generated<boolean>
 }
 
 export interface MembershipTable {
   user_id: string
   entity_id: string
+  role: Role
 }
 
 export interface ApiKeyTable {
@@ -72,6 +77,7 @@ export interface ApiKeyTable {
   expires_at: NullableTimestamp
   /** To the minute; null: not since this is kept. */
   last_used_at: NullableTimestamp
+  scope: Generated<KeyScope>
 }
 
 /** Of a change outside of the catalog there is an entry before it and one after it. */
@@ -267,6 +273,8 @@ export interface Catalog {
   entities: EntityTable
   users: UserTable
   memberships: MembershipTable
+  project_roles: ProjectRoleTable
+  invitations: InvitationTable
   api_keys: ApiKeyTable
   audit_logs: AuditLogTable
   sessions: SessionTable

@@ -22,6 +22,7 @@ export interface JobRecord {
 }
 
 export interface NamedJob extends JobRecord {
+  projectId: string
   entity: string
   project: string
   /** The model's name. */
@@ -113,11 +114,14 @@ export function namedJobs(database: CatalogDatabase) {
     .innerJoin("projects", "projects.id", "models.project_id")
     .innerJoin("entities", "entities.id", "projects.entity_id")
     .selectAll("training_jobs")
-    .select(["entities.name as entity", "projects.name as project", "models.name as model"])
+    .select(["projects.id as projectId", "entities.name as entity", "projects.name as project", "models.name as model"])
 }
 
-export function toNamedJob(row: JobRow & { entity: string; project: string; model: string }): NamedJob {
-  return { ...toJobRecord(row), entity: row.entity, project: row.project, model: row.model }
+type NamedJobRow = JobRow & Pick<NamedJob, "projectId" | "entity" | "project" | "model">
+
+export function toNamedJob(row: NamedJobRow): NamedJob {
+  const { projectId, entity, project, model } = row
+  return { ...toJobRecord(row), projectId, entity, project, model }
 }
 
 interface JobRow {

@@ -1,4 +1,5 @@
 /** Which checkpoint an RL job's KL penalty compares with: training-api 2.2. */
+import { teamIds } from "../../access/can.ts"
 import { invalid } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { findCheckpoint } from "../../storage/catalog/checkpoints.ts"
@@ -6,7 +7,6 @@ import { findModelByPath, type ModelRecord } from "../../storage/catalog/models.
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import type { KlReference } from "../../wire/training/job.ts"
 import type { ExperimentalConfig } from "../../wire/training/rl-job.ts"
-import { entityIdsOf } from "../model-access.ts"
 
 /** @throws {HeddleError} 422 when the checkpoint is not there. */
 export async function resolveKlReference(
@@ -40,7 +40,7 @@ async function adapterReference(
     )
   }
   const [, entity, project, name, step] = match as unknown as [string, string, string, string, string]
-  const other = await findModelByPath(database, entityIdsOf(principal), { entity, project, name })
+  const other = await findModelByPath(database, teamIds(principal), { entity, project, name })
   const checkpoint = other === null ? null : await findCheckpoint(database, other.id, Number(step))
   if (other === null || checkpoint === null) throw invalid(at("kl_ref_adapter_path"), `there is no checkpoint "${uri}"`)
   if (other.baseModel !== model.baseModel) {

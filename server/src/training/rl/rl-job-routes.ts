@@ -13,7 +13,7 @@ export function rlJobRoutes(dependencies: TrainingDependencies): Route[] {
     route({
       method: "POST",
       path: "/v1/preview/training-jobs",
-      access: "key",
+      access: { right: "write", of: "model body.model_id" },
       dialect: "detail",
       summary: "Train a model by reinforcement learning on groups of trajectories",
       tag: "Training jobs",

@@ -1,4 +1,5 @@
 /** Where an SFT job's rows come from: training-api 2.5, `training_data_url`. The result is a blob. */
+import { teamIds } from "../../access/can.ts"
 import { invalid } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import type { BlobStore } from "../../storage/blobs/blob-store.ts"
@@ -9,7 +10,6 @@ import { findProject } from "../../storage/catalog/projects.ts"
 import { findUpload } from "../../storage/catalog/uploads.ts"
 import { FetchError } from "../../outbound/guarded-request.ts"
 import { fetchData, type FetchLimits } from "./fetch-data.ts"
-import { entityIdsOf } from "../model-access.ts"
 import type { FetchPolicy } from "../../outbound/public-address.ts"
 
 export interface SftSources {
@@ -59,7 +59,7 @@ function uploadIdOf(address: string, ownHost: string): string | null {
 }
 
 async function uploadedData(sources: SftSources, principal: Principal, id: string, address: string): Promise<string> {
-  const upload = await findUpload(sources.database, entityIdsOf(principal), id)
+  const upload = await findUpload(sources.database, teamIds(principal), id)
   if (upload === null || !(await sources.blobs.hold(upload.sha256)))
     throw fault(`there is no uploaded file "${address}"; upload one with POST /v1/files`)
   return upload.sha256

@@ -4,7 +4,7 @@ import { selectFeedback } from "../../../storage/traces/feedback/feedback-query.
 import type { TraceStore } from "../../../storage/traces/store/trace-store.ts"
 import type { ChatFeedback, ConversationSpans } from "../../../wire/evaluation/agents/agent-chat.ts"
 import type { Operand } from "../../../wire/evaluation/query.ts"
-import type { ProjectAccess } from "../../project-access.ts"
+import type { ProjectAccess } from "../../../access/project-access.ts"
 import { attachedFields, scorerFields } from "../../feedback/feedback-types.ts"
 import { refPrefix } from "../../refs/refs.ts"
 

@@ -15,7 +15,7 @@ import type {
   TraceChatBody,
 } from "../../../wire/evaluation/agents/agent-chat.ts"
 import type { EvaluationDependencies } from "../../dependencies.ts"
-import type { ProjectAccess } from "../../project-access.ts"
+import type { ProjectAccess } from "../../../access/project-access.ts"
 import { reading, spanPrices } from "../agent-scope.ts"
 import { feedbackByRef, targetRef } from "./agent-feedback.ts"
 import { chatMessages, cutOff, sumOf } from "./chat-messages.ts"

@@ -9,7 +9,7 @@ import { derivedId } from "../../calls/derived-id.ts"
 import { recordCalls, usageSummary } from "../../calls/recorded-call.ts"
 import { finishRun } from "../../evaluation-runs/finish-run.ts"
 import type { RunMarkers } from "../../evaluation-runs/run-names.ts"
-import { projectForWrite } from "../../project-access.ts"
+import { ensureProject } from "../../../access/project-access.ts"
 import { failureText } from "../model-failure.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { type Evaluation, isDatasetRow, readEvaluation, rowRef } from "../evaluation.ts"
@@ -37,7 +37,7 @@ export async function evaluateModel(
   principal: Principal,
   body: EvaluateModelBody,
 ): Promise<string> {
-  const project = await projectForWrite(dependencies.database, principal, body.project_id)
+  const project = await ensureProject(dependencies.database, principal, body.project_id)
   const evaluation = await readEvaluation(dependencies, principal, body.evaluation_ref)
   const { object } = await naming(body.model_ref, () => readStructuredModel(dependencies, principal, body.model_ref))
   const request: EvaluateModelRequest = { evaluation: evaluation.pinnedRef, model: object.ref }

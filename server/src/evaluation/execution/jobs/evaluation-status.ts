@@ -10,7 +10,7 @@ import type { CallRow } from "../../../storage/traces/calls/shown-calls.ts"
 import { failuresOf, findCall } from "../../evaluation-runs/run-calls.ts"
 import { evaluationOf, isRun } from "../../evaluation-runs/runs.ts"
 import { queryCallStats } from "../../calls/call-query.ts"
-import { type ProjectAccess, projectForRead } from "../../project-access.ts"
+import { type ProjectAccess, existingProject } from "../../../access/project-access.ts"
 import { tryParseRef } from "../../refs/refs.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { trialCount } from "../evaluation.ts"
@@ -22,7 +22,7 @@ export async function evaluationStatusOf(
   principal: Principal,
   body: EvaluationStatusBody,
 ): Promise<EvaluationStatus["status"]> {
-  const project = await projectForRead(dependencies.database, principal, body.project_id)
+  const project = await existingProject(dependencies.database, principal, body.project_id)
   const call = await findCall(dependencies, project, body.call_id)
   if (call === null) return { code: "not_found" }
   if (!isRun(call)) throw new HeddleError("invalid_request", `the call ${body.call_id} is not an evaluation`)

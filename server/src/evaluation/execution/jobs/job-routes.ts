@@ -19,13 +19,14 @@ import { rescore } from "./rescore.ts"
 import { runAction } from "./run-action.ts"
 import { scoreCalls } from "./score-calls.ts"
 
-const shared = { method: "POST", access: "key", dialect: "reason" } as const
+const shared = { method: "POST", dialect: "reason" } as const
 
 export function jobRoutes(dependencies: ExecutionDependencies, jobs: JobRunner): Route[] {
   return [
     route({
       ...shared,
       path: "/calls/score",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Score calls in the background",
       tag: "Scores",
       schemas: { body: scoreCallsBody },
@@ -38,6 +39,7 @@ export function jobRoutes(dependencies: ExecutionDependencies, jobs: JobRunner):
     route({
       ...shared,
       path: "/actions/execute_batch",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Run an action on calls; its result is feedback on each",
       tag: "Actions",
       schemas: { body: runActionBody },
@@ -50,6 +52,7 @@ export function jobRoutes(dependencies: ExecutionDependencies, jobs: JobRunner):
     route({
       ...shared,
       path: "/evaluations/evaluate_model",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Evaluate a model in the background",
       tag: "Evaluations",
       schemas: { body: evaluateModelBody },
@@ -59,6 +62,7 @@ export function jobRoutes(dependencies: ExecutionDependencies, jobs: JobRunner):
     route({
       ...shared,
       path: "/evaluations/status",
+      access: { right: "read", of: "project body.project_id" },
       summary: "How far an evaluation is",
       tag: "Evaluations",
       schemas: { body: evaluationStatusBody },
@@ -68,6 +72,7 @@ export function jobRoutes(dependencies: ExecutionDependencies, jobs: JobRunner):
     route({
       ...shared,
       path: "/evaluations/rescore",
+      access: { right: "write", of: "project body.project_id" },
       summary: "Score the predictions of an evaluation run anew, as a run of its own",
       tag: "Evaluations",
       schemas: { body: rescoreBody },

@@ -19,10 +19,11 @@ import {
   storeExecutionJob,
 } from "../../../storage/catalog/execution-jobs.ts"
 import type { ExecutionJobKind } from "../../../storage/catalog/execution-jobs-schema.ts"
+import { findProjectRoles } from "../../../storage/catalog/project-roles.ts"
 import type { CatalogDatabase } from "../../../storage/catalog/open-catalog.ts"
 import { whileAway } from "../../../storage/while-away.ts"
 import { inScope } from "../../../work/work-scope.ts"
-import { type ProjectAccess, projectForRead } from "../../project-access.ts"
+import { type ProjectAccess, existingProject } from "../../../access/project-access.ts"
 import { Places } from "./places.ts"
 
 export interface JobContext {
@@ -214,8 +215,11 @@ export class JobRunner {
     const account = await findAccount(database, userId)
     if (account === null) throw revoked()
     const boundProject = { id: projectId, name: projectName }
-    const principal = { ...account, apiKeyId, requestId: id, requestsPerMinute: null, boundProject }
-    const project = await projectForRead(database, principal, projectName)
+    const projectRoles = await findProjectRoles(database, userId)
+    // What the server does itself, as the route that was asked for it.
+    const work = { right: "write", scope: "all", requestId: id, requestsPerMinute: null, boundProject } as const
+    const principal = { ...account, ...work, apiKeyId, projectRoles }
+    const project = await existingProject(database, principal, projectName)
     if (!(await isLiveKey(database, apiKeyId))) throw revoked()
     return { jobId: id, principal, project, request, signal, models: new Places(questionsAtOnce) }
   }

@@ -1,6 +1,6 @@
 import type { Principal } from "../../../http/principal.ts"
 import { type RunOp, runOpRef } from "../../evaluation-runs/run-ops.ts"
-import type { ProjectAccess } from "../../project-access.ts"
+import type { ProjectAccess } from "../../../access/project-access.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 
 export interface OpOwner {

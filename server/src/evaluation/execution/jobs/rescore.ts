@@ -15,7 +15,7 @@ import { markersOf, stringAt } from "../../evaluation-runs/run-calls.ts"
 import { isPredictAndScoreOp, type RunMarkers } from "../../evaluation-runs/run-names.ts"
 import { evaluationOf, findRun } from "../../evaluation-runs/runs.ts"
 import { textOr } from "../../object-families/family.ts"
-import { type ProjectAccess, projectForRead } from "../../project-access.ts"
+import { type ProjectAccess, existingProject } from "../../../access/project-access.ts"
 import { tryParseRef } from "../../refs/refs.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { readScorers, type Scorer } from "../scorer.ts"
@@ -49,7 +49,7 @@ export async function rescore(
   principal: Principal,
   body: RescoreBody,
 ): Promise<string> {
-  const project = await projectForRead(dependencies.database, principal, body.project_id)
+  const project = await existingProject(dependencies.database, principal, body.project_id)
   const source = await findRun(dependencies, project, body.source_evaluation_run_id)
   const scorers = await readScorers(dependencies, principal, body.scorer_refs)
   const markers = markersOf(source)
@@ -162,7 +162,7 @@ async function rowsOf(
   digests: readonly string[],
 ): Promise<RowTexts> {
   try {
-    const { id } = await projectForRead(database, principal, projectName)
+    const { id } = await existingProject(database, principal, projectName, "read")
     return await rowTexts(traces, id, digests)
   } catch (error) {
     if (error instanceof HeddleError && error.status < 500) return new Map()

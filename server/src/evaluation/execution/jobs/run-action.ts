@@ -15,7 +15,7 @@ import { derivedId } from "../../calls/derived-id.ts"
 import { createFeedback } from "../../feedback/feedback-create.ts"
 import { checkPayloadSize } from "../../feedback/payload-size.ts"
 import { findValueFault } from "../../schemas/user-schemas.ts"
-import { projectForRead } from "../../project-access.ts"
+import { existingProject } from "../../../access/project-access.ts"
 import { refPrefix } from "../../refs/refs.ts"
 import { failureText, ModelFailure } from "../model-failure.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
@@ -46,7 +46,7 @@ export async function runAction(
   principal: Principal,
   body: RunActionBody,
 ): Promise<void> {
-  const project = await projectForRead(dependencies.database, principal, body.project_id)
+  const project = await existingProject(dependencies.database, principal, body.project_id)
   const { pinnedRef } = await readAction(dependencies, principal, body.action_ref)
   const callIds = [...new Set(body.call_ids)]
   await requireCalls(dependencies, project, callIds)

@@ -4,7 +4,7 @@ import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
 import type { ScoreCallsBody } from "../../../wire/evaluation/execution.ts"
-import { type ProjectAccess, projectForRead } from "../../project-access.ts"
+import { type ProjectAccess, existingProject } from "../../../access/project-access.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { applyScorer } from "./scored-call.ts"
 import { readScorers } from "../scorer.ts"
@@ -25,7 +25,7 @@ export async function scoreCalls(
   principal: Principal,
   body: ScoreCallsBody,
 ): Promise<void> {
-  const project = await projectForRead(dependencies.database, principal, body.project_id)
+  const project = await existingProject(dependencies.database, principal, body.project_id)
   const scorers = await readScorers(dependencies, principal, body.scorer_refs)
   const callIds = [...new Set(body.call_ids)]
   await requireCalls(dependencies, project, callIds)

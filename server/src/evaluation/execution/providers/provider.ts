@@ -5,7 +5,7 @@
 import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { isMap } from "../../../json/parsed-json.ts"
-import type { ProjectAccess } from "../../project-access.ts"
+import type { ProjectAccess } from "../../../access/project-access.ts"
 import { refPrefix } from "../../refs/refs.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { type PublishedObject, publishedVersion, readPublished } from "../published-object.ts"

@@ -9,7 +9,7 @@ export function runtimeRoutes(dependencies: ExecutionDependencies): Route[] {
     route({
       method: "PUT",
       path: "/v2/:entity/:project/runtimes/:runtime_name",
-      access: "key",
+      access: { right: "write", of: "project path.entity/project" },
       dialect: "reason",
       summary: "Make an OpenAI-compatible endpoint known under a name, with exactly these models",
       tag: "Custom Runtimes",

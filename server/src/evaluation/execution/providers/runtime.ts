@@ -12,7 +12,7 @@ import { longestObjectId, type Runtime, type RuntimeBody } from "../../../wire/e
 import { publishValue } from "../../objects/object-create.ts"
 import { deleteObject } from "../../objects/object-read.ts"
 import { withValues } from "../../objects/version-values.ts"
-import { projectForWrite } from "../../project-access.ts"
+import { ensureProject } from "../../../access/project-access.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { checkHeaders, providerObjectId } from "./provider.ts"
 
@@ -33,7 +33,7 @@ export async function applyRuntime(
   checkHeaders(headers)
   const objectId = providerObjectId(name)
   const models = modelsOf(objectId, body)
-  const { id: projectId } = await projectForWrite(dependencies.database, principal, projectName)
+  const { id: projectId } = await ensureProject(dependencies.database, principal, projectName)
   const existing = await existingObjects(dependencies, projectId, objectId)
   checkTaken(existing, name, models)
 

@@ -1,0 +1,104 @@
+/** Who may do what: the one place that decides it. */
+import { HeddleError } from "../errors.ts"
+import {
+  type KeyScope,
+  keyScope,
+  type MemberRole,
+  type Right,
+  type Role,
+  type RouteAccess,
+} from "../wire/platform/access.ts"
+
+export interface Membership {
+  /** Of the team, or of the user's own entity. */
+  id: string
+  name: string
+  role: Role
+}
+
+/** What of a caller decides what it may do. A principal is one. */
+export interface Holder {
+  /** Every entity the user belongs to. */
+  entities: readonly Membership[]
+  /** By project's id, where a user has another role than in the project's team. */
+  projectRoles: ReadonlyMap<string, MemberRole>
+  /** Of the key. */
+  scope: KeyScope
+}
+
+export interface ProjectPlace {
+  /** null: not made yet. */
+  id: string | null
+  entityId: string
+}
+
+const readerRights: readonly Right[] = ["read"]
+const programRights: readonly Right[] = ["read", "write", "label"]
+
+export const rightsOfRole: Readonly<Record<Role, readonly Right[]>> = {
+  admin: ["read", "write", "label", "manage"],
+  member: programRights,
+  service_account: programRights,
+  annotator: ["read", "label"],
+  viewer: readerRights,
+}
+
+/**
+ * A key for ingest may write only where a route says so ({@link requireScope}), and those routes must be able to look up
+ * what a value refers to.
+ */
+export const rightsOfScope: Readonly<Record<KeyScope, readonly Right[]>> = {
+  all: ["read", "write", "label", "manage"],
+  ingest: ["read", "write", "label"],
+  label: ["read", "label"],
+  read: readerRights,
+}
+
+/** Whether the caller has a right in a project, or in a team for a project that is still to be made there. */
+export function can(holder: Holder, right: Right, { id, entityId }: ProjectPlace): boolean {
+  const role = roleIn(holder, { id, entityId })
+  return role !== null && rightsOfRole[role].includes(right) && rightsOfScope[holder.scope].includes(right)
+}
+
+/** null: the caller is not in the project's team. */
+export function roleIn({ entities, projectRoles }: Holder, { id, entityId }: ProjectPlace): Role | null {
+  const membership = entities.find((entity) => entity.id === entityId)
+  if (membership === undefined) return null
+  return (id === null ? undefined : projectRoles.get(id)) ?? membership.role
+}
+
+/** @throws {HeddleError} 403 for who may read the project; ask this only once it is known to be there for the caller. */
+export function requireRight(holder: Holder, right: Right, project: ProjectPlace & { name: string }): void {
+  if (can(holder, right, project)) return
+  const role = roleIn(holder, project) ?? "none"
+  const lacksRole = role === "none" || !rightsOfRole[role].includes(right)
+  const [why, wayOut] = lacksRole
+    ? [`your role there is ${role}`, "an administrator of the team can give you another one"]
+    : [`this key has the scope ${holder.scope}`, "use one of the scope all"]
+  throw new HeddleError("forbidden", `you may not ${right} in "${project.name}": ${why}; ${wayOut}`)
+}
+
+/** Whether a key of this scope may call what needs this, whatever its user may do. */
+export function scopeAllows(scope: KeyScope, { right, ingest }: Omit<RouteAccess, "of">): boolean {
+  return scope === "ingest" ? ingest === true : rightsOfScope[scope].includes(right)
+}
+
+/** @throws {HeddleError} 403, the same whatever the request names. */
+export function requireScope(scope: KeyScope, access: Omit<RouteAccess, "of">): void {
+  if (scopeAllows(scope, access)) return
+  const enough = keyScope.options.filter((one) => scopeAllows(one, access)).join(" or ")
+  throw new HeddleError(
+    "forbidden",
+    `this key has the scope ${scope}, which does not reach this call; use a key of the scope ${enough}`,
+  )
+}
+
+/** The entity of this name, when the caller is in it; a stranger's is not told from one that is not there. */
+export function ownTeam(holder: Pick<Holder, "entities">, name: string): Membership | undefined {
+  return holder.entities.find((entity) => entity.name === name)
+}
+
+/** Ids of the entities that lists are made of: what the caller may read there is all that they hold. */
+export function teamIds({ entities }: Pick<Holder, "entities">): string[] {
+  return entities.map((entity) => entity.id)
+}

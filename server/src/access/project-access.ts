@@ -1,0 +1,137 @@
+/**
+ * From the `entity/project` of a request to the project it may touch. Everything of the evaluation
+ * store is stored under the id this gives, and no query runs without one (security 5.3).
+ *
+ * A request needs the right that its route names, which its principal carries; whoever looks at another project meanwhile,
+ * such as that of a ref, says with which right.
+ */
+import { HeddleError } from "../errors.ts"
+import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import { ensureProject as makeProject, findProject, noSuchProject } from "../storage/catalog/projects.ts"
+import { isStorable } from "../storage/catalog/storable-text.ts"
+import { usageOf } from "../storage/team-usage.ts"
+import type { Right } from "../wire/platform/access.ts"
+import { workForTeam } from "../work/work-scope.ts"
+import { can, type Holder, ownTeam, requireRight } from "./can.ts"
+
+/** Who asks for a project. A principal is one. */
+export interface ProjectCaller extends Holder {
+  userId: string
+  /** What the route that is answered needs. */
+  right: Right
+  /**
+   * Of work that outlives a request: by this name (`entity/project`) it means this project alone, which may have been
+   * deleted since, and another one made that has the name.
+   */
+  boundProject?: { id: string; name: string }
+}
+
+export interface ProjectAccess {
+  /** Of the catalog; never shown. */
+  id: string
+  entityId: string
+  entity: string
+  project: string
+  /** `entity/project`. */
+  name: string
+  /** Who asks: the `wb_user_id` of what is written. */
+  userId: string
+}
+
+type ProjectNames = Omit<ProjectAccess, "id">
+
+/**
+ * @throws {HeddleError} `project_not_found` (evaluation-store-calls 1.1), the same for one that the caller may not read;
+ * `forbidden`; `bad_request` for a name without one slash.
+ */
+export async function existingProject(
+  database: CatalogDatabase,
+  principal: ProjectCaller,
+  projectId: string,
+  right: Right = principal.right,
+): Promise<ProjectAccess> {
+  const names = accessibleNames(principal, projectId)
+  const id = await findProject(database, names.entityId, names.project)
+  const { boundProject } = principal
+  // What was begun for a project does not go on in one that took its name.
+  const isOther = boundProject?.name === projectId && boundProject.id !== id
+  if (id === null || isOther) throw noSuchProject()
+  return granted(principal, right, id, names)
+}
+
+/**
+ * Makes the project when it is not there: the npm client never does (evaluation-store-objects 15.2). Making one needs the
+ * right to write, whatever is to be done in it.
+ * @throws {HeddleError} besides, `quota_exceeded` when the team has no room for more.
+ */
+export async function ensureProject(
+  database: CatalogDatabase,
+  principal: ProjectCaller,
+  projectId: string,
+): Promise<ProjectAccess> {
+  await requireRoom(database, accessibleNames(principal, projectId))
+  return ensureProjectWithoutRoom(database, principal, projectId)
+}
+
+/** As {@link ensureProject}, also for a team that has no room: what deletes makes some. */
+export async function ensureProjectWithoutRoom(
+  database: CatalogDatabase,
+  principal: ProjectCaller,
+  projectId: string,
+): Promise<ProjectAccess> {
+  // What is bound to a project must not make it again.
+  if (principal.boundProject?.name === projectId) return existingProject(database, principal, projectId)
+  const names = accessibleNames(principal, projectId)
+  const found = await findProject(database, names.entityId, names.project)
+  if (found !== null) return granted(principal, principal.right, found, names)
+  requireNew(principal, names)
+  return { id: await makeProject(database, names.entityId, names.project), ...names }
+}
+
+/** As {@link ensureProject}, but makes nothing: null when the project is not there and the caller may make it. */
+export async function projectIfThere(
+  database: CatalogDatabase,
+  principal: ProjectCaller,
+  projectId: string,
+): Promise<ProjectAccess | null> {
+  const names = accessibleNames(principal, projectId)
+  await requireRoom(database, names)
+  if (principal.boundProject?.name === projectId) return existingProject(database, principal, projectId)
+  const id = await findProject(database, names.entityId, names.project)
+  if (id !== null) return granted(principal, principal.right, id, names)
+  requireNew(principal, names)
+  return null
+}
+
+function granted(principal: ProjectCaller, right: Right, id: string, names: ProjectNames): ProjectAccess {
+  const { entityId, name } = names
+  if (!can(principal, "read", { id, entityId })) throw noSuchProject()
+  requireRight(principal, right, { id, entityId, name })
+  return { id, ...names }
+}
+
+function requireNew(principal: ProjectCaller, { entityId, name }: ProjectNames): void {
+  requireRight(principal, "write", { id: null, entityId, name })
+  requireRight(principal, principal.right, { id: null, entityId, name })
+}
+
+async function requireRoom(
+  database: CatalogDatabase,
+  { entityId: id, entity: name }: Pick<ProjectAccess, "entityId" | "entity">,
+): Promise<void> {
+  await usageOf(database)?.requireRoom({ id, name })
+}
+
+function accessibleNames(principal: ProjectCaller, projectId: string): ProjectNames {
+  if (!isStorable(projectId)) {
+    throw new HeddleError("bad_request", `project_id ${JSON.stringify(projectId)} is not well-formed Unicode`)
+  }
+  const [entity, project, ...rest] = projectId.split("/")
+  if (entity === undefined || entity === "" || project === undefined || project === "" || rest.length > 0) {
+    throw new HeddleError("bad_request", `project_id "${projectId}" is not of the form entity/project`)
+  }
+  const membership = ownTeam(principal, entity)
+  if (membership === undefined) throw noSuchProject()
+  workForTeam(membership.id)
+  return { entityId: membership.id, entity, project, name: projectId, userId: principal.userId }
+}
