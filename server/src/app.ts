@@ -40,7 +40,9 @@ import { bootstrap, checkAdminKey, makeFirstKey } from "./platform/bootstrap.ts"
 import { fileRoutes } from "./platform/file-routes.ts"
 import { graphqlRoutes } from "./platform/graphql-routes.ts"
 import { KeyUse } from "./platform/key-use.ts"
+import { invitationRoutes } from "./platform/invitation-routes.ts"
 import { metricsRoutes } from "./platform/metrics-routes.ts"
+import { projectRoleRoutes } from "./platform/project-role-routes.ts"
 import { projectListRoutes } from "./platform/project-list-routes.ts"
 import { artifactFileRoutes } from "./platform/artifacts/artifact-file-routes.ts"
 import { ArtifactLinks } from "./platform/artifacts/artifact-links.ts"
@@ -280,6 +282,8 @@ async function compose(
     ...apiKeyRoutes(accounts),
     ...accountRoutes(accounts),
     ...teamRoutes(accounts),
+    ...invitationRoutes({ ...accounts, limits: config.limits }),
+    ...projectRoleRoutes(accounts),
     ...auditLogRoutes(database),
     ...quotaRoutes({ ...accounts, rates }),
     ...projectListRoutes({

@@ -46,6 +46,7 @@ describe("law 5: every route has its access rule", () => {
       "/v1/preview/base-models",
       "/v1/session",
       "/v1/session/token",
+      "/v1/sign-up",
       "/v1/system-check",
     ])
   })

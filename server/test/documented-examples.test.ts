@@ -30,6 +30,8 @@ const refused: Readonly<Record<string, number>> = {
   "GET /files/direct/:token": 404,
   "PUT /artifactsV2/upload/:token": 404,
   "GET /artifactsV2/direct/:token": 404,
+  "POST /v1/organization/invitations/accept": 401,
+  "POST /v1/sign-up": 401,
   "POST /v1/session": 401,
   "POST /v1/session/token": 401,
   // A key is no session that could end.
@@ -75,7 +77,10 @@ async function otherNames(): Promise<Readonly<Record<string, Partial<Handles>>>>
     "POST /evaluations/evaluate_model": own,
     "POST /evaluations/rescore": own,
     "POST /v1/organization/teams/:team/members": guest,
+    "POST /v1/organization/teams/:team/members/:username": guest,
     "DELETE /v1/organization/teams/:team/members/:username": guest,
+    "PUT /v1/projects/:entity/:project/roles/:username": guest,
+    "DELETE /v1/projects/:entity/:project/roles/:username": guest,
     "DELETE /v1/organization/users/:username": guest,
   }
 }

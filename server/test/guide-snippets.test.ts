@@ -62,23 +62,51 @@ test("find-it-again: each request finds what the guide says", { timeout: 300_000
   })
 })
 
-test("accounts: three users in one team, each with a key that works", { timeout: 300_000 }, async () => {
-  const [team, ...users] = parsed(await printedBy("accounts.md"))
-  expect(team).toMatchObject({ object: "organization.team", name: "labelling" })
-  expect(users).toMatchObject(
-    ["ada", "ben", "cem"].flatMap((username) => [
-      { username, entities: ["labelling", username].toSorted() },
-      { username, name: "laptop" },
-    ]),
-  )
-  const keys = users.flatMap((one) => ("value" in (one as object) ? [(one as { value: string }).value] : []))
-  const callers = keys.map((key) => evaluationCaller(() => opened.app, { ...opened.admin, key }))
-  const members = await Promise.all(callers.map((caller) => caller.get("/v1/organization/teams/labelling/members")))
-  expect(members).toHaveLength(3)
-  for (const { body } of members) {
-    expect(body).toMatchObject({ data: ["ada", "admin", "ben", "cem"].map((username) => ({ username })) })
-  }
-})
+test(
+  "accounts: three users in one team, in roles, with keys of scopes, a program and somebody invited",
+  { timeout: 300_000 },
+  async () => {
+    const [team, ...printed] = parsed(await printedBy("accounts.md"))
+    const users = printed.slice(0, 6)
+    const [ada, ben, cem, project, pilot, roles, scoped, keysListed, program, nightly, signedUp] = printed.slice(6)
+    expect(team).toMatchObject({ object: "organization.team", name: "labelling" })
+    expect(users).toMatchObject(
+      ["ada", "ben", "cem"].flatMap((username) => [
+        { username, entities: ["labelling", username].toSorted() },
+        { username, name: "laptop" },
+      ]),
+    )
+    const keys = users.flatMap((one) => ("value" in (one as object) ? [(one as { value: string }).value] : []))
+    const callers = keys.map((key) => evaluationCaller(() => opened.app, { ...opened.admin, key }))
+    const members = await Promise.all(callers.map((caller) => caller.get("/v1/organization/teams/labelling/members")))
+    expect(members).toHaveLength(3)
+    for (const { body } of members) {
+      expect(body).toMatchObject({
+        data: [
+          { username: "ada", role: "admin" },
+          { username: "admin", role: "admin" },
+          { username: "ben", role: "viewer" },
+          { username: "cem", role: "annotator" },
+          { username: "ci@labelling", role: "service_account" },
+          { username: "dana", role: "annotator" },
+        ],
+      })
+    }
+    expect([ada, ben, cem]).toMatchObject([{ role: "admin" }, { role: "viewer" }, { role: "annotator" }])
+    expect([project, pilot]).toMatchObject([
+      { name: "pilot" },
+      { username: "ben", role: "member", team_role: "viewer" },
+    ])
+    expect(roles).toMatchObject({ data: expect.arrayContaining([pilot]) })
+    expect([scoped, nightly]).toMatchObject([
+      { username: "ada", scope: "ingest", expires_at: "2999-01-01T00:00:00.000Z" },
+      { username: "ci@labelling", scope: "ingest" },
+    ])
+    expect(keysListed).toMatchObject({ data: expect.arrayContaining([expect.objectContaining({ scope: "ingest" })]) })
+    expect(program).toMatchObject({ username: "ci@labelling" })
+    expect(signedUp).toMatchObject({ user: { username: "dana", entities: ["dana", "labelling"] } })
+  },
+)
 
 test("export: calls leave as CSV and come back into another project", { timeout: 300_000 }, async () => {
   await admin.post("/v1/organization/teams", { name: "team" })

@@ -10,15 +10,14 @@
  * `HEDDLE_ISOLATION_CASES` sets how many values each text of a schema gets.
  */
 import { createHash, randomUUID } from "node:crypto"
-import { sql } from "kysely"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { FakeEngine } from "../src/engines/fake-engine.ts"
 import type { Route } from "../src/http/route.ts"
 import { defaultLimits } from "../src/limits.ts"
-import { callPlacesTable, callsTable } from "../src/storage/traces/calls/calls-tables.ts"
 import { type EvaluationApp, openEvaluationApp } from "./support/evaluation-app.ts"
 import { type RouteRequest, routeRequests } from "./support/isolation/route-requests.ts"
 import { type Sent, sendRequest } from "./support/isolation/send-request.ts"
+import { allBlobs, stateOf } from "./support/isolation/team-state.ts"
 import { fillTeam, type HandleName, type Handles, type TeamWorld } from "./support/isolation/team-world.ts"
 import { jsonSchemaOf, type Place, schemaPlaces, withValue } from "./support/route-places.ts"
 
@@ -37,7 +36,7 @@ beforeAll(async () => {
     new FakeEngine(),
   )
   red = await fillTeam(opened, opened.acme)
-  redBlobs = await allBlobs()
+  redBlobs = await allBlobs(opened)
   blue = await fillTeam(opened, opened.rival)
   substitutes = nowhereOf(red.handles)
 }, 300_000)
@@ -180,62 +179,6 @@ function* schemaRequests(route: Route, own: RouteRequest): Generator<RouteReques
   }
 }
 
-/** Everything of red's, as its rows. */
-async function stateOfRed(): Promise<Record<string, string>> {
-  const { catalog, traces } = opened.app.stores
-  const state: Record<string, string> = {}
-  const { entity, userId, modelId, queueId, itemId } = red.handles
-  const projects = await sql<{ id: string; entity_id: string }>`
-    select p.id, p.entity_id from projects p join entities e on e.id = p.entity_id where e.name = ${entity}`.execute(
-    catalog,
-  )
-  const projectIds = projects.rows.map(({ id }) => id)
-  const owners = [projects.rows[0]?.entity_id ?? "", userId, modelId, queueId, itemId, ...projectIds]
-  const columns = await sql<{ table_name: string; names: string[] }>`
-    select table_name, array_agg(column_name::text) as names from information_schema.columns
-    where table_schema = 'public' and data_type = 'uuid'
-      and column_name in ('id', 'entity_id', 'user_id', 'project_id', 'model_id', 'queue_id', 'item_id', 'default_entity_id')
-    group by table_name order by table_name`.execute(catalog)
-  for (const { table_name, names } of columns.rows) {
-    const owned = sql.join(
-      names.map((name) => sql`${sql.ref(name)} = any(${owners}::uuid[])`),
-      sql` or `,
-    )
-    const { rows } = await sql<{ row: string }>`
-      select (to_jsonb(t) - 'last_used_at' - 'measured_at')::text as row from ${sql.table(table_name)} t where ${owned}
-      order by 1`.execute(catalog)
-    state[`catalog ${table_name}`] = rows.map(({ row }) => row).join("\n")
-  }
-  for (const table of [
-    callsTable,
-    "feedback",
-    "agent_spans",
-    "table_rows",
-    "tables",
-    "token_prices",
-    callPlacesTable,
-    "run_history",
-    "run_lines",
-  ]) {
-    const rows = await traces.rows(`select * from ${table} final where project_id in {ids:Array(UUID)}`, {
-      ids: projectIds,
-    })
-    state[`traces ${table}`] = rows
-      .map((row) => JSON.stringify(row))
-      .toSorted()
-      .join("\n")
-  }
-  const files = new Set(await allBlobs())
-  state["blobs"] = redBlobs.filter((blob) => files.has(blob)).join("\n")
-  return state
-}
-
-async function allBlobs(): Promise<string[]> {
-  const blobs: string[] = []
-  for await (const some of opened.app.stores.blobs.list()) blobs.push(...some)
-  return blobs.toSorted()
-}
-
 /** Of what deletes: what is within something else goes before it. */
 function innermostFirst(one: Route, two: Route): number {
   return routeRequests[nameOf(one)]?.kind === "delete" ? two.path.length - one.path.length : 0
@@ -251,7 +194,7 @@ test(
   "security 5.3: of another team nothing is shown, told apart or changed, by any route",
   { timeout: 600_000 },
   async () => {
-    const before = await stateOfRed()
+    const before = await stateOf(opened, red.handles, redBlobs)
     expect(Object.values(before).filter((rows) => rows !== "").length).toBeGreaterThan(15)
     const findings: Finding[] = []
     let requests = 0
@@ -266,7 +209,7 @@ test(
         if (finding !== null) findings.push(finding)
       }
     }
-    const after = await stateOfRed()
+    const after = await stateOf(opened, red.handles, redBlobs)
     const changed = Object.keys(before).filter((part) => before[part] !== after[part])
     expect({ findings: findings.slice(0, 20), changed }).toEqual({ findings: [], changed: [] })
     expect(requests).toBeGreaterThan(1_500)

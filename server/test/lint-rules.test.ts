@@ -18,6 +18,8 @@ const forbidden: Record<string, string> = {
   "scheduler/a.ts": 'export { x } from "../gateway/x.ts"',
   "gateway/a.ts": 'export { x } from "../http/x.ts"',
   "engines/a.ts": 'export { x } from "../storage/catalog/x.ts"',
+  "access/a.ts": 'export { x } from "../http/x.ts"',
+  "storage/catalog/b.ts": 'export { x } from "../../access/x.ts"',
   "storage/catalog/a.ts": 'export { x } from "../../http/x.ts"',
   "http/a.ts": 'export { x } from "../storage/x.ts"',
   "http/b.ts": 'export { x } from "../app.ts"',
@@ -36,6 +38,8 @@ const forbidden: Record<string, string> = {
 const allowed: Record<string, string> = {
   "training/ok.ts": 'export { x } from "../wire/inference/x.ts"\nexport { y } from "../scheduler/y.ts"',
   "storage/catalog/ok.ts": 'export type { x } from "../../wire/training/x.ts"',
+  "access/ok.ts": 'export { x } from "../storage/catalog/x.ts"\nexport { y } from "../errors.ts"',
+  "http/ok.ts": 'export { x } from "../access/x.ts"',
   "threads/ok.ts": 'export { x } from "../json/x.ts"\nexport { y } from "../errors.ts"',
   "app.ts": 'export { x } from "./training/x.ts"\nexport { y } from "./engines/y.ts"',
   "wire/training/ok.ts": 'import { z } from "zod"\nexport { x } from "../engine/x.ts"\nexport const y = z.string()',

@@ -26,7 +26,7 @@ export interface Holder {
   scope: KeyScope
 }
 
-export interface ProjectPlace {
+interface ProjectPlace {
   /** null: not made yet. */
   id: string | null
   entityId: string
@@ -35,7 +35,7 @@ export interface ProjectPlace {
 const readerRights: readonly Right[] = ["read"]
 const programRights: readonly Right[] = ["read", "write", "label"]
 
-export const rightsOfRole: Readonly<Record<Role, readonly Right[]>> = {
+const rightsOfRole: Readonly<Record<Role, readonly Right[]>> = {
   admin: ["read", "write", "label", "manage"],
   member: programRights,
   service_account: programRights,
@@ -47,7 +47,7 @@ export const rightsOfRole: Readonly<Record<Role, readonly Right[]>> = {
  * A key for ingest may write only where a route says so ({@link requireScope}), and those routes must be able to look up
  * what a value refers to.
  */
-export const rightsOfScope: Readonly<Record<KeyScope, readonly Right[]>> = {
+const rightsOfScope: Readonly<Record<KeyScope, readonly Right[]>> = {
   all: ["read", "write", "label", "manage"],
   ingest: ["read", "write", "label"],
   label: ["read", "label"],
@@ -61,7 +61,7 @@ export function can(holder: Holder, right: Right, { id, entityId }: ProjectPlace
 }
 
 /** null: the caller is not in the project's team. */
-export function roleIn({ entities, projectRoles }: Holder, { id, entityId }: ProjectPlace): Role | null {
+function roleIn({ entities, projectRoles }: Holder, { id, entityId }: ProjectPlace): Role | null {
   const membership = entities.find((entity) => entity.id === entityId)
   if (membership === undefined) return null
   return (id === null ? undefined : projectRoles.get(id)) ?? membership.role

@@ -283,7 +283,7 @@ export class Gateway {
 /** The project of a checkpoint is charged for its use, unless the request names another. @throws {HeddleError} 403. */
 function requireCharged(caller: Caller, { projectId: id, entity }: NonNullable<ServedModel["trained"]>): void {
   const entityId = ownTeam(caller, entity)?.id ?? ""
-  requireRight(caller, caller.right, { id, entityId, name: `${entity}'s checkpoint` })
+  requireRight(caller, caller.right, { id, entityId, name: entity })
 }
 
 function usageOwner(

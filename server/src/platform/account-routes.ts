@@ -133,9 +133,14 @@ export async function requireUser(database: CatalogDatabase, username: string): 
 }
 
 export async function readUser(database: CatalogDatabase, id: string): Promise<User> {
+  return toWireUser(await readAccount(database, id))
+}
+
+/** @throws {HeddleError} `not_found`. */
+export async function readAccount(database: CatalogDatabase, id: string): Promise<Account> {
   const account = await findAccount(database, id)
   if (account === null) throw new HeddleError("not_found", `no user with id ${id}`)
-  return toWireUser(account)
+  return account
 }
 
 export function toWireUser(account: Account): User {

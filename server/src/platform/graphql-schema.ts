@@ -176,7 +176,7 @@ async function readProjects(context: RunContext, { entityName, after, first }: P
   })
   const edges = found.slice(0, limit).map(({ id, name, createdAt }) => ({
     cursor: internalProjectId(id),
-    node: { ...describeProject(id, name, entity), ...fieldsOf(context, id), createdAt: createdAt.toISOString() },
+    node: { ...describeProject(id, name, entity), ...projectFields(context, id), createdAt: createdAt.toISOString() },
   }))
   return { edges, pageInfo: { hasNextPage: found.length > limit, endCursor: edges.at(-1)?.cursor ?? null } }
 }

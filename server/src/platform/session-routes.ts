@@ -117,7 +117,7 @@ export function sessionRoutes({ database, sessions, cookie, limits }: SessionDep
       ...shared,
       method: "DELETE",
       path: "/v1/session",
-      access: { right: "manage", of: "account" },
+      access: { right: "read", of: "account" },
       summary: "Sign this browser out",
       schemas: {},
       refusals: ["404"],

@@ -1,22 +1,28 @@
-/** Teams and who belongs to them: everybody sees their own teams, an administrator all and changes them. */
-import { teamIds } from "../access/can.ts"
+/** Teams and who belongs to them: everybody sees their own teams, administrators of a team decide about it, those of the server about all. */
+import { ownTeam, teamIds } from "../access/can.ts"
 import { HeddleError } from "../errors.ts"
+import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
 import {
   type Account,
   addMember,
   createEntity,
+  createServiceAccount,
   findEntity,
   listMembers,
   listTeams,
   type MemberRecord,
   removeMember,
+  removeUser,
+  setTeamRole,
   type TeamRecord,
 } from "../storage/catalog/accounts.ts"
 import { audited, type AuditEntry } from "../storage/catalog/audit-logs.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import type { Role } from "../wire/platform/access.ts"
 import {
   addMemberBody,
+  createServiceAccountBody,
   createTeamBody,
   listOf,
   memberParams,
@@ -25,11 +31,13 @@ import {
   type TeamMember,
   teamMember,
   teamParams,
+  updateMemberBody,
   user,
 } from "../wire/platform/account.ts"
-import { readUser, requireUser } from "./account-routes.ts"
+import { readAccount, readUser, requireUser } from "./account-routes.ts"
 import type { AccountDependencies } from "./api-key-routes.ts"
-import { visibleTeam } from "./visible-team.ts"
+import { memberOf } from "./project-role-routes.ts"
+import { managedTeam, visibleTeam } from "./visible-team.ts"
 
 const shared = { dialect: "openai", tag: "Accounts" } as const
 
@@ -45,7 +53,8 @@ export function teamRoutes({ database, invalidate }: AccountDependencies): Route
       response: listOf(team),
       handle: async ({ principal }) => {
         const ids = principal.isAdmin ? null : teamIds(principal)
-        return { object: "list", data: (await listTeams(database, ids)).map(toWireTeam) }
+        const teams = await listTeams(database, ids)
+        return { object: "list", data: teams.map((one) => toWireTeam(one, ownTeam(principal, one.name)?.role ?? null)) }
       },
     }),
     route({
@@ -79,7 +88,7 @@ export function teamRoutes({ database, invalidate }: AccountDependencies): Route
           return made
         })
         invalidate()
-        return toWireTeam({ id, name })
+        return toWireTeam({ id, name }, "admin")
       },
     }),
     route({
@@ -91,10 +100,15 @@ export function teamRoutes({ database, invalidate }: AccountDependencies): Route
       schemas: { params: teamParams, body: addMemberBody },
       response: user,
       handle: async ({ params, body, principal }) => {
-        const [entityId, account] = await teamAndUser(database, params.team, body.username)
+        const entityId = await findEntity(database, params.team)
+        if (entityId === null) throw new HeddleError("not_found", `no team "${params.team}"`)
+        const account = await requireUser(database, body.username)
+        if (account.isServiceAccount) {
+          throw new HeddleError("conflict", `${account.username} is a service account, which is in its own team alone`)
+        }
         await audited(database, principal, async (transaction, record) => {
-          if (!(await addMember(transaction, account.userId, entityId, "member"))) return
-          await record(membershipEntry("team.member_added", params.team, account))
+          if (!(await addMember(transaction, account.userId, entityId, body.role))) return
+          await record(membershipEntry("team.member_added", params.team, account, { role: body.role }))
         })
         invalidate()
         return readUser(database, account.userId)
@@ -102,50 +116,124 @@ export function teamRoutes({ database, invalidate }: AccountDependencies): Route
     }),
     route({
       ...shared,
+      method: "POST",
+      path: `${ofTeam}/members/:username`,
+      access: { right: "manage", of: "team path.team" },
+      summary: "Give a member another role in the team",
+      schemas: { params: memberParams, body: updateMemberBody },
+      response: teamMember,
+      handle: async ({ params, body: { role }, principal }) => {
+        const { id, member, account } = await managedMember(database, principal, params)
+        if (account.defaultEntity.id === id) throw new HeddleError("conflict", roleStays(account, params.team))
+        await audited(database, principal, async (transaction, record) => {
+          if (!(await setTeamRole(transaction, member.userId, id, role))) return
+          await record(membershipEntry("team.member_updated", params.team, account, { role, before: member.role }))
+        })
+        invalidate()
+        return toWireMember({ ...member, role })
+      },
+    }),
+    route({
+      ...shared,
       method: "DELETE",
-      path: "/v1/organization/teams/:team/members/:username",
-      access: "admin",
-      summary: "Take a user out of a team",
+      path: `${ofTeam}/members/:username`,
+      access: { right: "manage", of: "team path.team" },
+      summary: "Take a user out of a team; its service account is removed for good",
       schemas: { params: memberParams },
       response: user,
       handle: async ({ params, principal }) => {
-        const [entityId, account] = await teamAndUser(database, params.team, params.username)
-        if (account.defaultEntity.id === entityId) {
+        const { id, account } = await leavingMember(database, principal, params)
+        if (account.defaultEntity.id === id && !account.isServiceAccount) {
           throw new HeddleError(
             "conflict",
             `"${params.team}" is the default entity of ${params.username} and stays theirs`,
           )
         }
         await audited(database, principal, async (transaction, record) => {
-          if (!(await removeMember(transaction, account.userId, entityId))) return
-          await record(membershipEntry("team.member_removed", params.team, account))
+          const isGone = account.isServiceAccount
+            ? await removeUser(transaction, account)
+            : await removeMember(transaction, account.userId, id)
+          if (isGone) await record(membershipEntry("team.member_removed", params.team, account))
         })
         invalidate()
-        return readUser(database, account.userId)
+        const left = await readUser(database, account.userId)
+        // In which other teams the user is concerns nobody in this one.
+        return principal.isAdmin ? left : { ...left, entities: [] }
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: `${ofTeam}/service_accounts`,
+      access: { right: "manage", of: "team path.team" },
+      summary: "Make an account for a program, which may do in the team what a member may",
+      schemas: { params: teamParams, body: createServiceAccountBody },
+      response: teamMember,
+      handle: async ({ params, body, principal }) => {
+        const { id: entityId, name: teamName } = await managedTeam(database, principal, params.team)
+        const username = `${body.name}@${teamName}`
+        const member = await audited(database, principal, async (transaction, record) => {
+          const userId = await createServiceAccount(transaction, username, entityId)
+          if (userId === null) throw new HeddleError("conflict", `there is a service account "${username}" already`)
+          const details = { username, role: "service_account" }
+          await record({ type: "team.member_added", team: teamName, resourceId: userId, details })
+          return { userId, username, role: "service_account", isDisabled: false } as const
+        })
+        return toWireMember(member)
       },
     }),
   ]
 }
 
-const toWireTeam = ({ id, name }: TeamRecord): Team => ({ id, object: "organization.team", name })
+const ofTeam = "/v1/organization/teams/:team"
 
-const toWireMember = ({ userId, username, isDisabled }: MemberRecord): TeamMember => ({
+const roleStays = ({ username, isServiceAccount }: Account, name: string) =>
+  isServiceAccount
+    ? `${username} is a service account and stays one; make another, or give it a role in a project`
+    : `"${name}" is the default entity of ${username}, who stays its administrator`
+
+/** A member whom the caller decides about. @throws {HeddleError} `not_found`, `forbidden`. */
+async function managedMember(
+  database: CatalogDatabase,
+  principal: Principal,
+  { team: name, username }: { team: string; username: string },
+) {
+  const found = await managedTeam(database, principal, name)
+  const member = await memberOf(database, found, username)
+  return { id: found.id, member, account: await readAccount(database, member.userId) }
+}
+
+/** As {@link managedMember}; for an administrator of the server also a user who is no member any more. */
+async function leavingMember(
+  database: CatalogDatabase,
+  principal: Principal,
+  params: { team: string; username: string },
+): Promise<{ id: string; account: Account }> {
+  if (!principal.isAdmin) return managedMember(database, principal, params)
+  const { id } = await managedTeam(database, principal, params.team)
+  return { id, account: await requireUser(database, params.username) }
+}
+
+const toWireTeam = ({ id, name }: TeamRecord, role: Role | null): Team => ({
+  id,
+  object: "organization.team",
+  name,
+  role,
+})
+
+const toWireMember = ({ userId, username, role, isDisabled }: MemberRecord): TeamMember => ({
   id: userId,
   object: "organization.team.member",
   username,
+  role,
   disabled: isDisabled,
 })
 
 function membershipEntry(
-  type: "team.member_added" | "team.member_removed",
+  type: "team.member_added" | "team.member_removed" | "team.member_updated",
   teamName: string,
   { userId, username }: Account,
+  details: Readonly<Record<string, string>> = {},
 ): AuditEntry {
-  return { type, team: teamName, resourceId: userId, details: { username } }
-}
-
-async function teamAndUser(database: CatalogDatabase, teamName: string, username: string): Promise<[string, Account]> {
-  const entityId = await findEntity(database, teamName)
-  if (entityId === null) throw new HeddleError("not_found", `no team "${teamName}"`)
-  return [entityId, await requireUser(database, username)]
+  return { type, team: teamName, resourceId: userId, details: { username, ...details } }
 }

@@ -1,5 +1,5 @@
 /** The team that a request names, for those who may see it. */
-import { ownTeam } from "../access/can.ts"
+import { ownTeam, requireRight } from "../access/can.ts"
 import { HeddleError } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import { findEntity, type TeamRecord } from "../storage/catalog/accounts.ts"
@@ -12,4 +12,11 @@ export async function visibleTeam(database: CatalogDatabase, principal: Principa
   const id = principal.isAdmin ? await findEntity(database, name) : null
   if (id === null) throw new HeddleError("not_found", `no team "${name}" that you belong to`)
   return { id, name }
+}
+
+/** A team whose members the caller decides about: an administrator's of it or of the server. @throws {HeddleError} besides, `forbidden`. */
+export async function managedTeam(database: CatalogDatabase, principal: Principal, name: string): Promise<TeamRecord> {
+  const team = await visibleTeam(database, principal, name)
+  if (!principal.isAdmin) requireRight(principal, "manage", { id: null, entityId: team.id, name })
+  return team
 }

@@ -23,7 +23,7 @@ export function feedbackRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/feedback/create",
-      access: { right: "label", of: "project body.project_id" },
+      access: { right: "label", of: "project body.project_id", ingest: true },
       summary: "Attach feedback to something by its ref",
       schemas: {},
       rawBody: true,
@@ -37,7 +37,7 @@ export function feedbackRoutes(dependencies: EvaluationDependencies): Route[] {
     route({
       ...shared,
       path: "/feedback/batch/create",
-      access: { right: "label", of: "project body.batch[].project_id" },
+      access: { right: "label", of: "project body.batch[].project_id", ingest: true },
       summary: "Attach many pieces of feedback: all of them or none",
       schemas: {},
       rawBody: true,

@@ -24,6 +24,7 @@ export const exampleNames = {
   username: "ada",
   userId: "5c2f3f57-8b0e-4a52-9f1e-0d8f6c1b2a31",
   apiKeyId: "9d1f7e64-22a0-4f5d-b9d5-6a0f0f4c7e52",
+  invitationId: "e4b2a9d7-1c3f-4e86-9b5d-2f7c8a6d0e19",
   sessionId: "c0a8e7b1-6d2f-4c19-8d3e-7b5a4f9e1c63",
   modelName: "agent-001",
   modelId: "7a6d5c4b-3e2f-4a1b-8c9d-0e1f2a3b4c74",

@@ -51,11 +51,14 @@ import * as textCompletion from "../../wire/inference/text-completion.ts"
 import * as tokenize from "../../wire/inference/tokenize.ts"
 import * as inferenceUsage from "../../wire/inference/usage.ts"
 import * as jsonValue from "../../wire/json-value.ts"
+import * as access from "../../wire/platform/access.ts"
 import * as account from "../../wire/platform/account.ts"
 import * as auditLog from "../../wire/platform/audit-log.ts"
 import * as file from "../../wire/platform/file.ts"
 import * as graphql from "../../wire/platform/graphql.ts"
+import * as invitation from "../../wire/platform/invitation.ts"
 import * as projectList from "../../wire/platform/project-list.ts"
+import * as projectRole from "../../wire/platform/project-role.ts"
 import * as quota from "../../wire/platform/quota.ts"
 import * as refusedRequest from "../../wire/platform/refused-request.ts"
 import * as run from "../../wire/platform/run.ts"
@@ -128,11 +131,14 @@ const modules: readonly (readonly [prefix: string, exported: Exports])[] = [
   ["", textCompletion],
   ["", tokenize],
   ["", inferenceUsage],
+  ["", access],
   ["", account],
   ["", auditLog],
   ["", file],
   ["", graphql],
+  ["", invitation],
   ["", projectList],
+  ["", projectRole],
   ["", quota],
   ["", refusedRequest],
   ["", run],

@@ -88,6 +88,23 @@ export async function createUser(database: CatalogDatabase, user: NewUser): Prom
   })
 }
 
+/** The account of a program, in this team alone. null: the username is taken. */
+export async function createServiceAccount(
+  database: CatalogDatabase,
+  username: string,
+  entityId: string,
+): Promise<string | null> {
+  const row = await database
+    .insertInto("users")
+    .values({ username, default_entity_id: entityId, is_admin: false, is_service_account: true })
+    .onConflict((on) => on.column("username").doNothing())
+    .returning("id")
+    .executeTakeFirst()
+  if (row === undefined) return null
+  await addMember(database, row.id, entityId, "service_account")
+  return row.id
+}
+
 /** false: the user was a member already. */
 export async function addMember(
   database: CatalogDatabase,
@@ -166,6 +183,18 @@ export async function removeUser(database: CatalogDatabase, { userId, defaultEnt
       .executeTakeFirst()
     return isDisabled || left.numDeletedRows > 0 || revoked.numUpdatedRows > 0
   })
+}
+
+/** Ids of the service accounts of these teams. */
+export async function listServiceAccounts(database: CatalogDatabase, entityIds: readonly string[]): Promise<string[]> {
+  if (entityIds.length === 0) return []
+  const rows = await database
+    .selectFrom("users")
+    .select("id")
+    .where("is_service_account", "=", true)
+    .where("default_entity_id", "in", entityIds)
+    .execute()
+  return rows.map(({ id }) => id)
 }
 
 export interface TeamRecord {

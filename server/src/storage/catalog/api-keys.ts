@@ -110,21 +110,24 @@ export async function storeKeyUse(database: CatalogDatabase, uses: ReadonlyMap<s
     where k.id = u.id and (k.last_used_at is null or k.last_used_at < u.used_at)`.execute(database)
 }
 
-/** Live keys of one user, or of all when `userId` is null; oldest first. */
-export async function listApiKeys(database: CatalogDatabase, userId: string | null): Promise<ApiKeyRecord[]> {
+/** Live keys of these users, or of all when `userIds` is null; oldest first. */
+export async function listApiKeys(
+  database: CatalogDatabase,
+  userIds: readonly string[] | null,
+): Promise<ApiKeyRecord[]> {
   const query = liveKeys(database).orderBy("api_keys.created_at").orderBy("api_keys.id")
-  const rows = await (userId === null ? query : query.where("api_keys.user_id", "=", userId)).execute()
+  const rows = await (userIds === null ? query : query.where("api_keys.user_id", "in", userIds)).execute()
   return rows.map(toRecord)
 }
 
-/** The key that was revoked now. null: no live key has this id, or it is not `userId`'s. */
+/** The key that was revoked now. null: no live key has this id, or it is not of one of `userIds`. */
 export async function revokeApiKey(
   database: CatalogDatabase,
   id: string,
-  userId: string | null,
+  userIds: readonly string[] | null,
 ): Promise<ApiKeyRecord | null> {
   const query = liveKeys(database).where("api_keys.id", "=", id)
-  const key = await (userId === null ? query : query.where("api_keys.user_id", "=", userId)).executeTakeFirst()
+  const key = await (userIds === null ? query : query.where("api_keys.user_id", "in", userIds)).executeTakeFirst()
   if (key === undefined) return null
   const { numUpdatedRows } = await database
     .updateTable("api_keys")

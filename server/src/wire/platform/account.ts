@@ -1,6 +1,7 @@
 /** Users, teams and API keys. No public service has these calls in the open; the shape is ours. */
 import { z } from "zod"
 import { boundedList } from "../bounded-list.ts"
+import { keyScope, memberRole, role } from "./access.ts"
 import { reservedNames } from "./reserved-names.ts"
 
 /** Names appear in `<entity>/<project>/<name>`. */
@@ -39,25 +40,38 @@ export const createUserBody = z.object({
 })
 
 export const createTeamBody = z.object({ name: newEntityName })
-export const team = z.object({ id: z.uuid(), object: z.literal("organization.team"), name: z.string() })
+export const team = z.object({
+  id: z.uuid(),
+  object: z.literal("organization.team"),
+  name: z.string(),
+  /** Of the caller; null: an administrator of the server who is not in the team. */
+  role: role.nullable(),
+})
 
 /** Of another member one learns no more than this: the other teams of theirs are not shown. */
 export const teamMember = z.object({
   id: z.uuid(),
   object: z.literal("organization.team.member"),
   username: z.string(),
+  role,
   /** While true, the user's keys are refused. */
   disabled: z.boolean(),
 })
 export const teamParams = z.object({ team: z.string() })
 export const memberParams = z.object({ team: z.string(), username: z.string() })
-export const addMemberBody = z.object({ username: z.string() })
+export const addMemberBody = z.object({ username: z.string(), role: memberRole.default("member") })
+export const updateMemberBody = z.object({ role: memberRole })
+
+/** Of the account, `ci` in `ci@research`: no user or team has an `@` in its name. */
+export const createServiceAccountBody = z.object({ name: entityName })
 
 export const apiKey = z.object({
   id: z.uuid(),
   object: z.literal("organization.api_key"),
   name: z.string(),
   username: z.string(),
+  /** What the key may be used for at most. */
+  scope: keyScope,
   /** `…` and the last four characters. */
   redacted_value: z.string(),
   created_at: z.iso.datetime(),
@@ -78,8 +92,9 @@ export const createApiKeyBody = z.object({
     .min(1)
     .max(128)
     .regex(/^\P{Cc}*$/u, "no control characters"),
-  /** An administrator may make a key for somebody else. */
+  /** An administrator may make a key for somebody else, and one of a team for its service accounts. */
   username: z.string().optional(),
+  scope: keyScope.default("all"),
   /** When the key ends; without it, not before it is revoked. */
   expires_at: z.iso.datetime({ offset: true }).nullish(),
 })

@@ -700,9 +700,10 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
     body: { username },
     status: 403,
   })),
-  "DELETE /v1/organization/teams/:team/members/:username": write(({ entity: team, username }) => ({
+  "DELETE /v1/organization/teams/:team/members/:username": remove(({ entity: team, username }) => ({
     params: { team, username },
-    status: 403,
+    // Of one's own entity everybody stays a member.
+    status: 409,
   })),
   "GET /metrics": read(admin),
   "GET /v1/organization/audit_logs": read(({ entity, userId }) => ({
@@ -713,6 +714,34 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   "POST /v1/projects": write(({ entity, project: name }) => ({ body: { entity, name } })),
   "DELETE /v1/projects/:entity/:project": erase(({ entity, project }) => ({ params: { entity, project } })),
   "GET /v1/refused-requests": { ...read(() => ({})), repeatsRequests: true },
+  "GET /v1/projects/:entity/:project/roles": read((h) => ({ params: v2(h) })),
+  // The team that has a user's name is that user's own.
+  "PUT /v1/projects/:entity/:project/roles/:username": write((h) => ({
+    params: { ...v2(h), username: h.username },
+    body: { role: "admin" },
+  })),
+  "DELETE /v1/projects/:entity/:project/roles/:username": write((h) => ({
+    params: { ...v2(h), username: h.username },
+  })),
+  "POST /v1/organization/teams/:team/members/:username": write(({ entity: team, username }) => ({
+    params: { team, username },
+    body: { role: "viewer" },
+    status: 409,
+  })),
+  "POST /v1/organization/teams/:team/service_accounts": write(({ entity: team }) => ({
+    params: { team },
+    body: { name: `bot-${++calls}` },
+  })),
+  "POST /v1/organization/teams/:team/invitations": write(({ entity: team }) => ({
+    params: { team },
+    body: { role: "viewer" },
+  })),
+  "GET /v1/organization/teams/:team/invitations": read(({ entity: team }) => ({ params: { team } })),
+  "DELETE /v1/organization/teams/:team/invitations/:invitation_id": remove((h) => ({
+    params: { team: h.entity, invitation_id: h.invitationId },
+  })),
+  "POST /v1/organization/invitations/accept": write(() => ({ body: { token: "of nobody" }, status: 401 })),
+  "POST /v1/sign-up": write(({ username }) => ({ body: { token: "of nobody", username }, status: 401 })),
   "POST /v1/session": write(() => ({ headers: ownPage, body: { api_key: "of nobody" }, status: 401 })),
   "POST /v1/session/token": write(() => ({ headers: ownPage, body: { token: "of nobody" }, status: 401 })),
   "GET /v1/session": read(() => ({})),

@@ -42,6 +42,7 @@ export async function fillTeam(opened: EvaluationApp, caller: EvaluationCaller) 
   const { session } = await must<{ session: { id: string } }>(
     caller.post("/v1/session", { api_key: caller.key }, ownPage),
   )
+  const invitation = await post<{ id: string }>(`/v1/organization/teams/${entity}/invitations`, { role: "viewer" })
   const modelName = name("trained")
   const model = await post<{ id: string }>("/v1/preview/models", {
     project,
@@ -238,6 +239,7 @@ export async function fillTeam(opened: EvaluationApp, caller: EvaluationCaller) 
     userId: me.id,
     apiKeyId: key.id,
     sessionId: session.id,
+    invitationId: invitation.id,
     modelName,
     modelId: model.id,
     jobId: job.id,

@@ -4,6 +4,7 @@ import type { Meanings } from "./meanings.ts"
 export const platformMeanings: Meanings = {
   requests: {
     api_key_id: "Id of a key.",
+    invitation_id: "Id of an invitation.",
     api_key: "A key, whose rights the session gets.",
     token: "The token, as it was given out.",
     session_id: "Id of a session.",
@@ -28,6 +29,8 @@ export const platformMeanings: Meanings = {
   schemas: {
     "ApiKey, CreatedApiKey": {
       username: "User whose key it is.",
+      scope:
+        "What the key may be used for at most: `all`; `ingest`, sending what a program logs; `read`; `label`, reading and labelling.",
       redacted_value: "`…` and the last four characters of the key.",
       expires_at: "When the key ends; null: not before it is revoked.",
       last_used_at: "When a request last came with the key, to the minute; null: never.",
@@ -52,9 +55,34 @@ export const platformMeanings: Meanings = {
     },
     CreateApiKeyBody: {
       name: "What the key is for, such as `laptop`.",
-      username: "User whose key it will be; absent: your own. Only an administrator makes keys for others.",
+      username:
+        "User whose key it will be; absent: your own. An administrator of a team makes keys for its service accounts, one of the server for everybody.",
+      scope:
+        "What the key may be used for at most: `all`; `ingest`, sending what a program logs; `read`; `label`, reading and labelling.",
       expires_at: "When the key ends, ISO 8601; absent: not before it is revoked.",
     },
+    "AddMemberBody, UpdateMemberBody": {
+      role: "`admin` decides about members and invitations, `member` reads and writes, `annotator` reads and labels, `viewer` reads.",
+    },
+    CreateInvitationBody: {
+      role: "What the invited person will be in the team.",
+      expires_at: "When the invitation ends, ISO 8601; absent: in a week.",
+    },
+    "CreatedInvitation, Invitation": {
+      team: "Name of the team.",
+      role: "What the invited person will be in the team.",
+      invited_by: "User who invites.",
+      expires_at: "When the invitation ends.",
+    },
+    CreatedInvitation: { token: "Lets one person in; shown only in this answer." },
+    ProjectRole: {
+      role: "What counts in the project.",
+      team_role: "What the member is in the team; it counts in each project that gives the member no other role.",
+    },
+    ProjectRoleBody: { role: "What the member is to be in the project." },
+    SignedUp: { user: "The new user.", api_key: "A key of the new user." },
+    Team: { role: "What you are in the team; null: an administrator of the server who is not in it." },
+    TeamMember: { role: "What the member is in the team." },
     CreateProjectBody: { name: "Name of the project, one in its entity." },
     CreateTeamBody: { name: "Name of the team, which no user or team has yet." },
     CreateUserBody: { teams: "Teams to join; they must exist." },

@@ -128,11 +128,13 @@ export const platformOperations: Operations = {
     description: "Why a client does not get in: the status, the code and the message of each refusal.",
   },
   "POST /v1/organization/api_keys": {
-    description: "Keep `value`: the server stores only its hash.",
-    example: ({ username }) => ({ body: { name: "laptop", username } }),
+    description:
+      "Keep `value`: the server stores only its hash. `scope` narrows what the user may do, and never widens it.",
+    example: ({ username }) => ({ body: { name: "laptop", username, scope: "read" } }),
   },
   "GET /v1/organization/api_keys": {
-    description: "Your own, of an administrator everybody's. Keys themselves are not shown.",
+    description:
+      "Your own and those of service accounts of teams that you administer; of an administrator of the server everybody's. Keys themselves are not shown.",
   },
   "DELETE /v1/organization/api_keys/:api_key_id": {
     description: "The next request with it is answered 401.",
@@ -163,8 +165,53 @@ export const platformOperations: Operations = {
     example: () => ({ body: { name: "research" } }),
   },
   "POST /v1/organization/teams/:team/members": {
-    description: "A member may read, write and delete everything of the team.",
-    example: ({ entity: team, username }) => ({ params: { team }, body: { username } }),
+    description:
+      "`role` says what the user may do there; without it `member`. An administrator of the team invites instead, as names of users are not shown to other teams.",
+    example: ({ entity: team, username }) => ({ params: { team }, body: { username, role: "viewer" } }),
+  },
+  "POST /v1/organization/teams/:team/members/:username": {
+    description: "It counts from the next request on. A role that the member has in one project stays.",
+    example: ({ entity: team, username }) => ({ params: { team, username }, body: { role: "annotator" } }),
+  },
+  "POST /v1/organization/teams/:team/service_accounts": {
+    description:
+      "Its name is `<name>@<team>`. Make a key for it with `/v1/organization/api_keys`; it is listed among the members, and removed as one.",
+    example: ({ entity: team }) => ({ params: { team }, body: { name: "ci" } }),
+  },
+  "POST /v1/organization/teams/:team/invitations": {
+    description:
+      "Send `token` to one person: `/v1/sign-up` makes a user with it, and a user joins with `/v1/organization/invitations/accept`.",
+    example: ({ entity: team }) => ({ params: { team }, body: { role: "annotator" } }),
+  },
+  "GET /v1/organization/teams/:team/invitations": {
+    description: "Accepted, ended and expired ones are not in the list. Tokens are not shown.",
+    example: ({ entity: team }) => ({ params: { team } }),
+  },
+  "DELETE /v1/organization/teams/:team/invitations/:invitation_id": {
+    description: "Its token lets nobody in any more.",
+    example: ({ entity: team, invitationId: invitation_id }) => ({ params: { team, invitation_id } }),
+  },
+  "POST /v1/organization/invitations/accept": {
+    description:
+      "A token that was accepted, has ended or was never made is 401. Who is in the team already keeps the role there.",
+    example: () => ({ body: { token: "the-token-of-the-invitation" } }),
+  },
+  "POST /v1/sign-up": {
+    description:
+      "Needs no key: the token is the permission. Keep `api_key.value`, which is shown only now. A username that is taken is 422, and the token stays good.",
+    example: () => ({ body: { token: "the-token-of-the-invitation", username: "grace" } }),
+  },
+  "GET /v1/projects/:entity/:project/roles": {
+    description: "Every member of the team, with the role that counts in the project.",
+    example: ({ entity, project }) => ({ params: { entity, project } }),
+  },
+  "PUT /v1/projects/:entity/:project/roles/:username": {
+    description: "It may be more or less than the role in the team. Who is no member gets no role.",
+    example: ({ entity, project, username }) => ({ params: { entity, project, username }, body: { role: "viewer" } }),
+  },
+  "DELETE /v1/projects/:entity/:project/roles/:username": {
+    description: "Leaving the team ends the role too.",
+    example: ({ entity, project, username }) => ({ params: { entity, project, username } }),
   },
   "DELETE /v1/organization/teams/:team/members/:username": {
     description: "What the user stored there stays the team's.",
