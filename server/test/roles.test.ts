@@ -165,6 +165,14 @@ describe("scopes of keys", () => {
       caller.post("/graphql", { query: '{ project(name: "p", entityName: "labs") { name runCount } }' })
     expect((await ask(lead)).body).toEqual({ data: { project: { name: "p", runCount: 0 } } })
     expect((await ask(ingest)).body).toEqual({ data: { project: { name: "p", runCount: null } } })
+    const query = `mutation($config: JSONString) {
+      upsertBucket(input: { entityName: "labs", modelName: "runs", name: "r", config: $config }) { bucket { name config } }
+    }`
+    const variables = { config: '{"lr": {"value": 1}}' }
+    const upserted = async (caller: Caller) => (await caller.post("/graphql", { query, variables })).body
+    const bucket = (config: string | null) => ({ data: { upsertBucket: { bucket: { name: "r", config } } } })
+    expect(await upserted(ingest)).toEqual(bucket(null))
+    expect(await upserted(lead)).toEqual(bucket(variables.config))
   })
 
   test("the list shows scope, end and last use", async () => {
@@ -187,7 +195,7 @@ describe("service accounts", () => {
   test("given one, its key writes in its team, opens no browser, and ends with it", async () => {
     const made = await must<{ username: string; role: string }>(lead.post(`${team}/service_accounts`, { name: "ci" }))
     expect(made).toMatchObject({ username: "ci@labs", role: "service_account" })
-    expect((await lead.post(`${team}/service_accounts`, { name: "ci" })).status).toBe(409)
+    expect(await lead.post(`${team}/service_accounts`, { name: "ci" })).toMatchObject({ status: 200, body: made })
     const { value } = await must<{ value: string }>(
       lead.post("/v1/organization/api_keys", { name: "ci", username: "ci@labs" }),
     )
@@ -201,6 +209,7 @@ describe("service accounts", () => {
     expect((await opened.acme.post("/v1/organization/api_keys", { name: "x", username: "ci@labs" })).status).toBe(403)
     await must(lead.delete(`${team}/members/ci@labs`))
     expect((await publish(program)).status).toBe(401)
+    expect((await lead.post(`${team}/service_accounts`, { name: "ci" })).status).toBe(409)
   })
 })
 
@@ -263,6 +272,15 @@ test("every change of roles and invitations is in the record of changes", async 
       "team.member_updated",
     ]),
   )
+})
+
+test("given a hundred open invitations, the next is refused until one ends", async () => {
+  const made = []
+  for (let count = 0; count < 100; count += 1)
+    made.push(await must<{ id: string }>(lead.post(`${team}/invitations`, {})))
+  expect(await lead.post(`${team}/invitations`, {})).toMatchObject({ status: 409 })
+  for (const { id } of made) await must(lead.delete(`${team}/invitations/${id}`))
+  expect((await lead.post(`${team}/invitations`, {})).status).toBe(200)
 })
 
 test("given a catalog from before roles, members write as before and everybody decides about the own entity", async () => {

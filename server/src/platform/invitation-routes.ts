@@ -36,6 +36,8 @@ interface InvitationDependencies extends AccountDependencies {
 
 const shared = { dialect: "openai", tag: "Accounts" } as const
 const ofTeam = "/v1/organization/teams/:team/invitations"
+/** Of one team. */
+const mostOpen = 100
 const weekMs = 7 * 24 * 60 * 60 * 1000
 
 export function invitationRoutes({ database, invalidate, limits }: InvitationDependencies): Route[] {
@@ -55,6 +57,10 @@ export function invitationRoutes({ database, invalidate, limits }: InvitationDep
         const token = randomBytes(32).toString("base64url")
         const made = { sha256: hashOfKey(token), entityId, role: body.role, invitedBy: principal.userId, expiresAt }
         const record = await audited(database, principal, async (transaction, entry) => {
+          if ((await listInvitations(transaction, entityId)).length >= mostOpen) {
+            const message = `"${params.team}" has ${mostOpen} open invitations already; end those that nobody will accept`
+            throw new HeddleError("conflict", message)
+          }
           const stored = await createInvitation(transaction, made)
           await entry({ type: "invitation.created", ...entryOf(stored), details: { role: stored.role } })
           return stored

@@ -9,7 +9,9 @@ import {
   createEntity,
   createServiceAccount,
   findEntity,
+  findUserByName,
   listMembers,
+  listServiceAccounts,
   listTeams,
   type MemberRecord,
   removeMember,
@@ -166,26 +168,39 @@ export function teamRoutes({ database, invalidate }: AccountDependencies): Route
       method: "POST",
       path: `${ofTeam}/service_accounts`,
       access: { right: "manage", of: "team path.team" },
-      summary: "Make an account for a program, which may do in the team what a member may",
+      summary: "Make an account for a program, which may do in the team what a member may, or answer the one there is",
       schemas: { params: teamParams, body: createServiceAccountBody },
       response: teamMember,
       handle: async ({ params, body, principal }) => {
         const { id: entityId, name: teamName } = await managedTeam(database, principal, params.team)
         const username = `${body.name}@${teamName}`
-        const member = await audited(database, principal, async (transaction, record) => {
+        await audited(database, principal, async (transaction, record) => {
+          const before = await findUserByName(transaction, username)
+          if (before?.isDisabled === true) {
+            throw new HeddleError(
+              "conflict",
+              `"${username}" was removed, and its name is not free again; choose another`,
+            )
+          }
+          if (before !== null) return
+          if ((await listServiceAccounts(transaction, [entityId])).length >= mostServiceAccounts) {
+            const message = `"${teamName}" has made ${mostServiceAccounts} service accounts, removed ones included, and can make no more`
+            throw new HeddleError("conflict", message)
+          }
           const userId = await createServiceAccount(transaction, username, entityId)
-          if (userId === null) throw new HeddleError("conflict", `there is a service account "${username}" already`)
+          if (userId === null) throw new HeddleError("conflict", `"${username}" is being made; ask again`)
           const details = { username, role: "service_account" }
           await record({ type: "team.member_added", team: teamName, resourceId: userId, details })
-          return { userId, username, role: "service_account", isDisabled: false } as const
         })
-        return toWireMember(member)
+        return toWireMember(await memberOf(database, { id: entityId, name: teamName }, username))
       },
     }),
   ]
 }
 
 const ofTeam = "/v1/organization/teams/:team"
+/** Of one team: their names are never free again. */
+const mostServiceAccounts = 1_000
 
 const roleStays = ({ username, isServiceAccount }: Account, name: string) =>
   isServiceAccount

@@ -21,7 +21,7 @@ import type {
 } from "../../wire/evaluation/dataset-source.ts"
 import type { EvaluationDependencies } from "../dependencies.ts"
 import { checkRange } from "../requests/list-range.ts"
-import { existingProject, ensureProject } from "../../access/project-access.ts"
+import { ensureProject, existingProject, projectIfThere } from "../../access/project-access.ts"
 import { isUuid } from "../../storage/catalog/identifiers.ts"
 import { type AskedLink, type LinkRequest, mostLinks } from "./link-body.ts"
 import { type AskedSource, findSources, type FoundSource } from "./source-lookup.ts"
@@ -34,6 +34,7 @@ export async function linkSources(
   body: LinkRequest,
 ): Promise<z.output<typeof datasetSourcesLinked>> {
   const asked = body.links
+  await projectIfThere(dependencies.database, principal, body.project_id)
   for (const { source } of asked) checkSource(source)
   const project = await ensureProject(dependencies.database, principal, body.project_id)
   const found = await findSources(

@@ -1,5 +1,5 @@
 /** The GraphQL type `Run`. */
-import { can, ownTeam } from "../../access/can.ts"
+import { can, ownTeam, scopeAllows } from "../../access/can.ts"
 import { membersOf, textAt } from "../../json/json-members.ts"
 import { countRunFiles, listRunFiles, type RunFileRecord } from "../../storage/catalog/run-files.ts"
 import { type RunRecord, shownState } from "../../storage/catalog/runs.ts"
@@ -23,7 +23,31 @@ import { once } from "./run-reads.ts"
 const mostSamples = 10_000
 const mostFiles = 1000
 
-export function describeRun(context: RunContext, run: RunRecord) {
+/** What a run has logged. */
+const contentFields = [
+  "config",
+  "summaryMetrics",
+  "wandbConfig",
+  "historyTail",
+  "eventsTail",
+  "historyKeys",
+  "history",
+  "sampledHistory",
+  "parquetHistory",
+  "systemMetrics",
+  "events",
+  "logLines",
+  "files",
+]
+
+/** A key that may only add is told which run it writes, and nothing that is in it. */
+export function describeRun(context: RunContext, run: RunRecord): Record<string, unknown> {
+  const described = wholeRun(context, run)
+  if (scopeAllows(context.principal.scope, { right: "read" })) return described
+  return { ...described, ...Object.fromEntries(contentFields.map((name) => [name, null])) }
+}
+
+function wholeRun(context: RunContext, run: RunRecord) {
   const key = { projectId: run.project_id, runId: run.id }
   const read = <T>(work: (traces: TraceStore) => Promise<T>) => context.reads.read(() => work(context.traces))
   const end = once(() => read((traces) => historyEnd(traces, key)))
