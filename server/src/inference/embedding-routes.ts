@@ -19,7 +19,7 @@ export function embeddingRoutes({ gateway, limits }: InferenceDependencies): Rou
     route({
       method: "POST",
       path: "/v1/embeddings",
-      access: "key",
+      access: { right: "write", of: "model body.model" },
       dialect: "openai",
       summary: "Vectors of texts",
       tag: "Chat",

@@ -49,6 +49,7 @@ export interface Caller {
 
 const ofInput = "project body.variables"
 const ofRun = "run body.variables"
+const ofArtifact = "artifact body.variables"
 
 /** What each root field needs. */
 export const graphqlAccess = {
@@ -65,6 +66,29 @@ export const graphqlAccess = {
   stopRun: { right: "write", of: ofRun },
   deleteRun: { right: "write", of: ofRun },
   deleteFiles: { right: "write", of: ofRun },
+  artifact: { right: "read", of: ofArtifact },
+  artifactCollection: { right: "read", of: ofArtifact },
+  clientIDMapping: { right: "read", of: ofArtifact, ingest: true },
+  createArtifact: { right: "write", of: ofArtifact, ingest: true },
+  createArtifactManifest: { right: "write", of: ofArtifact, ingest: true },
+  updateArtifactManifest: { right: "write", of: ofArtifact, ingest: true },
+  createArtifactFiles: { right: "write", of: ofArtifact, ingest: true },
+  completeMultipartUploadArtifact: { right: "write", of: ofArtifact, ingest: true },
+  commitArtifact: { right: "write", of: ofArtifact, ingest: true },
+  useArtifact: { right: "write", of: ofArtifact },
+  updateArtifact: { right: "write", of: ofArtifact },
+  deleteArtifact: { right: "write", of: ofArtifact },
+  addAliases: { right: "write", of: ofArtifact },
+  deleteAliases: { right: "write", of: ofArtifact },
+  linkArtifact: { right: "write", of: ofArtifact },
+  unlinkArtifact: { right: "write", of: ofArtifact },
+  updateArtifactSequence: { right: "write", of: ofArtifact },
+  updateArtifactPortfolio: { right: "write", of: ofArtifact },
+  moveArtifactSequence: { right: "write", of: ofArtifact },
+  deleteArtifactSequence: { right: "write", of: ofArtifact },
+  deleteArtifactPortfolio: { right: "write", of: ofArtifact },
+  createArtifactCollectionTagAssignments: { right: "write", of: ofArtifact },
+  deleteArtifactCollectionTagAssignments: { right: "write", of: ofArtifact },
 } as const satisfies Record<keyof ReturnType<typeof fieldsOf>, RouteAccess>
 
 /** The root fields, answering for one caller; each asks for the right that it needs before anything else. */

@@ -53,6 +53,7 @@ import * as inferenceUsage from "../../wire/inference/usage.ts"
 import * as jsonValue from "../../wire/json-value.ts"
 import * as access from "../../wire/platform/access.ts"
 import * as account from "../../wire/platform/account.ts"
+import * as artifact from "../../wire/platform/artifact.ts"
 import * as auditLog from "../../wire/platform/audit-log.ts"
 import * as file from "../../wire/platform/file.ts"
 import * as graphql from "../../wire/platform/graphql.ts"
@@ -133,6 +134,7 @@ const modules: readonly (readonly [prefix: string, exported: Exports])[] = [
   ["", inferenceUsage],
   ["", access],
   ["", account],
+  ["", artifact],
   ["", auditLog],
   ["", file],
   ["", graphql],

@@ -1,4 +1,5 @@
 /** `POST /v1/messages` and `/v1/messages/count_tokens`, for base models and every step of trained ones (art-0.5.23 7). */
+import { teamIds } from "../../access/can.ts"
 import type { Gateway } from "../../gateway/gateway.ts"
 import { anthropicErrorBody } from "../../http/error-dialects.ts"
 import { type Route, route } from "../../http/route.ts"
@@ -27,7 +28,7 @@ export function messagesRoutes({ gateway, limits }: InferenceDependencies): Rout
     route({
       method: "POST",
       path: "/v1/messages",
-      access: "key",
+      access: { right: "write", of: "model body.model" },
       dialect: "anthropic",
       summary: "Ask a base model or a checkpoint, in Anthropic's form",
       tag: "Chat",
@@ -59,7 +60,7 @@ function countTokens(gateway: Gateway, maximumBodyBytes: number): Route {
   return route({
     method: "POST",
     path: "/v1/messages/count_tokens",
-    access: "key",
+    access: { right: "read", of: "model body.model" },
     dialect: "anthropic",
     summary: "How many tokens a prompt in Anthropic's form has",
     tag: "Chat",
@@ -67,8 +68,7 @@ function countTokens(gateway: Gateway, maximumBodyBytes: number): Route {
     maximumBodyBytes,
     response: countTokensAnswer,
     handle: async ({ body, exactBody, principal }) => {
-      const entityIds = principal.entities.map(({ id }) => id)
-      const { base } = await gateway.directory.resolve(body.model, entityIds, null)
+      const { base } = await gateway.directory.resolve(body.model, teamIds(principal), null)
       const call = toPromptCall(withExactFields(body, exactBody, exactMessagesFields))
       const { messages, tools, chat_template_kwargs, add_generation_prompt, continue_final_message } = call
       const prompt = { messages, tools, chat_template_kwargs, add_generation_prompt, continue_final_message }

@@ -1,10 +1,10 @@
 /** `POST /v1/responses`, for base models and every step of trained ones, and the answers that it stores (art-0.5.23 6). */
+import { teamIds } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
 import type { Gateway } from "../../gateway/gateway.ts"
-import type { Principal } from "../../http/principal.ts"
 import { type Route, route } from "../../http/route.ts"
 import { parseExact } from "../../json/exact-json.ts"
-import { isProjectOf } from "../../storage/catalog/stored-responses.ts"
+import { findResponsePlace } from "../../storage/catalog/stored-responses.ts"
 import {
   deletedResponse,
   inputItemList,
@@ -26,7 +26,7 @@ import { cancelled, OpenResponses } from "./open-responses.ts"
 import { isStored, ResponseEvents, type ResponseFrame, toResponse, unfinished } from "./response-answer.ts"
 import { toItems } from "./response-items.ts"
 import { exactResponsesFields, toResponsesCall } from "./responses-request.ts"
-import { StoredResponses } from "./stored-responses.ts"
+import { requireRightAt, StoredResponses } from "./stored-responses.ts"
 
 export function responsesRoutes(dependencies: InferenceDependencies): Route[] {
   const stored = new StoredResponses(dependencies.database, dependencies.limits)
@@ -38,7 +38,7 @@ function createRoute({ gateway, limits }: InferenceDependencies, stored: StoredR
   return route({
     method: "POST",
     path: "/v1/responses",
-    access: "key",
+    access: { right: "write", of: "model body.model" },
     dialect: "openai",
     summary: "Ask a base model or a checkpoint, in the form of OpenAI's Responses",
     tag: "Chat",
@@ -50,7 +50,7 @@ function createRoute({ gateway, limits }: InferenceDependencies, stored: StoredR
       const { reply, signal, principal } = context
       const body = withExactFields(context.body, context.exactBody, exactResponsesFields)
       const previous = body.previous_response_id
-      const earlier = previous == null ? [] : await stored.dialogue(entityIdsOf(principal), previous)
+      const earlier = previous == null ? [] : await stored.dialogue(principal, previous)
       const own = toItems(body.input)
       const call = toResponsesCall(body, own, earlier)
       const size = { prompts: 1, choices: 1, maxTokens: call.sampling.max_tokens }
@@ -118,7 +118,7 @@ function cancelRoute({ database }: InferenceDependencies, stored: StoredResponse
   return route({
     method: "POST",
     path: "/v1/responses/:response_id/cancel",
-    access: "key",
+    access: { right: "write", of: "response path.response_id" },
     dialect: "openai",
     summary: "End a response that is being made",
     tag: "Chat",
@@ -126,22 +126,25 @@ function cancelRoute({ database }: InferenceDependencies, stored: StoredResponse
     response: responseAnswer,
     handle: async ({ params: { response_id: id }, principal }) => {
       const making = open.find(id)
-      const entityIds = entityIdsOf(principal)
-      if (making !== null && (await isProjectOf(database, making.projectId, entityIds))) {
+      const place = making && (await findResponsePlace(database, making.projectId, teamIds(principal)))
+      if (making !== null && place !== null) {
+        requireRightAt(principal, place)
         open.cancel(id)
         return unfinished(making.frame, "cancelled")
       }
-      await stored.read(entityIds, id)
+      await stored.read(principal, id)
       throw refused("response_id", `the response "${id}" has ended; DELETE /v1/responses/${id} removes it`)
     },
   })
 }
 
 function storedRoutes(stored: StoredResponses): Route[] {
-  const ofOne = { access: "key", dialect: "openai", tag: "Chat" } as const
+  const ofOne = { dialect: "openai", tag: "Chat" } as const
+  const of = "response path.response_id" as const
   return [
     route({
       ...ofOne,
+      access: { right: "read", of },
       method: "GET",
       path: "/v1/responses/:response_id",
       summary: "Read a stored response",
@@ -149,31 +152,33 @@ function storedRoutes(stored: StoredResponses): Route[] {
       response: responseAnswer,
       handle: async ({ params, query, principal, reply }) => {
         if (query.stream === "true") throw refused("stream", "what has ended is not streamed; leave it out")
-        const { answer } = await stored.read(entityIdsOf(principal), params.response_id)
+        const { answer } = await stored.read(principal, params.response_id)
         reply.type("application/json; charset=utf-8").send(answer)
       },
     }),
     route({
       ...ofOne,
+      access: { right: "write", of },
       method: "DELETE",
       path: "/v1/responses/:response_id",
       summary: "Delete a stored response",
       schemas: { params: responseParams },
       response: deletedResponse,
       handle: async ({ params: { response_id: id }, principal }) => {
-        await stored.delete(entityIdsOf(principal), id)
+        await stored.delete(principal, id)
         return { id, object: "response", deleted: true }
       },
     }),
     route({
       ...ofOne,
+      access: { right: "read", of },
       method: "GET",
       path: "/v1/responses/:response_id/input_items",
       summary: "List what a stored response answered to",
       schemas: { params: responseParams, query: inputItemsQuery },
       response: inputItemList,
       handle: async ({ params, query: { limit, order, after }, principal }) => {
-        const { input } = await stored.read(entityIdsOf(principal), params.response_id)
+        const { input } = await stored.read(principal, params.response_id)
         const all = parseExact(input) as ResponseInputItem[]
         const ordered = order === "asc" ? all : all.toReversed()
         const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1
@@ -184,10 +189,6 @@ function storedRoutes(stored: StoredResponses): Route[] {
       },
     }),
   ]
-}
-
-function entityIdsOf({ entities }: Principal): string[] {
-  return entities.map(({ id }) => id)
 }
 
 function noSuchItem(id: string): HeddleError {

@@ -1,5 +1,7 @@
 /** Answers that requests may go on from (`previous_response_id`): kept with their project, so many and so long as the limits say. */
+import { requireRight, teamIds } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
+import type { Principal } from "../../http/principal.ts"
 import { parseExact } from "../../json/exact-json.ts"
 import type { Limits } from "../../limits.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
@@ -7,6 +9,7 @@ import {
   deleteStoredResponse,
   findStoredResponse,
   insertStoredResponse,
+  type ResponsePlace,
   removeOldestResponses,
   type StoredResponse,
 } from "../../storage/catalog/stored-responses.ts"
@@ -44,24 +47,26 @@ export class StoredResponses {
     if (isTime) await removeOldestResponses(this.#database, projectId, most)
   }
 
-  /** @throws {HeddleError} `not_found`. */
-  async read(entityIds: readonly string[], id: string): Promise<StoredResponse> {
-    const found = await findStoredResponse(this.#database, entityIds, id)
+  /** @throws {HeddleError} `not_found`; `forbidden` without the right that the caller's route names. */
+  async read(principal: Principal, id: string): Promise<StoredResponse> {
+    const found = await findStoredResponse(this.#database, teamIds(principal), id)
     if (found === null) throw this.noSuch(id)
+    requireRightAt(principal, found)
     return found
   }
 
   /** All items of the dialogue until the end of this answer. @throws {HeddleError} `not_found`. */
-  async dialogue(entityIds: readonly string[], id: string): Promise<ResponseInputItem[]> {
-    const found = await findStoredResponse(this.#database, entityIds, id)
+  async dialogue(principal: Principal, id: string): Promise<ResponseInputItem[]> {
+    const found = await findStoredResponse(this.#database, teamIds(principal), id)
     if (found === null) throw this.noSuch(id, "previous_response_id")
     const { output } = parseExact(found.answer) as { output: ResponseInputItem[] }
     return [...(parseExact(found.input) as ResponseInputItem[]), ...output]
   }
 
-  /** @throws {HeddleError} `not_found`. */
-  async delete(entityIds: readonly string[], id: string): Promise<void> {
-    if (!(await deleteStoredResponse(this.#database, entityIds, id))) throw this.noSuch(id)
+  /** @throws {HeddleError} `not_found`, `forbidden`. */
+  async delete(principal: Principal, id: string): Promise<void> {
+    await this.read(principal, id)
+    if (!(await deleteStoredResponse(this.#database, teamIds(principal), id))) throw this.noSuch(id)
   }
 
   noSuch(id: string, param = "response_id"): HeddleError {
@@ -71,4 +76,10 @@ export class StoredResponses {
       "unless they were made with store: false or deleted; send its items as input instead"
     return new HeddleError("not_found", message, { param })
   }
+}
+
+/** @throws {HeddleError} `forbidden`. */
+export function requireRightAt(principal: Principal, place: ResponsePlace): void {
+  const { project_id: id, entity_id: entityId, entity, project } = place
+  requireRight(principal, principal.right, { id, entityId, name: `${entity}/${project}` })
 }

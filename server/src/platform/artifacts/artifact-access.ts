@@ -1,6 +1,6 @@
 /** From what a mutation names to what it may change. Another team's is not told from what is not there. */
+import { type Membership, ownTeam, requireRight } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
-import type { EntityMembership } from "../../http/principal.ts"
 import {
   type ArtifactRecord,
   type CollectionRecord,
@@ -9,11 +9,12 @@ import {
 } from "../../storage/catalog/artifacts.ts"
 import { findProject } from "../../storage/catalog/projects.ts"
 import { workForTeam } from "../../work/work-scope.ts"
+import { requireRightIn } from "../runs/run-access.ts"
 import type { RunContext } from "../runs/run-context.ts"
 import { localId } from "../runs/run-ids.ts"
 import { ownEntities } from "./artifact-node.ts"
 
-/** @throws {HeddleError} `not_found`. */
+/** @throws {HeddleError} `not_found`, `forbidden`. */
 export async function requireArtifact(context: RunContext, id: string): Promise<ArtifactRecord> {
   const local = localId("Artifact", id)
   const artifact = local === null ? null : await findArtifact(context.database, ownEntities(context), local)
@@ -21,6 +22,7 @@ export async function requireArtifact(context: RunContext, id: string): Promise<
     throw new HeddleError("not_found", `no artifact of the id "${id}": it was deleted, or you are not in its team`)
   }
   workForTeam(artifact.entity_id)
+  requireRightIn(context.principal, artifact)
   return artifact
 }
 
@@ -41,8 +43,8 @@ export async function requireState(
 }
 
 /** No name: the caller's default entity. @throws {HeddleError} `not_found`. */
-export function requireEntity({ principal }: RunContext, name: string | null | undefined): EntityMembership {
-  const entity = name ? principal.entities.find((one) => one.name === name) : principal.defaultEntity
+export function requireEntity({ principal }: RunContext, name: string | null | undefined): Membership {
+  const entity = name ? ownTeam(principal, name) : principal.defaultEntity
   if (entity === undefined) {
     const own = principal.entities.map((one) => one.name).join(", ")
     throw new HeddleError("not_found", `no team "${name}", or you are not in it; your teams: ${own}`)
@@ -51,19 +53,25 @@ export function requireEntity({ principal }: RunContext, name: string | null | u
   return entity
 }
 
-/** @throws {HeddleError} `not_found`. */
+/** @throws {HeddleError} `not_found`, `forbidden`. */
 export async function requireProject(
   context: RunContext,
   entityName: string | null | undefined,
   projectName: string | null | undefined,
-): Promise<{ entity: EntityMembership; projectId: string }> {
+): Promise<{ entity: Membership; projectId: string }> {
   const entity = requireEntity(context, entityName)
   const projectId = projectName ? await findProject(context.database, entity.id, projectName) : null
   if (projectId === null) throw new HeddleError("not_found", `no project "${projectName}" in "${entity.name}"`)
+  const { principal } = context
+  requireRight(principal, principal.right, {
+    id: projectId,
+    entityId: entity.id,
+    name: `${entity.name}/${projectName}`,
+  })
   return { entity, projectId }
 }
 
-/** @throws {HeddleError} `not_found`. */
+/** @throws {HeddleError} `not_found`, `forbidden`. */
 export async function requireCollection(context: RunContext, id: string | null | undefined): Promise<CollectionRecord> {
   const local = localId("ArtifactCollection", id)
   const found = local === null ? null : await findCollectionById(context.database, ownEntities(context), local)
@@ -71,6 +79,7 @@ export async function requireCollection(context: RunContext, id: string | null |
     throw new HeddleError("not_found", `no collection of the id "${id}": it was deleted, or you are not in its team`)
   }
   workForTeam(found.entity_id)
+  requireRightIn(context.principal, found)
   return found
 }
 

@@ -1,4 +1,5 @@
 /** Mutations about artifacts that are committed: platform-wandb 4, 9.3, 9.4. */
+import { ensureProjectWithoutRoom } from "../../access/project-access.ts"
 import { HeddleError } from "../../errors.ts"
 import {
   changeAliases,
@@ -21,7 +22,6 @@ import {
   membershipsOf,
 } from "../../storage/catalog/artifacts.ts"
 import { findModelByName } from "../../storage/catalog/models.ts"
-import { ensureProject, findProject } from "../../storage/catalog/projects.ts"
 import {
   aliasesInput,
   collectionInput,
@@ -172,7 +172,7 @@ function requirePortfolio(collection: CollectionRecord): CollectionRecord {
 }
 
 async function link(context: RunContext, input: unknown) {
-  const { database } = context
+  const { database, principal } = context
   const given = checkedInput("linkArtifact", linkArtifactInput, input)
   const mapped = given.clientID ? await findByClientId(database, ownEntities(context), given.clientID) : null
   const id = given.artifactID || (mapped === null ? "" : globalId("Artifact", mapped.id))
@@ -185,8 +185,7 @@ async function link(context: RunContext, input: unknown) {
     )
   }
   const project = given.projectName || artifact.project
-  const projectId =
-    (await findProject(database, entity.id, project)) ?? (await ensureProject(database, entity.id, project))
+  const { id: projectId } = await ensureProjectWithoutRoom(database, principal, `${entity.name}/${project}`)
   const aliases = (given.aliases ?? []).map(({ alias }) => alias)
   const portfolioId = await linkArtifact(database, artifact, {
     projectId,

@@ -2,6 +2,7 @@
 import type { FastifyReply } from "fastify"
 import path from "node:path"
 import { Readable } from "node:stream"
+import { type Holder, ownTeam } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
 import { type Route, route } from "../../http/route.ts"
 import { isLiveKey } from "../../storage/catalog/api-keys.ts"
@@ -39,15 +40,16 @@ const maximumManifestBytes = 128 * 1024 * 1024
 
 export function artifactFileRoutes(dependencies: RunDependencies): Route[] {
   const { database, limits } = dependencies
-  const byKey = { ...download, access: "key", summary: "Fetch a file of an artifact by its digest" } as const
+  const access = { right: "read", of: "artifact path.birth" } as const
+  const byKey = { ...download, access, summary: "Fetch a file of an artifact by its digest" } as const
   const sendByDigest = async (
-    principal: { entities: readonly { id: string; name: string }[] },
+    principal: Pick<Holder, "entities">,
     params: { entity: string; birth: string; digest: string },
     reply: FastifyReply,
   ) => {
     const id = localId("Artifact", params.birth)
-    const own = principal.entities.filter(({ name }) => name === params.entity).map((entity) => entity.id)
-    const artifact = id === null ? null : await findArtifact(database, own, id)
+    const team = ownTeam(principal, params.entity)
+    const artifact = id === null || team === undefined ? null : await findArtifact(database, [team.id], id)
     const digest = Buffer.from(params.digest, "hex").toString("base64")
     const file = artifact === null ? null : await findStoredFile(database, artifact.id, digest)
     return sendFile(dependencies, file, reply)

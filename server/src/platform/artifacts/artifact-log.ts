@@ -1,4 +1,5 @@
 /** Mutations by which a client logs an artifact, in the order in which it sends them: platform-wandb 9.2. */
+import { ensureProjectWithoutRoom } from "../../access/project-access.ts"
 import { HeddleError } from "../../errors.ts"
 import { claimFiles } from "../../storage/catalog/artifact-contents.ts"
 import { createArtifact, type TimeToLive } from "../../storage/catalog/artifact-create.ts"
@@ -10,7 +11,7 @@ import {
 } from "../../storage/catalog/artifact-manifests.ts"
 import { ensureUpload, findUpload, partsOf, removeUpload } from "../../storage/catalog/artifact-uploads.ts"
 import type { ArtifactRecord } from "../../storage/catalog/artifacts.ts"
-import { ensureProject, findProject } from "../../storage/catalog/projects.ts"
+import { findProject } from "../../storage/catalog/projects.ts"
 import { findRun } from "../../storage/catalog/runs.ts"
 import { isStorable } from "../../storage/catalog/storable-text.ts"
 import { listCheckpoints } from "../../storage/lora-artifacts.ts"
@@ -98,10 +99,11 @@ async function create(context: RunContext, input: unknown): Promise<ArtifactReco
     )
   }
   const found = await findProject(database, entity.id, project.data)
+  const { id: projectId } = await ensureProjectWithoutRoom(database, principal, `${entity.name}/${project.data}`)
   const runId = given.runName ? await runNamed(context, found, given.runName) : null
   if (given.artifactTypeName === "lora" && found !== null) await listCheckpoints(context, found)
   const artifact = await createArtifact(database, {
-    projectId: found ?? (await ensureProject(database, entity.id, project.data)),
+    projectId,
     type: given.artifactTypeName,
     collection,
     digest: given.digest,

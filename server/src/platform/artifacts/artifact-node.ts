@@ -1,4 +1,5 @@
 /** Versions, their places in collections, and collections, as GraphQL shows them: platform-wandb 3.2, 4. */
+import { teamIds } from "../../access/can.ts"
 import { makerOf, type RunName, usersOf } from "../../storage/catalog/artifact-lineage.ts"
 import {
   type AliasRecord,
@@ -25,7 +26,7 @@ import { artifactFiles, manifestAddress } from "./artifact-files.ts"
 import { type PageArguments, pageInfo, pageOf, wholeConnection } from "./artifact-pages.ts"
 
 export function ownEntities({ principal }: Pick<RunContext, "principal">): string[] {
-  return principal.entities.map(({ id }) => id)
+  return teamIds(principal)
 }
 
 /** What the client reads as "none set". */

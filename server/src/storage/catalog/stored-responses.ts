@@ -4,14 +4,24 @@ import { usageOf } from "../team-usage.ts"
 import { isUuid } from "./identifiers.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 
-export interface StoredResponse {
+/** The project of a response. */
+export interface ResponsePlace {
+  project_id: string
+  project: string
+  entity_id: string
+  entity: string
+}
+
+interface ResponseTexts {
   /** JSON: all items before the answer. */
   input: string
   /** JSON. */
   answer: string
 }
 
-export interface NewStoredResponse extends StoredResponse {
+export interface StoredResponse extends ResponseTexts, ResponsePlace {}
+
+export interface NewStoredResponse extends ResponseTexts {
   id: string
   projectId: string
   days: number
@@ -34,7 +44,7 @@ export async function insertStoredResponse(database: CatalogDatabase, response: 
   usageOf(database)?.ofProject(projectId, size)
 }
 
-/** null: there is none that the caller may see. */
+/** null: there is none in these teams. */
 export async function findStoredResponse(
   database: CatalogDatabase,
   entityIds: readonly string[],
@@ -43,7 +53,8 @@ export async function findStoredResponse(
   const row = await database
     .selectFrom("stored_responses as r")
     .innerJoin("projects as p", "p.id", "r.project_id")
-    .select(["r.input", "r.answer"])
+    .innerJoin("entities as e", "e.id", "p.entity_id")
+    .select(["r.input", "r.answer", "p.id as project_id", "p.name as project", "e.id as entity_id", "e.name as entity"])
     .where("r.id", "=", id)
     .where("p.entity_id", "in", entityIds)
     .where("r.expires_at", ">", sql<Date>`now()`)
@@ -93,18 +104,19 @@ async function removed(database: CatalogDatabase, condition: ReturnType<typeof s
   return rows.reduce((total, { count }) => total + count, 0)
 }
 
-/** Whether a project is there and is of one of these teams. */
-export async function isProjectOf(
+/** null: it is not there, or of none of these teams. */
+export async function findResponsePlace(
   database: CatalogDatabase,
   projectId: string,
   entityIds: readonly string[],
-): Promise<boolean> {
-  if (!isUuid(projectId)) return false
+): Promise<ResponsePlace | null> {
+  if (!isUuid(projectId)) return null
   const row = await database
-    .selectFrom("projects")
-    .select("id")
-    .where("id", "=", projectId)
-    .where("entity_id", "in", entityIds)
+    .selectFrom("projects as p")
+    .innerJoin("entities as e", "e.id", "p.entity_id")
+    .select(["p.id as project_id", "p.name as project", "e.id as entity_id", "e.name as entity"])
+    .where("p.id", "=", projectId)
+    .where("p.entity_id", "in", entityIds)
     .executeTakeFirst()
-  return row !== undefined
+  return row ?? null
 }

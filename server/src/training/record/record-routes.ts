@@ -1,4 +1,5 @@
 /** What an RL job trained: its groups, one trajectory down to its tokens, and where its question was asked before. */
+import { teamIds } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { type Route, route } from "../../http/route.ts"
@@ -16,7 +17,7 @@ import {
   trajectoryGroupsQuery,
 } from "../../wire/training/trained-trajectory.ts"
 import type { TrainingDependencies } from "../dependencies.ts"
-import { entityIdsOf, jobOf } from "../model-access.ts"
+import { jobOf } from "../model-access.ts"
 import { readSummary, recordedGroups, toGroup } from "./recorded-groups.ts"
 import { trainedTrajectory } from "./recorded-tokens.ts"
 import { sameQuestion } from "./same-question.ts"
@@ -44,7 +45,7 @@ export function recordRoutes({ database, dataDir }: TrainingDependencies): Route
     route({
       method: "GET",
       path: "/v1/preview/training-jobs/:training_job_id/trajectory-groups",
-      access: "key",
+      access: { right: "read", of: "training job path.training_job_id" },
       dialect: "detail",
       summary: "List the groups that an RL job trained on, with reward and advantage of each trajectory",
       tag: "Training jobs",
@@ -70,7 +71,7 @@ export function recordRoutes({ database, dataDir }: TrainingDependencies): Route
     route({
       method: "GET",
       path: "/v1/preview/training-jobs/:training_job_id/trajectory-groups/:group/trajectories/:index",
-      access: "key",
+      access: { right: "read", of: "training job path.training_job_id" },
       dialect: "detail",
       summary: "Read a trajectory that an RL job was given: its turns, and of each token what was trained",
       tag: "Training jobs",
@@ -88,7 +89,7 @@ export function recordRoutes({ database, dataDir }: TrainingDependencies): Route
     route({
       method: "GET",
       path: "/v1/preview/training-jobs/:training_job_id/trajectory-groups/:group/same-question",
-      access: "key",
+      access: { right: "read", of: "training job path.training_job_id" },
       dialect: "detail",
       summary: "List the groups of the model's jobs that were asked the question of this group",
       tag: "Training jobs",
@@ -98,7 +99,7 @@ export function recordRoutes({ database, dataDir }: TrainingDependencies): Route
         const { job, members } = await groupOf(principal, params.training_job_id, params.group)
         const digest = members[0]?.question_digest ?? null
         if (digest === null) return { object: "list", data: [], jobs_searched: 0, is_complete: true }
-        return sameQuestion(database, dataDir, { entityIds: entityIdsOf(principal), modelId: job.modelId, digest })
+        return sameQuestion(database, dataDir, { entityIds: teamIds(principal), modelId: job.modelId, digest })
       },
     }),
   ]

@@ -27,7 +27,7 @@ export type Subject =
   | "account"
   | "server"
   | "teams"
-  | `${"project" | "team" | "model" | "training job" | "run" | "upload" | "refs" | "spans"} ${Place}`
+  | `${"project" | "team" | "model" | "training job" | "response" | "run" | "artifact" | "upload" | "refs" | "spans"} ${Place}`
 
 /** What a route needs of who asks. */
 export interface RouteAccess {

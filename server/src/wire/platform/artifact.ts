@@ -7,14 +7,16 @@ export const artifactStored = z.object({ bytes: z.int() })
 
 /** The file by its digest, with the key: what the client asks when an address has ended. */
 export const artifactFileParams = z.object({
-  region: z.string(),
+  region: z.string().describe("Where the hosted service keeps files; any text here"),
   entity: z.string(),
   birth: z.string().describe("The artifact with which the file came"),
   digest: z.string().describe("MD5 in hexadecimal digits"),
 })
 export const namedArtifactFileParams = artifactFileParams.extend({
   project: z.string(),
-  collection: z.string(),
+  collection: z.string().describe("As the client names it; the digest alone decides"),
   file: z.string(),
 })
-export const fullArtifactFileParams = namedArtifactFileParams.extend({ artifact: z.string() })
+export const fullArtifactFileParams = namedArtifactFileParams.extend({
+  artifact: z.string().describe("As the client names it; the digest alone decides"),
+})

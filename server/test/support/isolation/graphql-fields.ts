@@ -14,6 +14,33 @@ const run = ({ entity, project, wandbRunName: runName }: Handles) => ({
   input: { entityName: entity, projectName: project, runName },
 })
 const byId = ({ wandbRunId: id }: Handles) => ({ input: { id } })
+const inProject = ({ entity: entityName, project: projectName }: Handles) => ({ entityName, projectName })
+const artifactId = ({ wandbArtifactId: id }: Handles) => ({ id })
+const ofArtifact = ({ wandbArtifactId: artifactID }: Handles) => ({ artifactID })
+const ofSequence = ({ wandbSequenceId: artifactSequenceID }: Handles) => ({ artifactSequenceID })
+const ofPortfolio = ({ wandbPortfolioId: artifactPortfolioID }: Handles) => ({ artifactPortfolioID })
+const aliases = (h: Handles) => ({
+  ...ofArtifact(h),
+  aliases: [{ alias: "another", artifactCollectionName: h.wandbCollection }],
+})
+const collectionTags = (h: Handles) => ({
+  ...inProject(h),
+  artifactCollectionName: h.wandbCollection,
+  tags: [{ tagName: "another" }],
+})
+
+/** A mutation that takes one input and answers what is selected. */
+const change = (
+  name: string,
+  type: string,
+  selection: string,
+  input: (handles: Handles) => object,
+  kind: RouteCase["kind"] = "write",
+) =>
+  ask(kind, `mutation($input: ${type}) { ${name}(input: $input) { ${selection} } }`, (handles) => ({
+    input: input(handles),
+  }))
+
 const projectQuery =
   "query($entity: String, $project: String) { found: FIELD(name: $project, entityName: $entity) { runCount } }"
 
@@ -47,6 +74,117 @@ export const graphqlFields = {
     }),
   ),
   stopRun: ask("write", "mutation($input: StopRunInput) { stopRun(input: $input) { success } }", byId),
+  artifact: ask("read", "query($id: ID!) { artifact(id: $id) { id } }", artifactId),
+  artifactCollection: ask(
+    "read",
+    "query($id: ID!) { artifactCollection(id: $id) { id } }",
+    ({ wandbSequenceId: id }) => ({
+      id,
+    }),
+  ),
+  clientIDMapping: ask("read", "query($id: ID!) { clientIDMapping(clientID: $id) { serverID } }", artifactId),
+  createArtifact: change("createArtifact", "CreateArtifactInput!", "artifact { id }", (h) => ({
+    ...inProject(h),
+    artifactTypeName: "dataset",
+    artifactCollectionName: "another",
+    digest: "d41d8cd98f00b204e9800998ecf8427e",
+  })),
+  createArtifactManifest: change(
+    "createArtifactManifest",
+    "CreateArtifactManifestInput!",
+    "artifactManifest { id }",
+    (h) => ({ ...ofArtifact(h), name: "wandb_manifest.json", digest: "" }),
+  ),
+  updateArtifactManifest: change(
+    "updateArtifactManifest",
+    "UpdateArtifactManifestInput!",
+    "artifactManifest { id }",
+    ({ wandbManifestId: artifactManifestID }) => ({ artifactManifestID }),
+  ),
+  createArtifactFiles: change(
+    "createArtifactFiles",
+    "CreateArtifactFilesInput!",
+    "files { edges { node { id } } }",
+    (h) => ({ artifactFiles: [{ ...ofArtifact(h), name: "a.txt", md5: "1B2M2Y8AsgTpgAmY7PhCfg==" }] }),
+  ),
+  completeMultipartUploadArtifact: change(
+    "completeMultipartUploadArtifact",
+    "CompleteMultipartUploadArtifactInput!",
+    "digest",
+    (h) => ({ ...ofArtifact(h), completeMultipartAction: "Abort", completedParts: [], uploadID: "none" }),
+  ),
+  commitArtifact: change("commitArtifact", "CommitArtifactInput!", "artifact { id }", ofArtifact),
+  useArtifact: change("useArtifact", "UseArtifactInput!", "artifact { id }", (h) => ({
+    ...ofArtifact(h),
+    ...inProject(h),
+    runName: h.wandbRunName,
+  })),
+  updateArtifact: change("updateArtifact", "UpdateArtifactInput!", "artifact { id }", (h) => ({
+    ...ofArtifact(h),
+    description: "another",
+  })),
+  addAliases: change("addAliases", "AddAliasesInput!", "success", aliases),
+  deleteAliases: change("deleteAliases", "DeleteAliasesInput!", "success", aliases),
+  linkArtifact: change("linkArtifact", "LinkArtifactInput!", "versionIndex", (h) => ({
+    ...ofArtifact(h),
+    ...inProject(h),
+    artifactPortfolioName: h.wandbPortfolio,
+  })),
+  updateArtifactSequence: change(
+    "updateArtifactSequence",
+    "UpdateArtifactSequenceInput!",
+    "artifactCollection { id }",
+    (h) => ({ ...ofSequence(h), description: "another" }),
+  ),
+  updateArtifactPortfolio: change(
+    "updateArtifactPortfolio",
+    "UpdateArtifactPortfolioInput!",
+    "artifactCollection { id }",
+    (h) => ({ ...ofPortfolio(h), description: "another" }),
+  ),
+  moveArtifactSequence: change(
+    "moveArtifactSequence",
+    "MoveArtifactSequenceInput!",
+    "artifactCollection { id }",
+    (h) => ({ ...ofSequence(h), destinationArtifactTypeName: "another" }),
+  ),
+  createArtifactCollectionTagAssignments: change(
+    "createArtifactCollectionTagAssignments",
+    "CreateArtifactCollectionTagAssignmentsInput!",
+    "tags { name }",
+    collectionTags,
+  ),
+  deleteArtifactCollectionTagAssignments: change(
+    "deleteArtifactCollectionTagAssignments",
+    "DeleteArtifactCollectionTagAssignmentsInput!",
+    "success",
+    collectionTags,
+  ),
+  unlinkArtifact: change("unlinkArtifact", "UnlinkArtifactInput!", "success", (h) => ({
+    ...ofArtifact(h),
+    ...ofPortfolio(h),
+  })),
+  deleteArtifactPortfolio: change(
+    "deleteArtifactPortfolio",
+    "DeleteArtifactPortfolioInput!",
+    "artifactCollection { id }",
+    ofPortfolio,
+    "delete",
+  ),
+  deleteArtifact: change(
+    "deleteArtifact",
+    "DeleteArtifactInput!",
+    "artifact { id }",
+    (h) => ({ ...ofArtifact(h), deleteAliases: true }),
+    "delete",
+  ),
+  deleteArtifactSequence: change(
+    "deleteArtifactSequence",
+    "DeleteArtifactSequenceInput!",
+    "artifactCollection { id }",
+    ofSequence,
+    "delete",
+  ),
   deleteFiles: ask("delete", "mutation($input: DeleteFilesInput) { deleteFiles(input: $input) { success } }", (h) => ({
     input: { files: [h.wandbFileId] },
   })),

@@ -5,8 +5,8 @@ import { sendSpans, spanId, traceId } from "../agent-spans.ts"
 import type { EvaluationApp, EvaluationCaller } from "../evaluation-app.ts"
 import { ownPage } from "../browser.ts"
 import { groupsOf } from "../training-app.ts"
-import { logArtifact, md5 } from "../wandb-artifacts.ts"
-import { runFileIds, startRun, uploadRunFile } from "../wandb-runs.ts"
+import { change, createArtifact, logArtifact, md5 } from "../wandb-artifacts.ts"
+import { ask, dataOf, runFileIds, startRun, uploadRunFile } from "../wandb-runs.ts"
 
 /** Its names and ids, and texts that are in nothing but what it stores. */
 export type TeamWorld = Awaited<ReturnType<typeof fillTeam>>
@@ -229,6 +229,33 @@ export async function fillTeam(opened: EvaluationApp, caller: EvaluationCaller) 
       metadata: JSON.stringify({ text: secret("metadata") }),
     },
   })
+  const artifactQuery = "query($id: ID!) { artifact(id: $id) { artifactSequence { id } } }"
+  const artifact = dataOf(await ask(caller, artifactQuery, { id: wandbArtifactId }), "artifact")
+  const { artifactSequence } = artifact as { artifactSequence: { id: string } }
+  const pendingNames = { entity, project, collection: name("wandb-pending") }
+  const pending = await createArtifact(caller, pendingNames, md5("nothing", "hex"))
+  const begun = await change(
+    caller,
+    "mutation($input: CreateArtifactManifestInput!) { createArtifactManifest(input: $input) { artifactManifest { id } } }",
+    { input: { artifactID: pending.id, name: "wandb_manifest.json", digest: "" } },
+  )
+  const { artifactManifest } = dataOf(begun, "createArtifactManifest") as { artifactManifest: { id: string } }
+  const wandbPortfolio = name("wandb-portfolio")
+  const linked = await change(
+    caller,
+    "mutation($input: LinkArtifactInput) { linkArtifact(input: $input) { artifactMembership { artifactCollection { id } } } }",
+    {
+      input: {
+        artifactID: wandbArtifactId,
+        artifactPortfolioName: wandbPortfolio,
+        entityName: entity,
+        projectName: project,
+      },
+    },
+  )
+  const { artifactMembership } = dataOf(linked, "linkArtifact") as {
+    artifactMembership: { artifactCollection: { id: string } }
+  }
 
   const handles = {
     entity,
@@ -300,6 +327,10 @@ export async function fillTeam(opened: EvaluationApp, caller: EvaluationCaller) 
     wandbFileId,
     wandbCollection,
     wandbArtifactId,
+    wandbManifestId: artifactManifest.id,
+    wandbSequenceId: artifactSequence.id,
+    wandbPortfolio,
+    wandbPortfolioId: artifactMembership.artifactCollection.id,
     wandbDigest: md5(wandbContent, "hex"),
     evaluateCallId: evaluation_run_id,
   }
