@@ -63,6 +63,7 @@ export async function updateManifest(
   id: string,
   fields: Partial<Pick<ManifestRecord, "digest" | "base_id">>,
 ): Promise<ManifestRecord | null> {
+  if (Object.keys(fields).length === 0) return findManifest(database, id)
   const row = await database
     .updateTable("artifact_manifests")
     .set({ ...fields })

@@ -1,15 +1,12 @@
 /** The trajectories of a group, a cell each: its number, and the colour of it. Arrow keys go from cell to cell. */
 import type { ListedTrajectory, TrainedGroup } from "@heddle/server/wire/training/trained-trajectory.ts"
-import { Link } from "@tanstack/react-router"
 import { ChevronDown, ChevronUp } from "lucide-react"
 import type { CSSProperties, KeyboardEvent } from "react"
-import { classNames } from "../../../../components/class-names.ts"
 import { rampColors } from "../../../../components/signs/heat.tsx"
-import { Icon } from "../../../../components/signs/icon.tsx"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
 import type { CellValue } from "../job/job-search.ts"
+import { CellLink, CellList, CellMark } from "./cell-link.tsx"
 import { bestAndWorst, cellText, cellWords, dropsOf, isTrained } from "./group-cells.ts"
-import styles from "./cells.module.css"
 
 interface CellsProps {
   project: CurrentProject
@@ -27,23 +24,19 @@ export function Cells({ project, jobId, group, by, scale, current, isFirst = fal
   const ends = bestAndWorst(group.trajectories)
   const first = group.trajectories[0]?.index
   return (
-    <ul className={styles.cells}>
+    <CellList>
       {group.trajectories.map((one) => {
         const reasons = dropsOf(one)
         const words = cellWords(group, one, by)
         return (
           <li key={one.index}>
-            <Link
-              to="/$entity/$project/jobs/$id/groups/$group/$index"
-              params={{
-                entity: project.entity,
-                project: project.project,
-                id: jobId,
-                group: `${group.group}`,
-                index: `${one.index}`,
-              }}
-              search={(search) => ({ heat: "heat" in search ? search.heat : undefined })}
-              className={classNames(styles.cell, !group.has_contrast && styles.flat, reasons.length > 0 && styles.left)}
+            <CellLink
+              project={project}
+              jobId={jobId}
+              group={group.group}
+              index={one.index}
+              isFlat={!group.has_contrast}
+              isLeftOut={reasons.length > 0}
               style={group.has_contrast && isTrained(one) ? groundOf(one, by, scale) : undefined}
               aria-label={`${group.question || `group ${group.group}`}, ${words}`}
               aria-current={one.index === current ? "true" : undefined}
@@ -52,15 +45,15 @@ export function Cells({ project, jobId, group, by, scale, current, isFirst = fal
               onKeyDown={moveByArrows}
               data-cell={`${group.group}.${one.index}`}
             >
-              {one.index === ends?.best && <Icon of={ChevronUp} size={12} className={styles.mark} />}
-              {one.index === ends?.worst && <Icon of={ChevronDown} size={12} className={styles.mark} />}
+              {one.index === ends?.best && <CellMark of={ChevronUp} />}
+              {one.index === ends?.worst && <CellMark of={ChevronDown} />}
               {reasons.length > 0 && <b aria-hidden>!</b>}
               {cellText(one, by)}
-            </Link>
+            </CellLink>
           </li>
         )
       })}
-    </ul>
+    </CellList>
   )
 }
 

@@ -1,15 +1,13 @@
 /** The same question in the model's other jobs, the newest first: whether its answers get better. */
-import { Link } from "@tanstack/react-router"
 import { useSameQuestion } from "../../../../api/trajectories.ts"
-import { classNames } from "../../../../components/class-names.ts"
 import { PaneHead } from "../../../../components/layout/pane.tsx"
 import { rampColors } from "../../../../components/signs/heat.tsx"
 import { Time } from "../../../../components/signs/time.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
 import { formatCount, formatScore } from "../../../../format/numbers.ts"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
+import { CellLink, CellList } from "./cell-link.tsx"
 import { rewardText } from "./group-cells.ts"
-import cellStyles from "./cells.module.css"
 import styles from "./same-question.module.css"
 
 interface SameQuestionProps {
@@ -21,7 +19,6 @@ interface SameQuestionProps {
 
 export function SameQuestion({ project, jobId, group, scale: { low, high } }: SameQuestionProps) {
   const query = useSameQuestion(jobId, group)
-  const { entity, project: name } = project
   return (
     <section aria-label="Same question across steps">
       <PaneHead title="Same question across steps" note="the newest first" />
@@ -48,31 +45,26 @@ export function SameQuestion({ project, jobId, group, scale: { low, high } }: Sa
                         </span>
                         <Time at={one.created_at} />
                       </p>
-                      <ul className={cellStyles.cells}>
+                      <CellList>
                         {one.trajectories.map(({ index, reward }) => {
                           const { ground, ink } = rampColors("reward", (reward - low) / (high - low))
                           return (
                             <li key={index}>
-                              <Link
-                                to="/$entity/$project/jobs/$id/groups/$group/$index"
-                                params={{
-                                  entity,
-                                  project: name,
-                                  id: one.training_job_id,
-                                  group: `${one.group}`,
-                                  index: `${index}`,
-                                }}
-                                search={(search) => ({ heat: "heat" in search ? search.heat : undefined })}
-                                className={classNames(cellStyles.cell, !one.has_contrast && cellStyles.flat)}
+                              <CellLink
+                                project={project}
+                                jobId={one.training_job_id}
+                                group={one.group}
+                                index={index}
+                                isFlat={!one.has_contrast}
                                 style={one.has_contrast ? { background: ground, color: ink } : undefined}
                                 aria-label={`${one.output_step === null ? "no step" : `step ${one.output_step}`}, trajectory ${index}, reward ${formatScore(reward)}`}
                               >
                                 {rewardText(reward)}
-                              </Link>
+                              </CellLink>
                             </li>
                           )
                         })}
-                      </ul>
+                      </CellList>
                     </li>
                   )
                 })}
