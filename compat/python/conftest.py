@@ -8,6 +8,7 @@ import asyncio
 import inspect
 import os
 import secrets
+import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -99,6 +100,9 @@ def server() -> Iterator[Server]:
         HEDDLE_ENGINE="none" if CLIENT in ("weave", "openinference", "wandb") else "process"
     ) as started:
         yield started
+        # At the end of the process wandb waits until it has sent what open runs still hold, to a server that is gone by then.
+        if "wandb" in sys.modules:
+            sys.modules["wandb"].teardown()
 
 
 @pytest.fixture
