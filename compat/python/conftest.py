@@ -100,7 +100,7 @@ def server() -> Iterator[Server]:
         HEDDLE_ENGINE="none" if CLIENT in ("weave", "openinference", "wandb") else "process"
     ) as started:
         yield started
-        # At the end of the process wandb waits until it has sent what open runs still hold, to a server that is gone by then.
+        # At the end of the process wandb waits until it has sent what open runs still hold: the server is gone by then.
         if "wandb" in sys.modules:
             sys.modules["wandb"].teardown()
 

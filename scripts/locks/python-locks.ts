@@ -31,7 +31,9 @@ export function requirementsOf(text: string): string[] {
 
 /** null: not an exact pin. */
 export function pinOf(requirement: string): Pin | null {
-  const match = /^([A-Za-z0-9._-]+)(?:\[[A-Za-z0-9._,-]+\])?==([^\s;]+)((?:\s+--hash=sha256:[0-9a-f]{64})*)$/.exec(requirement)
+  const match = /^([A-Za-z0-9._-]+)(?:\[[A-Za-z0-9._,-]+\])?==([^\s;]+)((?:\s+--hash=sha256:[0-9a-f]{64})*)$/.exec(
+    requirement,
+  )
   if (match === null) return null
   const [, name = "", version = "", rest = ""] = match
   return { name, version, hashes: [...rest.matchAll(/sha256:([0-9a-f]{64})/g)].map(([, hash = ""]) => hash) }
