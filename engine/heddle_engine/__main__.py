@@ -68,7 +68,7 @@ def _exit_with_stdin() -> None:
 
 
 def _end_with_thread(failed: threading.ExceptHookArgs) -> None:
-    """What computes cannot go on, so the process ends and the server starts another, which goes on with the jobs.
+    """Ends the process, because the computing thread cannot go on; the server starts another, which resumes the jobs.
 
     Left alone the calls of a thread that is gone, or whose GPU is, would wait or fail until somebody looks.
     """

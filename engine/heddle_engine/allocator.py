@@ -33,15 +33,15 @@ def give_back_freed_pages() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-_KERNELS = 64
-"""A step of one batch uses about ten."""
+_KERNELS = 128
+"""Five for each number of rows: those of the batches that a few chats make, and of prompts of a few lengths."""
 
 
 def keep_few_kernels() -> None:
-    """Have oneDNN and torch keep 64 compiled kernels instead of 1,024: one of each shape that was ever multiplied.
+    """Have oneDNN and torch keep 128 compiled kernels instead of 1,024: one of each shape that was ever multiplied.
 
-    Lengths of prompts and jobs differ, so nearly all are never used again: prompts of 160 lengths left 428 MB behind on
-    `heddle/tiny`, and leave 11 MB now. It must stand before torch is loaded; what the user has set stands.
+    Lengths of prompts and jobs differ, so nearly all are never used again: prompts of 160 lengths left 423 MB behind on
+    `heddle/tiny`, and leave 41 MB now. It must stand before torch is loaded; what the user has set stands.
     """
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(_KERNELS))
     # torch's own cache in front of it, which keeps them alive.

@@ -15,7 +15,7 @@ from .model.config import DecoderConfig
 from .model.decoder import Decoder
 from .model.hub import fetch_weights, hub_folder, local_folder
 from .model.weight_files import check_weights
-from .model.weights import load_decoder
+from .model.weights import check_experts, load_decoder
 from .text.grammar import GrammarCompiler
 from .text.render import Renderer
 from .text.sandbox import Sandbox
@@ -47,13 +47,14 @@ class Base:
         from_hub: bool = False,
     ):
         self.name, self.folder = name, folder
-        self._from_hub = from_hub
+        self.from_hub = from_hub
         self._device, self._dtype = device, dtype
         self._lock = threading.Lock()
         self._decoder: Decoder | None = None
         self._compiler_lock = threading.Lock()
         self._compiler: GrammarCompiler | None = None
-        self.config = DecoderConfig.from_hf(_read_config(folder))
+        self.config = DecoderConfig.from_hf(read_config(folder))
+        check_experts(folder, self.config)
         self.tokenizer = TextTokenizer(folder)
         self.renderer = Renderer(folder, self.tokenizer, sandbox or Sandbox())
         self.adapters = AdapterStore(self.config, device, dtype, adapter_bytes)
@@ -82,7 +83,7 @@ class Base:
     def decoder(self) -> Decoder:
         with self._lock:
             if self._decoder is None:
-                if self._from_hub:
+                if self.from_hub:
                     fetch_weights(self.name, self.folder)
                 # Weights made in inference mode could not take part in a trainer's graph.
                 with torch.inference_mode(False):
@@ -143,7 +144,7 @@ class Bases:
 
     @staticmethod
     def key(ref: dict) -> str | Path:
-        """What finds the base again: a folder has many spellings and links to it."""
+        """The key under which the base is found again: a folder has many spellings and links to it."""
         return ref["name"] if ref.get("path") is None else Path(ref["path"]).resolve()
 
     def known(self, ref: dict) -> Base | None:
@@ -176,7 +177,8 @@ class Bases:
         return base
 
 
-def _read_config(folder: Path) -> dict:
+def read_config(folder: Path) -> dict:
+    """Raises `invalid`."""
     try:
         return json.loads((folder / "config.json").read_text())
     except ValueError as error:

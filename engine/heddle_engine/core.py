@@ -86,7 +86,7 @@ class ServingThread:
             self._flush()
 
     def _arrived(self) -> deque[Callable[[], None]]:
-        """What was posted; waits for something where there is nothing to compute."""
+        """The posted work; waits for some if there is nothing to compute."""
         busy = any(batcher.busy for batcher in self._batchers.values())
         with self._wake:
             while not (self._inbox or busy or self._stopping):

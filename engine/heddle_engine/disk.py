@@ -1,4 +1,4 @@
-"""What writing to disk safely takes: syncs, and errors that say which disk is full."""
+"""Safe writing to disk: syncs, and errors that say which disk is full."""
 
 import contextlib
 import errno

@@ -13,6 +13,7 @@ from .base_loader import BaseLoader
 from .bases import Base, Bases
 from .core import ServingThread
 from .errors import EngineError
+from .exports.exporter import Exporter
 from .fair_pool import FairPool
 from .memory import resident_bytes
 from .model.adapters import MAX_LORA_RANK
@@ -23,6 +24,7 @@ from .serving.grammars import Grammars
 from .settings import Settings
 from .text.sandbox import Sandbox
 from .threads import usable_cores
+from .training.adapter_import import import_adapter
 from .training.jobs import JobEvent, TrainingJob
 from .training.training_thread import ActiveJob, TrainingThread
 
@@ -44,12 +46,14 @@ class Engine:
         preparing = max(_LEAST_PREPARING, cores)
         self._settings = settings
         self._prepare = FairPool(preparing, preparing // 2, "prepare")
-        self._grammars = Grammars(Sandbox(settings.grammar_ms / 1000))
+        self._grammars = Grammars(Sandbox(settings.grammar_ms / 1000, beside_serving=False))
         bases = Bases(sandbox=sandbox, adapter_bytes=settings.adapter_bytes)
         self._device = bases.device
         self._bases = BaseLoader(bases, settings.unload_idle_s, self._unloading)
         self._serving = ServingThread(self._flush, cores, settings)
         self._training = TrainingThread(cores)
+        self._exporter = Exporter()
+        self._imports = FairPool(1, 1, "import")
         # Jobs whose base is still loading, each with what ends it.
         self._beginning: dict[str, asyncio.Future[EngineError]] = {}
 
@@ -145,10 +149,13 @@ class Engine:
             return await self._computed(base, call, outcome)
 
     async def _computed(self, base: Base, call: ChatCall | EmbedCall, outcome: asyncio.Future) -> dict:
-        """The result of a call in the batch, put together in a thread."""
+        """The result of a call in the batch, put together in a thread where that takes long."""
         self._serving.submit(base, call.request)
         try:
-            return await self._prepare.run(call.request.tenant, await outcome)
+            assemble = await outcome
+            if call.is_short:
+                return assemble()
+            return await self._prepare.run(call.request.tenant, assemble)
         except asyncio.CancelledError:
             self._serving.cancel(call.request)
             raise EngineError("cancelled", "The call was cancelled.", usage=call.usage) from None
@@ -204,6 +211,15 @@ class Engine:
         if not any(stopped):
             raise EngineError("not_found", f"No job {params['job_id']} is running here.", "job_id")
         return {}
+
+    async def checkpoint_export(self, params: dict, emit: Emit) -> dict:
+        """Cancelling the task ends the export; nothing of it is left."""
+        base = await self._bases.found(params["base"])
+        return await self._exporter.run(base, params, lambda size: emit("planned", {"size_bytes": size}))
+
+    async def adapter_import(self, params: dict, _emit: Emit) -> dict:
+        base = await self._bases.found(params["base"])
+        return await self._imports.run(params["tenant"], lambda: import_adapter(params, base))
 
     async def status(self, _params: dict, _emit: Emit) -> dict:
         return self.heartbeat()

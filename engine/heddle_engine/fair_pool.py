@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from . import progress
@@ -32,10 +33,28 @@ class FairPool:
             self._running[tenant] += 1
         else:
             await self._turn(tenant, loop.create_future())
-        running = self._threads.submit(work)
-        # Counted until the thread is free, even if the caller has been cancelled.
-        running.add_done_callback(lambda _: loop.call_soon_threadsafe(self._end, tenant))
-        return await asyncio.wrap_future(running)
+        outcome: asyncio.Future[Result] = loop.create_future()
+        self._threads.submit(self._carry_out, loop, tenant, work, outcome)
+        return await outcome
+
+    def _carry_out(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        tenant: str,
+        work: Callable[[], Result],
+        outcome: "asyncio.Future[Result]",
+    ) -> None:
+        """In a thread. Wakes the event loop once, for the result and for the thread's end."""
+        try:
+            settle = partial(outcome.set_result, work())
+        except BaseException as error:
+            settle = partial(outcome.set_exception, error)
+        loop.call_soon_threadsafe(self._carried_out, tenant, outcome, settle)
+
+    def _carried_out(self, tenant: str, outcome: "asyncio.Future[Result]", settle: Callable[[], None]) -> None:
+        self._end(tenant)  # counted until here, even if the caller has been cancelled
+        if not outcome.done():
+            settle()
 
     async def _turn(self, tenant: str, turn: "asyncio.Future[None]") -> None:
         """Returns with a thread to use, counted as running."""

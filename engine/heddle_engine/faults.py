@@ -1,4 +1,4 @@
-"""Turns whatever went wrong inside a step into the protocol's closed list."""
+"""Turns every exception inside a step into one of the errors that the protocol has."""
 
 import errno
 
@@ -21,7 +21,7 @@ def as_engine_error(error: BaseException) -> EngineError:
 
 
 def device_is_lost(error: BaseException) -> bool:
-    """Whether `error` left a GPU unusable: CUDA answers every later call of the process with the error of a kernel."""
+    """True if `error` left a GPU unusable: after a failed kernel CUDA fails every later call of the process."""
     if not (isinstance(error, RuntimeError) and torch.cuda.is_initialized()):
         return False
     try:

@@ -1,4 +1,4 @@
-"""What memory this machine has, and how much of it keys and values may take."""
+"""The machine's memory, and how much of it keys and values may take."""
 
 import os
 import resource

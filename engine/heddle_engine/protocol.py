@@ -10,7 +10,7 @@ PROTOCOL_VERSION = 1
 MAX_FRAME_BYTES = 64 * 1024 * 1024
 MAX_CALL_BYTES = 32 * 1024 * 1024
 _LENGTH = struct.Struct(">I")
-# How the server begins every call.
+# The server begins every call with its id.
 _CALL_ID = re.compile(rb'\{"id":(\d{1,15}),')
 
 
@@ -19,7 +19,7 @@ class FrameError(Exception):
 
 
 class UnreadableCallError(Exception):
-    """A whole frame came whose JSON Python does not read; its call can be told so by `call_id`."""
+    """Python cannot read the JSON of a frame that came whole. `call_id` names the call to answer with this."""
 
     def __init__(self, call_id: int, reason: str):
         super().__init__(reason)
@@ -27,11 +27,11 @@ class UnreadableCallError(Exception):
 
 
 class FrameTooLargeError(ValueError):
-    """What was to be sent fits in no frame; the peer would close the connection over it."""
+    """A message that fits in no frame; the peer would close the connection over it."""
 
 
 async def read_frame(reader: asyncio.StreamReader) -> dict | None:
-    """The next frame, or None where the peer closed between frames; raises FrameError and UnreadableCallError."""
+    """The next frame, or None when the peer closed between frames. Raises FrameError and UnreadableCallError."""
     try:
         (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
         if length > MAX_CALL_BYTES:
@@ -64,7 +64,7 @@ def _why_unreadable(error: ValueError | RecursionError) -> str:
 
 
 def encode_frame(frame: dict) -> bytes:
-    """Raises ValueError for NaN and infinity, which JSON lacks, and FrameTooLargeError."""
+    """The bytes of a frame. Raises ValueError for NaN and infinity, which JSON lacks, and FrameTooLargeError."""
     body = json.dumps(frame, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode(
         "utf-8", "surrogatepass"
     )

@@ -80,6 +80,8 @@ _METHODS = {
     "detokenize": "detokenize",
     "train": "train",
     "train.cancel": "train_cancel",
+    "adapter.import": "adapter_import",
+    "checkpoint.export": "checkpoint_export",
 }
 
 

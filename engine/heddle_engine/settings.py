@@ -1,4 +1,4 @@
-"""What an operator may set. The server passes each of them (server/src/engines/python-process.ts)."""
+"""Settings of the operator. The server passes each of them (server/src/engines/python-process.ts)."""
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass, field, fields

@@ -1,4 +1,4 @@
-"""Who is next: tenants take turns, and within a tenant it is first come, first served."""
+"""The order of waiting work: tenants take turns, and within a tenant it is first come, first served."""
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ class TurnQueue(Generic[Item]):
         return bool(self._lines)
 
     def tenants(self) -> list[str]:
-        """Who waits, in the order of their turns."""
+        """The waiting tenants, in the order of their turns."""
         return list(self._lines)
 
     def line(self, tenant: str) -> Iterator[Item]:

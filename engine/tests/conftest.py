@@ -1,4 +1,4 @@
-"""Tiny random models, made once a session, that transformers and the engine both read."""
+"""Makes tiny random models, once a session, that both transformers and the engine read."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Random models of every supported architecture, small enough to build in a blink."""
+"""Makes random models of every supported architecture, small enough to be made in less than a second."""
 
 from pathlib import Path
 
@@ -27,13 +27,18 @@ LLAMA3_ROPE = {
 YARN_ROPE = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 128}
 LINEAR_ROPE = {"rope_type": "linear", "rope_theta": 10000.0, "factor": 2.0}
 
+MIXTURE = {"num_experts": 8, "num_experts_per_tok": 3, "moe_intermediate_size": 40, "norm_topk_prob": True}
+
 CONFIGS = {
     "llama": ("LlamaConfig", {"attention_bias": True}),
     "llama3": ("LlamaConfig", {"rope_parameters": LLAMA3_ROPE, "tie_word_embeddings": True}),
     "mistral": ("MistralConfig", {"sliding_window": None, "rope_parameters": LINEAR_ROPE}),
     "qwen2": ("Qwen2Config", {"tie_word_embeddings": True, "rope_parameters": YARN_ROPE}),
     "qwen3": ("Qwen3Config", {"tie_word_embeddings": True}),
+    "qwen3_moe": ("Qwen3MoeConfig", MIXTURE),
+    "qwen3_moe_mixed": ("Qwen3MoeConfig", {**MIXTURE, "norm_topk_prob": False, "mlp_only_layers": [1]}),
 }
+"""`qwen3_moe_mixed` has a plain layer between its mixtures, and weights of experts that do not add up to 1."""
 
 SPECIALS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 

@@ -1,4 +1,4 @@
-"""Threads that tenants share, and work that several ask for at a time."""
+"""A pool of threads that tenants share, and calls that several callers make at the same time."""
 
 import asyncio
 import random
@@ -12,7 +12,7 @@ from heddle_engine.shared_calls import SharedCalls
 
 
 class Work:
-    """Blocking work that says when it begins and goes on until it is let."""
+    """Blocking work that records its beginning and goes on until `let` ends it."""
 
     def __init__(self):
         self.begun = []
@@ -69,7 +69,7 @@ def test_tenants_take_turns_and_none_has_every_thread():
     asyncio.run(histories())
 
 
-def test_who_leaves_while_waiting_never_begins_and_frees_nothing_twice():
+def test_work_that_is_cancelled_while_it_waits_never_begins_and_frees_no_thread_twice():
     async def histories():
         chance, pool, work = random.Random(1), FairPool(3, 2, "test"), Work()
         calls = []
@@ -111,7 +111,7 @@ def test_a_thread_that_falls_free_goes_past_those_who_are_just_leaving():
     asyncio.run(histories())
 
 
-def test_an_error_is_told_and_its_thread_is_free_again():
+def test_an_error_reaches_the_caller_and_its_thread_is_free_again():
     async def histories():
         pool = FairPool(1, 1, "test")
         for _ in range(3):

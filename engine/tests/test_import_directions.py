@@ -1,4 +1,4 @@
-"""Who may import whom inside the engine: the contract in pyproject.toml holds, and sees a violation."""
+"""The engine keeps the import directions of pyproject.toml, and a violation is reported."""
 
 import os
 import shutil

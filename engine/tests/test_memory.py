@@ -1,4 +1,4 @@
-"""How much memory a base model may use for serving."""
+"""The memory that a base model may use for serving and training."""
 
 import subprocess
 import sys
@@ -33,7 +33,7 @@ def test_a_large_model_gets_a_share_of_the_machine(machine):
 
 
 def test_the_shipped_model_gets_no_more_than_it_can_use(machine):
-    """2 KiB a token, 2,048 tokens a sequence."""
+    """The shipped model needs 2 KiB a token, and has at most 2,048 tokens a sequence."""
     base = Base("heddle/tiny", TINY, torch.device("cpu"), torch.float32)
     plan = serving_plan(base.decoder, 146, Settings())
     assert (plan.kv_bytes, plan.cache_bytes) == (146 * 4 * 1024**2, 32 * 4 * 1024**2)
@@ -46,7 +46,7 @@ def test_a_training_pass_keeps_an_eighth_of_the_machine(machine):
     assert training_tokens(base.decoder) == 3 * GIB // 35_840
 
 
-def test_what_is_set_stands(machine):
+def test_settings_of_memory_are_taken_as_they_are(machine):
     plan = serving_plan(decoder_of(2048, 2048), 146, Settings(kv_bytes=5 * GIB, cache_bytes=0))
     assert (plan.kv_bytes, plan.cache_bytes) == (5 * GIB, 0)
 

@@ -115,7 +115,8 @@ class TestChatTemplate:
                 "role": "assistant",
                 "content": "I ask.",
                 "tool_calls": [
-                    # Text of the client's own, spaces included, must come back as it was sampled.
+                    # Arguments that come as text stay as they are, spaces included, because the model may have sampled
+                    # them so.
                     call("get_weather", '{"city":  "Oslo"}'),
                     call("get_weather", {"city": "Rome"}),
                 ],
@@ -235,7 +236,7 @@ class TestTasks:
 
 
 class TestSkill:
-    """What the model does before any reinforcement learning."""
+    """The model's skill before any reinforcement learning."""
 
     @staticmethod
     def answers(model, tokenizer, scenarios, samples, **sampling) -> list[tuple]:
@@ -272,7 +273,7 @@ class TestSkill:
             rewards[scenario.task].append(tasks.reward(scenario, self.message(text)))
         means = {task: sum(values) / len(values) for task, values in rewards.items()}
         assert 0.2 <= sum(means.values()) / 3 <= 0.4, means
-        # Every task starts with successes to learn from and with room to grow.
+        # Every task begins with some successes to learn from, and with room to improve.
         assert all(0.08 <= mean <= 0.55 for mean in means.values()), means
 
     def test_a_prompt_that_fills_the_context_is_answered(self, model, tokenizer):

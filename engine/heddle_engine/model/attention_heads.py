@@ -1,7 +1,7 @@
-"""From the fused projection of a layer to the queries, keys and values that attend.
+"""Makes the queries, keys and values of a layer from its fused projection.
 
-Queries and keys are normalised (Qwen3) and turned by their position; the gradient of all three is
-written where it belongs in one tensor, instead of being widened with zeros and added.
+Queries and keys are normalised (Qwen3) and rotated by their position. The gradients of all three are
+written to their places in one tensor, instead of being padded with zeros and added.
 """
 
 import torch
@@ -15,7 +15,7 @@ def attention_heads(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """qkv [N, H + 2 K, D], heads (H, K), norm [H + K, D] -> q [N, H, D], k and v [N, K, D].
 
-    cos and sin [N, 1, D] as `rope_tables` makes them.
+    cos and sin [N, 1, D] are as `rope_tables` makes them.
     """
     if torch.is_grad_enabled() and qkv.requires_grad:
         return _AttentionHeads.apply(qkv, heads, norm, eps, cos, sin)
@@ -25,7 +25,7 @@ def attention_heads(
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """x [N, heads, D] turned by its position; sin carries the sign of the first half."""
+    """x [N, heads, D] rotated by its position; `sin` holds the minus sign of the first half."""
     return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)
 
 

@@ -1,11 +1,13 @@
-"""Decoder forward of the Llama family (Llama, Mistral, Qwen2, Qwen3 dense), shared by serving and training.
+"""Decoder forward of the Llama family (Llama, Mistral, Qwen2, Qwen3, Qwen3-MoE), shared by serving and training.
 
 Tokens are flat, with no batch axis: a caller lays out rows as it likes and supplies positions, an
 attention function and a LoRA view. The base weights are frozen and held once.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import torch.nn.functional as F
@@ -15,11 +17,11 @@ from .. import progress
 from .attention_heads import attention_heads
 from .config import DecoderConfig
 from .linear import FrozenLinear
+from .mixture import Mixture
 from .rms_norm import rms_norm
 from .rope import rope_tables
 from .swiglu import swiglu
 
-SITES = ("qkv", "o", "gate_up", "down")
 SITE_MODULES = {
     "qkv": ("q_proj", "k_proj", "v_proj"),
     "o": ("o_proj",),
@@ -45,6 +47,14 @@ class NoLora:
 
 
 @dataclass
+class Mlp:
+    """The feed-forward part of a layer that computes every token alike."""
+
+    gate_up: FrozenLinear
+    down: FrozenLinear
+
+
+@dataclass
 class DecoderLayer:
     """Weights of one layer. `qk_norm` [heads + kv_heads, D] (Qwen3) or None."""
 
@@ -52,8 +62,7 @@ class DecoderLayer:
     mlp_norm: Tensor
     qkv: FrozenLinear
     o: FrozenLinear
-    gate_up: FrozenLinear
-    down: FrozenLinear
+    mlp: Mlp | Mixture
     qk_norm: Tensor | None
 
 
@@ -86,20 +95,38 @@ class Decoder:
 
     @property
     def activation_token_bytes(self) -> int:
-        """What a pass keeps of one token for its backward pass, roughly: inputs of norms, projections, attention."""
+        """Rough bytes that a pass keeps of one token for its backward pass: inputs of norms, projections, attention."""
         c = self.config
         heads = 3 * c.num_heads + 3 * c.num_kv_heads
-        values = 4 * c.hidden_size + heads * c.head_dim + 3 * c.intermediate_size
-        return c.num_layers * values * self.dtype.itemsize
+        values = c.num_layers * (4 * c.hidden_size + heads * c.head_dim)
+        for layer in range(c.num_layers):
+            if c.is_mixture(layer):
+                values += 2 * c.mixture.per_token * c.mixture.intermediate_size + c.mixture.num_experts
+            else:
+                values += 3 * c.intermediate_size
+        return values * self.dtype.itemsize
 
     def operator_work(self, rows: int) -> int:
         """Multiplications of an average projection of a layer for `rows` tokens.
 
         Few rows wait for the weights to be read, which takes as long as computing about 16.
         """
-        projections = [getattr(layer, site) for layer in self.layers for site in SITES]
-        weights = sum(projection.in_features * projection.out_features for projection in projections)
-        return max(rows, 16) * weights // len(projections)
+        work = sum(max(rows * share, 16) * weights * count for (share, weights), count in self._projections.items())
+        return int(work / self._projections.total())
+
+    @cached_property
+    def _projections(self) -> Counter[tuple[float, int]]:
+        """How many projections see this share of the tokens and have so many weights; alike experts are one."""
+        return Counter(each for layer in self.layers for each in self._projections_of(layer))
+
+    def _projections_of(self, layer: DecoderLayer) -> Iterator[tuple[float, int]]:
+        share = 1.0
+        if isinstance(layer.mlp, Mixture):
+            share = self.config.mixture.per_token / self.config.mixture.num_experts
+        for projection in (layer.qkv, layer.o):
+            yield 1.0, projection.in_features * projection.out_features
+        for projection in (layer.mlp.gate_up, layer.mlp.down):
+            yield share, projection.in_features * projection.out_features
 
     def hidden(
         self, ids: Tensor, positions: Tensor, lora: LoraView, attend: Attend, rows: Tensor | None = None
@@ -121,9 +148,14 @@ class Decoder:
             if rows is not None and layer is self.layers[-1]:
                 x, mixed = x[rows], mixed[rows]
             x = x + lora.project(index, "o", mixed, layer.o)
-            h = self._norm(x, layer.mlp_norm)
-            x = x + lora.project(index, "down", swiglu(lora.project(index, "gate_up", h, layer.gate_up)), layer.down)
+            x = x + self._feed_forward(index, self._norm(x, layer.mlp_norm), lora)
         return self._norm(x, self.final_norm)
+
+    def _feed_forward(self, index: int, h: Tensor, lora: LoraView) -> Tensor:
+        mlp = self.layers[index].mlp
+        if isinstance(mlp, Mixture):
+            return mlp(h)
+        return lora.project(index, "down", swiglu(lora.project(index, "gate_up", h, mlp.gate_up)), mlp.down)
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         return rms_norm(x, weight, self.config.eps)

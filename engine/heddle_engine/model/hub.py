@@ -100,7 +100,7 @@ def _progress_bar() -> type:
 
 
 def _from_hub(name: str, unreachable: str, ask: Callable[[], Path]) -> Path:
-    """What `ask` finds on the hub; `unreachable` is the kind of error when nothing can be said of the model."""
+    """The folder that `ask` finds on the hub; `unreachable` is the kind of error when the hub cannot be reached."""
     from huggingface_hub import constants
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError
 

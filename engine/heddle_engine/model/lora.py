@@ -17,10 +17,11 @@ from torch import Tensor
 from ..errors import EngineError
 from .config import DecoderConfig
 from .decoder import SITE_MODULES
-from .weights import BLOCK
 
 MODULES = tuple(module for modules in SITE_MODULES.values() for module in modules)
-_BLOCK_OF = {module: BLOCK[site] for site, modules in SITE_MODULES.items() for module in modules}
+_ATTENTION = SITE_MODULES["qkv"] + SITE_MODULES["o"]
+_BLOCK_OF = {module: "self_attn" if module in _ATTENTION else "mlp" for module in MODULES}
+"""The block that holds a module in the names of a checkpoint."""
 
 
 @dataclass
@@ -50,15 +51,24 @@ class LoraWeights:
         return max((module.rank for module in self.modules.values()), default=0)
 
 
+def lora_modules(config: DecoderConfig) -> tuple[str, ...]:
+    """The modules of each layer that an adapter may change.
+
+    In a model with mixtures those of the attention alone, in every layer: router and experts are frozen, and peft takes
+    the names of a plain layer's projections for those of the experts.
+    """
+    return MODULES if config.mixture is None else _ATTENTION
+
+
 def initial_lora(config: DecoderConfig, rank: int, alpha: float, seed: int) -> LoraWeights:
-    """PEFT's initial adapter: A kaiming-uniform (bound 1/sqrt(in)), B zero, on all seven modules.
+    """PEFT's initial adapter: A kaiming-uniform (bound 1/sqrt(in)), B zero, on all of `lora_modules`.
 
     Drawn from its own generator, so the same seed gives the same adapter whatever else runs.
     """
     generator = torch.Generator().manual_seed(seed)
     modules = {}
     for layer in range(config.num_layers):
-        for module in MODULES:
+        for module in lora_modules(config):
             rows, columns = config.module_shape(module)
             bound = 1 / math.sqrt(columns)
             a = torch.empty(rank, columns).uniform_(-bound, bound, generator=generator)
@@ -70,7 +80,7 @@ def write_peft(folder: Path, weights: LoraWeights, base_model: str) -> None:
     """Write `adapter_config.json` and `adapter_model.safetensors` into `folder`, which must exist."""
     tensors = {}
     for (layer, module), lora in weights.modules.items():
-        prefix = f"base_model.model.{_path(layer, module)}"
+        prefix = f"base_model.model.{module_path(layer, module)}"
         tensors[f"{prefix}.lora_A.weight"] = lora.a.detach().float().cpu().contiguous()
         tensors[f"{prefix}.lora_B.weight"] = lora.b.detach().float().cpu().contiguous()
     save_file(tensors, folder / "adapter_model.safetensors", metadata={"format": "pt"})
@@ -82,9 +92,9 @@ def _peft_config(weights: LoraWeights, base_model: str) -> dict:
     for (layer, module), lora in weights.modules.items():
         alpha = lora.scale * (math.sqrt(lora.rank) if weights.rslora else lora.rank)
         if lora.rank != weights.rank:
-            ranks[re.escape(_path(layer, module))] = lora.rank
+            ranks[re.escape(module_path(layer, module))] = lora.rank
         if not math.isclose(alpha, weights.alpha, rel_tol=1e-9):
-            alphas[re.escape(_path(layer, module))] = alpha
+            alphas[re.escape(module_path(layer, module))] = alpha
     alpha = int(weights.alpha) if float(weights.alpha).is_integer() else weights.alpha
     return {
         "peft_type": "LORA",
@@ -121,12 +131,17 @@ def read_peft(folder: Path, config: DecoderConfig) -> LoraWeights:
         if b is None:
             raise EngineError("invalid", f"Adapter {folder} has {name} but no {path}.lora_B.weight.")
         _check_shapes(path, a, b, config.module_shape(module))
-        alpha = _pattern_value(settings.get("alpha_pattern"), _path(layer, module), settings["lora_alpha"])
+        alpha = _pattern_value(settings.get("alpha_pattern"), module_path(layer, module), settings["lora_alpha"])
         scale = alpha / (math.sqrt(a.shape[0]) if settings.get("use_rslora") else a.shape[0])
         modules[layer, module] = LoraModule(a.float().contiguous(), b.float().contiguous(), scale)
     if tensors:
         raise EngineError("invalid", f"Adapter {folder} holds a tensor the engine does not serve: {min(tensors)}.")
     return LoraWeights(settings["r"], settings["lora_alpha"], modules, bool(settings.get("use_rslora")))
+
+
+def expected_rank(settings: dict, layer: int, module: str) -> float:
+    """What `adapter_config.json` says of a module."""
+    return _pattern_value(settings.get("rank_pattern"), module_path(layer, module), settings["r"])
 
 
 def _read_settings(folder: Path) -> dict:
@@ -160,14 +175,19 @@ def _read_tensors(folder: Path) -> dict[str, Tensor]:
         raise EngineError("invalid", f"{file} is not a whole safetensors file: {error}.") from error
 
 
-def _path(layer: int, module: str) -> str:
+def module_path(layer: int, module: str) -> str:
+    """As the weights of a base model name it, without `.weight`."""
     return f"model.layers.{layer}.{_BLOCK_OF[module]}.{module}"
 
 
 def _parse_path(path: str, config: DecoderConfig) -> tuple[int, str]:
     match = re.fullmatch(r"base_model\.model\.model\.layers\.(\d+)\.(self_attn|mlp)\.(\w+)", path)
-    if not match or _BLOCK_OF.get(match[3]) != match[2]:
-        raise EngineError("invalid", f"The adapter changes {path}; the engine serves LoRA on {', '.join(MODULES)}.")
+    served = lora_modules(config)
+    if not match or _BLOCK_OF.get(match[3]) != match[2] or match[3] not in served:
+        frozen = "" if config.mixture is None else "; in a mixture of experts all but the attention is frozen"
+        raise EngineError(
+            "invalid", f"The adapter changes {path}; the engine serves LoRA on {', '.join(served)}{frozen}."
+        )
     if int(match[1]) >= config.num_layers:
         raise EngineError("invalid", f"The adapter changes {path}; the base model has {config.num_layers} layers.")
     return int(match[1]), match[3]

@@ -46,7 +46,7 @@ def rope_tables(rope: RopeConfig, head_dim: int, length: int, max_position: int)
 
 
 def _inverse_frequencies(rope: RopeConfig, head_dim: int, max_position: int) -> tuple[Tensor, float]:
-    inverse = 1.0 / rope.theta ** (torch.arange(0, head_dim, 2, dtype=torch.float32) / head_dim)
+    inverse = _plain_frequencies(rope, head_dim)
     if rope.kind == "linear":
         return inverse / rope.settings["factor"], 1.0
     if rope.kind == "llama3":
@@ -54,6 +54,16 @@ def _inverse_frequencies(rope: RopeConfig, head_dim: int, max_position: int) -> 
     if rope.kind == "yarn":
         return _yarn(inverse, rope, head_dim, max_position)
     return inverse, 1.0
+
+
+def llama3_divisors(rope: RopeConfig, head_dim: int) -> Tensor:
+    """What each frequency of Llama 3.1 is divided by, [head_dim / 2] fp32."""
+    plain = _plain_frequencies(rope, head_dim)
+    return plain / _llama3(plain, rope.settings)
+
+
+def _plain_frequencies(rope: RopeConfig, head_dim: int) -> Tensor:
+    return 1.0 / rope.theta ** (torch.arange(0, head_dim, 2, dtype=torch.float32) / head_dim)
 
 
 def _llama3(inverse: Tensor, settings: dict) -> Tensor:

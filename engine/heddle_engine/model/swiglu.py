@@ -17,6 +17,18 @@ def swiglu(gate_up: Tensor) -> Tensor:
     return F.silu(gate).mul_(up)
 
 
+def swiglu_gradient(grad: Tensor, gate_up: Tensor) -> Tensor:
+    """The gradient to gate_up [N, 2 I] of that to the result [N, I]."""
+    gate, up = gate_up.chunk(2, -1)
+    slope = torch.empty_like(gate_up)
+    slope_gate, slope_up = slope.chunk(2, -1)
+    activated = F.silu(gate)
+    torch.mul(grad, activated, out=slope_up)
+    torch.mul(grad, up, out=activated)
+    torch.ops.aten.silu_backward.grad_input(activated, gate, grad_input=slope_gate)
+    return slope
+
+
 class _SwiGlu(torch.autograd.Function):
     @staticmethod
     def forward(ctx, gate_up):
@@ -27,11 +39,4 @@ class _SwiGlu(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         (gate_up,) = ctx.saved_tensors
-        gate, up = gate_up.chunk(2, -1)
-        slope = torch.empty_like(gate_up)
-        slope_gate, slope_up = slope.chunk(2, -1)
-        activated = F.silu(gate)
-        torch.mul(grad, activated, out=slope_up)
-        torch.mul(grad, up, out=activated)
-        torch.ops.aten.silu_backward.grad_input(activated, gate, grad_input=slope_gate)
-        return slope
+        return swiglu_gradient(grad, gate_up)

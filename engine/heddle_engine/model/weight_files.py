@@ -8,11 +8,20 @@ from ..errors import EngineError
 
 def weight_names(folder: Path) -> list[str]:
     """`model.safetensors`, or the shards that `model.safetensors.index.json` names."""
+    places = tensor_files(folder)
+    return ["model.safetensors"] if places is None else sorted(set(places.values()))
+
+
+def tensor_files(folder: Path) -> dict[str, str] | None:
+    """The file of each tensor as the index says, which comes from a hub before the weights do; None without one."""
     index = folder / "model.safetensors.index.json"
     if not index.is_file():
-        return ["model.safetensors"]
+        return None
     try:
-        return sorted(set(json.loads(index.read_text())["weight_map"].values()))
+        places = json.loads(index.read_text())["weight_map"]
+        if not all(isinstance(file, str) for file in places.values()):
+            raise TypeError("weight_map names files")
+        return places
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise EngineError("invalid", f"{index} is no index of safetensors files: {error!r}.", "base_model") from error
 

@@ -1,5 +1,6 @@
 """Reads a base model's safetensors (one file or shards) into a `Decoder`."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -9,12 +10,11 @@ from torch import Tensor
 from .. import progress
 from ..errors import EngineError
 from .config import DecoderConfig
-from .decoder import SITE_MODULES, Decoder, DecoderLayer
+from .decoder import SITE_MODULES, Decoder, DecoderLayer, Mlp
+from .grouped_linear import GroupedLinear
 from .linear import FrozenLinear, Part, fuse
-from .weight_files import check_weights, weight_names
-
-BLOCK = {"qkv": "self_attn", "o": "self_attn", "gate_up": "mlp", "down": "mlp"}
-"""Site of a fused projection -> the block that holds its modules in checkpoint names."""
+from .mixture import Mixture
+from .weight_files import check_weights, tensor_files, weight_names
 
 
 class Checkpoint:
@@ -55,6 +55,21 @@ def _open(file: Path):
         raise EngineError("invalid", f"{file} is not a whole safetensors file: {error}.", "base_model") from error
 
 
+def check_experts(folder: Path, config: DecoderConfig) -> None:
+    """Raises `invalid` where an index names no expert's own weights. Asked before the weights are there."""
+    if config.mixture is None or not config.mixture.layers:
+        return
+    places = tensor_files(folder)
+    first = f"model.layers.{min(config.mixture.layers)}.mlp.experts.0.gate_proj.weight"
+    if places is not None and first not in places:
+        raise EngineError(
+            "invalid",
+            f"The base model's index of safetensors names no tensor {first}, and experts stored together are not read. "
+            "Save the model with transformers' save_pretrained, which stores each on its own.",
+            "base_model",
+        )
+
+
 def load_decoder(folder: Path, config: DecoderConfig, device: torch.device, dtype: torch.dtype) -> Decoder:
     """Raises `invalid` when a tensor is missing or shaped otherwise than `config.json` says."""
     checkpoint = Checkpoint(folder, device, dtype)
@@ -75,25 +90,49 @@ def _load_head(checkpoint: Checkpoint, config: DecoderConfig, embedding: Tensor)
 
 def _load_layer(checkpoint: Checkpoint, config: DecoderConfig, index: int) -> DecoderLayer:
     prefix = f"model.layers.{index}"
-    sites = {site: _load_site(checkpoint, config, prefix, site) for site in SITE_MODULES}
     qk_norm = None
     if config.qk_norm:
         q = checkpoint.tensor(f"{prefix}.self_attn.q_norm.weight", config.head_dim)
         k = checkpoint.tensor(f"{prefix}.self_attn.k_norm.weight", config.head_dim)
         qk_norm = torch.cat([q.expand(config.num_heads, -1), k.expand(config.num_kv_heads, -1)])
+    load_mlp = _load_mixture if config.is_mixture(index) else _load_mlp
     return DecoderLayer(
         attention_norm=checkpoint.tensor(f"{prefix}.input_layernorm.weight", config.hidden_size),
         mlp_norm=checkpoint.tensor(f"{prefix}.post_attention_layernorm.weight", config.hidden_size),
         qk_norm=qk_norm,
-        **sites,
+        qkv=_load_site(checkpoint, f"{prefix}.self_attn", "qkv", config.module_shape),
+        o=_load_site(checkpoint, f"{prefix}.self_attn", "o", config.module_shape),
+        mlp=load_mlp(checkpoint, config, f"{prefix}.mlp"),
     )
 
 
-def _load_site(checkpoint: Checkpoint, config: DecoderConfig, prefix: str, site: str) -> FrozenLinear:
+def _load_mlp(checkpoint: Checkpoint, config: DecoderConfig, prefix: str) -> Mlp:
+    return Mlp(*(_load_site(checkpoint, prefix, site, config.module_shape) for site in ("gate_up", "down")))
+
+
+def _load_mixture(checkpoint: Checkpoint, config: DecoderConfig, prefix: str) -> Mixture:
+    mixture = config.mixture
+    gate_up, down = (
+        GroupedLinear(
+            [
+                _load_site(checkpoint, f"{prefix}.experts.{expert}", site, config.expert_shape)
+                for expert in range(mixture.num_experts)
+            ]
+        )
+        for site in ("gate_up", "down")
+    )
+    router = checkpoint.tensor(f"{prefix}.gate.weight", mixture.num_experts, config.hidden_size)
+    parts = (Part("gate", 0, mixture.num_experts),)
+    return Mixture(FrozenLinear(router, parts), gate_up, down, mixture.per_token, mixture.normalised)
+
+
+def _load_site(
+    checkpoint: Checkpoint, prefix: str, site: str, shape_of: Callable[[str], tuple[int, int]]
+) -> FrozenLinear:
     weights, biases = {}, {}
     for module in SITE_MODULES[site]:
-        name = f"{prefix}.{BLOCK[site]}.{module}"
-        rows, columns = config.module_shape(module)
+        name = f"{prefix}.{module}"
+        rows, columns = shape_of(module)
         weights[module] = checkpoint.tensor(f"{name}.weight", rows, columns)
         if f"{name}.bias" in checkpoint:
             biases[module] = checkpoint.tensor(f"{name}.bias", rows)

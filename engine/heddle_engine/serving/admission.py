@@ -1,4 +1,4 @@
-"""Who gets a row of the batch and memory for keys and values: tenants take turns, and nobody can take all.
+"""Grants rows of the batch and memory for keys and values: tenants take turns, and nobody can take all.
 
 A tenant may have seven times as much as is left free (dynamic thresholds, Choudhury and Hahne 1998): alone
 it gets seven eighths, of several greedy ones each gets the same and something is left for who comes next. Who

@@ -29,7 +29,7 @@ PREFILL_TOKENS = 2048
 """Prompt tokens per step when nothing decodes."""
 PREFILL_TOKENS_BESIDE_DECODE = 512
 _LEAST_CHUNK = 64
-"""Of more tenants than can have so many tokens in a step, some wait for the next."""
+"""If more tenants wait than can have this many tokens each in a step, some wait for the next."""
 
 log = logging.getLogger(__name__)
 
@@ -165,7 +165,7 @@ class Batcher:
             self._begin(done, torch.stack(last_hidden))
 
     def _chunks(self, budget: int) -> list[tuple[Generation, int]]:
-        """What of each prompt is computed now: equal parts for the tenants, in the order of arrival within one.
+        """The part of each prompt to compute now: equal parts for the tenants, in the order of arrival within one.
 
         What a tenant does not need of its part goes to the first of the others; who got something now comes
         after the others in the next step.
@@ -191,11 +191,11 @@ class Batcher:
             if generation.remaining <= 0:
                 self._end_unsampled(generation, last)
         places = [place for place, generation in enumerate(generations) if generation.remaining > 0]
-        begun = [generations[place] for place in places]
-        if begun:
-            self._rows += begun
+        started = [generations[place] for place in places]
+        if started:
+            self._rows += started
             self._batch = None
-            self._guard(lambda: self._accept(begun, self._sample(begun, hidden[places])), lambda: begun)
+            self._guard(lambda: self._accept(started, self._sample(started, hidden[places])), lambda: started)
 
     def _end_unsampled(self, generation: Generation, hidden: Tensor) -> None:
         is_finite = bool(hidden.sum().isfinite())
@@ -277,7 +277,8 @@ class Batcher:
             if generation.line is None:
                 continue  # another choice of its request failed
             self._rows.remove(generation)
-            self._remember(generation, None)
+            if generation.line.length > generation.prompt_length:
+                self._remember(generation, None)  # the prompt by itself is known since it was computed
             self._free(generation)
 
 

@@ -31,6 +31,9 @@ _NORMALIZED = 4
 
 _MOST_TOP = 20
 
+_SHORT_RESULT = 16
+"""Tokens, alternatives too, of a result that is put together on the event loop."""
+
 _LONGEST_OPENING = 16
 """Tokens looked at where a template has no end-of-turn token before the generation prompt."""
 
@@ -88,7 +91,7 @@ def _forced_call(base: Base, params: dict) -> tuple[ToolFormat, str | None] | No
 
 
 def _grammar(base: Base, params: dict, most_bytes: int) -> GrammarSource | None:
-    """What the answer must follow; None: anything."""
+    """The constraint on the answer, or None."""
     if wanted := params.get("structured_output"):
         return GrammarSource.from_wire(wanted, most_bytes)
     if forced := _forced_call(base, params):
@@ -197,7 +200,7 @@ class ChatCall:
 
     @cached_property
     def _generation_prompt(self) -> str:
-        """What the template wrote after the last turn, which may open or close a think block."""
+        """The text that the template wrote after the last turn, which may open or close a think block."""
         ids, ends = self.request.prompt_ids, self.base.tokenizer.eos_ids
         last = next((place for place in range(len(ids) - 1, -1, -1) if ids[place] in ends), len(ids) - _LONGEST_OPENING)
         return self.base.tokenizer.decode(ids[max(last, 0) :])
@@ -209,6 +212,12 @@ class ChatCall:
             return None
         counts = {"cached_tokens": self._cached, "completion_tokens": sum(self._counts)}
         return {"prompt_tokens": len(self.request.prompt_ids), **counts}
+
+    @property
+    def is_short(self) -> bool:
+        """Whether handing the result to a thread would take longer than putting it together."""
+        to_assemble = 0 if self._stream else sum(self._counts) * (1 + self.request.params.top_logprobs)
+        return self._prompt_logprobs is None and to_assemble <= _SHORT_RESULT
 
     # Sink
 
@@ -248,7 +257,7 @@ class ChatCall:
         }
 
     def _result(self) -> dict:
-        """`chatResult`; called off the batcher's thread, as assembling long answers takes a while."""
+        """`chatResult`; called off the batcher's thread, as assembling an answer takes a while."""
         return {
             "prompt_token_ids": self.request.prompt_ids,
             "cached_tokens": self._cached,

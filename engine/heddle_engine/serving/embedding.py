@@ -31,6 +31,8 @@ class EmbedCall:
             tenant=params.get("tenant", ""),
         )
 
+    is_short = False  # a vector is made
+
     @property
     def usage(self) -> dict | None:
         """`chatUsage`; None before it got a place in the batch."""

@@ -38,7 +38,7 @@ class End:
 
 
 class Sink(Protocol):
-    """Where a request's progress goes. Called on the batcher's thread."""
+    """The receiver of a request's progress. Called on the batcher's thread."""
 
     def started(self, cached_tokens: int) -> None: ...
     def sampled(self, index: int, token: Token, end: End | None) -> None: ...
@@ -50,7 +50,7 @@ class Sink(Protocol):
 
 @dataclass(eq=False)
 class Request:
-    """What to sample. `end_ids` end a turn; they are in `params.stop_token_ids` only if the caller named them."""
+    """A request to sample. `end_ids` end a turn; they are in `params.stop_token_ids` only if the caller named them."""
 
     prompt_ids: list[int]
     params: SamplingParams
@@ -61,7 +61,7 @@ class Request:
     tokenizer: TextTokenizer
     max_length: int
     grammar: GrammarMatcher | None = None
-    """What every choice must follow."""
+    """The constraint on every choice."""
     thinking: Thinking = "never"
     reader: PromptReader | None = None
     """Reads the prompt while the first choice computes it."""

@@ -1,6 +1,6 @@
-"""Key and value memory: one dense line a sequence, lines side by side, so decode attends without gathering.
+"""Memory for keys and values: one dense line for each sequence, side by side, so decode attends without gathering.
 
-On a CPU every line is as long as the longest sequence, in memory that takes a page when it is first
+On a CPU every line is as long as a sequence may become, and a page of it takes memory when it is first
 written (vAttention, arXiv:2405.04437, has the operating system page in the same way). A sequence never moves as it
 grows, and the limit counts what is written, in granules. Elsewhere memory is taken when it is allocated,
 so lines come in capacities that double, a sequence that outgrows its line moves to a longer one, and the limit
@@ -20,20 +20,22 @@ from ..model.decoder import Decoder
 from ..pages import Pages
 
 GRANULE = 64
-"""Tokens by which a line of pages is counted."""
+"""Tokens in one unit of a paged line's room."""
 SMALLEST_LINE = 128
 """Capacity of the shortest line where lines have capacities."""
 _MOST_BLOCKS = 24
-"""Lines of like length beside each other that are looked at one by one when runs are chosen."""
+"""The most blocks of neighbouring lines among which runs are chosen."""
 _RUN_COST_BYTES = 200_000
-"""What one more run costs a layer, in bytes that could be read meanwhile (one core of a Xeon: about 20 us)."""
+"""The cost of one more run per layer, in bytes that could be read meanwhile (one core of a Xeon: about 20 us)."""
 _STEPS_TO_PAY = 32
-"""Sorting lines must save its cost in so many steps."""
+"""Lines are sorted only if that saves its own cost within so many steps."""
+SPARE_BYTES = 8 << 20
+"""The most memory that ended lines keep for the next ones, so that each short chat need not fault it in again."""
 
 
 @dataclass(eq=False)
 class Line:
-    """Place of one sequence: `length` tokens are written, and there is memory for `room`."""
+    """The place of one sequence: `length` tokens are written, and there is memory for `room`."""
 
     slab: "Slab"
     index: int
@@ -42,7 +44,7 @@ class Line:
 
     @property
     def bytes(self) -> int:
-        """What the limit counts for it."""
+        """Its bytes as the limit counts them."""
         return self.room * self.slab.token_bytes
 
     @property
@@ -50,12 +52,12 @@ class Line:
         return self.length == self.room
 
     def wipe(self) -> None:
-        """Zero what a failed sequence wrote: not finite values would spoil the line for the next one."""
+        """Zero what a failed sequence wrote: values that are not finite would spoil the line for the next sequence."""
         self.slab.tokens(self, 0, self.room).zero_()
 
 
 class Slab:
-    """Lines of one capacity, at most `most`; those in use are always the first ones.
+    """Lines of one capacity, at most `most`; the lines in use always have the first places.
 
     `data` [layers, 2, lines, kv_heads, capacity, D] is finite everywhere, because attention multiplies what it
     does not see by zero, which a stray NaN would survive.
@@ -93,7 +95,7 @@ class Slab:
         return self.data[:, :, line.index, :, start:end]
 
     def runs(self, lengths: list[int]) -> list[range]:
-        """Cut lines 0, 1, … of which `lengths` tokens are to be read into the runs that cost least."""
+        """Cut lines 0, 1, … into the runs that are cheapest to read; line i has `lengths[i]` tokens to read."""
         blocks = _blocks(lengths)
         longest = [max(lengths[block.start : block.stop]) for block in blocks]
         # best[k]: least cost of the first k blocks, and where the last of their runs begins.
@@ -125,7 +127,7 @@ class Slab:
         self._permute(order)
 
     def _permute(self, order: list[int]) -> None:
-        """Line `order[i]` moves to place i; one line at a time is out of its place."""
+        """Move line `order[i]` to place i; a copy of at most one line is held meanwhile."""
         before = self.lines
         rooms = [line.room for line in before]
         for cycle in _cycles(order):
@@ -144,16 +146,19 @@ class Slab:
         self.data[:, :, index, :, : tokens.shape[3]] = tokens
 
     def _cost(self, runs: list[range], lengths: list[int]) -> int:
-        """Bytes to read of a layer, with what the runs themselves cost."""
+        """Bytes that the runs read of one layer, plus `_RUN_COST_BYTES` for each run."""
         tokens = sum(len(run) * max(lengths[run.start : run.stop]) for run in runs)
         return tokens * self._layer_token_bytes + len(runs) * _RUN_COST_BYTES
 
     def _freed(self, index: int, start: int, end: int) -> None:
-        """Tokens `start … end` of place `index` hold nothing any more."""
+        """Called when tokens `start … end` at place `index` are not used any more."""
 
 
 class PagedSlab(Slab):
-    """All lines at once, in pages that take memory as they are written and give it back when their line ends."""
+    """Room for `most` lines from the start, in pages that take memory as they are written.
+
+    Pages of lines that ended stay for the next ones, up to `SPARE_BYTES`; above that all of them are given back.
+    """
 
     def __init__(self, decoder: Decoder, capacity: int, most: int):
         super().__init__(decoder, capacity, most)
@@ -161,10 +166,32 @@ class PagedSlab(Slab):
         dtype = self._place["dtype"]
         self._pages = Pages(torch.Size(shape).numel() * dtype.itemsize)
         self.data = self._pages.tensor(shape, dtype)
+        # By place: lines that are gone wrote no token at or beyond this one.
+        self._written: dict[int, int] = {}
+        # An upper bound of the spare tokens: tokens that were reused since are still counted.
+        self._most_spare = 0
 
     def _freed(self, index: int, start: int, end: int) -> None:
         if start >= end:
             return
+        self._written[index] = max(end, self._written.get(index, 0))
+        self._most_spare += end - start
+        if self._most_spare * self.token_bytes <= SPARE_BYTES:
+            return
+        spare = self._spare()
+        self._most_spare = sum(len(tokens) for tokens in spare.values())
+        if self._most_spare * self.token_bytes > SPARE_BYTES:
+            for place, tokens in spare.items():
+                self._give_back(place, tokens.start, tokens.stop)
+            self._written, self._most_spare = {}, 0
+
+    def _spare(self) -> dict[int, range]:
+        """By place: the tokens that lines which are gone wrote beyond the room of the line there now, if any."""
+        rooms = [line.room for line in self.lines]
+        starts = {place: rooms[place] if place < len(rooms) else 0 for place in self._written}
+        return {place: range(starts[place], end) for place, end in self._written.items() if starts[place] < end}
+
+    def _give_back(self, index: int, start: int, end: int) -> None:
         heads, capacity, dim = self._line_shape
         token = dim * self.data.itemsize
         for plane in range(self._planes[0] * self._planes[1]):
@@ -178,7 +205,7 @@ class PagedSlab(Slab):
 
 
 class DenseSlab(Slab):
-    """Memory for `held` lines, copied into more or less of it when they are too few or far too many."""
+    """Memory for `held` lines. They are copied into larger memory when it is full, and smaller when most is unused."""
 
     def __init__(self, decoder: Decoder, capacity: int, most: int):
         super().__init__(decoder, capacity, most)
@@ -199,11 +226,11 @@ class DenseSlab(Slab):
         self.data = resized
 
     def _freed(self, index: int, start: int, end: int) -> None:
-        """The next line there finds what is left; attention does not see it, and it is finite."""
+        """Nothing is wiped: attention does not see what is left there, and it is finite."""
 
 
 def _blocks(lengths: list[int]) -> list[range]:
-    """Neighbours of like length; where there are too many of them, equal parts."""
+    """Blocks of neighbouring lines of like length; if those are too many, blocks of about equal size."""
     starts = [i for i in range(len(lengths)) if i == 0 or _level(lengths[i]) != _level(lengths[i - 1])]
     if len(starts) > _MOST_BLOCKS:
         starts = list(range(0, len(lengths), -(-len(lengths) // _MOST_BLOCKS)))
@@ -211,12 +238,12 @@ def _blocks(lengths: list[int]) -> list[range]:
 
 
 def _level(length: int) -> int:
-    """Equal for lengths that differ by less than about 1.4 times."""
+    """The class of a length. Lengths of one class differ by less than a factor of about 1.4."""
     return (length * length).bit_length()
 
 
 def _cycles(order: list[int]) -> Iterator[list[int]]:
-    """Places i, order[i], order[order[i]], … until they come round; places that keep their own are left out."""
+    """The cycles i, order[i], order[order[i]], … of places; a place that keeps its line is in none."""
     seen = [place == index for place, index in enumerate(order)]
     for first in range(len(order)):
         cycle, place = [], first
@@ -239,14 +266,14 @@ class KvMemory:
         self.used_bytes = 0
 
     def _make_pages(self) -> PagedSlab | None:
-        """None where the system reserves memory for everything that is mapped."""
+        """The paged slab, or None where the system reserves memory for everything that is mapped."""
         try:
             return PagedSlab(self._decoder, _rounded(self.max_length), self._most)
         except OSError:
             return None
 
     def room_for(self, length: int) -> int:
-        """How many tokens a line of at least `length` is counted for."""
+        """The tokens of room that a line for `length` tokens gets, and is counted with."""
         if self._pages:
             return _rounded(length)
         capacity = SMALLEST_LINE
@@ -276,7 +303,7 @@ class KvMemory:
             self._shrink(line.slab)
 
     def grow(self, line: Line) -> Line | None:
-        """`line` with more room, or a longer one that it has moved to; None when there is no memory, it then stays."""
+        """`line` with more room, or the longer line that it moved to; None, and `line` as it was, without memory."""
         if line.slab is self._pages:
             return self._grow_in_place(line)
         longer = self.allocate(line.room + 1)
@@ -303,7 +330,7 @@ class KvMemory:
         return slab.add(capacity)
 
     def _enlarge(self, slab: DenseSlab) -> bool:
-        """Twice the lines, or one more; what they are copied from is held meanwhile."""
+        """Double the lines, or add one. Old and new memory must fit under the limit together: lines are copied."""
         held = slab.held
         for lines in (min(max(8, 2 * held), self._most), held + 1):
             if self.used_bytes + lines * slab.line_bytes <= self.limit:

@@ -15,7 +15,7 @@ from ..model.decoder import LoraView, NoLora
 from ..model.linear import FrozenLinear
 
 _TILE_COST = 4
-"""What one more tile costs, in padded rows (measured on CPUs at hidden sizes 256 and 768)."""
+"""The cost of one more tile, in padded rows (measured on CPUs at hidden sizes 256 and 768)."""
 
 
 @dataclass(frozen=True)

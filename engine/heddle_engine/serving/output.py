@@ -1,4 +1,4 @@
-"""Text of one choice as it grows: bytes to characters, stop strings cut off, reasoning and calls split."""
+"""The text of one choice as it grows: decodes bytes, cuts stop strings off, splits reasoning and tool calls."""
 
 from ..text.tokenizer import GrowingText, TextTokenizer
 from ..text.toolcalls import OutputParser, Pieces, ToolCall
@@ -7,7 +7,7 @@ from .sampling import SamplingParams
 
 
 class ChoiceText:
-    """Feed every sampled token in order; what it returns is final and may be streamed."""
+    """`feed` takes every sampled token in order; the text that it returns is final and may be streamed."""
 
     def __init__(self, tokenizer: TextTokenizer, params: SamplingParams, parser: OutputParser):
         self._tokenizer, self._params, self._parser = tokenizer, params, parser
@@ -42,7 +42,7 @@ class ChoiceText:
         return b"" if hidden else self._tokenizer.token_bytes(token_id)
 
     def _cut(self, end: End) -> str:
-        """What is held, up to the stop string that ended the choice."""
+        """The held text, up to the stop string that ended the choice."""
         if not isinstance(end.stop_reason, str):
             return self._held
         start = self._held.index(end.stop_reason)

@@ -124,8 +124,8 @@ class PrefixCache:
             if chunk in last.children:
                 path.append(last.children[chunk])
                 return  # the end of an earlier prompt; only the last block can be short
-            if hidden is None and _nearest(last, chunk)[1] == len(chunk):
-                return  # a longer block begins with the same tokens
+            if hidden is None and _is_begun(last, chunk):
+                return
             slot = self._outgrown(last, chunk)
             block = Block(chunk, self._take_slot() if slot is None else slot, last)
             last.children[chunk] = block
@@ -180,11 +180,23 @@ def _walk(root: Block, ids: list[int]) -> list[Block]:
 
 def _nearest(last: Block, rest: tuple[int, ...]) -> tuple[Block | None, int]:
     """The block behind `last` that shares most tokens with `rest`, the shortest of several, and how many it shares."""
+    nearest, common = None, 0
+    for block in islice(reversed(last.children.values()), _MOST_COMPARED):
+        ids = block.ids
+        # Whole slices are compared first: most blocks are not nearer, and a loop in Python would be most of the cost.
+        if ids[:common] != rest[:common]:
+            continue
+        shared = common
+        while ids[shared : shared + 1] == rest[shared : shared + 1] != ():
+            shared += 1
+        if shared > common or (nearest is not None and len(ids) < len(nearest.ids)):
+            nearest, common = block, shared
+    return nearest, common
+
+
+def _is_begun(last: Block, chunk: tuple[int, ...]) -> bool:
+    """Whether a longer block behind `last` begins with the tokens of `chunk`."""
+    if len(chunk) == BLOCK:
+        return False
     newest = islice(reversed(last.children.values()), _MOST_COMPARED)
-    shared = ((_common_length(block.ids, rest), -len(block.ids), block) for block in newest)
-    common, _, block = max(shared, key=lambda found: found[:2], default=(0, 0, None))
-    return (block, common) if common else (None, 0)
-
-
-def _common_length(a: tuple[int, ...], b: tuple[int, ...]) -> int:
-    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    return any(block.ids[: len(chunk)] == chunk for block in newest)

@@ -1,4 +1,4 @@
-"""What is read of a whole prompt while it is computed: log-probabilities of its tokens, or one vector for all of it.
+"""Figures of a whole prompt, taken while it is computed: log-probabilities of its tokens, or one vector for it.
 
 Both need the hidden state of every token, which a cached beginning does not have, so the prompt is computed whole.
 """
@@ -34,7 +34,7 @@ class PromptToken:
 
 
 class PromptLogprobs:
-    """Of the prompt's tokens after the first, which nothing predicts."""
+    """Log-probabilities of the prompt's tokens after the first, which nothing predicts."""
 
     def __init__(self, ids: list[int], num_top: int):
         self._ids, self._num_top = ids, num_top

@@ -26,7 +26,7 @@ _CHUNK = 128
 
 
 class SampledRow(Protocol):
-    """What the sampler reads of a row. `ids` are prompt and output so far."""
+    """The part of a row that the sampler reads. `ids` holds the prompt and the output so far."""
 
     params: SamplingParams
     seed: int
@@ -68,7 +68,7 @@ class Sampler:
         self._truncation = Truncation(params, device) if any(p.truncated for p in params) else None
 
     def sample(self, raw: Tensor) -> Sampled:
-        """`raw`: logits fp32 [rows, vocab] of the position after each row's `ids`."""
+        """Draws a token per row. `raw` [rows, vocab] holds the fp32 logits of the position after each row's `ids`."""
         adjusted = self._adjust(raw)
         tokens = adjusted.argmax(-1) if self._all_greedy else self._draw(adjusted)
         if self._penalties:
@@ -95,7 +95,7 @@ class Sampler:
         return self._constrain(logits, raw) if self._constrained else logits
 
     def _constrain(self, logits: Tensor, raw: Tensor) -> Tensor:
-        """Where nothing that a constraint allows is left, as at its end under `min_tokens`, it has the last word."""
+        """Applies the constraint. Where no token is left, as at its end under `min_tokens`, it alone decides."""
         masks = {row: self._rows[row].constraint.allowed() for row in self._constrained}
         rows = [row for row, mask in masks.items() if mask is not None]
         if not rows:
@@ -125,7 +125,7 @@ class Sampler:
         ]
 
     def _too_short(self, row: SampledRow) -> bool:
-        """Whether the row may not end yet; where nothing but its ends is allowed it has to."""
+        """True while the row may not end. A row whose allowed tokens all end it may always do so."""
         allowed = row.params.allowed_token_ids
         only_ends = allowed is not None and row.end_ids.issuperset(allowed)
         return len(row.ids) - row.prompt_length < row.params.min_tokens and not only_ends
@@ -165,7 +165,7 @@ class _Penalties:
         self._frequency = _column([row.params.frequency_penalty for row in rows], device)
 
     def apply(self, logits: Tensor) -> None:
-        """logits [rows, vocab] are changed in place."""
+        """Changes `logits` [rows, vocab] in place."""
         own = logits[self._rows]
         repeated = torch.where(own > 0, own / self._repetition, own * self._repetition)
         own = torch.where(self._seen, repeated, own)
@@ -198,8 +198,8 @@ def choice_seed(seed: int, index: int) -> int:
 def inverse_cdf(weights: Tensor, uniform: Tensor) -> Tensor:
     """weights [rows, vocab] >= 0, uniform [rows] float64 in [0, 1) -> token ids [rows].
 
-    Cumulated in float64 over chunks, then inside the chosen one, so that rare tokens keep their
-    probability in large vocabularies.
+    Sums are float64, first over chunks and then inside the chosen chunk, so that rare tokens keep
+    their probability in large vocabularies.
     """
     rows, vocab = weights.shape
     chunks = F.pad(weights, (0, -vocab % _CHUNK)).view(rows, -1, _CHUNK)

@@ -18,7 +18,7 @@ _LONGEST_REASON = 500
 
 @dataclass(frozen=True)
 class GrammarSource:
-    """What an answer must follow: `kind` and `body` as in `grammar_text`; `param` is the client's name for it."""
+    """A constraint on an answer: `kind` and `body` as in `grammar_text`; `param` is the client's name for it."""
 
     kind: str
     body: str
@@ -89,7 +89,7 @@ class GrammarCompiler:
 
 
 class _Vocabulary:
-    """What llguidance reads of a tokenizer, so that both see the same bytes of a token."""
+    """The interface through which llguidance reads a tokenizer, so that both see the same bytes of a token."""
 
     bos_token_id = None
 
@@ -104,9 +104,9 @@ class _Vocabulary:
 
 
 def _reason(matcher: LLMatcher) -> str:
-    """What llguidance says, without the traces that follow it."""
-    said = matcher.get_error().partition("\n<")[0].strip()
-    return said if len(said) <= _LONGEST_REASON else f"{said[:_LONGEST_REASON]} …"
+    """llguidance's message, without the traces that follow it."""
+    message = matcher.get_error().partition("\n<")[0].strip()
+    return message if len(message) <= _LONGEST_REASON else f"{message[:_LONGEST_REASON]} …"
 
 
 def unusable(param: str, reason: str) -> EngineError:

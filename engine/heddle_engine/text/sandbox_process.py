@@ -8,7 +8,6 @@ when it has used SECONDS of the processor.
 
 import json
 import math
-import os
 import resource
 import struct
 import sys
@@ -19,8 +18,6 @@ from .template import ChatTemplate, UnusableTemplateError
 
 _LENGTH = struct.Struct(">I")
 _MEMORY_BYTES = 1 << 30
-_NICE = 10
-"""Serving goes first where the processor is short."""
 
 
 @lru_cache(maxsize=8)
@@ -84,7 +81,6 @@ def answer(task: dict) -> dict:
 def _limit_process() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    os.nice(_NICE)
 
 
 def _limit_task(seconds: int) -> None:

@@ -67,7 +67,7 @@ class TextTokenizer:
         return self._tokenizer.token_to_id(token)
 
     def token_bytes(self, token_id: int) -> bytes:
-        """What the token stands for; a special token's bytes are its literal text."""
+        """The token's bytes; those of a special token are its literal text."""
         known = self._bytes.get(token_id)
         if known is None:
             known = self._bytes[token_id] = self._to_bytes(token_id)

@@ -29,7 +29,7 @@ _SPELLINGS = {
 
 
 def call_opening(tools: ToolFormat, name: str | None) -> str:
-    """What an answer that calls a tool begins with, up to the name, or past it when there is only one choice.
+    """The start of an answer that calls a tool, up to the name, or past it when there is only one choice.
 
     It ends before a space, where no tokenizer joins what stands on both sides.
     """
@@ -38,7 +38,7 @@ def call_opening(tools: ToolFormat, name: str | None) -> str:
 
 
 def call_grammar(format_: ToolFormat, tools: list[dict], name: str | None) -> str:
-    """What may follow `call_opening`, in llguidance's Lark: calls of the tool `name`, of any when None."""
+    """Continuations of `call_opening` in llguidance's Lark: calls of the tool `name`, or of any tool if it is None."""
     spelling = _SPELLINGS[format_]
     functions = [tool["function"] for tool in tools if name in (None, tool["function"].get("name"))]
     heads = [_up_to_arguments(spelling, function["name"]) for function in functions]
@@ -69,7 +69,7 @@ def _quoted(text: str) -> str:
 
 
 def _schema(function: dict) -> str:
-    """What of a tool's schema no grammar can follow is left open: a tool checks its arguments itself."""
+    """A tool's schema without the parts that no grammar can follow: a tool checks its arguments itself."""
     given = function.get("parameters")
     schema = given if isinstance(given, dict) else {}
     return json.dumps({**schema, "type": "object", "x-guidance": {**JSON_OPTIONS, "lenient": True}})

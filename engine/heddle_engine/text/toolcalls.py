@@ -33,7 +33,7 @@ class ToolCall:
 
 @dataclass
 class Pieces:
-    """What one feed added."""
+    """The parts that one feed added."""
 
     content: str = ""
     reasoning: str = ""

@@ -24,8 +24,10 @@ def group_advantages(rewards: Items[float], scale: bool) -> np.ndarray:
     return centred / (r.std() + EPSILON) if scale else centred
 
 
-def trajectory_weight(sequences: list[Sequence]) -> float:
-    """Each trajectory counts the same however many tokens it has."""
+def trajectory_weight(sequences: list[Sequence], by_length: bool = True) -> float:
+    """Each trajectory counts the same however many tokens it has; not ``by_length``: each token does."""
+    if not by_length:
+        return 1.0
     return 1.0 / (sum(s.num_trained for s in sequences) + EPSILON)
 
 

@@ -5,12 +5,14 @@ thread can take turns between jobs. After a crash the same parameters go on from
 and tell the same events again.
 """
 
+import logging
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..bases import Base
+from ..errors import EngineError
 from ..model.decoder import LoraView, NoLora
 from ..model.lora import LoraWeights, initial_lora, read_peft, write_peft
 from .checkpoints import (
@@ -25,12 +27,17 @@ from .checkpoints import (
     write_optimizer,
     write_state,
 )
+from .dpo import DpoWork
 from .record import TrainingRecord
 from .rl import RlWork
 from .sft import SftWork
 from .snapshots import Snapshots
 from .trainable_lora import TrainableLora
 from .trainer import Trainer
+
+log = logging.getLogger(__name__)
+
+Work = RlWork | SftWork | DpoWork
 
 #: Room for the small files beside the tensors.
 _SMALL_FILES_BYTES = 1 << 20
@@ -42,6 +49,15 @@ class JobEvent:
 
     kind: str
     data: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a job is before a gradient step: steps done, events told, steps of the optimizer."""
+
+    gradient_steps: int
+    events: int
+    optimizer_steps: int
 
 
 class TrainingJob:
@@ -88,21 +104,50 @@ class TrainingJob:
             self._finish_unchanged(base, work)
             return
         trainer = yield from self._trainer(base, work, fresh=saved is None)
+        if saved is not None:
+            work.restore(saved[0], saved[1]["gradient_steps"])
         yield from work.prepare(trainer)
         done = 0
         if saved is not None:
             trainer.restore(*saved)
             done = saved[1]["gradient_steps"]
         for index in range(done, work.num_steps):
-            yield from self._step(index, work, trainer)
+            place = _Place(index, len(self._events), trainer.optimizer.steps)
+            try:
+                yield from self._step(index, work, trainer)
+            except GeneratorExit:
+                self._leave_snapshot(place, snapshots, trainer, work)
+                raise
             if index + 1 < work.num_steps and snapshots.due():
-                snapshots.write(index + 1, trainer.tensors(), {**trainer.progress(), **self._progress(index + 1)})
+                self._snapshot(index + 1, snapshots, trainer, work)
         self._finish(base, work, trainer)
 
-    def _work(self, base: Base) -> RlWork | SftWork:
+    def _snapshot(self, gradient_steps: int, snapshots: Snapshots, trainer: Trainer, work: Work) -> None:
+        progress = {**trainer.progress(), **self._progress(gradient_steps)}
+        snapshots.write(gradient_steps, {**trainer.tensors(), **work.tensors()}, progress)
+
+    def _leave_snapshot(self, place: _Place, snapshots: Snapshots, trainer: Trainer, work: Work) -> None:
+        """The job was stopped, perhaps to go on later: no step that is done is to be done again.
+
+        A step that was cut off before the optimizer's has moved nothing; after it, its events are all there.
+        """
+        is_done = trainer.optimizer.steps > place.optimizer_steps
+        steps = place.gradient_steps + int(is_done)
+        if not is_done:
+            del self._events[place.events :]
+        if steps == 0:
+            return
+        try:
+            self._snapshot(steps, snapshots, trainer, work)
+        except (EngineError, OSError) as error:
+            log.warning("job %s was stopped without a snapshot of its last step: %s", self._params["job_id"], error)
+
+    def _work(self, base: Base) -> Work:
         job = self._params["job"]
         if job["kind"] == "sft":
             return SftWork(job["config"], base)
+        if job["kind"] == "dpo":
+            return DpoWork(job["config"], base)
         folder = self._params.get("record_dir")
         record = TrainingRecord(Path(folder), base.tokenizer) if folder else None
         return RlWork(job["config"], base, self._reference(base), record)
@@ -114,7 +159,7 @@ class TrainingJob:
             return NoLora()
         return TrainableLora(read_peft(Path(reference["path"]), base.config), base.decoder.device)
 
-    def _trainer(self, base: Base, work: RlWork | SftWork, fresh: bool) -> Generator[JobEvent, None, Trainer]:
+    def _trainer(self, base: Base, work: Work, fresh: bool) -> Generator[JobEvent, None, Trainer]:
         """A trainer at the start of the job."""
         trainer = Trainer(base.decoder, self._start_weights(base), work.optimizer, work.chunk_size)
         start = self._params["start"]
@@ -129,16 +174,19 @@ class TrainingJob:
             return read_peft(Path(start["path"]), base.config)
         return initial_lora(base.config, **self._params["lora"])
 
-    def _step(self, index: int, work: RlWork | SftWork, trainer: Trainer) -> Iterator[JobEvent | None]:
+    def _step(self, index: int, work: Work, trainer: Trainer) -> Iterator[JobEvent | None]:
         halvings = trainer.micro_batches.halvings
         metrics = yield from work.step(index, trainer)
+        events: list[JobEvent] = []
         if trainer.micro_batches.halvings > halvings:
             message = f"gradient step {index + 1} ran out of memory and was done in smaller pieces"
-            yield self._event("warning", {"message": message})
+            events.append(self._event("warning", {"message": message}))
         warning = work.step_warning(index, metrics)
         if warning:
-            yield self._event("warning", {"message": warning})
-        yield self._event("gradient_step", {"number": index + 1, "metrics": metrics})
+            events.append(self._event("warning", {"message": warning}))
+        events.append(self._event("gradient_step", {"number": index + 1, "metrics": metrics}))
+        # All are noted before the first is told: a job that is stopped here has done the step.
+        yield from events
 
     def _event(self, kind: str, data: dict[str, Any]) -> JobEvent:
         event = JobEvent(kind, data)
@@ -148,7 +196,7 @@ class TrainingJob:
     def _progress(self, gradient_steps: int) -> dict[str, Any]:
         return {"gradient_steps": gradient_steps, "events": [[event.kind, event.data] for event in self._events]}
 
-    def _finish(self, base: Base, work: RlWork | SftWork, trainer: Trainer) -> None:
+    def _finish(self, base: Base, work: Work, trainer: Trainer) -> None:
         weights = trainer.lora.snapshot()
 
         def fill(folder: Path) -> None:
@@ -160,7 +208,7 @@ class TrainingJob:
         base.adapters.publish(self._params["output"]["key"], weights)
         self._set_result(written, self._data_metrics(work), work.num_steps)
 
-    def _finish_unchanged(self, base: Base, work: RlWork | SftWork) -> None:
+    def _finish_unchanged(self, base: Base, work: Work) -> None:
         """Nothing to train still makes a checkpoint, the same as its parent (training-api 4.2)."""
         start = self._params["start"]
 
@@ -179,7 +227,7 @@ class TrainingJob:
     def _write(self, fill: Callable[[Path], None], needed_bytes: int) -> Written:
         return write_folder(self._output, self._params["job_id"], needed_bytes, fill)
 
-    def _state(self, base: Base, work: RlWork | SftWork) -> dict[str, Any]:
+    def _state(self, base: Base, work: Work) -> dict[str, Any]:
         """`state.json`: where the checkpoint comes from, and what a repeated call has to tell again."""
         start = self._params["start"]
         return {
@@ -193,7 +241,7 @@ class TrainingJob:
             **self._progress(work.num_steps),
         }
 
-    def _data_metrics(self, work: RlWork | SftWork) -> dict[str, float]:
+    def _data_metrics(self, work: Work) -> dict[str, float]:
         steps = [event.data["metrics"] for event in self._events if event.kind == "gradient_step"]
         return work.data_metrics(steps)
 

@@ -49,18 +49,21 @@ class PolicyTokens:
 class PolicyLoss:
     """``per_token`` [M] before weights and reduction; ``ratio`` [M] before any bound.
 
-    ``outside_band`` [M] marks ratios the clip acts on.
+    ``outside_band`` [M] marks ratios that the clip changes, ``clipped`` [M] those of them that change the loss.
     """
 
     per_token: Tensor
     outside_band: Tensor
+    clipped: Tensor
     ratio: Tensor
 
 
-def policy_loss(new: Tensor, tokens: PolicyTokens, config: PolicyLossConfig, mean_kl: float = 0.0) -> PolicyLoss:
+def policy_loss(
+    new: Tensor, tokens: PolicyTokens, config: PolicyLossConfig, mean_kl: float | Tensor = 0.0
+) -> PolicyLoss:
     """Loss of every token given ``new``, its log-probability under the current weights.
 
-    ``mean_kl`` is the mean of :func:`kl_to_reference` over the whole row.
+    ``mean_kl`` is the mean of :func:`kl_to_reference` over the whole row, or [M] where tokens are of several rows.
     """
     old = on_policy_where_unknown(tokens.old, new)
     d = (new - old).clamp(-MAX_LOG_RATIO, MAX_LOG_RATIO)
@@ -75,7 +78,10 @@ def policy_loss(new: Tensor, tokens: PolicyTokens, config: PolicyLossConfig, mea
         loss = -clipped.detach() * advantages * new
     if config.truncated_importance_sampling is not None:
         loss = loss * _truncated_weight(tokens, old, ratio, config.truncated_importance_sampling)
-    return PolicyLoss(loss, ((unbounded < low) | (unbounded > high)).detach(), unbounded.detach())
+    unbounded = unbounded.detach()
+    below, above = unbounded < low, unbounded > high
+    acts = (above & (advantages > 0)) | (below & (advantages < 0)) if config.loss_fn == "ppo" else below | above
+    return PolicyLoss(loss, below | above, acts, unbounded)
 
 
 def on_policy_where_unknown(old: Tensor, new: Tensor) -> Tensor:
@@ -117,7 +123,7 @@ def _bounded(ratio: Tensor, low: float, high: float, config: PolicyLossConfig) -
     return ratio
 
 
-def _shifted(tokens: PolicyTokens, new: Tensor, d: Tensor, mean_kl: float, config: PolicyLossConfig) -> Tensor:
+def _shifted(tokens: PolicyTokens, new: Tensor, d: Tensor, mean_kl: float | Tensor, config: PolicyLossConfig) -> Tensor:
     advantages = tokens.advantages
     if config.kimi_k2_tau is not None:
         advantages = advantages - config.kimi_k2_tau * d.detach()

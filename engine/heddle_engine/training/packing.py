@@ -1,4 +1,4 @@
-"""Packs sequences into rows; one row is one optimizer step (training-api 7.3)."""
+"""Packs sequences into rows, and takes rows together for optimizer steps (training-api 7.3)."""
 
 import numpy as np
 
@@ -39,6 +39,11 @@ def next_fit(sequences: list[Sequence], length: int) -> list[list[Sequence]]:
         rows[-1].append(sequence)
         room -= cost
     return rows
+
+
+def steps_of(rows: list[list[Sequence]], rows_per_step: int) -> list[list[list[Sequence]]]:
+    """Rows of each optimizer step, in order; the last step has what is left."""
+    return [rows[start : start + rows_per_step] for start in range(0, len(rows), rows_per_step)]
 
 
 def _shuffled_groups(sequences: list[Sequence], generator: np.random.Generator) -> list[list[Sequence]]:

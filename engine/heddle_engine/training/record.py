@@ -5,8 +5,8 @@ Three files of :mod:`record_lines` in a folder of the job, which the server read
 - ``turns.jsonl``: a line a trajectory, its messages and the tokens of its completions, in the order of the data;
 - ``trajectories.jsonl``: a line that sums up, then a short line a trajectory: reward, advantage, its sequences and what
   was dropped and why, and where its turns are. It appears when the data is packed, after the turns;
-- ``steps.jsonl``: a line a gradient step, written when it is done: of each sequence of its row, log-probability
-  and ratio of every trained token as that step found them.
+- ``steps.jsonl``: a line a gradient step, written when it is done: of each of its sequences, log-probability and
+  ratio of every trained token as that step found them.
 
 A job that goes on after a kill writes the first two again, with the same bytes, and goes on behind the last step of
 its snapshot. Nothing here may fail a job: when a write fails, the record stops and a warning says so.
@@ -37,7 +37,7 @@ _TITLE_LENGTH = 200
 
 @dataclass
 class Resolved:
-    """What became of one trajectory. ``drops`` are causes, with the completion they are about or None for all of it."""
+    """The outcome of one trajectory. ``drops`` are causes, with the completion they are about or None for all of it."""
 
     turns: list[Turn] = field(default_factory=list)
     #: Of captured calls: which turn a completion became.
@@ -48,7 +48,7 @@ class Resolved:
 
 @dataclass(frozen=True)
 class StepTokens:
-    """Of each sequence of a row, over its trained tokens: new log-probability, ratio, and whether the clip acts."""
+    """Per sequence of a step, over its trained tokens: new log-probability, ratio, and whether the clip acts."""
 
     logprobs: list[np.ndarray]
     ratios: list[np.ndarray]
@@ -71,16 +71,16 @@ class TrainingRecord:
         """``advantage``: relative to the group, before it is normalised over the job."""
         self._guarded(lambda: self._add(member, advantage, resolved))
 
-    def pack(self, rows: list[list[Sequence]]) -> None:
-        """Says what ended up in which row; sequences in none were too long."""
-        self._guarded(lambda: self._pack(rows))
+    def pack(self, steps: list[list[Sequence]]) -> None:
+        """Says what ended up in which step; sequences in none were too long."""
+        self._guarded(lambda: self._pack(steps))
 
     def begin(self, done: int) -> None:
         """Keeps the first ``done`` steps that an earlier run of the job recorded."""
         self._guarded(lambda: self._begin(done))
 
-    def step(self, number: int, row: list[Sequence], tokens: StepTokens) -> None:
-        self._guarded(lambda: self._step(number, row, tokens))
+    def step(self, number: int, sequences: list[Sequence], tokens: StepTokens) -> None:
+        self._guarded(lambda: self._step(number, sequences, tokens))
 
     def take_warning(self) -> str | None:
         """Once, after a write failed."""
@@ -134,14 +134,14 @@ class TrainingRecord:
             digest = _digest(np.array(ids, np.int64).tobytes())
             return {"question": text.strip()[-_TITLE_LENGTH:], "question_digest": digest}
         history = member["histories"][0] if member["histories"] else {"items": [], "tools": None}
-        asked: list[dict] = []
+        opening: list[dict] = []
         for item in history["items"]:
             if "choice" in item:
                 break
-            asked.append(item["message"])
-        users = [message for message in asked if message.get("role") == "user"] or asked
+            opening.append(item["message"])
+        users = [message for message in opening if message.get("role") == "user"] or opening
         text = _text_of(users[-1].get("content"))[:_TITLE_LENGTH] if users else ""
-        canonical = json.dumps([asked, history["tools"]], sort_keys=True, ensure_ascii=False)
+        canonical = json.dumps([opening, history["tools"]], sort_keys=True, ensure_ascii=False)
         return {"question": text, "question_digest": _digest(canonical.encode("utf-8", "surrogatepass"))}
 
     def _of_histories(self, member: dict[str, Any], resolved: Resolved) -> list[dict[str, Any]]:
@@ -170,10 +170,10 @@ class TrainingRecord:
         causes = {place: cause for cause, place in resolved.drops if place is not None}
         looked_into = not {"no_contrast", "zero_advantage"} & {cause for cause, _ in resolved.drops}
         turns: list[dict[str, Any]] = []
-        shown: list[int] = []
+        context: list[int] = []
         for generation in captured["generations"]:
             prompt, ids = generation["prompt_token_ids"] or [], generation["token_ids"] or []
-            added = prompt[len(shown) :] if prompt[: len(shown)] == shown else prompt
+            added = prompt[len(context) :] if prompt[: len(context)] == context else prompt
             if added:
                 turns.append({"history": 0, "context": self._text(added), "tokens_of_context": len(added)})
             place = generation["place"]
@@ -185,7 +185,7 @@ class TrainingRecord:
                 tokens = self._tokens(resolved.turns[number], number, found)
                 cause = None if "sequence" in tokens else "repeated"
             turns.append({"history": 0, "place": place, "message": None, "tokens": tokens, "cause": cause})
-            shown = [*prompt, *ids]
+            context = [*prompt, *ids]
         return turns
 
     def _tokens(self, turn: Turn, number: int, found: dict[int, tuple[int, np.ndarray]]) -> dict[str, Any]:
@@ -197,7 +197,7 @@ class TrainingRecord:
         return written
 
     def _tokens_as_sent(self, choice: dict[str, Any]) -> dict[str, Any] | None:
-        """Of a completion that was not looked into, as its group teaches nothing."""
+        """The tokens of a completion that was not looked into, because its group teaches nothing."""
         source = choice.get("ledger") or choice
         ids, logprobs = source["token_ids"], source["logprobs"]
         if not ids or not all(0 <= token_id < self._tokenizer.vocab_size for token_id in ids):
@@ -211,19 +211,19 @@ class TrainingRecord:
         return self._tokenizer.decode([token_id for token_id in ids if 0 <= token_id < self._tokenizer.vocab_size])
 
     def _texts(self, ids: Iterable[int]) -> list[str]:
-        """Of each token; a character that is spread over several belongs to the last of them."""
+        """The text of each token; a character that is spread over several tokens belongs to the last of them."""
         growing = GrowingText()
         texts = [growing.feed(self._tokenizer.token_bytes(token_id)) for token_id in ids]
         if texts:
             texts[-1] += growing.finish()
         return texts
 
-    def _pack(self, rows: list[list[Sequence]]) -> None:
+    def _pack(self, steps: list[list[Sequence]]) -> None:
         if self._turns is None:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._turns = NewFile(self._folder / TURNS)
         self._turns.finish()
-        step_of = {id(sequence): number for number, row in enumerate(rows, start=1) for sequence in row}
+        step_of = {id(sequence): number for number, step in enumerate(steps, start=1) for sequence in step}
         lines = [self._line(*entry, step_of) for entry in self._entries]
         index = NewFile(self._folder / TRAJECTORIES)
         for line in [_summary(lines), *lines]:
@@ -258,8 +258,8 @@ class TrainingRecord:
         again.out.writelines(kept)
         again.finish()
 
-    def _step(self, number: int, row: list[Sequence], tokens: StepTokens) -> None:
-        sequences = [
+    def _step(self, number: int, sequences: list[Sequence], tokens: StepTokens) -> None:
+        written = [
             {
                 "trajectory": self._places[id(sequence)][0],
                 "sequence": self._places[id(sequence)][1],
@@ -268,11 +268,11 @@ class TrainingRecord:
                 "clipped": marks(clipped),
             }
             for sequence, logprobs, ratios, clipped in zip(
-                row, tokens.logprobs, tokens.ratios, tokens.clipped, strict=True
+                sequences, tokens.logprobs, tokens.ratios, tokens.clipped, strict=True
             )
         ]
         with (self._folder / STEPS).open("ab") as out:
-            write_line(out, {"number": number, "sequences": sequences})
+            write_line(out, {"number": number, "sequences": written})
 
 
 def _summary(lines: list[dict[str, Any]]) -> dict[str, Any]:

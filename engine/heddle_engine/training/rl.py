@@ -1,8 +1,9 @@
-"""An RL job: packed rows, one optimizer step each (training-api 7)."""
+"""An RL job: optimizer steps over packed rows (training-api 7)."""
 
 import hashlib
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, fields
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from ..model.decoder import LoraView
 from .data_file import read_json_lines
 from .losses import PolicyLossConfig, PolicyTokens, kl_to_reference, policy_loss
 from .mismatch import mismatch_metrics, mismatch_warning
+from .off_policy import off_policy_metrics, probability_correlation
 from .optimizer import RL_OPTIMIZER
 from .packed_forward import Batch
 from .record import StepTokens, TrainingRecord
+from .reduction import Reduction, ReductionConfig
 from .rl_data import RlData, RlDataBuilder
 from .sequences import Sequence
 from .trainer import Trainer
@@ -24,22 +27,40 @@ from .turns import TurnResolver
 
 Metrics = dict[str, float]
 
-#: Keeps an empty row's reduction finite; the value is part of the formula.
-EPSILON = 1e-18
-
 
 @dataclass(frozen=True)
 class _Part:
-    """What one piece adds to the metrics of its row."""
+    """The share of one piece in the metrics of its step."""
 
     loss: Tensor
     entropy: Tensor
     outside_band: Tensor
+    clipped: Tensor
     ratio: Tensor
     new: Tensor
+    old: Tensor
     sampled: Tensor
-    #: int64: which sequence of the row a token belongs to.
+    #: int64: which sequence of the step a token belongs to.
     place: Tensor
+
+
+class _Parts:
+    """All pieces of a step."""
+
+    def __init__(self) -> None:
+        self._parts: list[_Part] = []
+
+    def add(self, parts: list[_Part]) -> None:
+        self._parts += parts
+
+    def total(self, name: str) -> float:
+        return float(sum(getattr(part, name) for part in self._parts))
+
+    def tokens(self, name: str) -> Tensor:
+        return torch.cat([getattr(part, name) for part in self._parts])
+
+    def arrays(self, name: str) -> np.ndarray:
+        return self.tokens(name).cpu().numpy()
 
 
 class RlWork:
@@ -55,6 +76,7 @@ class RlWork:
         self._base = base
         self._reference = reference
         self._loss = PolicyLossConfig(**{f.name: config[f.name] for f in fields(PolicyLossConfig)})
+        self._reduction = ReductionConfig(config.get("loss_type", "bnpo"), config.get("max_completion_length"))
         self._data = RlData()
         self._old: dict[int, Tensor] = {}
         self._record = record
@@ -63,7 +85,7 @@ class RlWork:
 
     @property
     def num_steps(self) -> int:
-        return len(self._data.rows)
+        return len(self._data.steps)
 
     @property
     def warnings(self) -> list[str]:
@@ -87,49 +109,69 @@ class RlWork:
         if not self._config["precalculate_logprobs"]:
             return
         for row in self._data.rows:
-            found = yield from _row_logprobs(trainer, row, trainer.lora)
+            found = yield from _logprobs(trainer, row, trainer.lora)
             self._old.update(zip(map(id, row), found, strict=True))
 
+    def tensors(self) -> dict[str, Tensor]:
+        """Besides those of the trainer, what a snapshot needs: all is worked out again."""
+        return {}
+
+    def restore(self, tensors: dict[str, Tensor], gradient_steps: int) -> None:
+        """Lines that a kill cut off go even if no step is left to do."""
+        if self._record is not None:
+            self._record.begin(gradient_steps)
+            self._recording = True
+
     def step(self, index: int, trainer: Trainer) -> Generator[None, None, Metrics]:
-        row = self._data.rows[index]
+        rows = self._data.steps[index]
+        sequences = [sequence for row in rows for sequence in row]
         started = trainer.micro_batches.seconds
-        tokens, mean_kl = yield from self._row_tokens(row, trainer)
-        total = sum(sequence.num_trained for sequence in row)
+        tokens, kl = yield from self._step_tokens(rows, trainer)
+        row_of = torch.repeat_interleave(torch.tensor([len(row) for row in rows])).to(kl.device)
+        reduction = Reduction(self._reduction, sequences, trainer.decoder.device)
 
         def objective(piece: list[int], batch: Batch, new: Tensor, entropy: Tensor) -> tuple[Tensor, _Part]:
             here = _piece_tokens([tokens[i] for i in piece], batch)
-            loss = policy_loss(new, here, self._loss, mean_kl)
-            reduced = (loss.per_token * here.weights).sum() / (total + EPSILON)
-            sampled = here.old if here.sampled is None else here.sampled
-            weighted_entropy = (entropy * here.weights).sum() / (total + EPSILON)
             place = torch.tensor(piece, device=new.device)[batch.sequence]
+            loss = policy_loss(new, here, self._loss, kl[row_of[place]])
+            reduced = reduction.loss(loss.per_token * here.weights, place)
             part = _Part(
-                reduced.detach(), weighted_entropy, loss.outside_band, loss.ratio, new.detach(), sampled, place
+                loss=reduced.detach(),
+                entropy=reduction.token_mean(entropy * here.weights),
+                outside_band=loss.outside_band,
+                clipped=loss.clipped,
+                ratio=loss.ratio,
+                new=new.detach(),
+                old=here.old,
+                sampled=here.old if here.sampled is None else here.sampled,
+                place=place,
             )
             return reduced, part
 
-        parts: list[_Part] = []
-        for records in trainer.micro_batches.backward(row, trainer.lora, objective):
-            parts += records
+        parts = _Parts()
+        for records in trainer.micro_batches.backward(sequences, trainer.lora, objective):
+            parts.add(records)
             yield
-        policy = float(sum(part.loss for part in parts))
-        learning_rate = self._learning_rate(row)
+        policy = parts.total("loss")
+        learning_rate = self._learning_rate(sequences)
         norm = trainer.update(learning_rate, index + 1, policy)
-        self._record_step(index, row, parts)
+        self._record_step(index, sequences, parts)
         metrics = {
             "policy_loss": policy,
-            "entropy": float(sum(part.entropy for part in parts)),
+            "entropy": parts.total("entropy"),
             "grad_norm": norm,
             "learning_rate": learning_rate,
-            "clip_fraction": float(torch.cat([part.outside_band for part in parts]).float().mean()),
-            "num_trainable_tokens": total,
-            "num_datums": len(row),
+            "clip_fraction": float(parts.tokens("outside_band").float().mean()),
+            "num_trainable_tokens": reduction.num_tokens,
+            "num_datums": len(sequences),
             "trajectories_untrainable": self._data.counts["trajectories_untrainable"],
-            **mismatch_metrics(torch.cat([part.new for part in parts]), torch.cat([part.sampled for part in parts])),
-            "tokens_per_second": sum(map(len, row)) / (trainer.micro_batches.seconds - started),
+            **mismatch_metrics(parts.tokens("new"), parts.tokens("sampled")),
+            **off_policy_metrics(parts.arrays("ratio"), parts.arrays("clipped")),
+            **probability_correlation(parts.arrays("new"), parts.arrays("old")),
+            "tokens_per_second": sum(map(len, sequences)) / (trainer.micro_batches.seconds - started),
         }
         if self._loss.kl_penalty_coef > 0:
-            metrics["kl_policy_ref"] = mean_kl
+            metrics["kl_policy_ref"] = float(kl.mean())
         return metrics
 
     def data_metrics(self, steps: list[Metrics]) -> Metrics:
@@ -141,44 +183,44 @@ class RlWork:
         warning = mismatch_warning(metrics, self._base.decoder.dtype) if index == 0 else None
         return warning or (self._record and self._record.take_warning())
 
-    def _record_step(self, index: int, row: list[Sequence], parts: list[_Part]) -> None:
+    def _record_step(self, index: int, sequences: list[Sequence], parts: _Parts) -> None:
         if self._record is None:
             return
         if not self._recording:
             self._record.begin(index)
             self._recording = True
-        places = torch.cat([part.place for part in parts]).cpu().numpy()
+        places = parts.arrays("place")
         order = np.argsort(places, kind="stable")
-        ends = np.cumsum(np.bincount(places, minlength=len(row)))[:-1]
+        ends = np.cumsum(np.bincount(places, minlength=len(sequences)))[:-1]
 
         def of_sequences(name: str) -> list[np.ndarray]:
-            values = torch.cat([getattr(part, name) for part in parts]).cpu().numpy()
-            return np.split(values[order], ends)
+            return np.split(parts.arrays(name)[order], ends)
 
         tokens = StepTokens(of_sequences("new"), of_sequences("ratio"), of_sequences("outside_band"))
-        self._record.step(index + 1, row, tokens)
+        self._record.step(index + 1, sequences, tokens)
 
-    def _learning_rate(self, row: list[Sequence]) -> float:
+    def _learning_rate(self, sequences: list[Sequence]) -> float:
         config = self._config
         power = config["num_trajectories_learning_rate_multiplier_power"]
-        return config["learning_rate"] * config["learning_rate_multiplier"] * _num_trajectories(row) ** power
+        return config["learning_rate"] * config["learning_rate_multiplier"] * _num_trajectories(sequences) ** power
 
-    def _row_tokens(
-        self, row: list[Sequence], trainer: Trainer
-    ) -> Generator[None, None, tuple[list[PolicyTokens], float]]:
-        """Loss inputs of every sequence of the row, and the row's mean KL to the reference."""
+    def _step_tokens(
+        self, rows: list[list[Sequence]], trainer: Trainer
+    ) -> Generator[None, None, tuple[list[PolicyTokens], Tensor]]:
+        """Loss inputs of every sequence of the step, and each row's mean KL to the reference."""
         device = trainer.decoder.device
-        reference: list[Tensor | None] = [None] * len(row)
+        sequences = [sequence for row in rows for sequence in row]
+        reference: list[Tensor | None] = [None] * len(sequences)
         if self._loss.kl_penalty_coef > 0:
-            reference = yield from _row_logprobs(trainer, row, self._reference)
-        tokens = [self._tokens(sequence, ref, device) for sequence, ref in zip(row, reference, strict=True)]
+            reference = yield from _logprobs(trainer, sequences, self._reference)
+        tokens = [self._tokens(sequence, ref, device) for sequence, ref in zip(sequences, reference, strict=True)]
         if self._loss.kl_penalty_coef <= 0:
-            return tokens, 0.0
+            return tokens, torch.zeros(len(rows), device=device)
         new = [t.old for t in tokens]
         if self._loss.kl_penalty_source != "sample" or any(bool(old.isnan().any()) for old in new):
-            new = yield from _row_logprobs(trainer, row, trainer.lora)
-        kl = [kl_to_reference(n, t, self._loss.kl_penalty_source) for n, t in zip(new, tokens, strict=True)]
-        return tokens, float(torch.cat(kl).mean())
+            new = yield from _logprobs(trainer, sequences, trainer.lora)
+        kl = iter([kl_to_reference(n, t, self._loss.kl_penalty_source) for n, t in zip(new, tokens, strict=True)])
+        return tokens, torch.stack([torch.cat(list(islice(kl, len(row)))).mean() for row in rows])
 
     def _tokens(self, sequence: Sequence, reference: Tensor | None, device: torch.device) -> PolicyTokens:
         sampled = torch.from_numpy(sequence.logprobs[sequence.trained]).float().to(device)
@@ -193,13 +235,13 @@ class RlWork:
         )
 
 
-def _num_trajectories(row: list[Sequence]) -> int:
-    return len({sequence.trajectory for sequence in row})
+def _num_trajectories(sequences: list[Sequence]) -> int:
+    return len({sequence.trajectory for sequence in sequences})
 
 
-def _row_logprobs(trainer: Trainer, row: list[Sequence], lora: LoraView) -> Generator[None, None, list[Tensor]]:
+def _logprobs(trainer: Trainer, sequences: list[Sequence], lora: LoraView) -> Generator[None, None, list[Tensor]]:
     found: list[Tensor] = []
-    for result in trainer.micro_batches.logprobs(row, lora):
+    for result in trainer.micro_batches.logprobs(sequences, lora):
         if result is None:
             yield
         else:

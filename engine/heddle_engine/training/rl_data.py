@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import EngineError
 from .advantages import group_advantages, normalize, trajectory_weight
 from .captured import merge_generations, train_once
-from .packing import pack, row_length
+from .packing import pack, row_length, steps_of
 from .record import Resolved, TrainingRecord
 from .sequences import Sequence, Turn, merge_turns
 from .turns import TurnResolver
@@ -21,11 +21,15 @@ from .untrainable import Untrainable
 
 @dataclass
 class RlData:
-    """``rows`` are optimizer steps in order; ``counts`` go into the job's data metrics."""
+    """``steps`` are the rows of each optimizer step; ``counts`` go into the job's data metrics."""
 
-    rows: list[list[Sequence]] = field(default_factory=list)
+    steps: list[list[list[Sequence]]] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def rows(self) -> list[list[Sequence]]:
+        return list(itertools.chain.from_iterable(self.steps))
 
 
 class RlDataBuilder:
@@ -69,13 +73,14 @@ class RlDataBuilder:
                 "trajectory_groups",
             )
         normalize(kept, self._config["advantage_balance"])
-        self._data.rows = pack(kept, length, generator)
-        self._pack_record(self._data.rows)
+        rows = pack(kept, length, generator)
+        self._data.steps = steps_of(rows, self._config.get("grad_accumulation_sequences", 1))
+        self._pack_record(self._data.steps)
         return self._data
 
-    def _pack_record(self, rows: list[list[Sequence]]) -> None:
+    def _pack_record(self, steps: list[list[list[Sequence]]]) -> None:
         if self._record is not None:
-            self._record.pack(rows)
+            self._record.pack([list(itertools.chain.from_iterable(rows)) for rows in steps])
 
     def _add_group(self, group: int, members: list[dict[str, Any]]) -> None:
         rewards = [_reward(member, group) for member in members]
@@ -99,7 +104,7 @@ class RlDataBuilder:
         captured = member.get("captured")
         resolved = self._of_histories(member, where) if captured is None else self._of_captured(captured, where)
         sequences = resolved.sequences
-        weight = trajectory_weight(sequences)
+        weight = trajectory_weight(sequences, self._config.get("normalize_by_length", True))
         for sequence in sequences:
             sequence.group, sequence.trajectory = group, self._trajectories
             sequence.advantage, sequence.weight = advantage, weight

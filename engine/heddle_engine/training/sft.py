@@ -10,9 +10,10 @@ from torch import Tensor
 from ..bases import Base
 from ..errors import EngineError
 from .data_file import read_json_lines
+from .dialogues import dialogue_sequences
 from .optimizer import SFT_OPTIMIZER
 from .packed_forward import Batch
-from .sequences import Sequence, Turn, merge_turns
+from .sequences import Sequence
 from .trainer import Trainer
 
 Metrics = dict[str, float]
@@ -66,6 +67,13 @@ class SftWork:
     def prepare(self, trainer: Trainer) -> Iterator[None]:
         yield from ()
 
+    def tensors(self) -> dict[str, Tensor]:
+        """Besides those of the trainer, what a snapshot needs: all is worked out again."""
+        return {}
+
+    def restore(self, tensors: dict[str, Tensor], gradient_steps: int) -> None:
+        pass
+
     def step(self, index: int, trainer: Trainer) -> Generator[None, None, Metrics]:
         batch = self._batches[index]
         sequences = [sequence for row in batch for sequence in row.sequences]
@@ -101,15 +109,8 @@ class SftWork:
         return None
 
     def _row(self, line: dict[str, Any], number: int) -> _Row:
-        messages = _messages(line, number)
-        try:
-            spans = self._base.renderer.spans(messages, line.get("tools"))
-        except EngineError as error:
-            raise _bad_row(number, error.message) from error
-        if self._config["assistant_turns"] == "last":
-            spans = spans[-1:]
-        turns = [Turn(s.prompt_ids, s.token_ids, [float("nan")] * len(s.token_ids)) for s in spans]
-        sequences = merge_turns(turns)
+        last_turn_only = self._config["assistant_turns"] == "last"
+        sequences = dialogue_sequences(line, number, self._base, last_turn_only=last_turn_only)
         self._counts["rows"] += 1
         # All sequences of a row are one trajectory, so they may share a prefix.
         for sequence in sequences:
@@ -131,21 +132,3 @@ class SftWork:
                 "config.learning_rate",
             )
         return [float(value) for value in given[: self.num_steps]]
-
-
-def _messages(line: dict[str, Any], number: int) -> list[dict[str, Any]]:
-    messages = line.get("messages")
-    if not isinstance(messages, list) or not messages:
-        raise _bad_row(number, f"`messages` is {messages!r}, expected a list of chat messages")
-    for place, message in enumerate(messages):
-        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            raise _bad_row(number, f"messages[{place}] is {message!r}, expected an object with a `role`")
-    if messages[-1]["role"] != "assistant":
-        raise _bad_row(number, f"the last message has role {messages[-1]['role']!r}, expected 'assistant'")
-    if not isinstance(line.get("tools"), list | None):
-        raise _bad_row(number, f"`tools` is {line['tools']!r}, expected a list")
-    return messages
-
-
-def _bad_row(number: int, what: str) -> EngineError:
-    return EngineError("invalid", f"Training data, line {number}: {what}", "training_data_url")

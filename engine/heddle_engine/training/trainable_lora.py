@@ -97,7 +97,7 @@ class TrainableLora:
 
 
 def _columns(frozen: FrozenLinear, module: str) -> slice:
-    """Where ``module`` stands in the fused output."""
+    """The columns of ``module`` in the fused output."""
     part = next(part for part in frozen.parts if part.module == module)
     return slice(part.start, part.start + part.rows)
 

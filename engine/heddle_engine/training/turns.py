@@ -25,7 +25,7 @@ _TOKEN_ID = re.compile(r"token_id:(\d+)")
 
 @dataclass(frozen=True)
 class _Context:
-    """Where a choice stands: what was said before it, and the tokens of the turn before it."""
+    """The context of a choice: the messages before it, and the tokens of the turn before it."""
 
     messages: list[dict]
     tools: list[dict] | None

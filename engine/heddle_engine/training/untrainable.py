@@ -1,4 +1,4 @@
-"""What of a job's rollouts could not be trained, and what to do about it (art-0.5.23 5)."""
+"""Parts of a job's rollouts that could not be trained, and what to do about them (art-0.5.23 5)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,12 +1,18 @@
-"""Which references are one base model, and which are none."""
+"""References that name the same base model, and references that are refused."""
 
+import json
 import os
 import shutil
 
 import pytest
+import torch
 
+from heddle_engine.bases import Base
 from heddle_engine.errors import EngineError
+from tests.models import make_model
 from tests.training.jobs_support import cpu_bases
+
+CPU = torch.device("cpu")
 
 
 def test_links_to_a_folder_and_its_spellings_are_one_base(model_folders, tmp_path):
@@ -25,3 +31,35 @@ def test_a_folder_without_safetensors_is_refused_before_it_is_used(model_folders
         weights.unlink()
     with pytest.raises(EngineError, match=r"has no model\.safetensors\. The engine reads safetensors weights only"):
         cpu_bases().resolve({"name": "bare", "path": str(folder)})
+
+
+def without_weights(folder, tmp_path, weight_map):
+    """As much of a hub's model as comes first."""
+    small = tmp_path / "small"
+    shutil.copytree(folder, small, ignore=shutil.ignore_patterns("*.safetensors"))
+    (small / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": weight_map}))
+    return small
+
+
+def test_experts_that_are_stored_together_are_refused_before_weights_are_there(model_folders, tmp_path):
+    stacked = {"model.layers.0.mlp.experts.gate_up_proj": "model-00001-of-00002.safetensors"}
+    folder = without_weights(model_folders("qwen3_moe"), tmp_path, stacked)
+    with pytest.raises(
+        EngineError, match=r"no tensor model\.layers\.0\.mlp\.experts\.0\.gate_proj\.weight.*save_pre"
+    ) as caught:
+        Base("some/model", folder, CPU, torch.float32, from_hub=True)
+    assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")
+
+
+def test_experts_of_their_own_are_found_in_the_index(model_folders, tmp_path):
+    """The first layer with experts is the third."""
+    own = {"model.layers.2.mlp.experts.0.gate_proj.weight": "model-00001-of-00002.safetensors"}
+    folder = without_weights(make_model("qwen3_moe", tmp_path / "model", mlp_only_layers=[0, 1]), tmp_path, own)
+    assert Base("some/model", folder, CPU, torch.float32, from_hub=True).config.mixture.layers == {2}
+
+
+@pytest.mark.parametrize("weight_map", [["model.safetensors"], {"model.norm.weight": ["model.safetensors"]}])
+def test_an_index_that_names_no_files_is_refused(weight_map, model_folders, tmp_path):
+    folder = without_weights(model_folders("qwen3"), tmp_path, weight_map)
+    with pytest.raises(EngineError, match=r"model\.safetensors\.index\.json is no index of safetensors files"):
+        cpu_bases().resolve({"name": "broken", "path": str(folder)})

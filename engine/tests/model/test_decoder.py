@@ -1,4 +1,4 @@
-"""The forward pass against transformers, for every architecture and rope scaling."""
+"""The forward pass gives the logits of transformers, for every architecture and rope scaling."""
 
 import json
 
@@ -39,8 +39,8 @@ def test_logits_equal_transformers(kind, model_folders):
     torch.testing.assert_close(actual, expected, atol=2e-5, rtol=1e-5)
 
 
-def test_reading_weights_and_every_layer_are_seen_by_who_watches_the_engine(model_folders):
-    """A pass over many tokens of a large model takes minutes, and so does reading it (engine 5.2)."""
+def test_reading_a_tensor_and_passing_a_layer_count_as_progress(model_folders):
+    """Reading a large model takes minutes, and so does a pass over many tokens: both report progress (engine 5.2)."""
     before = progress.total()
     decoder = load(model_folders("qwen3"))
     tensors = progress.total() - before

@@ -1,4 +1,4 @@
-"""Adapter files: round trips with peft, and refusals that name what is wrong."""
+"""Adapter files: round trips with peft, and refusals that name the fault."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The engine in a process of its own, one for all tests of a module."""
+"""Starts the engine in a process of its own, one for all tests of a module."""
 
 import pytest
 

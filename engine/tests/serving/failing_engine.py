@@ -1,4 +1,4 @@
-"""An engine in which something breaks that cannot be mended in its process; `HEDDLE_TEST_FAULT` says what."""
+"""An engine with a fault that its process cannot survive; `HEDDLE_TEST_FAULT` names the fault."""
 
 import os
 
@@ -6,7 +6,7 @@ import torch
 
 
 def lose_device(*_args, **_options):
-    """As a kernel that reads where it may not: this call fails, and so does every later one."""
+    """Fails as a kernel that reads where it may not: this call fails, and so does every later one."""
     torch.cuda.is_initialized = lambda: True
     torch.cuda.synchronize = fail
     fail()

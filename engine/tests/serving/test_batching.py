@@ -1,4 +1,4 @@
-"""Continuous batching against transformers and peft, and its own invariances."""
+"""Continuous batching gives the results of transformers and peft, whatever else is in the batch."""
 
 import json
 import random
@@ -10,7 +10,7 @@ from transformers import AutoModelForCausalLM
 
 from heddle_engine.bases import Base
 from heddle_engine.model.adapters import AdapterStore, ServedAdapter
-from heddle_engine.model.lora import initial_lora, read_peft
+from heddle_engine.model.lora import initial_lora, lora_modules, read_peft
 from heddle_engine.serving.batching import Batcher
 from heddle_engine.serving.generation import Request
 from heddle_engine.serving.sampler import Sampler
@@ -19,10 +19,11 @@ from tests.models import CONFIGS
 
 CPU = torch.device("cpu")
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+with_mixtures = pytest.mark.parametrize("kind", ["qwen3", "qwen3_moe", "qwen3_moe_mixed"], indirect=True)
 
 
 class Recorder:
-    """A sink that keeps everything."""
+    """A sink that records everything it gets."""
 
     def __init__(self, n=1):
         self.cached = None
@@ -49,8 +50,13 @@ class Recorder:
 
 
 @pytest.fixture(scope="module")
-def base(model_folders):
-    return Base("tiny", model_folders("qwen3"), CPU, torch.float32)
+def kind(request):
+    return getattr(request, "param", "qwen3")
+
+
+@pytest.fixture(scope="module")
+def base(model_folders, kind):
+    return Base("tiny", model_folders(kind), CPU, torch.float32)
 
 
 def batcher_of(base, **options):
@@ -80,13 +86,14 @@ def prompts(count, seed=0, low=5, high=60):
 
 
 @pytest.fixture(scope="module")
-def peft_models(model_folders, tmp_path_factory):
+def peft_models(base, tmp_path_factory):
     """Three adapters of unlike rank as (merged oracle, folder)."""
     made = []
     for number, rank in enumerate((4, 8, 2)):
         torch.manual_seed(number)
-        oracle = AutoModelForCausalLM.from_pretrained(model_folders("qwen3"), dtype=torch.float32)
-        model = get_peft_model(oracle, LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=TARGETS)).eval()
+        oracle = AutoModelForCausalLM.from_pretrained(base.folder, dtype=torch.float32)
+        targets = list(lora_modules(base.config))
+        model = get_peft_model(oracle, LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=targets)).eval()
         with torch.no_grad():
             for name, parameter in model.named_parameters():
                 if "lora_B" in name:
@@ -113,7 +120,7 @@ def greedy(model, prompt, count):
 
 
 def test_a_bf16_model_is_sampled_from_fp32_logits(model_folders, monkeypatch):
-    """engine 4.5: rounded to bf16, logits of 40 put the reported log-probabilities off by up to 0.17."""
+    """engine 4.5: with logits of 40 rounded to bf16, reported log-probabilities would be off by up to 0.17."""
     seen, real = [], Sampler.sample
     monkeypatch.setattr(Sampler, "sample", lambda sampler, logits: seen.append(logits) or real(sampler, logits))
     bf16 = Base("tiny", model_folders("qwen3"), CPU, torch.bfloat16)
@@ -136,6 +143,7 @@ def test_greedy_equals_transformers(kind, model_folders):
         assert sink.ends == [("length", None)]
 
 
+@with_mixtures
 def test_mixed_adapters_equal_peft(base, peft_models):
     adapters = adapters_of(base, peft_models)
     oracle = AutoModelForCausalLM.from_pretrained(base.folder, dtype=torch.float32).eval()
@@ -155,6 +163,7 @@ def test_mixed_adapters_equal_peft(base, peft_models):
     assert len({tuple(sink.ids()) for sink in sinks}) > 10
 
 
+@with_mixtures
 def test_result_does_not_depend_on_the_rest_of_the_batch(base, peft_models):
     adapters = adapters_of(base, peft_models)
     lines = prompts(12, seed=5)
@@ -171,6 +180,7 @@ def test_result_does_not_depend_on_the_rest_of_the_batch(base, peft_models):
         assert len(alone.ids()) == 20 + i
 
 
+@with_mixtures
 def test_reported_logprobs_are_those_of_a_full_forward(base, peft_models):
     adapters = adapters_of(base, peft_models)
     [sink] = run(batcher_of(base), [request_of(base, prompts(1)[0], adapters[1], temperature=0.7, seed="5", top_p=0.9)])
@@ -182,6 +192,7 @@ def test_reported_logprobs_are_those_of_a_full_forward(base, peft_models):
     assert sink.logprobs() == pytest.approx(expected, abs=1e-5)
 
 
+@with_mixtures
 def test_prompts_longer_than_a_prefill_chunk(base, monkeypatch):
     monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS", 37)
     monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", 11)
@@ -192,6 +203,7 @@ def test_prompts_longer_than_a_prefill_chunk(base, monkeypatch):
     assert [sink.ids() for sink in chunked] == [sink.ids() for sink in whole]
 
 
+@with_mixtures
 def test_prefix_reuse_gives_the_same_logprobs(base, peft_models):
     adapter = adapters_of(base, peft_models)[0]
     line = prompts(1, seed=8, low=50, high=50)[0]
@@ -324,10 +336,10 @@ def broken_adapter(base):
 
 
 def test_broken_weights_that_sample_nothing_leave_nothing_behind(base, monkeypatch):
-    """Cancelled while its prompt is computed."""
+    """The request is cancelled while its prompt is computed."""
     monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", 80)
     batcher = batcher_of(base)
-    # A row beside them keeps the memory they used.
+    # Another row keeps the memory of broken values from being freed, so that a later row may get it.
     batcher.submit(request_of(base, prompts(1, seed=9)[0], max_tokens=60))
     batcher.step()
     hurt = request_of(base, range(100), broken_adapter(base))
@@ -358,7 +370,7 @@ def test_a_sink_that_fails_ends_its_request_only(method, base, monkeypatch):
 
 
 def test_a_choice_that_fails_beside_one_that_just_ended(base, monkeypatch):
-    """The rows of other requests go on."""
+    """One of a request's two choices fails when the other has just ended; the rows of other requests go on."""
     batcher = batcher_of(base)
     pair, other = request_of(base, [1, 2, 3], n=2, max_tokens=1), request_of(base, [4, 5])
     sample = batcher._sample
@@ -377,7 +389,7 @@ def test_a_choice_that_fails_beside_one_that_just_ended(base, monkeypatch):
 
 
 LINE = 128
-"""Tokens of the smallest line."""
+"""Number of tokens in the smallest line."""
 
 
 def few_lines(base, count):
@@ -386,8 +398,8 @@ def few_lines(base, count):
     return batcher_of(base, kv_bytes=count * LINE * token_bytes)
 
 
-def test_who_needs_much_memory_is_served_beside_a_stream_of_short_chats(base):
-    """Each of them is replaced as it ends, and one always runs."""
+def test_a_request_that_needs_much_memory_is_served_beside_a_stream_of_short_chats(base):
+    """Each short chat is replaced when it ends, so that one always runs."""
     batcher = few_lines(base, 4)
     long = [i % 300 for i in range(200)]
     stream = [request_of(base, line, max_tokens=4 + 3 * i) for i, line in enumerate(prompts(4, seed=11))]
@@ -429,7 +441,7 @@ def test_store_drops_the_least_recently_used(base, peft_models):
 
 
 def test_a_store_without_a_limit_holds_as_many_adapters_as_40(base, peft_models):
-    """A model that is trained for a thousand steps would else hold a thousand adapters."""
+    """Otherwise a model that is trained for a thousand steps would hold a thousand adapters."""
     store = AdapterStore(base.config, CPU, torch.float32)
     for step in range(50):
         store.get(f"step{step}", str(peft_models[0][1]))

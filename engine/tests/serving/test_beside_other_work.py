@@ -1,4 +1,4 @@
-"""Chats on a base that is there go on whatever else the engine is asked for at the same time."""
+"""Chats on a loaded base go on, whatever other work the engine gets at the same time."""
 
 import asyncio
 import threading
@@ -17,7 +17,7 @@ from heddle_engine.text.sandbox import Sandbox
 
 @pytest.fixture
 def refs(model_folders):
-    """One base that is there, and one that is slow to come."""
+    """References of two bases, `here` and `slow`; tests hold up the loading of `slow`."""
     return {
         name: {"name": name, "path": str(model_folders(kind))} for name, kind in (("here", "qwen3"), ("slow", "llama"))
     }
@@ -35,7 +35,7 @@ async def short_chats(engine, base, count=5):
 
 
 def held_up(monkeypatch, owner, name, applies):
-    """`owner.name` waits for the returned event where `applies` to its arguments."""
+    """Makes calls of `owner.name` whose arguments fit `applies` wait for the returned event."""
     go, real = threading.Event(), getattr(owner, name)
 
     def waiting(*args, **options):
@@ -119,7 +119,7 @@ def test_a_model_that_is_not_there_is_looked_for_again(refs, tmp_path, model_fol
     run(scenario)
 
 
-def test_grammars_are_compiled_beside_chats_once_for_all_who_ask_and_for_each_tenant_in_turn(refs, monkeypatch):
+def test_grammars_are_compiled_beside_chats_once_for_equal_requests_and_for_tenants_in_turn(refs, monkeypatch):
     compiled = []
     go = held_up(monkeypatch, GrammarCompiler, "compile", lambda _compiler, text, _param: compiled.append(text) or True)
 
@@ -154,7 +154,7 @@ def test_grammars_are_compiled_beside_chats_once_for_all_who_ask_and_for_each_te
     run(scenario)
 
 
-def test_what_cannot_be_compiled_in_time_is_refused(refs):
+def test_a_grammar_that_cannot_be_compiled_in_time_is_refused(refs):
     async def scenario(engine):
         engine._grammars._sandbox = Sandbox(seconds=1)
         output = {"kind": "regex", "text": ".*" * 30_000, "param": "guided_regex"}
@@ -178,7 +178,7 @@ def test_what_cannot_be_compiled_in_time_is_refused(refs):
     ],
     ids=["choice", "regex", "json"],
 )
-def test_what_is_too_large_is_refused_before_it_is_compiled(refs, output):
+def test_a_grammar_that_is_too_large_is_refused_before_it_is_compiled(refs, output):
     async def scenario(engine):
         with pytest.raises(EngineError, match=r"it has \d+ bytes, and at most 262144 are taken") as refused:
             await engine.chat(chat(refs["here"], "a", structured_output=output), print)

@@ -1,4 +1,4 @@
-"""What is held to a grammar is the answer: reasoning before it is free."""
+"""A grammar holds the answer; the reasoning before it is free."""
 
 import pytest
 from tokenizers import AddedToken
@@ -15,7 +15,7 @@ VOCAB = SHAPE["vocab_size"] + 2
 
 @pytest.fixture(scope="module")
 def tokenizer(tmp_path_factory):
-    """Qwen 3's way: the markers are tokens, and no special ones."""
+    """A tokenizer like Qwen 3's, in which the markers of reasoning are tokens, but not special ones."""
     folder = tmp_path_factory.mktemp("thinking")
     tokenizer = byte_tokenizer(SHAPE["vocab_size"])
     tokenizer.add_tokens([AddedToken("<think>", special=False), AddedToken("</think>", special=False)])
@@ -31,7 +31,7 @@ def constraint(tokenizer):
 
 
 def allowed(constraint, tokenizer):
-    """The texts of the tokens that may come next; None: any."""
+    """Texts of the tokens that may come next; None when any may."""
     mask = constraint.allowed()
     return None if mask is None else {tokenizer.token_bytes(i).decode() for i in range(VOCAB) if mask[i]}
 

@@ -1,4 +1,4 @@
-"""Tenants take turns: what one asks for, however much, delays another by a few steps at most.
+"""Tenants take turns: the requests of one, however many, delay another by a few steps at most.
 
 Invariants of random histories: (1) tokens are those of the same request alone; (2) rows and memory stay within
 their limits; (3) of one tenant's requests none begins before an earlier one; (4) who has nothing running
@@ -23,7 +23,7 @@ def base(model_folders):
 
 
 def steps_until(batcher, done, most=200):
-    """How many steps it takes until `done`."""
+    """Number of steps that the batcher takes until `done`."""
     for step in range(most):
         if done():
             return step
@@ -63,7 +63,7 @@ def test_one_tenant_alone_gets_128_rows(base):
     assert rows_of(batcher, "one") == 128
 
 
-def test_several_who_want_everything_get_equal_parts_and_leave_something_to_the_next(base):
+def test_several_tenants_who_want_everything_get_equal_parts_and_leave_rows_to_the_next(base):
     batcher = batcher_of(base, max_rows=30)
     names = ["a", "b", "c"]
     for name in names:
@@ -91,7 +91,7 @@ def test_a_freed_row_goes_to_the_tenants_in_turn(base):
 
 
 def test_a_tenant_with_little_memory_to_its_name_gets_some_at_once(base):
-    """The rows of the other outgrow all memory there is."""
+    """The other tenant's rows grow beyond all memory there is."""
     batcher = memory_for(base, 16)
     for line in prompts(40, low=100, high=127):
         batcher.submit(request_of(base, line, tenant="many", max_tokens=300))
@@ -102,7 +102,7 @@ def test_a_tenant_with_little_memory_to_its_name_gets_some_at_once(base):
     assert steps_until(batcher, lambda: short.sink.ends[0]) == 1
 
 
-def test_who_has_most_memory_makes_room(base):
+def test_the_tenant_with_most_memory_makes_room(base):
     batcher = memory_for(base, 8)
     modest = [request_of(base, line, tenant="modest", max_tokens=60) for line in prompts(2, low=30, high=40)]
     greedy = [request_of(base, line, tenant="greedy", max_tokens=300) for line in prompts(6, seed=2, low=90, high=99)]
@@ -147,7 +147,7 @@ def test_more_tenants_than_fit_a_step_take_turns_in_prefill(base, monkeypatch):
     for _ in range(6):
         written.append(sorted(g.line.length for g in batcher._prefilling))
         batcher.step()
-    # Two get 32 tokens in a step; nobody gets a second part before everybody had the first.
+    # Two tenants get 32 tokens each in a step; none gets a second part before all have had the first.
     assert written[:4] == [[0, 0, 0, 0, 32, 32], [0, 0, 32, 32, 32, 32], [32] * 6, [32, 32, 32, 32, 64, 64]]
 
 
@@ -174,7 +174,7 @@ def test_a_request_that_needs_much_memory_is_served_beside_a_stream_of_another_t
     assert [request.sink.ends[0] for request in stream] == [("length", None)] * 14
 
 
-def test_nobody_may_have_the_part_that_is_kept_for_others(base):
+def test_no_request_gets_the_memory_that_is_kept_for_other_tenants(base):
     batcher = memory_for(base, 4)
     [sink] = run(batcher, [request_of(base, [1] * 480, max_tokens=4)])
     assert sink.error.kind == "out_of_memory"

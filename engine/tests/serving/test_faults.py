@@ -1,4 +1,4 @@
-"""An engine that can compute no more ends, so that its server starts another (engine 5.2)."""
+"""An engine that cannot compute any more ends, so that its server starts another (engine 5.2)."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.training.jobs_support import SFT_CONFIG, write_lines
 
 @pytest.fixture
 def failing(tmp_path, monkeypatch):
-    """`engine = failing(fault)`, of those of `failing_engine`."""
+    """`failing(fault)` starts an engine with one of the faults of `failing_engine`."""
     started = []
 
     def start(fault):
@@ -33,7 +33,7 @@ def test_chats_of_an_engine_that_can_compute_no_more_are_not_kept_waiting(failin
 
 
 def test_a_job_of_an_engine_that_lost_its_device_is_not_failed(failing, base, tmp_path):
-    """Its error would count as the job's own; the server goes on with it in the next process."""
+    """No error is reported, which would count as the job's own; the server runs the job again in the next process."""
     engine, client = failing("device")
     turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
     params = {

@@ -1,4 +1,4 @@
-"""Lines of keys and values: what decode reads of them, what they cost, and that moving them changes no result."""
+"""Lines of keys and values: the parts that decode reads, their memory, and that moving them changes no result."""
 
 import random
 
@@ -8,6 +8,7 @@ import torch
 from heddle_engine.allocator import give_back_freed_pages
 from heddle_engine.bases import Base
 from heddle_engine.memory import resident_bytes
+from heddle_engine.serving import kv
 from heddle_engine.serving.kv import DenseSlab, KvMemory, PagedSlab
 from tests.serving.test_batching import batcher_of, request_of, run
 
@@ -21,7 +22,7 @@ def base(model_folders):
 
 
 def slab_of(kind, base, lengths):
-    """A slab of 512 tokens a line, each line filled with its number."""
+    """A slab with 512 tokens a line, in which each line is filled with its number."""
     slab = kind(base.decoder, 512, max(1, len(lengths)))
     if kind is DenseSlab:
         slab.resize(len(lengths))
@@ -62,7 +63,7 @@ def test_lines_stay_where_sorting_would_save_little(base):
 
 
 def test_runs_follow_the_lengths(base):
-    """A token is 256 bytes a layer, so a run costs as much as 781 tokens."""
+    """A token has 256 bytes a layer here, so starting a run costs as much as reading 781 tokens."""
     slab = slab_of(PagedSlab, base, [])
     assert slab.runs([400] * 32) == [range(32)]
     assert slab.runs([400] * 16 + [50] * 16) == [range(16), range(16, 32)]
@@ -83,7 +84,7 @@ def memory_of(kind, base, limit, monkeypatch):
 
 
 def held_bytes(memory):
-    """What tensors hold, or lines of pages were promised."""
+    """Bytes that tensors hold, or that lines of pages were promised."""
     if memory._pages:
         return sum(line.bytes for line in memory._pages.lines)
     return sum(slab.data.nbytes for slab in memory._slabs.values())
@@ -91,7 +92,7 @@ def held_bytes(memory):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_history_of_lines_holds_more_than_the_limit(kind, base, monkeypatch):
-    """Peaks of every length follow each other; what lines are copied from counts too."""
+    """Lengths reach a peak again and again; while lines are copied, their old memory counts too."""
     memory = memory_of(kind, base, 40 * 128 * base.decoder.kv_token_bytes, monkeypatch)
     resize, peaks = DenseSlab.resize, [0]
 
@@ -128,7 +129,7 @@ def test_no_history_of_lines_holds_more_than_the_limit(kind, base, monkeypatch):
 
 def test_memory_of_lines_that_ended_is_given_back(base):
     memory = KvMemory(base.decoder, 1 << 40, 200)
-    # What earlier tests left would else be freed meanwhile.
+    # Frees the memory of earlier tests first, which would be freed during the measurement otherwise.
     give_back_freed_pages()
     before = resident_bytes()
     lines = [memory.allocate(512) for _ in range(200)]
@@ -140,6 +141,47 @@ def test_memory_of_lines_that_ended_is_given_back(base):
     for line in lines:
         memory.release(line)
     assert resident_bytes() - before < 0.1 * taken
+
+
+def test_lines_that_follow_each_other_use_the_same_pages(base):
+    memory = KvMemory(base.decoder, 1 << 40, 4)
+    given_back = []
+    memory._pages._pages.give_back = lambda start, end: given_back.append((start, end))
+    for _ in range(1000):
+        lines = [memory.allocate(length) for length in (500, 100)]
+        for line in lines:
+            line.length = line.room
+            memory.release(line)
+    assert given_back == []
+
+
+def test_no_history_of_lines_loses_what_another_holds_when_pages_are_given_back(base, monkeypatch):
+    monkeypatch.setattr(kv, "SPARE_BYTES", 300 * base.decoder.kv_token_bytes)
+    memory = KvMemory(base.decoder, 1 << 40, 30)
+    give_back, times = memory._pages._pages.give_back, []
+
+    def counting(start, end):
+        times.append(start)
+        give_back(start, end)
+
+    memory._pages._pages.give_back = counting
+    chance, lines = random.Random(4), {}
+    for number in range(1, 2000):
+        if not lines or (len(lines) < 30 and chance.random() < 0.6):
+            line = memory.allocate(chance.choice([20, 100, 300, 480]))
+        else:
+            line = chance.choice(list(lines))
+            assert (line.slab.tokens(line, 0, line.length) == lines.pop(line)).all()
+            if chance.random() < 0.5 or line.room == memory.max_length:
+                memory.release(line)
+                continue
+            memory.grow(line)
+        line.length = line.room
+        line.slab.tokens(line, 0, line.length).fill_(number)
+        lines[line] = number
+        if number % 50 == 0:
+            memory._pages.sort()
+    assert times
 
 
 def test_a_line_of_pages_costs_what_is_written(base):

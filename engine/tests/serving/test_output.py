@@ -1,4 +1,4 @@
-"""Text of a choice: stop strings across token borders, special tokens, streamed pieces."""
+"""The text of a choice: stop strings across token borders, special tokens, streamed pieces."""
 
 import pytest
 from tokenizers import Tokenizer
@@ -16,7 +16,7 @@ def tokenizer(model_folders):
 
 
 def ids_of(tokenizer, text):
-    """One id per byte, so that every border is crossed."""
+    """Ids of the text, one for each byte, so that strings cross the borders of tokens."""
     return [token for char in text.encode() for token in _byte_id(tokenizer, char)]
 
 
@@ -25,7 +25,7 @@ def _byte_id(tokenizer, byte):
 
 
 def generate(tokenizer, ids, **wire):
-    """What a choice says when the model samples `ids`, ended as the batcher ends it; and the pieces."""
+    """Text, streamed pieces and end of a choice for which the model samples `ids`, ended as the batcher ends it."""
     params = SamplingParams.from_wire(wire, 320)
     text = ChoiceText(tokenizer, params, OutputParser(None, reasoning=False))
     stops = StopStrings(params, tokenizer) if params.stop else None
@@ -54,7 +54,7 @@ def test_a_stop_string_may_be_kept(tokenizer):
     assert text.content == "one <stop>"
 
 
-def test_what_only_looked_like_a_stop_string_comes_later(tokenizer):
+def test_text_that_might_become_a_stop_string_is_held_until_it_does_not(tokenizer):
     text, pieces, _ = generate(tokenizer, ids_of(tokenizer, "a<st a<st"), stop=["<stop>"])
     assert pieces[:5] == ["a", "", "", "", "<st "]
     assert text.content == "a<st a<st"
@@ -79,7 +79,7 @@ def test_a_stop_string_that_did_not_count_is_not_found_again(tokenizer):
 
 
 def test_a_special_marker_stands_between_the_letters_of_a_stop_string(tmp_path, model_folders):
-    """Text shows the markers that calls are read from, so a stop string does not reach across one."""
+    """Text contains the markers from which calls are read, so a stop string does not reach across one."""
     folder = model_folders("qwen3")
     special = Tokenizer.from_file(str(folder / "tokenizer.json"))
     special.add_special_tokens(["<tool_call>"])

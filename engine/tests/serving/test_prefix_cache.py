@@ -1,4 +1,4 @@
-"""What is stored is found again by every sequence that begins like it, held once, within the limit."""
+"""The prefix cache: every sequence finds a stored beginning; each beginning is held once, within the limit."""
 
 import random
 from itertools import accumulate
@@ -21,7 +21,7 @@ def base(model_folders):
 
 @pytest.fixture
 def cache_of(base):
-    """A cache with room for so many blocks."""
+    """`cache_of(blocks)` makes a cache with room for so many blocks."""
 
     def make(blocks):
         return PrefixCache(base.decoder, blocks * PrefixCache(base.decoder, 0).block_bytes)
@@ -30,7 +30,7 @@ def cache_of(base):
 
 
 def kv_of(namespace, ids):
-    """As a model's: those of a token depend on all tokens up to it, and on nothing else."""
+    """Keys and values that depend, as a model's, on all tokens up to their own and on nothing else."""
     seen = accumulate(
         ids, lambda state, token: (state * 31 + token) % 65_521, initial=len(namespace[1]) + ord(namespace[1])
     )
@@ -43,7 +43,7 @@ def store(cache, ids, hidden=None, namespace=ONE):
 
 
 def found(cache, ids, namespace=ONE):
-    """How many tokens are found, which must be those of the sequence, and the hidden state."""
+    """Number of tokens found, and the hidden state; asserts that their keys and values are the sequence's."""
     hit = cache.find(namespace, ids)
     if hit is None:
         return 0, None
@@ -69,7 +69,7 @@ def test_a_prompt_that_ends_inside_a_block_is_found_whole_with_its_hidden_state(
 
 
 def test_a_shared_beginning_outlives_the_conversation_that_extended_it(cache_of):
-    """A conversation takes nothing from its prompt with it when it goes."""
+    """Dropping a conversation from the cache drops nothing of the prompt that it shares."""
     cache, system = cache_of(12), tokens(1, 40)
     store(cache, system, torch.ones(64))
     store(cache, system + tokens(2, 50))
@@ -84,7 +84,7 @@ def test_the_same_sequence_costs_once_however_often_it_is_stored(cache_of):
     for _ in range(3):
         store(cache, line[:70], torch.ones(64))
         store(cache, line)
-    # 100 tokens are 7 blocks; the prompt's end inside the fifth is one more.
+    # 100 tokens take 7 blocks; the end of the prompt, inside the fifth, takes one more.
     assert cache.bytes == 8 * cache.block_bytes
 
 
@@ -109,7 +109,7 @@ def test_a_sequence_as_large_as_the_cache_does_not_displace_the_others(cache_of)
 
 @pytest.mark.parametrize("blocks", [0, 1, 2, 7, 60])
 def test_random_histories(cache_of, blocks):
-    """A tree of conversations in two namespaces: nothing wrong is ever found, and the newest is found whole."""
+    """A tree of conversations in two namespaces: nothing wrong is found, and the newest conversation is found whole."""
     chance, cache = random.Random(blocks), cache_of(blocks)
     lines = [tokens(seed, 20) for seed in range(4)]
     for _ in range(1500):

@@ -1,4 +1,4 @@
-"""Log-probabilities of prompts and embeddings against a plain forward pass of transformers (inference-api 9)."""
+"""Log-probabilities of prompts, and embeddings, are those of a plain forward pass of transformers (inference-api 9)."""
 
 from pathlib import Path
 
@@ -20,9 +20,15 @@ TINY = Path(__file__).parents[2] / "models/heddle-tiny"
 
 @pytest.fixture(scope="module")
 def tiny():
-    """`heddle/tiny` and the same by transformers."""
+    """`heddle/tiny` in the engine and in transformers."""
     oracle = AutoModelForCausalLM.from_pretrained(TINY, dtype=torch.float32).eval()
     return Base("heddle/tiny", TINY, CPU, torch.float32), oracle
+
+
+@pytest.fixture(scope="module")
+def base(model_folders):
+    """The base model of `peft_models`."""
+    return Base("tiny", model_folders("qwen3"), CPU, torch.float32)
 
 
 def batcher_of(base):
@@ -30,7 +36,7 @@ def batcher_of(base):
 
 
 def outcomes(base, batcher, calls):
-    """Results of `calls`: (class, parameters), or their errors."""
+    """The result or error of each of `calls`, which are (class, parameters)."""
     found = {}
 
     def done(index):
@@ -60,7 +66,7 @@ def expected_logprobs(oracle, ids):
 
 @pytest.fixture(params=["whole", "in chunks"])
 def steps(request, monkeypatch):
-    """The prompt in one step, or in steps of 64 tokens whose logits are formed for 5 tokens at a time."""
+    """Runs a test twice: prompts in one step, or in steps of 64 tokens with logits for 5 tokens at a time."""
     if request.param == "in chunks":
         monkeypatch.setattr(batching, "PREFILL_TOKENS", 64)
         monkeypatch.setattr(batching, "PREFILL_TOKENS_BESIDE_DECODE", 64)
@@ -103,7 +109,7 @@ def test_a_token_is_sampled_behind_a_scored_prompt_as_behind_any_other(tiny, ste
     assert scored["choices"][0]["tokens"][0]["id"] == best
 
 
-def test_what_is_cached_of_a_prompt_is_scored_too(tiny):
+def test_a_cached_prompt_is_computed_again_to_be_scored(tiny):
     base, _ = tiny
     batcher, ids = batcher_of(base), list(range(100, 200))
     first, second = (outcomes(base, batcher, [scoring(ids)])[0] for _ in range(2))
@@ -145,8 +151,7 @@ def test_logits_of_a_large_vocabulary_are_formed_for_few_tokens_at_a_time(monkey
     assert len(list(reader.tokens())) == 200
 
 
-def test_scored_prompts_and_embeddings_of_adapters_are_those_of_peft(model_folders, peft_models):  # noqa: F811
-    base = Base("tiny", model_folders("qwen3"), CPU, torch.float32)
+def test_scored_prompts_and_embeddings_of_adapters_are_those_of_peft(base, peft_models):  # noqa: F811
     adapters = adapters_of(base, peft_models)
     ids = prompts(1, low=50, high=50)[0]
     for adapter, (oracle, folder) in zip(adapters, peft_models, strict=True):
@@ -178,7 +183,7 @@ def test_an_embedding_is_the_mean_of_the_last_hidden_states_of_length_1(tiny, st
         assert result["prompt_token_ids"] == ids
         assert result["embedding"] == pytest.approx(mean_state(oracle, ids), abs=1e-5)
         assert sum(value**2 for value in result["embedding"]) == pytest.approx(1, abs=1e-5)
-    # A cached prompt is embedded whole.
+    # The prompt is cached by now, and all of it is embedded all the same.
     assert outcomes(base, batcher, [(EmbedCall, {"prompt": texts[0]})])[0] == found[0]
 
 
@@ -213,7 +218,7 @@ def test_a_scored_row_that_had_to_make_room_is_not_scored_again(tiny):
 
 
 @pytest.mark.parametrize("kind", ["score", "embed"])
-def test_broken_weights_fail_what_only_reads_prompts(model_folders, kind):
+def test_broken_weights_fail_calls_that_only_read_prompts(model_folders, kind):
     base = Base("tiny", model_folders("qwen3"), CPU, torch.float32)
     base.decoder.final_norm.fill_(torch.nan)
     call = scoring([1, 2, 3], 1) if kind == "score" else (EmbedCall, {"prompt_token_ids": [1, 2, 3]})

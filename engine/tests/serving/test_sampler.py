@@ -1,4 +1,4 @@
-"""Every sampling parameter, on logits whose outcome is known."""
+"""Every sampling parameter, on logits for which the outcome is known."""
 
 import math
 from dataclasses import dataclass, field
@@ -34,13 +34,13 @@ def params(**wire):
 
 
 def draw(logits, count=4000, ids=(1, 2), prompt_length=2, **wire):
-    """Tokens of `count` rows of the same logits, each with its own seed."""
+    """Tokens sampled for `count` rows with the same logits, each with a seed of its own."""
     rows = [Row(params(seed=str(i), **wire), list(ids), prompt_length) for i in range(count)]
     return Sampler(rows, VOCAB, CPU).sample(logits.expand(count, -1)).tokens
 
 
 def peaked(**values):
-    """Logits of −10 with the given ones raised: peaked(t5=2.0)."""
+    """Logits of −10, except those that are given: peaked(t5=2.0)."""
     logits = torch.full((1, VOCAB), -10.0)
     for name, value in values.items():
         logits[0, int(name[1:])] = value
@@ -88,7 +88,7 @@ def test_bias_and_allowed_tokens():
 
 
 def reference_cut(weights, top_k, top_p, min_p):
-    """min_p, top_k and top_p by sorting everything, of one row."""
+    """One row cut by min_p, top_k and top_p in the plain way, which sorts all weights."""
     least = min_p * max(weights)
     weights = [w if w >= least else 0.0 for w in weights]
     order = sorted(range(len(weights)), key=lambda token: -weights[token])[: top_k or None]
@@ -114,12 +114,12 @@ def test_truncation_is_what_sorting_everything_gives(spread, coarse):
     for wire, before, after in zip(asked, weights.tolist(), found.tolist(), strict=True):
         if "temperature" not in wire:
             before = reference_cut(before, **wire)
-        # A token at the very edge of top_p may fall on either side by rounding, of equal ones another of their number.
+        # Rounding may put one token at the edge of top_p on either side; among equal tokens, another may be kept.
         differing = [token for token in range(vocab) if before[token] != after[token]]
         assert len(differing) <= 1, (wire, differing)
 
 
-def test_only_rows_that_ask_are_cut_and_only_what_is_flat_is_sorted(monkeypatch):
+def test_only_rows_that_ask_are_cut_and_only_flat_rows_are_sorted(monkeypatch):
     sorted_shapes, real = [], torch.sort
     monkeypatch.setattr(
         torch, "sort", lambda *args, **named: sorted_shapes.append(args[0].shape) or real(*args, **named)
@@ -145,7 +145,7 @@ def test_only_penalised_rows_are_counted(monkeypatch):
     assert [sampler.sample(logits).tokens for _ in range(2)] == [[5] * 6, [5] * 5 + [6]]
 
 
-def test_where_only_the_end_is_allowed_min_tokens_does_not_bar_it():
+def test_min_tokens_does_not_bar_the_end_when_no_other_token_is_allowed():
     assert set(draw(peaked(t5=1.0), 20, allowed_token_ids=[9], min_tokens=3)) == {9}
     assert set(draw(peaked(t9=9.0), 20, allowed_token_ids=[9, 7], min_tokens=3)) == {7}
 
@@ -185,7 +185,7 @@ def test_min_tokens_bars_the_end():
 
 
 def test_logprobs_are_raw():
-    """engine 4.5: neither temperature nor cut-offs nor bias show in what is reported."""
+    """engine 4.5: neither temperature nor cut-offs nor bias change the reported log-probabilities."""
     logits = peaked(t5=1.0, t6=0.5)
     expected = torch.log_softmax(logits[0].double(), -1)
     row = Row(params(seed="1", temperature=0.3, top_k=1, logit_bias={"6": 50}, presence_penalty=1, top_logprobs=2))

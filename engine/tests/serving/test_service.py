@@ -1,4 +1,4 @@
-"""The protocol with a real engine process."""
+"""The protocol, spoken to a real engine process."""
 
 import asyncio
 import json
@@ -118,7 +118,7 @@ def test_a_cancelled_stream_says_what_it_has_used(client, chat):
     usage = last["error"]["usage"]
     assert usage["prompt_tokens"] == len(start["prompt_token_ids"])
     assert usage["cached_tokens"] == start["cached_tokens"]
-    # What a step samples is counted before it is told, and a busy machine makes some before it hears of the cancel.
+    # A step's tokens are counted before they are sent, and a busy machine runs some steps before it reads the cancel.
     assert told <= usage["completion_tokens"] <= told + 64
 
 
@@ -133,7 +133,7 @@ def test_a_cancelled_chat_says_what_it_has_used(client, chat):
     client.send("chat.cancel", {"id": running})
     usage = client.outcome(running)[1]["error"]["usage"]
     assert usage["prompt_tokens"] == len(quick["prompt_token_ids"])
-    # Each step of the batch passes through three layers and samples one; the first of them had begun.
+    # Progress counts four for a step: three layers and one sampling. The first step had begun before.
     assert (progress - before) // 4 - 1 <= usage["completion_tokens"] < 480
 
 
@@ -361,7 +361,7 @@ def test_a_text_that_cannot_fit_is_not_encoded(client, chat, field):
 
 
 class _Wordy:
-    """An engine whose answers are as long as they are asked to be."""
+    """An engine whose answers have the length that the request names."""
 
     async def detokenize(self, params: dict, emit) -> dict:
         return {"text": "x" * params["token_ids"][0]}
@@ -390,7 +390,7 @@ def test_an_answer_that_fits_no_frame_fails_its_call_only(tmp_path):
 
 
 def test_a_call_that_is_cancelled_before_it_began_is_answered(tmp_path):
-    """Frames that arrive together are read before the first of their calls takes its turn."""
+    """A call and its cancel arrive together, and both are read before the call begins."""
 
     async def answers() -> dict[int, dict]:
         path = tmp_path / "wordy.sock"

@@ -1,4 +1,4 @@
-"""Answers that must follow a schema, a pattern, a grammar or a list (inference-api 3), sampled from a random model."""
+"""Answers of a random model that must follow a schema, a pattern, a grammar or a list (inference-api 3)."""
 
 import json
 import re
@@ -26,7 +26,7 @@ POINT = {
 
 @pytest.fixture
 def answers(client, chat):
-    """Contents and finish reasons of several answers."""
+    """`answers(…)` asks for several answers and returns their contents and finish reasons."""
 
     def ask(sampling=(), **output):
         params = chat(
@@ -146,7 +146,7 @@ def test_an_answer_that_is_cut_off_says_so(client, chat):
     ],
     ids=json.dumps,
 )
-def test_what_cannot_be_followed_is_refused_before_it_begins(client, chat, output, words):
+def test_a_form_that_cannot_be_followed_is_refused_before_the_answer_begins(client, chat, output, words):
     output = {"param": "guided_any", **output}
     _, error = client.call("chat", chat(structured_output=output))
     assert (error["kind"], error["param"]) == ("invalid", "guided_any")
@@ -163,7 +163,7 @@ def tool(name, properties, **more):
 
 TOOLS = [
     tool("walk", {"steps": {"type": "integer", "minimum": 0, "maximum": 9}}),
-    # `not` is nothing that a grammar can follow: it is left to the tool.
+    # A grammar cannot follow `not`, so checking it is left to the tool.
     tool('say "it"', {"word": {"$ref": "#/$defs/word"}}, **{"$defs": {"word": {"enum": ["hi", "}"]}}, "not": {}}),
     tool("stop", {}, type="object"),
     {"type": "function", "function": {"name": "bare"}},
@@ -189,7 +189,7 @@ def test_a_call_that_must_be_made_can_be_read_and_fits_its_tool(client, chat, mo
     _, result = client.call("chat", params)
     assert "choices" in result, result
     named = set()
-    # A random model may also go on calling, or never end the object of a tool without a schema.
+    # Answers cut off by their length are left out: a random model may call on and on, or never end an open object.
     for answer in (choice for choice in result["choices"] if choice["finish_reason"] != "length"):
         assert (answer["content"], answer["finish_reason"]) == (None, "tool_calls")
         for call in answer["tool_calls"]:

@@ -1,4 +1,4 @@
-"""How many cores the operators of a thread use."""
+"""The number of cores that torch's operators use in each thread."""
 
 import threading
 

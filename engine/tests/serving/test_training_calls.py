@@ -1,4 +1,4 @@
-"""Training through the protocol, beside chats."""
+"""Training jobs through the protocol, beside chats."""
 
 import hashlib
 import json
@@ -149,7 +149,8 @@ def test_two_jobs_take_turns(client, job):
             order.append(calls.index(frame["id"]))
         ended += "result" in frame
     assert sorted(order) == [0] * 40 + [1] * 40
-    # From the first step of the job that came second to the last step of the one that ended first.
+    # Only the steps in which both jobs ran: from the later job's first step to the last step of the one that ended
+    # first.
     ends = [len(order) - 1 - order[::-1].index(name) for name in (0, 1)]
     together = order[order.index(1 - order[0]) : min(ends)]
     assert len(together) > 10

@@ -1,4 +1,4 @@
-"""Base models that nobody uses give their memory back, where the operator asks for it."""
+"""Base models that nobody uses give their memory back when the operator's setting says so."""
 
 import asyncio
 import os

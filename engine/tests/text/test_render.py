@@ -1,4 +1,4 @@
-"""Chat templates against transformers, and training spans."""
+"""Chat templates render as in transformers, and training spans are the assistant's turns."""
 
 import itertools
 
@@ -50,7 +50,7 @@ def renderer(model_folders, tokenizer, sandbox):
 
 @pytest.fixture
 def with_template(tokenizer, sandbox, tmp_path):
-    """A renderer of the given template."""
+    """`with_template(template)` makes a renderer with that template."""
 
     def make(template):
         (tmp_path / "chat_template.jinja").write_text(template)
@@ -173,7 +173,7 @@ def test_a_template_that_drops_the_message_to_continue_is_refused(with_template)
 
 
 def test_spans_are_the_assistant_turns_and_nothing_else(renderer, tokenizer):
-    """engine 4.5: text of users and tools is never trained, the end-of-turn token exactly once."""
+    """engine 4.5: text of users and tools is never trained, and each end-of-turn token exactly once."""
     spans = renderer.spans(CONVERSATION, TOOLS)
     assert [span.message_index for span in spans] == [2, 4, 6]
     call = '<tool_call>\n{"name": "add", "arguments": {"a": 1, "b": [2, 3]}}\n</tool_call>'
@@ -191,7 +191,7 @@ def test_each_span_extends_the_one_before(renderer):
 
 
 def test_a_template_that_forgets_reasoning_breaks_the_prefix(with_template, tokenizer):
-    """engine 4.5: what was sampled with its reasoning is trained with it, later prompts go without."""
+    """engine 4.5: an answer is trained with the reasoning it was sampled with, which later prompts lack."""
     renderer = with_template(FORGETFUL)
     thinking = {"role": "assistant", "content": "a", "reasoning_content": "why"}
     first, second = renderer.spans(

@@ -1,4 +1,4 @@
-"""Encoding beside everything else that the process does."""
+"""Encoding of long texts beside other threads, and of texts that are not valid or too long."""
 
 import threading
 import time
@@ -23,7 +23,7 @@ def test_other_threads_run_while_a_long_text_is_encoded(tokenizer):
     while encoding.is_alive():
         time.sleep(0.001)
         turns += 1
-    # Seconds are a machine's own; a thread that waits for the lock gets one turn or two, however long it takes.
+    # Counts turns, not seconds, which depend on the machine: a thread that waited for the lock would get one or two.
     assert turns > 10, f"{turns} turns in {time.monotonic() - began:.2f} s"
     assert len(ids) > 60_000
 

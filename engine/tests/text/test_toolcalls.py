@@ -1,4 +1,4 @@
-"""Reasoning, content and calls, for every way the text may be cut into pieces."""
+"""The parser finds reasoning, content and calls, in whatever pieces the text comes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Shorthand for making the inputs of training tests."""
+"""Functions that make the inputs of training tests."""
 
 import numpy as np
 

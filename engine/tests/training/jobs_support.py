@@ -34,7 +34,18 @@ RL_CONFIG = {
     "num_trajectories_learning_rate_multiplier_power": 0.0,
     "learning_rate_multiplier": 1.0,
 }
+DPO_CONFIG = {"batch_size": 2, "learning_rate": 1e-3, "beta": 0.1, "reference": "start"}
 SFT_CONFIG = {"batch_size": 2, "learning_rate": 1e-3, "assistant_turns": "all"}
+CONFIGS = {"rl": RL_CONFIG, "sft": SFT_CONFIG, "dpo": DPO_CONFIG}
+
+
+def pair_lines(pairs) -> list[dict]:
+    """Data lines of preference pairs, the chosen answer first in each."""
+    return [
+        {"group": pair, "index": index, "messages": [{"role": "user", "content": "say"}, answer]}
+        for pair, texts in enumerate(pairs)
+        for index, answer in enumerate({"role": "assistant", "content": text} for text in texts)
+    ]
 
 
 def cpu_bases() -> Bases:
@@ -91,7 +102,7 @@ def job_params(folder, tmp_path: Path, lines: list[dict], kind="rl", name="job",
         "start": start,
         "reference": None,
         "data": write_lines(tmp_path / f"{name}.jsonl", lines),
-        "job": {"kind": kind, "config": {**(RL_CONFIG if kind == "rl" else SFT_CONFIG), **config}},
+        "job": {"kind": kind, "config": {**CONFIGS[kind], **config}},
         "work_dir": str(tmp_path / f"{name}-work"),
         "output": {"key": f"model@{name}", "path": str(tmp_path / f"{name}-checkpoint")},
     }

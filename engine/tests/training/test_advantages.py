@@ -1,4 +1,4 @@
-"""Advantages, weights and their normalisation by hand (training-api 7.2)."""
+"""Advantages, weights and their normalisation equal values computed by hand (training-api 7.2)."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def test_advantages_are_centred_and_scaled_by_the_population_deviation():
 
 @pytest.mark.parametrize("rewards", [[0.3], [0.1, 0.1, 0.1], [1e-9] * 7, [0.1 + 0.2, 0.3], [0.0, 0.0], []])
 def test_groups_without_contrast_give_exact_zeros(rewards):
-    """engine 4.5: one-element groups; equal rewards must not leave rounding noise that the deviation blows up."""
+    """engine 4.5: of one-element groups, and of equal rewards, whose rounding noise the deviation would blow up."""
     for scale in (True, False):
         assert group_advantages(rewards, scale).tolist() == [0.0] * len(rewards)
 

@@ -1,4 +1,4 @@
-"""Captured rollouts to trained tokens (art-0.5.23 4 and 5)."""
+"""Captured rollouts become trained tokens (art-0.5.23 4 and 5)."""
 
 import re
 
@@ -48,7 +48,7 @@ def trains(*turns) -> list[tuple[list[int], list[int]]]:
 
 
 def test_turns_of_one_dialogue_are_one_sequence():
-    """art-0.5.23 4.3: what the later prompt adds is context."""
+    """art-0.5.23 4.3: the tokens that the later prompt adds are context."""
     assert trains(([1, 2], [3]), ([1, 2, 3, 4], [5])) == [([1, 2, 3, 4, 5], [2, 4])]
 
 
@@ -64,7 +64,7 @@ def test_a_regenerated_answer_is_a_sequence_of_its_own_and_only_its_new_tokens_t
 
 
 def test_two_equal_answers_to_one_prompt_train_one():
-    """art-0.5.23 4.3: and the dialogue goes on from either."""
+    """art-0.5.23 4.3: the dialogue goes on from either answer."""
     assert trains(([1], [3]), ([1], [3]), ([1, 3, 4], [5])) == [([1, 3, 4, 5], [1, 3])]
 
 
@@ -79,7 +79,7 @@ def test_the_same_ids_after_another_prompt_are_another_path():
 
 
 def test_merging_agrees_with_comparing_every_pair():
-    """The digests stand for the ids: random forests of turns, against the rule written out."""
+    """Merging compares digests instead of ids: on random forests of turns it agrees with the rule written out."""
     generator = np.random.default_rng(7)
     for _ in range(200):
         turns, known = [], [[0]]
@@ -147,8 +147,8 @@ GOOD = rollout(0, 1.0, generation([1, 2], [3], [-1.0]))
         (trajectory(0, 1, 0.0), "nothing was captured and there is no choice"),
     ],
 )
-def test_what_cannot_be_trained_is_left_out_and_told(base, bad, sentence):
-    """art-0.5.23 5: which, why and the way out; the rest trains."""
+def test_completions_that_cannot_be_trained_are_left_out_with_a_warning(base, bad, sentence):
+    """art-0.5.23 5: a warning says which, why and the way out, and the other completions train."""
     data = build(base, GOOD, bad)
     assert [s.ids.tolist() for row in data.rows for s in row] == [[1, 2, 3]]
     assert data.counts["trajectories_untrainable"] == 1
@@ -159,7 +159,7 @@ def test_what_cannot_be_trained_is_left_out_and_told(base, bad, sentence):
 
 
 def test_a_long_list_of_places_is_cut(base):
-    """art-0.5.23 5: the number is of all."""
+    """art-0.5.23 5: the warning counts all of them, and names the first five."""
     bad = [rollout(index, 0.0, generation([1], None, None)) for index in range(1, 9)]
     (warning,) = build(base, GOOD, *bad).warnings
     assert warning.startswith("8 completions in 8 trajectories could not be trained")
@@ -167,7 +167,7 @@ def test_a_long_list_of_places_is_cut(base):
 
 
 def test_equal_rewards_are_no_failure_whatever_was_captured(base):
-    """art-0.5.23 5: there is nothing to learn then."""
+    """art-0.5.23 5: a group of equal rewards has nothing to learn, so its completions are not checked."""
     data = build(base, trajectory(0, 0, 0.0), trajectory(0, 1, 0.0))
     assert (data.rows, data.warnings) == ([], [])
 
@@ -198,7 +198,7 @@ def test_ids_out_of_the_vocabulary_are_refused_by_place(base):
 
 
 def dialogue(base, generator) -> list[tuple[list[int], list[int], list[float]]]:
-    """Two turns with the base model's own log-probabilities."""
+    """Two turns of random ids, with the base model's own log-probabilities."""
     turns, context = [], generator.integers(0, 300, 20).tolist()
     for _ in range(2):
         ids = generator.integers(0, 300, int(generator.integers(3, 9))).tolist()
@@ -211,7 +211,7 @@ def dialogue(base, generator) -> list[tuple[list[int], list[int], list[float]]]:
 
 
 def test_the_gradient_is_the_same_whether_rollouts_come_as_choices_or_captured(folder, tmp_path):
-    """art-0.5.23 12.3: one step on real gradients; both kinds beside each other in a group too."""
+    """art-0.5.23 12.3: after one step on real gradients, also when a group has both kinds."""
     base = cpu_bases().load({"name": "test", "path": str(folder)})
     generator = np.random.default_rng(3)
     rollouts = [dialogue(base, generator) for _ in range(4)]

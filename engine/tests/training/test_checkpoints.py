@@ -1,4 +1,4 @@
-"""Folders that appear whole or not at all, and snapshots that survive being torn (engine 5.6)."""
+"""Checkpoint folders appear whole or not at all, and torn snapshots are survived (engine 5.6)."""
 
 import errno
 import hashlib
@@ -41,7 +41,7 @@ def test_the_manifest_lists_every_file(tmp_path):
 
 
 def test_the_names_of_new_folders_above_are_on_the_disk_too(tmp_path, monkeypatch):
-    """A checkpoint that survives a power failure in a folder whose name does not is lost all the same."""
+    """A checkpoint on disk is lost in a power failure when the name of a folder above it is not on disk."""
     synced = []
     fsync = os.fsync
 
@@ -64,7 +64,7 @@ def test_a_failed_write_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_a_killed_attempt_left_is_cleared(tmp_path):
+def test_files_that_a_killed_attempt_left_are_cleared(tmp_path):
     stale = tmp_path / ".step.job.tmp"
     stale.mkdir()
     (stale / "half").write_bytes(b"x")

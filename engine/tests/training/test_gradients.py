@@ -1,81 +1,29 @@
-"""Log-probabilities and LoRA gradients of the packed forward, against transformers and peft."""
-
-from dataclasses import dataclass
+"""Log-probabilities and LoRA gradients of the packed forward pass equal those of transformers and peft."""
 
 import numpy as np
-import peft
 import pytest
 import torch
-import transformers
 
-from heddle_engine.model.config import DecoderConfig
 from heddle_engine.model.head import token_logprobs
 from heddle_engine.model.linear import FrozenLinear
-from heddle_engine.model.lora import LoraModule, LoraWeights, initial_lora
-from heddle_engine.model.weights import load_decoder
 from heddle_engine.training.packed_forward import batch_logprobs, lay_out
 from heddle_engine.training.prefix_tree import build_forest
-from heddle_engine.training.trainable_lora import TrainableLora
 from heddle_engine.training.tree_attention import MaskedTreeAttention
+from tests.models import CONFIGS
 from tests.training.builders import random_group, sequence
-
-CPU = torch.device("cpu")
-KINDS = ["llama", "llama3", "mistral", "qwen2", "qwen3"]
-
-
-@dataclass
-class Pair:
-    """Our model with a non-zero adapter, and peft's with the same weights."""
-
-    decoder: object
-    lora: TrainableLora
-    oracle: torch.nn.Module
-
-
-def make_pair(folder, rslora=False) -> Pair:
-    hf = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
-    torch.manual_seed(5)
-    settings = peft.LoraConfig(r=4, lora_alpha=8, use_rslora=rslora, target_modules="all-linear")
-    oracle = peft.get_peft_model(hf, settings)
-    config = DecoderConfig.from_hf(hf.config.to_dict())
-    modules = {}
-    for name, parameter in oracle.named_parameters():
-        if "lora_B" in name:
-            torch.nn.init.normal_(parameter, std=0.1)
-    for (layer, module), blank in initial_lora(config, 4, 8, 0).modules.items():
-        block = "self_attn" if module in ("q_proj", "k_proj", "v_proj", "o_proj") else "mlp"
-        linear = oracle.get_submodule(f"base_model.model.model.layers.{layer}.{block}.{module}")
-        a, b = (getattr(linear, f"lora_{x}")["default"].weight.detach().clone() for x in "AB")
-        assert a.shape == blank.a.shape
-        modules[layer, module] = LoraModule(a, b, 8 / 4**0.5 if rslora else 2.0)
-    lora = TrainableLora(LoraWeights(4, 8, modules, rslora), CPU)
-    return Pair(load_decoder(folder, config, CPU, torch.float32), lora, oracle)
+from tests.training.oracle import CPU, make_pair, oracle_gradients
 
 
 def oracle_logprobs(oracle, s) -> torch.Tensor:
-    """One unpadded row, full logits: what a plain training loop computes."""
+    """Log-probabilities as a plain training loop computes them: one row without padding, full logits."""
     ids = torch.from_numpy(s.ids)
     logits = oracle(input_ids=ids[None], use_cache=False).logits[0].float()
     logprobs = torch.log_softmax(logits[:-1], -1).gather(1, ids[1:, None])[:, 0]
     return logprobs[torch.from_numpy(s.trained[1:])]
 
 
-def oracle_gradients(pair) -> torch.Tensor:
-    """peft's gradients in the order of our flat buffer, checked by name."""
-    flat = []
-    for (layer, _), site in pair.lora._sites.items():
-        linears = []
-        for part in site.parts:
-            block = "self_attn" if part.module in ("q_proj", "k_proj", "v_proj", "o_proj") else "mlp"
-            name = f"base_model.model.model.layers.{layer}.{block}.{part.module}"
-            linears.append(pair.oracle.get_submodule(name))
-        flat += [linear.lora_A["default"].weight.grad.flatten() for linear in linears]
-        flat += [linear.lora_B["default"].weight.grad.flatten() for linear in linears]
-    return torch.cat(flat)
-
-
 def mixed_sequences():
-    """Two groups with shared prompts, one long, one branching twice, and a sequence on its own."""
+    """Two groups with shared prompts, the second long and branching twice, and a sequence on its own."""
     g = np.random.default_rng(3)
     first = random_group(g, 320, 40, [5, 9, 1, 30], group=0)
     second = random_group(g, 320, 150, [140, 20], group=1)
@@ -83,7 +31,7 @@ def mixed_sequences():
     return [*first, *second, sequence(deep, 165, group=1), sequence(g.integers(0, 320, 12), 4, group=2)]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CONFIGS)
 def test_packed_gradients_equal_a_plain_loop(kind, model_folders):
     """Every architecture; `llama3`, `qwen2` and `qwen3` have a tied head (engine 4.5)."""
     pair = make_pair(model_folders(kind))
@@ -98,7 +46,7 @@ def test_packed_gradients_equal_a_plain_loop(kind, model_folders):
     expected = torch.cat([oracle_logprobs(pair.oracle, s) for s in sequences])
     (expected * coefficients).sum().backward()
     torch.testing.assert_close(logprobs, expected, rtol=0, atol=2e-5)
-    reference = oracle_gradients(pair).double()
+    reference = oracle_gradients(pair.lora, pair.oracle).double()
     assert (pair.lora.gradient.double() - reference).norm() / reference.norm() < 1e-5
 
 
@@ -113,7 +61,7 @@ def test_rslora_scale_is_applied_once(model_folders):
 
 @pytest.mark.parametrize("changed", [0, 3, 6, 7])
 def test_one_sequence_never_sees_another(changed, model_folders):
-    """engine 4.5, packed mask: change one member, every other log-probability stays bit-equal."""
+    """engine 4.5, packed mask: when one member changes, all other log-probabilities stay bit-equal."""
     pair = make_pair(model_folders("qwen3"))
 
     def run(sequences):
@@ -176,7 +124,7 @@ def test_entropy_is_that_of_the_whole_distribution(model_folders):
 
 
 def test_positions_continue_after_the_prefix_and_restart_for_each_sequence():
-    """engine 4.5, positions: hand-worked layout."""
+    """engine 4.5, positions: a layout worked out by hand."""
     shared = list(range(100, 120))
     forest = build_forest([sequence([*shared, 1, 2], 20), sequence([*shared, 3], 20), sequence([7, 8, 9], 1)])
     assert forest.ids.tolist() == [*shared, 1, 2, 3, 7, 8, 9]

@@ -158,7 +158,7 @@ def test_nothing_to_train_from_the_start_makes_the_initial_adapter(folder, group
 
 
 def test_optimizer_state_goes_on_in_the_next_job_of_the_same_kind(folder, groups, tmp_path):
-    """training-api 7.6: kept between RL jobs, cleared when the kind changes."""
+    """training-api 7.6: the state is kept between RL jobs, and cleared when the kind of job changes."""
     _, first = run_job(job_params(folder, tmp_path, groups, name="first"))
     count = first["gradient_steps"]
     _, second = run_job(job_params(folder, tmp_path, groups, name="second", start=first["output"]))
@@ -174,7 +174,7 @@ def optimizer_steps(result) -> int:
 
 
 def test_learning_rate_multipliers(folder, groups, tmp_path):
-    """lr * multiplier * (trajectories in the row)^power."""
+    """The rate is lr * multiplier * (trajectories in the row)^power."""
     config = {
         "learning_rate": 1e-4,
         "learning_rate_multiplier": 0.5,
@@ -186,8 +186,8 @@ def test_learning_rate_multipliers(folder, groups, tmp_path):
     assert metrics["learning_rate"] == pytest.approx(0.5e-4 * 12**2)
 
 
-def test_what_the_client_counts_itself_is_in_no_gradient_step(folder, groups, tmp_path):
-    """ART takes each of these from its own groups, exceptions included, unless a step names it (training-api 3.4)."""
+def test_gradient_steps_lack_the_figures_that_the_client_counts_itself(folder, groups, tmp_path):
+    """ART counts these in its own groups, exceptions included, unless a step has them (training-api 3.4)."""
     events, _ = run_job(job_params(folder, tmp_path, groups))
     counted = {"num_trajectories", "num_groups_submitted", "num_groups_trainable", "num_scenarios"}
     assert not counted & set(steps(events)[0])
@@ -211,7 +211,7 @@ def test_a_named_reference_is_the_one_compared_with(folder, groups, tmp_path):
 
 
 def test_precalculated_logprobs_replace_the_sampled_ones(folder, groups, tmp_path):
-    """Sampled values far off would clip every PPO ratio; recomputed ones make the first ratio 1."""
+    """The sampled values here are so wrong that every PPO ratio would be clipped; recomputed, the first ratio is 1."""
     wrong = [{**line} for line in groups]
     for line in wrong:
         choice = line["histories"][0]["items"][0]["choice"]
@@ -251,8 +251,8 @@ def test_running_out_of_memory_while_logprobs_are_recomputed_halves_the_piece(fo
     assert distance(adapter(calm), adapter(result)) < 1e-4
 
 
-def test_what_memory_does_not_suffice_for_is_not_tried_again(folder, groups, tmp_path, monkeypatch):
-    """No pass over more than 60 tokens: pieces are halved until they fit, and later ones are small at once."""
+def test_a_piece_that_memory_did_not_suffice_for_is_not_tried_again(folder, groups, tmp_path, monkeypatch):
+    """With memory for 60 tokens, pieces are halved until they fit, and later pieces are small from the start."""
     _, calm = run_job(job_params(folder, tmp_path, groups, name="calm", packed_sequence_length=200))
     sizes, real = [], micro_batches.batch_logprobs
 
@@ -265,7 +265,7 @@ def test_what_memory_does_not_suffice_for_is_not_tried_again(folder, groups, tmp
     monkeypatch.setattr(micro_batches, "batch_logprobs", forward)
     _, result = run_job(job_params(folder, tmp_path, groups, name="tight", packed_sequence_length=200))
     assert distance(adapter(calm), adapter(result)) < 1e-4
-    # Which sequences come together differs between processors; that no size fails twice, in any step, does not.
+    # Processors differ in which sequences share a piece, but no size fails twice, in any step.
     failed = [size for size in sizes if size > 60]
     assert failed[0] > 120
     assert failed == sorted(set(failed), reverse=True)
@@ -281,7 +281,7 @@ def test_running_out_of_memory_with_one_sequence_fails_the_job(folder, groups, t
 
 
 def fail_when(monkeypatch, condition):
-    """torch's CPU allocator fails in the chosen forward passes, after part of the work is done."""
+    """Makes torch's CPU allocator fail in the chosen forward passes, after part of their work."""
     real, calls = micro_batches.batch_logprobs, [0]
 
     def forward(*args):
@@ -310,7 +310,7 @@ def test_a_stopped_job_goes_on_to_the_same_end(folder, groups, tmp_path, stop_af
     assert equal(adapter(result), adapter(expected))
 
 
-def test_a_finished_job_called_again_tells_the_same(folder, groups, tmp_path):
+def test_a_finished_job_that_is_called_again_gives_the_same_events_and_result(folder, groups, tmp_path):
     params = job_params(folder, tmp_path, groups)
     events, result = run_job(params)
     bases = cpu_bases()
@@ -361,7 +361,7 @@ def test_missing_logprobs_are_trained_on_policy_when_allowed(folder, tmp_path):
 
 
 def test_a_job_gives_way_between_passes(folder, groups, tmp_path):
-    """Two jobs on one thread: each `next` is at most one pass, so they advance side by side."""
+    """Two jobs on one thread advance side by side, because each `next` runs at most one pass."""
     base = cpu_bases().load({"name": "test", "path": str(folder)})
     jobs = [TrainingJob(job_params(folder, tmp_path, groups, name=name), base).run() for name in "ab"]
     order = []

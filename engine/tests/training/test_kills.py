@@ -1,4 +1,4 @@
-"""kill -9 of a training process at random moments: the job ends as if nothing had happened (engine 5.6).
+"""A job whose process is killed with SIGKILL at random moments ends as if nothing had happened (engine 5.6).
 
 `HEDDLE_KILL_POINTS` sets how many kills; a few by default.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.training.jobs_support import job_params, sampled_groups
+from tests.training.jobs_support import job_params, pair_lines, sampled_groups
 
 POINTS = int(os.environ.get("HEDDLE_KILL_POINTS", "2"))
 ENGINE = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def run_to_the_end(params, tmp_path) -> None:
 
 
 def kill_after(process, num_steps, delay) -> None:
-    """Kills ``delay`` seconds after the process told of ``num_steps`` gradient steps, or ended."""
+    """Kills the process ``delay`` seconds after it has printed ``num_steps`` gradient steps, or has ended."""
     while num_steps > 0:
         line = process.stdout.readline()
         if not line:
@@ -64,11 +64,13 @@ def outcome(params, tmp_path) -> tuple[bytes, list, dict]:
     return (Path(params["output"]["path"]) / "adapter_model.safetensors").read_bytes(), events, record
 
 
-@pytest.mark.parametrize("kind", ["rl", "sft"])
+@pytest.mark.parametrize("kind", ["rl", "sft", "dpo"])
 def test_a_killed_job_ends_bit_for_bit_the_same(kind, model_folders, tmp_path):
     folder = model_folders("qwen3")
     if kind == "rl":
         lines, config = sampled_groups(folder, groups=20), {"packed_sequence_length": 128, "kl_penalty_coef": 0.1}
+    elif kind == "dpo":
+        lines, config = pair_lines([("in the inn", "at the mill")] * 60), {}
     else:
         question, answer = {"role": "user", "content": "say"}, {"role": "assistant", "content": "in the inn"}
         lines, config = [{"messages": [question, answer]}] * 60, {}
@@ -81,5 +83,5 @@ def test_a_killed_job_ends_bit_for_bit_the_same(kind, model_folders, tmp_path):
     for _ in range(POINTS):
         kill_after(start(killed, tmp_path), rng.randint(1, count), rng.random() * 0.1)
     run_to_the_end(killed, tmp_path)
-    assert set(expected[2]) == (set() if kind == "sft" else {"turns.jsonl", "trajectories.jsonl", "steps.jsonl"})
+    assert set(expected[2]) == (set() if kind != "rl" else {"turns.jsonl", "trajectories.jsonl", "steps.jsonl"})
     assert outcome(killed, tmp_path) == expected

@@ -1,4 +1,4 @@
-"""The policy loss against numbers worked by hand from training-api 7.4.
+"""The policy loss equals numbers computed by hand from training-api 7.4.
 
 Two tokens of one sequence: new = (-1, -2), old = (-1.5, -1), so d = (0.5, -1), exp(d) = (1.648721, 0.367879)
 and, over the sequence, exp(mean d) = exp(-0.25) = 0.778801. Advantages are (1, -2).

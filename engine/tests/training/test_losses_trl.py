@@ -1,16 +1,17 @@
-"""The policy loss against TRL's GRPOTrainer, value and gradient, wherever both have the same formula.
+"""The policy loss and its gradient equal those of TRL's GRPOTrainer, wherever both have the same formula.
 
-What differs, and is therefore not compared or compared under the setting named:
+These differences are not compared, or only under the setting that is named:
 
 - CISPO: our band is 1 - epsilon … 1 + epsilon_high; TRL has no lower bound, and its epsilon_high is the
   upper bound itself.
-- ART's weights give every trajectory the same weight, which is the reduction of TRL's `grpo`; with weights
-  of one our reduction is that of its `bnpo` and `dapo`. Dr.GRPO's constant divisor has no counterpart.
+- ART's weights give every trajectory the same weight, which with `bnpo` is the reduction of TRL's `grpo`; with weights
+  of one (`normalize_by_length` false) each of our loss types is TRL's of the same name, `bnpo` also its `dapo`.
 - Our cap of the ratio holds before the clip, TRL's `delta` beside it: equal while the cap is above the band.
 - The KL penalty shifts our advantages; TRL adds beta * k3 to the loss.
 - Advantages: ours are divided by the population deviation + 1e-6, TRL's by its own + 1e-4.
 """
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from trl import GRPOConfig, GRPOTrainer
 
 from heddle_engine.training.advantages import normalize, trajectory_weight
 from heddle_engine.training.losses import PolicyLossConfig, PolicyTokens, policy_loss
+from heddle_engine.training.reduction import Reduction, ReductionConfig
 from tests.training.builders import sequence
 
 LENGTHS = [7, 3, 5, 1]
@@ -28,7 +30,7 @@ MASK = torch.arange(max(LENGTHS)) < torch.tensor(LENGTHS)[:, None]
 PPO = {"loss_fn": "ppo", "epsilon": 0.2, "epsilon_high": 0.28}
 BAND = {"epsilon": 0.2, "epsilon_high": 0.28}
 
-#: Our settings, TRL's, and whether every trajectory weighs the same.
+#: Our settings, TRL's, and whether trajectories are weighted by their length.
 CASES = {
     "cispo": (
         {"loss_fn": "cispo", "epsilon": 1.0, "epsilon_high": 0.5},
@@ -37,7 +39,13 @@ CASES = {
     ),
     "dapo": (PPO, {"loss_type": "dapo", **BAND}, False),
     "bnpo": (PPO, {"loss_type": "bnpo", **BAND}, False),
-    "grpo": (PPO, {"loss_type": "grpo", **BAND}, True),
+    "weights of bnpo": (PPO, {"loss_type": "grpo", **BAND}, True),
+    "grpo": ({**PPO, "loss_type": "grpo"}, {"loss_type": "grpo", **BAND}, False),
+    "dr_grpo": (
+        {**PPO, "loss_type": "dr_grpo", "max_completion_length": 9},
+        {"loss_type": "dr_grpo", "max_completion_length": 9, **BAND},
+        False,
+    ),
     "gspo": (
         {**PPO, "importance_sampling_level": "sequence"},
         {"loss_type": "grpo", "importance_sampling_level": "sequence", **BAND},
@@ -53,7 +61,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def make_trainer(model_folders, tmp_path_factory):
-    """TRL's trainer with settings of its own, standing before its first optimizer step."""
+    """`make_trainer(settings)` makes TRL's trainer, before its first optimizer step."""
     model = transformers.AutoModelForCausalLM.from_pretrained(model_folders("qwen3"), dtype=torch.float32)
     tokenizer = transformers.AutoTokenizer.from_pretrained(Path(__file__).parents[2] / "models" / "heddle-tiny")
 
@@ -82,7 +90,7 @@ def make_trainer(model_folders, tmp_path_factory):
 
 
 def trl_loss(trainer, new, old, advantages):
-    """TRL's own reduced loss of completions whose log-probabilities [B, T] are ``new``."""
+    """The loss that TRL computes for completions whose log-probabilities [B, T] are ``new``."""
     trainer._get_per_token_logps_and_entropies = lambda *_, **__: (new, torch.zeros_like(new), None)
     ones = torch.ones(len(new), 1, dtype=torch.long)
     inputs = {
@@ -97,24 +105,26 @@ def trl_loss(trainer, new, old, advantages):
     return trainer._compute_loss(trainer.model, inputs)
 
 
-def our_loss(settings, new, old, advantages, same_weight):
-    """The reduction of a job's row (training-api 7.4)."""
-    weights = torch.ones(len(LENGTHS))
-    if same_weight:
-        trajectories = [sequence(range(length + 1), 1) for length in LENGTHS]
-        for one in trajectories:
-            one.weight = trajectory_weight([one])
-        normalize(trajectories, 0.0)
-        weights = torch.tensor([one.weight for one in trajectories])
+def our_loss(settings, new, old, advantages, by_length):
+    """The reduction of a job's step (training-api 7.4)."""
+    trajectories = [sequence(range(length + 1), 1) for length in LENGTHS]
+    for one in trajectories:
+        one.weight = trajectory_weight([one], by_length)
+    normalize(trajectories, 0.0)
+    weights = torch.tensor([one.weight for one in trajectories])
     owner = torch.repeat_interleave(torch.arange(len(LENGTHS)), torch.tensor(LENGTHS))
     tokens = PolicyTokens(advantages[owner], weights[owner], owner, old[MASK])
-    loss = policy_loss(new[MASK], tokens, PolicyLossConfig(**settings))
-    return (loss.per_token * tokens.weights).sum() / len(owner)
+    names = {field.name for field in fields(ReductionConfig)} & settings.keys()
+    reduction = Reduction(ReductionConfig(**{name: settings[name] for name in names}), trajectories, new.device)
+    loss = policy_loss(
+        new[MASK], tokens, PolicyLossConfig(**{name: settings[name] for name in settings.keys() - names})
+    )
+    return reduction.loss(loss.per_token * tokens.weights, owner)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_loss_and_gradient_equal_trl(name, make_trainer):
-    settings, theirs, same_weight = CASES[name]
+    settings, theirs, by_length = CASES[name]
     source = torch.Generator().manual_seed(0)
     old = -3 * torch.rand(MASK.shape, generator=source)
     value = old + 0.5 * torch.randn(MASK.shape, generator=source)
@@ -124,7 +134,7 @@ def test_loss_and_gradient_equal_trl(name, make_trainer):
     assert (ratio > 1.5).any()
 
     found, expected = (value.clone().requires_grad_() for _ in range(2))
-    our = our_loss(settings, found, old, advantages, same_weight)
+    our = our_loss(settings, found, old, advantages, by_length)
     our.backward()
     trl = trl_loss(make_trainer(theirs), expected, old, advantages)
     trl.backward()

@@ -1,4 +1,4 @@
-"""What the serving path samples and what training computes are the same function (engine 5.4, law 6)."""
+"""Serving and training compute the same function (engine 5.4, law 6)."""
 
 import asyncio
 from pathlib import Path
@@ -33,7 +33,7 @@ def strong_adapter(folder, tmp_path) -> dict:
 
 
 async def sample(folder, adapter, questions, n, bases=None) -> list[dict]:
-    """Chat results of all questions at once."""
+    """Asks all questions at once and returns the results of the chats."""
     engine = Engine(Settings(), Sandbox())
     engine._bases = BaseLoader(bases or cpu_bases())
     params = {
@@ -63,7 +63,7 @@ def as_trajectories(results) -> list[dict]:
     ]
 
 
-@pytest.mark.parametrize("kind", ["qwen3", "llama3"])
+@pytest.mark.parametrize("kind", ["qwen3", "llama3", "qwen3_moe", "qwen3_moe_mixed"])
 def test_sampled_logprobs_are_the_trained_ones(kind, model_folders, tmp_path):
     folder = model_folders(kind)
     adapter = strong_adapter(folder, tmp_path)
@@ -77,7 +77,7 @@ def test_sampled_logprobs_are_the_trained_ones(kind, model_folders, tmp_path):
 
 
 def test_bfloat16_computes_alike_on_both_sides(model_folders, tmp_path):
-    """engine 4.5: one cast rule for LoRA and head, log-probabilities and masters in fp32."""
+    """engine 4.5: one rule of casts for LoRA and head; log-probabilities and master weights are fp32."""
     folder, bases = model_folders("qwen3"), Bases(torch.device("cpu"), torch.bfloat16)
     adapter = strong_adapter(folder, tmp_path)
     lines = as_trajectories(asyncio.run(sample(folder, adapter, QUESTIONS, 4, bases)))
@@ -90,7 +90,7 @@ def test_bfloat16_computes_alike_on_both_sides(model_folders, tmp_path):
 
 
 def test_the_trained_adapter_is_the_served_one(model_folders, tmp_path):
-    """A second job on completions of the new step, served from its slot, finds no mismatch either."""
+    """A second job, on completions of the new step served from its slot, finds no mismatch either."""
     folder = model_folders("qwen3")
     first = job_params(folder, tmp_path, as_trajectories(asyncio.run(sample(folder, None, QUESTIONS, 4))), name="one")
     first["job"]["config"].update(learning_rate=1e-2, packed_sequence_length=None)
@@ -103,7 +103,7 @@ def test_the_trained_adapter_is_the_served_one(model_folders, tmp_path):
 
 
 def test_publishing_needs_no_disk(model_folders, tmp_path):
-    """The slot holds the trainer's own weights before anything is read back."""
+    """The slot has the trainer's own weights before the checkpoint is read from disk."""
     folder, bases = model_folders("qwen3"), cpu_bases()
     lines = as_trajectories(asyncio.run(sample(folder, None, QUESTIONS, 4)))
     params = job_params(folder, tmp_path, lines)

@@ -1,4 +1,4 @@
-"""AdamW against torch's own, and clipping by hand."""
+"""AdamW gives torch's updates, and clipping gives norms computed by hand."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Rows, shared prefixes and their layout (training-api 7.3)."""
+"""Packing of sequences into rows, shared prefixes, and their layout (training-api 7.3)."""
 
 import numpy as np
 import pytest
@@ -97,7 +97,7 @@ def test_short_common_starts_are_not_shared():
 
 @pytest.mark.parametrize("seed", range(20))
 def test_every_sequence_is_found_along_its_path(seed):
-    """Random trees: tokens and positions of each path are the sequence's own; nothing is stored twice in a path."""
+    """In random trees, each path has its sequence's tokens and positions, and stores nothing twice."""
     g = generator(seed)
     sequences = []
     for _ in range(12):

@@ -1,4 +1,4 @@
-"""What a job leaves of its trajectories and tokens for people to read."""
+"""The record of its trajectories and tokens that a job writes for people to read."""
 
 import base64
 import json
@@ -67,7 +67,7 @@ def test_each_trained_token_has_what_its_step_found(folder, groups, tmp_path):
         difference = floats(found["logprobs"]) - floats(tokens["sampled"])
         assert floats(found["ratios"]) == pytest.approx(np.exp(difference), rel=1e-4)
         if sequence["step"] == 1:
-            # The weights are still the sampler's.
+            # In the first step the weights are still those that sampled.
             assert difference == pytest.approx(0, abs=1e-4)
     later = [floats(s["ratios"]) for step in steps[1:] for s in step["sequences"]]
     assert np.abs(np.concatenate(later) - 1).max() > 1e-4
@@ -77,7 +77,7 @@ def test_each_trained_token_has_what_its_step_found(folder, groups, tmp_path):
 
 
 def test_pieces_of_a_step_are_put_together_by_sequence(folder, groups, tmp_path, monkeypatch):
-    """Pieces come in another order than the row has where a long prompt is shared."""
+    """Where a long prompt is shared, pieces are in another order than sequences are in the row."""
     whole = recorded(folder, tmp_path, groups, name="whole", packed_sequence_length=None)
     run_job(whole)
     monkeypatch.setitem(micro_batches.TOKENS, "cpu", 40)
@@ -103,7 +103,7 @@ def test_a_job_that_was_stopped_leaves_the_record_of_one_that_was_not(folder, gr
         done += event is not None and event.kind == "gradient_step"
     running.close()
     steps = Path(stopped["record_dir"]) / "steps.jsonl"
-    # As a kill in the middle of a write leaves it.
+    # Half a line at the end, as a kill during a write leaves it.
     steps.write_bytes(steps.read_bytes() + steps.read_bytes()[:100])
     run_job(stopped)
     for name in FILES:
@@ -113,7 +113,7 @@ def test_a_job_that_was_stopped_leaves_the_record_of_one_that_was_not(folder, gr
     assert sorted(file.name for file in Path(stopped["record_dir"]).iterdir()) == sorted(FILES)
 
 
-def test_what_is_dropped_says_why(folder, tmp_path):
+def test_trajectories_that_are_dropped_say_why(folder, tmp_path):
     def answer(length=4):
         return exact_choice([1, 2], range(3, 3 + length), [-1.0] * length)
 
@@ -163,7 +163,7 @@ def test_what_is_dropped_says_why(folder, tmp_path):
         ],
     }
     turns = read(params, "turns.jsonl")
-    # Of a group that teaches nothing the sampled tokens are shown all the same, as none that was trained.
+    # A group that teaches nothing shows its sampled tokens all the same, none of them as trained.
     assert turns[2]["turns"][1]["tokens"]["count"] == 4
     assert "trained" not in turns[2]["turns"][1]["tokens"]
     assert turns[4]["turns"][1]["cause"] == "no_logprobs"

@@ -1,4 +1,4 @@
-"""Trajectories to tokens: which ids are used, and which of them are trained (training-api 7.1, engine 4.5)."""
+"""Trajectories become tokens: the ids that are used, and those that are trained (training-api 7.1, engine 4.5)."""
 
 import json
 import math
@@ -32,7 +32,7 @@ def user(text="hi"):
 
 
 def text_choice(content, tokens=None, logprobs=None, **fields):
-    """A choice without ids; ``tokens`` are the strings its logprobs carry."""
+    """A choice without ids; ``tokens`` are the token strings in its logprobs."""
     entries = tokens and [{"token": t, "logprob": p} for t, p in zip(tokens, logprobs, strict=True)]
     empty = {"token_ids": None, "prompt_token_ids": None, "logprobs": entries, "ledger": None}
     message = {"role": "assistant", "content": content}
@@ -73,7 +73,7 @@ def test_token_id_strings_and_a_rendered_prompt(resolver, base):
 
 
 def test_a_sampled_spelling_is_kept_when_later_prompts_are_rendered(resolver, base):
-    """engine 4.5, text decoded and encoded again: `the` sampled letter by letter stays three tokens."""
+    """engine 4.5: text is not decoded and encoded again, so `the`, sampled letter by letter, stays three tokens."""
     letters = [base.tokenizer.encode(c)[0] for c in "the"]
     assert base.tokenizer.encode("the") != letters
     end = base.tokenizer.token_to_id("<|im_end|>")
@@ -88,7 +88,7 @@ def test_a_sampled_spelling_is_kept_when_later_prompts_are_rendered(resolver, ba
     (merged,) = merge_turns(turns)
     start = len(turns[0].prompt_ids)
     assert merged.ids[start : start + 4].tolist() == [*letters, end]
-    # The template writes the end-of-turn too; it must be there, and trained, once.
+    # The template writes an end of turn too: it must be there, and be trained, only once.
     assert merged.ids[start + 3 :].tolist().count(end) == 2  # the assistant's, and the user's after it
     assert merged.trained.sum() == 5
 
@@ -126,7 +126,7 @@ def test_tokens_that_hold_parts_of_a_character_are_found_in_the_message(resolver
 
 
 def test_the_replacement_character_is_never_taken_for_the_token_it_stands_for(model_folders, tmp_path):
-    """Large vocabularies have a token for U+FFFD itself; a torn character is spelled the same."""
+    """Large vocabularies have a token for U+FFFD itself, and a torn character has the same spelling."""
     vocab = byte_tokenizer(VOCAB)
     spec = json.loads(vocab.to_str())
     first, second, third = "ï¿½"  # the alphabet's symbols for the bytes EF BF BD
@@ -183,7 +183,7 @@ def test_lengths_must_agree(resolver):
 
 
 def test_turns_merge_while_the_prompt_repeats_them():
-    """Tool and user text between completions is context only."""
+    """Text of tools and users between completions is context only."""
     turns = [Turn([1, 2], [3, 4], [-1.0, -2.0]), Turn([1, 2, 3, 4, 5, 6], [7], [-3.0])]
     (merged,) = merge_turns(turns)
     assert merged.ids.tolist() == [1, 2, 3, 4, 5, 6, 7]

@@ -1,0 +1,1 @@
+"""Checkpoints as other programs read them: merged weights as a transformers folder, and GGUF."""

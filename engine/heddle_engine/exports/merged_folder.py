@@ -1,0 +1,84 @@
+"""Merged weights as the folder that transformers, vLLM and others load: no adapter is left to name."""
+
+import json
+import struct
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from .merged_weights import MergedWeights, TensorEntry, raw_bytes
+
+_COPIED = (
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.json",
+    "merges.txt",
+    "tokenizer.model",
+    "chat_template.jinja",
+    "chat_template.json",
+    "LICENSE",
+    "LICENSE.txt",
+    "LICENSE.md",
+    "NOTICE",
+)
+_INDEX = "model.safetensors.index.json"
+_NAMES = {torch.float32: "F32", torch.bfloat16: "BF16", torch.float16: "F16"}
+
+
+class MergedFolder:
+    """`size_bytes` is about what the folder takes."""
+
+    def __init__(self, base: Path, weights: MergedWeights, dtype: str | None):
+        self._base, self._weights, self._dtype = base, weights, dtype
+        self._copied = [name for name in _COPIED if (base / name).is_file()]
+        small = sum((base / name).stat().st_size for name in self._copied)
+        self.size_bytes = small + sum(entry.nbytes for entry in weights.entries) + (1 << 20)
+
+    def write(self, folder: Path) -> None:
+        for name in self._copied:
+            (folder / name).write_bytes((self._base / name).read_bytes())
+        (folder / "config.json").write_text(json.dumps(self._config(), indent=2) + "\n")
+        for name, entries in self._weights.files.items():
+            write_safetensors(folder / name, entries, self._weights.read)
+        if (self._base / _INDEX).is_file():
+            (folder / _INDEX).write_text(json.dumps(self._index(), indent=2) + "\n")
+
+    def _config(self) -> dict:
+        config = json.loads((self._base / "config.json").read_text())
+        config.pop("_name_or_path", None)
+        if self._dtype:
+            # Its name was `torch_dtype` before transformers 5.
+            key = "dtype" if "dtype" in config else "torch_dtype"
+            config[key] = self._dtype
+        return config
+
+    def _index(self) -> dict:
+        files = self._weights.files.items()
+        total = sum(entry.nbytes for entry in self._weights.entries)
+        places = {entry.name: name for name, entries in files for entry in entries}
+        return {"metadata": {"total_size": total}, "weight_map": places}
+
+
+def write_safetensors(file: Path, entries: Iterable[TensorEntry], read: Callable[[TensorEntry], Tensor]) -> None:
+    """One tensor in memory at a time, which the library's own writer, whose file would be the same, does not offer."""
+    listed = list(entries)
+    header: dict = {"__metadata__": {"format": "pt"}}
+    end = 0
+    for entry in listed:
+        begin, end = end, end + entry.nbytes
+        header[entry.name] = {
+            "dtype": _NAMES[entry.dtype],
+            "shape": list(entry.shape),
+            "data_offsets": [begin, end],
+        }
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with file.open("xb") as out:
+        out.write(struct.pack("<Q", len(text)) + text)
+        for entry in listed:
+            out.write(raw_bytes(read(entry)))
