@@ -51,7 +51,7 @@ export interface Config {
   limits: Limits
 }
 
-/** What the engine may use for each base model; null: what the machine and the model warrant. */
+/** Memory limits of the engine per base model; null: chosen from the machine and the model. */
 export interface EngineMemory {
   /** Keys and values of sequences in progress. */
   kv_bytes: number | null

@@ -1,6 +1,6 @@
 /**
  * The closed list of errors that may reach a client. Thrown where the rule is, rendered in one
- * place (`http/error-dialects.ts`) in the dialect of the area.
+ * place (`http/answers/error-dialects.ts`) in the dialect of the area.
  */
 
 /** One item of the 422 body: training-api 1.4. */
@@ -107,11 +107,15 @@ export function invalid(loc: (string | number)[], msg: string, type = "value_err
   return new HeddleError("validation_error", msg, { issues: [{ loc, msg, type }] })
 }
 
-const awayCodes: ReadonlySet<ErrorCode> = new Set(["catalog_unavailable", "traces_unavailable", "outcome_unknown"])
+const unavailableCodes: ReadonlySet<ErrorCode> = new Set([
+  "catalog_unavailable",
+  "traces_unavailable",
+  "outcome_unknown",
+])
 
-/** Whether it fails since a store on another machine is away, which the log hears of once and not from each. */
-export function isStoreAway(error: unknown): error is HeddleError {
-  return error instanceof HeddleError && awayCodes.has(error.code)
+/** Whether it fails since a store on another machine does not answer. The log reports that once, not for each failure. */
+export function isStoreUnavailable(error: unknown): error is HeddleError {
+  return error instanceof HeddleError && unavailableCodes.has(error.code)
 }
 
 /** A full file system, a used-up quota, and PostgreSQL's word for both: SQLSTATE `disk_full`. */

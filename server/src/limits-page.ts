@@ -4,7 +4,7 @@ import { environmentName, type Limit, limitList, type LimitUnit } from "./limits
 export function limitsPage(): string {
   const rows = Object.entries<Limit>(limitList).map(
     ([name, limit]) =>
-      `| \`${environmentName(name)}\` | ${shown(limit.default, limit.unit)} | ${limit.meaning} | ${limit.answer} |`,
+      `| \`${environmentName(name)}\` | ${formatted(limit.default, limit.unit)} | ${limit.meaning} | ${limit.answer} |`,
   )
   return [
     "# Limits",
@@ -37,7 +37,7 @@ function shownTime(value: number): string {
   return `${value / size} ${name}`
 }
 
-function shown(value: number, unit: LimitUnit): string {
+function formatted(value: number, unit: LimitUnit): string {
   if (unit === "milliseconds") return shownTime(value)
   if (unit === "bytes") {
     if (value % 1024 ** 3 === 0) return `${value / 1024 ** 3} GiB`

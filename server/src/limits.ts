@@ -264,7 +264,7 @@ export const limitList = {
   import_table_rows: {
     default: 5_000_000,
     unit: "count",
-    meaning: "Rows of an imported file that becomes a table, whose digests are held in memory.",
+    meaning: "Rows of an imported file that becomes a table, whose digests are held in memory as a part of its body.",
     answer: "413 `payload_too_large`",
   },
   schema_work_ms: {
@@ -344,6 +344,19 @@ export const limitList = {
     meaning: "Days that such an answer is kept.",
     answer: "404 `not_found` to who goes on from it later",
   },
+  rollout_days: {
+    default: 90,
+    unit: "count",
+    meaning:
+      "Days after its last turn that the messages and tokens of a rollout are kept. Its turns, times and rewards stay.",
+    answer: "it cannot be trained any more and says so, with the day",
+  },
+  rollout_turns: {
+    default: 2_000,
+    unit: "count",
+    meaning: "Turns that one rollout may have.",
+    answer: "400 `invalid_request`; nothing is sampled",
+  },
   chat_template_ms: {
     default: 5_000,
     unit: "milliseconds",
@@ -370,6 +383,21 @@ export const limitList = {
       "Newest checkpoints of a model that keep the state of their optimizer, which is twice as large as the adapter. " +
       "A job starts from the newest checkpoint; the others matter when newer ones are deleted.",
     answer: "older ones are removed when a job of the model ends; a job that starts from such a step has a warning",
+  },
+  checkpoint_export_bytes: {
+    default: 100 * 1024 ** 3,
+    unit: "bytes",
+    meaning:
+      "What checkpoints written out as merged weights or GGUF take on the disk of the data folder, all together. " +
+      "They are kept for 15 minutes after their last download, and give way to others sooner.",
+    answer: "413 `payload_too_large` to what would never fit, 503 `server_overloaded` while others are downloaded",
+  },
+  checkpoint_import_bytes: {
+    default: 8 * 1024 ** 3,
+    unit: "bytes",
+    meaning:
+      "The tar file of a LoRA that becomes a checkpoint. One of rank 512 on a model of 8 billion parameters has 5 GiB.",
+    answer: "413 `payload_too_large`",
   },
   training_record_days: {
     default: 30,
@@ -408,8 +436,34 @@ export const limitList = {
   team_open_jobs: {
     default: 200,
     unit: "count",
-    meaning: "Jobs of a team that may be queued or running: training, scoring and evaluations together.",
+    meaning: "Jobs of a team that may be queued, running or paused: training, scoring and evaluations together.",
     answer: "429 `rate_limit_exceeded`",
+  },
+  scoring_rules: {
+    default: 100,
+    unit: "count",
+    meaning: "Rules of a project that score new calls. Each of them is held against every call that ends.",
+    answer: "403 `quota_exceeded`",
+  },
+  scoring_waiting_calls: {
+    default: 100_000,
+    unit: "count",
+    meaning:
+      "Calls that may wait for one rule to score them. A judge that is slower than the calls come falls behind by so many.",
+    answer: "none: calls beyond it are not scored, and counted as `overflowed`",
+  },
+  scoring_attempts: {
+    default: 5,
+    unit: "count",
+    meaning: "How often a rule tries to score a call while its judge is away or busy.",
+    answer: "none: the call is then counted as `failed`, with the reason",
+  },
+  scoring_retry_ms: {
+    default: 1_000,
+    unit: "milliseconds",
+    meaning:
+      "How long a rule waits before it tries a call for the second time; four times as long before each further one.",
+    answer: "none",
   },
   team_api_keys: {
     default: 100,

@@ -5,7 +5,7 @@ import { inspect } from "node:util"
 import type { Welcome } from "./app.ts"
 import { type Config, readConfig } from "./config.ts"
 
-/** What this process and the engine make is for this user alone: the data folder holds payloads, keys' hashes and secrets. */
+/** Files of server and engine are private to this user: the data folder holds payloads, key hashes and secrets. */
 process.umask(0o077)
 
 /** Compiled modules of the last start: 0.33 s instead of 0.7 s to load them (2 cores). */
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** What the operator can do about each; of others the system's word is all there is. */
+/** Advice to the operator for known failures of listen(); for others the system's message must do. */
 const listenFaults: Record<string, string> = {
   EADDRINUSE: "the port is in use. Stop what listens there, or choose another with --port; 0 takes a free one",
   EACCES: "this user may not use the port. Choose one above 1023 with --port",

@@ -1,4 +1,4 @@
-/** Who may do what: the one place that decides it. */
+/** The one place that decides who may do what. */
 import { HeddleError } from "../errors.ts"
 import {
   type KeyScope,
@@ -10,19 +10,19 @@ import {
 } from "../wire/platform/access.ts"
 
 export interface Membership {
-  /** Of the team, or of the user's own entity. */
+  /** Id of the team, or of the user's own entity. */
   id: string
   name: string
   role: Role
 }
 
-/** What of a caller decides what it may do. A principal is one. */
+/** The parts of a caller that decide what it may do. A principal is one. */
 export interface Holder {
   /** Every entity the user belongs to. */
   entities: readonly Membership[]
   /** By project's id, where a user has another role than in the project's team. */
   projectRoles: ReadonlyMap<string, MemberRole>
-  /** Of the key. */
+  /** Scope of the key. */
   scope: KeyScope
 }
 
@@ -44,12 +44,13 @@ const rightsOfRole: Readonly<Record<Role, readonly Right[]>> = {
 }
 
 /**
- * A key for ingest may write only where a route says so ({@link requireScope}), and those routes must be able to look up
- * what a value refers to.
+ * A key for ingest or to train may write only where a route says so ({@link requireScope}), and those routes must be able to
+ * look up what a value refers to.
  */
 const rightsOfScope: Readonly<Record<KeyScope, readonly Right[]>> = {
   all: ["read", "write", "label", "manage"],
   ingest: ["read", "write", "label"],
+  train: ["read", "write", "label"],
   label: ["read", "label"],
   read: readerRights,
 }
@@ -78,9 +79,29 @@ export function requireRight(holder: Holder, right: Right, project: ProjectPlace
   throw new HeddleError("forbidden", `you may not ${right} in "${project.name}": ${why}; ${wayOut}`)
 }
 
+/** The caller of a route that names a right. A principal is one. */
+export interface RightHolder extends Holder {
+  right: Right
+}
+
+/**
+ * For what was found in the caller's teams, in the project that it lies in: the right of the route that is answered.
+ * @throws {HeddleError} `forbidden`.
+ */
+export function requireRightIn(
+  caller: RightHolder,
+  projectId: string,
+  { entity, project }: { entity: string; project: string },
+): void {
+  const entityId = ownTeam(caller, entity)?.id ?? ""
+  requireRight(caller, caller.right, { id: projectId, entityId, name: `${entity}/${project}` })
+}
+
 /** Whether a key of this scope may call what needs this, whatever its user may do. */
-export function scopeAllows(scope: KeyScope, { right, ingest }: Omit<RouteAccess, "of">): boolean {
-  return scope === "ingest" ? ingest === true : rightsOfScope[scope].includes(right)
+export function scopeAllows(scope: KeyScope, { right, ingest, train }: Omit<RouteAccess, "of">): boolean {
+  if (scope === "ingest") return ingest === true
+  if (scope === "train") return rightsOfScope.label.includes(right) || train === true
+  return rightsOfScope[scope].includes(right)
 }
 
 /** @throws {HeddleError} 403, the same whatever the request names. */

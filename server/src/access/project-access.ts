@@ -7,34 +7,32 @@
  */
 import { HeddleError } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { ensureProject as makeProject, findProject, noSuchProject } from "../storage/catalog/projects.ts"
+import { ensureProject as makeProject, findProject, noSuchProject } from "../storage/catalog/accounts/projects.ts"
 import { isStorable } from "../storage/catalog/storable-text.ts"
 import { usageOf } from "../storage/team-usage.ts"
 import type { Right } from "../wire/platform/access.ts"
 import { workForTeam } from "../work/work-scope.ts"
-import { can, type Holder, ownTeam, requireRight } from "./can.ts"
+import { can, ownTeam, requireRight, type RightHolder } from "./can.ts"
 
-/** Who asks for a project. A principal is one. */
-export interface ProjectCaller extends Holder {
+/** The caller that requests a project. A principal is one. */
+export interface ProjectCaller extends RightHolder {
   userId: string
-  /** What the route that is answered needs. */
-  right: Right
   /**
-   * Of work that outlives a request: by this name (`entity/project`) it means this project alone, which may have been
-   * deleted since, and another one made that has the name.
+   * Set for work that outlives its request: this name (`entity/project`) means this project only, even if it was
+   * deleted since and another project got the name.
    */
   boundProject?: { id: string; name: string }
 }
 
 export interface ProjectAccess {
-  /** Of the catalog; never shown. */
+  /** Id in the catalog; never shown. */
   id: string
   entityId: string
   entity: string
   project: string
   /** `entity/project`. */
   name: string
-  /** Who asks: the `wb_user_id` of what is written. */
+  /** User id of the caller: the `wb_user_id` of what it writes. */
   userId: string
 }
 
@@ -53,7 +51,7 @@ export async function existingProject(
   const names = accessibleNames(principal, projectId)
   const id = await findProject(database, names.entityId, names.project)
   const { boundProject } = principal
-  // What was begun for a project does not go on in one that took its name.
+  // Work that started for one project must not continue in another that took its name.
   const isOther = boundProject?.name === projectId && boundProject.id !== id
   if (id === null || isOther) throw noSuchProject()
   return granted(principal, right, id, names)
@@ -79,7 +77,7 @@ export async function ensureProjectWithoutRoom(
   principal: ProjectCaller,
   projectId: string,
 ): Promise<ProjectAccess> {
-  // What is bound to a project must not make it again.
+  // A caller bound to a project must not create it again.
   if (principal.boundProject?.name === projectId) return existingProject(database, principal, projectId)
   const names = accessibleNames(principal, projectId)
   const found = await findProject(database, names.entityId, names.project)

@@ -11,7 +11,7 @@ import type { EngineProcessOptions } from "./engine-process.ts"
 
 const base = { name: "heddle/tiny", path: "/models/tiny" }
 const chat = { base, adapter: null, messages: [{ role: "user" }], sampling: { max_tokens: 4 } }
-const log = { info: () => undefined, warn: () => undefined }
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
 const open: SupervisedEngine[] = []
 
 function refuse(): never {

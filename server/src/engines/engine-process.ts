@@ -8,6 +8,7 @@ import { connect, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import type { Log } from "../log.ts"
 import type { HelloResult } from "../wire/engine/base.ts"
 import type { Heartbeat } from "../wire/engine/frames.ts"
 import type { EngineMethod } from "../wire/engine/methods.ts"
@@ -26,17 +27,12 @@ import type { EngineProcess, LaunchEngine } from "./python-process.ts"
 
 export interface EngineProcessOptions {
   launch: LaunchEngine
-  log: EngineLog
+  log: Log
   watchdog?: WatchdogLimits
   /** How long a new process may take until it answers `hello`. */
   startTimeoutMs?: number
   /** Pause before the k-th restart in a row. */
   backOffMs?: (failuresInARow: number) => number
-}
-
-export interface EngineLog {
-  info(object: object, message: string): void
-  warn(object: object, message: string): void
 }
 
 /** An engine that ran this long was healthy: the next restart comes at once. */

@@ -35,12 +35,15 @@ export type EngineState = "none" | "starting" | "ready" | "restarting" | "closed
 
 export interface EngineStatus {
   state: EngineState
-  /** What the ready engine said of itself. */
+  /** The engine's own description of itself, once it is ready. */
   hello: HelloResult | null
   heartbeat: Heartbeat | null
   /** Why the engine is not ready, for people. */
   reason: string | null
 }
+
+/** How long a request may wait for the engine to start. */
+export const engineStartMs = 10_000
 
 export interface Engine {
   /** Starts a call. Aborting `signal` cancels it; it then ends with kind `cancelled`. */

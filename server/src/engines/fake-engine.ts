@@ -163,6 +163,10 @@ const defaultHandlers: FakeHandlers = {
   detokenize: ({ token_ids }) => ({ text: token_ids.map((id) => `<${id}>`).join("") }),
   train: fakeTrain,
   "train.cancel": () => ({}),
+  "adapter.import": async ({ output, archive }) => {
+    await writeFakeAdapter(output.path, `weights of ${path.basename(archive)}`)
+    return { size_bytes: 2, manifest_sha256: "0".repeat(64), rank: 8 }
+  },
   shutdown: () => ({}),
 }
 
@@ -198,7 +202,7 @@ function fakeChat(params: EngineParams<"chat">, call: FakeCall) {
   return { ...prompt, completion_tokens: tokens.length * choices.length, choices, prompt_logprobs }
 }
 
-/** Of the prompt `ABC`: its tokens are 1, 2, 3, the k-th likeliest token at each place is 300+k, written `x`, `y`, `z` … */
+/** Prompt logprobs of `ABC`: tokens 1, 2, 3; the k-th likeliest at each position is 300+k (`x`, `y`, `z` …). */
 function fakePromptLogprobs(count: number) {
   return [1, 2, 3].map((id, place) => ({
     id,
@@ -234,14 +238,7 @@ async function fakeTrain(params: EngineParams<"train">, call: FakeCall) {
 }
 
 export async function writeFakeCheckpoint(params: EngineParams<"train">, steps: number) {
-  const content = { "adapter_config.json": "{}", "adapter_model.safetensors": `weights of ${params.output.key}` }
-  const files: Record<string, { size: number; sha256: string }> = {}
-  await mkdir(params.output.path, { recursive: true })
-  for (const [name, text] of Object.entries(content)) {
-    files[name] = { size: text.length, sha256: createHash("sha256").update(text).digest("hex") }
-    await writeFile(path.join(params.output.path, name), text)
-  }
-  await writeFile(path.join(params.output.path, "manifest.json"), JSON.stringify({ files }))
+  await writeFakeAdapter(params.output.path, `weights of ${params.output.key}`)
   return {
     output: params.output,
     size_bytes: 2,
@@ -249,4 +246,15 @@ export async function writeFakeCheckpoint(params: EngineParams<"train">, steps: 
     gradient_steps: steps,
     data_metrics: { turns_choice_ids: steps },
   }
+}
+
+async function writeFakeAdapter(folder: string, weights: string): Promise<void> {
+  const content = { "adapter_config.json": "{}", "adapter_model.safetensors": weights }
+  const files: Record<string, { size: number; sha256: string }> = {}
+  await mkdir(folder, { recursive: true })
+  for (const [name, text] of Object.entries(content)) {
+    files[name] = { size: text.length, sha256: createHash("sha256").update(text).digest("hex") }
+    await writeFile(path.join(folder, name), text)
+  }
+  await writeFile(path.join(folder, "manifest.json"), JSON.stringify({ files }))
 }

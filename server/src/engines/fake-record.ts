@@ -1,4 +1,4 @@
-/** What the scripted engine leaves of a job's trajectories: rewards and messages, and tokens of none. */
+/** The scripted engine's record of a job's trajectories: rewards and messages, without tokens. */
 import { createHash } from "node:crypto"
 import { mkdir, writeFile } from "node:fs/promises"
 import path from "node:path"

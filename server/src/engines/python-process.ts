@@ -16,7 +16,7 @@ export interface EngineProcess {
 /** Starts an engine that will listen on `socketPath`; `log` gets its output line by line. */
 export type LaunchEngine = (socketPath: string, log: (line: string) => void) => EngineProcess
 
-/** What `engine/heddle_engine/settings.py` lists, by its names there; null leaves the choice to the engine. */
+/** Options listed in `engine/heddle_engine/settings.py`, by their names there; null leaves the choice to the engine. */
 export type EngineOptions = Readonly<Record<string, number | null>>
 
 const engineFolder = path.resolve(import.meta.dirname, "../../../engine")

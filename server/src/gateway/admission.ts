@@ -11,7 +11,7 @@ export type AdmissionLimits = Pick<
   | "chat_choices_total"
 >
 
-/** What one request has in progress at a time. */
+/** The concurrent work of one request. */
 export interface RequestSize {
   /** Each counts as what it is elsewhere: a request of its own. */
   prompts: number
@@ -24,7 +24,7 @@ export interface RequestSize {
 type Counted = "prompts" | "choices" | "tokens"
 type Counts = Record<Counted, number>
 
-/** What a choice counts for whose request does not say how many tokens it may have. */
+/** Tokens assumed for a choice whose request sets no limit. */
 const assumedTokens = 4_096
 
 const retryAfterMs = 1_000
@@ -39,7 +39,7 @@ export class Admission {
     this.#limits = limits
   }
 
-  /** What is in progress over all users. */
+  /** Work in progress, summed over all users. */
   snapshot(): Readonly<Counts> {
     return { ...this.#total }
   }

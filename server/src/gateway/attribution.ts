@@ -1,9 +1,9 @@
 /** Whose request it is: the project of the `OpenAI-Project` header, of the model, or the default one (inference-api 1). */
-import { can, type Membership, ownTeam, requireRight } from "../access/can.ts"
+import { can, type Membership, ownTeam, requireRightIn } from "../access/can.ts"
 import { ensureProjectWithoutRoom, type ProjectCaller } from "../access/project-access.ts"
 import { HeddleError } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { findProject } from "../storage/catalog/projects.ts"
+import { findProject } from "../storage/catalog/accounts/projects.ts"
 import { workForTeam } from "../work/work-scope.ts"
 import type { NamedProject } from "./model-directory.ts"
 
@@ -34,7 +34,7 @@ export class Attribution {
     workForTeam(member.id)
     const projectId = await findProject(this.#database, member.id, project)
     if (projectId === null || !can(caller, "read", { id: projectId, entityId: member.id })) throw wrongProject(header)
-    requireRight(caller, caller.right, { id: projectId, entityId: member.id, name: `${entity}/${project}` })
+    requireRightIn(caller, projectId, { entity, project })
     return { entity, project, projectId }
   }
 

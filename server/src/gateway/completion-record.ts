@@ -1,6 +1,7 @@
-/** What stays of an answered completion for training: the rows of the token ledger. */
+/** Records an answered completion for training: the rows of the token ledger. */
+import type { TurnProtocol } from "../storage/catalog/training/rollouts-schema.ts"
 import type { LedgerRow } from "../storage/traces/token-ledger.ts"
-import type { EngineChatParamsInput, TokenLogprob } from "../wire/engine/chat.ts"
+import type { ChatChoice, EngineChatParamsInput, TokenLogprob } from "../wire/engine/chat.ts"
 import type { ServedModel } from "./model-directory.ts"
 
 export interface SampledChoice {
@@ -8,11 +9,15 @@ export interface SampledChoice {
   promptTokenIds: readonly number[]
   tokens: readonly TokenLogprob[]
   finishReason: string
+  message: Pick<ChatChoice, "content" | "reasoning" | "tool_calls">
 }
 
 export interface CompletionRecord {
   /** The id of the answer. */
   id: string
+  protocol: TurnProtocol
+  /** The request to the engine. */
+  request: { messages: unknown; tools: unknown } | { prompt: unknown }
   sampling: EngineChatParamsInput["sampling"]
   choices: readonly SampledChoice[]
 }

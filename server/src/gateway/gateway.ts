@@ -3,6 +3,7 @@
  * dies before the first byte), record. The inference area turns requests into parameters and
  * results into answers.
  */
+import type { ErrorLog } from "../log.ts"
 import {
   type Engine,
   type EngineCall,
@@ -12,9 +13,9 @@ import {
   type EngineResult,
 } from "../engines/engine.ts"
 import { ownTeam, requireRight, teamIds } from "../access/can.ts"
-import { isStoreAway } from "../errors.ts"
+import { isStoreUnavailable } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import type { UsageRow } from "../storage/catalog/completion-usage.ts"
+import type { UsageRow } from "../storage/catalog/inference/completion-usage.ts"
 import type { BaseRef } from "../wire/engine/base.ts"
 import { Admission, type AdmissionLimits, type RequestSize } from "./admission.ts"
 import { AdapterLeases } from "./adapter-leases.ts"
@@ -22,8 +23,10 @@ import { Attribution, type Caller } from "./attribution.ts"
 import { CacheSalts } from "./cache-salt.ts"
 import { type CompletionRecord, toLedgerRows } from "./completion-record.ts"
 import { toClientError } from "./engine-errors.ts"
-import { ModelDirectory, type ServedModel } from "./model-directory.ts"
+import { ModelDirectory, type NamedProject, type ServedModel } from "./model-directory.ts"
 import { OpenRequests } from "./open-requests.ts"
+import type { RolloutMark } from "./rollout-mark.ts"
+import { type OpenTurn, type RolloutLimits, RolloutTurns } from "./rollout-turns.ts"
 import { RequestUsage, type UsageOwner } from "./request-usage.ts"
 import type { TokenLedger } from "./token-ledger.ts"
 import { UsageJournal } from "./usage-journal.ts"
@@ -38,19 +41,15 @@ export interface GatewayOptions {
   /** {@link loadServerSecret}. */
   secret: Buffer
   ledger: TokenLedger
-  log: GatewayLog
-  limits: AdmissionLimits
+  log: ErrorLog
+  limits: AdmissionLimits & RolloutLimits
   /** How long a request waits for an engine that is starting. */
   engineWaitMs?: number
 }
 
-export interface GatewayLog {
-  error(object: object, message: string): void
-}
-
 export type ChatEvent = EngineEvent<"chat">
 
-/** What the engine is asked, but for what the gateway itself knows. */
+/** Engine parameters that the caller decides; the gateway adds the rest. */
 export type SamplingCall = Omit<EngineParams<"chat">, "base" | "adapter" | "cache_salt" | "tenant">
 
 export type EmbedCall = Pick<EngineParams<"embed">, "prompt" | "prompt_token_ids">
@@ -64,6 +63,7 @@ export interface CompletionRequest {
   project: string | undefined
   clientSalt: string
   size: RequestSize
+  rollout: RolloutMark | null
 }
 
 export interface AdmittedRequest {
@@ -73,6 +73,8 @@ export interface AdmittedRequest {
   projectId: string
   cacheSalt: string
   usage: RequestUsage
+  /** The open turn of the request's rollout, or null if it belongs to none. */
+  turn: OpenTurn | null
   /**
    * Must be called when the request is over, however it ends; its places are free at once. Resolves
    * when what was sampled for it is in the usage ledger. Repeatable.
@@ -93,10 +95,11 @@ export class Gateway {
   readonly #attribution: Attribution
   readonly #usage: UsageWriter
   readonly #ledger: TokenLedger
-  readonly #log: GatewayLog
+  readonly #log: ErrorLog
   readonly #open = new OpenRequests()
   readonly #inProgress = new Set<RequestUsage>()
   readonly #journal: UsageJournal
+  readonly #rollouts: RolloutTurns
   readonly #fingerprints = new Map<string, string>()
 
   constructor(options: GatewayOptions) {
@@ -113,10 +116,11 @@ export class Gateway {
     this.#admission = new Admission(options.limits)
     this.#attribution = new Attribution(database)
     this.#usage = new UsageWriter(database, options.log)
+    this.#rollouts = new RolloutTurns(database, options.limits)
     this.#journal = new UsageJournal(dataDir, () => this.#unstoredUsage(), options.log)
   }
 
-  /** What is in progress. */
+  /** Work in progress. */
   get inProgress(): ReturnType<Admission["snapshot"]> {
     return this.#admission.snapshot()
   }
@@ -129,6 +133,7 @@ export class Gateway {
     if (header === null && served.trained !== null) requireCharged(caller, served.trained)
     const projectId =
       header?.projectId ?? served.trained?.projectId ?? (await this.#attribution.defaultProjectId(caller))
+    const turn = await this.#beginTurn(request, served, header, projectId)
     const leave = this.#admission.enter(caller.userId, projectId, request.size)
     const give =
       served.trained === null ? () => undefined : this.adapters.take(served.trained.modelId, served.trained.step)
@@ -141,7 +146,7 @@ export class Gateway {
       await this.#settle(usage, request)
       this.#inProgress.delete(usage)
     })
-    return { request, served, projectId, cacheSalt, usage, release }
+    return { request, served, projectId, cacheSalt, usage, turn, release }
   }
 
   /** Resolves when every admitted request is over and in the ledger. Call it once the engine has closed. */
@@ -156,13 +161,13 @@ export class Gateway {
     return [...this.#usage.waiting, ...open]
   }
 
-  /** Nobody waits for an answer any more, to whom a failure could be told. */
+  /** Logs a failure instead of throwing it: nobody waits for an answer any more. */
   async #settle(usage: RequestUsage, { requestId }: CompletionRequest): Promise<void> {
     try {
       await usage.store()
     } catch (error) {
       // The writer keeps the row until the catalog is back.
-      if (isStoreAway(error)) return
+      if (isStoreUnavailable(error)) return
       const object = { err: error, request_id: requestId, row: usage.row }
       this.#log.error(object, "the tokens of a request could not be stored in the usage ledger")
     }
@@ -216,13 +221,13 @@ export class Gateway {
     const either = AbortSignal.any([signal, left.signal])
     const used = admitted.usage.newCall()
     let sampling: EngineCall<"chat"> | null = null
-    let begun = false
+    let hasStarted = false
     try {
       await this.#ready()
       for (let attempt = 1; ; attempt++) {
         sampling = this.#engine.call("chat", params, either)
         for await (const batch of sampling.events) {
-          begun = true
+          hasStarted = true
           used.add(batch)
           yield batch
         }
@@ -232,7 +237,7 @@ export class Gateway {
           sampling = null
           return result
         } catch (error) {
-          if (begun || attempt === 2 || !isLost(error)) throw error
+          if (hasStarted || attempt === 2 || !isLost(error)) throw error
           await this.#ready()
         }
       }
@@ -259,14 +264,38 @@ export class Gateway {
     }
   }
 
-  /** Stores the usage row, and what was sampled for training. Await it before the answer ends. */
-  async record({ served, usage }: AdmittedRequest, completion: CompletionRecord): Promise<void> {
-    await usage.store()
+  /** A base model's answers belong to a rollout only where it is named: traces enclose calls of all kinds. */
+  async #beginTurn(
+    { caller, model, rollout: mark }: CompletionRequest,
+    served: ServedModel,
+    header: NamedProject | null,
+    projectId: string,
+  ): Promise<OpenTurn | null> {
+    if (mark === null || (served.trained === null && !mark.isNamed)) return null
+    const team = ownTeam(caller, header?.entity ?? served.trained?.entity ?? "") ?? caller.defaultEntity
+    return this.#rollouts.begin(team, { mark, projectId, userId: caller.userId, model, served })
+  }
+
+  /** Stores the usage row, the turn of a rollout, and what was sampled for training. Await it before the answer ends. */
+  async record({ served, usage, turn }: AdmittedRequest, completion: CompletionRecord): Promise<void> {
+    await Promise.all([usage.store(), turn === null ? null : this.#rollouts.add(turn, completion, true)])
     if (served.trained !== null)
       this.#ledger.add(toLedgerRows(served, completion, await this.#fingerprint(served.base)))
   }
 
-  /** Of the base's config, tokenizer and chat template; it does not change while the server runs. Empty when the engine is gone. */
+  /** Keeps what a stream that broke off had brought, as a turn that is not finished. */
+  async recordBroken({ turn, request }: AdmittedRequest, completion: CompletionRecord): Promise<void> {
+    if (turn === null || completion.choices.length === 0) return
+    try {
+      await this.#rollouts.add(turn, completion, false)
+    } catch (error) {
+      // Nobody is there to hear of it: the stream has ended with an error, or its client has left.
+      if (isStoreUnavailable(error)) return
+      this.#log.error({ err: error, request_id: request.requestId }, "a turn that broke off could not be stored")
+    }
+  }
+
+  /** Hash of the base's config, tokenizer and chat template, constant while the server runs; empty without engine. */
   async #fingerprint(base: BaseRef): Promise<string> {
     const known = this.#fingerprints.get(base.name)
     if (known !== undefined) return known

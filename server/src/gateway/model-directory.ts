@@ -1,5 +1,5 @@
 /** Resolves model names to weights, once per request, at its admission (inference-api 2). */
-import path from "node:path"
+import { adapterRef } from "../engines/adapter-ref.ts"
 import { HeddleError } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import {
@@ -10,13 +10,13 @@ import {
   type ListedModel,
   type NamedCheckpoint,
   type UsedBase,
-} from "../storage/catalog/served-models.ts"
+} from "../storage/catalog/inference/served-models.ts"
 import type { BaseRef } from "../wire/engine/base.ts"
 import type { AdapterRef } from "../wire/engine/chat.ts"
 import { BatchedLookup } from "./batched-lookup.ts"
 import { artifactName, type ModelName, parseModelName } from "./model-name.ts"
 
-/** What answers a request, fixed for its whole life. */
+/** The model that answers a request, fixed for the request's whole life. */
 export interface ServedModel {
   base: BaseRef
   /** null: the base model's own function, which step 0 is too. */
@@ -91,14 +91,10 @@ export class ModelDirectory {
     if (found === null) throw await this.#notFound(text, entityIds)
     if (found.checkpoint === null) throw await this.#checkpointGone(text, name, entityIds)
     const { modelId, projectId, createdAt, checkpoint } = found
-    const { step } = checkpoint
     return {
       base: { name: found.baseModel, path: found.basePath },
-      adapter:
-        checkpoint.path === null
-          ? null
-          : { key: `${modelId}@${step}`, path: path.join(this.#dataDir, checkpoint.path) },
-      trained: { modelId, projectId, entity: name.entity, step, createdAt },
+      adapter: adapterRef(this.#dataDir, modelId, checkpoint),
+      trained: { modelId, projectId, entity: name.entity, step: checkpoint.step, createdAt },
     }
   }
 

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { type EngineCall, type EngineEvent, EngineFailure, type EngineResult } from "../engines/engine.ts"
-import type { UsageRow } from "../storage/catalog/completion-usage.ts"
+import type { UsageRow } from "../storage/catalog/inference/completion-usage.ts"
 import type { ChatUsage } from "../wire/engine/frames.ts"
 
 /** Whose request it is and what serves it. */
@@ -54,12 +54,12 @@ export class RequestUsage {
   }
 }
 
-/** What one call of the engine has used until now. */
+/** Tokens that one call of the engine has used so far. */
 export class CallUsage {
   /** null: it has not begun. */
   counts: ChatUsage | null = null
 
-  /** Of a stream. */
+  /** Adds the usage that a batch of stream events reports. */
   add(batch: readonly EngineEvent<"chat">[]): void {
     for (const { event, data } of batch) {
       if (event === "start") this.end({ ...data, completion_tokens: 0 })
@@ -76,7 +76,7 @@ export class CallUsage {
     if (error instanceof EngineFailure) this.counts = error.usage ?? this.counts
   }
 
-  /** What still comes of a stream that broke off, or was cancelled and soon will. */
+  /** Counts what still arrives of a stream that broke off or is being cancelled. */
   async drain({ events, result }: EngineCall<"chat">): Promise<void> {
     for await (const batch of events) this.add(batch)
     try {

@@ -4,7 +4,8 @@
  * drop them (docs/decisions/0005-token-ledger.md has the measurement). What was sampled lately is also
  * kept in memory, where a training job, which comes seconds after its rollouts, finds it.
  */
-import { isStoreAway } from "../errors.ts"
+import type { ErrorLog } from "../log.ts"
+import { isStoreUnavailable } from "../errors.ts"
 import { outsideOfRequests } from "../work/work-scope.ts"
 import type { TraceStore } from "../storage/traces/store/trace-store.ts"
 import {
@@ -12,11 +13,9 @@ import {
   insertLedgerRows,
   type LedgerEntry,
   type LedgerRow,
+  type LedgerSize,
+  measureLedgerEntries,
 } from "../storage/traces/token-ledger.ts"
-
-export interface LedgerLog {
-  error(object: object, message: string): void
-}
 
 const gatherMs = 1_000
 /** Rows kept for another try while the store refuses them; beyond, the oldest go. */
@@ -24,13 +23,13 @@ const maximumPending = 50_000
 
 export class TokenLedger {
   readonly #traces: TraceStore
-  readonly #log: LedgerLog
+  readonly #log: ErrorLog
   readonly #recent = new RecentRows()
   #pending: LedgerRow[] = []
   #timer: NodeJS.Timeout | null = null
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(traces: TraceStore, log: LedgerLog) {
+  constructor(traces: TraceStore, log: ErrorLog) {
     this.#traces = traces
     this.#log = log
   }
@@ -52,6 +51,13 @@ export class TokenLedger {
     return [...recent, ...(await findLedgerEntries(this.#traces, projectId, others))]
   }
 
+  /** How many tokens each has; those that are not known any more are left out. */
+  async measure(projectId: string, keys: readonly string[]): Promise<LedgerSize[]> {
+    if (keys.length === 0) return []
+    await this.flush()
+    return measureLedgerEntries(this.#traces, projectId, keys)
+  }
+
   /** Resolves when all that was added before is stored, or has been refused and logged. */
   flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer)
@@ -71,7 +77,7 @@ export class TokenLedger {
     try {
       await insertLedgerRows(this.#traces, rows)
     } catch (error) {
-      if (!isStoreAway(error))
+      if (!isStoreUnavailable(error))
         this.#log.error({ err: error, rows: rows.length }, "the token ledger could not be written; trying again")
       this.#pending.unshift(...rows)
       this.#flushLater()

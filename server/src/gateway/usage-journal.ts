@@ -5,9 +5,9 @@
  */
 import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
-import { insertUsage, type UsageRow } from "../storage/catalog/completion-usage.ts"
+import type { ErrorLog } from "../log.ts"
+import { insertUsage, type UsageRow } from "../storage/catalog/inference/completion-usage.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import type { UsageLog } from "./usage-writer.ts"
 
 const everyMs = 500
 const rowsPerInsert = 1_000
@@ -15,7 +15,7 @@ const rowsPerInsert = 1_000
 export class UsageJournal {
   readonly #file: string
   readonly #rows: () => UsageRow[]
-  readonly #log: UsageLog
+  readonly #log: ErrorLog
   readonly #timer: NodeJS.Timeout
   #writing: Promise<void> = Promise.resolve()
   #isIdle = true
@@ -23,7 +23,7 @@ export class UsageJournal {
   #isBroken = false
 
   /** `rows`: of the requests in progress, and those that wait for the catalog. */
-  constructor(dataDir: string, rows: () => UsageRow[], log: UsageLog) {
+  constructor(dataDir: string, rows: () => UsageRow[], log: ErrorLog) {
     this.#file = fileOf(dataDir)
     this.#rows = rows
     this.#log = log
@@ -68,7 +68,7 @@ export class UsageJournal {
 }
 
 /** Puts what a killed server has left into the ledger. */
-export async function recoverUsage(dataDir: string, database: CatalogDatabase, log: UsageLog): Promise<void> {
+export async function recoverUsage(dataDir: string, database: CatalogDatabase, log: ErrorLog): Promise<void> {
   const file = fileOf(dataDir)
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return ""

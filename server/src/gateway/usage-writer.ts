@@ -3,16 +3,13 @@
  * whatever its client was answered. A row may be sent twice, since one that is there stays as it is.
  */
 import { randomUUID } from "node:crypto"
-import { isStoreAway } from "../errors.ts"
+import type { ErrorLog } from "../log.ts"
+import { isStoreUnavailable } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { insertUsage, type UsageRow } from "../storage/catalog/completion-usage.ts"
-import { whileAway } from "../storage/while-away.ts"
+import { insertUsage, type UsageRow } from "../storage/catalog/inference/completion-usage.ts"
+import { retryWhileUnavailable } from "../storage/retry-while-unavailable.ts"
 import { outsideOfRequests } from "../work/work-scope.ts"
 import { GroupCommit } from "./group-commit.ts"
-
-export interface UsageLog {
-  error(object: object, message: string): void
-}
 
 const rowsPerInsert = 1_000
 /** A short restart of the catalog costs nobody the answer. */
@@ -24,17 +21,18 @@ type IdentifiedRow = UsageRow & { id: string }
 
 export class UsageWriter {
   readonly #database: CatalogDatabase
-  readonly #log: UsageLog
+  readonly #log: ErrorLog
   readonly #group: GroupCommit<UsageRow>
   /** By id: the row, and the failure that its request was told. */
   readonly #kept = new Map<string, { row: IdentifiedRow; failure: unknown }>()
   readonly #closing = new AbortController()
   #storing: Promise<void> | null = null
 
-  constructor(database: CatalogDatabase, log: UsageLog) {
+  constructor(database: CatalogDatabase, log: ErrorLog) {
     this.#database = database
     this.#log = log
-    const insert = (rows: UsageRow[]) => whileAway(AbortSignal.timeout(patienceMs), () => insertUsage(database, rows))
+    const insert = (rows: UsageRow[]) =>
+      retryWhileUnavailable(AbortSignal.timeout(patienceMs), () => insertUsage(database, rows))
     this.#group = new GroupCommit(insert, rowsPerInsert)
   }
 
@@ -46,7 +44,7 @@ export class UsageWriter {
     try {
       await this.#group.add(row)
     } catch (failure) {
-      if (isStoreAway(failure)) this.#keep(row, failure)
+      if (isStoreUnavailable(failure)) this.#keep(row, failure)
       throw failure
     }
   }
@@ -74,9 +72,9 @@ export class UsageWriter {
     while (this.#kept.size > 0 && !this.#closing.signal.aborted) {
       const rows = Array.from(this.#kept.values().take(rowsPerInsert), ({ row }) => row)
       try {
-        await whileAway(this.#closing.signal, () => insertUsage(this.#database, rows))
+        await retryWhileUnavailable(this.#closing.signal, () => insertUsage(this.#database, rows))
       } catch (error) {
-        if (isStoreAway(error)) return
+        if (isStoreUnavailable(error)) return
         this.#lose(rows, error)
       }
       for (const { id } of rows) this.#kept.delete(id)

@@ -1,10 +1,10 @@
-/** Who makes a request: resolved once from the key, carried by every handler. */
+/** The caller of a request, resolved once from the key and passed to every handler. */
 import type { FastifyRequest } from "fastify"
 import type { IncomingHttpHeaders } from "node:http"
 import type { Holder, Membership } from "../access/can.ts"
 import type { ProjectCaller } from "../access/project-access.ts"
 
-/** What a key stands for. */
+/** The user, team and limits of a key. */
 export interface Identity extends Holder {
   userId: string
   username: string
@@ -12,12 +12,12 @@ export interface Identity extends Holder {
   isAdmin: boolean
   /** The entity that `entity: null` means. */
   defaultEntity: Membership
-  /** Of the key; null: any number. */
+  /** Request rate of the key, or null if unlimited. */
   requestsPerMinute: number | null
 }
 
 export interface Principal extends Identity, ProjectCaller {
-  /** Of the request that is answered; of work that the server does later, the id of its job. */
+  /** Id of the request; for work that the server does later, the id of its job. */
   requestId: string
 }
 

@@ -3,18 +3,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
 import { diskFull, HeddleError, invalid, saysDiskFull } from "../errors.ts"
 import { requireScope } from "../access/can.ts"
 import { JsonTextError } from "../json/json-text-error.ts"
-import type { HeldBody } from "./body-budget.ts"
-import { logFailure } from "./failure-log.ts"
-import { errorBody, errorHeaders, statusIn } from "./error-dialects.ts"
+import type { HeldBody } from "./bodies/body-budget.ts"
+import { logFailure } from "./answers/failure-log.ts"
+import { errorBody, errorHeaders, statusIn } from "./answers/error-dialects.ts"
 import { type Authenticate, type Identity, keyOf, type Principal, type SessionAuthentication } from "./principal.ts"
-import { onceAnswered } from "./once-answered.ts"
-import { isProtobuf, protobufType, statusBytes } from "./otlp-status.ts"
+import { onceAnswered } from "./answers/once-answered.ts"
+import { isProtobuf, protobufType, statusBytes } from "./answers/otlp-status.ts"
 import type { Access, ErrorDialect, Route, RouteContext } from "./route.ts"
-import { RequestRates } from "./request-rates.ts"
+import { RequestRates } from "./requests/request-rates.ts"
 import { requireOwnPage } from "./session-cookie.ts"
 import type { Right } from "../wire/platform/access.ts"
 import { inScope, type WorkScope } from "../work/work-scope.ts"
-import { bringsBody, readBody } from "./request-body.ts"
+import { bringsBody, readBody } from "./bodies/request-body.ts"
 import { parse } from "./validation.ts"
 
 /** Somebody waits for what a request does. */
@@ -55,7 +55,19 @@ export function registerRoutes(
       },
       handler: (request, reply) => inScope(request.scope, () => answer(route, request, reply)),
     })
+    if (route.isOnlyMethod === true) refuseOtherMethods(server, route)
   }
+}
+
+function refuseOtherMethods(server: FastifyInstance, { method, path, dialect }: Route): void {
+  server.route({
+    method: ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((other) => other !== method),
+    url: path,
+    config: { dialect },
+    handler: () => {
+      throw new HeddleError("method_not_allowed", `${path} takes ${method} alone`, { headers: { allow: method } })
+    },
+  })
 }
 
 /** Until a request names a project, its team is the user's own. */
@@ -68,7 +80,7 @@ function strangersScope({ ip }: FastifyRequest, signal: AbortSignal): RequestSco
   return { userId: ip, teamId: "strangers", signal }
 }
 
-/** What the body takes of memory is counted until nobody needs it any more: not the handler, nor an answer that it streams. */
+/** The body counts against the memory budget until the handler, and an answer that it streams, no longer need it. */
 async function answer(route: Route, request: FastifyRequest, reply: FastifyReply) {
   const held = request.server.bodyBudget.open()
   if (!bringsBody(route, request)) return handle(route, request, reply, undefined, held)
@@ -189,10 +201,10 @@ function disconnected(reply: FastifyReply): AbortSignal {
 /** Headers of every answer, whoever made it. */
 export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header("x-request-id", request.id)
-  // What a client stored is never run as something else than it is said to be.
+  // Content that a client stored must not run as another type than its own.
   reply.header("x-content-type-options", "nosniff")
   const { access = "public", dialect } = request.routeOptions.config
-  // Where Anthropic's clients look for it.
+  // Anthropic's clients read the request id from this header.
   if (dialect === "anthropic") reply.header("request-id", request.id)
   const isStorable = reply.getHeader("cache-control")?.toString().includes("no-store") !== true
   // A cache on the way, or a browser's on a shared machine, must not keep what only a key may see.
@@ -235,7 +247,7 @@ const openaiPaths =
   /^(?:\/v1\/(?:chat|completions|models|embeddings|responses|organization|files|fine_tuning|images|audio|moderations|batches)\b|\/(?:chat\/completions|models|embeddings|responses)\b)/
 const trainingPaths = /^\/(?:v1|preview)\//
 const anthropicPaths = /^\/v1\/(?:v1\/)?messages\b/
-/** What clients ask for whose base URL was given without its `/v1`. */
+/** Paths that clients request if their base URL was given without `/v1`. */
 const withoutVersion = /^\/(?:chat\/completions|completions|models|embeddings|responses|preview)\b/
 const baseUrlHints: readonly [RegExp, string][] = [
   [withoutVersion, "; the base URL of OpenAI and ART clients ends with /v1"],
@@ -245,6 +257,7 @@ const baseUrlHints: readonly [RegExp, string][] = [
 function dialectOfPath(url: string): ErrorDialect {
   if (openaiPaths.test(url)) return "openai"
   if (anthropicPaths.test(url)) return "anthropic"
+  if (/^\/mcp\b/.test(url)) return "jsonrpc"
   return trainingPaths.test(url) ? "detail" : "reason"
 }
 

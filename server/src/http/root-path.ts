@@ -3,9 +3,9 @@
  * This finds the part of a URL that our routes know.
  */
 
-import { isPagePath } from "./page-paths.ts"
+import { isPagePath } from "./pages/page-paths.ts"
 
-/** Where an OpenAI-style base URL ends. The OTLP paths of the evaluation store have a `v1` of their own. */
+/** The `/v1` at which an OpenAI-style base URL ends. The OTLP paths of the evaluation store have their own `v1`. */
 const versionSegment = /(?<!\/otel)\/v1(?=\/|$)/
 
 /**

@@ -5,20 +5,20 @@
 import type { FastifyReply, FastifyRequest } from "fastify"
 import type { z } from "zod"
 import type { RouteAccess } from "../wire/platform/access.ts"
-import type { HeldBody } from "./body-budget.ts"
+import type { HeldBody } from "./bodies/body-budget.ts"
 import type { Principal } from "./principal.ts"
 
 /**
  * How errors of this route are written (law 4): `detail` for the training API, `openai` for chat
  * (on 422 with `detail` beside it), `anthropic` for messages, `reason` for the evaluation store, `graphql` for sign-in, `otlp` for
- * OpenTelemetry (in the encoding of the request).
+ * OpenTelemetry (in the encoding of the request), `jsonrpc` for tools of agents.
  */
-export type ErrorDialect = "detail" | "openai" | "anthropic" | "reason" | "graphql" | "otlp"
+export type ErrorDialect = "detail" | "openai" | "anthropic" | "reason" | "graphql" | "otlp" | "jsonrpc"
 
 /**
  * `public`: no key needed, and a wrong one does no harm. `admin`: a key of an administrator of the server, with every scope.
  * Else the right that the caller needs and what it is about; the handler's principal carries the right, and `access/`
- * asks for it when the handler looks the project up. Fields of GraphQL name each their own.
+ * asks for it when the handler looks the project up. Fields of GraphQL and tools of agents name each their own.
  */
 export type Access = "public" | "admin" | RouteAccess | { fields: Readonly<Record<string, RouteAccess>> }
 
@@ -39,7 +39,7 @@ export interface RouteContext<S extends RouteSchemas = RouteSchemas> {
   /** Never null but on `public` routes. */
   principal: Principal
   requestId: string
-  /** What the body takes of memory: a handler with `streamsBody` says so itself. */
+  /** Memory that the body takes: a handler with `streamsBody` reports it itself. */
   held: HeldBody
   /** Fires when the client goes away. */
   signal: AbortSignal
@@ -70,9 +70,9 @@ export interface Route<S extends RouteSchemas = RouteSchemas> {
   streamsBody?: boolean
   /** The body is decoded but not parsed: the handler gets its bytes, and `schemas.body` is not given. */
   rawBody?: boolean
-  /** Of a body that is held in memory; by default 32 MiB with `rawBody`, else the limit `json_body_bytes`. */
+  /** Limit on a body held in memory. Default: 32 MiB with `rawBody`, else the limit `json_body_bytes`. */
   maximumBodyBytes?: number
-  /** Of a body that is parsed; by default the limit `json_body_values`. */
+  /** Limit on the values of a parsed body. Default: the limit `json_body_values`. */
   maximumBodyValues?: number
   /** With `streamsBody` and `rawBody`: what the body must be, for the document. */
   bodyDocument?: z.ZodType
@@ -80,6 +80,8 @@ export interface Route<S extends RouteSchemas = RouteSchemas> {
   bodyType?: string
   /** For answers whose lines must leave as soon as they are made, and for files, whose length is told before they come. */
   isUncompressed?: boolean
+  /** Another method is answered 405, not 404 as elsewhere: clients of this path's protocol try them, and tell the two apart. */
+  isOnlyMethod?: true
   /** Returns the 200 body, or answers through `reply` and returns undefined. */
   handle: (context: RouteContext<S>) => Promise<unknown>
 }

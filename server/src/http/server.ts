@@ -7,16 +7,16 @@ import Fastify, {
 } from "fastify"
 import { randomUUID } from "node:crypto"
 import { defaultLimits, type Limits } from "../limits.ts"
-import { BodyBudget } from "./body-budget.ts"
-import { BodyWatch } from "./body-watch.ts"
-import { compressAnswers } from "./compressed-answers.ts"
-import { wantsPage } from "./page-paths.ts"
+import { BodyBudget } from "./bodies/body-budget.ts"
+import { BodyWatch } from "./bodies/body-watch.ts"
+import { compressAnswers } from "./answers/compressed-answers.ts"
+import { wantsPage } from "./pages/page-paths.ts"
 import { answerUnroutable, installErrorHandlers, setCommonHeaders } from "./register-routes.ts"
-import { RequestTurns } from "./request-turns.ts"
-import { RefusedRequests } from "./refused-requests.ts"
-import { logRequests } from "./request-log.ts"
+import { RequestTurns } from "./requests/request-turns.ts"
+import { RefusedRequests } from "./requests/refused-requests.ts"
+import { logRequests } from "./requests/request-log.ts"
 import { RootPath } from "./root-path.ts"
-import { endUnreadAnswers } from "./unread-answers.ts"
+import { endUnreadAnswers } from "./answers/unread-answers.ts"
 
 declare module "fastify" {
   interface FastifyInstance {
@@ -85,14 +85,14 @@ export async function createHttpServer({
 const headersTimeout = 60_000
 
 /** The log hears of refused connections once in this time: they come by the thousand. */
-const toldEveryMs = 60_000
+const reportEveryMs = 60_000
 
 function limitConnections(server: FastifyInstance, most: number): void {
   server.server.maxConnections = most
-  let told = -Infinity
+  let lastReport = -Infinity
   server.server.on("drop", () => {
-    if (performance.now() - told < toldEveryMs) return
-    told = performance.now()
+    if (performance.now() - lastReport < reportEveryMs) return
+    lastReport = performance.now()
     server.log.warn(
       { connections: most },
       "new connections are closed: there are as many as HEDDLE_LIMIT_CONNECTIONS allows",

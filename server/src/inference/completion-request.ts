@@ -1,8 +1,9 @@
-/** What chat and text completions share: from the HTTP request to an admitted one, and its headers. */
+/** Handling shared by chat and text completions: from the HTTP request to an admitted one, and its headers. */
 import type { FastifyReply, FastifyRequest } from "fastify"
 import { randomUUID } from "node:crypto"
 import type { RequestSize } from "../gateway/admission.ts"
 import type { AdmittedRequest, Gateway } from "../gateway/gateway.ts"
+import { rolloutMark } from "../gateway/rollout-mark.ts"
 import type { Principal } from "../http/principal.ts"
 import type { SamplingRequest } from "../wire/inference/sampling.ts"
 
@@ -27,6 +28,8 @@ export async function admit(
     project: headerText(request.headers["openai-project"]),
     clientSalt: body.cache_salt ?? "",
     size,
+    // A request that samples nothing has no turn.
+    rollout: size.maxTokens === 0 ? null : rolloutMark(request.headers, body),
   })
   const { trained, base } = admitted.served
   reply.header("x-heddle-model", trained?.modelId ?? encodeURI(base.name))
@@ -38,7 +41,7 @@ function headerText(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
-/** What an answer shows of the sampled tokens besides their text. */
+/** Details of the sampled tokens that an answer shows besides their text. */
 export interface ShownTokens {
   logprobs: boolean
   /** Ids of the tokens and of the prompt's. */

@@ -2,16 +2,15 @@
 import type { EmbedCall } from "../gateway/gateway.ts"
 import { type Route, route } from "../http/route.ts"
 import { embeddings, embeddingsRequest, type EmbeddingsRequest } from "../wire/inference/embeddings.ts"
-import { askAll } from "./ask-all.ts"
+import { askAll, toPrompts } from "./prompts.ts"
 import { admit } from "./completion-request.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
-import { toPrompts } from "./prompts.ts"
 import { refused } from "./unsupported.ts"
 
 /** As many as OpenAI takes. */
 const maximumInputs = 2048
 
-/** Of one request: more keep the engine no busier. */
+/** Inputs of one request sent at once; more would not keep the engine busier. */
 const inputsAtOnce = 32
 
 export function embeddingRoutes({ gateway, limits }: InferenceDependencies): Route[] {
@@ -19,7 +18,7 @@ export function embeddingRoutes({ gateway, limits }: InferenceDependencies): Rou
     route({
       method: "POST",
       path: "/v1/embeddings",
-      access: { right: "write", of: "model body.model" },
+      access: { right: "write", of: "model body.model", train: true },
       dialect: "openai",
       summary: "Vectors of texts",
       tag: "Chat",

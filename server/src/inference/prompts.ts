@@ -1,4 +1,4 @@
-/** Texts and token ids in every form that clients send: inference-api 1. */
+/** Texts and token ids in every form that clients send, and asking about several of them at once: inference-api 1. */
 
 export interface Prompt {
   prompt?: string
@@ -12,4 +12,36 @@ export function toPrompts(given: string | string[] | number[] | number[][]): Pro
   return (given as (string | number[])[]).map((each) =>
     typeof each === "string" ? { prompt: each } : { prompt_token_ids: each },
   )
+}
+
+// Several questions of one request to the engine, some at a time.
+
+/**
+ * The answers in the order of `items`. When one fails, the others are cancelled, as their answer would go nowhere, and
+ * waited for, so that what they have used is counted.
+ */
+export async function askAll<Item, Answer>(
+  items: readonly Item[],
+  atOnce: number,
+  signal: AbortSignal,
+  ask: (item: Item, signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer[]> {
+  const over = new AbortController()
+  const either = AbortSignal.any([signal, over.signal])
+  const answers: Answer[] = []
+  const next = items.entries()
+  const askOneByOne = async () => {
+    for (const [place, item] of next) {
+      either.throwIfAborted()
+      answers[place] = await ask(item, either)
+    }
+  }
+  const asked = Array.from({ length: atOnce }, askOneByOne)
+  try {
+    await Promise.all(asked)
+    return answers
+  } finally {
+    over.abort()
+    await Promise.allSettled(asked)
+  }
 }

@@ -1,7 +1,7 @@
 /** From the form that other protocols are translated to, to the engine's parameters: a chat, with errors in their own names. */
 import type { SamplingCall } from "../gateway/gateway.ts"
 import type { ChatRequest } from "../wire/inference/chat.ts"
-import { toChatCall } from "./chat-request.ts"
+import { toChatCall } from "./chat/chat-request.ts"
 
 export interface ChatForm extends Pick<ChatRequest, "model" | "messages"> {
   max_tokens?: number | null | undefined

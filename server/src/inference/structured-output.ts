@@ -1,4 +1,4 @@
-/** What a request says that the answer must be, in every form clients send, to the engine's one (inference-api 3). */
+/** Constraints on the answer, from every form that clients send to the engine's one (inference-api 3). */
 import { parseExact } from "../json/exact-json.ts"
 import type { StructuredOutput } from "../wire/engine/chat.ts"
 import type { StructuredRequest } from "../wire/inference/structured-output.ts"

@@ -4,8 +4,7 @@ import type { ChatChoice, EngineChatResult, PromptLogprob, TokenLogprob } from "
 import type { Usage } from "../wire/inference/sampling.ts"
 import type { TextChoice } from "../wire/inference/text-completion.ts"
 import type { ShownTokens } from "./completion-request.ts"
-import { tokenText } from "./logprobs.ts"
-import { promptLogprobsMember } from "./prompt-logprobs.ts"
+import { promptLogprobsMember, tokenText } from "./chat/logprobs.ts"
 
 export interface TextFrame {
   id: string
@@ -100,7 +99,7 @@ export function textLogprobs(
   }
 }
 
-/** Of tokens with one name, such as U+FFFD for parts of characters, the likeliest stays: clients look for the maximum. */
+/** Keeps the likeliest of tokens with equal text, such as U+FFFD for parts of characters: clients read the maximum. */
 function likeliestByName(
   top: TokenLogprob["top"],
   nameOf: (token: TokenLogprob["top"][number]) => string,

@@ -1,18 +1,17 @@
 /** `POST /v1/completions`: text or token ids in, several prompts at once (inference-api 1 and 9). */
-import { ledgerKey, type SampledChoice } from "../gateway/completion-record.ts"
+import { type CompletionRecord, ledgerKey, type SampledChoice } from "../gateway/completion-record.ts"
 import type { RequestSize } from "../gateway/admission.ts"
 import type { AdmittedRequest, ChatEvent, Gateway, SamplingCall } from "../gateway/gateway.ts"
 import { type Route, route } from "../http/route.ts"
 import type { ChatChoice, EngineChatResult, TokenLogprob } from "../wire/engine/chat.ts"
 import { textCompletion, textCompletionRequest, type TextCompletionRequest } from "../wire/inference/text-completion.ts"
-import { askAll } from "./ask-all.ts"
-import { toUsage } from "./chat-answer.ts"
+import { askAll, toPrompts } from "./prompts.ts"
+import { toUsage } from "./chat/chat-answer.ts"
 import { admit, completionId, shownTokens, unixSeconds } from "./completion-request.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
-import { event, sendEvents } from "./event-stream.ts"
+import { event, sendEvents } from "../http/answers/event-stream.ts"
 import { withExactFields } from "./exact-fields.ts"
-import { toPrompts } from "./prompts.ts"
-import { collectTokens, toSampled } from "./sampled-choice.ts"
+import { StreamedChoices, toSampled } from "./chat/sampled-choice.ts"
 import { toSampling } from "./sampling.ts"
 import { exactStructuredFields, toStructuredOutput } from "./structured-output.ts"
 import { textAnswerJson, type TextFrame, textLogprobs } from "./text-completion-answer.ts"
@@ -21,7 +20,7 @@ import { refused, refusePromptLogprobsOfStream, refuseUnsupported } from "./unsu
 /** Several prompts of one request are as many engine calls. */
 const maximumPrompts = 256
 
-/** Of one request, over its prompts: more than the engine decodes at once, and little of what is admitted at once. */
+/** Limit per request over all prompts: above what the engine decodes at once, far below what it admits. */
 const choicesAtOnce = 256
 
 export function textCompletionRoutes({ gateway, limits }: InferenceDependencies): Route[] {
@@ -29,7 +28,7 @@ export function textCompletionRoutes({ gateway, limits }: InferenceDependencies)
     route({
       method: "POST",
       path: "/v1/completions",
-      access: { right: "write", of: "model body.model" },
+      access: { right: "write", of: "model body.model", train: true },
       dialect: "openai",
       summary: "Complete text or token ids, without a chat template",
       tag: "Chat",
@@ -71,7 +70,7 @@ function frameOf(body: TextCompletionRequest, admitted: AdmittedRequest): TextFr
     echo: body.echo === true,
     numTop: body.logprobs ?? 0,
     promptLogprobs: body.prompt_logprobs ?? null,
-    // Where nothing is sampled there is nothing to train on.
+    // A request that samples nothing leaves nothing to train on.
     ledgerKey: admitted.served.trained === null || body.max_tokens === 0 ? null : (index) => ledgerKey(id, index),
   }
 }
@@ -79,7 +78,7 @@ function frameOf(body: TextCompletionRequest, admitted: AdmittedRequest): TextFr
 /** One engine call per prompt. */
 function toCalls(body: TextCompletionRequest): SamplingCall[] {
   refuseUnsupported(body)
-  const prompt_logprobs = askedOfPrompt(body)
+  const prompt_logprobs = promptAlternatives(body)
   if (body.max_tokens === 0 && prompt_logprobs === null)
     throw refused("max_tokens", "must be at least 1, or 0 with echo: true or prompt_logprobs")
   const n = body.n ?? 1
@@ -92,8 +91,8 @@ function toCalls(body: TextCompletionRequest): SamplingCall[] {
   return prompts.map((prompt) => ({ ...prompt, n, sampling, structured_output, prompt_logprobs }))
 }
 
-/** How many alternatives each token of the prompt needs; null: nothing is said of the prompt. */
-function askedOfPrompt({ echo, stream, logprobs, prompt_logprobs: asked }: TextCompletionRequest): number | null {
+/** The number of alternatives that the answer gives for each token of the prompt; null: it gives nothing about the prompt. */
+function promptAlternatives({ echo, stream, logprobs, prompt_logprobs: asked }: TextCompletionRequest): number | null {
   if (stream === true && echo === true) throw refused("echo", "not together with stream: true")
   refusePromptLogprobsOfStream({ stream, prompt_logprobs: asked })
   return echo === true ? Math.max(asked ?? 0, logprobs ?? 0) : (asked ?? null)
@@ -121,13 +120,15 @@ async function plainAnswer(
   const sampled = results.flatMap((result, place) =>
     samples ? sampledOf(result, place, (choice) => choice.tokens) : [],
   )
-  await gateway.record(admitted, {
-    id: frame.id,
-    sampling: samplingOf(calls),
-    choices: sampled,
-  })
+  await gateway.record(admitted, recordOf(frame, calls, sampled))
   await admitted.release()
   return textAnswerJson(frame, calls, results, toUsage(sum(results)))
+}
+
+function recordOf({ id }: TextFrame, calls: readonly SamplingCall[], choices: SampledChoice[]): CompletionRecord {
+  const prompts = calls.map(({ prompt, prompt_token_ids: ids }) => prompt ?? ids)
+  const request = { prompt: prompts.length === 1 ? prompts[0] : prompts }
+  return { id, protocol: "completions", request, sampling: samplingOf(calls), choices }
 }
 
 /** Choices of prompt `place`, numbered over all prompts. */
@@ -147,7 +148,7 @@ function samplingOf(calls: readonly SamplingCall[]): SamplingCall["sampling"] {
   return (calls[0] as SamplingCall).sampling
 }
 
-/** Of each prompt of a request. */
+/** Number of choices per prompt. */
 function choicesOf(calls: readonly SamplingCall[]): number {
   return (calls[0] as SamplingCall).n ?? 1
 }
@@ -174,26 +175,27 @@ async function* chunks(
   const results: EngineChatResult[] = []
   const choices: SampledChoice[] = []
   const n = body.n ?? 1
+  let open: { streamed: StreamedChoices; place: number } | null = null
+  let isRecorded = false
   try {
     for (const [place, call] of calls.entries()) {
       const texts = new TextChunks(frame, place * n, body.stream_options?.include_usage === true)
-      const sampled = new Map<number, TokenLogprob[]>()
+      const streamed = new StreamedChoices()
+      open = { streamed, place }
       await using batches = gateway.stream(admitted, call, signal)
       let next = await batches.next()
       while (next.done !== true) {
-        for (const each of next.value) collectTokens(sampled, each)
+        for (const each of next.value) streamed.add(each)
         const text = next.value.map((each) => texts.event(each)).join("")
         if (text !== "") yield text
         next = await batches.next()
       }
       results.push(next.value)
-      choices.push(...sampledOf(next.value, place, (choice) => sampled.get(choice.index) ?? []))
+      choices.push(...sampledOf(next.value, place, (choice) => streamed.tokensOf(choice.index)))
+      open = null
       if (place === calls.length - 1) {
-        await gateway.record(admitted, {
-          id: frame.id,
-          sampling: samplingOf(calls),
-          choices,
-        })
+        isRecorded = true
+        await gateway.record(admitted, recordOf(frame, calls, choices))
       }
       yield next.value.choices.map((choice) => texts.finish(choice.index, choice)).join("")
     }
@@ -211,6 +213,12 @@ async function* chunks(
       )
     }
   } finally {
+    if (!isRecorded) {
+      const rest = open?.streamed.unfinished() ?? []
+      const first = (open?.place ?? 0) * n
+      const brought = [...choices, ...rest.map((choice) => ({ ...choice, index: first + choice.index }))]
+      await gateway.recordBroken(admitted, recordOf(frame, calls, brought))
+    }
     await admitted.release()
   }
 }

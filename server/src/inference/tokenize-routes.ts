@@ -12,11 +12,9 @@ import {
   tokenizeRequest,
   type TokenizeRequest,
 } from "../wire/inference/tokenize.ts"
-import { toEngineMessages } from "./chat-request.ts"
-import { toEngineTools } from "./chat-tools.ts"
+import { templateVariables, toEngineMessages, toEngineTools } from "./chat/chat-request.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
 import { withExactFields } from "./exact-fields.ts"
-import { templateVariables } from "./template-variables.ts"
 import { refused } from "./unsupported.ts"
 
 export function tokenizeRoutes({ gateway, limits }: InferenceDependencies): Route[] {

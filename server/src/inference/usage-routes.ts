@@ -2,7 +2,7 @@
 import { teamIds } from "../access/can.ts"
 import { HeddleError } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
-import { sumUsage, type UsageSelection, type UsageSum } from "../storage/catalog/completion-usage.ts"
+import { sumUsage, type UsageSelection, type UsageSum } from "../storage/catalog/inference/completion-usage.ts"
 import { usagePage, type UsagePage, usageQuery, type UsageQuery } from "../wire/inference/usage.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
 
@@ -39,7 +39,7 @@ interface Page {
   firstBucket: number
   end: number
   seconds: number
-  /** Where the whole range ends. */
+  /** End of the whole range. */
   lastEnd: number
 }
 

@@ -26,7 +26,7 @@ const controlCharacter = /[^ -\uffff]/
 
 export class JsonCursor {
   readonly text: string
-  /** Of the next character that is not consumed. */
+  /** Offset of the next character to read. */
   at: number
   #depth = 0
 
@@ -35,7 +35,7 @@ export class JsonCursor {
     this.at = at
   }
 
-  /** What stands here; spaces before it are consumed. */
+  /** Kind of the value at the cursor; spaces before it are consumed. */
   kind(): JsonKind {
     const code = this.#code()
     if (code === openBrace) return "object"

@@ -4,10 +4,10 @@ import { endOfString } from "./json-string.ts"
 import { JsonTextError } from "./json-text-error.ts"
 import { countValues } from "./value-count.ts"
 
-/** What to do with the values at a path of names, `*` standing for every element: consume the value, return what it becomes. */
+/** Handlers by path, `*` standing for every element: each consumes the value and returns its replacement. */
 export type JsonTakers = Readonly<Record<string, (cursor: JsonCursor) => unknown>>
 
-/** Of a text, beside what its takers take: a few bytes of text become many times their memory. */
+/** Limit on the parsed values of one text: a few bytes of text can take many times their size in memory. */
 const mostValues = 1_000_000
 
 /**

@@ -62,7 +62,7 @@ function surrogateAt(bytes: Buffer, at: number): "high" | "low" | null {
 
 export class JsonScanner {
   readonly bytes: Buffer
-  /** Of the next byte that is not consumed. */
+  /** Offset of the next byte to read. */
   at = 0
   /** The same bytes, four at a time, from the first one on that lies at a multiple of four. */
   readonly #words: Int32Array
@@ -75,7 +75,7 @@ export class JsonScanner {
    */
   sawUnreadable = false
   #depth = 0
-  /** Where the escape has its `u` that completes the surrogate pair begun last. */
+  /** Offset of the `u` of the escape that would complete the last opened surrogate pair. */
   #lowHalfAt = -1
 
   readonly #maximumDepth: number

@@ -63,7 +63,7 @@ export class JsonSplitter {
     this.#maximumValueBytes = maximumValueBytes
   }
 
-  /** Of the value that is not whole yet. */
+  /** Bytes held of the value that is still incomplete. */
   get heldBytes(): number {
     return this.#capture === "none" ? 0 : this.#capturedBytes
   }

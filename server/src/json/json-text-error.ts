@@ -1,4 +1,4 @@
-/** What makes a text no JSON for us, however it is read. */
+/** Reasons why a text is no JSON for us, however it is read. */
 
 export type JsonTextErrorKind = "syntax" | "too_deep" | "too_many"
 

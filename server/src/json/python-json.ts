@@ -12,7 +12,7 @@ export interface PythonPrinting {
 }
 
 /**
- * Of equal keys the last one counts, as in a Python dict.
+ * A duplicate key keeps its last value, as in a Python dict.
  * @throws {JsonTextError}
  */
 export function pythonJson(text: string, printing: PythonPrinting): string {

@@ -79,7 +79,7 @@ function guardedLookup(policy: FetchPolicy): LookupFunction {
 /** Node tells the address that it could not connect to, which a host's name may hide. */
 function withoutAddress(url: URL, error: Error): Error {
   const { code, syscall } = error as NodeJS.ErrnoException
-  // Of a name with several addresses there is one failure for each.
+  // A name with several addresses fails once for each, as an AggregateError.
   const isConnect = syscall === "connect" || error instanceof AggregateError
   return isConnect ? new FetchError(`${url.host} cannot be reached (${code})`, { cause: error }) : error
 }

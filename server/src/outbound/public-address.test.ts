@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { FetchPolicy } from "./public-address.ts"
 
-describe("security 5.2: what is not public is refused", () => {
+describe("security 5.2: FetchPolicy refuses an address that is not public", () => {
   test.each([
     "0.0.0.0",
     "10.1.2.3",
@@ -30,7 +30,7 @@ describe("security 5.2: what is not public is refused", () => {
 })
 
 test.each(["8.8.8.8", "172.15.0.1", "172.32.0.1", "192.167.0.1", "2606:4700::1111", "2a00:1450::1", "::ffff:8.8.8.8"])(
-  "%s is public",
+  "FetchPolicy allows the public address %s",
   (address) => expect(new FetchPolicy([]).allowsAddress(address)).toBe(true),
 )
 
@@ -61,7 +61,7 @@ test("security 5.2: no setting opens the metadata services of clouds", () => {
 })
 
 test.each(["10.0.0.0/33", "10.0.0.0/8/8", "a host", "host/8", "10.0.0.0/x"])(
-  "%j in HEDDLE_FETCH_ALLOW: refused by name",
+  "an entry %j in HEDDLE_FETCH_ALLOW is refused with an error that names it",
   (entry) => {
     expect(() => new FetchPolicy([entry])).toThrow(`HEDDLE_FETCH_ALLOW: "${entry}"`)
   },

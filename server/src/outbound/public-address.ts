@@ -29,7 +29,7 @@ const notPublicV6 = [
   ["3fff::", 20],
 ] as const
 
-/** Where clouds hand out a machine's own credentials. No setting opens them. */
+/** Addresses at which clouds hand out a machine's own credentials. No setting opens them. */
 const metadataAddresses = [
   ["169.254.0.0", 16, "ipv4"],
   ["100.100.100.200", 32, "ipv4"],

@@ -10,8 +10,8 @@ import {
   listAccounts,
   removeUser,
   setDisabled,
-} from "../storage/catalog/accounts.ts"
-import { audited } from "../storage/catalog/audit-logs.ts"
+} from "../storage/catalog/accounts/accounts.ts"
+import { audited } from "../storage/catalog/accounts/audit-logs.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import {
   createUserBody,

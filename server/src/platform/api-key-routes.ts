@@ -3,11 +3,11 @@ import { can, teamIds } from "../access/can.ts"
 import { HeddleError, invalid } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
-import { type ApiKeyRecord, listApiKeys, revokeApiKey, storeApiKey } from "../storage/catalog/api-keys.ts"
-import { audited } from "../storage/catalog/audit-logs.ts"
-import { type Account, findUserByName, listServiceAccounts } from "../storage/catalog/accounts.ts"
+import { type ApiKeyRecord, listApiKeys, revokeApiKey, storeApiKey } from "../storage/catalog/accounts/api-keys.ts"
+import { audited } from "../storage/catalog/accounts/audit-logs.ts"
+import { type Account, findUserByName, listServiceAccounts } from "../storage/catalog/accounts/accounts.ts"
 import { isUuid } from "../storage/catalog/identifiers.ts"
-import { requireOneMore } from "../storage/catalog/team-quotas.ts"
+import { requireOneMore } from "../storage/catalog/accounts/team-quotas.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import {
   type ApiKey,
@@ -18,7 +18,7 @@ import {
   deleted,
   listOf,
 } from "../wire/platform/account.ts"
-import { makeKey } from "./key-format.ts"
+import { makeKey } from "./sign-in/key-format.ts"
 
 export interface AccountDependencies {
   database: CatalogDatabase

@@ -1,7 +1,12 @@
 /** `GET /v1/organization/audit_logs`: who changed what. Only for administrators. */
 import { HeddleError } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
-import { type AuditFilter, auditLogExists, type AuditRecord, listAuditLogs } from "../storage/catalog/audit-logs.ts"
+import {
+  type AuditFilter,
+  auditLogExists,
+  type AuditRecord,
+  listAuditLogs,
+} from "../storage/catalog/accounts/audit-logs.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { type AuditLog, auditLogPage, auditLogQuery } from "../wire/platform/audit-log.ts"
 import type { z } from "zod"

@@ -1,14 +1,20 @@
 /** `/v1/files`: uploads in the shape of OpenAI's files API. The data of SFT jobs comes this way. */
 import { requireRight, teamIds } from "../access/can.ts"
 import { HeddleError } from "../errors.ts"
-import { readUpload } from "../http/multipart-upload.ts"
+import { readUpload } from "../http/bodies/multipart-upload.ts"
 import type { Principal } from "../http/principal.ts"
 import { type Route, type RouteContext, route } from "../http/route.ts"
 import type { BlobStore, StoredBlob } from "../storage/blobs/blob-store.ts"
-import { audited } from "../storage/catalog/audit-logs.ts"
-import { isBlobReferenced } from "../storage/catalog/blob-references.ts"
+import { audited } from "../storage/catalog/accounts/audit-logs.ts"
+import { isBlobReferenced } from "../storage/catalog/files/blob-references.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { createUpload, deleteUpload, findUpload, listUploads, type UploadRecord } from "../storage/catalog/uploads.ts"
+import {
+  createUpload,
+  deleteUpload,
+  findUpload,
+  listUploads,
+  type UploadRecord,
+} from "../storage/catalog/files/uploads.ts"
 import { usageOf } from "../storage/team-usage.ts"
 import { createFileBody, deletedFile, type File, file, filePage, fileParams, fileQuery } from "../wire/platform/file.ts"
 
@@ -27,7 +33,7 @@ export function fileRoutes(dependencies: FileDependencies): Route[] {
       ...shared,
       method: "POST",
       path: "/v1/files",
-      access: { right: "write", of: "upload body.file" },
+      access: { right: "write", of: "upload body.file", train: true },
       summary: "Upload a file, such as the rows of an SFT job (JSON Lines)",
       schemas: {},
       streamsBody: true,

@@ -2,16 +2,16 @@
 import { randomBytes } from "node:crypto"
 import { HeddleError, invalid } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
-import { addMember, createUser, findAccount } from "../storage/catalog/accounts.ts"
-import { hashOfKey, storeApiKey } from "../storage/catalog/api-keys.ts"
-import { audited, type RecordEntry } from "../storage/catalog/audit-logs.ts"
+import { addMember, createUser, findAccount } from "../storage/catalog/accounts/accounts.ts"
+import { hashOfKey, storeApiKey } from "../storage/catalog/accounts/api-keys.ts"
+import { audited, type RecordEntry } from "../storage/catalog/accounts/audit-logs.ts"
 import {
   createInvitation,
   type InvitationRecord,
   listInvitations,
   revokeInvitation,
   takeInvitation,
-} from "../storage/catalog/invitations.ts"
+} from "../storage/catalog/accounts/invitations.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { deleted, listOf, team, teamParams } from "../wire/platform/account.ts"
 import {
@@ -26,8 +26,8 @@ import {
 } from "../wire/platform/invitation.ts"
 import { readUser } from "./account-routes.ts"
 import { type AccountDependencies, endOf, toWireKey } from "./api-key-routes.ts"
-import { FailedSignIns } from "./failed-sign-ins.ts"
-import { makeKey } from "./key-format.ts"
+import { FailedSignIns } from "./sign-in/failed-sign-ins.ts"
+import { makeKey } from "./sign-in/key-format.ts"
 import { managedTeam } from "./visible-team.ts"
 
 interface InvitationDependencies extends AccountDependencies {
@@ -36,7 +36,7 @@ interface InvitationDependencies extends AccountDependencies {
 
 const shared = { dialect: "openai", tag: "Accounts" } as const
 const ofTeam = "/v1/organization/teams/:team/invitations"
-/** Of one team. */
+/** Limit on the open invitations of one team. */
 const mostOpen = 100
 const weekMs = 7 * 24 * 60 * 60 * 1000
 

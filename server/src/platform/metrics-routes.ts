@@ -1,7 +1,7 @@
 /** `GET /metrics`: how busy this server is, in the text that Prometheus reads. */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client"
-import type { BodyBudget } from "../http/body-budget.ts"
-import type { RequestTurns } from "../http/request-turns.ts"
+import type { BodyBudget } from "../http/bodies/body-budget.ts"
+import type { RequestTurns } from "../http/requests/request-turns.ts"
 import { type Route, route } from "../http/route.ts"
 import type { FairQueue, FairQueueSnapshot } from "../work/fair-queue.ts"
 import { metricsText } from "../wire/platform/metrics.ts"

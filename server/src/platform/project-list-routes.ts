@@ -4,11 +4,16 @@ import { ensureProjectWithoutRoom } from "../access/project-access.ts"
 import { HeddleError } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
 import type { Principal } from "../http/principal.ts"
-import { findEntities, type TeamRecord } from "../storage/catalog/accounts.ts"
-import { audited } from "../storage/catalog/audit-logs.ts"
-import { deleteProject } from "../storage/catalog/deleted-projects.ts"
+import { findEntities, type TeamRecord } from "../storage/catalog/accounts/accounts.ts"
+import { audited } from "../storage/catalog/accounts/audit-logs.ts"
+import { deleteProject } from "../storage/catalog/accounts/deleted-projects.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { findProjectRecord, forgetProjects, listProjects, type ProjectRecord } from "../storage/catalog/projects.ts"
+import {
+  findProjectRecord,
+  forgetProjects,
+  listProjects,
+  type ProjectRecord,
+} from "../storage/catalog/accounts/projects.ts"
 import { isStorable } from "../storage/catalog/storable-text.ts"
 import { workForTeam } from "../work/work-scope.ts"
 import {

@@ -1,11 +1,11 @@
-/** What the members of a team are in one project, where that differs from what they are in the team. */
+/** Roles of a team's members in one project, where they differ from the team's. */
 import { HeddleError } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
-import { listMembers, type MemberRecord, type TeamRecord } from "../storage/catalog/accounts.ts"
-import { audited } from "../storage/catalog/audit-logs.ts"
+import { listMembers, type MemberRecord, type TeamRecord } from "../storage/catalog/accounts/accounts.ts"
+import { audited } from "../storage/catalog/accounts/audit-logs.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { listProjectRoles, removeProjectRole, setProjectRole } from "../storage/catalog/project-roles.ts"
-import { findProject } from "../storage/catalog/projects.ts"
+import { listProjectRoles, removeProjectRole, setProjectRole } from "../storage/catalog/accounts/project-roles.ts"
+import { findProject } from "../storage/catalog/accounts/projects.ts"
 import { isStorable } from "../storage/catalog/storable-text.ts"
 import type { MemberRole } from "../wire/platform/access.ts"
 import { listOf } from "../wire/platform/account.ts"

@@ -1,10 +1,10 @@
-/** What teams may hold and do hold: everybody sees their own teams, an administrator all and changes it. */
+/** Limits and use of teams: members see their own teams, an administrator sees and changes all. */
 import type { Principal } from "../http/principal.ts"
-import type { RequestRates } from "../http/request-rates.ts"
+import type { RequestRates } from "../http/requests/request-rates.ts"
 import { type Route, route } from "../http/route.ts"
-import type { TeamRecord } from "../storage/catalog/accounts.ts"
-import { audited } from "../storage/catalog/audit-logs.ts"
-import { quotaStandings, setTeamQuota } from "../storage/catalog/team-quotas.ts"
+import type { TeamRecord } from "../storage/catalog/accounts/accounts.ts"
+import { audited } from "../storage/catalog/accounts/audit-logs.ts"
+import { quotaStandings, setTeamQuota } from "../storage/catalog/accounts/team-quotas.ts"
 import { usageOf } from "../storage/team-usage.ts"
 import { listOf, teamParams } from "../wire/platform/account.ts"
 import { quotaNames, type TeamQuotas, teamQuotas, updateQuotasBody } from "../wire/platform/quota.ts"

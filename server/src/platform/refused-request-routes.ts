@@ -1,5 +1,5 @@
 /** Why requests did not get in: for a person who waits for a client's first call. */
-import type { RefusedRequests } from "../http/refused-requests.ts"
+import type { RefusedRequests } from "../http/requests/refused-requests.ts"
 import { type Route, route } from "../http/route.ts"
 import { refusedRequestList } from "../wire/platform/refused-request.ts"
 

@@ -1,10 +1,10 @@
-/** What clients of the evaluation store ask before anything else: objects 10, calls 1.2. `/health` is in `inference/`. */
+/** Routes that clients of the evaluation store call first: objects 10, calls 1.2. `/health` is in `inference/`. */
 import { ownTeam } from "../access/can.ts"
 import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
 import { serverVersion } from "../http/server-version.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { findProjects, internalProjectId } from "../storage/catalog/projects.ts"
+import { findProjects, internalProjectId } from "../storage/catalog/accounts/projects.ts"
 import {
   type ProjectsInfo,
   projectsInfo,

@@ -18,8 +18,8 @@ import {
   removeUser,
   setTeamRole,
   type TeamRecord,
-} from "../storage/catalog/accounts.ts"
-import { audited, type AuditEntry } from "../storage/catalog/audit-logs.ts"
+} from "../storage/catalog/accounts/accounts.ts"
+import { audited, type AuditEntry } from "../storage/catalog/accounts/audit-logs.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { Role } from "../wire/platform/access.ts"
 import {
@@ -199,7 +199,7 @@ export function teamRoutes({ database, invalidate }: AccountDependencies): Route
 }
 
 const ofTeam = "/v1/organization/teams/:team"
-/** Of one team: their names are never free again. */
+/** Limit on the service accounts of one team, deleted ones included: their names are never reused. */
 const mostServiceAccounts = 1_000
 
 const roleStays = ({ username, isServiceAccount }: Account, name: string) =>

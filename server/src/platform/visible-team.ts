@@ -2,7 +2,7 @@
 import { ownTeam, requireRight } from "../access/can.ts"
 import { HeddleError } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
-import { findEntity, type TeamRecord } from "../storage/catalog/accounts.ts"
+import { findEntity, type TeamRecord } from "../storage/catalog/accounts/accounts.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 
 /** @throws {HeddleError} `not_found`, the same for a team that is not there and for another one's. */

@@ -1,37 +1,34 @@
 /** Runs one claimed job through the engine and says how it went; what follows is the scheduler's. */
 import { mkdir, rm } from "node:fs/promises"
 import path from "node:path"
+import type { Log } from "../log.ts"
 import { type Engine, type EngineEvent, EngineFailure } from "../engines/engine.ts"
-import { isStoreAway } from "../errors.ts"
-import type { ClaimedJob, JobLease } from "../storage/catalog/job-claims.ts"
+import { isStoreUnavailable } from "../errors.ts"
+import type { ClaimedJob, JobLease } from "../storage/catalog/training/job-claims.ts"
 import {
   addWarning,
   appendEvents,
   finishJob,
   type FinishResult,
   type NewEvent,
-} from "../storage/catalog/job-progress.ts"
+} from "../storage/catalog/training/job-progress.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { TrainResult } from "../wire/engine/train.ts"
 import { usageOf } from "../storage/team-usage.ts"
-import { whileAway } from "../storage/while-away.ts"
+import { retryWhileUnavailable } from "../storage/retry-while-unavailable.ts"
 import { JobFailure } from "./job-failure.ts"
+import type { JobRun } from "./job-run.ts"
 import { type JobSources, type JobSpec, jobSpec } from "./job-spec.ts"
 import { moveFor } from "./job-states.ts"
 
-export interface SchedulerLog {
-  info(object: object, message: string): void
-  error(object: object, message: string): void
-}
-
 export interface RunnerSettings extends JobSources {
   engine: Engine
-  log: SchedulerLog
+  log: Log
   /** How long a job waits for the engine to take calls. */
   engineWaitMs: number
 }
 
-/** `not_begun`: what it needs could not be read or made. `lease_lost`: another server holds the job now, or it was cancelled. */
+/** `not_begun`: what it needs could not be read or made. `lease_lost`: another server holds the job now, or it was cancelled or paused. */
 export type JobOutcome =
   | { kind: "finished" }
   | { kind: "failed"; message: string }
@@ -45,16 +42,17 @@ export async function runJob(
   job: ClaimedJob,
   owner: string,
   signal: AbortSignal,
+  run: JobRun,
 ): Promise<JobOutcome> {
   let spec: JobSpec
   try {
-    spec = await whileAway(signal, () => prepare(settings, job))
+    spec = await retryWhileUnavailable(signal, () => prepare(settings, job))
   } catch (error) {
-    if (isStoreAway(error)) throw error
+    if (isStoreUnavailable(error)) throw error
     return outcomeOf(error) ?? { kind: "not_begun", reason: (error as Error).message }
   }
   try {
-    return await train(settings, job, { jobId: job.id, owner }, spec, signal)
+    return await train({ settings, job, lease: { jobId: job.id, owner }, spec, run }, signal)
   } catch (error) {
     const outcome = outcomeOf(error)
     if (outcome === null) throw error
@@ -72,25 +70,29 @@ async function prepare(settings: RunnerSettings, job: ClaimedJob): Promise<JobSp
   return spec
 }
 
-async function train(
-  settings: RunnerSettings,
-  job: ClaimedJob,
-  lease: JobLease,
-  spec: JobSpec,
-  signal: AbortSignal,
-): Promise<JobOutcome> {
+interface Training {
+  settings: RunnerSettings
+  job: ClaimedJob
+  lease: JobLease
+  spec: JobSpec
+  run: JobRun
+}
+
+async function train({ settings, job, lease, spec, run }: Training, signal: AbortSignal): Promise<JobOutcome> {
   const { database, engine } = settings
   await engine.ready(settings.engineWaitMs)
   const { warning } = spec
-  if (warning !== null) await whileAway(signal, () => addWarning(database, lease, warning))
+  if (warning !== null) await retryWhileUnavailable(signal, () => addWarning(database, lease, warning))
   const stop = new AbortController()
   const call = engine.call("train", spec.params, AbortSignal.any([signal, stop.signal]))
   try {
     for await (const batch of call.events) {
-      if (!(await whileAway(signal, () => record(settings, lease, batch)))) return { kind: "lease_lost" }
+      if (!(await retryWhileUnavailable(signal, () => record(settings, lease, batch)))) return { kind: "lease_lost" }
+      run.note()
     }
     const result = await call.result
-    return finishOutcomes[await whileAway(signal, () => finish(database, lease, job, spec, result))]
+    await run.settle(signal)
+    return finishOutcomes[await retryWhileUnavailable(signal, () => finish(database, lease, job, spec, result))]
   } finally {
     stop.abort()
     // The engine must have let go of the work folder before anyone removes it.

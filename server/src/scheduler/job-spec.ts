@@ -1,9 +1,10 @@
 /** From a claimed job to the engine's `train` parameters. */
 import { rm } from "node:fs/promises"
 import path from "node:path"
+import { adapterKey, adapterRef } from "../engines/adapter-ref.ts"
 import type { EngineParams } from "../engines/engine.ts"
-import { findCheckpoint, listCheckpoints } from "../storage/catalog/checkpoints.ts"
-import type { ClaimedJob } from "../storage/catalog/job-claims.ts"
+import { findCheckpoint, listCheckpoints } from "../storage/catalog/training/checkpoints.ts"
+import type { ClaimedJob } from "../storage/catalog/training/job-claims.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { AdapterRef } from "../wire/engine/chat.ts"
 import type { KlReference } from "../wire/training/job.ts"
@@ -19,7 +20,7 @@ export interface JobSpec {
   /** The step the job makes, and its folder relative to the data folder. */
   step: number
   outputPath: string
-  /** What the user should know of how the job begins. */
+  /** A remark for the user on how the job starts. */
   warning: string | null
 }
 
@@ -38,7 +39,7 @@ export async function jobSpec({ database, dataDir, findLedgerEntries }: JobSourc
   const { kind, engine } = job.config
   const sent = { path: path.join(dataDir, job.dataPath), sha256: job.dataSha256 }
   const find = (keys: string[]) => findLedgerEntries(job.projectId, keys)
-  const data = kind === "sft" ? sent : await fillLedger(sent, filledData(dataDir, job.id), find)
+  const data = kind === "rl" ? await fillLedger(sent, filledData(dataDir, job.id), find) : sent
   return {
     step,
     outputPath,
@@ -83,19 +84,6 @@ async function klReference(
 /** training-api 2.2: a lag counts back from the step the job starts from. */
 function referenceStep(reference: NonNullable<KlReference>, currentStep: number): number {
   return "lag" in reference ? Math.max(0, currentStep - reference.lag) : reference.step
-}
-
-/** null: the initial adapter, which is the base model's own function. */
-function adapterRef(
-  dataDir: string,
-  modelId: string,
-  source: { step: number; path: string | null },
-): AdapterRef | null {
-  return source.path === null ? null : { key: adapterKey(modelId, source.step), path: path.join(dataDir, source.path) }
-}
-
-function adapterKey(modelId: string, step: number): string {
-  return `${modelId}@${step}`
 }
 
 /** Relative to the data folder. */

@@ -8,13 +8,20 @@
  * 3. From every open state a final one can be reached.
  * 4. Only a claimed job can succeed.
  */
-import type { JobMove } from "../storage/catalog/job-claims.ts"
+import type { JobMove } from "../storage/catalog/training/job-claims.ts"
 import type { JobStatus } from "../storage/catalog/schema.ts"
 
 /** The order is the one of the printed table. */
-export const jobStates = ["queued", "running", "succeeded", "failed", "cancelled"] as const satisfies JobStatus[]
+export const jobStates = [
+  "queued",
+  "running",
+  "paused",
+  "succeeded",
+  "failed",
+  "cancelled",
+] as const satisfies JobStatus[]
 
-/** What each event means, for the printed table. */
+/** Meaning of each event, for the printed table. */
 export const jobEventMeanings = {
   claim: "a server takes the job and its lease",
   lease_lost: "the lease ran out: the server that held it is dead or cut off",
@@ -22,6 +29,8 @@ export const jobEventMeanings = {
   finish: "the engine has written the new checkpoint",
   fail: "the data, the machine or the number of attempts rules success out",
   cancel: "a user cancelled the job, or the model was deleted",
+  pause: "a user paused the job",
+  resume: "a user resumed the job",
 } as const
 
 export type JobEvent = keyof typeof jobEventMeanings
@@ -40,6 +49,7 @@ const failed: JobTransition = { to: "failed", terminal: "training_failed" }
 const cancelled: JobTransition = { to: "cancelled", terminal: "training_failed" }
 const running: JobTransition = { to: "running", terminal: null }
 const queued: JobTransition = { to: "queued", terminal: null }
+const paused: JobTransition = { to: "paused", terminal: null }
 
 /** null: the event comes too late or to the wrong state and changes nothing. */
 export const jobTransitions: Record<JobStatus, Record<JobEvent, JobTransition | null>> = {
@@ -50,6 +60,8 @@ export const jobTransitions: Record<JobStatus, Record<JobEvent, JobTransition | 
     finish: null,
     fail: failed,
     cancel: cancelled,
+    pause: paused,
+    resume: null,
   },
   running: {
     claim: null,
@@ -58,6 +70,18 @@ export const jobTransitions: Record<JobStatus, Record<JobEvent, JobTransition | 
     finish: ended,
     fail: failed,
     cancel: cancelled,
+    pause: paused,
+    resume: null,
+  },
+  paused: {
+    claim: null,
+    lease_lost: null,
+    engine_lost: null,
+    finish: null,
+    fail: null,
+    cancel: cancelled,
+    pause: null,
+    resume: queued,
   },
   succeeded: {
     claim: null,
@@ -66,6 +90,8 @@ export const jobTransitions: Record<JobStatus, Record<JobEvent, JobTransition | 
     finish: null,
     fail: null,
     cancel: null,
+    pause: null,
+    resume: null,
   },
   failed: {
     claim: null,
@@ -74,6 +100,8 @@ export const jobTransitions: Record<JobStatus, Record<JobEvent, JobTransition | 
     finish: null,
     fail: null,
     cancel: null,
+    pause: null,
+    resume: null,
   },
   cancelled: {
     claim: null,
@@ -82,6 +110,8 @@ export const jobTransitions: Record<JobStatus, Record<JobEvent, JobTransition | 
     finish: null,
     fail: null,
     cancel: null,
+    pause: null,
+    resume: null,
   },
 }
 

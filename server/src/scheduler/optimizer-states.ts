@@ -4,7 +4,7 @@
  */
 import { rm, stat } from "node:fs/promises"
 import path from "node:path"
-import { checkpointsBefore, removeOptimizerState } from "../storage/catalog/checkpoints.ts"
+import { checkpointsBefore, removeOptimizerState } from "../storage/catalog/training/checkpoints.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { usageOf } from "../storage/team-usage.ts"
 

@@ -1,5 +1,5 @@
 /**
- * Random histories of jobs, cancels, engine deaths, server restarts and model deletions against what must
+ * Random histories of jobs, cancels, pauses, engine deaths, server restarts and model deletions against what must
  * hold after each (training-api 3.1 and 4.2). `HEDDLE_TEST_HISTORIES` sets how many.
  */
 import { setTimeout as sleep } from "node:timers/promises"
@@ -10,7 +10,7 @@ import { addJob, addModel, addTenant, openTestCatalog, type TestCatalog } from "
 import { SupervisedEngine } from "../engines/engine-process.ts"
 import { EngineFailure, type EngineParams } from "../engines/engine.ts"
 import { FakeEngine, type FakeCall, writeFakeCheckpoint } from "../engines/fake-engine.ts"
-import { cancelJob } from "../storage/catalog/job-progress.ts"
+import { cancelJob, pauseJob, resumeJob } from "../storage/catalog/training/job-progress.ts"
 import { moveFor } from "./job-states.ts"
 import { Scheduler } from "./scheduler.ts"
 
@@ -65,6 +65,7 @@ class World {
       database,
       dataDir,
       engine: this.engine,
+      traces: null,
       findLedgerEntries: () => Promise.resolve([]),
       log: silent,
       owner: `server-${this.#servers++}`,
@@ -100,6 +101,18 @@ class World {
     if (id === undefined) return
     const done = await cancelJob(catalog.database, moveFor("cancel"), id, "cancelled by ada")
     if (done !== null) this.cancelled.add(id)
+    this.#scheduler?.wake()
+  }
+
+  async pause(): Promise<void> {
+    const id = this.#pick(this.jobs)
+    if (id === undefined) return
+    await pauseJob(catalog.database, moveFor("pause"), id)
+    this.#scheduler?.wake()
+  }
+
+  async resume(): Promise<void> {
+    for (const id of this.jobs) await resumeJob(catalog.database, moveFor("resume"), id)
     this.#scheduler?.wake()
   }
 
@@ -143,6 +156,8 @@ async function play(world: World): Promise<void> {
     { weight: 1, run: () => world.restartServer() },
     { weight: 0.5, run: () => world.deleteModel() },
     { weight: 1.5, run: () => world.cancel() },
+    { weight: 2, run: () => world.pause() },
+    { weight: 0.5, run: () => world.resume() },
     { weight: 3, run: () => sleep(30) },
   ]
   const total = actions.reduce((sum, action) => sum + action.weight, 0)
@@ -182,6 +197,7 @@ test.each(Array.from({ length: histories }, (_, seed) => seed + 1))(
     for (const name of ["a", "b", "c"]) world.models.push(await addModel(catalog.database, tenant.projectId, name))
     await world.startServer()
     await play(world)
+    await world.resume()
     const open = async () =>
       (await rowsOf(world.jobs)).filter((job) => job.status === "queued" || job.status === "running").length
     await expect.poll(open, { timeout: 100_000, interval: 200 }).toBe(0)

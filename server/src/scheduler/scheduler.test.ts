@@ -17,8 +17,8 @@ import {
 import { SupervisedEngine } from "../engines/engine-process.ts"
 import { EngineFailure } from "../engines/engine.ts"
 import { HeddleError } from "../errors.ts"
-import { removeOptimizerState } from "../storage/catalog/checkpoints.ts"
-import { cancelJob } from "../storage/catalog/job-progress.ts"
+import { removeOptimizerState } from "../storage/catalog/training/checkpoints.ts"
+import { cancelJob } from "../storage/catalog/training/job-progress.ts"
 import { FakeEngine, untilCancelled, writeFakeCheckpoint } from "../engines/fake-engine.ts"
 import { moveFor } from "./job-states.ts"
 import { optimizerFile } from "./optimizer-states.ts"
@@ -53,6 +53,7 @@ async function start(fake: FakeEngine, options: Partial<SchedulerOptions> = {}) 
     owner: "one",
     exclusive: true,
     retryPauseMs: 1,
+    traces: null,
     findLedgerEntries: () => Promise.resolve([]),
     ...options,
   })
@@ -523,7 +524,7 @@ describe("faults", () => {
       .set({ status: "running", lease_owner: "dead" })
       .where("id", "=", orphan)
       .execute()
-    // What a crash between the engine's rename and the commit leaves.
+    // The folder that a crash between the engine's rename and the commit leaves behind.
     await mkdir(path.join(catalog.dataDir, `checkpoints/${modelId}/step_000001`), {
       recursive: true,
     })

@@ -3,8 +3,9 @@
  * the catalog: one that dies loses its leases, and another, or its own next start, goes on with them.
  */
 import { setTimeout as sleep } from "node:timers/promises"
+import type { Log } from "../log.ts"
 import type { Engine } from "../engines/engine.ts"
-import { isStoreAway } from "../errors.ts"
+import { isStoreUnavailable } from "../errors.ts"
 import {
   claimJob,
   type ClaimedJob,
@@ -16,13 +17,15 @@ import {
   reclaimJobs,
   releaseJob,
   renewLeases,
-} from "../storage/catalog/job-claims.ts"
-import { cancelJob, failJob } from "../storage/catalog/job-progress.ts"
+} from "../storage/catalog/training/job-claims.ts"
+import { cancelJob, failJob } from "../storage/catalog/training/job-progress.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { whileAway } from "../storage/while-away.ts"
-import { type JobOutcome, runJob, type RunnerSettings, type SchedulerLog } from "./job-runner.ts"
+import { retryWhileUnavailable } from "../storage/retry-while-unavailable.ts"
+import type { TraceStore } from "../storage/traces/store/trace-store.ts"
+import { JobRun } from "./job-run.ts"
+import { type JobOutcome, runJob, type RunnerSettings } from "./job-runner.ts"
 import { removeJobFiles, removeUnlisted } from "./job-spec.ts"
-import { removeLeftovers } from "./leftovers.ts"
+import { removeOrphans } from "./orphans.ts"
 import type { FindLedgerEntries } from "./ledger-fill.ts"
 import { moveFor } from "./job-states.ts"
 import { pruneOptimizerStates } from "./optimizer-states.ts"
@@ -31,9 +34,11 @@ export interface SchedulerOptions {
   database: CatalogDatabase
   engine: Engine
   dataDir: string
-  /** What the token ledger holds of a project's completions. */
+  /** Store for the runs of models, or null to record none. */
+  traces: TraceStore | null
+  /** Finds the token ledger's entries for a project's completions. */
   findLedgerEntries: FindLedgerEntries
-  log: SchedulerLog
+  log: Log
   /** Names this server process for ever: it goes into leases. */
   owner: string
   /** true: no other server shares the catalog, so leases found at start belong to the dead. */
@@ -89,13 +94,13 @@ export class Scheduler {
   async start(): Promise<void> {
     const { database, dataDir, exclusive, log } = this.#options
     await reclaimJobs(database, moveFor("lease_lost"), exclusive)
-    await removeLeftovers(database, dataDir).catch((error: unknown) =>
+    await removeOrphans(database, dataDir).catch((error: unknown) =>
       log.error({ err: error }, "files of ended jobs and deleted checkpoints could not be removed"),
     )
     this.#loop = this.#run()
   }
 
-  /** Call it after a job was stored or cancelled, or a model was deleted: the queue is looked at now. */
+  /** Call it after a job was stored, cancelled, paused or resumed, or a model was deleted: the queue is looked at now. */
   wake(): void {
     this.#woken = true
     this.#wake()
@@ -117,7 +122,7 @@ export class Scheduler {
       try {
         await this.#look()
       } catch (error) {
-        if (!isStoreAway(error))
+        if (!isStoreUnavailable(error))
           this.#options.log.error({ err: error }, "the job queue could not be read; trying again")
       }
       await this.#nextLook()
@@ -131,7 +136,7 @@ export class Scheduler {
     await this.#keepLeases()
     if (!exclusive) await reclaimJobs(database, moveFor("lease_lost"), false)
     if (engine.status().state === "none") return
-    // What lost its lease here and still winds down must not run twice, should it be this server that claims it.
+    // A job that lost its lease and is still stopping here must not run twice, even if this server claims it.
     if ([...this.#running.values()].some(({ controller }) => controller.signal.aborted)) return
     while (!this.#closed && this.#running.size < concurrency) {
       const job = await claimJob(database, moveFor("claim"), owner, leaseSeconds)
@@ -151,7 +156,7 @@ export class Scheduler {
     })
   }
 
-  /** Prolongs the leases when that is due, and stops the jobs that were cancelled or that another server took. */
+  /** Prolongs the leases when that is due, and stops the jobs that were cancelled or paused or that another server took. */
   async #keepLeases(): Promise<void> {
     const { database, owner, leaseSeconds } = this.#options
     if (this.#running.size === 0) return
@@ -187,14 +192,17 @@ export class Scheduler {
   async #see(job: ClaimedJob, signal: AbortSignal): Promise<void> {
     const { owner, log } = this.#options
     log.info({ job: job.id, model: job.modelId, attempt: job.attempts }, "training job begins")
+    const run = new JobRun(this.#options, job)
     try {
-      const outcome = await runJob(this.#runner, job, owner, signal)
+      const outcome = await runJob(this.#runner, job, owner, signal, run)
       log.info({ job: job.id, outcome }, "training job ends")
-      await whileAway(signal, () => this.#conclude(job, outcome))
+      await retryWhileUnavailable(signal, () => this.#conclude(job, outcome))
     } catch (error) {
-      if (!isStoreAway(error))
+      if (!isStoreUnavailable(error))
         log.error({ err: error, job: job.id }, "a training job could not be recorded; giving it back")
-      await this.#giveBack(job, isStoreAway(error))
+      await this.#giveBack(job, isStoreUnavailable(error))
+    } finally {
+      await run.close()
     }
   }
 
@@ -207,7 +215,7 @@ export class Scheduler {
         await releaseJob(database, moveFor("engine_lost"), { jobId: job.id, owner }, forgetAttempt)
         return await this.#leave(job)
       } catch (error) {
-        if (!isStoreAway(error))
+        if (!isStoreUnavailable(error))
           log.error({ err: error, job: job.id }, "a training job could not be given back; trying again")
       }
     }
@@ -227,9 +235,15 @@ export class Scheduler {
   async #leave(job: ClaimedJob): Promise<void> {
     const { database, dataDir, keptOptimizerStates, log, owner } = this.#options
     const standing = await jobStanding(database, job.id)
-    if (standing.open) return
-    // Only a cancelled job still has its lease; until that ends, no other job writes to this folder.
+    if (standing.status === "running") return
+    // Only a cancelled or paused job still has its lease; until that ends, no job of the model writes to this folder.
     if (standing.owner === owner) await removeUnlisted(dataDir, job)
+    if (standing.open) {
+      await letGo(database, { jobId: job.id, owner })
+      // Whoever ended it until then left its files to the holder of the lease.
+      if (!(await jobStanding(database, job.id)).open) await removeJobFiles(dataDir, job.id)
+      return
+    }
     await removeJobFiles(dataDir, job.id)
     await letGo(database, { jobId: job.id, owner })
     await pruneOptimizerStates(database, dataDir, job, keptOptimizerStates).catch((error: unknown) =>

@@ -1,9 +1,10 @@
 /** The folders in which the engine leaves what RL jobs trained: where they are, and when they go. */
-import { readdir, rm } from "node:fs/promises"
+import { rm } from "node:fs/promises"
 import path from "node:path"
 import { isUuid } from "../storage/catalog/identifiers.ts"
-import { endedJobs } from "../storage/catalog/job-claims.ts"
+import { endedJobs } from "../storage/catalog/training/job-claims.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import { namesIn } from "../storage/names-in.ts"
 
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -36,13 +37,4 @@ export async function removeOldRecords(database: CatalogDatabase, dataDir: strin
 
 function modelRecords(dataDir: string, modelId: string): string {
   return path.join(dataDir, "training-records", modelId)
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return []
-    throw error
-  }
 }

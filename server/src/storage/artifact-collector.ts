@@ -1,10 +1,11 @@
 /** Removes artifacts past their time, those whose checkpoint was deleted, those that were never committed, and contents that no artifact names. */
 import { sql } from "kysely"
-import { deleteArtifacts } from "./catalog/artifact-changes.ts"
-import { dropContents } from "./catalog/artifact-contents.ts"
-import { inProjectTurn } from "./catalog/artifact-lock.ts"
-import { isBlobReferenced } from "./catalog/blob-references.ts"
-import { DailyWork, type WorkLog } from "./daily-work.ts"
+import type { Log } from "../log.ts"
+import { deleteArtifacts } from "./catalog/artifacts/artifact-changes.ts"
+import { dropContents } from "./catalog/artifacts/artifact-contents.ts"
+import { inProjectTurn } from "./catalog/artifacts/artifact-lock.ts"
+import { isBlobReferenced } from "./catalog/files/blob-references.ts"
+import { DailyWork } from "./daily-work.ts"
 import type { Stores } from "./open-stores.ts"
 import { usageOf } from "./team-usage.ts"
 
@@ -12,7 +13,7 @@ import { usageOf } from "./team-usage.ts"
 const keepMs = 24 * 60 * 60 * 1000
 const atOnce = 500
 
-export function artifactCollector(stores: Stores, log: WorkLog): DailyWork {
+export function artifactCollector(stores: Stores, log: Log): DailyWork {
   return new DailyWork(
     async (signal) => {
       const removed = await collectArtifacts(stores, new Date(Date.now() - keepMs), signal)

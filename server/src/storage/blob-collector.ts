@@ -2,15 +2,22 @@
  * Removes what nobody needs any more: the data of jobs that ended, the logs of deleted models, and
  * blobs that a crash kept the row from naming.
  */
-import { forgetBlob, isBlobNeeded, isBlobReferenced, referencedBlobs, spentBlobs } from "./catalog/blob-references.ts"
+import type { Log } from "../log.ts"
+import {
+  forgetBlob,
+  isBlobNeeded,
+  isBlobReferenced,
+  referencedBlobs,
+  spentBlobs,
+} from "./catalog/files/blob-references.ts"
 import type { Stores } from "./open-stores.ts"
-import { DailyWork, type WorkLog } from "./daily-work.ts"
+import { DailyWork } from "./daily-work.ts"
 
 /** Data stays this long after the end, for whoever looks into what a job was trained on. */
 const keepMs = 24 * 60 * 60 * 1000
 
 /** Removing is safe at any moment: a blob that a request holds, or a row needs, stays. */
-export function blobCollector(stores: Stores, log: WorkLog): DailyWork {
+export function blobCollector(stores: Stores, log: Log): DailyWork {
   return new DailyWork(
     async (signal) => {
       const before = new Date(Date.now() - keepMs)

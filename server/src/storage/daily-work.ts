@@ -1,24 +1,20 @@
-import { isStoreAway } from "../errors.ts"
-import { whileAway } from "./while-away.ts"
-
-export interface WorkLog {
-  info(object: object, message: string): void
-  error(object: object, message: string): void
-}
+import type { Log } from "../log.ts"
+import { isStoreUnavailable } from "../errors.ts"
+import { retryWhileUnavailable } from "./retry-while-unavailable.ts"
 
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Work that is done at the start and then once a day, in the background; a store that is away is waited for. */
 export class DailyWork {
   readonly #work: (signal: AbortSignal) => Promise<void>
-  readonly #log: WorkLog
+  readonly #log: Log
   readonly #failure: string
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> = Promise.resolve()
   readonly #closing = new AbortController()
 
   /** `failure`: what the log says when `work` rejects; the next try is tomorrow. */
-  constructor(work: (signal: AbortSignal) => Promise<void>, log: WorkLog, failure: string) {
+  constructor(work: (signal: AbortSignal) => Promise<void>, log: Log, failure: string) {
     this.#work = work
     this.#log = log
     this.#failure = failure
@@ -38,10 +34,10 @@ export class DailyWork {
   #begin(): void {
     const { signal } = this.#closing
     this.#running = this.#running
-      .then(() => whileAway(signal, () => this.#work(signal)))
+      .then(() => retryWhileUnavailable(signal, () => this.#work(signal)))
       .catch((error: unknown) => {
         // The server stops while a store is away.
-        if (isStoreAway(error)) return
+        if (isStoreUnavailable(error)) return
         this.#log.error({ err: error }, `${this.#failure}; the next try is tomorrow`)
       })
   }

@@ -16,7 +16,19 @@ export async function ensureDataFolder(dataDir: string): Promise<void> {
 }
 
 /** What stands at the top of the folder. Earlier versions left it open to every user of the machine. */
-const entries = ["blobs", "catalog", "checkpoints", "jobs", "lock.db", "server-secret", "traces", "traces-spool"]
+const entries = [
+  "arrived-calls",
+  "blobs",
+  "catalog",
+  "checkpoint-exports",
+  "checkpoint-imports",
+  "checkpoints",
+  "jobs",
+  "lock.db",
+  "server-secret",
+  "traces",
+  "traces-spool",
+]
 
 const othersBits = 0o077
 const stickyBit = 0o1000

@@ -9,9 +9,9 @@ import path from "node:path"
 import { buffer } from "node:stream/consumers"
 import { HeddleError } from "../errors.ts"
 import type { BlobStore } from "./blobs/blob-store.ts"
-import { deleteArtifacts } from "./catalog/artifact-changes.ts"
-import { findFileAt, type StoredFile } from "./catalog/artifact-entries.ts"
-import { isBlobReferenced } from "./catalog/blob-references.ts"
+import { deleteArtifacts } from "./catalog/artifacts/artifact-changes.ts"
+import { findFileAt, type StoredFile } from "./catalog/artifacts/artifact-entries.ts"
+import { isBlobReferenced } from "./catalog/files/blob-references.ts"
 import {
   adoptableStep,
   adoptArtifact,
@@ -21,7 +21,7 @@ import {
   listCheckpointArtifact,
   type UnlistedCheckpoint,
   versionsToAdopt,
-} from "./catalog/checkpoint-artifacts.ts"
+} from "./catalog/artifacts/checkpoint-artifacts.ts"
 import type { CatalogDatabase } from "./catalog/open-catalog.ts"
 
 export interface LoraStores {
@@ -29,9 +29,9 @@ export interface LoraStores {
   blobs: BlobStore
 }
 
-/** What PEFT reads. */
+/** The files that PEFT reads. */
 const filenames = ["adapter_config.json", "adapter_model.safetensors"] as const
-/** What a checkpoint that a job makes trains: training-api 7.6. */
+/** Settings of an adapter that a job creates: training-api 7.6. */
 const initial = { r: 8, lora_alpha: 16 }
 const targets = ["down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj"]
 
@@ -205,7 +205,7 @@ async function adopt(stores: LoraStores, version: NamedVersion, modelId: string)
     const entries = files.map(([name, { sha256, size_bytes }]) => [name, { size: size_bytes, sha256 }])
     const manifest = `${JSON.stringify({ files: Object.fromEntries(entries) as unknown }, null, 1)}\n`
     await writeSynced(path.join(temporary, "manifest.json"), manifest)
-    // What a request that was cut off left under the name of a step that no row has.
+    // An interrupted request may have left a folder under the name of a step that has no row.
     await rm(target, { recursive: true, force: true })
     await rename(temporary, target)
     const sizeBytes = files.reduce((sum, [, { size_bytes }]) => sum + size_bytes, Buffer.byteLength(manifest))

@@ -1,5 +1,6 @@
 /** Opens every store of a data folder at once, or none of them. */
 import path from "node:path"
+import type { Log } from "../log.ts"
 import type { Limits } from "../limits.ts"
 import type { FairQueue } from "../work/fair-queue.ts"
 import { BlobStore } from "./blobs/blob-store.ts"
@@ -7,11 +8,10 @@ import { type CatalogDatabase, type CatalogLocation, openCatalog, pingCatalog } 
 import { isAboutFolder, unusable } from "./data-folder.ts"
 import { lockDataFolder } from "./data-lock.ts"
 import { diskShortage } from "./disk-space.ts"
-import type { ReachabilityLog } from "./reachability.ts"
 import { catalogQueue } from "./store-queues.ts"
 import { storesCheck } from "./stores-check.ts"
-import { CallWriter } from "./traces/calls/calls-write.ts"
-import { SeenIds } from "./traces/calls/seen-ids.ts"
+import { CallWriter } from "./traces/calls/insert/calls-write.ts"
+import { SeenIds } from "./traces/calls/insert/seen-ids.ts"
 import { openTraces } from "./traces/open-traces.ts"
 import type { TraceStore } from "./traces/store/trace-store.ts"
 
@@ -24,7 +24,7 @@ export interface Stores {
   blobs: BlobStore
   /** @throws {HeddleError} while a store on another machine does not answer. */
   checkReached: () => Promise<void>
-  /** What runs and waits in the catalog and the trace store. */
+  /** Queues of the work in the catalog and the trace store. */
   queues: readonly FairQueue[]
   /** Why writes are refused or soon will be; null: the disk of the data folder has room. */
   diskShortage: () => Promise<string | null>
@@ -37,7 +37,7 @@ export interface StoresLocation {
   /** null: embedded, in the data folder. */
   clickhouseUrl: string | null
   /** Hears when a store on another machine goes away and comes back. */
-  log: ReachabilityLog
+  log: Log
   limits: Limits
 }
 

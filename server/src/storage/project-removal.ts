@@ -6,9 +6,10 @@
  * every hour for a day, and then forgotten.
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import { isStoreAway } from "../errors.ts"
+import type { Log } from "../log.ts"
+import { isStoreUnavailable } from "../errors.ts"
 import { outsideOfRequests } from "../work/work-scope.ts"
-import { isBlobReferenced } from "./catalog/blob-references.ts"
+import { isBlobReferenced } from "./catalog/files/blob-references.ts"
 import {
   type DeletedProject,
   deletedProjects,
@@ -17,8 +18,7 @@ import {
   removeModelRows,
   removeProjectRows,
   type RemovedRows,
-} from "./catalog/deleted-projects.ts"
-import type { WorkLog } from "./daily-work.ts"
+} from "./catalog/accounts/deleted-projects.ts"
 import type { Stores } from "./open-stores.ts"
 import { usageOf } from "./team-usage.ts"
 import { removeProjectRows as removeTraceRows } from "./traces/project-rows.ts"
@@ -32,7 +32,7 @@ const mostWaitMs = 60_000
 
 export interface ProjectRemovalOptions {
   stores: Pick<Stores, "catalog" | "traces" | "blobs">
-  log: WorkLog
+  log: Log
   /** Removes the files of a model that no request uses; false: one does, and the files are still there. */
   removeModelFiles: (modelId: string) => Promise<boolean>
   removeJobFiles: (jobId: string) => Promise<void>
@@ -72,7 +72,7 @@ export class ProjectRemoval {
     while (!signal.aborted) {
       this.#isWoken = false
       const isDone = await this.#look().catch((error: unknown) => {
-        if (!isStoreAway(error)) {
+        if (!isStoreUnavailable(error)) {
           this.#options.log.error({ err: error }, "what deleted projects held could not be removed; trying again")
         }
         return false

@@ -2,23 +2,20 @@
  * Whether a store on another machine can be reached. The log hears of it when that changes, not from
  * each of the thousand queries that fail meanwhile, and not of a store that never was: the start fails and says so.
  */
-export interface ReachabilityLog {
-  info(object: object, message: string): void
-  error(object: object, message: string): void
-}
+import type { Log } from "../log.ts"
 
 /** An answer so soon after a failure does not end an outage: a server that starts refuses some and serves others. */
 const settledMs = 2_000
 
 export class Reachability {
   readonly #store: string
-  readonly #log: ReachabilityLog | null
+  readonly #log: Log | null
   #wasReached = false
   /** `performance.now()` of the first and the last failure; null: it is reached. */
   #away: { since: number; last: number } | null = null
 
   /** `store`: as the log names it. `log` null: nobody is told. */
-  constructor(store: string, log: ReachabilityLog | null) {
+  constructor(store: string, log: Log | null) {
     this.#store = store
     this.#log = log
   }

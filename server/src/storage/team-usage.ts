@@ -5,7 +5,8 @@
  * corrected.
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import { isStoreAway } from "../errors.ts"
+import type { Log } from "../log.ts"
+import { isStoreUnavailable } from "../errors.ts"
 import { outsideOfRequests } from "../work/work-scope.ts"
 import type { CatalogDatabase } from "./catalog/open-catalog.ts"
 import {
@@ -15,9 +16,9 @@ import {
   type MeasuredTeam,
   nextToMeasure,
   storedBytes,
-} from "./catalog/stored-usage.ts"
-import { noRoom, teamQuota } from "./catalog/team-quotas.ts"
-import { DailyWork, type WorkLog } from "./daily-work.ts"
+} from "./catalog/inference/stored-usage.ts"
+import { noRoom, teamQuota } from "./catalog/accounts/team-quotas.ts"
+import { DailyWork } from "./daily-work.ts"
 import { bytesInTraces } from "./traces/team-bytes.ts"
 import type { TraceStore } from "./traces/store/trace-store.ts"
 
@@ -39,8 +40,8 @@ interface Known {
 const usages = new WeakMap<CatalogDatabase | TraceStore, TeamUsage>()
 
 /**
- * Of the server that opened this store; null where nobody counts, as in tools. What writes rows counts them itself, so
- * that no caller can forget it. A transaction is no store: who writes in one counts when it has ended.
+ * The usage counter of this store, or null if nobody counts, as in tools. Functions that write rows count them
+ * themselves, so that no caller can forget it. A transaction has no counter: its writer counts after the commit.
  */
 export function usageOf(store: CatalogDatabase | TraceStore): TeamUsage | null {
   return usages.get(store) ?? null
@@ -49,7 +50,7 @@ export function usageOf(store: CatalogDatabase | TraceStore): TeamUsage | null {
 export class TeamUsage {
   readonly #database: CatalogDatabase
   readonly #traces: TraceStore
-  readonly #log: WorkLog
+  readonly #log: Log
   readonly #daily: DailyWork
   readonly #closing = new AbortController()
   readonly #known = new Map<string, Known>()
@@ -60,7 +61,7 @@ export class TeamUsage {
   readonly #changed = new Set<string>()
   #measuring: Promise<void> | null = null
 
-  constructor(database: CatalogDatabase, traces: TraceStore, log: WorkLog) {
+  constructor(database: CatalogDatabase, traces: TraceStore, log: Log) {
     this.#database = database
     this.#traces = traces
     this.#log = log
@@ -93,7 +94,7 @@ export class TeamUsage {
       .finally(() => (this.#measuring = null))
   }
 
-  /** What a team holds was changed in the catalog, such as its quota. */
+  /** Drops the cached figures of a team that the catalog changed, such as its quota. */
   forget(entityId: string): void {
     this.#known.delete(entityId)
   }
@@ -146,7 +147,8 @@ export class TeamUsage {
     } catch (error) {
       for (const [id, bytes] of ofProjects) this.ofProject(id, bytes)
       for (const [id, bytes] of ofTeams) this.ofTeam(id, bytes)
-      if (!isStoreAway(error)) this.#log.error({ err: error }, "what teams store could not be counted; trying again")
+      if (!isStoreUnavailable(error))
+        this.#log.error({ err: error }, "what teams store could not be counted; trying again")
     }
   }
 
@@ -174,7 +176,7 @@ export class TeamUsage {
     try {
       await this.#measureGently(await team(), signal)
     } catch (error) {
-      if (isStoreAway(error)) throw error
+      if (isStoreUnavailable(error)) throw error
       this.#log.error({ err: error }, "what a team stores could not be measured")
     }
   }

@@ -19,7 +19,7 @@ export type ThreadReply =
 
 type AnyTask = ThreadTask<never, object, unknown>
 
-/** What a thread runs for each request. */
+/** The function that a thread runs for each request. */
 export function taskRunner(tasks: readonly AnyTask[]): (request: ThreadRequest) => Promise<unknown> {
   const byName = new Map(tasks.map((task) => [task.name, task]))
   return async (request) => {

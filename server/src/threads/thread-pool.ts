@@ -29,7 +29,7 @@ const mebibyte = 1024 * 1024
 const idleMs = 60_000
 
 export interface RunOptions<Q, A> {
-  /** Of the payload, by which it is decided where the task runs. */
+  /** Size of the payload, which decides where the task runs. */
   bytes: number
   answer: Answering<Q, A>
 }

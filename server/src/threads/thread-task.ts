@@ -10,7 +10,7 @@
  * anything else should be small, since cloning a large value blocks the thread as long as making it.
  */
 
-/** What a task does, step by step: questions of type `Q`, whose answers are of type `A`, and a result. */
+/** A task's steps: it yields questions of type `Q`, receives answers of type `A`, and returns a result. */
 export type Steps<Q, A, R> = Generator<Q, R, A> | AsyncGenerator<Q, R, A>
 
 export interface ThreadTask<I extends object, R extends object, Q = never, A = never> {
@@ -48,7 +48,7 @@ export function plainTask<I extends object, R extends object>(task: {
 /** The answer to a question of a task. */
 export interface Answer<A> {
   value: A
-  /** Of an answer that may be large: then it is worked on where a payload of its size is. */
+  /** Size of a large answer, which is then worked on where a payload of that size would be. */
   bytes?: number
 }
 

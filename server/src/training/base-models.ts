@@ -24,7 +24,7 @@ export interface BaseModels {
 export interface BaseModelSources {
   /** Model name → folder. The engine knows them all. */
   shipped: ReadonlyMap<string, string>
-  /** What members may name beside them. */
+  /** Further base models that members may name. */
   allowed: AllowedBases
   checkBase: CheckBase
 }

@@ -1,5 +1,7 @@
 /** A tar file (POSIX ustar) of a few files of known sizes, which is made while it is sent. */
+import type { FastifyReply, FastifyRequest } from "fastify"
 import { createReadStream } from "node:fs"
+import { Readable } from "node:stream"
 
 export interface ArchivedFile {
   /** Inside the archive, below its folder. */
@@ -9,7 +11,7 @@ export interface ArchivedFile {
 }
 
 export interface Archive {
-  /** Of all files: the first part of their paths. */
+  /** First path segment of every file. */
   folder: string
   modifiedAt: Date
   files: readonly ArchivedFile[]
@@ -21,6 +23,15 @@ const endBytes = 2 * blockBytes
 
 export function archiveBytes({ files }: Archive): number {
   return files.reduce((sum, { sizeBytes }) => sum + blockBytes + sizeBytes + paddingOf(sizeBytes), endBytes)
+}
+
+/** The answer to who downloads an archive; to HEAD without it. */
+export function sendArchive(reply: FastifyReply, { method }: FastifyRequest, archive: Archive): FastifyReply {
+  return reply
+    .header("content-type", "application/x-tar")
+    .header("content-length", archiveBytes(archive))
+    .header("content-disposition", `attachment; filename="${archive.folder}.tar"`)
+    .send(Readable.from(method === "HEAD" ? [] : archiveOf(archive)))
 }
 
 export async function* archiveOf({ folder, modifiedAt, files }: Archive): AsyncGenerator<Buffer> {

@@ -2,20 +2,22 @@
 import type { FastifyReply } from "fastify"
 import { readFile, stat } from "node:fs/promises"
 import path from "node:path"
-import { Readable } from "node:stream"
 import { z } from "zod"
-import { HeddleError } from "../errors.ts"
-import { onceAnswered } from "../http/once-answered.ts"
+import { HeddleError, invalid } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
-import { findCheckpoint } from "../storage/catalog/checkpoints.ts"
-import { checkpointFileParams, checkpointFiles, checkpointParams } from "../wire/training/checkpoint.ts"
-import { type Archive, archiveBytes, archiveOf } from "./checkpoint-archive.ts"
-import { noSuchStep, stepNamed } from "./checkpoint-access.ts"
+import {
+  checkpointDownloadQuery,
+  checkpointFileParams,
+  checkpointFiles,
+  checkpointParams,
+} from "../wire/training/checkpoint.ts"
+import { type Archive, sendArchive } from "./checkpoint-archive.ts"
+import { heldCheckpoint } from "./checkpoint-access.ts"
 import type { TrainingDependencies } from "./dependencies.ts"
-import { modelOf } from "./model-access.ts"
+import { sendExport } from "./exports/send-export.ts"
 
-/** What PEFT reads. The other files of a checkpoint are of use to the engine alone. */
+/** The files that PEFT reads. The other files of a checkpoint are of use to the engine alone. */
 const filenames = ["adapter_config.json", "adapter_model.safetensors"]
 
 const manifest = z.object({ files: z.record(z.string(), z.object({ size: z.int(), sha256: z.string() })) })
@@ -69,17 +71,21 @@ export function checkpointFileRoutes(dependencies: TrainingDependencies): Route[
       ...download,
       path: "/v1/preview/models/:model_id/checkpoints/:step/download",
       access: { right: "read", of: "model path.model_id" },
-      summary: "Download a checkpoint as a tar file of its PEFT folder",
-      schemas: { params: checkpointParams },
+      summary: "Download a checkpoint: a tar file of its PEFT folder or of merged weights, or a GGUF file",
+      schemas: { params: checkpointParams, query: checkpointDownloadQuery },
       response: bytes,
-      answerTypes: ["application/x-tar"],
-      handle: async ({ params, principal, reply, request }) => {
+      answerTypes: ["application/x-tar", "application/octet-stream"],
+      handle: async (context) => {
+        const { params, query, principal, reply, request } = context
+        if (query.format !== "peft") return sendExport(dependencies, context, query.format)
+        if (query.dtype !== undefined) {
+          throw invalid(
+            ["query", "dtype"],
+            "a PEFT folder has the dtype that was trained; choose format merged or gguf",
+          )
+        }
         const archive = await archiveFor(await checkpointOf(dependencies, principal, params, reply))
-        return reply
-          .header("content-type", "application/x-tar")
-          .header("content-length", archiveBytes(archive))
-          .header("content-disposition", `attachment; filename="${archive.folder}.tar"`)
-          .send(Readable.from(request.method === "HEAD" ? [] : archiveOf(archive)))
+        return sendArchive(reply, request, archive)
       },
     }),
   ]
@@ -92,26 +98,21 @@ interface FoundCheckpoint {
   folder: string
 }
 
-/** The checkpoint of the path, whose files stay until the answer has been sent. @throws {HeddleError} `not_found`. */
+/** @throws {HeddleError} `not_found`. */
 async function checkpointOf(
-  { database, dataDir, useCheckpoint }: TrainingDependencies,
+  dependencies: TrainingDependencies,
   principal: Principal,
   params: { model_id: string; step: string },
   reply: FastifyReply,
 ): Promise<FoundCheckpoint> {
-  const model = await modelOf(database, principal, params.model_id)
-  const step = await stepNamed(database, model, params.step)
-  // Before it is looked for: of one that is deleted from now on, the files stay.
-  onceAnswered(reply, useCheckpoint(model.id, step))
-  const found = await findCheckpoint(database, model.id, step)
-  if (found === null) throw noSuchStep(model, step)
+  const { model, step, found } = await heldCheckpoint(dependencies, principal, params, reply)
   if (found.path === null) {
     throw new HeddleError(
       "not_found",
       `step ${step} of "${model.name}" has no files: it answers as the base model ${model.baseModel} until a job has trained it`,
     )
   }
-  return { model: model.name, step, createdAt: found.createdAt, folder: path.join(dataDir, found.path) }
+  return { model: model.name, step, createdAt: found.createdAt, folder: path.join(dependencies.dataDir, found.path) }
 }
 
 async function archiveFor({ model, step, createdAt, folder }: FoundCheckpoint): Promise<Archive> {

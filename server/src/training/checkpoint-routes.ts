@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises"
 import path from "node:path"
 import { HeddleError } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
-import { audited } from "../storage/catalog/audit-logs.ts"
+import { audited } from "../storage/catalog/accounts/audit-logs.ts"
 import { usageOf } from "../storage/team-usage.ts"
 import {
   type CheckpointRecord,
@@ -11,8 +11,8 @@ import {
   findCheckpoint,
   listCheckpoints,
   stepOfCheckpoint,
-} from "../storage/catalog/checkpoints.ts"
-import type { ModelRecord } from "../storage/catalog/models.ts"
+} from "../storage/catalog/training/checkpoints.ts"
+import type { ModelRecord } from "../storage/catalog/training/models.ts"
 import {
   type Checkpoint,
   checkpointPage,
@@ -100,13 +100,14 @@ export function checkpointRoutes(dependencies: TrainingDependencies): Route[] {
 
 /** Adapters in use are in the engine's memory by now; requests that run on them finish. */
 async function removeFolders(
-  { dataDir, afterUse }: TrainingDependencies,
+  { dataDir, afterUse, exports }: TrainingDependencies,
   modelId: string,
   checkpoints: readonly CheckpointRecord[],
 ): Promise<void> {
-  const removals = checkpoints.map(({ step, path: folder }) => {
-    if (folder === null) return Promise.resolve()
-    return afterUse(modelId, step, () => rm(path.join(dataDir, folder), { recursive: true, force: true }))
+  const removals = checkpoints.map(async ({ step, path: folder }) => {
+    await exports.remove(modelId, step)
+    if (folder === null) return
+    await afterUse(modelId, step, () => rm(path.join(dataDir, folder), { recursive: true, force: true }))
   })
   await Promise.all(removals)
 }
@@ -115,7 +116,7 @@ function unknownCursor(after: string): HeddleError {
   return new HeddleError("not_found", `after: "${after}" is no checkpoint of this model`)
 }
 
-function toWireCheckpoint(model: ModelRecord, record: CheckpointRecord): Checkpoint {
+export function toWireCheckpoint(model: ModelRecord, record: CheckpointRecord): Checkpoint {
   const { id, step, metrics } = record
   return {
     id,

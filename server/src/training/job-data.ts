@@ -1,7 +1,7 @@
 /** The data file of a job or log: from a temporary file to a blob that a row refers to, or to nothing at all. */
 import { rm } from "node:fs/promises"
 import type { BlobStore } from "../storage/blobs/blob-store.ts"
-import { isBlobReferenced } from "../storage/catalog/blob-references.ts"
+import { isBlobReferenced } from "../storage/catalog/files/blob-references.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 
 /**

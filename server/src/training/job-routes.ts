@@ -1,31 +1,17 @@
-/** Jobs and their events, RL and SFT alike: rows 10 and 11 of training-api 1.1, a list, and cancelling one. */
+/** Jobs as a client reads them, RL and SFT alike: row 10 of training-api 1.1, and a list. */
 import { teamIds } from "../access/can.ts"
-import { HeddleError } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
-import { moveFor } from "../scheduler/job-states.ts"
-import { removeJobFiles } from "../scheduler/job-spec.ts"
-import { audited } from "../storage/catalog/audit-logs.ts"
-import { cancelJob } from "../storage/catalog/job-progress.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import type { JobRecord } from "../storage/catalog/training-jobs.ts"
-import { type ListedJob, listJobs } from "../storage/catalog/training-job-list.ts"
-import { type EventRecord, listEvents, sequenceOfEvent } from "../storage/catalog/training-events.ts"
-import {
-  eventPage,
-  type Event,
-  type Job,
-  jobPage,
-  jobParams,
-  jobsQuery,
-  listedJob,
-  type ListedJob as WireJob,
-} from "../wire/training/job.ts"
-import { pageQuery, toPage } from "../wire/training/page.ts"
+import type { JobRecord } from "../storage/catalog/training/training-jobs.ts"
+import { type ListedJob, listJobs } from "../storage/catalog/training/training-job-list.ts"
+import { type Job, jobPage, jobParams, jobsQuery, listedJob, type ListedJob as WireJob } from "../wire/training/job.ts"
+import { toPage } from "../wire/training/page.ts"
 import type { TrainingDependencies } from "./dependencies.ts"
 import { jobOf, noSuchJob } from "./model-access.ts"
+import { secondsLeft } from "./time-left.ts"
 
-export function jobRoutes({ database, dataDir, wakeScheduler }: TrainingDependencies): Route[] {
+export function jobRoutes({ database }: TrainingDependencies): Route[] {
   return [
     route({
       method: "GET",
@@ -58,65 +44,15 @@ export function jobRoutes({ database, dataDir, wakeScheduler }: TrainingDependen
         return listedJobOf(database, principal, id)
       },
     }),
-    route({
-      method: "POST",
-      path: "/v1/preview/training-jobs/:training_job_id/cancel",
-      access: { right: "write", of: "training job path.training_job_id" },
-      dialect: "detail",
-      summary: "Cancel a training job; its model stays at the newest step it has",
-      tag: "Training jobs",
-      schemas: { params: jobParams },
-      response: listedJob,
-      handle: async ({ params, principal }) => {
-        const job = await jobOf(database, principal, params.training_job_id)
-        const cancelled = await audited(database, principal, async (transaction, record) => {
-          const reason = `cancelled by ${principal.username}`
-          const done = await cancelJob(transaction, moveFor("cancel"), job.id, reason)
-          const { entity: team, project, model } = job
-          const entry = {
-            type: "training_job.cancelled",
-            team,
-            resourceId: job.id,
-            details: { project, model },
-          } as const
-          if (done !== null) await record(entry)
-          return done
-        })
-        wakeScheduler()
-        if (cancelled?.isHeld === false) await removeJobFiles(dataDir, job.id)
-        return listedJobOf(database, principal, job.id)
-      },
-    }),
-    route({
-      method: "GET",
-      path: "/v1/preview/training-jobs/:training_job_id/events",
-      access: { right: "read", of: "training job path.training_job_id" },
-      dialect: "detail",
-      summary: "List a job's events, oldest first",
-      tag: "Training jobs",
-      schemas: { params: jobParams, query: pageQuery },
-      response: eventPage,
-      handle: async ({ params, query, principal }) => {
-        const job = await jobOf(database, principal, params.training_job_id)
-        const after = query.after === undefined ? -1 : await sequenceOfEvent(database, job.id, query.after)
-        if (after === null) throw new HeddleError("not_found", `after: "${query.after}" is no event of this job`)
-        const events = await listEvents(database, job.id, after, query.limit + 1)
-        return toPage(events.map(toWireEvent), query.limit)
-      },
-    }),
   ]
 }
 
 const anyJob = { jobId: null, entity: null, project: null, modelId: null, statuses: null, afterId: null }
 
-async function listedJobOf(database: CatalogDatabase, principal: Principal, jobId: string): Promise<WireJob> {
+export async function listedJobOf(database: CatalogDatabase, principal: Principal, jobId: string): Promise<WireJob> {
   const [found] = await listJobs(database, { ...anyJob, entityIds: teamIds(principal), jobId, limit: 1 })
   if (found === undefined) throw noSuchJob(jobId)
   return toListedJob(found)
-}
-
-function toWireEvent({ createdAt, ...event }: EventRecord): Event {
-  return { ...event, created_at: createdAt.toISOString() }
 }
 
 export function toWireJob(record: JobRecord): Job {
@@ -130,6 +66,7 @@ export function toWireJob(record: JobRecord): Job {
     created_at: record.createdAt.toISOString(),
     started_at: record.startedAt?.toISOString() ?? null,
     ended_at: record.endedAt?.toISOString() ?? null,
+    paused_at: record.pausedAt?.toISOString() ?? null,
     error_message: record.errorMessage,
     output_step: record.outputStep,
     warnings,
@@ -144,5 +81,6 @@ function toListedJob(listed: ListedJob): WireJob {
     model: listed.model,
     gradient_steps: listed.gradientSteps,
     expected_gradient_steps: listed.expectedGradientSteps,
+    estimated_seconds_left: secondsLeft(listed.expectedGradientSteps, listed.gradientSteps, listed),
   }
 }

@@ -1,10 +1,10 @@
 /** Row 7 of training-api 1.1: trajectories of an old client (openpipe-art 0.5.7), and their metrics at the newest step. */
 import { HeddleError } from "../errors.ts"
-import type { HeldBody } from "../http/body-budget.ts"
-import { bodyStream } from "../http/body-stream.ts"
+import type { HeldBody } from "../http/bodies/body-budget.ts"
+import { bodyStream } from "../http/bodies/body-stream.ts"
 import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
-import { createTrajectoryLog } from "../storage/catalog/trajectory-logs.ts"
+import { createTrajectoryLog } from "../storage/catalog/training/trajectory-logs.ts"
 import { type LogAnswer, logAnswer, logBody, logFields } from "../wire/training/log.ts"
 import { modelParams } from "../wire/training/model.ts"
 import type { TrainingDependencies } from "./dependencies.ts"
@@ -18,7 +18,7 @@ export function logRoutes(dependencies: TrainingDependencies): Route[] {
     route({
       method: "POST",
       path: "/v1/preview/models/:model_id/log",
-      access: { right: "write", of: "model path.model_id", ingest: true },
+      access: { right: "write", of: "model path.model_id", ingest: true, train: true },
       dialect: "detail",
       summary: "Store trajectories of a split and their metrics at the newest step",
       tag: "Checkpoints",

@@ -1,12 +1,12 @@
 /** The curves of models, for whoever draws them: no point of them is lost, however few are asked for. */
 import { invalid } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
-import { metricNames, type MetricPoint, metricPoints, newestStep } from "../storage/catalog/model-metrics.ts"
+import { metricNames, type MetricPoint, metricPoints, newestStep } from "../storage/catalog/training/model-metrics.ts"
 import { type MetricCurve, modelMetricsAnswer, modelMetricsQuery } from "../wire/training/model-metrics.ts"
 import type { TrainingDependencies } from "./dependencies.ts"
 import { modelOf } from "./model-access.ts"
 
-/** Of all curves of an answer: some 20 MB. */
+/** Limit on the points of all curves of one answer, some 20 MB. */
 const mostPoints = 200_000
 
 export function metricRoutes({ database }: TrainingDependencies): Route[] {

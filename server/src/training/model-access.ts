@@ -1,10 +1,10 @@
 /** Looking up what a path names, for whoever asks. What a key may not see does not exist for it. */
-import { ownTeam, requireRight, teamIds } from "../access/can.ts"
+import { ownTeam, requireRightIn, teamIds } from "../access/can.ts"
 import { HeddleError } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
-import { findModel, type ModelRecord } from "../storage/catalog/models.ts"
+import { findModel, type ModelRecord } from "../storage/catalog/training/models.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { findJob, type NamedJob } from "../storage/catalog/training-jobs.ts"
+import { findJob, type NamedJob } from "../storage/catalog/training/training-jobs.ts"
 import { usageOf } from "../storage/team-usage.ts"
 
 /** @throws {HeddleError} `quota_exceeded` when the model's team has no room for so many bytes. */
@@ -22,17 +22,8 @@ export async function requireRoomFor(
 export async function modelOf(database: CatalogDatabase, principal: Principal, id: string): Promise<ModelRecord> {
   const model = await findModel(database, teamIds(principal), id)
   if (model === null) throw noSuchModel(id)
-  requireRightIn(principal, model)
+  requireRightIn(principal, model.projectId, model)
   return model
-}
-
-/** Of what was found in the caller's teams. @throws {HeddleError} `forbidden` */
-export function requireRightIn(
-  principal: Principal,
-  { projectId: id, entity, project }: { projectId: string; entity: string; project: string },
-): void {
-  const entityId = ownTeam(principal, entity)?.id ?? ""
-  requireRight(principal, principal.right, { id, entityId, name: `${entity}/${project}` })
 }
 
 export function noSuchModel(id: string): HeddleError {
@@ -46,7 +37,7 @@ export function noSuchModel(id: string): HeddleError {
 export async function jobOf(database: CatalogDatabase, principal: Principal, id: string): Promise<NamedJob> {
   const job = await findJob(database, teamIds(principal), id)
   if (job === null) throw noSuchJob(id)
-  requireRightIn(principal, job)
+  requireRightIn(principal, job.projectId, job)
   return job
 }
 

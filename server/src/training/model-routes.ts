@@ -1,12 +1,12 @@
 /** Rows 2, 3 and 4 of training-api 1.1, and a list of models. */
-import { teamIds } from "../access/can.ts"
+import { requireRightIn, teamIds } from "../access/can.ts"
 import { rm } from "node:fs/promises"
 import path from "node:path"
 import { HeddleError } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
-import { audited } from "../storage/catalog/audit-logs.ts"
-import { isKnownModel, type ListedModel, listModels } from "../storage/catalog/model-list.ts"
-import { deleteModel } from "../storage/catalog/models.ts"
+import { audited } from "../storage/catalog/accounts/audit-logs.ts"
+import { isKnownModel, type ListedModel, listModels } from "../storage/catalog/training/model-list.ts"
+import { deleteModel } from "../storage/catalog/training/models.ts"
 import { usageOf } from "../storage/team-usage.ts"
 import { removeModelRecords } from "../scheduler/training-records.ts"
 import {
@@ -21,11 +21,11 @@ import {
 } from "../wire/training/model.ts"
 import { toPage } from "../wire/training/page.ts"
 import type { TrainingDependencies } from "./dependencies.ts"
-import { noSuchModel, requireRightIn } from "./model-access.ts"
+import { noSuchModel } from "./model-access.ts"
 import { makeModel, toWireModel } from "./models.ts"
 
 export function modelRoutes(dependencies: TrainingDependencies): Route[] {
-  const { database, baseModels, wakeScheduler, dataDir, afterUse } = dependencies
+  const { database, baseModels, wakeScheduler, dataDir, afterUse, exports } = dependencies
   return [
     route({
       method: "GET",
@@ -61,7 +61,7 @@ export function modelRoutes(dependencies: TrainingDependencies): Route[] {
     route({
       method: "POST",
       path: "/v1/preview/models",
-      access: { right: "write", of: "team body.entity" },
+      access: { right: "write", of: "team body.entity", train: true },
       dialect: "detail",
       summary: "Make a trainable model, with its checkpoint 0",
       tag: "Models",
@@ -83,7 +83,7 @@ export function modelRoutes(dependencies: TrainingDependencies): Route[] {
         const deleted = await audited(database, principal, async (transaction, record) => {
           const gone = await deleteModel(transaction, teamIds(principal), params.model_id)
           if (gone === null) throw noSuchModel(params.model_id)
-          requireRightIn(principal, gone)
+          requireRightIn(principal, gone.projectId, gone)
           const { id, entity, project, name, checkpoints } = gone
           if (gone.isNew) {
             await record({
@@ -97,6 +97,7 @@ export function modelRoutes(dependencies: TrainingDependencies): Route[] {
         })
         if (deleted.isNew) usageOf(database)?.ofProject(deleted.projectId, -deleted.bytes)
         wakeScheduler()
+        await exports.remove(deleted.id, null)
         const folder = path.join(dataDir, "checkpoints", deleted.id)
         await afterUse(deleted.id, null, () => rm(folder, { recursive: true, force: true }))
         await removeModelRecords(dataDir, deleted.id)

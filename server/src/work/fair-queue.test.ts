@@ -1,6 +1,6 @@
 /** The invariants of `fair-queue.ts`, by their numbers: on random histories against a simple model, and one by one. */
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises"
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import { seededRandom } from "../../test/support/seeded-random.ts"
 import { HeddleError } from "../errors.ts"
 import { FairQueue, type FairQueueOptions, type LeaveQueue } from "./fair-queue.ts"
@@ -25,7 +25,7 @@ interface Piece {
   kind: WorkKind
 }
 
-/** What the queue should do, written down as plainly as can be: it looks at everything again after each event. */
+/** A plain model of the queue, which checks everything again after each event. */
 class Model {
   readonly #waiting: Piece[] = []
   readonly running: Piece[] = []
@@ -42,7 +42,7 @@ class Model {
     return this.#waiting
   }
 
-  /** What starts now, in order; or the code of the refusal. */
+  /** Work that starts now, in order, or the code of the refusal. */
   arrive(piece: Piece): Piece[] | string {
     if (this.#mayStart(piece)) {
       this.running.push(piece)
@@ -182,18 +182,28 @@ const { signal: stays } = new AbortController()
 const ann: WorkScope = { teamId: "red", userId: "ann", signal: stays }
 const eve: WorkScope = { teamId: "green", userId: "eve", signal: stays }
 
-/** Work that ends when it is told, and the order in which pieces of it began. */
+/** Work that ends when it is told, or with its test, and the order in which pieces of it began. */
 function pieces(queue: FairQueue) {
   const began: string[] = []
   const ends = new Map<string, () => void>()
+  const all: Promise<void>[] = []
+  let isOver = false
   const start = (name: string, scope: WorkScope | null, kind: WorkKind): Promise<void> => {
     const work = () =>
       queue.run(kind, async () => {
         began.push(name)
-        await new Promise<void>((resolve) => ends.set(name, resolve))
+        if (!isOver) await new Promise<void>((resolve) => ends.set(name, resolve))
       })
-    return scope === null ? outsideOfRequests(work) : inScope(scope, work)
+    const piece = scope === null ? outsideOfRequests(work) : inScope(scope, work)
+    all.push(piece)
+    return piece
   }
+  // Work that still waited would be refused during a test of another file.
+  onTestFinished(async () => {
+    isOver = true
+    for (const end of ends.values()) end()
+    await Promise.allSettled(all)
+  })
   return { began, start, end: (name: string) => ends.get(name)?.() }
 }
 

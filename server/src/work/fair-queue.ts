@@ -19,7 +19,7 @@ import { background, currentScope, currentTenant } from "./work-scope.ts"
 export interface FairQueueOptions {
   /** As metrics name it. */
   name: string
-  /** What runs in it, in the plural, as a refusal names it. */
+  /** Plural name of its work, for refusals. */
   work: string
   slots: number
   /** Slots that the heavy work of one user may have. Background work, which serves everybody, may have all. */
@@ -68,7 +68,7 @@ export class FairQueue {
   readonly #options: FairQueueOptions
   readonly #turns = new Turns<Waiter>()
   readonly #running: Record<WorkKind, number> = { lookup: 0, heavy: 0 }
-  /** Of users who have something running or waiting. */
+  /** Counts of the users who have work running or waiting. */
   readonly #users = new Map<string, UserCounts>()
   readonly #cancelled = { waiting: 0, running: 0 }
   readonly #refused: Record<RefusalReason, number> = { user: 0, total: 0, late: 0 }

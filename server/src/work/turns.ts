@@ -17,7 +17,7 @@ interface Aged<W> {
   age: number
 }
 
-/** What one user has waiting in one team, each kind by age: what is allowed to start depends on the kind only. */
+/** Waiting work of one user in one team, each kind by age: what may start depends on the kind only. */
 type UsersWork<W> = Record<WorkKind, Aged<W>[]>
 
 export class Turns<W extends WaitingWork> {
@@ -62,7 +62,7 @@ export class Turns<W extends WaitingWork> {
     return null
   }
 
-  /** Behind the others, the user in its team and the team among all. */
+  /** Moves the user to the end of its team's turns, and the team to the end of all. */
   #turn(work: W, waiting: UsersWork<W>): void {
     const users = this.#teams.get(work.teamId)
     if (users === undefined) return

@@ -16,7 +16,7 @@ type Tenant = Readonly<Pick<WorkScope, "userId" | "teamId">>
 
 const scopes = new AsyncLocalStorage<WorkScope | undefined>()
 
-/** Of work that serves everybody. Ids of users are UUIDs or addresses. */
+/** Owner of work that serves everybody. Ids of users are UUIDs or addresses. */
 export const background: Tenant = { userId: "background", teamId: "background" }
 
 /** undefined: background work, which serves everybody. */

@@ -1,11 +1,11 @@
-/** What was sampled as a message of Anthropic's form: whole, or as the events of a stream (art-0.5.23 7). */
+/** Formats a sampled answer as Anthropic's message, whole or as the events of a stream (art-0.5.23 7). */
 import { parseExact } from "../../json/exact-json.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
 import type { ChatEvent } from "../../gateway/gateway.ts"
 import type { ChatChoice, EngineChatResult } from "../../wire/engine/chat.ts"
 import type { Message, MessageBlock, MessageEvent } from "../../wire/inference/messages.ts"
-import { type AnswerPart, type PartEvent, partsOf, PartStream } from "../answer-parts.ts"
-import { flatTokens } from "../sampled-tokens.ts"
+import { type AnswerPart, type PartEvent, partsOf, PartStream } from "../chat/answer-parts.ts"
+import { flatTokens } from "../chat/logprobs.ts"
 
 export interface MessageFrame {
   id: string

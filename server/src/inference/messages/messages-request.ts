@@ -32,7 +32,7 @@ export function toMessagesCall(body: MessagesRequest): SamplingCall {
   })
 }
 
-/** What the answer would be sampled after. @throws {HeddleError} as {@link toMessagesCall}. */
+/** The prompt that the answer would be sampled after. @throws {HeddleError} as {@link toMessagesCall}. */
 export function toPromptCall(body: CountTokensRequest): SamplingCall {
   return toProtocolCall(promptForm(body))
 }

@@ -1,7 +1,7 @@
 /** `POST /v1/messages` and `/v1/messages/count_tokens`, for base models and every step of trained ones (art-0.5.23 7). */
 import { teamIds } from "../../access/can.ts"
 import type { Gateway } from "../../gateway/gateway.ts"
-import { anthropicErrorBody } from "../../http/error-dialects.ts"
+import { anthropicErrorBody } from "../../http/answers/error-dialects.ts"
 import { type Route, route } from "../../http/route.ts"
 import {
   countTokensAnswer,
@@ -12,9 +12,9 @@ import {
 } from "../../wire/inference/messages.ts"
 import { admit, answerId } from "../completion-request.ts"
 import type { InferenceDependencies } from "../dependencies.ts"
-import { event, sendEvents, type StreamForm, typedEvent } from "../event-stream.ts"
+import { event, sendEvents, type StreamForm, typedEvent } from "../../http/answers/event-stream.ts"
 import { withExactFields } from "../exact-fields.ts"
-import { type AdmittedChat, sampleChat, sampleStream } from "../sampled-chat.ts"
+import { type AdmittedChat, sampleChat, sampleStream } from "../chat/sampled-chat.ts"
 import { type MessageFrame, MessageEvents, toMessage } from "./message-answer.ts"
 import { exactMessagesFields, toMessagesCall, toPromptCall } from "./messages-request.ts"
 
@@ -28,7 +28,7 @@ export function messagesRoutes({ gateway, limits }: InferenceDependencies): Rout
     route({
       method: "POST",
       path: "/v1/messages",
-      access: { right: "write", of: "model body.model" },
+      access: { right: "write", of: "model body.model", train: true },
       dialect: "anthropic",
       summary: "Ask a base model or a checkpoint, in Anthropic's form",
       tag: "Chat",
@@ -41,7 +41,7 @@ export function messagesRoutes({ gateway, limits }: InferenceDependencies): Rout
         const call = toMessagesCall(withExactFields(body, context.exactBody, [...exactMessagesFields, "seed"]))
         const size = { prompts: 1, choices: 1, maxTokens: call.sampling.max_tokens }
         const admitted = await admit(gateway, context, size)
-        const chat: AdmittedChat = { id: answerId("msg"), admitted, call }
+        const chat: AdmittedChat = { id: answerId("msg"), protocol: "messages", admitted, call }
         const frame = frameOf(chat.id, body)
         try {
           if (body.stream !== true) return toMessage(frame, await sampleChat(gateway, chat, signal))

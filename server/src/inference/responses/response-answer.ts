@@ -1,12 +1,11 @@
-/** What was sampled as a response of OpenAI's form: whole, or as the events of a stream (art-0.5.23 6). */
+/** Formats a sampled answer as OpenAI's response, whole or as the events of a stream (art-0.5.23 6). */
 import type { ChatEvent } from "../../gateway/gateway.ts"
 import type { HeddleError } from "../../errors.ts"
 import type { ChatChoice, EngineChatResult, TokenLogprob } from "../../wire/engine/chat.ts"
 import type { ResponseAnswer, ResponseEvent, ResponseItem, ResponsesRequest } from "../../wire/inference/responses.ts"
-import { type AnswerPart, type PartEvent, partsOf, PartStream } from "../answer-parts.ts"
+import { type AnswerPart, type PartEvent, partsOf, PartStream } from "../chat/answer-parts.ts"
 import { answerId, unixSeconds } from "../completion-request.ts"
-import { rawLogprob, tokenText } from "../logprobs.ts"
-import { countReasoningTokens } from "../reasoning-tokens.ts"
+import { countReasoningTokens, rawLogprob, tokenText } from "../chat/logprobs.ts"
 
 export interface ResponseFrame {
   id: string
@@ -31,7 +30,7 @@ export function unfinished(frame: ResponseFrame, status: "in_progress" | "cancel
 export class ResponseEvents {
   readonly #frame: ResponseFrame
   readonly #parts: PartStream
-  /** Of the items, by their place. */
+  /** Ids of the items, by position. */
   readonly #ids: string[] = []
   #sequence = 0
 
@@ -46,7 +45,7 @@ export class ResponseEvents {
     return types.map((type) => this.#ofResponse(type, unfinished(this.#frame, "in_progress")))
   }
 
-  /** What is still open is closed; a turn of nothing but its end is an empty message. */
+  /** Closes open items. A turn that has only an end is an empty message. */
   end(result: EngineChatResult): { events: ResponseEvent[]; answer: ResponseAnswer } {
     const isCut = onlyChoice(result).finish_reason === "length"
     const begun = this.#parts.parts.length === 0 ? this.#parts.begin("text") : []
@@ -128,7 +127,7 @@ function borders(event: "open" | "close", part: AnswerPart, closed: Status, plac
   ]
 }
 
-/** What comes in deltas is not there yet. */
+/** The content is left out, because it arrives in deltas. */
 function withoutContent(item: ResponseItem): ResponseItem {
   return item.type === "function_call" ? { ...item, arguments: "" } : { ...item, content: [] }
 }
@@ -187,7 +186,7 @@ function wantsLogprobs({ include, top_logprobs }: ResponsesRequest): boolean {
   return include?.includes("message.output_text.logprobs") === true || (top_logprobs ?? 0) > 0
 }
 
-/** Of every sampled token, as in a chat, at the first text. */
+/** Attaches the logprobs of every sampled token to the first text, as a chat does. */
 function withLogprobs(items: ResponseItem[], tokens: readonly TokenLogprob[]): ResponseItem[] {
   const first = items.find((item) => item.type === "message")
   const logprobs = tokens.map((token) => ({ ...logprobOf(token), top_logprobs: token.top.map(logprobOf) }))

@@ -76,7 +76,7 @@ function textOf(content: NonNullable<ResponseInputItem["content"]>, where: strin
 
 type AssistantTurn = ChatMessage & { content: string; tool_calls?: object[] }
 
-/** What the model wrote in one turn comes as several items: its reasoning, its text and its calls. */
+/** Collects the items of one model turn: its reasoning, its text and its calls. */
 class Turns {
   readonly messages: ChatMessage[] = []
   /** The turn of the assistant that further items may belong to. */

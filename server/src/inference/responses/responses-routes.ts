@@ -1,10 +1,10 @@
 /** `POST /v1/responses`, for base models and every step of trained ones, and the answers that it stores (art-0.5.23 6). */
-import { teamIds } from "../../access/can.ts"
+import { requireRightIn, teamIds } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
 import type { Gateway } from "../../gateway/gateway.ts"
 import { type Route, route } from "../../http/route.ts"
 import { parseExact } from "../../json/exact-json.ts"
-import { findResponsePlace } from "../../storage/catalog/stored-responses.ts"
+import { findResponsePlace } from "../../storage/catalog/inference/stored-responses.ts"
 import {
   deletedResponse,
   inputItemList,
@@ -18,15 +18,15 @@ import {
 } from "../../wire/inference/responses.ts"
 import { admit, answerId, unixSeconds } from "../completion-request.ts"
 import type { InferenceDependencies } from "../dependencies.ts"
-import { sendEvents, typedEvent } from "../event-stream.ts"
+import { sendEvents, typedEvent } from "../../http/answers/event-stream.ts"
 import { withExactFields } from "../exact-fields.ts"
-import { type AdmittedChat, sampleChat, sampleStream } from "../sampled-chat.ts"
+import { type AdmittedChat, sampleChat, sampleStream } from "../chat/sampled-chat.ts"
 import { refused } from "../unsupported.ts"
 import { cancelled, OpenResponses } from "./open-responses.ts"
 import { isStored, ResponseEvents, type ResponseFrame, toResponse, unfinished } from "./response-answer.ts"
 import { toItems } from "./response-items.ts"
 import { exactResponsesFields, toResponsesCall } from "./responses-request.ts"
-import { requireRightAt, StoredResponses } from "./stored-responses.ts"
+import { StoredResponses } from "./stored-responses.ts"
 
 export function responsesRoutes(dependencies: InferenceDependencies): Route[] {
   const stored = new StoredResponses(dependencies.database, dependencies.limits)
@@ -38,7 +38,7 @@ function createRoute({ gateway, limits }: InferenceDependencies, stored: StoredR
   return route({
     method: "POST",
     path: "/v1/responses",
-    access: { right: "write", of: "model body.model" },
+    access: { right: "write", of: "model body.model", train: true },
     dialect: "openai",
     summary: "Ask a base model or a checkpoint, in the form of OpenAI's Responses",
     tag: "Chat",
@@ -57,7 +57,7 @@ function createRoute({ gateway, limits }: InferenceDependencies, stored: StoredR
       const admitted = await admit(gateway, context, size)
       const id = answerId("resp")
       const frame = { id, created: unixSeconds(), request: body, parallel: body.parallel_tool_calls ?? true }
-      const chat = { id, admitted, call }
+      const chat = { id, protocol: "responses", admitted, call } as const
       const making = { ...open.begin(admitted.projectId, frame, signal), chat, frame }
       const keep = async (answer: ResponseAnswer) => {
         if (isStored(body)) await stored.store(admitted.projectId, [...earlier, ...own], answer)
@@ -118,7 +118,7 @@ function cancelRoute({ database }: InferenceDependencies, stored: StoredResponse
   return route({
     method: "POST",
     path: "/v1/responses/:response_id/cancel",
-    access: { right: "write", of: "response path.response_id" },
+    access: { right: "write", of: "response path.response_id", train: true },
     dialect: "openai",
     summary: "End a response that is being made",
     tag: "Chat",
@@ -128,7 +128,7 @@ function cancelRoute({ database }: InferenceDependencies, stored: StoredResponse
       const making = open.find(id)
       const place = making && (await findResponsePlace(database, making.projectId, teamIds(principal)))
       if (making !== null && place !== null) {
-        requireRightAt(principal, place)
+        requireRightIn(principal, place.project_id, place)
         open.cancel(id)
         return unfinished(making.frame, "cancelled")
       }

@@ -1,5 +1,5 @@
 /** Answers that requests may go on from (`previous_response_id`): kept with their project, so many and so long as the limits say. */
-import { requireRight, teamIds } from "../../access/can.ts"
+import { requireRightIn, teamIds } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { parseExact } from "../../json/exact-json.ts"
@@ -9,10 +9,9 @@ import {
   deleteStoredResponse,
   findStoredResponse,
   insertStoredResponse,
-  type ResponsePlace,
   removeOldestResponses,
   type StoredResponse,
-} from "../../storage/catalog/stored-responses.ts"
+} from "../../storage/catalog/inference/stored-responses.ts"
 import type { ResponseAnswer, ResponseInputItem } from "../../wire/inference/responses.ts"
 
 type ResponseLimits = Pick<Limits, "stored_responses_per_project" | "stored_response_days">
@@ -51,7 +50,7 @@ export class StoredResponses {
   async read(principal: Principal, id: string): Promise<StoredResponse> {
     const found = await findStoredResponse(this.#database, teamIds(principal), id)
     if (found === null) throw this.noSuch(id)
-    requireRightAt(principal, found)
+    requireRightIn(principal, found.project_id, found)
     return found
   }
 
@@ -76,10 +75,4 @@ export class StoredResponses {
       "unless they were made with store: false or deleted; send its items as input instead"
     return new HeddleError("not_found", message, { param })
   }
-}
-
-/** @throws {HeddleError} `forbidden`. */
-export function requireRightAt(principal: Principal, place: ResponsePlace): void {
-  const { project_id: id, entity_id: entityId, entity, project } = place
-  requireRight(principal, principal.right, { id, entityId, name: `${entity}/${project}` })
 }

@@ -1,15 +1,14 @@
 /** From what a mutation names to what it may change. Another team's is not told from what is not there. */
-import { type Membership, ownTeam, requireRight } from "../../access/can.ts"
+import { type Membership, ownTeam, requireRightIn } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
 import {
   type ArtifactRecord,
   type CollectionRecord,
   findArtifact,
   findCollectionById,
-} from "../../storage/catalog/artifacts.ts"
-import { findProject } from "../../storage/catalog/projects.ts"
+} from "../../storage/catalog/artifacts/artifacts.ts"
+import { findProject } from "../../storage/catalog/accounts/projects.ts"
 import { workForTeam } from "../../work/work-scope.ts"
-import { requireRightIn } from "../runs/run-access.ts"
 import type { RunContext } from "../runs/run-context.ts"
 import { localId } from "../runs/run-ids.ts"
 import { ownEntities } from "./artifact-node.ts"
@@ -22,7 +21,7 @@ export async function requireArtifact(context: RunContext, id: string): Promise<
     throw new HeddleError("not_found", `no artifact of the id "${id}": it was deleted, or you are not in its team`)
   }
   workForTeam(artifact.entity_id)
-  requireRightIn(context.principal, artifact)
+  requireRightIn(context.principal, artifact.project_id, artifact)
   return artifact
 }
 
@@ -62,12 +61,7 @@ export async function requireProject(
   const entity = requireEntity(context, entityName)
   const projectId = projectName ? await findProject(context.database, entity.id, projectName) : null
   if (projectId === null) throw new HeddleError("not_found", `no project "${projectName}" in "${entity.name}"`)
-  const { principal } = context
-  requireRight(principal, principal.right, {
-    id: projectId,
-    entityId: entity.id,
-    name: `${entity.name}/${projectName}`,
-  })
+  requireRightIn(context.principal, projectId, { entity: entity.name, project: projectName ?? "" })
   return { entity, projectId }
 }
 
@@ -79,7 +73,7 @@ export async function requireCollection(context: RunContext, id: string | null |
     throw new HeddleError("not_found", `no collection of the id "${id}": it was deleted, or you are not in its team`)
   }
   workForTeam(found.entity_id)
-  requireRightIn(context.principal, found)
+  requireRightIn(context.principal, found.project_id, found)
   return found
 }
 

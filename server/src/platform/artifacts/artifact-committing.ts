@@ -2,17 +2,17 @@
 import { createReadStream } from "node:fs"
 import { buffer } from "node:stream/consumers"
 import { HeddleError } from "../../errors.ts"
-import { deleteArtifacts } from "../../storage/catalog/artifact-changes.ts"
-import { commitArtifact } from "../../storage/catalog/artifact-commit.ts"
+import { deleteArtifacts } from "../../storage/catalog/artifacts/artifact-changes.ts"
+import { commitArtifact } from "../../storage/catalog/artifacts/artifact-commit.ts"
 import {
   type ArtifactContent,
   type Birth,
   contentsOfBirths,
   findContent,
-} from "../../storage/catalog/artifact-contents.ts"
-import { type ManifestRecord, manifestsOf } from "../../storage/catalog/artifact-manifests.ts"
-import { aliasesOf, type ArtifactRecord, findArtifact } from "../../storage/catalog/artifacts.ts"
-import { findModelByName } from "../../storage/catalog/models.ts"
+} from "../../storage/catalog/artifacts/artifact-contents.ts"
+import { type ManifestRecord, manifestsOf } from "../../storage/catalog/artifacts/artifact-manifests.ts"
+import { aliasesOf, type ArtifactRecord, findArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
+import { findModelByName } from "../../storage/catalog/training/models.ts"
 import { adoptVersion, checkAdoptable, listCheckpoints } from "../../storage/lora-artifacts.ts"
 import { usageOf } from "../../storage/team-usage.ts"
 import { asksNothing } from "../../threads/thread-task.ts"
@@ -22,10 +22,13 @@ import { requireArtifact, teamOf } from "./artifact-access.ts"
 import { ownEntities } from "./artifact-node.ts"
 import { manifestTask } from "./manifest-task.ts"
 
-/** What a handler of a reference wrote beside one entry. */
+/** The most bytes that the handler of a reference may add to one entry. */
 const mostExtraBytes = 64 * 1024
 
-/** Again: the same answer. @throws {HeddleError} when what was sent is not what was announced; then nothing is committed. */
+/**
+ * Commits the artifact. One that is committed already is returned as it is stored, so a client may commit again.
+ * @throws {HeddleError} when what was sent is not what was announced; then nothing is committed.
+ */
 export async function commitPending(context: RunContext, id: string): Promise<ArtifactRecord> {
   const artifact = await requireArtifact(context, id)
   if (artifact.state === "committed") return artifact
@@ -48,7 +51,7 @@ export async function commitPending(context: RunContext, id: string): Promise<Ar
   }
 }
 
-/** A version of an artifact that has a model's name is a checkpoint of it, or it is not committed at all. */
+/** Makes the version a checkpoint if its artifact has a model's name. One that cannot become it is deleted. */
 async function adopted(context: RunContext, artifact: ArtifactRecord): Promise<ArtifactRecord> {
   const { database } = context
   try {
@@ -60,7 +63,10 @@ async function adopted(context: RunContext, artifact: ArtifactRecord): Promise<A
   return artifact
 }
 
-/** Before the version takes names away from others. Adapters have few files, so their entries are read here. */
+/**
+ * Refuses a version that its model could not adopt, before the commit takes aliases away from other versions.
+ * Reads the entries on this thread: adapters have few files.
+ */
 async function checkModel(context: RunContext, artifact: ArtifactRecord, entries: readonly string[]): Promise<void> {
   if (artifact.type !== "lora") return
   const { database } = context
@@ -80,7 +86,7 @@ async function checkModel(context: RunContext, artifact: ArtifactRecord, entries
   await checkAdoptable(context, { id, aliases }, { modelId: model.id, find })
 }
 
-/** Makes a `lora` version that has the name of a model, and is no checkpoint yet, one. */
+/** Makes a `lora` version a checkpoint of the model that has its artifact's name, unless it is a checkpoint already. */
 export async function adoptIfModel(context: RunContext, artifact: ArtifactRecord): Promise<void> {
   if (artifact.type !== "lora" || artifact.checkpoint_id !== null) return
   const { database } = context
@@ -93,7 +99,7 @@ export async function adoptIfModel(context: RunContext, artifact: ArtifactRecord
   await adoptVersion(context, { id, project_id, aliases }, model.id)
 }
 
-/** Those that are still there, which stay until they are released. */
+/** Holds the contents whose blobs are still stored, and returns them; the caller must release each. */
 async function holdAll({ blobs }: RunContext, contents: readonly ArtifactContent[]): Promise<ArtifactContent[]> {
   const held: ArtifactContent[] = []
   for (const content of contents) if (await blobs.hold(content.sha256)) held.push(content)

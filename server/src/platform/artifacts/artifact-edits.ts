@@ -10,8 +10,8 @@ import {
   unlinkArtifact,
   updateArtifact,
   updateCollection,
-} from "../../storage/catalog/artifact-changes.ts"
-import { linkRun } from "../../storage/catalog/artifact-create.ts"
+} from "../../storage/catalog/artifacts/artifact-changes.ts"
+import { linkRun } from "../../storage/catalog/artifacts/artifact-create.ts"
 import {
   aliasesOf,
   type ArtifactRecord,
@@ -20,8 +20,8 @@ import {
   findCollection,
   findCollectionById,
   membershipsOf,
-} from "../../storage/catalog/artifacts.ts"
-import { findModelByName } from "../../storage/catalog/models.ts"
+} from "../../storage/catalog/artifacts/artifacts.ts"
+import { findModelByName } from "../../storage/catalog/training/models.ts"
 import {
   aliasesInput,
   collectionInput,

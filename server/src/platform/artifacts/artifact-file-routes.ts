@@ -5,12 +5,12 @@ import { Readable } from "node:stream"
 import { type Holder, ownTeam } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
 import { type Route, route } from "../../http/route.ts"
-import { isLiveKey } from "../../storage/catalog/api-keys.ts"
-import { addContent, hasFile } from "../../storage/catalog/artifact-contents.ts"
-import { findStoredFile, type StoredFile } from "../../storage/catalog/artifact-entries.ts"
-import { findManifest, storeManifest } from "../../storage/catalog/artifact-manifests.ts"
-import { findUpload, partsOf, storePart } from "../../storage/catalog/artifact-uploads.ts"
-import { type ArtifactRecord, findAnyArtifact, findArtifact } from "../../storage/catalog/artifacts.ts"
+import { isLiveKey } from "../../storage/catalog/accounts/api-keys.ts"
+import { addContent, hasFile } from "../../storage/catalog/artifacts/artifact-contents.ts"
+import { findStoredFile, type StoredFile } from "../../storage/catalog/artifacts/artifact-entries.ts"
+import { findManifest, storeManifest } from "../../storage/catalog/artifacts/artifact-manifests.ts"
+import { findUpload, partsOf, storePart } from "../../storage/catalog/artifacts/artifact-uploads.ts"
+import { type ArtifactRecord, findAnyArtifact, findArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
 import {
   artifactContent,
   artifactFileParams,

@@ -1,6 +1,6 @@
 /** Files of a version with the addresses at which they are fetched: platform-wandb 9.4. */
-import { type EntryRecord, listEntries } from "../../storage/catalog/artifact-entries.ts"
-import type { ArtifactRecord } from "../../storage/catalog/artifacts.ts"
+import { type EntryRecord, listEntries } from "../../storage/catalog/artifacts/artifact-entries.ts"
+import type { ArtifactRecord } from "../../storage/catalog/artifacts/artifacts.ts"
 import type { RunContext } from "../runs/run-context.ts"
 import { globalId } from "../runs/run-ids.ts"
 import { type PageArguments, pageInfo } from "./artifact-pages.ts"
@@ -52,7 +52,7 @@ function describeFile(context: RunContext, artifact: ArtifactRecord, { path, dig
   }
 }
 
-/** Where the client asks for a file with its key. */
+/** Path at which a client requests a file with its key. */
 export function storagePath({ id, entity }: Pick<ArtifactRecord, "id" | "entity">, digest: string): string {
   const hex = Buffer.from(digest, "base64").toString("hex")
   const names = ["default", entity, globalId("Artifact", id), hex].map(encodeURIComponent)

@@ -1,18 +1,18 @@
 /** Mutations by which a client logs an artifact, in the order in which it sends them: platform-wandb 9.2. */
 import { ensureProjectWithoutRoom } from "../../access/project-access.ts"
 import { HeddleError } from "../../errors.ts"
-import { claimFiles } from "../../storage/catalog/artifact-contents.ts"
-import { createArtifact, type TimeToLive } from "../../storage/catalog/artifact-create.ts"
+import { claimFiles } from "../../storage/catalog/artifacts/artifact-contents.ts"
+import { createArtifact, type TimeToLive } from "../../storage/catalog/artifacts/artifact-create.ts"
 import {
   ensureManifest,
   findManifest,
   type ManifestRecord,
   updateManifest,
-} from "../../storage/catalog/artifact-manifests.ts"
-import { ensureUpload, findUpload, partsOf, removeUpload } from "../../storage/catalog/artifact-uploads.ts"
-import type { ArtifactRecord } from "../../storage/catalog/artifacts.ts"
-import { findProject } from "../../storage/catalog/projects.ts"
-import { findRun } from "../../storage/catalog/runs.ts"
+} from "../../storage/catalog/artifacts/artifact-manifests.ts"
+import { ensureUpload, findUpload, partsOf, removeUpload } from "../../storage/catalog/artifacts/artifact-uploads.ts"
+import type { ArtifactRecord } from "../../storage/catalog/artifacts/artifacts.ts"
+import { findProject } from "../../storage/catalog/accounts/projects.ts"
+import { findRun } from "../../storage/catalog/runs/runs.ts"
 import { isStorable } from "../../storage/catalog/storable-text.ts"
 import { listCheckpoints } from "../../storage/lora-artifacts.ts"
 import { usageOf } from "../../storage/team-usage.ts"
@@ -40,7 +40,7 @@ interface Given {
   input?: unknown
 }
 
-/** Where a client puts what it names no project for. */
+/** Project of artifacts whose client names none. */
 const defaultProject = "uncategorized"
 
 export function artifactLogMutations(context: RunContext) {
@@ -119,7 +119,7 @@ async function create(context: RunContext, input: unknown): Promise<ArtifactReco
     distributedId: given.distributedID || null,
     deduplicates: given.enableDigestDeduplication === true,
   })
-  // Of a version that is there already no commit follows.
+  // A version that already exists gets no commit of its own.
   if (artifact.state === "committed") await adoptIfModel(context, artifact)
   return artifact
 }
@@ -143,7 +143,7 @@ function noSuchManifest(id: string): HeddleError {
   )
 }
 
-/** Of an artifact that is not committed and that the caller may change. */
+/** Finds the manifest of an uncommitted artifact that the caller may change. */
 async function requireManifest(context: RunContext, id: string): Promise<ManifestRecord> {
   const local = localId("ArtifactManifest", id)
   const manifest = local === null ? null : await findManifest(context.database, local)

@@ -1,6 +1,6 @@
 /** The manifest of a committed version, as the client reads it: platform-wandb 9.2. */
-import { type EntryRecord, listEntries } from "../../storage/catalog/artifact-entries.ts"
-import type { ArtifactRecord } from "../../storage/catalog/artifacts.ts"
+import { type EntryRecord, listEntries } from "../../storage/catalog/artifacts/artifact-entries.ts"
+import type { ArtifactRecord } from "../../storage/catalog/artifacts/artifacts.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { globalId } from "../runs/run-ids.ts"
 

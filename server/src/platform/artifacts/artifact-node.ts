@@ -1,6 +1,6 @@
 /** Versions, their places in collections, and collections, as GraphQL shows them: platform-wandb 3.2, 4. */
 import { teamIds } from "../../access/can.ts"
-import { makerOf, type RunName, usersOf } from "../../storage/catalog/artifact-lineage.ts"
+import { makerOf, type RunName, usersOf } from "../../storage/catalog/artifacts/artifact-lineage.ts"
 import {
   type AliasRecord,
   aliasesOf,
@@ -15,7 +15,7 @@ import {
   listVersions,
   type MembershipRecord,
   membershipsOf,
-} from "../../storage/catalog/artifacts.ts"
+} from "../../storage/catalog/artifacts/artifacts.ts"
 import { HeddleError } from "../../errors.ts"
 import { isMap, tryParse } from "../../json/parsed-json.ts"
 import type { RunContext } from "../runs/run-context.ts"
@@ -29,7 +29,7 @@ export function ownEntities({ principal }: Pick<RunContext, "principal">): strin
   return teamIds(principal)
 }
 
-/** What the client reads as "none set". */
+/** The value that the client reads as "none set". */
 const noTimeToLive = -2
 
 /** `aliases`: of all that are described together, read once when the first is asked for. */

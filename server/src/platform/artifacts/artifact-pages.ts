@@ -32,7 +32,7 @@ export function pageInfo(hasNextPage: boolean, endCursor: string | null): PageIn
   return { __typename: "PageInfo", hasNextPage, endCursor }
 }
 
-/** Of lists that are short enough to come whole. */
+/** Wraps a list that is short enough to return in one page. */
 export function wholeConnection<T>(nodes: readonly T[]) {
   return { totalCount: nodes.length, edges: nodes.map((node) => ({ node })), pageInfo: pageInfo(false, null) }
 }

@@ -8,7 +8,7 @@ import {
   findNamedArtifact,
   listCollections,
   listTypes,
-} from "../../storage/catalog/artifacts.ts"
+} from "../../storage/catalog/artifacts/artifacts.ts"
 import { isStorable } from "../../storage/catalog/storable-text.ts"
 import { listCheckpoints } from "../../storage/lora-artifacts.ts"
 import type { RunContext } from "../runs/run-context.ts"

@@ -1,6 +1,6 @@
-/** What a run made and used, among the fields of a run. */
-import { artifactsOfRun, countArtifactsOfRun } from "../../storage/catalog/artifact-lineage.ts"
-import { artifactsOf } from "../../storage/catalog/artifacts.ts"
+/** Artifacts that a run made and used, as fields of the run. */
+import { artifactsOfRun, countArtifactsOfRun } from "../../storage/catalog/artifacts/artifact-lineage.ts"
+import { artifactsOf } from "../../storage/catalog/artifacts/artifacts.ts"
 import type { RunContext } from "../runs/run-context.ts"
 import { globalId } from "../runs/run-ids.ts"
 import { describeArtifacts, ownEntities } from "./artifact-node.ts"

@@ -1,10 +1,11 @@
 /** `file_stream`, by which a run sends what it logs: platform-wandb 6. */
 import type { FastifyRequest } from "fastify"
 import { type Route, route } from "../../http/route.ts"
-import { keepShift, type RunFields, type RunRecord, updateRun } from "../../storage/catalog/runs.ts"
+import { keepShift, type RunFields, type RunRecord, updateRun } from "../../storage/catalog/runs/runs.ts"
 import { usageOf } from "../../storage/team-usage.ts"
 import { insertHistory } from "../../storage/traces/runs/run-history.ts"
 import { insertRunLines } from "../../storage/traces/runs/run-lines.ts"
+import { jobSegments } from "../../storage/traces/runs/run-tables.ts"
 import { asksNothing } from "../../threads/thread-task.ts"
 import { fileStreamAnswer, fileStreamBody, fileStreamParams } from "../../wire/platform/run.ts"
 import { requireRun } from "./run-access.ts"
@@ -87,5 +88,6 @@ async function store(
 function segmentOf({ headers }: FastifyRequest): string {
   const isShared = headers["x-wandb-use-async-filestream"] === "true"
   const client = headers["x-wandb-async-client-id"]
-  return isShared && typeof client === "string" ? client : ""
+  if (!isShared || typeof client !== "string") return ""
+  return client.startsWith(jobSegments) ? `client:${client}` : client
 }

@@ -38,7 +38,7 @@ function typeOf(value: unknown): string {
   return typeof value["_type"] === "string" ? value["_type"] : "map"
 }
 
-/** What a row has in a column; undefined: it has none. A member whose own name has dots comes first. */
+/** A row's value in a column, or undefined. A member whose own name has dots comes first. */
 export function columnOf(row: Readonly<Record<string, unknown>>, name: string): unknown {
   if (Object.hasOwn(row, name)) return row[name]
   for (let dot = name.indexOf("."); dot !== -1; dot = name.indexOf(".", dot + 1)) {

@@ -96,8 +96,8 @@ export async function historyKeysField(traces: TraceStore, run: RunKey): Promise
   const rows = new Map<number, Record<string, unknown>>()
   // Nearly every key is in the last row; those that are older than this have no last value here.
   for (const step of lastSteps.toSorted((one, two) => two - one).slice(0, 20)) {
-    const [last] = await readHistory(traces, run, { from: step, to: step + 1, keys: [] }, 1)
-    if (last !== undefined) rows.set(step, readRow(rowText(last)))
+    const all = await readHistory(traces, run, { from: step, to: step + 1, keys: [] }, 1)
+    rows.set(step, Object.assign({}, ...all.map((row) => readRow(rowText(row)))) as Record<string, unknown>)
   }
   const keys = new Map<string, { typeCounts: object[]; monotonic: boolean; previousValue: unknown; lastStep: number }>()
   for (const { key, type, count, lastStep: step } of found) {

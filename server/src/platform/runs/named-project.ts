@@ -1,4 +1,4 @@
-import { internalProjectId } from "../../storage/catalog/projects.ts"
+import { internalProjectId } from "../../storage/catalog/accounts/projects.ts"
 import type { RunContext } from "./run-context.ts"
 
 /** As what lies in a project names it. */

@@ -1,10 +1,10 @@
 /** From the names of a request to the run it may touch. Another team's is not told from one that is not there. */
-import { type Membership, ownTeam, requireRight } from "../../access/can.ts"
+import { type Membership, ownTeam, requireRightIn } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
-import { findProject } from "../../storage/catalog/projects.ts"
-import { findRun, type RunRecord } from "../../storage/catalog/runs.ts"
+import { findProject } from "../../storage/catalog/accounts/projects.ts"
+import { findRun, type RunRecord } from "../../storage/catalog/runs/runs.ts"
 import { isStorable } from "../../storage/catalog/storable-text.ts"
 import { workForTeam } from "../../work/work-scope.ts"
 
@@ -31,7 +31,7 @@ export async function requireRun(
     const projectId = await findProject(database, entity.id, project)
     const run = projectId === null || !isStorable(name) ? null : await findRun(database, projectId, name)
     if (run !== null) {
-      requireRightIn(principal, run)
+      requireRightIn(principal, run.project_id, run)
       return { run, entity }
     }
   }
@@ -39,13 +39,4 @@ export async function requireRun(
     "not_found",
     `no run "${name}" in "${entityName}/${project}": it was never made, or was deleted, or you are not in that team`,
   )
-}
-
-/** In the project of a run of the caller's teams. @throws {HeddleError} `forbidden`. */
-export function requireRightIn(
-  principal: Principal,
-  { project_id: id, entity, project }: Pick<RunRecord, "project_id" | "entity" | "project">,
-): void {
-  const entityId = ownTeam(principal, entity)?.id ?? ""
-  requireRight(principal, principal.right, { id, entityId, name: `${entity}/${project}` })
 }

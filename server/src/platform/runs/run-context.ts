@@ -2,7 +2,7 @@ import type { Principal } from "../../http/principal.ts"
 import type { RunDependencies } from "./run-dependencies.ts"
 import { RunReads } from "./run-reads.ts"
 
-/** What answers one GraphQL request about runs. */
+/** Context of one GraphQL request about runs. */
 export interface RunContext extends RunDependencies {
   principal: Principal
   reads: RunReads

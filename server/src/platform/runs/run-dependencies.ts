@@ -1,6 +1,6 @@
 import type { Limits } from "../../limits.ts"
 import type { BlobStore } from "../../storage/blobs/blob-store.ts"
-import { isBlobReferenced } from "../../storage/catalog/blob-references.ts"
+import { isBlobReferenced } from "../../storage/catalog/files/blob-references.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type { ThreadPool } from "../../threads/thread-pool.ts"

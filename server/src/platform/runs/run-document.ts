@@ -4,7 +4,7 @@ import { membersOf, objectText } from "../../json/json-members.ts"
 import { JsonCursor } from "../../json/json-cursor.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
 import { countValues } from "../../json/value-count.ts"
-import type { RunDocument } from "../../storage/catalog/runs.ts"
+import type { RunDocument } from "../../storage/catalog/runs/runs.ts"
 import { plainTask } from "../../threads/thread-task.ts"
 import type { RunDependencies } from "./run-dependencies.ts"
 
@@ -37,7 +37,7 @@ const notInJsonb = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g
 interface DocumentInput {
   name: string
   bytes: Buffer
-  /** What the document is merged with; empty: nothing. */
+  /** The document to merge with; empty: none. */
   stored: Buffer
   mostValues: number
 }

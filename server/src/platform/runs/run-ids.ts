@@ -32,7 +32,7 @@ export function projectNumber(projectId: string): string {
   return String(createHash("sha256").update(projectId).digest().readUInt32BE() >>> 1)
 }
 
-/** Of a page that begins after so many. */
+/** Cursor of a page that starts after `count` entries. */
 export function cursorAt(count: number): string {
   return Buffer.from(`after:${count}`).toString("base64")
 }

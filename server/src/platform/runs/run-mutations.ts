@@ -1,13 +1,13 @@
 /** GraphQL mutations about runs: platform-wandb 4, 5. Each is answered with an error rather than a bare null. */
 import type { z } from "zod"
-import { type Membership, ownTeam, teamIds } from "../../access/can.ts"
+import { type Membership, ownTeam, requireRightIn, teamIds } from "../../access/can.ts"
 import { ensureProjectWithoutRoom } from "../../access/project-access.ts"
 import { HeddleError } from "../../errors.ts"
 import { textAt } from "../../json/json-members.ts"
-import { deleteArtifacts } from "../../storage/catalog/artifact-changes.ts"
-import { madeByRun } from "../../storage/catalog/artifact-lineage.ts"
-import { deleteRunFiles } from "../../storage/catalog/run-files.ts"
-import { findProject } from "../../storage/catalog/projects.ts"
+import { deleteArtifacts } from "../../storage/catalog/artifacts/artifact-changes.ts"
+import { madeByRun } from "../../storage/catalog/artifacts/artifact-lineage.ts"
+import { deleteRunFiles } from "../../storage/catalog/runs/run-files.ts"
+import { findProject } from "../../storage/catalog/accounts/projects.ts"
 import {
   deleteRun,
   ensureRun,
@@ -16,8 +16,8 @@ import {
   type RunFields,
   type RunRecord,
   updateRun,
-} from "../../storage/catalog/runs.ts"
-import type { RunState } from "../../storage/catalog/runs-schema.ts"
+} from "../../storage/catalog/runs/runs.ts"
+import type { RunState } from "../../storage/catalog/runs/runs-schema.ts"
 import { usageOf } from "../../storage/team-usage.ts"
 import { forkHistory, rewindHistory } from "../../storage/traces/runs/run-history.ts"
 import { runLineCount } from "../../storage/traces/runs/run-lines.ts"
@@ -31,7 +31,7 @@ import {
 } from "../../wire/platform/run-inputs.ts"
 import { projectName } from "../../wire/training/model.ts"
 import { checkedInput } from "./checked-input.ts"
-import { requireRightIn, requireRun } from "./run-access.ts"
+import { requireRun } from "./run-access.ts"
 import type { RunContext } from "./run-context.ts"
 import { dropBlobs } from "./run-dependencies.ts"
 import { readRunDocument } from "./run-document.ts"
@@ -43,7 +43,7 @@ interface Given {
   input?: unknown
 }
 
-/** Where a client puts runs for which it names no project. */
+/** Project of runs whose client names none. */
 const defaultProject = "uncategorized"
 const states: ReadonlySet<string> = new Set(["pending", "running", "preempting", "finished", "failed", "killed"])
 
@@ -53,10 +53,10 @@ export function runMutations(context: RunContext, isShared: boolean) {
       const given = checkedInput("upsertBucket", upsertBucketInput, input)
       if (given.sweep)
         throw new HeddleError("invalid_request", "sweeps are not part of this server; start the run without one")
-      const told = await toldFields(context, given)
+      const reported = await reportedFields(context, given)
       const { run, inserted, entity } = await namedRun(context, given)
       await usageOf(context.database)?.requireRoom(entity)
-      const updated = await takeFields(context, run, { given, told, inserted, isShared })
+      const updated = await takeFields(context, run, { given, reported, inserted, isShared })
       return { bucket: describeRun(context, updated), inserted, serverSettings: { serverMessages: [] } }
     },
     rewindRun: async ({ input }: Given) => {
@@ -106,7 +106,9 @@ export function runMutations(context: RunContext, isShared: boolean) {
       const contents =
         known.length < ids.length
           ? null
-          : await deleteRunFiles(database, teamIds(principal), known, (project) => requireRightIn(principal, project))
+          : await deleteRunFiles(database, teamIds(principal), known, (at) =>
+              requireRightIn(principal, at.project_id, at),
+            )
       if (contents === null) {
         throw new HeddleError("not_found", "deleteFiles: one of the files is not there; none was deleted")
       }
@@ -133,7 +135,7 @@ async function runOf({ database, principal }: RunContext, id: string): Promise<R
   const run = local === null ? null : await findRunById(database, teamIds(principal), local)
   if (run === null)
     throw new HeddleError("not_found", `no run of the id "${id}": it was deleted, or you are not in its team`)
-  requireRightIn(principal, run)
+  requireRightIn(principal, run.project_id, run)
   return run
 }
 
@@ -176,8 +178,8 @@ function teamsOf({ principal }: RunContext): string {
   return principal.entities.map(({ name }) => name).join(", ")
 }
 
-/** What is read before anything is stored: a value that is none leaves no new run behind. */
-async function toldFields(context: RunContext, given: UpsertInput): Promise<RunFields> {
+/** Reads the given fields before anything is stored, so that an invalid value leaves no new run behind. */
+async function reportedFields(context: RunContext, given: UpsertInput): Promise<RunFields> {
   const fields: RunFields = {}
   if (given.state) {
     if (!states.has(given.state))
@@ -193,7 +195,7 @@ async function toldFields(context: RunContext, given: UpsertInput): Promise<RunF
 
 interface Taking {
   given: UpsertInput
-  told: RunFields
+  reported: RunFields
   inserted: boolean
   isShared: boolean
 }
@@ -201,7 +203,7 @@ interface Taking {
 async function takeFields(
   context: RunContext,
   run: RunRecord,
-  { given, told, inserted, isShared }: Taking,
+  { given, reported, inserted, isShared }: Taking,
 ): Promise<RunRecord> {
   const { database } = context
   const fields = withoutNulls({
@@ -219,14 +221,14 @@ async function takeFields(
   // Only the first request of a process says what it runs on; edits by the public API never do.
   const isNewSession = Boolean(given.host || given.jobProgram)
   if (isNewSession) Object.assign(fields, await sessionFields(context, run, { inserted, isShared }))
-  Object.assign(fields, told)
-  if (told.config && isShared) {
-    fields.config = await readRunDocument(context, "config", told.config.text, run.config)
+  Object.assign(fields, reported)
+  if (reported.config && isShared) {
+    fields.config = await readRunDocument(context, "config", reported.config.text, run.config)
   }
-  if (told.summary && isShared) {
-    fields.summary = await readRunDocument(context, "summaryMetrics", told.summary.text, run.summary)
+  if (reported.summary && isShared) {
+    fields.summary = await readRunDocument(context, "summaryMetrics", reported.summary.text, run.summary)
   }
-  if (told.config && inserted) await fork(context, run, told.config.text)
+  if (reported.config && inserted) await fork(context, run, reported.config.text)
   return updateRun(database, run, fields, { isHeard: inserted || isNewSession })
 }
 

@@ -1,8 +1,8 @@
 /** The GraphQL type `Run`. */
 import { can, ownTeam, scopeAllows } from "../../access/can.ts"
 import { membersOf, textAt } from "../../json/json-members.ts"
-import { countRunFiles, listRunFiles, type RunFileRecord } from "../../storage/catalog/run-files.ts"
-import { type RunRecord, shownState } from "../../storage/catalog/runs.ts"
+import { countRunFiles, listRunFiles, type RunFileRecord } from "../../storage/catalog/runs/run-files.ts"
+import { type RunRecord, shownState } from "../../storage/catalog/runs/runs.ts"
 import { historyEnd } from "../../storage/traces/runs/run-history.ts"
 import { runLineCount, sampleRunLines } from "../../storage/traces/runs/run-lines.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
@@ -23,7 +23,7 @@ import { once } from "./run-reads.ts"
 const mostSamples = 10_000
 const mostFiles = 1000
 
-/** What a run has logged. */
+/** Fields with the contents that a run has logged. */
 const contentFields = [
   "config",
   "summaryMetrics",

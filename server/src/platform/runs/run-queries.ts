@@ -1,7 +1,7 @@
 /** Fields of a project that lead to its runs. */
 import { HeddleError } from "../../errors.ts"
-import { countRuns, listRuns } from "../../storage/catalog/run-list.ts"
-import { findRun } from "../../storage/catalog/runs.ts"
+import { countRuns, listRuns } from "../../storage/catalog/runs/run-list.ts"
+import { findRun } from "../../storage/catalog/runs/runs.ts"
 import { isStorable } from "../../storage/catalog/storable-text.ts"
 import type { RunContext } from "./run-context.ts"
 import { countBefore, cursorAt } from "./run-ids.ts"

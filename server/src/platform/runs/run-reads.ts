@@ -1,4 +1,4 @@
-/** What one GraphQL request reads of the trace store: one statement after the other, and a bounded number of them. */
+/** Reads of one GraphQL request from the trace store: one statement after the other, and a bounded number of them. */
 import { HeddleError } from "../../errors.ts"
 import { TraceStoreError } from "../../storage/traces/store/trace-store.ts"
 

@@ -7,7 +7,7 @@ import { plainTask } from "../../threads/thread-task.ts"
 import { fileStreamBody } from "../../wire/platform/run.ts"
 import { columnsOf } from "./history-columns.ts"
 
-/** Where the lines of a file begin that a process of an older client counts from 0: platform-wandb 6.2. */
+/** Offset of a file's lines for an older client's process, which counts its own lines from 0: platform-wandb 6.2. */
 export interface LineBase {
   base: number
   /** Decided by the first lines of the process; null: there were none yet. */

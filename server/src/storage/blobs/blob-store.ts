@@ -8,6 +8,7 @@ import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from
 import path from "node:path"
 import { toTheEnd } from "../../work/work-scope.ts"
 import { BlobHolds } from "./blob-holds.ts"
+import { syncFolder } from "../sync-folder.ts"
 
 export interface StoredBlob {
   sha256: string
@@ -169,13 +170,4 @@ async function copyHashed(handle: FileHandle, hash: Hash, content: AsyncIterable
   }
   await handle.sync()
   return { sha256: hash.digest("hex"), sizeBytes }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r")
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

@@ -36,7 +36,7 @@ async function isEmpty(folder: string): Promise<boolean> {
 /** false: the template cannot be read, is not there, or went away meanwhile; it lies in a cache that may be deleted at any time. */
 async function copy(template: string, target: string): Promise<boolean> {
   try {
-    // Where the file system can, the copy shares the template's blocks.
+    // On file systems that support it, the copy shares the template's blocks.
     await cp(await realpath(template), target, { recursive: true, mode: constants.COPYFILE_FICLONE })
     return true
   } catch (error) {

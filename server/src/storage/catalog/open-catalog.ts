@@ -7,12 +7,14 @@ import { Kysely, PostgresDialect, sql } from "kysely"
 import { Migrator } from "kysely/migration"
 import { realpath } from "node:fs/promises"
 import pg from "pg"
-import { isStoreAway } from "../../errors.ts"
+import type { Log } from "../../log.ts"
+import { isStoreUnavailable } from "../../errors.ts"
 import { defaultLimits } from "../../limits.ts"
 import type { FairQueue } from "../../work/fair-queue.ts"
-import { Reachability, type ReachabilityLog } from "../reachability.ts"
+import { Reachability } from "../reachability.ts"
 import { catalogQueue } from "../store-queues.ts"
 import { ensureCatalogFolder } from "./catalog-folder.ts"
+import { updateFunctions } from "./catalog-functions.ts"
 import * as migration0001 from "./migrations/0001-training.ts"
 import * as migration0002 from "./migrations/0002-objects.ts"
 import * as migration0003 from "./migrations/0003-annotation-queues.ts"
@@ -30,6 +32,12 @@ import * as migration0014 from "./migrations/0014-deleted-projects.ts"
 import * as migration0015 from "./migrations/0015-stored-responses.ts"
 import * as migration0016 from "./migrations/0016-artifacts.ts"
 import * as migration0017 from "./migrations/0017-access.ts"
+import * as migration0018 from "./migrations/0018-rollouts.ts"
+import * as migration0019 from "./migrations/0019-training-sources.ts"
+import * as migration0020 from "./migrations/0020-paused-jobs.ts"
+import * as migration0021 from "./migrations/0021-preference-jobs.ts"
+import * as migration0022 from "./migrations/0022-train-scope.ts"
+import * as migration0023 from "./migrations/0023-scoring-rules.ts"
 import { PostgresConnections } from "./postgres-connections.ts"
 import type { Catalog } from "./schema.ts"
 import { SerialPGliteDialect } from "./serial-pglite.ts"
@@ -54,6 +62,12 @@ const migrations = {
   "0015-stored-responses": migration0015,
   "0016-artifacts": migration0016,
   "0017-access": migration0017,
+  "0018-rollouts": migration0018,
+  "0019-training-sources": migration0019,
+  "0020-paused-jobs": migration0020,
+  "0021-preference-jobs": migration0021,
+  "0022-train-scope": migration0022,
+  "0023-scoring-rules": migration0023,
 }
 
 /** Columns of type int8 (`sequence`, `size_bytes`) stay far below 2^53. */
@@ -66,7 +80,7 @@ export interface CatalogLocation {
   /** An empty catalog to copy at first start; null: none. */
   template: string | null
   /** Hears when the PostgreSQL server goes away and comes back; absent: nobody does. */
-  log?: ReachabilityLog
+  log?: Log
   /** In front of its connections; absent: one with the limits that the server ships with. */
   queue?: FairQueue
 }
@@ -86,6 +100,7 @@ async function upToDate(database: CatalogDatabase, reached?: () => Promise<void>
   try {
     await reached?.()
     if (!(await isCurrent(database))) await migrate(database)
+    await updateFunctions(database)
   } catch (error) {
     await database.destroy()
     throw error
@@ -98,7 +113,7 @@ export async function pingCatalog(database: CatalogDatabase): Promise<void> {
   await sql`select 1`.execute(database)
 }
 
-/** Of the 128 MB that PostgreSQL takes by default 95 were resident and held what the system caches as files anyway. */
+/** PostgreSQL takes 128 MB by default; 95 of them were resident and held what the system caches as files anyway. */
 const pageCache = ["-c", "shared_buffers=32MB"]
 
 async function embedded({ folder, template }: CatalogLocation, queue: FairQueue): Promise<SerialPGliteDialect> {
@@ -112,7 +127,7 @@ async function embedded({ folder, template }: CatalogLocation, queue: FairQueue)
   return new SerialPGliteDialect({ pglite }, queue)
 }
 
-function remote(url: string, log: ReachabilityLog | null, queue: FairQueue): PostgresConnections {
+function remote(url: string, log: Log | null, queue: FairQueue): PostgresConnections {
   const types = {
     getTypeParser: (oid: number, format?: "text" | "binary") =>
       oid === int8Oid ? Number : pg.types.getTypeParser(oid, format),
@@ -139,9 +154,9 @@ async function reach(database: CatalogDatabase, url: string): Promise<void> {
   }
 }
 
-/** What PostgreSQL or the network said. A host with several addresses fails with one error for each, and says nothing itself. */
+/** The message of PostgreSQL or the network. A host with several addresses fails once for each, with no own message. */
 function reasonOf(error: unknown): string {
-  const cause = isStoreAway(error) ? error.cause : error
+  const cause = isStoreUnavailable(error) ? error.cause : error
   const { message } = cause instanceof AggregateError ? (cause.errors[0] as Error) : (cause as Error)
   return message
 }

@@ -114,7 +114,7 @@ class LentConnection {
     this.release(true)
   }
 
-  /** Of a transaction only the commit can be; a statement of its own, when the server did not say that it failed. */
+  /** True if a failed statement may have taken effect: a commit, or a single change that the server did not refuse. */
   #isInDoubt(sql: string, error: unknown): boolean {
     if (this.#inTransaction) return sql === "commit"
     return changesRows.test(sql) && !(error instanceof pg.DatabaseError)

@@ -4,7 +4,8 @@ import type { AuditType } from "../../wire/platform/audit-log.ts"
 import type { KeyScope, Role } from "../../wire/platform/access.ts"
 import type { QuotaName } from "../../wire/platform/quota.ts"
 import type { StoredJobConfig } from "../../wire/training/job.ts"
-import type { InvitationTable, ProjectRoleTable } from "./access-schema.ts"
+import type { TrainFromBody, TrainingSummary } from "../../wire/training/train-from.ts"
+import type { InvitationTable, ProjectRoleTable } from "./accounts/access-schema.ts"
 import type {
   AnnotationCursorTable,
   AnnotationFinalLabelTable,
@@ -13,7 +14,7 @@ import type {
   AnnotationLeaseTable,
   AnnotationProgressTable,
   AnnotationQueueTable,
-} from "./annotation-schema.ts"
+} from "./labelling/annotation-schema.ts"
 import type {
   ArtifactAliasTable,
   ArtifactClientTable,
@@ -26,12 +27,19 @@ import type {
   ArtifactRunTable,
   ArtifactTable,
   ArtifactUploadTable,
-} from "./artifacts-schema.ts"
-import type { DatasetSourceTable } from "./dataset-sources-schema.ts"
-import type { ExecutionJobTable } from "./execution-jobs-schema.ts"
-import type { SessionTable, SignInTokenTable } from "./sessions-schema.ts"
-import type { RunFileTable, RunTable } from "./runs-schema.ts"
-import type { ObjectAliasTable, ObjectTagTable, ObjectVersionTable, ProjectFileTable } from "./objects-schema.ts"
+} from "./artifacts/artifacts-schema.ts"
+import type { DatasetSourceTable } from "./objects/dataset-sources-schema.ts"
+import type { ExecutionJobTable } from "./evaluations/execution-jobs-schema.ts"
+import type { ScoringItemTable, ScoringPositionTable, ScoringRuleTable } from "./evaluations/scoring-schema.ts"
+import type { SessionTable, SignInTokenTable } from "./accounts/sessions-schema.ts"
+import type { RolloutRewardTable, RolloutTable, RolloutTurnTable } from "./training/rollouts-schema.ts"
+import type { RunFileTable, RunTable } from "./runs/runs-schema.ts"
+import type {
+  ObjectAliasTable,
+  ObjectTagTable,
+  ObjectVersionTable,
+  ProjectFileTable,
+} from "./objects/objects-schema.ts"
 
 type Timestamp = ColumnType<Date, Date | undefined, Date>
 type NullableTimestamp = ColumnType<Date | null, Date | null | undefined, Date | null>
@@ -80,7 +88,7 @@ export interface ApiKeyTable {
   scope: Generated<KeyScope>
 }
 
-/** Of a change outside of the catalog there is an entry before it and one after it. */
+/** A change outside the catalog has one entry before it and one after it. */
 export type AuditOutcome = "begun" | "succeeded" | "failed"
 
 export interface AuditLogTable {
@@ -145,15 +153,15 @@ export interface CheckpointTable {
   deleted_at: NullableTimestamp
 }
 
-export type JobKind = "rl" | "sft"
-export type JobStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled"
+export type JobKind = "rl" | "sft" | "dpo"
+export type JobStatus = "queued" | "running" | "paused" | "succeeded" | "failed" | "cancelled"
 
 export interface TrainingJobTable {
   id: Generated<string>
   /** Order of creation over all models. */
   sequence: Generated<number>
   model_id: string
-  /** Who asked for it; null: a job of before this was kept. */
+  /** User that requested the job, or null for a job older than this column. */
   user_id: string | null
   kind: JobKind
   status: Generated<JobStatus>
@@ -176,9 +184,26 @@ export interface TrainingJobTable {
   created_at: Timestamp
   started_at: NullableTimestamp
   ended_at: NullableTimestamp
+  /** When a server last took it; null: none has since this is kept. */
+  claimed_at: NullableTimestamp
+  /** Set while it is paused. */
+  paused_at: NullableTimestamp
+  /** Of the pauses that are over, those before its beginning left out. */
+  paused_seconds: Generated<number>
 }
 
 export type TrainingEventType = "training_started" | "gradient_step" | "training_ended" | "training_failed"
+
+/** The source of a job that the server made from traced data. */
+export interface TrainingSourceTable {
+  job_id: string
+  /** Id of its rows in the trace store. */
+  id: string
+  /** The source's project, which need not be the model's. */
+  project_id: string
+  request: Json<Pick<TrainFromBody, "source" | "target">>
+  summary: Json<TrainingSummary>
+}
 
 export interface TrainingJobEventTable {
   id: Generated<string>
@@ -285,8 +310,12 @@ export interface Catalog {
   checkpoints: CheckpointTable
   training_jobs: TrainingJobTable
   training_job_events: TrainingJobEventTable
+  training_sources: TrainingSourceTable
   completion_usage: CompletionUsageTable
   stored_responses: StoredResponseTable
+  rollouts: RolloutTable
+  rollout_turns: RolloutTurnTable
+  rollout_rewards: RolloutRewardTable
   open_calls: OpenCallTable
   uploads: UploadTable
   trajectory_logs: TrajectoryLogTable
@@ -309,6 +338,9 @@ export interface Catalog {
   project_files: ProjectFileTable
   dataset_sources: DatasetSourceTable
   execution_jobs: ExecutionJobTable
+  scoring_rules: ScoringRuleTable
+  scoring_items: ScoringItemTable
+  scoring_positions: ScoringPositionTable
   quota_defaults: QuotaDefaultTable
   team_quotas: TeamQuotaTable
   team_usage: TeamUsageTable

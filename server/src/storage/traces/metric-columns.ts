@@ -1,13 +1,13 @@
 /** Aggregations of a value, as columns of a select: evaluation-store-calls 4.2. */
 import { HeddleError } from "../../errors.ts"
-import type { Aggregation } from "../../wire/evaluation/metrics.ts"
+import type { Aggregation } from "../../wire/queries/metrics.ts"
 
 export interface MetricColumn {
   /** `avg`, `p95`, … */
   aggregation: string
   metric: string
   sql: string
-  /** Of a bucket with nothing in it. */
+  /** Value of an empty bucket. */
   empty: 0 | null
 }
 

@@ -1,18 +1,19 @@
 /** Opens the trace store and brings its tables up to date. */
+import type { Log } from "../../log.ts"
 import { defaultLimits, type Limits } from "../../limits.ts"
-import type { ReachabilityLog } from "../reachability.ts"
 import { agentSpanTables } from "./agents/span-table.ts"
-import { queueCallTables } from "./annotation/queue-calls.ts"
-import { addMissingPlaces } from "./calls/call-places.ts"
+import { queueCallTables } from "./labelling/queue-calls.ts"
+import { addMissingPlaces } from "./calls/insert/call-places.ts"
 import { callsTables } from "./calls/calls-tables.ts"
 import { ClickHouseTraces } from "./store/clickhouse-traces.ts"
 import { EmbeddedTraces } from "./store/embedded-traces.ts"
-import { feedbackTables } from "./feedback/feedback-tables.ts"
-import { type MigrationLog, migrateTraces } from "./migrations/migrate-traces.ts"
+import { feedbackTables } from "./labelling/feedback-tables.ts"
+import { migrateTraces } from "./migrations/migrate-traces.ts"
 import { runTables } from "./runs/run-tables.ts"
 import { tableTables } from "./table-rows.ts"
 import { tokenLedgerTables } from "./token-ledger.ts"
 import { tokenPriceTables } from "./token-prices.ts"
+import { trainingRowTables } from "./training-rows.ts"
 import type { TraceStore } from "./store/trace-store.ts"
 
 export interface TracesLocation {
@@ -20,7 +21,7 @@ export interface TracesLocation {
   clickhouseUrl: string | null
   folder: string
   /** Hears when the ClickHouse server goes away and comes back, and how far a change of the tables is; absent: nobody does. */
-  log?: ReachabilityLog & MigrationLog
+  log?: Log
   /** By default those that the server ships with. */
   limits?: Limits
 }
@@ -34,6 +35,7 @@ const tables = [
   ...tokenPriceTables,
   ...queueCallTables,
   ...runTables,
+  ...trainingRowTables,
 ]
 
 /** Close it with `close()`. */

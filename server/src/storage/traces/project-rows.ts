@@ -1,4 +1,4 @@
-/** What the trace store holds of projects, table by table. A table with rows of projects must be named here. */
+/** Tables with rows of projects. Each such table must be listed here. */
 import { callPlacesTable, callsTable } from "./calls/calls-tables.ts"
 import type { TraceStore } from "./store/trace-store.ts"
 
@@ -14,6 +14,7 @@ const tables = [
   "tables",
   "token_ledger",
   "token_prices",
+  "training_rows",
 ]
 
 /**

@@ -1,7 +1,7 @@
 /** Times as the columns of type DateTime64(6) take them: `2026-01-02 03:04:05.123456`, UTC. */
 import { microsecondsOf } from "./query/sql-time.ts"
 
-/** What ClickHouse's DateTime64 holds. */
+/** Range of ClickHouse's DateTime64. */
 const first = BigInt(Date.UTC(1900, 0, 1)) * 1000n
 const last = BigInt(Date.UTC(2299, 11, 31, 23, 59, 59)) * 1000n + 999_999n
 
@@ -13,6 +13,11 @@ const usual =
 export function storedTime(text: string): string | null {
   const match = usual.exec(text)
   return match === null ? fromMicroseconds(microsecondsOf(text)) : `${match[1]} ${match[2]}.${match[3]}`
+}
+
+/** Formats a time of the server's own clock. */
+export function storedMoment(moment: Date): string {
+  return moment.toISOString().slice(0, -1).replace("T", " ")
 }
 
 function fromMicroseconds(microseconds: bigint | null): string | null {

@@ -1,10 +1,10 @@
 /** Rows of a table that are chosen by digest, or come in another order than the table's: evaluation-store-calls 6.2. */
-import type { SortBy } from "../../wire/evaluation/query.ts"
+import type { SortBy } from "../../wire/queries/query.ts"
 import { jsonValue } from "./query/json-value.ts"
 import { compileOrder } from "./query/query-order.ts"
 import { SqlParameters } from "./query/sql-parameters.ts"
 import { splitPath } from "./query/sql-value.ts"
-import { chunkRows } from "./table-rows.ts"
+import { chunkRows, isThere } from "./table-rows.ts"
 import type { TraceStore } from "./store/trace-store.ts"
 
 export interface PlacedDigest {
@@ -31,10 +31,11 @@ export async function selectRows(
   const parameters = new SqlParameters()
   const project = `project_id = ${parameters.bind(projectId, "UUID")}`
   const chosen = rowDigests === null ? "" : `where row_digest in ${parameters.bind(rowDigests, "Array(String)")}`
+  const table = `${project} and digest = ${parameters.bind(tableDigest, "String")}`
   const members = `select row_digest, chunk * ${chunkRows} + place - 1 as position
     from (
       select chunk, row_digests from tables
-      where ${project} and digest = ${parameters.bind(tableDigest, "String")} limit 1 by chunk
+      where ${table} and ${isThere(table)} limit 1 by chunk
     ) array join row_digests as row_digest, arrayEnumerate(row_digests) as place ${chosen}`
   const order = compileOrder(sortBy, (path) => jsonValue("stored.val", splitPath(path), parameters))
   const page = `limit ${parameters.bind(limit, "UInt64")} offset ${parameters.bind(offset, "UInt64")}`

@@ -23,7 +23,7 @@ interface Stretch extends TablePart, RowPiece {
   weight: number
 }
 
-/** Of the rows read before, that many times as many are read ahead: who stops early has cost little. */
+/** Read-ahead factor: a reader who stops early has cost little. */
 const growth = 8
 /** In characters, as are all weights. Read ahead at once, if the rows are as large as those before them. */
 const aheadWeight = 2 * 1024 * 1024
@@ -33,7 +33,7 @@ const heaviestStretch = 4 * aheadWeight
 const mostWeight = 32 * 1024 * 1024
 /** Few enough to look through all of them for each page. */
 const mostStretches = 256
-/** What a row takes without its text. */
+/** Approximate weight of a row without its text. */
 const rowWeight = 200
 
 /** The most recently used last. */
@@ -81,7 +81,7 @@ function isWhole({ digests, texts }: Stretch): boolean {
 async function readFrom(traces: TraceStore, part: TablePart, before: Stretch | null): Promise<Stretch | null> {
   const count = before === null ? 0 : countAhead(before, part.to - part.from)
   const ahead = { ...part, to: Math.max(part.to, part.from + count) }
-  // What is read ahead is too much where the rows are much larger than those before them.
+  // Where rows suddenly become much larger, reading ahead reads too much.
   const stretch = await readStretch(traces, ahead)
   return stretch === null && ahead.to > part.to ? readStretch(traces, part) : stretch
 }

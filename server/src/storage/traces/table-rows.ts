@@ -1,7 +1,8 @@
 /**
  * Tables of the evaluation store: evaluation-store-calls 6. A row is stored once in its project,
  * whatever tables it is in; a table is the list of its rows' digests, in chunks, so that a page is
- * read without the rest. All chunks of a table come in one insert: it is there whole, or not at all.
+ * read without the rest. A table is there once its chunk 0 is, which comes in the same insert as the
+ * others or after all of them: it is read whole, or not at all.
  */
 import { insertCounted } from "./counted-lines.ts"
 import { SqlParameters } from "./query/sql-parameters.ts"
@@ -40,18 +41,31 @@ export async function insertTableRows(traces: TraceStore, projectId: string, lin
   await insertCounted(traces, "table_rows", { lines, bytesOf: new Map([[projectId, lines.length]]) })
 }
 
-/** What is stored of a table itself: JSON Lines of its chunks. */
-export function tableLines(projectId: string, digest: string, rowDigests: readonly string[]): Buffer {
+/** Some of the chunks of a table that is stored in several inserts. */
+export interface TablePlace {
+  /** The index of the first row, which begins a chunk. */
+  firstRow: number
+  /** Of the whole table. */
+  rowCount: number
+}
+
+/** Rows stored for a table itself: JSON Lines of its chunks. */
+export function tableLines(
+  projectId: string,
+  digest: string,
+  rowDigests: readonly string[],
+  { firstRow, rowCount }: TablePlace = { firstRow: 0, rowCount: rowDigests.length },
+): Buffer {
   const lines: string[] = []
   for (let from = 0; from === 0 || from < rowDigests.length; from += chunkRows) {
     const row_digests = rowDigests.slice(from, from + chunkRows)
-    const chunk = { project_id: projectId, digest, chunk: from / chunkRows, row_count: rowDigests.length, row_digests }
-    lines.push(JSON.stringify(chunk))
+    const chunk = (firstRow + from) / chunkRows
+    lines.push(JSON.stringify({ project_id: projectId, digest, chunk, row_count: rowCount, row_digests }))
   }
   return Buffer.from(lines.join("\n"))
 }
 
-/** Stores a table, after its rows. */
+/** Stores a table, or a part of one, after its rows. The part with chunk 0, which makes the table readable, comes last. */
 export async function insertTable(traces: TraceStore, projectId: string, lines: Buffer): Promise<void> {
   await insertCounted(traces, "tables", { lines, bytesOf: new Map([[projectId, lines.length]]) })
 }
@@ -93,6 +107,12 @@ export async function tableSizes(
   return new Map(rows.map((row) => [row.digest, Number(row.bytes)]))
 }
 
+/** Enough that the tables in use are among them; each takes some 150 bytes. */
+const mostSeenTables = 10_000
+
+/** Tables that were seen to be there, which they stay. To look takes as long as to read a chunk. */
+const seenTables = new WeakMap<TraceStore, Set<string>>()
+
 /** The digests of rows `from` up to `to` (null: the end), in order; null: no such table. */
 export async function tableDigests(
   traces: TraceStore,
@@ -101,26 +121,38 @@ export async function tableDigests(
   { from, to }: { from: number; to: number | null } = { from: 0, to: null },
 ): Promise<string[] | null> {
   const first = Math.floor(from / chunkRows)
+  const seen = seenTables.getOrInsertComputed(traces, () => new Set())
+  const name = `${projectId}/${digest}`
   const parameters = new SqlParameters()
+  const table = `project_id = ${parameters.bind(projectId, "UUID")} and digest = ${parameters.bind(digest, "String")}`
   const last = to === null ? "" : `and chunk < ${parameters.bind(Math.ceil(to / chunkRows), "UInt64")}`
+  // Where chunk 0 is read, it tells.
+  const there = first === 0 || seen.has(name) ? "" : `and ${isThere(table)}`
   const chunks = await traces.rows<{ chunk: number; row_digests: string[] }>(
     `select chunk, row_digests from tables
-      where project_id = ${parameters.bind(projectId, "UUID")} and digest = ${parameters.bind(digest, "String")}
-        and chunk >= ${parameters.bind(first, "UInt64")} ${last}
+      where ${table} and chunk >= ${parameters.bind(first, "UInt64")} ${last} ${there}
       order by chunk limit 1 by chunk`,
     parameters.values,
     { kind: to === null ? "heavy" : "lookup" },
   )
-  if (chunks.length === 0 && from === 0 && to !== 0) return null
+  // A table that another request is storing may have later chunks only.
+  if (chunks[0]?.chunk !== first) return from === 0 && to !== 0 ? null : []
+  if (seen.size >= mostSeenTables) seen.clear()
+  seen.add(name)
   const digests = chunks.flatMap((chunk) => chunk.row_digests)
   const start = from - first * chunkRows
   return digests.slice(start, to === null ? undefined : start + to - from)
 }
 
+/** SQL that is true when the `table` that this condition selects is there whole. */
+export function isThere(table: string): string {
+  return `(select count() from tables where ${table} and chunk = 0) > 0`
+}
+
 /** Digests that one statement names; the time that ClickHouse takes to read a statement grows faster than it. */
 export const mostNamedRows = 4096
 
-/** Of several rows: they are parsed at once, on the thread that serves everybody. One has 3.5 MiB at most. */
+/** Limit on several rows together: they are parsed at once, on the main thread. One row has 3.5 MiB at most. */
 const pieceLimits: QueryLimits = { resultBytes: 16 * 1024 ** 2 }
 
 /** The JSON texts of rows by digest. */

@@ -9,6 +9,7 @@ const tables = [
   { name: "table_rows", live: "true" },
   { name: "run_history", live: "true" },
   { name: "run_lines", live: "true" },
+  { name: "training_rows", live: "true" },
 ]
 
 /** Nobody waits for it. */

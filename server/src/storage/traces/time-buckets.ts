@@ -6,7 +6,7 @@ export interface TimeBuckets {
   end: bigint
   /** Width. */
   seconds: number
-  /** Of the time zone ahead of UTC at the start: buckets begin at multiples of the width in its local time. */
+  /** UTC offset of the time zone at the start: buckets begin at multiples of the width in its local time. */
   offsetSeconds: number
 }
 

@@ -1,4 +1,4 @@
-/** What the sampler recorded of each completion of a trainable model (law 6, engine 5.4). */
+/** The sampler's record of each completion of a trainable model (law 6, engine 5.4). */
 import type { TraceStore } from "./store/trace-store.ts"
 
 export interface LedgerRow {
@@ -50,6 +50,26 @@ export async function findLedgerEntries(
   return traces.rows<LedgerEntry>(
     `select ledger_key, prompt_token_ids, token_ids, logprobs from token_ledger final
       where project_id = {projectId:UUID} and ledger_key in {keys:Array(String)}`,
+    { projectId, keys },
+  )
+}
+
+export interface LedgerSize {
+  ledger_key: string
+  model_id: string
+  prompt_tokens: number
+  completion_tokens: number
+}
+
+/** How many tokens entries of this project have; keys that are unknown are left out. */
+export async function measureLedgerEntries(
+  traces: TraceStore,
+  projectId: string,
+  keys: readonly string[],
+): Promise<LedgerSize[]> {
+  return traces.rows<LedgerSize>(
+    `select ledger_key, model_id, toUInt32(length(prompt_token_ids)) as prompt_tokens, toUInt32(length(token_ids)) as completion_tokens
+      from token_ledger final where project_id = {projectId:UUID} and ledger_key in {keys:Array(String)}`,
     { projectId, keys },
   )
 }

@@ -4,7 +4,7 @@
  * the table of feedback.
  */
 import { HeddleError } from "../../errors.ts"
-import type { Operand, SortBy } from "../../wire/evaluation/query.ts"
+import type { Operand, SortBy } from "../../wire/queries/query.ts"
 import { compileCondition } from "./query/query-condition.ts"
 import { compileOrder } from "./query/query-order.ts"
 import { SqlParameters } from "./query/sql-parameters.ts"
@@ -34,7 +34,7 @@ export const tokenPriceTables = [
   ) engine = ReplacingMergeTree(version, is_deleted) order by (project_id, id)`,
 ]
 
-/** What one token of a model costs. Times are ISO 8601, UTC, to the microsecond. */
+/** Prices of one token of a model. Times are ISO 8601, UTC, to the microsecond. */
 export interface TokenPriceRow {
   id: string
   llm_id: string

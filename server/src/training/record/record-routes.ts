@@ -1,10 +1,10 @@
-/** What an RL job trained: its groups, one trajectory down to its tokens, and where its question was asked before. */
+/** Routes for what an RL job trained: groups, one trajectory down to its tokens, the same question in other jobs. */
 import { teamIds } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { type Route, route } from "../../http/route.ts"
 import { recordFolder } from "../../scheduler/training-records.ts"
-import type { NamedJob } from "../../storage/catalog/training-jobs.ts"
+import type { NamedJob } from "../../storage/catalog/training/training-jobs.ts"
 import { jobParams } from "../../wire/training/job.ts"
 import { toPage } from "../../wire/training/page.ts"
 import {
@@ -111,10 +111,11 @@ function groupAfter(after: string): number {
 }
 
 function isWaiting({ kind, status }: NamedJob): boolean {
-  return kind === "rl" && (status === "queued" || status === "running")
+  return kind === "rl" && (status === "queued" || status === "running" || status === "paused")
 }
 
 function whyNone(job: NamedJob): string {
+  if (job.kind === "dpo") return "there are no trajectories: it learns from pairs of answers"
   if (job.kind === "sft") return "there are no trajectories: it is fine-tuning on dialogues"
   if (isWaiting(job)) return "the trajectories have not been read yet; ask again"
   return "no trajectories are kept: their time is over (limit training_record_days), or it ended before they were read"

@@ -9,7 +9,7 @@ import type {
 } from "../../wire/training/trained-trajectory.ts"
 import { wholeLines } from "./record-lines.ts"
 
-/** What a person reads; what to do about it stands in the warnings of the job. */
+/** Reasons in plain words; the job's warnings say what to do about them. */
 const reasons: Record<DropCause, string> = {
   no_contrast: "All rewards of the group are equal, so that nothing is better than anything else.",
   zero_advantage: "Its reward is the mean of its group.",

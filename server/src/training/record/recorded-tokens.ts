@@ -5,7 +5,7 @@ import type { TrainedTokens, TrainedTrajectory, TrainedTurn } from "../../wire/t
 import { exactLineAt, floatsOf, integersOf, marksOf, wholeLines } from "./record-lines.ts"
 import { type PlacedTrajectory, toDrop } from "./recorded-groups.ts"
 
-/** Of the trained tokens of a sequence, which are dealt out to its turns in their order. */
+/** Trained tokens of a sequence, dealt out to its turns in order. */
 interface Found {
   logprobs: (number | null)[]
   ratios: (number | null)[]

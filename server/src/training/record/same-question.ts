@@ -1,15 +1,15 @@
-/** Where else a model was asked a question: other jobs of it whose records are kept. */
+/** Other jobs of a model that asked it the same question, as long as their records are kept. */
 import { stat } from "node:fs/promises"
 import path from "node:path"
 import { recordFolder } from "../../scheduler/training-records.ts"
-import { listJobs } from "../../storage/catalog/training-job-list.ts"
+import { listJobs } from "../../storage/catalog/training/training-job-list.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import type { RecordedTrajectory } from "../../wire/engine/training-record.ts"
 import type { SameQuestion, SameQuestionAnswer } from "../../wire/training/trained-trajectory.ts"
 import { wholeLines } from "./record-lines.ts"
 import { toGroup } from "./recorded-groups.ts"
 
-/** What one request may read; the newest jobs come first. */
+/** Limit on the jobs that one request reads; the newest come first. */
 const mostJobs = 200
 const mostBytes = 64 * 1024 ** 2
 

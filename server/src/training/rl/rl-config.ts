@@ -30,6 +30,10 @@ export function resolveRlConfig(asked: ExperimentalConfig, learningRateMultiplie
     packed_sequence_length: asked.packed_sequence_length ?? null,
     num_trajectories_learning_rate_multiplier_power: asked.num_trajectories_learning_rate_multiplier_power ?? 0,
     learning_rate_multiplier: learningRateMultiplier,
+    loss_type: asked.loss_type ?? "bnpo",
+    max_completion_length: asked.max_completion_length ?? null,
+    normalize_by_length: asked.normalize_by_length ?? true,
+    grad_accumulation_sequences: asked.grad_accumulation_sequences ?? 1,
   }
 }
 
@@ -46,6 +50,15 @@ function* conflicts(asked: ExperimentalConfig): Generator<ValidationIssue> {
   }
   if (asked.ppo === false && asked.loss_fn === "ppo") {
     yield issue("loss_fn", 'loss_fn "ppo" contradicts ppo: false; send only one of them')
+  }
+  const { loss_type: lossType, max_completion_length: length } = asked
+  if (lossType === "dr_grpo" && typeof length !== "number") {
+    const msg = 'loss_type "dr_grpo" divides by max_completion_length; send the most tokens that a completion may have'
+    yield issue("max_completion_length", msg)
+  }
+  if (lossType !== "dr_grpo" && typeof length === "number") {
+    const other = `max_completion_length, ${length}, has no effect with loss_type "${lossType ?? "bnpo"}"`
+    yield issue("max_completion_length", `${other}; send loss_type "dr_grpo", or leave it out`)
   }
   const references = [asked.kl_penalty_reference_step, asked.kl_penalty_step_lag, asked.kl_ref_adapter_path].filter(
     (reference) => reference !== null && reference !== undefined,

@@ -1,5 +1,5 @@
 /** Row 8 of training-api 1.1. */
-import { bodyStream } from "../../http/body-stream.ts"
+import { bodyStream } from "../../http/bodies/body-stream.ts"
 import { type Route, route } from "../../http/route.ts"
 import { job as jobSchema } from "../../wire/training/job.ts"
 import { createRlJobBody } from "../../wire/training/rl-job.ts"
@@ -13,7 +13,7 @@ export function rlJobRoutes(dependencies: TrainingDependencies): Route[] {
     route({
       method: "POST",
       path: "/v1/preview/training-jobs",
-      access: { right: "write", of: "model body.model_id" },
+      access: { right: "write", of: "model body.model_id", train: true },
       dialect: "detail",
       summary: "Train a model by reinforcement learning on groups of trajectories",
       tag: "Training jobs",

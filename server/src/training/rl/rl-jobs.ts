@@ -1,8 +1,8 @@
 /** Making RL jobs: training-api 2.1. The data is stored and checked before the answer, the work begins after it. */
-import type { HeldBody } from "../../http/body-budget.ts"
+import type { HeldBody } from "../../http/bodies/body-budget.ts"
 import type { Principal } from "../../http/principal.ts"
-import { metricHistory } from "../../storage/catalog/checkpoints.ts"
-import { createJob, type JobRecord } from "../../storage/catalog/training-jobs.ts"
+import { metricHistory } from "../../storage/catalog/training/checkpoints.ts"
+import { createJob, type JobRecord } from "../../storage/catalog/training/training-jobs.ts"
 import { rlJobFields } from "../../wire/training/rl-job.ts"
 import type { TrainingDependencies } from "../dependencies.ts"
 import { referToBlob, withTemporaryFile } from "../job-data.ts"
@@ -72,7 +72,7 @@ async function storeRlJob(
   return job
 }
 
-/** What a client sent beside what is known may have been meant to be trained. */
+/** Warns about unknown fields, which the client may have meant to be trained. */
 function trajectoryWarnings({ unknownFields }: ReadTrajectories): string[] {
   return Object.entries(unknownFields).map(
     ([field, count]) => `${count} trajectories have a field "${field}", which is not known here and is not trained`,

@@ -14,7 +14,10 @@ export function resolveSftConfig(asked: SftJobConfig): SftConfig {
 }
 
 /** One sentence per unknown setting that has a value. */
-export function sftWarningsOf({ config, experimental_config: experimental }: CreateSftJobBody): string[] {
+export function sftWarningsOf({
+  config,
+  experimental_config: experimental,
+}: Pick<CreateSftJobBody, "config" | "experimental_config">): string[] {
   const unknown = Object.keys(config ?? {}).filter(
     (key) => !Object.hasOwn(sftJobConfig.shape, key) && config?.[key] !== null,
   )

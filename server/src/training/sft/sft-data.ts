@@ -1,13 +1,13 @@
-/** Where an SFT job's rows come from: training-api 2.5, `training_data_url`. The result is a blob. */
+/** Fetches an SFT job's rows (training-api 2.5, `training_data_url`). The result is a blob. */
 import { teamIds } from "../../access/can.ts"
 import { invalid } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import type { BlobStore } from "../../storage/blobs/blob-store.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
-import { findFileAt, listEntries } from "../../storage/catalog/artifact-entries.ts"
-import { findNamedArtifact } from "../../storage/catalog/artifacts.ts"
-import { findProject } from "../../storage/catalog/projects.ts"
-import { findUpload } from "../../storage/catalog/uploads.ts"
+import { findFileAt, listEntries } from "../../storage/catalog/artifacts/artifact-entries.ts"
+import { findNamedArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
+import { findProject } from "../../storage/catalog/accounts/projects.ts"
+import { findUpload } from "../../storage/catalog/files/uploads.ts"
 import { FetchError } from "../../outbound/guarded-request.ts"
 import { fetchData, type FetchLimits } from "./fetch-data.ts"
 import type { FetchPolicy } from "../../outbound/public-address.ts"

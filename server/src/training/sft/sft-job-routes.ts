@@ -11,7 +11,7 @@ export function sftJobRoutes(dependencies: TrainingDependencies): Route[] {
     route({
       method: "POST",
       path: "/v1/preview/sft-training-jobs",
-      access: { right: "write", of: "model body.model_id" },
+      access: { right: "write", of: "model body.model_id", train: true },
       dialect: "detail",
       summary: "Fine-tune a model on example dialogues",
       tag: "Training jobs",

@@ -1,8 +1,8 @@
 /** Making SFT jobs: training-api 2.5. */
 import { invalid } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import type { ModelRecord } from "../../storage/catalog/models.ts"
-import { createJob, type JobRecord } from "../../storage/catalog/training-jobs.ts"
+import type { ModelRecord } from "../../storage/catalog/training/models.ts"
+import { createJob, type JobRecord } from "../../storage/catalog/training/training-jobs.ts"
 import type { SftConfig } from "../../wire/engine/train.ts"
 import type { CreateSftJobBody } from "../../wire/training/sft-job.ts"
 import type { TrainingDependencies } from "../dependencies.ts"

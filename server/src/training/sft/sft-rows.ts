@@ -12,7 +12,7 @@ const newline = 0x0a
 export interface CheckedRows {
   /** Rows up to the fault, blank lines not counted. */
   rows: number
-  /** What is wrong, with the number of the line; null when every row will do. */
+  /** The fault with its line number, or null if every row is valid. */
   fault: string | null
 }
 

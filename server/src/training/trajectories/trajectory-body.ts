@@ -39,7 +39,7 @@ export interface OneTrajectory {
   group: number
   index: number
   trajectory: Trajectory
-  /** Of its exchanges; null: it has none. */
+  /** The rollout captured in its exchanges, or null if it has none. */
   captured: CapturedRollout | null
   /** Its JSON; only valid during the call. */
   bytes: Buffer
@@ -51,7 +51,7 @@ export type TrajectorySink = (one: OneTrajectory) => void
 export interface TrajectoryBody {
   /** Top-level fields but for `trajectory_groups`, as parsed; unknown ones are not kept. */
   fields: Record<string, unknown>
-  /** What is wrong with the groups; when there is anything, the sink has not had every trajectory. */
+  /** Faults of the groups. If there are any, the sink has not had every trajectory. */
   issues: ValidationIssue[]
   metrics: TrajectoryMetrics
   /** Names of trained models in captured calls. */
@@ -69,7 +69,7 @@ export class TrajectoryBodyReader implements SplitHandler {
   readonly #capturedModels = new Set<string>()
   readonly #unknownFields = new Map<string, number>()
   #group: Record<string, unknown> = {}
-  /** Of the fields that the group is kept by until it ends. */
+  /** Bytes of the group's own fields, held until the group ends. */
   #groupBytes = 0
   #groupsSeen = false
 
@@ -78,7 +78,7 @@ export class TrajectoryBodyReader implements SplitHandler {
     this.#splitter = new JsonSplitter(this, maximumValueBytes)
   }
 
-  /** Of the value that is not whole yet, and of the fields of the group. */
+  /** Bytes held of the incomplete value and of the group's fields. */
   get heldBytes(): number {
     return this.#splitter.heldBytes + this.#groupBytes
   }

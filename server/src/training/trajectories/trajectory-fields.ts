@@ -1,4 +1,4 @@
-/** What stands beside `trajectory_groups` in a body, checked after the groups were read. */
+/** Fields beside `trajectory_groups` in a body, checked after the groups were read. */
 import type { z } from "zod"
 import { HeddleError } from "../../errors.ts"
 import { validationError } from "../../http/validation.ts"

@@ -1,4 +1,4 @@
-/** What the server's thread and the reading thread say to each other. Many bodies are read at once, told apart by `id`. */
+/** Messages between the server's thread and the reading thread. Concurrent bodies are told apart by `id`. */
 import type { ValidationIssue } from "../../errors.ts"
 
 /** `engine`: lines of `specTrajectory`. `log`: lines `{group, index, trajectory}` with the trajectory as it came. */

@@ -1,4 +1,4 @@
-/** What a set of trajectories says about a step: training-api 2.4, the metric table. */
+/** Metrics of a step from its trajectories: training-api 2.4, the metric table. */
 import type { groupFields, Trajectory } from "../../wire/training/trajectory.ts"
 import type { z } from "zod"
 
@@ -33,10 +33,10 @@ export class TrajectoryMetrics {
   #exceptions = 0
   #groups = 0
 
-  trajectory(trajectory: Trajectory): void {
-    this.#reward.add(trajectory.reward)
-    this.#groupRewards.push(trajectory.reward)
-    addAll(this.#trajectoryMetrics, trajectory.metrics)
+  trajectory({ reward, metrics }: Pick<Trajectory, "reward" | "metrics">): void {
+    this.#reward.add(reward)
+    this.#groupRewards.push(reward)
+    addAll(this.#trajectoryMetrics, metrics)
   }
 
   /** The trajectories since the last call were one group. */
@@ -52,7 +52,7 @@ export class TrajectoryMetrics {
     return this.#reward.count
   }
 
-  /** Of metrics that clients named. */
+  /** Number of distinct metric names that clients sent. */
   get names(): number {
     return this.#trajectoryMetrics.size + this.#groupMetrics.size
   }

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { expect, test } from "vitest"
-import { BodyBudget } from "../../http/body-budget.ts"
+import { BodyBudget } from "../../http/bodies/body-budget.ts"
 import { defaultLimits } from "../../limits.ts"
 import { TrajectoryReader } from "./trajectory-reader.ts"
 

@@ -2,7 +2,7 @@
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
 import { diskFull, HeddleError, saysDiskFull } from "../../errors.ts"
-import type { HeldBody } from "../../http/body-budget.ts"
+import type { HeldBody } from "../../http/bodies/body-budget.ts"
 import type { FromReader, ReadTrajectories, ToReader, TrajectoryFileFormat } from "./trajectory-messages.ts"
 
 /** Bytes of one body on their way to the thread; more wait in the socket. */
@@ -13,7 +13,7 @@ type Reply = Exclude<FromReader, { kind: "taken" }>
 
 interface Reading {
   inFlight: number
-  /** Of the body, in the thread. */
+  /** Bytes of the body that the thread holds. */
   held: number
   reply: Promise<Reply>
   settle: (reply: Reply) => void

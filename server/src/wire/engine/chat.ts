@@ -15,7 +15,7 @@ const constraint = z.object({
   /** The field of the client's request that says so; errors name it. */
   param: z.string(),
 })
-/** What an answer must be: any JSON of a schema, a text that a pattern or a grammar describes whole, or one of some texts. */
+/** Constraint on an answer: JSON of a schema, a text that a pattern or grammar matches whole, or one of some texts. */
 export const structuredOutput = z.discriminatedUnion("kind", [
   constraint.extend({ kind: z.literal("json"), schema: z.record(z.string(), z.unknown()) }),
   constraint.extend({ kind: z.literal("regex"), text: z.string() }),
@@ -72,7 +72,7 @@ export const chatParams = z.object({
   tenant: z.string().default(""),
   /** Separates prompt caches: the same prompt under another salt never shares cached keys and values. */
   cache_salt: z.string().default(""),
-  /** Of every choice, after its reasoning. Logprobs stay those of the free model. */
+  /** Constraint on every choice, applied after its reasoning. Logprobs stay those of the unconstrained model. */
   structured_output: structuredOutput.nullable().default(null),
   /** How many alternatives to report for each token of the prompt, 0…20; null reports nothing of them. Not in a stream's events. */
   prompt_logprobs: z.int().min(0).max(20).nullable().default(null),

@@ -38,7 +38,7 @@ export const engineErrorKind = z.enum([
   "internal",
 ])
 
-/** What a chat has used. */
+/** Tokens that a chat has used. */
 export const chatUsage = z.object({
   prompt_tokens: z.int(),
   cached_tokens: z.int(),
@@ -51,7 +51,7 @@ export const engineError = z.object({
   message: z.string(),
   /** The request field at fault, in the caller's words (`temperature`, `tools[0]`), when there is one. */
   param: z.string().nullable().default(null),
-  /** Of a `chat` that had begun: what was sampled until it failed or was cancelled. The events of a stream have told it already. */
+  /** Usage of a started `chat` until it failed or was cancelled. The events of a stream have reported it already. */
   usage: chatUsage.nullable().default(null),
 })
 

@@ -14,6 +14,8 @@ import {
   tokenizeParams,
   tokenizeResult,
 } from "./chat.ts"
+import { exportParams, exportPlanned, exportResult } from "./export.ts"
+import { importParams, importResult } from "./import.ts"
 import { heartbeat } from "./frames.ts"
 import { gradientStep, trainCancelParams, trainParams, trainResult, trainWarning, trainingStarted } from "./train.ts"
 
@@ -34,6 +36,8 @@ export const engineMethods = {
     result: trainResult,
   },
   "train.cancel": { params: trainCancelParams, events: {}, result: nothing },
+  "checkpoint.export": { params: exportParams, events: { planned: exportPlanned }, result: exportResult },
+  "adapter.import": { params: importParams, events: {}, result: importResult },
   shutdown: { params: shutdownParams, events: {}, result: nothing },
 } as const
 

@@ -9,7 +9,7 @@ import { z } from "zod"
 import { baseRef } from "./base.ts"
 import { adapterRef, chatMessage } from "./chat.ts"
 
-/** What the sampler recorded of one completion (law 6). */
+/** The sampler's record of one completion (law 6). */
 export const ledgerEntry = z.object({
   prompt_token_ids: z.array(z.int()),
   token_ids: z.array(z.int()),
@@ -27,7 +27,7 @@ export const specChoice = z.object({
   logprobs: z.array(z.object({ token: z.string(), logprob: z.number().nullable() })).nullable(),
   /** The choice's `heddle_ledger_key`, for the server; the engine ignores it. */
   ledger_key: z.string().nullable(),
-  /** What our own ledger holds for this choice, when it carried a ledger key that we know. */
+  /** Our own ledger's entry for this choice, if it carried a ledger key that we know. */
   ledger: ledgerEntry.nullable(),
 })
 
@@ -54,7 +54,7 @@ export const capturedGeneration = z.object({
 
 /** Calls that a client captured during a rollout. */
 export const capturedRollout = z.object({
-  /** Of trained models, in the order sampled; which of them are the job's own is `policy_names` of its config. */
+  /** Answers of trained models in sampling order; `policy_names` of the job's config says which are the job's own. */
   generations: z.array(capturedGeneration),
   /** Names of some other models that were asked; their calls are not here. */
   other_models: z.array(z.string()),
@@ -73,6 +73,14 @@ export const specTrajectory = z.object({
 })
 
 /** SFT data file: JSON Lines as uploaded (training-api 2.5): `{"messages": […], "tools": […]?}`. */
+
+/**
+ * DPO data file: JSON Lines, two a pair, the chosen answer (index 0) before the rejected one (index 1): `{"group": pair,
+ * "index": 0 or 1, "messages": […], "tools": […]?}`.
+ */
+
+/** What the sum of the loss over the tokens of a gradient step is divided by (training-api 7.4). */
+export const lossType = z.enum(["bnpo", "grpo", "dr_grpo"])
 
 /** Every key of training-api 2.2 with its default applied; null only where null has a meaning of its own. */
 export const rlConfig = z.object({
@@ -96,6 +104,14 @@ export const rlConfig = z.object({
   num_trajectories_learning_rate_multiplier_power: z.number(),
   /** Already worked out by the server from the history of `train/reward_std_dev` (training-api 7.6). */
   learning_rate_multiplier: z.number(),
+  /** Absent: `bnpo`. */
+  loss_type: lossType.optional(),
+  /** Of `dr_grpo`; null or absent with the others. */
+  max_completion_length: z.int().min(1).nullish(),
+  /** Whether a trajectory weighs the same however many tokens it has; absent: true. */
+  normalize_by_length: z.boolean().optional(),
+  /** Rows of one optimizer step; absent: 1. */
+  grad_accumulation_sequences: z.int().min(1).optional(),
   /** Names in the data's captured calls that mean this job's model, at whatever step. Absent: there are none. */
   policy_names: z.array(z.string()).optional(),
 })
@@ -105,6 +121,17 @@ export const sftConfig = z.object({
   /** One value, or one per batch that has a labelled token. */
   learning_rate: z.union([z.number().min(0), z.array(z.number().min(0))]),
   assistant_turns: z.enum(["all", "last"]),
+})
+
+/** What answers are compared with: the weights that the job starts from, or the base model. */
+export const dpoReference = z.enum(["start", "base"])
+
+export const dpoConfig = z.object({
+  /** Pairs of one optimizer step. */
+  batch_size: z.int().min(1),
+  learning_rate: z.number().min(0),
+  beta: z.number().gt(0),
+  reference: dpoReference,
 })
 
 export const loraConfig = z.object({
@@ -125,6 +152,7 @@ export const trainParams = z.object({
   job: z.discriminatedUnion("kind", [
     z.object({ kind: z.literal("rl"), config: rlConfig }),
     z.object({ kind: z.literal("sft"), config: sftConfig }),
+    z.object({ kind: z.literal("dpo"), config: dpoConfig }),
   ]),
   /** The engine's own folder for this job: snapshots. Emptied by the server once the job has ended. */
   work_dir: z.string(),
@@ -166,6 +194,7 @@ export type CapturedRollout = z.infer<typeof capturedRollout>
 export type SpecChoice = z.infer<typeof specChoice>
 export type RlConfig = z.infer<typeof rlConfig>
 export type SftConfig = z.infer<typeof sftConfig>
+export type DpoConfig = z.infer<typeof dpoConfig>
 export type LoraConfig = z.infer<typeof loraConfig>
 export type TrainParams = z.infer<typeof trainParams>
 export type TrainResult = z.infer<typeof trainResult>

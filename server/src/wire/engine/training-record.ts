@@ -39,12 +39,12 @@ export const recordedTrajectory = z.object({
   question_digest: z.string().nullable(),
   completions: z.int(),
   sampled_tokens: z.int(),
-  /** Where in `turns.jsonl` its line is. */
+  /** Byte offset of its line in `turns.jsonl`. */
   turns_at: z.int(),
   turns_length: z.int(),
   sequences: z.array(
     z.object({
-      /** The gradient step whose row it is in; null: it is longer than a row. */
+      /** The gradient step that trains it; null: it is longer than a row. */
       step: z.int().nullable(),
       tokens: z.int(),
       trained_tokens: z.int(),
@@ -84,7 +84,7 @@ export const recordedTurns = z.object({
   ),
 })
 
-/** A line of `steps.jsonl`: over the trained tokens of each sequence of the step's row. */
+/** A line of `steps.jsonl`: over the trained tokens of each sequence of the step. */
 export const recordedStep = z.object({
   number: z.int(),
   sequences: z.array(

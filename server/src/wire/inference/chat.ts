@@ -89,11 +89,11 @@ export const chatChoice = z.object({
     reasoning_content: z.string().nullable(),
     tool_calls: z.array(toolCall).min(1).optional(),
   }),
-  /** Of a base model only when asked for, of a trained one unless declined. */
+  /** Base models return it on request, trained models unless declined. */
   logprobs: logprobs.nullable(),
   finish_reason: finishReason,
   stop_reason: z.union([z.string(), z.int()]).nullable(),
-  /** Of a base model not with `return_token_ids: false`. */
+  /** Base models leave it out with `return_token_ids: false`. */
   token_ids: z.array(z.int()).optional(),
   prompt_token_ids: z.array(z.int()).optional(),
   /** Opaque; brings the sampled ids back to training when a client drops them (engine 5.4). Only for trainable models. */

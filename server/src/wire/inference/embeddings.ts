@@ -1,15 +1,11 @@
 /** `POST /v1/embeddings`: inference-api 9. */
 import { z } from "zod"
-
-const ids = z.array(z.int().min(0)).min(1)
+import { promptTexts } from "./prompt-texts.ts"
 
 /** Unknown fields are accepted: clients of several vendors send their own. */
 export const embeddingsRequest = z.looseObject({
   model: z.string().min(1).max(1024),
-  input: z.union(
-    [z.string(), z.array(z.string()).min(1), ids, z.array(ids).min(1)],
-    "a text, a list of texts, a list of token ids or a list of such lists; no list may be empty",
-  ),
+  input: promptTexts,
   encoding_format: z.enum(["float", "base64"]).nullish(),
   dimensions: z.int().nullish(),
   user: z.string().nullish(),

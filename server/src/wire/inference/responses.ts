@@ -10,7 +10,7 @@ const content = z.union([z.string(), z.array(contentPart)], "a text, or a list o
 
 /** Items that an earlier answer gave come back as they were. Kinds that cannot be served are refused by name, with their place. */
 export const responseInputItem = z.looseObject({
-  /** Of a message it may be left out. */
+  /** Optional for a message. */
   type: z.string().nullish(),
   id: z.string().nullish(),
   role: z.enum(["user", "assistant", "system", "developer"]).nullish(),

@@ -1,18 +1,14 @@
 /** `POST /v1/completions`: inference-api 1 and 9. */
 import { z } from "zod"
 import { promptLogprobs } from "./prompt-logprobs.ts"
+import { promptTexts } from "./prompt-texts.ts"
 import { samplingFields, usage } from "./sampling.ts"
 import { structuredFields } from "./structured-output.ts"
-
-const ids = z.array(z.int().min(0)).min(1)
 
 export const textCompletionRequest = z.looseObject({
   ...samplingFields,
   ...structuredFields,
-  prompt: z.union(
-    [z.string(), z.array(z.string()).min(1), ids, z.array(ids).min(1)],
-    "a text, a list of texts, a list of token ids or a list of such lists; no list may be empty",
-  ),
+  prompt: promptTexts,
   /** 0 only with `echo` or `prompt_logprobs`. */
   max_tokens: z.int().min(0).nullish(),
   /** How many alternatives a token's logprob comes with; here a number, in chat a flag. */
@@ -33,11 +29,11 @@ const logprobs = z.object({
 export const textChoice = z.object({
   index: z.int(),
   text: z.string(),
-  /** Of a base model only when asked for. */
+  /** Base models return it on request only. */
   logprobs: logprobs.nullable(),
   finish_reason: z.enum(["stop", "length"]).nullable(),
   stop_reason: z.union([z.string(), z.int()]).nullable(),
-  /** Of a base model not with `return_token_ids: false`. */
+  /** Base models leave it out with `return_token_ids: false`. */
   token_ids: z.array(z.int()).optional(),
   prompt_token_ids: z.array(z.int()).optional(),
   prompt_logprobs: promptLogprobs.optional(),

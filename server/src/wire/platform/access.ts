@@ -5,7 +5,7 @@ import { z } from "zod"
 export const right = z.enum(["read", "write", "label", "manage"])
 export type Right = z.infer<typeof right>
 
-/** What a member may be in a team, or in one project of it. */
+/** Role of a member in a team, or in one project of it. */
 export const memberRole = z.enum(["admin", "member", "viewer", "annotator"])
 export type MemberRole = z.infer<typeof memberRole>
 
@@ -14,7 +14,7 @@ export const role = z.enum([...memberRole.options, "service_account"])
 export type Role = z.infer<typeof role>
 
 /** What a key may be used for at most, whatever its user may do. */
-export const keyScope = z.enum(["all", "ingest", "read", "label"])
+export const keyScope = z.enum(["all", "ingest", "read", "label", "train"])
 export type KeyScope = z.infer<typeof keyScope>
 
 type Place = `path.${string}` | `query.${string}` | `body.${string}` | `header.${string}`
@@ -27,12 +27,14 @@ export type Subject =
   | "account"
   | "server"
   | "teams"
-  | `${"project" | "team" | "model" | "training job" | "response" | "run" | "artifact" | "upload" | "refs" | "spans"} ${Place}`
+  | `${"project" | "team" | "model" | "training job" | "response" | "rollout" | "run" | "artifact" | "upload" | "refs" | "spans"} ${Place}`
 
-/** What a route needs of who asks. */
+/** Right that a route needs, and its subject. */
 export interface RouteAccess {
   right: Right
   of: Subject
   /** A key of the scope `ingest` may call it: it adds what a program logs, and gives nothing back. */
   ingest?: true
+  /** A key of the scope `train` may call it: it makes models and jobs, or asks models. */
+  train?: true
 }

@@ -12,7 +12,7 @@ export const entityName = z
     "a name has 1 to 64 characters out of A-Z a-z 0-9 _ . - and begins with a letter or digit",
   )
 
-/** Of an entity that is made now; one that exists may have any name. */
+/** Name of a new entity; an existing one may have any name. */
 export const newEntityName = entityName.refine((name) => !reservedNames.includes(name), {
   error: ({ input }) => `"${String(input)}" is the address of a part of the server; choose another name`,
 })
@@ -44,11 +44,11 @@ export const team = z.object({
   id: z.uuid(),
   object: z.literal("organization.team"),
   name: z.string(),
-  /** Of the caller; null: an administrator of the server who is not in the team. */
+  /** Role of the caller, or null for an administrator of the server who is not in the team. */
   role: role.nullable(),
 })
 
-/** Of another member one learns no more than this: the other teams of theirs are not shown. */
+/** Everything that a member learns of another: their other teams are not shown. */
 export const teamMember = z.object({
   id: z.uuid(),
   object: z.literal("organization.team.member"),
@@ -62,7 +62,7 @@ export const memberParams = z.object({ team: z.string(), username: z.string() })
 export const addMemberBody = z.object({ username: z.string(), role: memberRole.default("member") })
 export const updateMemberBody = z.object({ role: memberRole })
 
-/** Of the account, `ci` in `ci@research`: no user or team has an `@` in its name. */
+/** Name of the account, `ci` in `ci@research`: no user or team has an `@` in its name. */
 export const createServiceAccountBody = z.object({ name: entityName })
 
 export const apiKey = z.object({
@@ -70,7 +70,7 @@ export const apiKey = z.object({
   object: z.literal("organization.api_key"),
   name: z.string(),
   username: z.string(),
-  /** What the key may be used for at most. */
+  /** Upper bound on the use of the key. */
   scope: keyScope,
   /** `…` and the last four characters. */
   redacted_value: z.string(),

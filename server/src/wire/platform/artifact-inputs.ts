@@ -4,7 +4,7 @@ import { z } from "zod"
 /** PostgreSQL's text has no U+0000. */
 const text = z.string().refine((value) => !value.includes("\0") && value.isWellFormed(), "is not well-formed Unicode")
 
-/** Of collections and types: `:` and `/` are what divides a version's name. */
+/** Name of a collection or type: `:` and `/` divide a version's name. */
 export const artifactName = text
   .min(1)
   .max(128)

@@ -22,11 +22,14 @@ export const auditTypes = [
   "project.role_deleted",
   "project.role_updated",
   "quotas.updated",
+  "rollout.deleted",
   "team.created",
   "team.member_added",
   "team.member_removed",
   "team.member_updated",
   "training_job.cancelled",
+  "training_job.paused",
+  "training_job.resumed",
   "user.added",
   "user.deleted",
   "user.updated",
@@ -51,14 +54,14 @@ export const auditLogQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20),
 })
 
-/** What was done to what stands under the name of its type, such as `"model.deleted": {"id": …}`. */
+/** An action and its subject under the name of its type, such as `"model.deleted": {"id": …}`. */
 export const auditLog = z.looseObject({
   id: z.string(),
   object: z.literal("organization.audit_log"),
   type: z.enum(auditTypes),
   /** Unix seconds. */
   effective_at: z.int(),
-  /** Of a change outside of the catalog there is an entry before it (`begun`) and one after it. */
+  /** A change outside the catalog has one entry before it (`begun`) and one after it. */
   outcome: z.enum(["begun", "succeeded", "failed"]),
   actor: z.union([
     z.object({

@@ -13,7 +13,7 @@ export const project = z.object({
 })
 
 export const projectsQuery = pageQuery.extend({
-  /** Of one entity. */
+  /** Entity to filter by. */
   entity: z.string().optional(),
   /** Part of `entity/name`, in any case. */
   query: z.string().max(200).optional(),

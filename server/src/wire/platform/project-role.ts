@@ -1,4 +1,4 @@
-/** What the members of a team are in one of its projects. The shape is ours. */
+/** Roles of a team's members in one of its projects. The shape is ours. */
 import { z } from "zod"
 import { memberRole, role } from "./access.ts"
 
@@ -6,9 +6,9 @@ export const projectRole = z.object({
   id: z.uuid(),
   object: z.literal("project.role"),
   username: z.string(),
-  /** What counts in the project. */
+  /** The role that counts in the project. */
   role,
-  /** What the member is in the team, and in the project unless it has a role of its own. */
+  /** The member's role in the team, which counts unless the project sets another. */
   team_role: role,
 })
 

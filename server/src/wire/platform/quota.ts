@@ -1,4 +1,4 @@
-/** What a team may hold. No public service has these calls in the open; the shape is ours. */
+/** Limits of a team. No public service publishes such calls; the shape is ours. */
 import { z } from "zod"
 
 export const quotaNames = [
@@ -14,7 +14,7 @@ export type QuotaName = (typeof quotaNames)[number]
 export const quota = z.object({
   name: z.enum(quotaNames),
   limit: z.int(),
-  /** Of `requests_per_minute`, which is of each key: what the key that asks has used. null: it is another team's. */
+  /** For `requests_per_minute`, a limit per key: the use of the calling key. null: it belongs to another team. */
   used: z.int().nullable(),
   left: z.int().nullable(),
   /** Whether the limit is the one for every team that has none of its own. */
@@ -29,7 +29,7 @@ export const teamQuotas = z.object({
 
 const newLimit = z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish()
 
-/** What is left out stays as it is; null goes back to the default. */
+/** Absent members stay as they are; null restores the default. */
 export const updateQuotasBody = z
   .object({
     stored_bytes: newLimit,

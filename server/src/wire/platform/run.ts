@@ -1,4 +1,4 @@
-/** What the wandb client streams for a run: platform-wandb 6. */
+/** Streams of the wandb client for a run: platform-wandb 6. */
 import { z } from "zod"
 import { boundedList } from "../bounded-list.ts"
 

@@ -1,4 +1,4 @@
-/** What clients ask before anything else: objects 10, calls 1.2. */
+/** Calls that clients make before anything else: objects 10, calls 1.2. */
 import { z } from "zod"
 import { textList } from "../bounded-list.ts"
 

@@ -10,7 +10,7 @@ export const session = z.object({
   id: z.uuid(),
   object: z.literal("session"),
   username: z.string(),
-  /** What the browser calls itself. */
+  /** The browser's name for itself. */
   user_agent: z.string(),
   created_at: z.iso.datetime(),
   last_used_at: z.iso.datetime(),
@@ -36,7 +36,7 @@ export const signInLink = z.object({
   object: z.literal("sign_in_link"),
   /** Good for one session. */
   token: z.string(),
-  /** Of the page that takes it, from the server's root; the token is behind the #, which is not sent to servers. */
+  /** Path of the page that uses it, from the server's root; the token follows the #, which browsers do not send. */
   path: z.string(),
   expires_at: z.iso.datetime(),
 })

@@ -1,6 +1,7 @@
 /** Checkpoints of a model: training-api 4.1 and 4.3. */
 import { z } from "zod"
 import { boundedList } from "../bounded-list.ts"
+import { exportDtype, exportFormat } from "../engine/export.ts"
 import { modelParams } from "./model.ts"
 import { pageOf, pageQuery } from "./page.ts"
 
@@ -23,7 +24,7 @@ export const checkpointParams = modelParams.extend({
 })
 
 export const readCheckpoint = checkpoint.extend({
-  /** The job that made it; null: the step that a model begins with. */
+  /** The job that made it; null: the step that a model begins with, or one that came from elsewhere. */
   job_id: z.uuid().nullable(),
 })
 
@@ -35,10 +36,37 @@ export const deleteCheckpointsAnswer = z.object({
 
 export const checkpointFileParams = checkpointParams.extend({ filename: z.string() })
 
+export const checkpointDownloadQuery = z.object({
+  format: z
+    .enum(["peft", ...exportFormat.options])
+    .default("peft")
+    .describe(
+      "`peft`: the adapter. `merged`: the base model with the adapter merged in, as a transformers folder. " +
+        "`gguf`: the same as one file for llama.cpp and its like. The last two are written when they are first asked for.",
+    ),
+  dtype: exportDtype
+    .optional()
+    .describe("Of the weights in `merged` and `gguf`; by default that of the base model. Sums are made in 32 bits."),
+})
+
+export const importCheckpointQuery = z.object({
+  step: z
+    .string()
+    .regex(/^\d{1,9}$/, "a step is a number")
+    .transform(Number)
+    .optional()
+    .describe("The number that it becomes, higher than the newest step; by default the next."),
+  any_base: z
+    .enum(["true", "false"])
+    .default("false")
+    .transform((value) => value === "true")
+    .describe("Take an adapter whose config names another base model, since it is this one's under another name."),
+})
+
 /** The files of a PEFT folder. */
 export const checkpointFiles = z.object({
   object: z.literal("list"),
-  /** Of these files: `latest` was worked out when they were listed. */
+  /** Step of these files: `latest` was resolved when they were listed. */
   step: z.int(),
   data: z.array(z.object({ filename: z.string(), size_bytes: z.int(), sha256: z.string() })),
 })

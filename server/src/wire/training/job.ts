@@ -1,11 +1,11 @@
 /** Training jobs and their events: training-api 2.3 and 3.1. */
 import { z } from "zod"
-import { rlConfig, sftConfig } from "../engine/train.ts"
+import { dpoConfig, rlConfig, sftConfig } from "../engine/train.ts"
 import { repeated } from "../repeated-query.ts"
 import { pageOf, pageQuery } from "./page.ts"
 
-export const jobKind = z.enum(["rl", "sft"])
-export const jobStatus = z.enum(["queued", "running", "succeeded", "failed", "cancelled"])
+export const jobKind = z.enum(["rl", "sft", "dpo"])
+export const jobStatus = z.enum(["queued", "running", "paused", "succeeded", "failed", "cancelled"])
 
 /** Clients need only `id`; the rest tells a person how the job fares. */
 export const job = z.object({
@@ -17,10 +17,12 @@ export const job = z.object({
   created_at: z.iso.datetime(),
   started_at: z.iso.datetime().nullable(),
   ended_at: z.iso.datetime().nullable(),
+  /** Since when it is paused; null: it is not. */
+  paused_at: z.iso.datetime().nullable(),
   error_message: z.string().nullable(),
   /** The checkpoint it made; null until it has succeeded. */
   output_step: z.int().nullable(),
-  /** What the server did not take as the client may have meant it, such as unknown settings. */
+  /** Parts of the request that the server did not apply as the client may have meant them, such as unknown settings. */
   warnings: z.array(z.string()),
 })
 
@@ -42,6 +44,8 @@ export const listedJob = job.extend({
   gradient_steps: z.int(),
   /** null until the job has begun. */
   expected_gradient_steps: z.int().nullable(),
+  /** From how long its gradient steps took since it last began or went on; null: not known. */
+  estimated_seconds_left: z.number().min(0).nullable(),
 })
 
 export const jobPage = pageOf(listedJob)
@@ -81,6 +85,7 @@ export const storedJobConfig = z.discriminatedUnion("kind", [
     checkpoint_metrics: z.record(z.string(), z.number()),
   }),
   z.object({ kind: z.literal("sft"), engine: sftConfig, kl_reference: z.null() }),
+  z.object({ kind: z.literal("dpo"), engine: dpoConfig, kl_reference: z.null() }),
 ])
 
 export type Job = z.infer<typeof job>

@@ -1,4 +1,4 @@
-/** What models learned, by step: the points of their curves. */
+/** Metrics of models by step: the points of their curves. */
 import { z } from "zod"
 import { repeated } from "../repeated-query.ts"
 

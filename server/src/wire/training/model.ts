@@ -44,7 +44,7 @@ export const modelsQuery = pageQuery.extend({
 
 export const listedModel = model.extend({
   created_at: z.iso.datetime(),
-  /** Of the newest checkpoint; null: all were deleted. */
+  /** Step of the newest checkpoint, or null if all were deleted. */
   latest_step: z.int().nullable(),
   latest_step_at: z.iso.datetime().nullable(),
   /** Queued and running. */

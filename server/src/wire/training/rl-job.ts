@@ -1,15 +1,20 @@
 /** RL job creation: training-api 2.1 and 2.2. */
 import { z } from "zod"
+import { lossType } from "../engine/train.ts"
 import { trajectoryGroup } from "./trajectory.ts"
 
 const positive = z.number().gt(0)
 const atLeastZero = z.number().min(0)
+const count = z.int().min(1)
 
 /** Every key may be absent or null, which means its default. Unknown keys are kept and named in a warning. */
 export const experimentalConfig = z.looseObject({
   learning_rate: atLeastZero.nullish(),
   ppo: z.boolean().nullish(),
   loss_fn: z.enum(["cispo", "ppo"]).nullish(),
+  loss_type: lossType.nullish(),
+  max_completion_length: count.nullish(),
+  normalize_by_length: z.boolean().nullish(),
   epsilon: atLeastZero.nullish(),
   epsilon_high: atLeastZero.nullish(),
   importance_sampling_level: z.enum(["token", "sequence", "average", "geometric_average"]).nullish(),
@@ -27,8 +32,9 @@ export const experimentalConfig = z.looseObject({
   kl_penalty_step_lag: z.int().min(1).nullish(),
   kl_ref_adapter_path: z.string().nullish(),
   allow_training_without_logprobs: z.boolean().nullish(),
-  logprob_calculation_chunk_size: z.int().min(1).nullish(),
-  packed_sequence_length: z.int().min(1).nullish(),
+  logprob_calculation_chunk_size: count.nullish(),
+  packed_sequence_length: count.nullish(),
+  grad_accumulation_sequences: count.nullish(),
   num_trajectories_learning_rate_multiplier_power: z.number().nullish(),
   scale_learning_rate_by_reward_std_dev: z.boolean().nullish(),
   /** Debug plots of the local trainer; has no effect here. */

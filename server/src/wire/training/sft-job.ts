@@ -10,7 +10,7 @@ export const sftJobConfig = z.looseObject({
   batch_size: z.union([z.int().min(1), z.literal("auto")]).nullish(),
   /** A list has one value per batch. */
   learning_rate: z.union([learningRate, boundedList(learningRate, 100_000).min(1)]).nullish(),
-  /** Where the client expects the job's metrics (training-api 3.5). */
+  /** The step at which the client expects the job's metrics (training-api 3.5). */
   metric_logging: z.looseObject({ enabled: z.boolean(), target_training_step: z.int().min(0).nullish() }).nullish(),
   assistant_turns: z.enum(["all", "last"]).nullish(),
 })

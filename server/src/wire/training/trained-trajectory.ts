@@ -1,4 +1,4 @@
-/** What an RL job trained: its groups, one trajectory down to its tokens, and where a question was asked before. */
+/** What an RL job trained: groups, one trajectory down to its tokens, the same question in other jobs. */
 import { z } from "zod"
 import { dropCause } from "../engine/training-record.ts"
 import { pageOf, pageQuery } from "./page.ts"

@@ -43,7 +43,7 @@ function idsMatchLogprobs(ids: unknown[] | null | undefined, logprobs: unknown[]
   )
 }
 
-/** What has `message` and `finish_reason` is a choice, anything else a message. */
+/** True for a choice, which has `message` and `finish_reason`; anything else is a message. */
 export function isChoice(item: unknown): boolean {
   return typeof item === "object" && item !== null && "message" in item && "finish_reason" in item
 }

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely"
 
-/** What a kill may leave: calls that the server itself was recording, and blobs that no row came to name. */
+/** Records what a kill may leave: calls that the server itself was recording, and blobs that no row came to name. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }

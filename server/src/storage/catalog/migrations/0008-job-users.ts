@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely"
 
-/** Who asked for a job, and an index on when jobs ended: the queue is fair by what teams and users ran lately. */
+/** Adds the user of a job, and an index on when jobs ended: the queue is fair by what teams and users ran lately. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }

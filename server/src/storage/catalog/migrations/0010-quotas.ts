@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely"
 
-/** What each team may hold, and how many bytes it does. */
+/** Limits of each team, and the bytes that it uses. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }

@@ -15,6 +15,6 @@ const statements = [
   `create unique index projects_live_name on all_projects (entity_id, name) where deleted_at is null`,
   `create index projects_deleted on all_projects (deleted_at) where deleted_at is not null`,
   `create view projects as select id, entity_id, name, created_at from all_projects where deleted_at is null`,
-  // What removes items has their final labels looked up one by one.
+  // Deleting an item looks up its final labels one by one.
   `create index annotation_final_labels_item on annotation_final_labels (item_id)`,
 ]

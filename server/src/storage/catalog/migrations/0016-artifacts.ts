@@ -66,7 +66,7 @@ const statements = [
   )`,
   `create index artifact_manifests_artifact on artifact_manifests (artifact_id)`,
   `create index artifact_manifests_sha256 on artifact_manifests (sha256)`,
-  // Of an artifact that is not committed: the files that its client asked to store.
+  // Files that the client of an uncommitted artifact asked to store.
   `create table artifact_entries (
     artifact_id uuid not null references artifacts (id) on delete cascade,
     path text collate "C" not null,

@@ -6,7 +6,7 @@ import type { StoredSpan } from "./span-list.ts"
 import { type PriceStep, spanSource } from "./span-source.ts"
 import { largeSpanLimits, type SpanMessage } from "./span-table.ts"
 
-/** What a chat is made of. */
+/** Columns that a chat is built from. */
 const chatColumns = [
   "trace_id",
   "span_id",
@@ -120,7 +120,7 @@ export interface ConversationSpan {
   duration_ms: number
 }
 
-/** Of one conversation in one answer; of more the last. */
+/** Limit on the spans of one conversation in one answer; the last ones are kept. */
 const mostSpans = 1000
 
 interface Window {

@@ -1,5 +1,5 @@
 /** Agents and their versions: evaluation-store-calls 10. */
-import type { AgentSort } from "../../../wire/evaluation/agents/span-values.ts"
+import type { AgentSort } from "../../../wire/agents/span-values.ts"
 import { HeddleError } from "../../../errors.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"

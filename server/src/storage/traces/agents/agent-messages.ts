@@ -1,5 +1,5 @@
 /** Search in what was said: evaluation-store-calls 10. */
-import type { AgentSearchBody } from "../../../wire/evaluation/agents/agents.ts"
+import type { AgentSearchBody } from "../../../wire/agents/agents.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { shownTime } from "./span-measures.ts"

@@ -1,6 +1,6 @@
 /** How the values of an attribute are spread within groups of spans: evaluation-store-calls 10. */
-import type { AskedDistribution } from "../../../wire/evaluation/agents/span-query.ts"
-import type { Cell, GroupRef } from "../../../wire/evaluation/agents/span-values.ts"
+import type { AskedDistribution } from "../../../wire/agents/span-query.ts"
+import type { Cell, GroupRef } from "../../../wire/agents/span-values.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { attributeSql } from "./span-fields.ts"
 import { shownValue } from "./span-measures.ts"

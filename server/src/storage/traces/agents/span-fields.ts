@@ -1,4 +1,4 @@
-/** What a query, a sort or a measure may name of a span, as SQL: evaluation-store-calls 10. */
+/** Fields of a span that a query, a sort or a measure may name, as SQL: evaluation-store-calls 10. */
 import { HeddleError } from "../../../errors.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 import {

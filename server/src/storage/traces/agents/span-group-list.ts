@@ -1,6 +1,6 @@
 /** Spans in groups, each with the same sums and with the measures that were asked for: evaluation-store-calls 10. */
 import { HeddleError } from "../../../errors.ts"
-import type { AgentSort, Cell, GroupFilter, GroupRef, Measure } from "../../../wire/evaluation/agents/span-values.ts"
+import type { AgentSort, Cell, GroupFilter, GroupRef, Measure } from "../../../wire/agents/span-values.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { validDurationSql } from "./span-fields.ts"
 import { groupCondition, measureSql, shownValue } from "./span-measures.ts"
@@ -19,7 +19,7 @@ export interface GroupPage {
 export interface StoredGroup {
   /** By alias; null: the spans of the group have no such value. */
   keys: Record<string, Cell>
-  /** Of the measures, by alias. */
+  /** Values of the measures, by alias. */
   metrics: Record<string, Cell>
   /** By the names of {@link sums}, {@link lists} and costs, as they are stored. */
   values: Readonly<Record<string, unknown>>
@@ -55,7 +55,7 @@ const costs = {
   total_output_cost_usd: "sumOrNull(output_cost_usd)",
 }
 
-/** What each group has, which no measure may be called. */
+/** Fields of every group; no measure may take their names. */
 export const groupFields: ReadonlySet<string> = new Set([sums, lists, costs].flatMap((one) => Object.keys(one)))
 
 /** Without an order by the first measure, or the last seen first. @throws {HeddleError} for what means nothing. */

@@ -1,6 +1,6 @@
 /** Spans, or groups of them, by ranges of a number: evaluation-store-calls 10. */
-import type { NumberBuckets } from "../../../wire/evaluation/agents/span-stats.ts"
-import type { GroupFilter } from "../../../wire/evaluation/agents/span-values.ts"
+import type { NumberBuckets } from "../../../wire/agents/span-stats.ts"
+import type { GroupFilter } from "../../../wire/agents/span-values.ts"
 import { HeddleError } from "../../../errors.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 import { finite } from "../query/sql-value.ts"
@@ -11,7 +11,7 @@ import type { StatColumn } from "./span-stat-columns.ts"
 import { spanGroups, spanValue } from "./span-values.ts"
 
 export interface Histogram {
-  /** Of all values, or as asked for; null: there are none. */
+  /** Bounds of all values, or as requested; null without values. */
   bounds: { low: number; high: number } | null
   /** `bucket` and `m<n>`; buckets without values are left out. */
   rows: Readonly<Record<string, unknown>>[]

@@ -1,5 +1,5 @@
 /** Spans as rows: evaluation-store-calls 10. */
-import type { AgentSort } from "../../../wire/evaluation/agents/span-values.ts"
+import type { AgentSort } from "../../../wire/agents/span-values.ts"
 import { compileOrder } from "../query/query-order.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import { numberValue, type SqlValue } from "../query/sql-value.ts"

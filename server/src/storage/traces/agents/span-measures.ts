@@ -1,6 +1,6 @@
 /** Aggregates over spans, as SQL: evaluation-store-calls 10. */
 import { HeddleError } from "../../../errors.ts"
-import type { Aggregation, GroupFilter, Measure, ValueType } from "../../../wire/evaluation/agents/span-values.ts"
+import type { Aggregation, GroupFilter, Measure, ValueType } from "../../../wire/agents/span-values.ts"
 import { compileCondition } from "../query/query-condition.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 import { microsecondsOf } from "../query/sql-time.ts"
@@ -9,7 +9,7 @@ import { type SpanValue, spanValue } from "./span-values.ts"
 
 export interface MeasureSql {
   sql: string
-  /** Of the result. */
+  /** Type of the result. */
   type: ValueType
 }
 

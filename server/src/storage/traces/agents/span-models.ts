@@ -1,7 +1,7 @@
 /** Which models spans of agents name. */
 import type { TraceStore } from "../store/trace-store.ts"
 
-/** What the provider called it and what was asked for. */
+/** Names of models: the provider's, and the requested one. */
 export async function spanModels(traces: TraceStore, projectId: string): Promise<string[]> {
   const rows = await traces.rows<{ model: string }>(
     `select distinct arrayJoin([toString(response_model), toString(request_model)]) as model

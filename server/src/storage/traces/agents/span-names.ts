@@ -1,4 +1,4 @@
-/** What spans of agents are called and when they began. */
+/** Names and start times of agents' spans. */
 import type { TraceStore } from "../store/trace-store.ts"
 
 export interface SpanName {

@@ -1,6 +1,6 @@
 /** Which spans a request is about: evaluation-store-calls 10. */
-import type { InsightFilter, SignalFilters } from "../../../wire/evaluation/agents/span-values.ts"
-import type { Operand } from "../../../wire/evaluation/query.ts"
+import type { InsightFilter, SignalFilters } from "../../../wire/agents/span-values.ts"
+import type { Operand } from "../../../wire/queries/query.ts"
 import { compileCondition } from "../query/query-condition.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import { findSpanColumn } from "./span-columns.ts"
@@ -8,7 +8,7 @@ import { spanField } from "./span-fields.ts"
 import { identityColumns, type PriceStep, type SpanScope, spanSource } from "./span-source.ts"
 
 export interface AskedSpans {
-  /** Of the catalog. */
+  /** Id in the catalog. */
   projectId: string
   where: Operand | null
   signals: SignalFilters | null

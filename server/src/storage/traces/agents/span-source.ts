@@ -3,7 +3,7 @@
  * its trace, with the raw span that its call holds, and with what it cost. Each is a select in brackets
  * whose columns are those of the table.
  */
-import { recordedSortTimesSql } from "../calls/call-places.ts"
+import { recordedSortTimesSql } from "../calls/insert/call-places.ts"
 import { callsFinal } from "../calls/calls-tables.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 import type { SpanColumnName } from "./span-columns.ts"
@@ -96,7 +96,7 @@ export const identityColumns: ReadonlySet<SpanColumnName> = new Set([
  * that never was; a span that names its own agent keeps all three.
  */
 function identifiedSpans(scope: SpanScope, stored: string): string {
-  // Of spans that began at once, the one around the others.
+  // Among spans that start together, the enclosing one comes first.
   const place = "(started_at, parent_span_id != '', -toUnixTimestamp64Micro(ifNull(ended_at, started_at)), span_id)"
   const own = "own.agent_name != ''"
   const traces = `select trace_id,

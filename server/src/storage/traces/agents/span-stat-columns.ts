@@ -1,6 +1,6 @@
 /** The columns that a metric of spans has in an answer: evaluation-store-calls 10. */
-import type { SpanMetric } from "../../../wire/evaluation/agents/span-stats.ts"
-import type { Aggregation, ValueType } from "../../../wire/evaluation/agents/span-values.ts"
+import type { SpanMetric } from "../../../wire/agents/span-stats.ts"
+import type { Aggregation, ValueType } from "../../../wire/agents/span-values.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 import { aggregate, percentileSql } from "./span-measures.ts"
 import { spanValue } from "./span-values.ts"
@@ -13,7 +13,7 @@ export interface StatColumn {
   type: ValueType
   /** The aggregate. */
   sql: string
-  /** Of a bucket with nothing in it. */
+  /** Value of an empty bucket. */
   empty: 0 | null
 }
 
@@ -48,7 +48,7 @@ function percentileName(percentile: number): string {
   return `p${String(percentile).replace(".", "_")}`
 }
 
-/** What a histogram without metrics shows. */
+/** Column of a histogram without metrics. */
 export const rowCount: StatColumn = {
   name: "count",
   metric: "rows",

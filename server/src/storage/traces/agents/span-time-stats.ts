@@ -1,5 +1,5 @@
 /** Measures of spans over time: evaluation-store-calls 10. */
-import type { GroupFilter, GroupRef } from "../../../wire/evaluation/agents/span-values.ts"
+import type { GroupFilter, GroupRef } from "../../../wire/agents/span-values.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { bucketSql, type TimeBuckets } from "../time-buckets.ts"

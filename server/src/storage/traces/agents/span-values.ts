@@ -1,6 +1,6 @@
 /** Values of spans to group and to aggregate by, as SQL: evaluation-store-calls 10. */
 import { HeddleError } from "../../../errors.ts"
-import type { GroupRef, ValueRef, ValueType } from "../../../wire/evaluation/agents/span-values.ts"
+import type { GroupRef, ValueRef, ValueType } from "../../../wire/agents/span-values.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 import {
   type AttributeSource,

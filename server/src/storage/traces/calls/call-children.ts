@@ -1,6 +1,6 @@
 /** The calls right below one. */
-import { isCandidate, traceCandidates } from "./call-places.ts"
-import { callsFinal } from "./calls-tables.ts"
+import { isCandidate, traceCandidates } from "./insert/call-places.ts"
+import { callsFinal, liveCall } from "./calls-tables.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import type { CallRow } from "./shown-calls.ts"
@@ -15,7 +15,7 @@ export async function findChildIds(
   const since = started_at.replace("Z", "").replace("T", " ")
   const rows = await traces.rows<{ id: string }>(
     `select id from ${callsFinal}
-      where project_id = {projectId:UUID} and started_at is not null and deleted_at is null
+      where project_id = {projectId:UUID} and ${liveCall}
         and ${isCandidate(traceCandidates(parameters, projectId, [trace_id]))}
         and trace_id = {traceId:String} and parent_id = {id:String} and started_at >= {since:DateTime64(6, 'UTC')}
       order by started_at, id`,

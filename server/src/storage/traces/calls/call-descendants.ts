@@ -1,7 +1,7 @@
 /** Calls below others in the tree of their trace. */
-import { hasId } from "./call-keys.ts"
-import { type CallKey, callKey, isCandidate, type StoredKey, traceCandidates } from "./call-places.ts"
-import { callsFinal } from "./calls-tables.ts"
+import { hasId } from "./insert/call-keys.ts"
+import { type CallKey, callKey, isCandidate, type StoredKey, traceCandidates } from "./insert/call-places.ts"
+import { callsFinal, liveCall } from "./calls-tables.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 
@@ -44,7 +44,7 @@ function existing(
 ): Promise<TreeCall[]> {
   return traces.rows<TreeCall>(
     `select id, sort_time, trace_id, parent_id from ${callsFinal}
-      where project_id = {projectId:UUID} and ${condition} and started_at is not null and deleted_at is null`,
+      where project_id = {projectId:UUID} and ${condition} and ${liveCall}`,
     { ...parameters.values, projectId },
   )
 }

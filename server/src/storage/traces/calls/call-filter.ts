@@ -1,8 +1,8 @@
 /** `filter` of a calls query as SQL conditions: evaluation-store-calls 3.5. Members are ANDed, values inside one ORed. */
 import { HeddleError } from "../../../errors.ts"
-import type { CallsFilter } from "../../../wire/evaluation/call-read.ts"
-import { hasId } from "./call-keys.ts"
-import { traceCandidates } from "./call-places.ts"
+import type { CallsFilter } from "../../../wire/calls/call-read.ts"
+import { hasId } from "./insert/call-keys.ts"
+import { traceCandidates } from "./insert/call-places.ts"
 import { hasRef } from "./payload-refs.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 

@@ -1,6 +1,6 @@
 /** The fields of a call that a query or a sort may name: evaluation-store-calls 3.6. Nothing else reaches a column. */
 import { HeddleError } from "../../../errors.ts"
-import { queuesOfCall } from "../annotation/queue-calls.ts"
+import { queuesOfCall } from "../labelling/queue-calls.ts"
 import { callFeedbackValue } from "./call-feedback-field.ts"
 import { type Expansion, payloadValue } from "./call-ref-field.ts"
 import { hasOddJson } from "./calls-tables.ts"

@@ -4,7 +4,7 @@ import { jsonValue } from "../query/json-value.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 import type { SqlValue } from "../query/sql-value.ts"
 
-/** What the refs at one path of `expand_columns` name. */
+/** Targets of the refs at one path of `expand_columns`. */
 export interface Expansion {
   /** The segments of the path; the first is a payload column. */
   path: readonly string[]

@@ -1,6 +1,6 @@
 /** Statistics of calls over time: evaluation-store-calls 4.2. */
 import type { z } from "zod"
-import type { callMetric } from "../../../wire/evaluation/usage-stats.ts"
+import type { callMetric } from "../../../wire/calls/usage-stats.ts"
 import type { CallsSelection } from "./calls-selection.ts"
 import { callsFinal } from "./calls-tables.ts"
 import { columnList, type MetricColumn, metricColumns, type MetricRequest, metricValues } from "../metric-columns.ts"

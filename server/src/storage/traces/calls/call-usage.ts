@@ -1,4 +1,4 @@
-/** What calls report of their tokens, from narrow columns: evaluation-store-calls 4.1. */
+/** Tokens that calls report, from narrow columns: evaluation-store-calls 4.1. */
 import type { CallsSelection } from "./calls-selection.ts"
 import { callsFinal } from "./calls-tables.ts"
 import type { TraceStore } from "../store/trace-store.ts"

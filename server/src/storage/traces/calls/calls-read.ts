@@ -1,7 +1,7 @@
 /** Reads calls: first which ones and in which order, from narrow columns; then what is shown of them. */
 import { type Expansion, payloadValue } from "./call-ref-field.ts"
-import { hasKey } from "./call-keys.ts"
-import { type CallKey, callKey, type StoredKey, timeCandidates } from "./call-places.ts"
+import { hasKey } from "./insert/call-keys.ts"
+import { type CallKey, callKey, type StoredKey, timeCandidates } from "./insert/call-places.ts"
 import { type CallsQuery, type CallsSelection, selectCalls } from "./calls-selection.ts"
 import { callsFinal } from "./calls-tables.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"

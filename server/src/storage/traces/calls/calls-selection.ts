@@ -1,10 +1,11 @@
 /** Which calls a request asks for, as SQL over the calls, and in which order. */
-import type { CallsFilter } from "../../../wire/evaluation/call-read.ts"
-import type { Query, SortBy } from "../../../wire/evaluation/query.ts"
+import type { CallsFilter } from "../../../wire/calls/call-read.ts"
+import type { Query, SortBy } from "../../../wire/queries/query.ts"
 import type { Expansion } from "./call-ref-field.ts"
+import { liveCall } from "./calls-tables.ts"
 import { callField } from "./call-query-fields.ts"
 import { filterConditions, traceCondition } from "./call-filter.ts"
-import { isCandidate } from "./call-places.ts"
+import { isCandidate } from "./insert/call-places.ts"
 import { compileCondition } from "../query/query-condition.ts"
 import { compileOrder } from "../query/query-order.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
@@ -19,7 +20,7 @@ export interface CallsQuery {
   query: Query | null
   /** null: by time (calls 3.7). */
   sortBy: readonly SortBy[] | null
-  /** What the refs at the paths of `expand_columns` name, shallow paths first (calls 3.9). */
+  /** Targets of the refs at the paths of `expand_columns`, shallow paths first (calls 3.9). */
   expansions?: readonly Expansion[]
 }
 
@@ -31,7 +32,7 @@ export interface CallsSelection {
   live: string
   /** SQL: what the request asks for besides; "true" when nothing. */
   asked: string
-  /** Of the calls of some traces: where their keys are found, and SQL of what is asked of them besides. */
+  /** Selects calls by trace: `candidates` finds their keys, `asked` is the remaining condition in SQL. */
   traces: { candidates: string; asked: string } | null
   /** Terms of an `order by`, down to the id. */
   order: string
@@ -54,7 +55,7 @@ export function selectCalls(request: CallsQuery): CallsSelection {
   return {
     projectId,
     project,
-    live: `${project} and started_at is not null and deleted_at is null`,
+    live: `${project} and ${liveCall}`,
     asked: inTraces === null ? asked : `${isCandidate(inTraces.candidates)} and ${asked}`,
     traces: inTraces === null ? null : { candidates: inTraces.candidates, asked },
     byTime: hasIndex(filter) ? null : timeDirection(sortBy),

@@ -1,4 +1,4 @@
-/** Of many small parts more are merged at once, so that a row is rewritten less often (5 is ClickHouse's own). */
+/** Merges more of the small parts at once, so that a row is rewritten less often (ClickHouse's default is 5). */
 const rarerMerges = "merge_selector_base = 20"
 
 export const callsTable = "calls_v2"
@@ -6,6 +6,9 @@ export const callPlacesTable = "call_places_v2"
 
 /** SQL, after `from`: every call once, its partial rows made one. */
 export const callsFinal = `${callsTable} as calls final`
+
+/** SQL: the row is of a call that has begun and was not deleted. */
+export const liveCall = "started_at is not null and deleted_at is null"
 
 /** SQL: ClickHouse's reader of JSON refuses a payload of the call. */
 export const hasOddJson = "isNotNull(odd_json)"

@@ -2,7 +2,7 @@
 import type { TraceStore } from "../store/trace-store.ts"
 import { callsTable } from "./calls-tables.ts"
 
-/** What clients sent, as large as they made it. */
+/** Columns that clients fill, of any size. */
 const payloads = ["attributes", "inputs", "output", "summary", "otel_dump", "exception"]
 
 const isDeleted = `(project_id, sort_time, id) in (

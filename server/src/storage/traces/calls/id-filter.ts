@@ -3,7 +3,7 @@
  * thousand, but never the other way round. An id takes 20 bits, whatever its length.
  */
 const bitsPerId = 20
-/** Of 20 bits for each id, this many probes err least. */
+/** With 20 bits per id, this number of probes has the fewest false positives. */
 const probes = 13
 const firstCapacity = 2 ** 16
 

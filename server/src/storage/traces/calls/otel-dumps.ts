@@ -1,9 +1,9 @@
 /** The raw spans of calls that came through OpenTelemetry. */
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
-import { hasKey } from "./call-keys.ts"
-import { type CallKey, callKey, type StoredKey } from "./call-places.ts"
-import { callsFinal } from "./calls-tables.ts"
+import { hasKey } from "./insert/call-keys.ts"
+import { type CallKey, callKey, type StoredKey } from "./insert/call-places.ts"
+import { callsFinal, liveCall } from "./calls-tables.ts"
 
 export interface OtelDump extends CallKey {
   /** JSON text. */
@@ -25,7 +25,7 @@ export async function readOtelDumps(
   const found = await traces.rows<StoredKey & { bytes: number }>(
     `select id, sort_time, toFloat64(length(otel_dump)) as bytes from ${callsFinal}
       where project_id = {projectId:UUID} and ${beyond} and isNotNull(otel_dump)
-        and isNotNull(started_at) and isNull(deleted_at)
+        and ${liveCall}
       order by sort_time, id limit {limit:UInt32}`,
     { projectId, ...after, limit: mostAtOnce },
   )

@@ -2,7 +2,7 @@
 import { sqlLiteral } from "../store/sql-literal.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 
-/** Behind a backslash a quote belongs to the string that it stands in. */
+/** A quote after a backslash is part of the string. */
 const quotedRef = sqlLiteral(String.raw`[^\\]"(weave:///[^"]*)"`)
 const backslash = sqlLiteral("\\")
 
@@ -37,7 +37,7 @@ export function hasRef(column: string, refs: readonly string[], parameters: SqlP
   return `((${searches.join(" or ")}) and (${tests.join(" or ")}))`
 }
 
-/** What every JSON text has of a string that begins so: all before the first letter that some writers escape. */
+/** The part of a string's start that every JSON writer spells alike: up to the first letter that some escape. */
 function spelledAlike(start: string): string {
   return `"${/^[ !#-[\]-~]*"?/.exec(start)?.[0] ?? ""}`
 }

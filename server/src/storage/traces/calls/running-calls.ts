@@ -1,6 +1,6 @@
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
-import { hasId } from "./call-keys.ts"
+import { hasId } from "./insert/call-keys.ts"
 import { callsFinal } from "./calls-tables.ts"
 
 /** Those of the calls that have begun, and have neither ended nor been deleted. */

@@ -1,9 +1,9 @@
-/** What is shown of calls, by id: payloads as the text they came as. */
-import { hasId, hasKey } from "./call-keys.ts"
-import { type CallKey, callKey, isCandidate, type StoredKey, traceCandidates } from "./call-places.ts"
+/** Reads calls by id, their payloads as the text that was sent. */
+import { hasId, hasKey } from "./insert/call-keys.ts"
+import { type CallKey, callKey, isCandidate, type StoredKey, traceCandidates } from "./insert/call-places.ts"
 import { nearestCandidates, type Page, storageSizeSql } from "./calls-read.ts"
 import type { CallsSelection } from "./calls-selection.ts"
-import { callsFinal } from "./calls-tables.ts"
+import { callsFinal, liveCall } from "./calls-tables.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import { needsLessMemory } from "../store/store-failure.ts"
 import { kindOf, type TraceStore } from "../store/trace-store.ts"
@@ -46,7 +46,7 @@ const clearable = ["display_name", "exception"] as const
 const readingLimits = { bytes: 768 * 1024 ** 2 }
 const fewRowsLimits = { ...readingLimits, few: true, kind: "lookup" } as const
 const scatteredLimits = { ...readingLimits, scattered: true }
-/** Of several rows: they are parsed at once, on the thread that serves everybody. One may have 32 MiB. */
+/** Limit on several rows together: they are parsed at once, on the main thread. One row may have 32 MiB. */
 const pieceBytes = 16 * 1024 ** 2
 const fewPieceLimits = { ...fewRowsLimits, resultBytes: pieceBytes } as const
 
@@ -121,10 +121,7 @@ async function* readPieces(
 ): AsyncGenerator<CallRow[]> {
   if (ids.length === 0) return
   const parameters = new SqlParameters()
-  const sql = showSql(
-    columns,
-    `where project_id = {projectId:UUID} and ${areThese(ids, parameters)} and started_at is not null and deleted_at is null`,
-  )
+  const sql = showSql(columns, `where project_id = {projectId:UUID} and ${areThese(ids, parameters)} and ${liveCall}`)
   const limits = ids.length === 1 ? fewRowsLimits : { ...scatteredLimits, resultBytes: pieceBytes, kind: kindOf(ids) }
   const rows = await traces
     .rows<CallRow>(sql, { ...parameters.values, projectId }, limits)
@@ -140,7 +137,7 @@ async function* readPieces(
 
 /** More candidates than calls are wanted, as some may be deleted. */
 const spareCandidates = 14
-/** Of the page that is read at once. */
+/** Rows of a page that are read in the first query. */
 const mostFirstRows = 50
 
 /**
@@ -223,7 +220,7 @@ export async function readTraceBytes(
   const candidates = traceCandidates(parameters, projectId, traceIds)
   const rows = await traces.rows<{ trace: string; bytes: string }>(
     `select trace_id as trace, sum(${storageSizeSql}) as bytes from ${callsFinal}
-      where project_id = {projectId:UUID} and started_at is not null and deleted_at is null
+      where project_id = {projectId:UUID} and ${liveCall}
         and ${isCandidate(candidates)} and trace_id in {traceIds:Array(String)}
       group by trace_id`,
     { ...parameters.values, projectId, traceIds },

@@ -1,9 +1,9 @@
 /** Threads, from the calls that are turns: evaluation-store-calls 5. */
-import type { ThreadRecord } from "../../../wire/evaluation/thread.ts"
+import type { ThreadRecord } from "../../../wire/calls/thread.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import { isoTimeSql } from "../query/sql-time.ts"
 import type { TraceStore } from "../store/trace-store.ts"
-import { callsFinal } from "./calls-tables.ts"
+import { callsFinal, liveCall } from "./calls-tables.ts"
 
 export const threadSortFields = [
   "thread_id",
@@ -33,7 +33,7 @@ export function findThreads(traces: TraceStore, query: ThreadsQuery): Promise<Th
   const parameters = new SqlParameters()
   const conditions = [
     `project_id = ${parameters.bind(query.projectId, "UUID")}`,
-    "started_at is not null and deleted_at is null",
+    liveCall,
     "id = turn_id and thread_id != ''",
   ]
   const moment = (microseconds: bigint) => `fromUnixTimestamp64Micro(${parameters.bind(microseconds, "Int64")}, 'UTC')`

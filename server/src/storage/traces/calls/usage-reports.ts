@@ -1,4 +1,4 @@
-/** What calls report of their tokens, with the links between the calls of their traces: evaluation-store-calls 4.2. */
+/** Tokens that calls report, with the links between the calls of a trace: evaluation-store-calls 4.2. */
 import type { CallsSelection } from "./calls-selection.ts"
 import { callsFinal } from "./calls-tables.ts"
 import { isoTimeSql } from "../query/sql-time.ts"
@@ -23,7 +23,7 @@ export function reportColumns(condition = "true"): string {
   return `id, parent_id, ${isoTimeSql("calls.started_at")} as started_at, ${isSum} as is_sum, ${usage} as usage`
 }
 
-/** Of so many calls the reports take about 60 MB of memory. */
+/** The usage reports of this many calls take about 60 MB of memory. */
 const callsAtOnce = 100_000
 
 /** Calls of the range in parts, each of whole traces; traces in which no call that is asked for reports any usage are left out. */

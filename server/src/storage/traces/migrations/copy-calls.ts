@@ -1,11 +1,11 @@
 /** Copies calls of a table in the order of their ids into the one in the order of time, a stretch of ids at a time. */
-import { placesOfRowSql } from "../calls/call-places.ts"
+import type { Log } from "../../../log.ts"
+import { placesOfRowSql } from "../calls/insert/call-places.ts"
 import { callPlacesTable, callsTable } from "../calls/calls-tables.ts"
-import { holdsSortTimeSql, sortTimeInIdSql, unknownSortTime } from "../calls/sort-time.ts"
+import { holdsSortTimeSql, sortTimeInIdSql, unknownSortTime } from "../calls/insert/sort-time.ts"
 import { needsLessMemory } from "../store/store-failure.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import type { CopyBound, CopyProgress } from "./copy-progress.ts"
-import type { MigrationLog } from "./migrate-traces.ts"
 
 /** Rows that one statement copies. */
 const stretchRows = 20_000
@@ -15,7 +15,7 @@ const tellEveryMs = 10_000
 type Which = Pick<CopyProgress, "after" | "copied" | "keep"> | { writtenAfter: string }
 
 /** A stretch may be copied again: the same rows make the same calls. */
-export async function copyCalls(traces: TraceStore, log: MigrationLog, table: string, which: Which): Promise<void> {
+export async function copyCalls(traces: TraceStore, log: Log, table: string, which: Which): Promise<void> {
   const isRest = "writtenAfter" in which
   const wanted = isRest ? inLaterBlocks(table, which.writtenAfter) : "true"
   const columns = await sharedColumns(traces, table)
@@ -81,7 +81,7 @@ async function boundBehind(
   return row ?? null
 }
 
-/** Of a call without a start, nothing shows; its end waits for it. */
+/** Nothing shows a call without a start; its end waits for it. */
 const sortTimeSql = `multiIf(${holdsSortTimeSql}, ${sortTimeInIdSql},
   isNotNull(started_at), toUnixTimestamp64Milli(assumeNotNull(started_at)), toInt64(${unknownSortTime}))`
 

@@ -7,23 +7,20 @@
  * store one runs it while the others wait.
  */
 import { setTimeout } from "node:timers/promises"
+import type { Log } from "../../../log.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { callsByTime } from "./0003-calls-by-time.ts"
 import { CannotMigrate } from "./cannot-migrate.ts"
 import { withStep } from "./step-claim.ts"
 
-export interface MigrationLog {
-  info(object: object, message: string): void
-}
-
 export interface TraceMigration {
-  /** Of a store that has had it. */
+  /** Version of a store that has run it. */
   version: number
   name: string
   /** Whether there is anything to change. */
   isNeeded(traces: TraceStore): Promise<boolean>
   /** May be run again after a crash in the middle. */
-  run(traces: TraceStore, log: MigrationLog): Promise<void>
+  run(traces: TraceStore, log: Log): Promise<void>
 }
 
 /** In order. Versions 1 and 2 changed tables that version 3 replaces. */
@@ -39,7 +36,7 @@ const versionTable = `create table if not exists trace_schema (
 const attempts = 5
 const pauseMs = 500
 
-const silent: MigrationLog = { info: () => undefined }
+const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /**
  * The tables must be there.
@@ -47,7 +44,7 @@ const silent: MigrationLog = { info: () => undefined }
  */
 export async function migrateTraces(
   traces: TraceStore,
-  log: MigrationLog = silent,
+  log: Log = silent,
   steps: readonly TraceMigration[] = migrations,
 ): Promise<void> {
   await traces.command(versionTable)
@@ -66,7 +63,7 @@ async function versionOf(traces: TraceStore): Promise<number> {
   return row?.version ?? 0
 }
 
-async function runStep(traces: TraceStore, log: MigrationLog, step: TraceMigration): Promise<void> {
+async function runStep(traces: TraceStore, log: Log, step: TraceMigration): Promise<void> {
   const { version, name } = step
   for (let attempt = 1; ; attempt++) {
     try {

@@ -4,7 +4,7 @@
  * is NULL, and so is its `$not`.
  */
 import { HeddleError } from "../../../errors.ts"
-import type { LiteralValue, Operand } from "../../../wire/evaluation/query.ts"
+import type { LiteralValue, Operand } from "../../../wire/queries/query.ts"
 import { literalValue, needsExactInteger } from "./query-literal.ts"
 import type { SqlParameters } from "./sql-parameters.ts"
 import { boolValue, numberValue, type ScalarType, type SqlValue, textValue } from "./sql-value.ts"
@@ -111,22 +111,27 @@ const plainText = /^(?=.*[a-df-zA-DF-Z])[\w .-]{3,}$/
  * A search in the text of the JSON, ahead of the exact test, which parses it: "" or `<search> and `.
  * It gives false where the exact test may give unknown.
  */
-function quickTest(value: SqlValue, wanted: readonly (LiteralValue | undefined)[], scope: QueryScope): string {
+function quickTest(
+  value: SqlValue,
+  wanted: readonly (LiteralValue | undefined)[],
+  scope: QueryScope,
+  position = "position",
+): string {
   if (value.jsonText === undefined || scope.exactUnknown === true || wanted.length > needlesAtOnce) return ""
   if (!wanted.every((text) => typeof text === "string" && plainText.test(text))) return ""
   // An escape may stand for any character of the text.
   const needles = [...(wanted as string[]), "\\u00"]
-  return `${searchAny(value.jsonText, needles, scope.parameters)} and `
+  return `${searchAny(value.jsonText, needles, scope.parameters, position)} and `
 }
 
 /** A few texts are found sooner one after the other than at once. */
 const fewNeedles = 4
 
-function searchAny(column: string, needles: readonly string[], parameters: SqlParameters): string {
+function searchAny(column: string, needles: readonly string[], parameters: SqlParameters, position: string): string {
   if (needles.length > fewNeedles) {
     return `multiSearchAny(ifNull(${column}, ''), ${parameters.bind(needles, "Array(String)")})`
   }
-  const searches = needles.map((needle) => `position(${column}, ${parameters.bind(needle, "String")}) > 0`)
+  const searches = needles.map((needle) => `${position}(${column}, ${parameters.bind(needle, "String")}) > 0`)
   return `ifNull(${searches.join(" or ")}, false)`
 }
 
@@ -178,6 +183,10 @@ function containment({ input, substr, case_insensitive }: NonNullable<Operand["$
     if (case_insensitive !== true) return `has(${value.list}, ${part})`
     return `arrayExists(one -> lowerUTF8(one) = lowerUTF8(${part}), ${value.list})`
   }
-  if (case_insensitive === true) return `(positionCaseInsensitiveUTF8(${value.as("text")}, ${part}) > 0)`
+  if (case_insensitive === true) {
+    // The needle is ASCII wherever the quick test is made, so no letter beyond that is another case of one of its own.
+    const quick = quickTest(value, [substr.$literal], scope, "positionCaseInsensitive")
+    return `(${quick}positionCaseInsensitiveUTF8(${value.as("text")}, ${part}) > 0)`
+  }
   return `(${quickTest(value, [substr.$literal], scope)}position(${value.as("text")}, ${part}) > 0)`
 }

@@ -1,7 +1,7 @@
 /** `$literal` of the query language as SQL: its value is bound, never written into the statement. */
 import { codePoints } from "../../../json/code-points.ts"
 import { HeddleError } from "../../../errors.ts"
-import type { LiteralValue } from "../../../wire/evaluation/query.ts"
+import type { LiteralValue } from "../../../wire/queries/query.ts"
 import type { SqlParameters } from "./sql-parameters.ts"
 import { microsecondsOf } from "./sql-time.ts"
 import type { ScalarType, SqlValue } from "./sql-value.ts"

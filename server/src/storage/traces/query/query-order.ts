@@ -1,5 +1,5 @@
 /** `sort_by` as SQL: evaluation-store-calls 3.7. */
-import type { SortBy } from "../../../wire/evaluation/query.ts"
+import type { SortBy } from "../../../wire/queries/query.ts"
 import { finiteNumber, type SqlValue } from "./sql-value.ts"
 
 /**

@@ -19,11 +19,11 @@ export interface SqlValue {
   exists: string
   /** Elements, or characters of a string. */
   size: string
-  /** Of a `list`: the array itself. */
+  /** For a `list`: the array itself. */
   list?: string
-  /** Of a `json`: the column of the whole text. */
+  /** For a `json`: the column with the whole text. */
   jsonText?: string
-  /** Of a `json`: ClickHouse's name of the value's type; NULL for null and where there is none. */
+  /** For a `json`: ClickHouse's name of the value's type, or NULL for null and for a missing value. */
   jsonType?: string
 }
 

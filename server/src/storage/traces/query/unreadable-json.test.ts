@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Of each text, as the payload columns hold it. */
+/** For each text, whether ClickHouse refuses it as a payload column's value. */
 async function refused(texts: readonly string[]): Promise<boolean[]> {
   const sql =
     "select not isValidJSON(concat('[', text, ']')) as refused from (select arrayJoin({texts:Array(String)}) as text)"

@@ -2,7 +2,7 @@
 import { insertCounted } from "../counted-lines.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
-import { answerBytes, ofRun, type RunKey } from "./run-tables.ts"
+import { answerBytes, jobSegments, ofRun, type RunKey } from "./run-tables.ts"
 
 /** Stores rows of `run_history` given as JSON Lines. */
 export async function insertHistory(traces: TraceStore, projectId: string, lines: Buffer): Promise<void> {
@@ -11,7 +11,7 @@ export async function insertHistory(traces: TraceStore, projectId: string, lines
 }
 
 export interface HistoryEnd {
-  /** Of the run's only writer: the offset of its next line. */
+  /** Offset of the next line, if the run has one writer. */
   nextLine: number
   /** -1: there are no rows. */
   firstStep: number
@@ -28,11 +28,14 @@ export async function historyEnd(traces: TraceStore, run: RunKey): Promise<Histo
   return { nextLine: Number(row?.next ?? 0), firstStep: Number(row?.first ?? -1), lastStep: Number(row?.last ?? -1) }
 }
 
-/** The texts that make up one step, the first that came first. */
+/** The texts that make up one row, the first that came first: what clients logged for one step, or a job of the server. */
 export interface StepTexts {
   step: number
   texts: string[]
 }
+
+/** Lines that clients log for one step make one row; a training job's row stays separate. */
+const writer = `if(startsWith(segment, '${jobSegments}'), segment, '')`
 
 export interface StepRange {
   /** Inclusive. */
@@ -44,7 +47,7 @@ export interface StepRange {
 }
 
 /**
- * At most `samples` steps of a range, spread over it, the first and the last among them.
+ * At most `samples` steps of a range, spread over it, the first and the last among them, with all rows of each.
  * What a step holds is chosen by its number first, so that only the chosen steps' texts are read.
  */
 export async function readHistory(
@@ -65,13 +68,13 @@ export async function readHistory(
   const having = names.length === 0 ? "" : `having ${names.map((name) => `max(has(keys, ${name}))`).join(" and ")}`
   const most = parameters.bind(samples, "UInt64")
   const rows = await traces.rows<{ step: string; texts: string[] }>(
-    `with (select arraySort(groupArray(step)) from (
-        select step from run_history where ${where} group by step ${having})) as steps,
+    `with (select arraySort(groupUniqArray(step)) from (
+        select step from run_history where ${where} group by step, ${writer} ${having})) as steps,
       length(steps) as total, least(${most}, total) as chosen,
       arrayMap(i -> steps[intDiv(i * (total - 1), greatest(chosen - 1, 1)) + 1], range(chosen)) as wanted
     select step, arrayMap(row -> row.2, arraySort(groupArray((version, text)))) as texts
     from run_history final where ${where} and step in (select arrayJoin(wanted))
-    group by step order by step`,
+    group by step, ${writer} as writer ${having} order by step, writer`,
     parameters.values,
     { resultBytes: answerBytes },
   )
@@ -99,7 +102,8 @@ export async function historyKeys(traces: TraceStore, run: RunKey): Promise<Hist
 export async function forkHistory(traces: TraceStore, from: RunKey, to: RunKey, step: number): Promise<void> {
   await traces.command(
     `insert into run_history (project_id, run_id, step, segment, line, text, keys, types)
-    select {toProject:UUID}, {toRun:UUID}, step, '', row_number() over (order by step, version) - 1, text, keys, types
+    select {toProject:UUID}, {toRun:UUID}, step, ${writer} as writer,
+      row_number() over (partition by writer order by step, version) - 1, text, keys, types
     from run_history final where ${ofRun} and step <= {step:Int64}`,
     { ...from, toProject: to.projectId, toRun: to.runId, step },
   )

@@ -28,6 +28,9 @@ export const runTables = [
   settings index_granularity = 1024`,
 ]
 
+/** Begins the segment of rows that the server adds for a training job; no client's segment begins so. */
+export const jobSegments = "job:"
+
 export interface RunKey {
   projectId: string
   runId: string

@@ -1,4 +1,4 @@
-/** What a failure of a ClickHouse server over HTTP means: the server is away, has too much to do, or refuses. */
+/** Classifies failures of a ClickHouse server over HTTP: unavailable, overloaded, or refused. */
 import { HeddleError } from "../../../errors.ts"
 import { storeFailure } from "./store-failure.ts"
 import type { TraceStoreError } from "./trace-store.ts"
@@ -29,7 +29,7 @@ function isUnreached(error: unknown, message: string, code: string | undefined):
   return networkCodes.test(code ?? "") || silent.test(message) || isProxysAnswer(error, message, code)
 }
 
-/** What is neither ClickHouse's word nor the client's: a proxy speaks for a server that it does not reach. */
+/** True for an answer of a proxy that does not reach its server: neither ClickHouse nor the client wrote it. */
 function isProxysAnswer(error: unknown, message: string, code: string | undefined): boolean {
   if (code !== undefined || !(error instanceof Error) || error.constructor !== Error) return false
   return !message.includes("DB::") && message !== "The user aborted a request."

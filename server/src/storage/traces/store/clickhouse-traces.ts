@@ -4,11 +4,12 @@ import { Agent } from "node:http"
 import { Agent as TlsAgent } from "node:https"
 import { Readable } from "node:stream"
 import { buffer } from "node:stream/consumers"
-import { isStoreAway } from "../../../errors.ts"
+import type { Log } from "../../../log.ts"
+import { isStoreUnavailable } from "../../../errors.ts"
 import type { Limits } from "../../../limits.ts"
 import type { FairQueue } from "../../../work/fair-queue.ts"
 import { currentScope } from "../../../work/work-scope.ts"
-import { Reachability, type ReachabilityLog } from "../../reachability.ts"
+import { Reachability } from "../../reachability.ts"
 import { type TraceQueues, traceQueues } from "../../store-queues.ts"
 import { clickHouseFailure } from "./clickhouse-failure.ts"
 import {
@@ -30,7 +31,7 @@ export class ClickHouseTraces implements TraceStore {
   readonly #queues: TraceQueues
   readonly #reachability: Reachability
 
-  private constructor(client: ClickHouseClient, log: ReachabilityLog | null, limits: Limits) {
+  private constructor(client: ClickHouseClient, log: Log | null, limits: Limits) {
     this.#client = client
     const { clickhouse_queries_at_once: atOnce, clickhouse_exports_at_once: exports } = limits
     this.#queues = traceQueues(limits, { queries: atOnce, inserts: atOnce, exports })
@@ -43,7 +44,7 @@ export class ClickHouseTraces implements TraceStore {
    * `log` null: nobody hears when the server goes away.
    * @throws {Error} with a sentence for the operator when the server does not answer, or refuses.
    */
-  static async open(url: string, log: ReachabilityLog | null, limits: Limits): Promise<ClickHouseTraces> {
+  static async open(url: string, log: Log | null, limits: Limits): Promise<ClickHouseTraces> {
     if (!isAddress(url)) {
       throw new Error(
         "HEDDLE_CLICKHOUSE_URL is not a URL such as http://user:password@host:8123/heddle; " +
@@ -88,7 +89,7 @@ export class ClickHouseTraces implements TraceStore {
     sql: string,
     parameters: TraceParameters,
     format: PrintFormat,
-    { threads }: PrintOptions = {},
+    { threads = 4 }: PrintOptions = {},
   ): Promise<Readable> {
     const query = `${withPrintSettings(sql, threads)}\nformat ${format}`
     const leave = await this.#queues.exports.enter("heavy")
@@ -149,15 +150,15 @@ export class ClickHouseTraces implements TraceStore {
       // Why a statement failed that was stopped is of no interest.
       currentScope()?.signal?.throwIfAborted()
       const failure = clickHouseFailure(error)
-      if (isStoreAway(failure)) this.#reachability.failed(error)
+      if (isStoreUnavailable(failure)) this.#reachability.failed(error)
       throw failure
     }
   }
 }
 
-/** What the server or the network said; what is no ClickHouse may answer with a whole page. */
+/** The message of the server or the network. A server that is no ClickHouse may answer with a whole page. */
 function reasonOf(error: unknown): string {
-  const { message, code } = (isStoreAway(error) ? error.cause : error) as { message: string; code?: string }
+  const { message, code } = (isStoreUnavailable(error) ? error.cause : error) as { message: string; code?: string }
   const said = (message || (code ?? String(error))).replace(/\s+/g, " ").trim()
   return said.length > longestReason ? `${said.slice(0, longestReason)}…` : said.replace(/\.$/, "")
 }

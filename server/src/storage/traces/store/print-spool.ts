@@ -23,7 +23,7 @@ export class PrintSpool {
     return new PrintSpool(folder)
   }
 
-  /** What `print` wrote into the file it was given. @throws {HeddleError} `insufficient_storage` */
+  /** Streams the file that `print` has written. @throws {HeddleError} `insufficient_storage` */
   async fill(format: PrintFormat, print: (file: string) => Promise<void>): Promise<Readable> {
     const file = path.join(this.#folder, randomUUID())
     const handle = await this.#printed(file, print)

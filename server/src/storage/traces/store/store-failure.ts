@@ -1,4 +1,4 @@
-/** What ClickHouse's refusals mean, in this process and on a server. */
+/** Meaning of ClickHouse's error codes, embedded or on a server. */
 import { diskFull, type ErrorCode, HeddleError } from "../../../errors.ts"
 import { TraceStoreError } from "./trace-store.ts"
 
@@ -37,7 +37,7 @@ const meanings = new Map<number | null, Meaning>([
 const notEnoughSpace = 243
 const noSpaceLeft = /No space left on device|Disk quota exceeded/
 
-/** What a request asked too much of, or did wrong, and a full disk are errors of the list. The rest are the server's own faults. */
+/** Errors of the list are the request's fault, or a full disk. All others are the server's own. */
 export function storeFailure(message: string, number: number | null, cause: unknown): HeddleError | TraceStoreError {
   if (number === notEnoughSpace || noSpaceLeft.test(message)) return diskFull(cause)
   const meaning = meanings.get(number)

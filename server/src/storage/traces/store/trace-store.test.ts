@@ -34,6 +34,17 @@ test("parameters of every kind arrive as they were given", async () => {
   expect(rows).toEqual([{ t: text, l: ["a'b", "\\n", ""], n: null, f: 0.1, b: true }])
 })
 
+test.skipIf(newClickHouseUrl() !== null)("the embedded store merges with small buffers", async () => {
+  const settings = "'min_columns_to_activate_adaptive_write_buffer', 'merge_max_block_size_bytes'"
+  const rows = await traces.rows(
+    `select name, value from system.merge_tree_settings where name in (${settings}) order by name`,
+  )
+  expect(rows).toEqual([
+    { name: "merge_max_block_size_bytes", value: "1048576" },
+    { name: "min_columns_to_activate_adaptive_write_buffer", value: "1" },
+  ])
+})
+
 test("calls 2.3: partial rows of one call become one, newest value first, and orphan ends wait", async () => {
   const start = `{"project_id":"${project}","sort_time":1,"id":"a","trace_id":"t","started_at":"2026-01-02 03:04:05.123456","inputs":[{"n":12345678901234567890123,"f":1.0,"s":"\\u0000\\u2028"}]}`
   const end = (id: string, exception: string) =>
@@ -105,7 +116,7 @@ function running({ queues }: TraceStore): number {
   return queues.reduce((sum, queue) => sum + queue.snapshot().running.heavy, 0)
 }
 
-/** Of the endless ones; the question itself begins with another word. */
+/** The endless queries that run now; this query starts with another word. */
 async function inTheStore(): Promise<unknown[]> {
   return traces.rows(
     "with 1 as one select query from system.processes where position(query, 'sipHash64(number)') > 0 and not position(query, 'as one') > 0",

@@ -15,7 +15,7 @@ import {
 
 export type ChoiceTokens = Tokens & { finish_reason: unknown }
 
-/** What a choice says besides `token_ids`. */
+/** Token fields of a choice beside `token_ids`. */
 interface Logprobs {
   /** Spellings of the tokens. */
   tokens: unknown[] | null

@@ -1,4 +1,4 @@
-/** What is wrong in a captured call of the policy; `path` leads to it from the exchange. */
+/** A fault in a captured call of the policy; `path` leads to it from the exchange. */
 export type FaultPath = readonly (string | number)[]
 
 export class ExchangeFault extends Error {

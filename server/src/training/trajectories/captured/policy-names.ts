@@ -1,6 +1,6 @@
 /** Which names of captured calls mean the model that a job trains: art-0.5.23 4.1. */
 import { parseModelName } from "../../../gateway/model-name.ts"
-import type { ModelRecord } from "../../../storage/catalog/models.ts"
+import type { ModelRecord } from "../../../storage/catalog/training/models.ts"
 
 type Named = Pick<ModelRecord, "entity" | "project" | "name">
 

@@ -1,4 +1,4 @@
-/** What a captured answer says about tokens: ids, log-probabilities, and whether they agree (art-0.5.23 4.2). */
+/** Tokens in a captured answer: ids, log-probabilities, and whether they agree (art-0.5.23 4.2). */
 import type { z } from "zod"
 import { logprobValues, tokenIds } from "../../../wire/training/token-arrays.ts"
 import { ExchangeFault, type FaultPath } from "./exchange-fault.ts"

@@ -1,0 +1,172 @@
+/** From a span of OpenTelemetry to a span of an agent: evaluation-store-calls 10. */
+import { columnOf, type SpanColumnName } from "../../../storage/traces/agents/span-columns.ts"
+import type { NewAgentSpan } from "../../../storage/traces/agents/span-table.ts"
+import { type AttributePath, firstFound, type Found, pathsOf, textOf } from "../spans/attribute-lookup.ts"
+import { detailEvents, eventMessages, eventPrefix, inputNames, outputNames } from "../spans/attribute-names.ts"
+import { attributeTree, type AttributeTree, jsonOfNode, Leaf, readForm } from "../spans/attribute-tree.ts"
+import type { SpanOwner } from "../otlp/otlp-input.ts"
+import { runOf, storedSpanTime } from "../spans/span-rows.ts"
+import { opNameOf, parentOf } from "../spans/span-rules.ts"
+import { type Span, spanKinds, statusCodes } from "../trace-request.ts"
+import { attributeColumns, hasColumn } from "./attribute-columns.ts"
+import { customAttributes } from "./custom-attributes.ts"
+import { instructionsIn, messagesIn, reasoningIn } from "./span-messages.ts"
+import { operationOf } from "./span-operation.ts"
+
+/** Operations whose input and output are messages, whatever their attributes are called. */
+const speaking = new Set(["chat", "generate_content", "text_completion", "invoke_agent"])
+
+const exceptionPaths = { type: pathsOf(["exception.type"]), message: pathsOf(["exception.message"]) }
+
+/** Names of messages, and of what an agent was given and gave. */
+const payloads = {
+  input: {
+    messages: pathsOf([
+      ...attributesOf("input_messages"),
+      "weave.prompt",
+      "gen_ai.prompt",
+      "llm.input_messages",
+      "ai.prompt.messages",
+    ]),
+    any: pathsOf(inputNames.filter((name) => !name.startsWith(eventPrefix))),
+    events: "events.gen_ai.user.message",
+    role: "user",
+  },
+  output: {
+    messages: pathsOf([
+      ...attributesOf("output_messages"),
+      "weave.completion",
+      "gen_ai.completion",
+      "llm.output_messages",
+      "ai.response.text",
+    ]),
+    any: pathsOf(outputNames.filter((name) => !name.startsWith(eventPrefix))),
+    events: "events.gen_ai.choice",
+    role: "assistant",
+  },
+} as const
+
+const toolPaths = {
+  arguments: pathsOf([...attributesOf("tool_call_arguments"), ...inputNames]),
+  result: pathsOf([...attributesOf("tool_call_result"), ...outputNames]),
+}
+const ownToolPaths = {
+  arguments: pathsOf(attributesOf("tool_call_arguments")),
+  result: pathsOf(attributesOf("tool_call_result")),
+}
+const instructionPaths = pathsOf(attributesOf("system_instructions"))
+
+function attributesOf(column: SpanColumnName): readonly string[] {
+  return columnOf(column).attributes ?? []
+}
+
+/** Events of older conventions that say what attributes say today. */
+const toolEvents: ReadonlySet<string> = new Set(["gen_ai.tool.input", "gen_ai.tool.output"])
+
+/**
+ * Without the raw span, which the span's call holds. `tree`: of the span's attributes.
+ * @throws {HeddleError} `value_error` for times that cannot be stored.
+ */
+export function mapAgentSpan(span: Span, tree: AttributeTree, owner: SpanOwner): NewAgentSpan {
+  const messageEvents = span.events.filter(({ name }) => detailEvents.has(name) || toolEvents.has(name))
+  const trees = [tree, ...messageEvents.map(({ attributes }) => attributeTree(attributes))]
+  const columns = attributeColumns(trees)
+  const operation = operationOf(span, trees, columns.operation_name)
+  const input = messages(span, trees, operation, "input")
+  const output = messages(span, trees, operation, "output")
+  const consumed = [...input.names, ...output.names]
+  return {
+    ...columns,
+    project_id: owner.id,
+    ...identity(span, operation, columns),
+    ...outcome(span, columns),
+    ...tools(trees, operation),
+    provider_name: ((columns.provider_name ?? "") as string).toLowerCase(),
+    input_messages: input.messages,
+    output_messages: output.messages,
+    system_instructions: instructions(trees),
+    reasoning_content: columns.reasoning_content ?? reasoningIn(output.messages),
+    ...customAttributes(span.attributes, (name) => hasColumn(name) || isWithin(name, consumed)),
+    ...(typeof columns.wb_run_id === "string" ? { wb_run_id: runOf(columns.wb_run_id, owner) } : {}),
+    wb_user_id: owner.userId,
+  }
+}
+
+function isWithin(name: string, consumed: readonly string[]): boolean {
+  return consumed.some((one) => name === one || name.startsWith(`${one}.`))
+}
+
+function identity(span: Span, operation: string, columns: Partial<Record<SpanColumnName, unknown>>) {
+  const startNanoseconds = span.startTimeUnixNano === 0n ? span.endTimeUnixNano : span.startTimeUnixNano
+  const named = operation === "invoke_agent" ? /^invoke_agent (.+)$/.exec(span.name)?.[1]?.trim() : undefined
+  return {
+    trace_id: span.traceId,
+    span_id: span.spanId,
+    parent_span_id: parentOf(span) ?? "",
+    span_name: opNameOf(span),
+    span_kind: spanKinds[span.kind] ?? "UNSPECIFIED",
+    started_at: storedSpanTime(startNanoseconds / 1000n, span, "start"),
+    ended_at: span.endTimeUnixNano === 0n ? null : storedSpanTime(span.endTimeUnixNano / 1000n, span, "end"),
+    operation_name: operation,
+    agent_name: columns.agent_name ?? named ?? "",
+  }
+}
+
+/** A failure without a message is explained by its exception. */
+function outcome(span: Span, columns: Partial<Record<SpanColumnName, unknown>>) {
+  const { code, message } = span.status
+  const status = statusCodes[code] ?? "UNSET"
+  const thrown = status === "ERROR" ? span.events.findLast(({ name }) => name === "exception") : undefined
+  const trees = thrown === undefined ? [] : [attributeTree(thrown.attributes)]
+  return {
+    status_code: status,
+    status_message: message || (textOf(firstFound(trees, exceptionPaths.message)) ?? ""),
+    error_type: columns.error_type ?? textOf(firstFound(trees, exceptionPaths.type)) ?? "",
+  }
+}
+
+function tools(trees: readonly AttributeTree[], operation: string) {
+  const paths = operation === "execute_tool" ? toolPaths : ownToolPaths
+  return {
+    tool_call_arguments: textOf(firstFound(trees, paths.arguments)) ?? "",
+    tool_call_result: textOf(firstFound(trees, paths.result)) ?? "",
+  }
+}
+
+function instructions(trees: readonly AttributeTree[]): string[] {
+  const found = firstFound(trees, instructionPaths)
+  return found === null ? [] : instructionsIn(jsonOfNode(found.node, readForm))
+}
+
+interface Messages {
+  messages: NonNullable<NewAgentSpan["input_messages"]>
+  /** Attributes that they are made of. */
+  names: string[]
+}
+
+function messages(span: Span, trees: readonly AttributeTree[], operation: string, side: "input" | "output"): Messages {
+  const { messages: named, any, events, role } = payloads[side]
+  const own = firstFound(trees, named)
+  if (own !== null) return read(own, role)
+  const ofEvents = eventMessagesOf(span, events, role)
+  if (ofEvents.length > 0) return { messages: ofEvents, names: [] }
+  const other: readonly AttributePath[] = speaking.has(operation) ? any : []
+  const found = firstFound(trees, other)
+  return found === null ? { messages: [], names: [] } : read(found, role)
+}
+
+function read({ name, node }: Found, role: string): Messages {
+  return { messages: messagesIn(jsonOfNode(node, readForm), role), names: [name] }
+}
+
+/** The conventions before 1.37 send each message as an event of the span. */
+function eventMessagesOf({ events }: Span, name: string, role: string): Messages["messages"] {
+  const roles = eventMessages[name] ?? new Map<string, string>()
+  return events.flatMap((event) => {
+    const eventRole = roles.get(event.name)
+    if (eventRole === undefined) return []
+    const tree = attributeTree(event.attributes)
+    const node = tree.has("role") ? tree : new Map([["role", new Leaf(eventRole)], ...tree])
+    return messagesIn(jsonOfNode(node, readForm), role)
+  })
+}

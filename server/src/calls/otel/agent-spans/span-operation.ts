@@ -1,0 +1,52 @@
+/** The operation of an agent's span, and whether a span is one: evaluation-store-calls 10. */
+import { columnOf, type SpanColumnName } from "../../../storage/traces/agents/span-columns.ts"
+import { firstFound, pathsOf, textOf } from "../spans/attribute-lookup.ts"
+import type { AttributeTree } from "../spans/attribute-tree.ts"
+import type { Span } from "../trace-request.ts"
+
+/** A span without `gen_ai.operation.name` has the operation that its name begins with. */
+const operations = [
+  "chat",
+  "invoke_agent",
+  "execute_tool",
+  "generate_content",
+  "text_completion",
+  "embeddings",
+  "create_agent",
+  "retrieval",
+]
+
+/** Names of operations in OpenInference, OpenLLMetry and Weave. */
+const operationOfKind: Readonly<Record<string, string>> = {
+  llm: "chat",
+  agent: "invoke_agent",
+  tool: "execute_tool",
+  retriever: "retrieval",
+  embedding: "embeddings",
+}
+
+const kindPaths = pathsOf(["openinference.span.kind", "traceloop.span.kind", "weave.span.kind"])
+
+/** Attributes that no other span has. */
+const agentColumns: readonly SpanColumnName[] = [
+  "operation_name",
+  "agent_name",
+  "conversation_id",
+  "provider_name",
+  "request_model",
+  "response_model",
+]
+const agentPaths = pathsOf(agentColumns.flatMap((column) => columnOf(column).attributes ?? []))
+
+/** `explicit` is the span's `gen_ai.operation.name`, if it has one. Returns `""` for an operation that is not known. */
+export function operationOf({ name }: Span, trees: readonly AttributeTree[], explicit: unknown): string {
+  if (typeof explicit === "string") return explicit
+  const kind = textOf(firstFound(trees, kindPaths))?.toLowerCase() ?? ""
+  if (Object.hasOwn(operationOfKind, kind)) return operationOfKind[kind] ?? ""
+  return operations.find((one) => name === one || name.startsWith(`${one} `)) ?? ""
+}
+
+/** True for the span of an agent, a model or a tool. `tree` holds the span's attributes. */
+export function isAgentSpan(span: Span, tree: AttributeTree): boolean {
+  return firstFound([tree], agentPaths) !== null || operationOf(span, [tree], undefined) !== ""
+}

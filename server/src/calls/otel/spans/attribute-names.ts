@@ -1,0 +1,163 @@
+/**
+ * Which attributes of a span become which part of a call: evaluation-store-calls 8, whose names come
+ * first and in its order; behind them names of conventions that it does not list. A name also stands
+ * for all attributes below it: `gen_ai.prompt` for `gen_ai.prompt.0.role`.
+ *
+ * A new generation of names is a new entry here; `remap.ts` maps what was stored before.
+ */
+
+/** Names that begin so are of events of the span, told by {@link eventMessages}. */
+export const eventPrefix = "events."
+
+export const inputNames = [
+  "ai.prompt",
+  "gen_ai.prompt",
+  "input.value",
+  "mlflow.spanInputs",
+  "gen_ai.input.messages",
+  "pydantic_ai.all_messages",
+  "traceloop.entity.input",
+  "gcp.vertex.agent.tool_call_args",
+  "gcp.vertex.agent.llm_request",
+  "events.gen_ai.user.message",
+  "input",
+  "inputs",
+  // OpenInference, where the whole input is hidden or too long.
+  "llm.input_messages",
+  "llm.prompts",
+  "embedding.text",
+  // OpenTelemetry: a tool's call.
+  "gen_ai.tool.call.arguments",
+  // Vercel: a tool's call, an embedding.
+  "ai.toolCall.args",
+  "ai.value",
+  "ai.values",
+  // Langfuse.
+  "langfuse.observation.input",
+  "langfuse.trace.input",
+  // Pydantic AI before version 1, Logfire.
+  "all_messages_events",
+  "tool_arguments",
+  "request_data",
+] as const
+
+export const outputNames = [
+  "ai.response",
+  "gen_ai.completion",
+  "output.value",
+  "gen_ai.output.messages",
+  "mlflow.spanOutputs",
+  "final_result",
+  "gen_ai.content.completion",
+  "traceloop.entity.output",
+  "gcp.vertex.agent.tool_response",
+  "gcp.vertex.agent.llm_response",
+  "events.gen_ai.choice",
+  "output",
+  "outputs",
+  "llm.output_messages",
+  "retrieval.documents",
+  "reranker.output_documents",
+  "gen_ai.tool.call.result",
+  "ai.toolCall.result",
+  "langfuse.observation.output",
+  "langfuse.trace.output",
+  "tool_response",
+  "response_data",
+] as const
+
+/** Names of the counts in `summary.usage`; each is an integer. */
+export const usageNames = {
+  input_tokens: ["gen_ai.usage.input_tokens", "ai.usage.inputTokens"],
+  prompt_tokens: ["gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "ai.usage.promptTokens"],
+  completion_tokens: ["gen_ai.usage.completion_tokens", "llm.token_count.completion", "ai.usage.completionTokens"],
+  output_tokens: ["gen_ai.usage.output_tokens", "ai.usage.outputTokens"],
+  total_tokens: [
+    "llm.usage.total_tokens",
+    "llm.token_count.total",
+    "gen_ai.usage.total_tokens",
+    "ai.usage.totalTokens",
+  ],
+  cache_creation_input_tokens: [
+    "gen_ai.usage.cache_creation.input_tokens",
+    "gen_ai.usage.cache_creation_input_tokens",
+    "llm.token_count.prompt_details.cache_write",
+  ],
+  cache_read_input_tokens: [
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_read_input_tokens",
+    "llm.token_count.prompt_details.cache_read",
+    "ai.usage.cachedInputTokens",
+  ],
+} as const
+
+export const callAttributeNames = {
+  system: ["gen_ai.system", "llm.system", "gen_ai.system_instructions", "system_prompt"],
+  kind: ["weave.span.kind", "traceloop.span.kind", "openinference.span.kind", "langfuse.observation.type"],
+  model: [
+    "gen_ai.response.model",
+    "gen_ai.request.model",
+    "llm.model_name",
+    "ai.model.id",
+    "embedding.model_name",
+    "reranker.model_name",
+    "langfuse.observation.model.name",
+  ],
+  provider: ["llm.provider", "ai.model.provider", "gen_ai.provider.name"],
+  model_parameters: ["gen_ai.request", "llm.invocation_parameters", "langfuse.observation.model.parameters"],
+  agent: ["gen_ai.agent.name"],
+  tools: ["gen_ai.agent.tools", "gen_ai.tool.definitions", "llm.tools", "ai.prompt.tools"],
+  operation: ["gen_ai.operation.name", "ai.operationId"],
+  agent_id: ["gen_ai.agent.id"],
+  tool_name: ["gen_ai.tool.name", "tool.name", "ai.toolCall.name"],
+  tool_call_id: ["gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id"],
+  response_id: ["gen_ai.response.id", "ai.response.id"],
+  finish_reasons: ["gen_ai.response.finish_reasons", "ai.response.finishReason"],
+} as const
+
+export const displayNames = ["wandb.display_name"] as const
+
+export const threadNames = [
+  "wandb.thread_id",
+  "gcp.vertex.agent.session_id",
+  "gen_ai.conversation.id",
+  "session.id",
+  "langfuse.session.id",
+  "traceloop.association.properties.session_id",
+] as const
+
+/** Attributes that make a span a turn of its thread. */
+export const turnNames = ["wandb.is_turn", "gcp.vertex.agent.session_id", "gen_ai.conversation.id"] as const
+
+/** The attributes of these are the call's own. */
+export const customAttributeNames = ["wandb.attributes"] as const
+
+export const runNames = {
+  id: ["wandb.wb_run_id"],
+  step: ["wandb.wb_run_step"],
+  stepEnd: ["wandb.wb_run_step_end"],
+} as const
+
+/** Langfuse's exporters tell the times of the observation here. */
+export const timeNames = { start: ["langfuse.startTime"], end: ["langfuse.endTime"] } as const
+
+/** Names below one of the above that say something else. */
+export const namesApart: ReadonlySet<string> = new Set(["gen_ai.prompt.name", "input.mime_type", "output.mime_type"])
+
+/** Events whose attributes are as good as the span's own: messages moved there and back with the conventions. */
+export const detailEvents: ReadonlySet<string> = new Set([
+  "gen_ai.client.inference.operation.details",
+  "gen_ai.content.prompt",
+  "gen_ai.content.completion",
+])
+
+/** By the name under which calls have them: the events that are messages, with the role of those that name none. */
+export const eventMessages: Readonly<Record<string, ReadonlyMap<string, string>>> = {
+  "events.gen_ai.user.message": new Map([
+    ["gen_ai.system.message", "system"],
+    ["gen_ai.user.message", "user"],
+    ["gen_ai.assistant.message", "assistant"],
+    ["gen_ai.tool.message", "tool"],
+  ]),
+  "events.gen_ai.choice": new Map([["gen_ai.choice", "assistant"]]),
+}

@@ -1,0 +1,139 @@
+/** `/calls/stats`: evaluation-store-calls 4.2. */
+import type { Principal } from "../../http/principal.ts"
+import { readCallStats } from "../../storage/traces/calls/call-stats.ts"
+import { type CallsSelection, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
+import { readUsageReports } from "../../storage/traces/calls/usage-reports.ts"
+import { checkPercentiles, type MetricRequest, metricValues } from "../../storage/traces/metric-columns.ts"
+import { bucketStarts, type TimeBuckets } from "../../storage/traces/time-buckets.ts"
+import type { Aggregation, MetricBucket } from "../../wire/queries/metrics.ts"
+import type { UsageRollup } from "../../wire/calls/usage.ts"
+import {
+  type CallStatsAnswer,
+  type CallStatsBody,
+  type CostMetric,
+  type TokenMetric,
+  tokenMetric,
+} from "../../wire/calls/usage-stats.ts"
+import type { CallDependencies } from "../dependencies.ts"
+import { openPriceBook } from "../costs/prices.ts"
+import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
+import { shownBucket, shownRange, timeBuckets } from "../../objects/requests/stats-range.ts"
+import { ownUsage, reportedUsage } from "./own-usage.ts"
+import { UsageTally } from "./usage-tally.ts"
+
+interface AskedUsage {
+  tokens: readonly MetricRequest<TokenMetric>[]
+  /** Costs have a sum only. */
+  costs: readonly CostMetric[]
+  rollup: UsageRollup
+}
+
+export async function callStats(
+  dependencies: CallDependencies,
+  principal: Principal,
+  body: CallStatsBody,
+): Promise<CallStatsAnswer> {
+  const project = await existingProject(dependencies.database, principal, body.project_id)
+  const buckets = timeBuckets(body)
+  const filter = body.filter ?? {}
+  const selection = selectCalls({ projectId: project.id, projectName: project.name, filter, query: null, sortBy: [] })
+  const requested = body.usage_metrics ?? []
+  const tokens = requests(requested.flatMap((one) => (isToken(one.metric) ? [{ ...one, metric: one.metric }] : [])))
+  for (const { percentiles } of tokens) checkPercentiles(percentiles)
+  const costs = [...new Set(requested.flatMap(({ metric }) => (isToken(metric) ? [] : [metric])))]
+  const usage = { tokens, costs, rollup: body.rollup ?? "once" }
+  return {
+    ...shownRange(buckets, body.timezone),
+    usage_buckets: requested.length === 0 ? [] : await usageBuckets(dependencies, project, selection, buckets, usage),
+    call_buckets: body.call_metrics?.length
+      ? await callBuckets(dependencies, selection, buckets, requests(body.call_metrics))
+      : [],
+  }
+}
+
+function isToken(metric: TokenMetric | CostMetric): metric is TokenMetric {
+  return tokenMetric.safeParse(metric).success
+}
+
+interface Asked<Metric> {
+  metric: Metric
+  aggregations?: Aggregation[] | null | undefined
+  percentiles?: number[] | null | undefined
+}
+
+/** A metric alone asks for its sum; an empty list with percentiles for those only. */
+function requests<Metric extends string>(requested: readonly Asked<Metric>[]): MetricRequest<Metric>[] {
+  return requested.map(({ metric, aggregations, percentiles }) => ({
+    metric,
+    aggregations: aggregations == null || (aggregations.length === 0 && !percentiles?.length) ? ["sum"] : aggregations,
+    percentiles: percentiles ?? [],
+  }))
+}
+
+async function callBuckets(
+  { traces }: CallDependencies,
+  selection: CallsSelection,
+  buckets: TimeBuckets,
+  metrics: Parameters<typeof readCallStats>[3],
+): Promise<MetricBucket[]> {
+  const { rows, columns } = await readCallStats(traces, selection, buckets, metrics)
+  const byBucket = new Map(rows.map((row) => [row.bucket, row]))
+  return bucketStarts(buckets).map((start) => {
+    const row = byBucket.get(start)
+    const values = row?.values ?? metricValues(columns, undefined)
+    return { timestamp: shownBucket(start), ...values, count: row?.count ?? 0 }
+  })
+}
+
+/** Every bucket for every model that has usage in the range; each call at the price that held when it began. */
+async function usageBuckets(
+  dependencies: CallDependencies,
+  project: ProjectAccess,
+  selection: CallsSelection,
+  buckets: TimeBuckets,
+  requested: AskedUsage,
+): Promise<MetricBucket[]> {
+  const tallies = await tallyUsage(dependencies, project, selection, buckets, requested)
+  const models = [...tallies.keys()].toSorted()
+  const empty = new UsageTally()
+  return bucketStarts(buckets).flatMap((bucket) =>
+    models.map((model) => {
+      const tally = tallies.get(model)?.get(bucket) ?? empty
+      const costs = requested.costs.map((metric) => [`sum_${metric}`, tally.costs[metric]] as const)
+      return {
+        timestamp: shownBucket(bucket),
+        model,
+        ...tally.values(requested.tokens),
+        ...(Object.fromEntries(costs) as Record<string, number>),
+        count: tally.calls,
+      }
+    }),
+  )
+}
+
+/** By model and bucket. */
+async function tallyUsage(
+  dependencies: CallDependencies,
+  project: ProjectAccess,
+  selection: CallsSelection,
+  buckets: TimeBuckets,
+  { costs, rollup }: AskedUsage,
+): Promise<Map<string, Map<number, UsageTally>>> {
+  const tallies = new Map<string, Map<number, UsageTally>>()
+  for await (const reports of readUsageReports(dependencies.traces, selection, buckets)) {
+    const reported = reportedUsage(reports)
+    const counted = rollup === "sum" ? reported : ownUsage(reports, reported)
+    const models = [...counted.values()].flatMap((usage) => [...usage.keys()])
+    const prices = costs.length === 0 ? null : await openPriceBook(dependencies, project, models)
+    for (const { id, bucket, started_at } of reports) {
+      for (const [model, usage] of counted.get(id) ?? []) {
+        const ofModel = tallies.get(model) ?? new Map<number, UsageTally>()
+        tallies.set(model, ofModel)
+        const tally = ofModel.get(bucket) ?? new UsageTally()
+        ofModel.set(bucket, tally)
+        tally.add(usage, prices?.find(model, started_at) ?? null)
+      }
+    }
+  }
+  return tallies
+}

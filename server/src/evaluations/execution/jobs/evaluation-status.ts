@@ -1,0 +1,84 @@
+/** `/evaluations/status`: evaluation-store-calls 9. Also of evaluations that an SDK runs. */
+import { HeddleError } from "../../../errors.ts"
+import type { Principal } from "../../../http/principal.ts"
+import { parseExact } from "../../../json/exact-json.ts"
+import { isMap } from "../../../json/parsed-json.ts"
+import { findExecutionJob } from "../../../storage/catalog/evaluations/execution-jobs.ts"
+import { tableCounts } from "../../../storage/traces/table-rows.ts"
+import type { EvaluationStatus, EvaluationStatusBody } from "../../../wire/evaluations/execution.ts"
+import type { CallRow } from "../../../storage/traces/calls/shown-calls.ts"
+import { failuresOf, findCall } from "../../runs/run-calls.ts"
+import { evaluationOf, isRun } from "../../runs/runs.ts"
+import { queryCallStats } from "../../../calls/read/call-query.ts"
+import { type ProjectAccess, existingProject } from "../../../access/project-access.ts"
+import { tryParseRef } from "../../../objects/refs/refs.ts"
+import type { ExecutionDependencies } from "../dependencies.ts"
+import { trialCount } from "../evaluation.ts"
+import { type PublishedObject, readPublished } from "../published-object.ts"
+
+/** @throws {HeddleError} 400 for a call that is no evaluation, 403. */
+export async function evaluationStatusOf(
+  dependencies: ExecutionDependencies,
+  principal: Principal,
+  body: EvaluationStatusBody,
+): Promise<EvaluationStatus["status"]> {
+  const project = await existingProject(dependencies.database, principal, body.project_id)
+  const call = await findCall(dependencies, project, body.call_id)
+  if (call === null) return { code: "not_found" }
+  if (!isRun(call)) throw new HeddleError("invalid_request", `the call ${body.call_id} is not an evaluation`)
+  if (call.exception != null) return { code: "failed", error: call.exception }
+  if (call.ended_at != null) {
+    const output = parseExact(call.output ?? "null")
+    const failures = failuresOf(call)
+    return {
+      code: "complete",
+      output: isMap(output) && !JSON.isRawJSON(output) ? output : {},
+      ...(failures === null ? {} : { failures }),
+    }
+  }
+  const job = await findExecutionJob(dependencies.database, project.id, call.id)
+  if (job?.status === "failed") return { code: "failed", error: job.error }
+  const completed_rows = await endedTrials(dependencies, principal, project, call.id)
+  const total = job?.totalItems ?? (await totalTrials(dependencies, principal, call))
+  return { code: "running", completed_rows, total_rows: Math.max(total, completed_rows) }
+}
+
+async function endedTrials(
+  dependencies: ExecutionDependencies,
+  principal: Principal,
+  project: ProjectAccess,
+  id: string,
+): Promise<number> {
+  const isRunning = { $eq: [{ $getField: "summary.weave.status" }, { $literal: "running" }] as [object, object] }
+  const query = { $expr: { $not: [isRunning] } } as never
+  const filter = { parent_ids: [id] }
+  return (await queryCallStats(dependencies, principal, project, { project_id: project.name, filter, query })).count
+}
+
+/** 0: it cannot be told. */
+async function totalTrials(dependencies: ExecutionDependencies, principal: Principal, call: CallRow): Promise<number> {
+  try {
+    return await rowsOf(dependencies, principal, evaluationOf(call) ?? "")
+  } catch (error) {
+    if (error instanceof HeddleError && error.status < 500) return 0
+    throw error
+  }
+}
+
+async function rowsOf(
+  { database, traces }: ExecutionDependencies,
+  principal: Principal,
+  evaluationRef: string,
+): Promise<number> {
+  const evaluation = await readPublished(database, principal, evaluationRef)
+  const dataset = await readPublished(database, principal, textAt(evaluation, "dataset"))
+  const table = tryParseRef(textAt(dataset, "rows"))
+  if (table?.kind !== "table") return 0
+  const rows = (await tableCounts(traces, dataset.project.id, [table.name])).get(table.name) ?? 0
+  return rows * (trialCount(evaluation) ?? 1)
+}
+
+function textAt({ value }: PublishedObject, name: string): string {
+  const text = value[name]
+  return typeof text === "string" ? text : ""
+}

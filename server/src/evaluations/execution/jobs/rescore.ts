@@ -1,0 +1,231 @@
+/** `/evaluations/rescore`: other scorers over the predictions of a run, as a run of its own (evaluation-store-calls 9). */
+import { randomUUIDv7 } from "node:crypto"
+import { HeddleError } from "../../../errors.ts"
+import type { Principal } from "../../../http/principal.ts"
+import { memberText } from "../../../json/json-members.ts"
+import { setExecutionJobTotal } from "../../../storage/catalog/evaluations/execution-jobs.ts"
+import { findChildIds } from "../../../storage/traces/calls/call-children.ts"
+import { type CallRow, readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
+import { mostNamedRows, rowTexts, type RowTexts } from "../../../storage/traces/table-rows.ts"
+import type { RescoreBody } from "../../../wire/evaluations/execution.ts"
+import { derivedId } from "../../../calls/write/derived-id.ts"
+import { recordCalls } from "../../../calls/write/recorded-call.ts"
+import { finishRun } from "../../runs/finish-run.ts"
+import { markersOf, stringAt } from "../../runs/run-calls.ts"
+import { isPredictAndScoreOp, type RunMarkers } from "../../runs/run-names.ts"
+import { evaluationOf, findRun } from "../../runs/runs.ts"
+import { textOr } from "../../../objects/families/family.ts"
+import { type ProjectAccess, existingProject } from "../../../access/project-access.ts"
+import { tryParseRef } from "../../../objects/refs/refs.ts"
+import type { ExecutionDependencies } from "../dependencies.ts"
+import { readScorers, type Scorer } from "../scorer.ts"
+import {
+  attributesOf,
+  endedIds,
+  ensureRun,
+  failRun,
+  type RunRefs,
+  scoreTrial,
+  startStoredRun,
+  trialOp,
+} from "./evaluation-run.ts"
+import type { JobContext, JobKind, JobRunner } from "./job-runner.ts"
+import { jobOpRef } from "./op-refs.ts"
+import { forEachParallel } from "./parallel.ts"
+import { runSummary, statusCounts } from "./run-failures.ts"
+
+interface RescoreRequest {
+  /** Pinned. */
+  scorerRefs: string[]
+  refs: RunRefs & { source_evaluation_run_id: string }
+}
+
+const trialsAtOnce = 256
+
+/** The id of the new run, which is begun. @throws {HeddleError} 400, 403, 404: nothing was stored. */
+export async function rescore(
+  dependencies: ExecutionDependencies,
+  jobs: JobRunner,
+  principal: Principal,
+  body: RescoreBody,
+): Promise<string> {
+  const project = await existingProject(dependencies.database, principal, body.project_id)
+  const source = await findRun(dependencies, project, body.source_evaluation_run_id)
+  const scorers = await readScorers(dependencies, principal, body.scorer_refs)
+  const markers = markersOf(source)
+  const evaluation = textOr(markers.evaluation, null) ?? evaluationOf(source) ?? ""
+  const model = textOr(markers.model, null) ?? stringAt(source.inputs, "model") ?? ""
+  const refs = { evaluation, model, source_evaluation_run_id: source.id }
+  const request: RescoreRequest = { scorerRefs: scorers.map(({ pinnedRef }) => pinnedRef), refs }
+  const id = randomUUIDv7()
+  await jobs.add("rescore", id, principal, project, request)
+  await startStoredRun(dependencies, principal, project, id, refs)
+  return id
+}
+
+export function rescoreJob(dependencies: ExecutionDependencies): JobKind {
+  return {
+    run: async (context) => {
+      const { principal, project, jobId, signal } = context
+      const request = JSON.parse(context.request) as RescoreRequest
+      const scorers = await readScorers(dependencies, principal, request.scorerRefs)
+      const source = await findRun(dependencies, project, request.refs.source_evaluation_run_id)
+      await ensureRun(dependencies, context, request.refs)
+      const trials = await endedTrials(dependencies, project, source)
+      await setExecutionJobTotal(dependencies.database, jobId, trials.length)
+      for (let from = 0; from < trials.length; from += trialsAtOnce) {
+        const some = trials.slice(from, from + trialsAtOnce)
+        const done = await endedIds(
+          dependencies,
+          project,
+          some.map((id) => derivedId(jobId, id)),
+        )
+        const rows = await readCallRows(dependencies.traces, project.id, some, ["inputs", "output", "attributes"])
+        const left = rows.filter(({ id }) => !done.has(derivedId(jobId, id)))
+        const examples = await examplesOf(dependencies, principal, left)
+        const exceptions = await predictionExceptions(dependencies, project, left)
+        await forEachParallel(left, signal, (row) => {
+          const trial = { example: examples.get(row.id) ?? "{}", exception: exceptions.get(row.id) ?? null }
+          return runTrial(dependencies, context, { request, scorers }, row, trial)
+        })
+      }
+      const summary = await runSummary(dependencies, context)
+      const names = scorers.map(({ name }) => name)
+      await finishRun(dependencies, principal, project.name, jobId, summary, names)
+    },
+    fail: (context, reason) => failRun(dependencies, context, reason),
+  }
+}
+
+/** Ids of the source's trials that ended, the oldest first. */
+async function endedTrials(
+  { traces }: ExecutionDependencies,
+  project: ProjectAccess,
+  source: CallRow,
+): Promise<string[]> {
+  const children = await findChildIds(traces, project.id, source)
+  const trials: string[] = []
+  for (let from = 0; from < children.length; from += mostNamedRows) {
+    const rows = await readCallRows(traces, project.id, children.slice(from, from + mostNamedRows), ["ended_at"])
+    const ended = rows.filter((row) => isPredictAndScoreOp(row.op_name) && row.ended_at != null)
+    trials.push(...ended.map(({ id }) => id))
+  }
+  return trials
+}
+
+/** By trial, why its prediction failed; only those of this API name their prediction. */
+async function predictionExceptions(
+  { traces }: ExecutionDependencies,
+  project: ProjectAccess,
+  trials: readonly CallRow[],
+): Promise<Map<string, string>> {
+  const trialOf = new Map(
+    trials.flatMap((row) => {
+      const prediction = textOr(markersOf(row).predict_call_id, null)
+      return prediction === null ? [] : [[prediction, row.id] as const]
+    }),
+  )
+  const rows = await readCallRows(traces, project.id, [...trialOf.keys()], ["exception"])
+  return new Map(
+    rows.flatMap(({ id, exception }) => (exception == null ? [] : [[trialOf.get(id) ?? "", exception] as const])),
+  )
+}
+
+/** JSON texts of the rows that the trials were made for: what they name, or hold themselves. */
+async function examplesOf(
+  dependencies: ExecutionDependencies,
+  principal: Principal,
+  trials: readonly CallRow[],
+): Promise<Map<string, string>> {
+  const examples = new Map<string, string>()
+  const named: { id: string; project: string; digest: string }[] = []
+  for (const { id, inputs } of trials) {
+    const example = memberText(inputs ?? "{}", "example") ?? "{}"
+    const ref = example.startsWith('"') ? tryParseRef(JSON.parse(example) as string) : null
+    const digest = ref?.steps.findLast(({ edge }) => edge === "id")?.value
+    if (ref !== null && digest !== undefined) named.push({ id, project: ref.project, digest })
+    else if (example.startsWith("{")) examples.set(id, example)
+  }
+  for (const [name, ofProject] of Map.groupBy(named, ({ project }) => project)) {
+    const digests = ofProject.map(({ digest }) => digest)
+    const texts = await rowsOf(dependencies, principal, name, digests)
+    for (const { id, digest } of ofProject) examples.set(id, texts.get(digest) ?? "{}")
+  }
+  return examples
+}
+
+/** None of a project that is gone or another team's: that is no reason to score nothing. */
+async function rowsOf(
+  { database, traces }: ExecutionDependencies,
+  principal: Principal,
+  projectName: string,
+  digests: readonly string[],
+): Promise<RowTexts> {
+  try {
+    const { id } = await existingProject(database, principal, projectName, "read")
+    return await rowTexts(traces, id, digests)
+  } catch (error) {
+    if (error instanceof HeddleError && error.status < 500) return new Map()
+    throw error
+  }
+}
+
+interface Rescoring {
+  request: RescoreRequest
+  scorers: readonly Scorer[]
+}
+
+interface SourceTrial {
+  /** JSON text of the row that it was made for. */
+  example: string
+  /** Why its prediction failed, which then is not scored. */
+  exception: string | null
+}
+
+/** The prediction of the source, stored again below this run, so that the run is read like any other. */
+async function runTrial(
+  dependencies: ExecutionDependencies,
+  context: JobContext,
+  { request, scorers }: Rescoring,
+  source: CallRow,
+  { example, exception }: SourceTrial,
+): Promise<void> {
+  const { jobId, principal, project, signal } = context
+  const { model } = request.refs
+  const id = derivedId(jobId, source.id)
+  const predictionId = derivedId(id, "predict")
+  const now = new Date()
+  const output = memberText(source.output ?? "{}", "output") ?? "null"
+  const latency = memberText(source.output ?? "{}", "model_latency") ?? "null"
+  const modelName = tryParseRef(model)?.name ?? "Model"
+  const trial = {
+    id,
+    traceId: jobId,
+    parentId: jobId,
+    opName: await jobOpRef(dependencies, context, trialOp),
+    startedAt: now,
+    attributes: attributesOf({ predict_call_id: predictionId }),
+    inputs: source.inputs ?? "{}",
+  }
+  const markers: RunMarkers = { prediction: "true", model, evaluation_run_id: jobId }
+  const prediction = {
+    id: predictionId,
+    traceId: jobId,
+    parentId: id,
+    opName: await jobOpRef(dependencies, context, { owner: modelName, method: "predict", otherwise: "Model" }),
+    startedAt: now,
+    attributes: attributesOf(markers),
+    inputs: `{"self":${JSON.stringify(model)},"inputs":${example}}`,
+  }
+  const ended = { id: predictionId, endedAt: now, output, summary: "{}", exception }
+  await recordCalls(dependencies, principal, project.name, [{ start: trial }, { start: prediction, end: ended }])
+  const target = { callId: predictionId, inputs: example, output, parent: { id, traceId: jobId }, attributes: "{}" }
+  const { scores, summary } =
+    exception === null
+      ? await scoreTrial(dependencies, context, scorers, predictionId, target)
+      : { scores: "{}", summary: JSON.stringify(statusCounts(0, 1)) }
+  signal.throwIfAborted()
+  const result = `{"output":${output},"scores":${scores},"model_latency":${latency}}`
+  const end = { id, endedAt: new Date(), output: result, summary, exception: null }
+  await recordCalls(dependencies, principal, project.name, [{ end }])
+}

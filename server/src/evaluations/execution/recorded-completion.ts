@@ -1,0 +1,83 @@
+/**
+ * A completion that is recorded as a call before the model is asked. The catalog remembers
+ * it until its end is stored; a server that is killed in between ends it at its next start.
+ */
+import { HeddleError } from "../../errors.ts"
+import type { Principal } from "../../http/principal.ts"
+import { deleteOpenCalls, findOpenCalls, insertOpenCall } from "../../storage/catalog/evaluations/open-calls.ts"
+import { toTheEnd } from "../../work/work-scope.ts"
+import { readRunningCalls } from "../../storage/traces/calls/running-calls.ts"
+import {
+  type CallEnd,
+  type CallStart,
+  endCalls,
+  recordCalls,
+  type RecordDependencies,
+} from "../../calls/write/recorded-call.ts"
+import type { CallDependencies } from "../../calls/dependencies.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
+
+export class RecordedCompletion {
+  readonly #dependencies: RecordDependencies
+  readonly #principal: Principal
+  readonly #project: ProjectAccess
+  readonly #start: CallStart
+
+  constructor(dependencies: RecordDependencies, principal: Principal, project: ProjectAccess, start: CallStart) {
+    this.#dependencies = dependencies
+    this.#principal = { ...principal, boundProject: { id: project.id, name: project.name } }
+    this.#project = project
+    this.#start = start
+  }
+
+  /** Refuses a call that cannot be recorded before the model is asked, and paid. @throws {HeddleError} */
+  async begin(): Promise<void> {
+    const { database } = this.#dependencies
+    await insertOpenCall(database, { projectId: this.#project.id, callId: this.#start.id })
+    try {
+      await this.#record({ start: this.#start })
+    } catch (error) {
+      // After any other failure it may be stored all the same.
+      if (error instanceof HeddleError && error.status < 500) await this.#forget()
+      throw error
+    }
+  }
+
+  /** Also when the client has left: what the model answered has been paid. */
+  end(end: Omit<CallEnd, "id" | "endedAt">): Promise<void> {
+    return toTheEnd(async () => {
+      await this.#record({ end: { ...end, id: this.#start.id, endedAt: new Date() } })
+      await this.#forget()
+    })
+  }
+
+  #record(record: { start: CallStart } | { end: CallEnd }): Promise<void> {
+    return recordCalls(this.#dependencies, this.#principal, this.#project.name, [record])
+  }
+
+  /** A row that stays is harmless, and no reason to lose an answer: the next start finds that there is nothing to end. */
+  async #forget(): Promise<void> {
+    await deleteOpenCalls(this.#dependencies.database, this.#project.id, [this.#start.id]).catch(() => undefined)
+  }
+}
+
+const callsAtOnce = 500
+const cutOff = "the server was stopped before this call ended; what the model answered is not known"
+
+/** Ends what the last process was recording, once, whichever of its writes were stored. Call it before the first request. */
+export async function endCutOffCalls({
+  database,
+  traces,
+  writer,
+}: Pick<CallDependencies, "database" | "traces" | "writer">): Promise<void> {
+  for (;;) {
+    const open = await findOpenCalls(database, callsAtOnce)
+    const [first] = open
+    if (first === undefined) return
+    const ids = open.map(({ callId }) => callId)
+    const running = await readRunningCalls(traces, first.projectId, ids)
+    const end = { endedAt: new Date(), output: "null", summary: "{}", exception: cutOff }
+    await endCalls(writer, first.projectId, running, end)
+    await deleteOpenCalls(database, first.projectId, ids)
+  }
+}

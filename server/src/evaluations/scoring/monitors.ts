@@ -1,0 +1,131 @@
+/**
+ * A `weave.Monitor` that the SDK publishes is a rule (weave 0.54, `flow/monitor.py`): `activate()` and `deactivate()`
+ * publish a version of the object, and its deletion ends the rule. What of it this server cannot do stops the rule and is
+ * said there; the publication itself is never refused for it.
+ */
+import type { ZodError } from "zod"
+import { HeddleError } from "../../errors.ts"
+import type { Principal } from "../../http/principal.ts"
+import { isMap } from "../../json/parsed-json.ts"
+import { derivedId } from "../../calls/write/derived-id.ts"
+import { existingProject } from "../../access/project-access.ts"
+import { findProjectNames, internalProjectId, noSuchProject } from "../../storage/catalog/accounts/projects.ts"
+import {
+  findScoringRule,
+  insertScoringRule,
+  type NewScoringRule,
+  updateScoringRule,
+} from "../../storage/catalog/evaluations/scoring-rules.ts"
+import { query } from "../../wire/queries/query.ts"
+import type { ExecutionDependencies } from "../execution/dependencies.ts"
+import { publishedVersion } from "../execution/published-object.ts"
+import { budgetOf, checkDefinition, readDefinition, type RuleDefinition } from "./rule-definition.ts"
+
+const monitorClasses = new Set<string | null>(["Monitor", "ClassifierMonitor"])
+/** An entry of `op_names` that means turns of agents. */
+const agentTurns = "weave.genai.turn_ended"
+
+/** Whether an object of this class is a rule. */
+export const isMonitor = (leafClass: string | null): boolean => monitorClasses.has(leafClass)
+
+/** Call it when a version of a monitor was published. To do it again changes nothing. */
+export async function takeMonitor(
+  dependencies: ExecutionDependencies,
+  principal: Principal,
+  { projectId, objectId }: { projectId: string; objectId: string },
+): Promise<void> {
+  const { database } = dependencies
+  const internalId = internalProjectId(projectId)
+  const teams = principal.entities.map(({ id }) => id)
+  const name = (await findProjectNames(database, teams, [internalId])).get(internalId)
+  if (name === undefined) throw noSuchProject()
+  const project = await existingProject(database, principal, name)
+  const { ref, value } = await publishedVersion(database, project, objectId, "latest")
+  const there = await findScoringRule(database, project.id, { name: objectId })
+  const budget = there === null ? budgetOf(null) : readDefinition(there.definition).budget
+  const parsedQuery = value["query"] == null ? null : query.safeParse(plain(value["query"]))
+  const definition = definitionOf(value, parsedQuery?.data ?? null, budget)
+  const stoppedReason =
+    unsupported(value, parsedQuery?.error ?? null, definition) ??
+    (await checkDefinition(dependencies, principal, project, definition).then(
+      () => null,
+      (error: unknown) => reasonOf(error),
+    ))
+  const { userId, apiKeyId } = principal
+  const rule: NewScoringRule = {
+    id: there?.id ?? derivedId(project.id, "monitor", objectId),
+    projectId: project.id,
+    name: objectId,
+    source: "monitor",
+    ruleRef: ref,
+    definition: JSON.stringify(definition),
+    isActive: value["active"] === true,
+    stoppedReason,
+    userId,
+    apiKeyId,
+  }
+  if (there === null && (await insertScoringRule(database, rule))) return
+  await updateScoringRule(database, rule)
+}
+
+function definitionOf(
+  value: Record<string, unknown>,
+  asked: RuleDefinition["query"],
+  budget: RuleDefinition["budget"],
+): RuleDefinition {
+  const { op_names, scorers, sampling_rate } = value
+  const names = texts(op_names).filter((name) => name !== agentTurns)
+  const rate = Number(JSON.isRawJSON(sampling_rate) ? (sampling_rate as { rawJSON: string }).rawJSON : sampling_rate)
+  return {
+    filter: names.length === 0 ? {} : { op_names: names },
+    query: asked,
+    samplingRate: rate >= 0 && rate <= 1 ? rate : 1,
+    scorer: { kind: "published", scorer_refs: texts(scorers) },
+    budget,
+  }
+}
+
+/** Returns why the server cannot score as the monitor says; null: it can. */
+function unsupported(
+  value: Record<string, unknown>,
+  fault: ZodError | null,
+  { filter, scorer }: RuleDefinition,
+): string | null {
+  const names = texts(value["op_names"])
+  if (names.includes(agentTurns) && filter.op_names === undefined)
+    return `the monitor is about turns of agents ("${agentTurns}"), which this server does not score; name ops of calls`
+  if (value["scorer_debounce_config"] != null)
+    return "the monitor waits for the last of several messages (scorer_debounce_config), which this server does not; publish it without"
+  if (fault !== null)
+    return `the monitor's query cannot be read: ${fault.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ")}`
+  if (scorer.kind === "published" && scorer.scorer_refs.length === 0)
+    return "the monitor names no published scorer; this server runs scorers of the class LLMAsAJudgeScorer"
+  return null
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof HeddleError && error.status < 500) return error.message
+  throw error
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : []
+}
+
+/** A query as the API spells it: the SDK publishes operators by the names of their fields, such as `get_field_`. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain)
+  if (!isMap(value) || JSON.isRawJSON(value)) return value
+  const members = Object.entries(value).filter(([name]) => !name.startsWith("_"))
+  return Object.fromEntries(
+    members.map(([field, inner]) => {
+      const name = operatorOf(field)
+      return [name, name === "$literal" ? inner : plain(inner)]
+    }),
+  )
+}
+
+function operatorOf(field: string): string {
+  if (!field.endsWith("_")) return field
+  return `$${field.slice(0, -1).replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())}`
+}

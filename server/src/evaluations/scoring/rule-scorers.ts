@@ -1,0 +1,106 @@
+/** What a rule scores calls with, ready to be used: a function of this server, a judge, published scorers. */
+import type { Log } from "../../log.ts"
+import type { Principal } from "../../http/principal.ts"
+import { parseExact } from "../../json/exact-json.ts"
+import { isMap, tryParse } from "../../json/parsed-json.ts"
+import type { ProjectAccess } from "../../access/project-access.ts"
+import { derivedId } from "../../calls/write/derived-id.ts"
+import type { ClaimedRule } from "../../storage/catalog/evaluations/scoring-items.ts"
+import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
+import type { ExecutionDependencies } from "../execution/dependencies.ts"
+import { readScorers, score } from "../execution/scorer.ts"
+import { scoreByFunction } from "./function-scorers.ts"
+import { judge, scoreIn } from "./judge.ts"
+import type { RuleDefinition } from "./rule-definition.ts"
+import { checkScoreSize, computed, failedOutcome, type ScoreOutcome } from "./score-outcome.ts"
+
+export interface PreparedScorer {
+  /** Of the feedback's type. */
+  name: string
+  /** The `runnable_ref` of its feedback. */
+  ref: string
+  asksModel: boolean
+  /** One for each row, in order; never throws but when the server stops. */
+  score: (rows: readonly CallRow[], signal: AbortSignal) => Promise<ScoreOutcome[]>
+}
+
+export interface ScorerOwner {
+  rule: ClaimedRule
+  definition: RuleDefinition
+  principal: Principal
+  project: ProjectAccess
+  log: Log
+}
+
+/** However long a model may take. */
+const longestAnswerMs = 120_000
+
+/** @throws {HeddleError} below 500: a scorer cannot be used. */
+export async function prepareScorers(
+  dependencies: ExecutionDependencies,
+  owner: ScorerOwner,
+): Promise<PreparedScorer[]> {
+  const { rule, definition, principal, project, log } = owner
+  const { scorer } = definition
+  const own = { name: rule.name, ref: rule.ruleRef }
+  if (scorer.kind === "judge") {
+    const ask = async (row: CallRow, signal: AbortSignal) => {
+      const requestId = derivedId(rule.id, row.id)
+      const { output, usage } = await judge(dependencies, principal, project, { requestId, scorer, row }, signal)
+      return { usage, output: () => scoreIn(output, scorer) }
+    }
+    return [{ ...own, asksModel: true, score: (rows, signal) => askEach(rows, signal, log, ask) }]
+  }
+  if (scorer.kind !== "published") {
+    const work = async (rows: readonly CallRow[]) => (await scoreByFunction(dependencies, scorer, rows)).map(computed)
+    return [{ ...own, asksModel: false, score: work }]
+  }
+  return (await readScorers(dependencies, principal, scorer.scorer_refs)).map((published) => {
+    const ask = async (row: CallRow, signal: AbortSignal) => {
+      const requestId = derivedId(rule.id, row.id, published.name)
+      const thing = { requestId, inputs: inputsOf(row), output: parseExact(row.output ?? "null") }
+      const { output, usage } = await score(dependencies, principal, project, published, thing, signal)
+      return { usage, output: () => output }
+    }
+    return {
+      name: published.name,
+      ref: published.pinnedRef,
+      asksModel: true,
+      score: (rows, signal) => askEach(rows, signal, log, ask),
+    }
+  })
+}
+
+/** But for the object whose method it is, and an input that is named as the output. */
+function inputsOf({ inputs }: CallRow): Record<string, unknown> {
+  const given = parseExact(inputs ?? "{}")
+  const { self: _self, this: _this, output: _output, ...rest } = isMap(given) ? given : {}
+  return rest
+}
+
+/** `output` throws what is wrong with the answer, which was paid for all the same. */
+type Ask = (row: CallRow, signal: AbortSignal) => Promise<{ usage: string | null; output: () => string }>
+
+async function askEach(rows: readonly CallRow[], signal: AbortSignal, log: Log, ask: Ask): Promise<ScoreOutcome[]> {
+  return Promise.all(rows.map((row) => askOnce(row, signal, log, ask)))
+}
+
+async function askOnce(row: CallRow, signal: AbortSignal, log: Log, ask: Ask): Promise<ScoreOutcome> {
+  let used = { judgeCalls: 0, tokens: 0 }
+  try {
+    const { usage, output } = await ask(row, AbortSignal.any([signal, AbortSignal.timeout(longestAnswerMs)]))
+    used = { judgeCalls: 1, tokens: tokensIn(usage) }
+    const text = output()
+    checkScoreSize(text)
+    return { ...used, output: text }
+  } catch (error) {
+    signal.throwIfAborted()
+    return failedOutcome(error, log, used)
+  }
+}
+
+function tokensIn(usage: string | null): number {
+  const value = tryParse(usage ?? "null")
+  const total = isMap(value) ? value["total_tokens"] : undefined
+  return typeof total === "number" && total >= 0 ? Math.round(total) : 0
+}

@@ -1,0 +1,205 @@
+/**
+ * Scores new calls beside everything else: one loop holds what came against the rules, another gives rules their turns.
+ * Neither is awaited by a request. Servers that share a catalog share the queue: a rule is one server's for a turn.
+ */
+import { randomUUID } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
+import { HeddleError, isStoreUnavailable } from "../../errors.ts"
+import type { Log } from "../../log.ts"
+import type { ArrivedCalls } from "../../storage/arrived-calls.ts"
+import {
+  claimScoringRule,
+  type ClaimedRule,
+  endScoringTurn,
+  freeScoringLeases,
+  renewScoringLeases,
+  type WorkedItems,
+} from "../../storage/catalog/evaluations/scoring-items.ts"
+import {
+  forgetDeletedMonitors,
+  projectsWithScoring,
+  stopScoringRule,
+} from "../../storage/catalog/evaluations/scoring-rules.ts"
+import { retryWhileUnavailable } from "../../storage/retry-while-unavailable.ts"
+import { inScope, outsideOfRequests } from "../../work/work-scope.ts"
+import type { ExecutionDependencies } from "../execution/dependencies.ts"
+import { workPrincipal } from "../execution/jobs/work-principal.ts"
+import { readDefinition } from "./rule-definition.ts"
+import { takeTurn } from "./rule-turn.ts"
+import { Sifter } from "./sifter.ts"
+
+const turnsAtOnce = 3
+/** The rest is for others: a judge may take minutes. */
+const mostOfTeam = turnsAtOnce - 1
+const leaseSeconds = 30
+const tickMs = 2_000
+/** Between two looks at what came, so that a busy server asks its store about many calls at once. */
+const siftEveryMs = 1_000
+const closeWaitMs = 5_000
+
+export interface ScoringOptions {
+  log: Log
+  /** No other server shares the catalog. */
+  exclusive: boolean
+}
+
+const nothingDone: WorkedItems = {
+  done: [],
+  later: [],
+  errors: [],
+  scored: 0,
+  failed: 0,
+  overBudget: 0,
+  judgeCalls: 0,
+  tokens: 0,
+}
+
+export class ScoringLoop {
+  readonly #dependencies: ExecutionDependencies
+  readonly #arrived: ArrivedCalls
+  readonly #options: ScoringOptions
+  readonly #sifter: Sifter
+  readonly #closing = new AbortController()
+  /** By lease. */
+  readonly #turns = new Map<string, Promise<void>>()
+  #wakeTurns: () => void = () => undefined
+  #wakeSift: () => void = () => undefined
+  #loops: Promise<void>[] = []
+
+  constructor(dependencies: ExecutionDependencies, arrived: ArrivedCalls, options: ScoringOptions) {
+    this.#dependencies = dependencies
+    this.#arrived = arrived
+    this.#options = options
+    this.#sifter = new Sifter(dependencies, arrived, options.log)
+  }
+
+  async start(): Promise<void> {
+    if (this.#options.exclusive) await freeScoringLeases(this.#dependencies.database)
+    await this.watch()
+    this.#dependencies.writer.tell((batches) => this.#arrived.note(batches))
+    this.#arrived.tell(() => this.#wakeSift())
+    this.#loops = [outsideOfRequests(() => this.#sift()), outsideOfRequests(() => this.#give())]
+  }
+
+  /** Call it when a rule was made, changed or deleted: calls that come from now on are held against it. */
+  async watch(): Promise<void> {
+    this.#arrived.watch(new Set(await projectsWithScoring(this.#dependencies.database)))
+    this.#wakeTurns()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#wakeSift()
+    this.#wakeTurns()
+    const ended = Promise.all([...this.#loops, ...this.#turns.values()])
+    await Promise.race([ended, sleep(closeWaitMs, undefined, { ref: false })])
+  }
+
+  async #sift(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      const woken = new Promise<void>((resolve) => (this.#wakeSift = resolve))
+      const found = await this.#trying("new calls could not be held against scoring rules", () => this.#siftAll())
+      if (found === true) this.#wakeTurns()
+      await this.#rest(woken, tickMs)
+      await this.#rest(null, siftEveryMs)
+    }
+  }
+
+  /** Whether there were any. */
+  async #siftAll(): Promise<boolean> {
+    let hasFound = false
+    while (!this.#closing.signal.aborted && (await this.#sifter.next())) hasFound = true
+    return hasFound
+  }
+
+  async #give(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      const woken = new Promise<void>((resolve) => (this.#wakeTurns = resolve))
+      await this.#trying("the queue of scoring rules could not be read", () => this.#look())
+      await this.#rest(woken, tickMs)
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { database } = this.#dependencies
+    if (this.#turns.size > 0) await renewScoringLeases(database, [...this.#turns.keys()], leaseSeconds)
+    await forgetDeletedMonitors(database)
+    this.#arrived.watch(new Set(await projectsWithScoring(database)))
+    while (!this.#closing.signal.aborted && this.#turns.size < turnsAtOnce) {
+      const held = [...this.#turns.keys()]
+      const rule = await claimScoringRule(database, { lease: randomUUID(), leaseSeconds, held, mostOfTeam })
+      if (rule === null) return
+      this.#begin(rule)
+    }
+  }
+
+  #begin(rule: ClaimedRule): void {
+    // It takes its turns as its user's work; nobody waits for it, so it must not be refused.
+    const scope = { userId: rule.userId, teamId: rule.userId, signal: null }
+    const done = inScope(scope, () => this.#turn(rule)).finally(() => {
+      this.#turns.delete(rule.lease)
+      this.#wakeTurns()
+    })
+    this.#turns.set(rule.lease, done)
+  }
+
+  async #turn(rule: ClaimedRule): Promise<void> {
+    const { database } = this.#dependencies
+    const { signal } = this.#closing
+    try {
+      const worked = await this.#work(rule)
+      await retryWhileUnavailable(signal, () => endScoringTurn(database, rule, worked))
+    } catch (error) {
+      // Its lease is not prolonged any more; once that has run out, somebody takes up its calls again.
+      if (!isStoreUnavailable(error))
+        this.#options.log.error(
+          { err: error, rule: rule.id },
+          "a turn of a scoring rule broke off; it will be begun again",
+        )
+    }
+  }
+
+  async #work(rule: ClaimedRule): Promise<WorkedItems> {
+    const { log } = this.#options
+    try {
+      const { principal, project } = await workPrincipal(this.#dependencies.database, rule).catch(notWithTheseRights)
+      const definition = readDefinition(rule.definition)
+      return await takeTurn(this.#dependencies, {
+        rule,
+        definition,
+        principal,
+        project,
+        log,
+        signal: this.#closing.signal,
+      })
+    } catch (error) {
+      if (this.#closing.signal.aborted) return nothingDone
+      if (!(error instanceof HeddleError) || error.status >= 500) throw error
+      await stopScoringRule(this.#dependencies.database, rule.id, error.message)
+      return nothingDone
+    }
+  }
+
+  async #trying<T>(failure: string, work: () => Promise<T>): Promise<T | null> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isStoreUnavailable(error)) this.#options.log.error({ err: error }, `${failure}; trying again`)
+      return null
+    }
+  }
+
+  async #rest(woken: Promise<void> | null, ms: number): Promise<void> {
+    const rest = new AbortController()
+    const signal = AbortSignal.any([rest.signal, this.#closing.signal])
+    const slept = sleep(ms, undefined, { ref: false, signal }).catch(() => undefined)
+    await (woken === null ? slept : Promise.race([woken, slept]))
+    rest.abort()
+  }
+}
+
+function notWithTheseRights(error: unknown): never {
+  if (!(error instanceof HeddleError) || error.status >= 500) throw error
+  const message = `it worked with the rights of who made or changed it last, which they have lost: ${error.message}. Change the rule to let it go on with yours`
+  throw new HeddleError(error.code, message, { ...error.details, cause: error })
+}

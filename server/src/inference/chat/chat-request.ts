@@ -1,0 +1,120 @@
+/** A chat request to the engine's parameters: inference-api 3 and 4, training-api 4.4. */
+import type { SamplingCall } from "../../gateway/gateway.ts"
+import type { EngineChatParamsInput } from "../../wire/engine/chat.ts"
+import type { ChatRequest } from "../../wire/inference/chat.ts"
+import { toSampling } from "../sampling.ts"
+import { toStructuredOutput } from "../structured-output.ts"
+import { refused, refusePromptLogprobsOfStream, refuseUnsupported } from "../unsupported.ts"
+
+/** @throws {HeddleError} `invalid_request` for what is well-formed and cannot be served. */
+export function toChatCall(body: ChatRequest): SamplingCall {
+  refuseUnsupported(body)
+  refusePromptLogprobsOfStream(body)
+  if (body["echo"] === true) throw refused("echo", "only for /v1/completions; the prompt's ids are in prompt_token_ids")
+  const topLogprobs = body.top_logprobs ?? 0
+  if (topLogprobs > 0 && body.logprobs !== true) throw refused("top_logprobs", "needs logprobs: true")
+  const continues = body.continue_final_message ?? false
+  if (continues && body.add_generation_prompt === true) {
+    throw refused("continue_final_message", "not together with add_generation_prompt: true")
+  }
+  const tools = toEngineTools(body)
+  const structured = toStructuredOutput(body)
+  if (structured !== null && tools.tool_choice !== "auto" && tools.tool_choice !== "none")
+    throw refused(structured.param, "not together with a tool_choice that asks for a call")
+  return {
+    messages: toEngineMessages(body.messages),
+    ...tools,
+    structured_output: structured,
+    chat_template_kwargs: { ...effortVariables(body), ...templateVariables(body.chat_template_kwargs) },
+    add_generation_prompt: body.add_generation_prompt ?? !continues,
+    continue_final_message: continues,
+    n: body.n ?? 1,
+    prompt_logprobs: body.prompt_logprobs ?? null,
+    sampling: toSampling(body, body.max_completion_tokens ?? body.max_tokens ?? null, topLogprobs),
+  }
+}
+
+/** Templates know either name of a turn's reasoning, so both are there (inference-api 4). */
+export function toEngineMessages(messages: ChatRequest["messages"]): ChatRequest["messages"] {
+  return messages.map((message) => {
+    const reasoning = message["reasoning"] ?? message["reasoning_content"]
+    return reasoning == null ? message : { ...message, reasoning, reasoning_content: reasoning }
+  })
+}
+
+/** As vLLM: the effort is a template variable, and `none` switches thinking off. The caller's own variables win. */
+function effortVariables({ reasoning_effort: effort }: ChatRequest): Record<string, unknown> {
+  return effort == null ? {} : { reasoning_effort: effort, enable_thinking: effort !== "none" }
+}
+
+// Tools of a chat request, in every form clients send, to the engine's two fields (inference-api 3).
+
+type EngineTools = Pick<EngineChatParamsInput, "tools" | "tool_choice">
+type Tool = Record<string, unknown>
+type Choice = NonNullable<EngineChatParamsInput["tool_choice"]>
+
+/** Without tools the choice is `none`; with them `auto` unless said otherwise. */
+export function toEngineTools(
+  body: Pick<ChatRequest, "tools" | "tool_choice" | "functions" | "function_call">,
+): EngineTools {
+  const tools = [
+    ...(body.tools ?? []).map(wrapped),
+    ...(body.functions ?? []).map((each) => ({ type: "function", function: each })),
+  ]
+  if (tools.length === 0) {
+    const choice = body.tool_choice
+    if (choice === "required" || (typeof choice === "object" && choice !== null))
+      throw refused("tool_choice", "it asks for a tool call, but there are no tools")
+    return { tools: null, tool_choice: "none" }
+  }
+  return choose(tools, body.tool_choice ?? body.function_call ?? "auto")
+}
+
+function wrapped(tool: Tool, place: number): Tool {
+  if (tool["type"] === "function" && "function" in tool) return tool
+  if (tool["type"] === undefined) return { type: "function", function: tool }
+  if (tool["type"] === "function") throw refused(`tools[${place}]`, "its function, an object with a name, is missing")
+  throw refused(`tools[${place}]`, `only function tools are supported, not ${JSON.stringify(tool["type"])}`)
+}
+
+function choose(
+  tools: Tool[],
+  choice: NonNullable<ChatRequest["tool_choice"] | ChatRequest["function_call"]>,
+): EngineTools {
+  if (typeof choice === "string") return { tools, tool_choice: choice }
+  const fields = choice as Record<string, unknown>
+  if ("allowed_tools" in fields)
+    return allowed(tools, fields["allowed_tools"] as { mode: "auto" | "required"; tools: Tool[] })
+  const name = "function" in fields ? nameOf(fields) : fields["name"]
+  if (typeof name !== "string")
+    throw refused("tool_choice", `${JSON.stringify(fields["type"])} is not supported; name a function`)
+  if (!tools.some((tool) => nameOf(tool) === name)) throw refused("tool_choice", `there is no tool named "${name}"`)
+  return { tools, tool_choice: { name } satisfies Choice }
+}
+
+function allowed(tools: Tool[], { mode, tools: subset }: { mode: "auto" | "required"; tools: Tool[] }): EngineTools {
+  const names = new Set(subset.map(nameOf))
+  return { tools: tools.filter((tool) => names.has(nameOf(tool))), tool_choice: mode }
+}
+
+function nameOf(tool: Tool): unknown {
+  return (tool["function"] as { name?: unknown } | undefined)?.name
+}
+
+// Template variables of a request beside its messages (inference-api 4).
+
+/** Variables that the server sets itself, by the field of the request that they come from. */
+const ownFields = ["messages", "tools", "documents", "add_generation_prompt", "continue_final_message", "chat_template"]
+
+/** Names that come with the model or belong to the renderer. */
+const notVariables = ["bos_token", "eos_token", "unk_token", "pad_token", "tokenize", "self"]
+
+/** @throws {HeddleError} `invalid_request` for a name that the template has from elsewhere. */
+export function templateVariables(given: Record<string, unknown> | null | undefined): Record<string, unknown> {
+  for (const name of Object.keys(given ?? {})) {
+    const param = `chat_template_kwargs.${name}`
+    if (ownFields.includes(name)) throw refused(param, `give it as the field ${name} of the request`)
+    if (notVariables.includes(name)) throw refused(param, "the model's own is used; leave it out")
+  }
+  return given ?? {}
+}

@@ -1,0 +1,41 @@
+/** Annotation specs and scorers that a queue asks its annotators for. They must be published first. */
+import { HeddleError } from "../../errors.ts"
+import type { Principal } from "../../http/principal.ts"
+import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
+import { liveVersion } from "../../objects/object-read.ts"
+import { existingProject } from "../../access/project-access.ts"
+import { type Ref, refPrefix, tryParseRef } from "../../objects/refs/refs.ts"
+
+/**
+ * Labels for a spec that is not there are refused one by one, so a queue with one is refused at once.
+ * @throws {HeddleError} `invalid_request` for what is no ref of an object, `not_found`, `object_deleted`: each names the ref.
+ */
+export async function requireScorers(
+  database: CatalogDatabase,
+  principal: Principal,
+  refs: readonly string[],
+): Promise<void> {
+  for (const text of new Set(refs)) {
+    const { project, name, version } = scorerRef(text)
+    try {
+      const { id } = await existingProject(database, principal, project, "read")
+      await liveVersion(database, id, { objectId: name, version }, false)
+    } catch (error) {
+      if (!(error instanceof HeddleError)) throw error
+      // A project that the caller may not see holds nothing for them.
+      const code = error.code === "project_not_found" ? "not_found" : error.code
+      const message = `scorer_refs "${text}": ${error.message}. Publish it, then name it in the queue`
+      throw new HeddleError(code, message, { ...error.details, cause: error })
+    }
+  }
+}
+
+/** The API's own documents also write `scorer/<name>:<version>` for a scorer, which is an object or an op. */
+function scorerRef(text: string): Ref {
+  const ref = tryParseRef(text.replace(/^(weave:\/\/\/[^/]+\/[^/]+\/)scorer\//, "$1object/"))
+  if (ref !== null && (ref.kind === "object" || ref.kind === "op")) return ref
+  throw new HeddleError(
+    "invalid_request",
+    `scorer_refs "${text}" is not a ref ${refPrefix}<entity>/<project>/object/<name>:<version>`,
+  )
+}

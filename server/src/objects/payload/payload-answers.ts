@@ -1,0 +1,98 @@
+/** Answers the questions of tasks on payloads from the stores. */
+import { HeddleError } from "../../errors.ts"
+import type { Principal } from "../../http/principal.ts"
+import { findProjectNames, findProjects, internalProjectId } from "../../storage/catalog/accounts/projects.ts"
+import { tableDigests } from "../../storage/traces/table-rows.ts"
+import type { Answer } from "../../threads/thread-task.ts"
+import type { StoreDependencies } from "../dependencies.ts"
+import { ownTeam, teamIds } from "../../access/can.ts"
+import { ensureProject, projectIfThere } from "../../access/project-access.ts"
+import { checkSchema } from "../schemas/user-schemas.ts"
+import {
+  type AnswerTo,
+  type Asked,
+  checkProjectCount,
+  type PayloadQuestion,
+  type ProjectAnswer,
+} from "./payload-question.ts"
+
+export type PayloadDependencies = Pick<StoreDependencies, "database" | "traces" | "threads" | "limits">
+
+/** Memory that a digest takes. */
+const digestBytes = 64
+
+/** @throws {HeddleError} when the answer is that the request is refused. */
+export async function answerQuestion(
+  dependencies: PayloadDependencies,
+  principal: Principal,
+  question: PayloadQuestion,
+): Promise<Answer<unknown>> {
+  switch (question.kind) {
+    case "projects":
+      return { value: await writableProjects(dependencies, principal, question) }
+    case "owners":
+      return { value: await projectAnswers(dependencies, principal, question) }
+    case "refs":
+      return { value: await findRefProjects(dependencies, principal, question) }
+    case "schema":
+      await checkSchema(dependencies, question)
+      return { value: null }
+    case "tableDigests": {
+      const value = await tableDigests(dependencies.traces, question.projectId, question.digest)
+      return { value, bytes: digestBytes * (value?.length ?? 0) }
+    }
+  }
+}
+
+async function writableProjects(
+  { database, limits }: PayloadDependencies,
+  principal: Principal,
+  { names, make }: Asked<"projects">,
+): Promise<AnswerTo<"projects">> {
+  checkProjectCount(names.length, limits.request_projects)
+  const ids = new Map<string, string | null>()
+  for (const name of names) ids.set(name, (await projectIfThere(database, principal, name))?.id ?? null)
+  // None is made for a request that names one of another team's.
+  for (const [name, id] of make ? ids : []) {
+    if (id === null) ids.set(name, (await ensureProject(database, principal, name)).id)
+  }
+  return ids
+}
+
+async function projectAnswers(
+  { database, limits }: PayloadDependencies,
+  principal: Principal,
+  { names, make }: Asked<"owners">,
+): Promise<AnswerTo<"owners">> {
+  checkProjectCount(names.length, limits.request_projects)
+  const answers = new Map<string, ProjectAnswer>()
+  for (const name of names) {
+    try {
+      const project = await (make ? ensureProject : projectIfThere)(database, principal, name)
+      answers.set(name, { id: project?.id ?? null })
+    } catch (error) {
+      if (!(error instanceof HeddleError) || error.status >= 500) throw error
+      answers.set(name, { code: error.code, message: error.message })
+    }
+  }
+  return answers
+}
+
+async function findRefProjects(
+  { database }: PayloadDependencies,
+  principal: Principal,
+  { names, ids }: Asked<"refs">,
+): Promise<AnswerTo<"refs">> {
+  const keys = names.flatMap((name) => {
+    const [entityName, project = ""] = name.split("/")
+    const entity = ownTeam(principal, entityName ?? "")
+    return entity === undefined ? [] : [{ entityId: entity.id, name: project, ref: name }]
+  })
+  const found = await findProjects(database, keys)
+  const known = await findProjectNames(database, teamIds(principal), ids)
+  const internalIds = keys.flatMap(({ ref }, index) => {
+    const id = found[index] ?? null
+    return id === null ? [] : [[ref, internalProjectId(id)] as const]
+  })
+  return { ids: new Map(internalIds), names: known }
+}

@@ -1,0 +1,206 @@
+/**
+ * What refs name: evaluation-store-objects 9. A path leads into a value, through the refs it meets,
+ * and through tables to their rows. All refs advance together, so that a batch costs as many queries
+ * as its longest path has things to look up.
+ */
+import { HeddleError } from "../../errors.ts"
+import type { Principal } from "../../http/principal.ts"
+import { elementText, memberText } from "../../json/json-members.ts"
+import { findVersions, type ObjectVersionRecord } from "../../storage/catalog/objects/object-reads.ts"
+import { rowPieces } from "../../storage/traces/table-rows.ts"
+import type { StoreDependencies } from "../dependencies.ts"
+import { withValues } from "../version-values.ts"
+import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
+import { type Ref, type RefStep, tryParseRef } from "./refs.ts"
+
+/** A ref whose value is a ref takes no step: a circle of such refs must end. */
+const maximumHops = 32
+
+/** Progress of reading one ref. `value` is JSON text, or null if nothing is there. */
+type Walk =
+  | { state: "object"; ref: Ref; asked: boolean }
+  | { state: "row"; project: string; digest: string; steps: RefStep[] }
+  | { state: "done"; value: string | null }
+
+/**
+ * The JSON texts that object and op refs name; null for what was deleted or is not on the path.
+ * @throws {HeddleError} `refs_not_found`, `project_not_found` for what a ref of the request names; `payload_too_large`.
+ */
+export async function readRefs(
+  dependencies: StoreDependencies,
+  principal: Principal,
+  refs: readonly Ref[],
+  mostBytes = dependencies.limits.refs_value_bytes,
+): Promise<(string | null)[]> {
+  const reader = new RefReader(dependencies, principal, mostBytes)
+  let walks: Walk[] = refs.map((ref) => ({ state: "object", ref, asked: true }))
+  for (let hop = 0; hop < maximumHops && walks.some((walk) => walk.state !== "done"); hop++) {
+    walks = await reader.advance(walks)
+  }
+  const values = walks.map((walk) => (walk.state === "done" ? walk.value : null))
+  const bytes = values.reduce((sum, value) => sum + (value?.length ?? 0), 0)
+  checkRefBytes(bytes, mostBytes)
+  return values
+}
+
+/** @throws {HeddleError} `payload_too_large` */
+export function checkRefBytes(bytes: number, mostBytes: number): void {
+  if (bytes <= mostBytes) return
+  throw new HeddleError(
+    "payload_too_large",
+    `the values that these refs lead to have more than ${mostBytes} bytes together; read fewer refs at once`,
+  )
+}
+
+class RefReader {
+  readonly #dependencies: StoreDependencies
+  readonly #principal: Principal
+  readonly #projects = new Map<string, ProjectAccess | null>()
+  /** Values by project and name; null: deleted, or not there. */
+  readonly #objects = new Map<string, string | null>()
+  readonly #mostBytes: number
+  #heldBytes = 0
+
+  constructor(dependencies: StoreDependencies, principal: Principal, mostBytes: number) {
+    this.#dependencies = dependencies
+    this.#principal = principal
+    this.#mostBytes = mostBytes
+  }
+
+  /** Looks up what all of them wait for, and follows each path as far as that leads. */
+  async advance(walks: readonly Walk[]): Promise<Walk[]> {
+    await this.#findProjects(walks)
+    await this.#findObjects(walks)
+    const rows = await this.#findRows(walks)
+    return walks.map((walk) => {
+      if (walk.state === "object") return follow(this.#objects.get(keyOf(walk.ref)) ?? null, walk.ref.steps)
+      if (walk.state === "row") return follow(rows.get(`${walk.project} ${walk.digest}`) ?? null, walk.steps)
+      return walk
+    })
+  }
+
+  async #findProjects(walks: readonly Walk[]): Promise<void> {
+    for (const walk of walks) {
+      if (walk.state === "done") continue
+      const name = walk.state === "object" ? walk.ref.project : walk.project
+      if (this.#projects.has(name)) continue
+      const asked = walk.state === "object" && walk.asked
+      this.#projects.set(name, await this.#projectOf(name, asked))
+    }
+  }
+
+  /** A stored value may refer to another team's project, which counts as missing. */
+  async #projectOf(name: string, asked: boolean): Promise<ProjectAccess | null> {
+    try {
+      return await existingProject(this.#dependencies.database, this.#principal, name, "read")
+    } catch (error) {
+      if (!asked && error instanceof HeddleError && error.code === "project_not_found") return null
+      throw error
+    }
+  }
+
+  async #findObjects(walks: readonly Walk[]): Promise<void> {
+    const wanted = new Map<string, Ref>()
+    const asked = new Set<string>()
+    for (const walk of walks) {
+      if (walk.state !== "object") continue
+      const key = keyOf(walk.ref)
+      if (walk.asked) asked.add(key)
+      if (!this.#objects.has(key)) wanted.set(key, walk.ref)
+    }
+    const missing: Ref[] = []
+    for (const [project, refs] of Map.groupBy(wanted.values(), (ref) => ref.project)) {
+      const found = await this.#versionsOf(project, refs)
+      refs.forEach((ref, index) => {
+        const { exists = false, val = null } = found[index] ?? {}
+        if (!exists && asked.has(keyOf(ref))) missing.push(ref)
+        this.#objects.set(keyOf(ref), val)
+      })
+    }
+    if (missing.length > 0) throw refsNotFound(missing)
+  }
+
+  /** `val` is null of a version that was deleted. */
+  async #versionsOf(projectName: string, refs: readonly Ref[]): Promise<{ exists: boolean; val: string | null }[]> {
+    const project = this.#projects.get(projectName)
+    if (project == null) return []
+    const { database } = this.#dependencies
+    const names = refs.map((ref) => ({ objectId: ref.name, version: ref.version }))
+    const found = await findVersions(database, project.id, names, false)
+    const live = found.filter((version) => version !== null && version.deleted_at === null) as ObjectVersionRecord[]
+    for (const { size_bytes } of live) this.#hold(size_bytes)
+    const values = new Map<string, string | null>()
+    for await (const versions of withValues(database, project.id, live)) {
+      for (const version of versions) values.set(nameOf(version), version.val)
+    }
+    return found.map((version) => ({
+      exists: version !== null,
+      val: version === null ? null : (values.get(nameOf(version)) ?? null),
+    }))
+  }
+
+  /** By `<project> <digest>`. */
+  async #findRows(walks: readonly Walk[]): Promise<Map<string, string>> {
+    const rows = new Map<string, string>()
+    const wanted = walks.filter((walk) => walk.state === "row")
+    for (const [name, ofProject] of Map.groupBy(wanted, (walk) => walk.project)) {
+      const project = this.#projects.get(name)
+      if (project == null) continue
+      const digests = [...new Set(ofProject.map((walk) => walk.digest))]
+      for await (const { texts } of rowPieces(this.#dependencies.traces, project.id, digests)) {
+        for (const [digest, text] of texts) {
+          this.#hold(text.length)
+          rows.set(`${name} ${digest}`, text)
+        }
+      }
+    }
+    return rows
+  }
+
+  #hold(bytes: number): void {
+    this.#heldBytes += bytes
+    checkRefBytes(this.#heldBytes, this.#mostBytes)
+  }
+}
+
+function nameOf({ object_id, digest }: ObjectVersionRecord): string {
+  return `${object_id}:${digest}`
+}
+
+function keyOf({ project, kind, name, version }: Ref): string {
+  return `${project} ${kind} ${name}:${version}`
+}
+
+/** Takes steps into a value until they end, or a ref has to be looked up. */
+function follow(value: string | null, steps: readonly RefStep[]): Walk {
+  let at = value
+  for (const [index, step] of steps.entries()) {
+    if (at === null) break
+    const rest = steps.slice(index)
+    const ref = at.startsWith('"') ? tryParseRef(JSON.parse(at) as string) : null
+    if (ref !== null) return through(ref, rest)
+    at = take(at, step)
+  }
+  return { state: "done", value: at }
+}
+
+function through(ref: Ref, rest: RefStep[]): Walk {
+  if (ref.kind === "object" || ref.kind === "op") {
+    return { state: "object", ref: { ...ref, steps: [...ref.steps, ...rest] }, asked: false }
+  }
+  const [first, ...others] = [...ref.steps, ...rest]
+  if (ref.kind !== "table" || first?.edge !== "id") return { state: "done", value: null }
+  return { state: "row", project: ref.project, digest: first.value, steps: others }
+}
+
+function take(text: string, { edge, value }: RefStep): string | null {
+  if (edge === "index") return elementText(text, Number(value))
+  return edge === "id" ? null : memberText(text, value)
+}
+
+function refsNotFound(refs: readonly Ref[]): HeddleError {
+  const names = refs.map(({ name, version }) => `${name}:${version}`)
+  return new HeddleError("refs_not_found", `Ref objects not found: ${names.join(", ")}`, {
+    extras: { missing_object_digests: refs.map((ref) => ref.version) },
+  })
+}

@@ -1,0 +1,42 @@
+/** When each key was used last: kept in memory, stored once a minute. A server that is killed forgets the last minute. */
+import type { ErrorLog } from "../../log.ts"
+import { storeKeyUse } from "../../storage/catalog/accounts/api-keys.ts"
+import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
+import { isStoreUnavailable } from "../../errors.ts"
+
+const intervalMs = 60_000
+
+export class KeyUse {
+  readonly #database: CatalogDatabase
+  readonly #log: ErrorLog
+  #used = new Map<string, Date>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(database: CatalogDatabase, log: ErrorLog) {
+    this.#database = database
+    this.#log = log
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.#store(), intervalMs).unref()
+  }
+
+  saw(apiKeyId: string): void {
+    this.#used.set(apiKeyId, new Date())
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#store()
+  }
+
+  async #store(): Promise<void> {
+    if (this.#used.size === 0) return
+    const used = this.#used
+    this.#used = new Map()
+    await storeKeyUse(this.#database, used).catch((error: unknown) => {
+      // Nothing depends on it, and the next minute tells more.
+      if (!isStoreUnavailable(error)) this.#log.error({ err: error }, "when keys were used could not be stored")
+    })
+  }
+}

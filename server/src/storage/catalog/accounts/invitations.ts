@@ -1,0 +1,108 @@
+/** Invitations into teams; the token of each is good for one person. */
+import type { MemberRole } from "../../../wire/platform/access.ts"
+import { isUuid } from "../identifiers.ts"
+import type { CatalogDatabase } from "../open-catalog.ts"
+
+export interface InvitationRecord {
+  id: string
+  team: { id: string; name: string }
+  role: MemberRole
+  invitedBy: string
+  createdAt: Date
+  expiresAt: Date
+}
+
+export interface NewInvitation {
+  sha256: string
+  entityId: string
+  role: MemberRole
+  invitedBy: string
+  expiresAt: Date
+}
+
+export async function createInvitation(database: CatalogDatabase, made: NewInvitation): Promise<InvitationRecord> {
+  const { sha256, entityId: entity_id, role, invitedBy: invited_by, expiresAt: expires_at } = made
+  const { id } = await database
+    .insertInto("invitations")
+    .values({ sha256, entity_id, role, invited_by, expires_at })
+    .returning("id")
+    .executeTakeFirstOrThrow()
+  return toRecord(await openInvitations(database).where("invitations.id", "=", id).executeTakeFirstOrThrow())
+}
+
+/** Those of a team that may still be accepted, the newest first. */
+export async function listInvitations(database: CatalogDatabase, entityId: string): Promise<InvitationRecord[]> {
+  const rows = await openInvitations(database)
+    .where("invitations.entity_id", "=", entityId)
+    .orderBy("invitations.created_at", "desc")
+    .orderBy("invitations.id")
+    .execute()
+  return rows.map(toRecord)
+}
+
+/** The one that ended now. null: the team has no open one of this id. */
+export async function revokeInvitation(
+  database: CatalogDatabase,
+  entityId: string,
+  id: string,
+): Promise<InvitationRecord | null> {
+  if (!isUuid(id)) return null
+  const open = openInvitations(database).where("invitations.id", "=", id).where("invitations.entity_id", "=", entityId)
+  return endInvitation(database, await open.executeTakeFirst(), "revoked_at")
+}
+
+/** The one that was accepted now. null: there is none of this token, or somebody accepted or ended it. */
+export async function takeInvitation(database: CatalogDatabase, sha256: string): Promise<InvitationRecord | null> {
+  const open = openInvitations(database).where("invitations.sha256", "=", sha256)
+  return endInvitation(database, await open.executeTakeFirst(), "accepted_at")
+}
+
+/** Ends an invitation; if two requests race, one of them gets null. */
+async function endInvitation(
+  database: CatalogDatabase,
+  row: InvitationRow | undefined,
+  how: "revoked_at" | "accepted_at",
+): Promise<InvitationRecord | null> {
+  if (row === undefined) return null
+  const { numUpdatedRows } = await database
+    .updateTable("invitations")
+    .set({ [how]: new Date() })
+    .where("id", "=", row.id)
+    .where("accepted_at", "is", null)
+    .where("revoked_at", "is", null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0 ? toRecord(row) : null
+}
+
+interface InvitationRow {
+  id: string
+  entity_id: string
+  team: string
+  role: MemberRole
+  username: string
+  created_at: Date
+  expires_at: Date
+}
+
+function openInvitations(database: CatalogDatabase) {
+  return database
+    .selectFrom("invitations")
+    .innerJoin("entities", "entities.id", "invitations.entity_id")
+    .innerJoin("users", "users.id", "invitations.invited_by")
+    .select(["invitations.id", "invitations.entity_id", "entities.name as team", "invitations.role"])
+    .select(["users.username", "invitations.created_at", "invitations.expires_at"])
+    .where("invitations.accepted_at", "is", null)
+    .where("invitations.revoked_at", "is", null)
+    .where("invitations.expires_at", ">", new Date())
+}
+
+function toRecord({ id, entity_id, team, role, username, created_at, expires_at }: InvitationRow): InvitationRecord {
+  return {
+    id,
+    team: { id: entity_id, name: team },
+    role,
+    invitedBy: username,
+    createdAt: created_at,
+    expiresAt: expires_at,
+  }
+}

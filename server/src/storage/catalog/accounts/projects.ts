@@ -1,0 +1,205 @@
+/** Projects: the second part of `<entity>/<project>`. */
+import { sql } from "kysely"
+import { HeddleError } from "../../../errors.ts"
+import { isUuid } from "../identifiers.ts"
+import type { CatalogDatabase } from "../open-catalog.ts"
+import { inTransaction } from "../in-transaction.ts"
+import { isStorable } from "../storable-text.ts"
+import { requireOneMore } from "./team-quotas.ts"
+import { listOf } from "../text-lists.ts"
+
+/** The project of this name, made when there is none. @throws {HeddleError} `quota_exceeded`. */
+export async function ensureProject(database: CatalogDatabase, entityId: string, name: string): Promise<string> {
+  const found = await findProject(database, entityId, name)
+  if (found !== null) return found
+  await inTransaction(database, async (transaction) => {
+    await requireOneMore(transaction, entityId, "projects")
+    await transaction
+      .insertInto("projects")
+      .values({ entity_id: entityId, name })
+      .onConflict((on) => on.doNothing())
+      .execute()
+  })
+  const made = await findProject(database, entityId, name)
+  // Somebody may be deleting it at this moment.
+  if (made === null) throw noSuchProject()
+  return made
+}
+
+/** The team of a project. @throws {HeddleError} `project_not_found`: it was deleted. */
+export async function entityOf(database: CatalogDatabase, projectId: string): Promise<string> {
+  const row = await database.selectFrom("projects").select("entity_id").where("id", "=", projectId).executeTakeFirst()
+  if (row === undefined) throw noSuchProject()
+  return row.entity_id
+}
+
+/** The same for a project that is not there, one that was deleted and another team's. */
+export function noSuchProject(): HeddleError {
+  return new HeddleError("project_not_found", "Project not found")
+}
+
+/**
+ * Ids that were found. Every request of the evaluation store needs one: asked each time, the embedded catalog took a
+ * fifth of the main thread during ingest.
+ */
+interface FoundIds {
+  byName: Map<string, { id: string; until: number }>
+  /** Counts the deletions that this server was told of. */
+  generation: number
+}
+
+const foundIds = new WeakMap<CatalogDatabase, FoundIds>()
+const maximumFound = 10_000
+/** How long another server may still use a project that was deleted through this one: as long as a revoked key. */
+const foundMs = 5_000
+
+function foundIn(database: CatalogDatabase): FoundIds {
+  const found = foundIds.get(database) ?? { byName: new Map(), generation: 0 }
+  foundIds.set(database, found)
+  return found
+}
+
+/** Call it once a deletion is committed: no later request of this server finds the project. */
+export function forgetProjects(database: CatalogDatabase): void {
+  const found = foundIn(database)
+  found.byName.clear()
+  found.generation += 1
+}
+
+/** null: none, also for a name that no text of PostgreSQL holds, as a ref inside a payload may have. */
+export async function findProject(database: CatalogDatabase, entityId: string, name: string): Promise<string | null> {
+  const [id] = await findProjects(database, [{ entityId, name }])
+  return id ?? null
+}
+
+export interface ProjectKey {
+  entityId: string
+  name: string
+}
+
+/** {@link findProject} for many, in their order: one query for all that are not known yet. */
+export async function findProjects(database: CatalogDatabase, keys: readonly ProjectKey[]): Promise<(string | null)[]> {
+  const found = foundIn(database)
+  const now = performance.now()
+  const known = (name: string) => {
+    const one = found.byName.get(name)
+    return one === undefined || one.until < now ? undefined : one.id
+  }
+  const ids = new Map(keys.map((key) => [textOf(key), known(textOf(key))]))
+  const unknown = keys.filter((key) => ids.get(textOf(key)) === undefined && isStorable(key.name))
+  if (unknown.length > 0) {
+    const began = found.generation
+    const rows = await database
+      .selectFrom("projects")
+      .select(["id", "entity_id", "name"])
+      .where("entity_id", "in", [...new Set(unknown.map(({ entityId }) => entityId))])
+      .where("name", "in", listOf([...new Set(unknown.map(({ name }) => name))]))
+      .execute()
+    if (found.byName.size + rows.length > maximumFound) found.byName.clear()
+    for (const row of rows) {
+      const key = textOf({ entityId: row.entity_id, name: row.name })
+      ids.set(key, row.id)
+      // A read that began before a deletion must not be remembered after it.
+      if (began === found.generation) found.byName.set(key, { id: row.id, until: now + foundMs })
+    }
+  }
+  return keys.map((key) => ids.get(textOf(key)) ?? null)
+}
+
+function textOf({ entityId, name }: ProjectKey): string {
+  return `${entityId}/${name}`
+}
+
+export interface ProjectRecord {
+  id: string
+  entity: string
+  name: string
+  createdAt: Date
+}
+
+export interface ProjectSelection {
+  entityIds: readonly string[]
+  /** Part of `entity/name`, in any case; null: all. */
+  query: string | null
+  /** Strictly after this project; null begins with the first. */
+  afterId: string | null
+  limit: number
+}
+
+/** The newest first. */
+export async function listProjects(database: CatalogDatabase, selection: ProjectSelection): Promise<ProjectRecord[]> {
+  const { entityIds, query, afterId, limit } = selection
+  if (entityIds.length === 0 || (query !== null && !isStorable(query))) return []
+  let rows = projectRecords(database, entityIds)
+  if (query !== null) {
+    const part = `%${query.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+    rows = rows.where(sql<boolean>`entities.name || '/' || projects.name ilike ${part}`)
+  }
+  if (afterId !== null) {
+    const after = database.selectFrom("projects").select(["created_at", "id"]).where("id", "=", afterId)
+    rows = rows.where(sql<boolean>`(projects.created_at, projects.id) < (${after})`)
+  }
+  const found = await rows.orderBy("projects.created_at", "desc").orderBy("projects.id", "desc").limit(limit).execute()
+  return found.map(toProjectRecord)
+}
+
+/** A project of these entities by its id. */
+export async function findProjectRecord(
+  database: CatalogDatabase,
+  entityIds: readonly string[],
+  id: string,
+): Promise<ProjectRecord | null> {
+  if (!isUuid(id) || entityIds.length === 0) return null
+  const row = await projectRecords(database, entityIds).where("projects.id", "=", id).executeTakeFirst()
+  return row === undefined ? null : toProjectRecord(row)
+}
+
+function projectRecords(database: CatalogDatabase, entityIds: readonly string[]) {
+  return database
+    .selectFrom("projects")
+    .innerJoin("entities", "entities.id", "projects.entity_id")
+    .select(["projects.id", "entities.name as entity", "projects.name", "projects.created_at"])
+    .where("projects.entity_id", "in", entityIds)
+}
+
+function toProjectRecord(row: { id: string; entity: string; name: string; created_at: Date }): ProjectRecord {
+  return { id: row.id, entity: row.entity, name: row.name, createdAt: row.created_at }
+}
+
+/**
+ * How a project is named in refs that clients hash themselves (objects 10): text in base64 without
+ * `/`, which the ASCII letters of an id never give.
+ */
+export function internalProjectId(projectId: string): string {
+  return Buffer.from(`ProjectInternalId:${projectId}`).toString("base64")
+}
+
+/** The project that {@link internalProjectId} names, or null. */
+export function idOfProject(internalId: string): string | null {
+  const text = Buffer.from(internalId, "base64").toString("latin1")
+  const id = text.replace(/^ProjectInternalId:/, "")
+  return isUuid(id) && internalProjectId(id) === internalId ? id : null
+}
+
+/** `entity/project` of those {@link internalProjectId}s that are of one of these entities. */
+export async function findProjectNames(
+  database: CatalogDatabase,
+  entityIds: readonly string[],
+  internalIds: readonly string[],
+): Promise<Map<string, string>> {
+  const byId = new Map(
+    internalIds.flatMap((internalId) => {
+      const id = idOfProject(internalId)
+      return id === null ? [] : [[id, internalId] as const]
+    }),
+  )
+  if (byId.size === 0) return new Map()
+  const rows = await database
+    .selectFrom("projects")
+    .innerJoin("entities", "entities.id", "projects.entity_id")
+    .select(["projects.id as id", "entities.name as entity", "projects.name as project"])
+    .where("projects.id", "in", listOf([...byId.keys()]))
+    .where("projects.entity_id", "in", entityIds)
+    .execute()
+  return new Map(rows.map(({ id, entity, project }) => [byId.get(id) as string, `${entity}/${project}`]))
+}

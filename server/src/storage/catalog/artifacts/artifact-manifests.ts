@@ -1,0 +1,105 @@
+/** Manifests that clients send before an artifact is committed: platform-wandb 9.2. */
+import { usageOf } from "../../team-usage.ts"
+import type { ManifestType } from "./artifacts-schema.ts"
+import { isUuid } from "../identifiers.ts"
+import { inTransaction } from "../in-transaction.ts"
+import type { CatalogDatabase } from "../open-catalog.ts"
+
+export interface ManifestRecord {
+  id: string
+  artifact_id: string
+  type: ManifestType
+  base_id: string | null
+  digest: string
+  sha256: string | null
+  size_bytes: number
+}
+
+const columns = ["id", "artifact_id", "type", "base_id", "digest", "sha256", "size_bytes"] as const
+
+/** The client asks twice: first for an id that its files name, then for an address, when it knows the digest. */
+export async function ensureManifest(
+  database: CatalogDatabase,
+  { artifact_id, type, base_id, digest }: Pick<ManifestRecord, "artifact_id" | "type" | "base_id" | "digest">,
+): Promise<ManifestRecord> {
+  return inTransaction(database, async (transaction) => {
+    // Several processes send patches of one artifact, each with a manifest of its own.
+    const isFirstOfPatch = type === "PATCH" && digest === ""
+    const unnamed = isFirstOfPatch
+      ? undefined
+      : await transaction
+          .selectFrom("artifact_manifests")
+          .select(columns)
+          .where("artifact_id", "=", artifact_id)
+          .where("type", "=", type)
+          .where("digest", "in", [digest, ""])
+          .orderBy("sequence")
+          .forUpdate()
+          .executeTakeFirst()
+    if (unnamed !== undefined) {
+      return transaction
+        .updateTable("artifact_manifests")
+        .set({ digest, base_id })
+        .where("id", "=", unnamed.id)
+        .returning(columns)
+        .executeTakeFirstOrThrow()
+    }
+    return transaction
+      .insertInto("artifact_manifests")
+      .values({ artifact_id, type, base_id, digest, sha256: null })
+      .returning(columns)
+      .executeTakeFirstOrThrow()
+  })
+}
+
+export async function findManifest(database: CatalogDatabase, id: string): Promise<ManifestRecord | null> {
+  if (!isUuid(id)) return null
+  const row = await database.selectFrom("artifact_manifests").select(columns).where("id", "=", id).executeTakeFirst()
+  return row ?? null
+}
+
+export async function updateManifest(
+  database: CatalogDatabase,
+  id: string,
+  fields: Partial<Pick<ManifestRecord, "digest" | "base_id">>,
+): Promise<ManifestRecord | null> {
+  if (Object.keys(fields).length === 0) return findManifest(database, id)
+  const row = await database
+    .updateTable("artifact_manifests")
+    .set({ ...fields })
+    .where("id", "=", id)
+    .returning(columns)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** In the order in which they were made. */
+export async function manifestsOf(database: CatalogDatabase, artifactId: string): Promise<ManifestRecord[]> {
+  return database
+    .selectFrom("artifact_manifests")
+    .select(columns)
+    .where("artifact_id", "=", artifactId)
+    .orderBy("sequence")
+    .execute()
+}
+
+/** Returns the SHA-256 of what it takes the place of; null: of nothing. */
+export async function storeManifest(
+  database: CatalogDatabase,
+  projectId: string,
+  manifest: ManifestRecord,
+  content: { sha256: string; size_bytes: number },
+): Promise<string | null> {
+  const before = await inTransaction(database, async (transaction) => {
+    const replaced = await transaction
+      .selectFrom("artifact_manifests")
+      .select(["sha256", "size_bytes"])
+      .where("id", "=", manifest.id)
+      .forUpdate()
+      .executeTakeFirst()
+    await transaction.updateTable("artifact_manifests").set(content).where("id", "=", manifest.id).execute()
+    return replaced
+  })
+  usageOf(database)?.ofProject(projectId, content.size_bytes - (before?.size_bytes ?? 0))
+  return before?.sha256 ?? null
+}

@@ -1,0 +1,114 @@
+/** Files that come in parts: platform-wandb 9.2. */
+import { sql } from "kysely"
+import { usageOf } from "../../team-usage.ts"
+import { isUuid } from "../identifiers.ts"
+import { inTransaction } from "../in-transaction.ts"
+import type { CatalogDatabase } from "../open-catalog.ts"
+
+export interface AskedPart {
+  number: number
+  /** Hex. */
+  md5: string
+}
+
+export interface PartRecord extends AskedPart {
+  sha256: string | null
+  size_bytes: number
+}
+
+export interface UploadInParts {
+  id: string
+  artifact_id: string
+  project_id: string
+  digest: string
+}
+
+/** Asked again for the same file: parts that did not change keep what was stored. */
+export async function ensureUpload(
+  database: CatalogDatabase,
+  artifactId: string,
+  digest: string,
+  parts: readonly AskedPart[],
+): Promise<string> {
+  return inTransaction(database, async (transaction) => {
+    const { id } = await transaction
+      .insertInto("artifact_uploads")
+      .values({ artifact_id: artifactId, digest })
+      .onConflict((on) => on.columns(["artifact_id", "digest"]).doUpdateSet({ digest }))
+      .returning("id")
+      .executeTakeFirstOrThrow()
+    await sql`insert into artifact_parts (upload_id, number, md5)
+      select ${id}::uuid, p.number, p.md5 from json_to_recordset(${JSON.stringify(parts)}::json) as p(number int, md5 text)
+      on conflict (upload_id, number) do update set md5 = excluded.md5,
+        sha256 = case when artifact_parts.md5 = excluded.md5 then artifact_parts.sha256 end,
+        size_bytes = case when artifact_parts.md5 = excluded.md5 then artifact_parts.size_bytes else 0 end`.execute(
+      transaction,
+    )
+    return id
+  })
+}
+
+/** Upload of an artifact that is not committed yet. */
+export async function findUpload(database: CatalogDatabase, id: string): Promise<UploadInParts | null> {
+  if (!isUuid(id)) return null
+  const row = await database
+    .selectFrom("artifact_uploads")
+    .innerJoin("artifacts", "artifacts.id", "artifact_uploads.artifact_id")
+    .select(["artifact_uploads.id", "artifact_uploads.artifact_id", "artifact_uploads.digest", "artifacts.project_id"])
+    .where("artifact_uploads.id", "=", id)
+    .where("artifacts.state", "=", "pending")
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** By number. */
+export async function partsOf(database: CatalogDatabase, uploadId: string): Promise<PartRecord[]> {
+  return database
+    .selectFrom("artifact_parts")
+    .select(["number", "md5", "sha256", "size_bytes"])
+    .where("upload_id", "=", uploadId)
+    .orderBy("number")
+    .execute()
+}
+
+/** Returns the SHA-256 of what it takes the place of; null: of nothing. */
+export async function storePart(
+  database: CatalogDatabase,
+  upload: UploadInParts,
+  { number, md5 }: AskedPart,
+  content: { sha256: string; size_bytes: number },
+): Promise<string | null> {
+  const before = await inTransaction(database, async (transaction) => {
+    const replaced = await transaction
+      .selectFrom("artifact_parts")
+      .select(["sha256", "size_bytes"])
+      .where("upload_id", "=", upload.id)
+      .where("number", "=", number)
+      .where("md5", "=", md5)
+      .forUpdate()
+      .executeTakeFirst()
+    await transaction
+      .updateTable("artifact_parts")
+      .set(content)
+      .where("upload_id", "=", upload.id)
+      .where("number", "=", number)
+      .where("md5", "=", md5)
+      .execute()
+    return replaced
+  })
+  if (before !== undefined) usageOf(database)?.ofProject(upload.project_id, content.size_bytes - before.size_bytes)
+  return before?.sha256 ?? null
+}
+
+/** SHA-256 of its parts, which nobody needs any more. */
+export async function removeUpload(database: CatalogDatabase, upload: UploadInParts): Promise<string[]> {
+  const parts = await database
+    .deleteFrom("artifact_parts")
+    .where("upload_id", "=", upload.id)
+    .returning(["sha256", "size_bytes"])
+    .execute()
+  await database.deleteFrom("artifact_uploads").where("id", "=", upload.id).execute()
+  const bytes = parts.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
+  usageOf(database)?.ofProject(upload.project_id, -bytes)
+  return parts.flatMap(({ sha256 }) => sha256 ?? [])
+}

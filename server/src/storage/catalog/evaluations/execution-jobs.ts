@@ -1,0 +1,165 @@
+/** The queue of work that requests leave to the server: claimed under a lease, ended once. */
+import { sql } from "kysely"
+import { isUuid } from "../identifiers.ts"
+import type { ExecutionJobKind, ExecutionJobStatus } from "./execution-jobs-schema.ts"
+import { inTransaction } from "../in-transaction.ts"
+import { leaseEnd } from "../lease-end.ts"
+import type { CatalogDatabase } from "../open-catalog.ts"
+import { entityOf } from "../accounts/projects.ts"
+import { requireOneMore } from "../accounts/team-quotas.ts"
+
+export interface NewExecutionJob {
+  id: string
+  projectId: string
+  userId: string
+  apiKeyId: string
+  kind: ExecutionJobKind
+  /** JSON text. */
+  request: string
+}
+
+export interface ClaimedExecutionJob extends NewExecutionJob {
+  /** Unique per claim, so that a lost claim cannot speak for a later one of the same server. */
+  lease: string
+  /** `entity/project`. */
+  projectName: string
+  /** This beginning included. */
+  attempts: number
+}
+
+/** @throws {HeddleError} 429 when the team has too many open jobs. */
+export async function storeExecutionJob(database: CatalogDatabase, job: NewExecutionJob): Promise<void> {
+  const { id, projectId, userId, apiKeyId, kind, request } = job
+  await inTransaction(database, async (transaction) => {
+    await requireOneMore(transaction, await entityOf(transaction, projectId), "open_jobs")
+    await transaction
+      .insertInto("execution_jobs")
+      .values({ id, project_id: projectId, user_id: userId, api_key_id: apiKeyId, kind, request })
+      .execute()
+  })
+}
+
+export interface ExecutionJobClaim {
+  lease: string
+  leaseSeconds: number
+  /** Leases of the jobs that this server runs. */
+  held: readonly string[]
+  /** Limit on the running jobs of one team. */
+  mostOfTeam: number
+}
+
+/**
+ * The next of the team that has the fewest running, in it of such a user, then of such a project of the user: making
+ * more projects gets nobody ahead of others.
+ * Several servers may ask, each job goes to one.
+ */
+export async function claimExecutionJob(
+  database: CatalogDatabase,
+  { lease, leaseSeconds, held, mostOfTeam }: ExecutionJobClaim,
+): Promise<ClaimedExecutionJob | null> {
+  const { rows } = await sql<ClaimedExecutionJob>`
+    with running as (
+      select p.entity_id, r.user_id, r.project_id from execution_jobs r join projects p on p.id = r.project_id
+      where r.status = 'running'),
+    next as materialized (
+      select j.id from execution_jobs j join projects p on p.id = j.project_id
+      where j.status = 'queued'
+        and (select count(*) from execution_jobs r join projects rp on rp.id = r.project_id
+          where r.status = 'running' and r.lease_owner = any(${held}) and rp.entity_id = p.entity_id) < ${mostOfTeam}
+      order by (select count(*) from running r where r.entity_id = p.entity_id),
+        (select count(*) from running r where r.entity_id = p.entity_id and r.user_id = j.user_id),
+        (select count(*) from running r where r.project_id = j.project_id and r.user_id = j.user_id), j.sequence
+      limit 1 for update of j skip locked)
+    update execution_jobs j
+    set status = 'running', attempts = j.attempts + 1, lease_owner = ${lease}, lease_expires_at = ${leaseEnd(leaseSeconds)}
+    from next, projects p, entities e
+    where j.id = next.id and p.id = j.project_id and e.id = p.entity_id
+    returning j.id, j.lease_owner as lease, j.kind, j.request, j.attempts, j.project_id as "projectId", j.user_id as "userId",
+      j.api_key_id as "apiKeyId", e.name || '/' || p.name as "projectName"`.execute(database)
+  return rows[0] ?? null
+}
+
+export interface RenewedLease {
+  lease: string
+  /** Whether the key of who asked for the work lives, and its user is in the project's team. */
+  allowed: boolean
+}
+
+/** Prolongs these leases; returns those that are still held. */
+export async function renewExecutionLeases(
+  database: CatalogDatabase,
+  leases: readonly string[],
+  leaseSeconds: number,
+): Promise<RenewedLease[]> {
+  const { rows } = await sql<RenewedLease>`
+    update execution_jobs j set lease_expires_at = ${leaseEnd(leaseSeconds)}
+    where j.status = 'running' and j.lease_owner = any(${leases})
+    returning j.lease_owner as lease, exists (
+      select 1 from api_keys k, users u, projects p, memberships m
+      where k.id = j.api_key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+        and u.id = k.user_id and u.disabled_at is null
+        and p.id = j.project_id and m.entity_id = p.entity_id and m.user_id = j.user_id) as allowed`.execute(database)
+  return rows
+}
+
+/** Gives back the jobs whose lease has run out; with `everyLease`, all that run. */
+export async function reclaimExecutionJobs(database: CatalogDatabase, everyLease: boolean): Promise<void> {
+  let query = database
+    .updateTable("execution_jobs")
+    .set({ status: "queued", lease_owner: null, lease_expires_at: null })
+    .where("status", "=", "running")
+  if (!everyLease) query = query.where("lease_expires_at", "<", sql<Date>`now()`)
+  await query.execute()
+}
+
+/** Back to the queue; this beginning does not count: the server stops, the job is not to blame. */
+export async function releaseExecutionJob(database: CatalogDatabase, lease: string): Promise<void> {
+  await database
+    .updateTable("execution_jobs")
+    .set((eb) => ({ status: "queued", lease_owner: null, lease_expires_at: null, attempts: eb("attempts", "-", 1) }))
+    .where("lease_owner", "=", lease)
+    .where("status", "=", "running")
+    .execute()
+}
+
+/** `error` null: it is done. Does nothing when the lease was lost. */
+export async function endExecutionJob(database: CatalogDatabase, lease: string, error: string | null): Promise<void> {
+  await database
+    .updateTable("execution_jobs")
+    .set({
+      status: error === null ? "done" : "failed",
+      error_message: error,
+      lease_owner: null,
+      lease_expires_at: null,
+      ended_at: sql<Date>`now()`,
+    })
+    .where("lease_owner", "=", lease)
+    .where("status", "=", "running")
+    .execute()
+}
+
+export async function setExecutionJobTotal(database: CatalogDatabase, id: string, total: number): Promise<void> {
+  await database.updateTable("execution_jobs").set({ total_items: total }).where("id", "=", id).execute()
+}
+
+export interface ExecutionJobStanding {
+  status: ExecutionJobStatus
+  totalItems: number | null
+  error: string | null
+}
+
+/** null: the project has no such job. */
+export async function findExecutionJob(
+  database: CatalogDatabase,
+  projectId: string,
+  id: string,
+): Promise<ExecutionJobStanding | null> {
+  if (!isUuid(id)) return null
+  const row = await database
+    .selectFrom("execution_jobs")
+    .select(["status", "total_items as totalItems", "error_message as error"])
+    .where("project_id", "=", projectId)
+    .where("id", "=", id)
+    .executeTakeFirst()
+  return row ?? null
+}

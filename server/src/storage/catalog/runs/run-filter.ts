@@ -1,0 +1,211 @@
+/** Filters and orders of the wandb client's public API over runs: platform-wandb 10. */
+import { type RawBuilder, sql } from "kysely"
+import { HeddleError } from "../../../errors.ts"
+import { isMap } from "../../../json/parsed-json.ts"
+import { isStorable } from "../storable-text.ts"
+import { shownStateSql } from "./runs.ts"
+
+type Condition = RawBuilder<boolean>
+
+/** A text, a time or a list of texts; JSON is compared as JSON, whatever its type. */
+interface Field {
+  kind: "text" | "time" | "tags" | "json"
+  value: RawBuilder<unknown>
+}
+
+const text = (value: RawBuilder<unknown>): Field => ({ kind: "text", value })
+const time = (value: RawBuilder<unknown>): Field => ({ kind: "time", value })
+
+const fields: Readonly<Record<string, Field>> = {
+  state: text(shownStateSql),
+  name: text(sql`runs.name`),
+  display_name: text(sql`runs.display_name`),
+  displayName: text(sql`runs.display_name`),
+  group: text(sql`runs.group_name`),
+  jobType: text(sql`runs.job_type`),
+  job_type: text(sql`runs.job_type`),
+  username: text(sql`users.username`),
+  // There are no sweeps, so no run is of one.
+  sweep: text(sql`null::text`),
+  tags: { kind: "tags", value: sql`runs.tags` },
+  created_at: time(sql`runs.created_at`),
+  createdAt: time(sql`runs.created_at`),
+  heartbeat_at: time(sql`runs.heartbeat_at`),
+  heartbeatAt: time(sql`runs.heartbeat_at`),
+}
+
+const deepest = 20
+const mostConditions = 200
+
+/** @throws {HeddleError} `bad_query` for what is no filter: an unknown field or operator never means "all". */
+export function runCondition(filter: unknown): Condition {
+  const counted = { conditions: 0 }
+  return conditionOf(filter, 0, counted)
+}
+
+function conditionOf(filter: unknown, depth: number, counted: { conditions: number }): Condition {
+  if (!isMap(filter)) throw refusal(`a filter is an object, not ${shown(filter)}`)
+  if (depth > deepest) throw refusal(`a filter nests at most ${deepest} levels deep`)
+  const parts = Object.entries(filter).map(([name, asked]): Condition => {
+    if (++counted.conditions > mostConditions) throw refusal(`a filter has at most ${mostConditions} conditions`)
+    if (name === "$and" || name === "$or" || name === "$nor") {
+      if (!Array.isArray(asked)) throw refusal(`${name} takes a list of filters, not ${shown(asked)}`)
+      const inner = asked.map((one) => conditionOf(one, depth + 1, counted))
+      if (name === "$and") return all(inner)
+      return name === "$or" ? any(inner) : sql<boolean>`not ${any(inner)}`
+    }
+    if (name === "$not") return sql<boolean>`not ${conditionOf(asked, depth + 1, counted)}`
+    return fieldCondition(fieldOf(name), name, asked, depth, counted)
+  })
+  return all(parts)
+}
+
+function fieldCondition(
+  field: Field,
+  name: string,
+  asked: unknown,
+  depth: number,
+  counted: { conditions: number },
+): Condition {
+  const isOperators = isMap(asked) && Object.keys(asked).some((key) => key.startsWith("$"))
+  if (!isOperators) return compared(field, name, "$eq", asked)
+  const parts = Object.entries(asked).map(([operator, value]): Condition => {
+    if (++counted.conditions > mostConditions) throw refusal(`a filter has at most ${mostConditions} conditions`)
+    if (operator !== "$not") return compared(field, name, operator, value)
+    if (depth > deepest) throw refusal(`a filter nests at most ${deepest} levels deep`)
+    return sql<boolean>`not ${fieldCondition(field, name, value, depth + 1, counted)}`
+  })
+  return all(parts)
+}
+
+const comparisons: Readonly<Record<string, RawBuilder<unknown>>> = {
+  $gt: sql`>`,
+  $gte: sql`>=`,
+  $lt: sql`<`,
+  $lte: sql`<=`,
+}
+
+function compared(field: Field, name: string, operator: string, asked: unknown): Condition {
+  const { kind, value } = field
+  if (operator === "$exists") return known(asked === false ? sql`${value} is null` : sql`${value} is not null`)
+  if (operator === "$eq") return asked === null ? isNull(field) : equals(field, name, asked)
+  if (operator === "$ne") return sql<boolean>`not ${compared(field, name, "$eq", asked)}`
+  if (operator === "$in" || operator === "$nin") {
+    if (!Array.isArray(asked)) throw refusal(`${operator} takes a list, not ${shown(asked)}`)
+    if (asked.length > mostConditions) throw refusal(`${operator} takes at most ${mostConditions} values`)
+    const found = any(asked.map((one) => compared(field, name, "$eq", one)))
+    return operator === "$in" ? found : sql<boolean>`not ${found}`
+  }
+  if (operator === "$regex") {
+    if (typeof asked !== "string" || !isStorable(asked) || asked.length > 200) {
+      throw refusal(`$regex takes a pattern of at most 200 characters, not ${shown(asked)}`)
+    }
+    const own =
+      kind === "json" ? sql`(${value} #>> '{}')` : kind === "tags" ? sql`array_to_string(${value}, ' ')` : value
+    return known(sql`${own}::text ~ ${asked}`)
+  }
+  const comparison = comparisons[operator]
+  if (comparison === undefined)
+    throw refusal(`"${operator}" is no operator: $eq $ne $gt $gte $lt $lte $in $nin $regex $exists`)
+  if (kind === "tags") throw refusal(`tags cannot be compared with ${operator}`)
+  // Values of different types do not compare: a text is neither more nor less than a number.
+  const sameType =
+    kind === "json" ? sql`jsonb_typeof(${value}) = jsonb_typeof(${literal(field, name, asked)}) and` : sql``
+  return known(sql`${sameType} ${value} ${comparison} ${literal(field, name, asked)}`)
+}
+
+function isNull({ kind, value }: Field): Condition {
+  return known(kind === "json" ? sql`${value} is null or ${value} = 'null'::jsonb` : sql`${value} is null`)
+}
+
+function equals(field: Field, name: string, asked: unknown): Condition {
+  const { kind, value } = field
+  if (kind === "tags") {
+    const tags = Array.isArray(asked) ? asked : [asked]
+    return known(sql`${value} && ${tags.map((tag) => textValue(name, tag))}::text[]`)
+  }
+  return known(sql`${value} = ${literal(field, name, asked)}`)
+}
+
+function literal({ kind }: Field, name: string, asked: unknown): RawBuilder<unknown> {
+  if (kind === "json") {
+    const written = JSON.stringify(asked)
+    if (/\\u0000|\\ud[89a-f]/i.test(written)) throw refusal(`${name} is compared with a text that no run can hold`)
+    return sql`${written}::jsonb`
+  }
+  const given = textValue(name, asked)
+  if (kind === "text") return sql`${given}`
+  const date = new Date(given)
+  if (Number.isNaN(date.getTime())) throw refusal(`${name} is compared with "${given}", which is no time`)
+  return sql`${date.toISOString()}::timestamptz`
+}
+
+function textValue(name: string, asked: unknown): string {
+  if (typeof asked === "string" && isStorable(asked)) return asked
+  throw refusal(`${name} is compared with ${shown(asked)}, which is no text`)
+}
+
+/** @throws {HeddleError} `bad_query`. */
+function fieldOf(name: string): Field {
+  const own = Object.hasOwn(fields, name) ? fields[name] : undefined
+  if (own !== undefined) return own
+  const [column, ...path] = name.split(".")
+  if (path.length > 0 && path.every((part) => part !== "" && isStorable(part))) {
+    if (column === "config") return { kind: "json", value: configValue(path) }
+    if (column === "summary_metrics" || column === "summaryMetrics") {
+      return { kind: "json", value: valueAt(sql`runs.summary_values`, path) }
+    }
+  }
+  throw refusal(
+    `runs have no field "${name}": state, name, display_name, tags, group, job_type, username, created_at, heartbeat_at, config.<key>, summary_metrics.<key>`,
+  )
+}
+
+/** The client stores `{key: {value}}`, and people write `config.key` as well as `config.key.value`. */
+function configValue(path: readonly string[]): RawBuilder<unknown> {
+  const [key = "", ...inner] = path
+  const rest = inner.at(-1) === "value" && inner.length === 1 ? [] : inner[0] === "value" ? inner.slice(1) : inner
+  return valueAt(sql`runs.config_values`, [key, "value", ...rest])
+}
+
+/** A key may have dots itself: the whole path as one key comes first. */
+function valueAt(column: RawBuilder<unknown>, path: readonly string[]): RawBuilder<unknown> {
+  return path.length === 1
+    ? sql`${column} #> ${[...path]}::text[]`
+    : sql`coalesce(${column} #> ${[path.join(".")]}::text[], ${column} #> ${[...path]}::text[])`
+}
+
+export interface RunOrder {
+  value: RawBuilder<unknown>
+  isDescending: boolean
+}
+
+/** `+created_at`, `-summary_metrics.loss`. @throws {HeddleError} `bad_query`. */
+export function runOrder(order: string): RunOrder {
+  const isDescending = order.startsWith("-")
+  const name = order.replace(/^[+-]/, "")
+  const { kind, value } = fieldOf(name)
+  if (kind === "tags") throw refusal("runs cannot be ordered by tags")
+  return { value, isDescending }
+}
+
+/** Null is neither yes nor no in SQL, and its negation would leave runs out. */
+function known(condition: RawBuilder<unknown>): Condition {
+  return sql<boolean>`coalesce((${condition}), false)`
+}
+
+function all(conditions: readonly Condition[]): Condition {
+  return conditions.length === 0 ? sql<boolean>`true` : sql<boolean>`(${sql.join(conditions, sql` and `)})`
+}
+
+function any(conditions: readonly Condition[]): Condition {
+  return conditions.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(conditions, sql` or `)})`
+}
+
+function shown(value: unknown): string {
+  return JSON.stringify(value)?.slice(0, 80) ?? "nothing"
+}
+
+function refusal(message: string): HeddleError {
+  return new HeddleError("bad_query", message)
+}

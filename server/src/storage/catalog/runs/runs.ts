@@ -1,0 +1,220 @@
+/** Runs of the wandb client: platform-wandb 5. */
+import { type Selectable, sql } from "kysely"
+import { usageOf } from "../../team-usage.ts"
+import { isUuid } from "../identifiers.ts"
+import { inTransaction } from "../in-transaction.ts"
+import type { CatalogDatabase } from "../open-catalog.ts"
+import { noSuchProject } from "../accounts/projects.ts"
+import type { RunState, RunTable } from "./runs-schema.ts"
+
+type StoredRun = Omit<Selectable<RunTable>, "config_values" | "summary_values">
+
+/** With the names by which it is known. */
+export interface RunRecord extends StoredRun {
+  entity: string
+  project: string
+  username: string
+}
+
+/** A JSON text as the client wrote it, and the same without what PostgreSQL's JSON cannot hold. */
+export interface RunDocument {
+  text: string
+  values: string
+}
+
+/** Fields of a run that a client sets; absent fields keep their values. */
+export interface RunFields {
+  display_name?: string
+  config?: RunDocument
+  summary?: RunDocument
+  notes?: string
+  description?: string
+  tags?: string[]
+  group_name?: string
+  job_type?: string
+  job_program?: string
+  job_repo?: string
+  commit?: string
+  host?: string
+  state?: RunState
+  exit_code?: number | null
+  stop_requested?: boolean
+  console_base?: number
+  console_shift?: number | null
+  events_base?: number
+  events_shift?: number | null
+}
+
+export interface NewRun {
+  projectId: string
+  name: string
+  userId: string
+  displayName: string
+}
+
+const storedColumns = [
+  "runs.id",
+  "runs.project_id",
+  "runs.name",
+  "runs.user_id",
+  "runs.display_name",
+  "runs.config",
+  "runs.summary",
+  "runs.notes",
+  "runs.description",
+  "runs.tags",
+  "runs.group_name",
+  "runs.job_type",
+  "runs.job_program",
+  "runs.job_repo",
+  "runs.commit",
+  "runs.host",
+  "runs.state",
+  "runs.exit_code",
+  "runs.stop_requested",
+  "runs.console_base",
+  "runs.console_shift",
+  "runs.events_base",
+  "runs.events_shift",
+  "runs.size_bytes",
+  "runs.created_at",
+  "runs.heartbeat_at",
+] as const
+
+/** With their projects, teams and users. */
+export function namedRuns(database: CatalogDatabase) {
+  return database
+    .selectFrom("runs")
+    .innerJoin("projects", "projects.id", "runs.project_id")
+    .innerJoin("entities", "entities.id", "projects.entity_id")
+    .innerJoin("users", "users.id", "runs.user_id")
+    .select(storedColumns)
+    .select(["entities.name as entity", "projects.name as project", "users.username as username"])
+}
+
+/** Makes the run unless there is one of this name; whether it did. */
+export async function ensureRun(
+  database: CatalogDatabase,
+  { projectId, name, userId, displayName }: NewRun,
+): Promise<{ run: RunRecord; inserted: boolean }> {
+  const made = await database
+    .insertInto("runs")
+    .values({ project_id: projectId, name, user_id: userId, display_name: displayName })
+    .onConflict((on) => on.columns(["project_id", "name"]).doNothing())
+    .returning("id")
+    .executeTakeFirst()
+  const run = await findRun(database, projectId, name)
+  if (run === null) throw noSuchProject()
+  return { run, inserted: made !== undefined }
+}
+
+export async function findRun(database: CatalogDatabase, projectId: string, name: string): Promise<RunRecord | null> {
+  const row = await namedRuns(database)
+    .where("runs.project_id", "=", projectId)
+    .where("runs.name", "=", name)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** A run of one of these entities. */
+export async function findRunById(
+  database: CatalogDatabase,
+  entityIds: readonly string[],
+  id: string,
+): Promise<RunRecord | null> {
+  if (!isUuid(id) || entityIds.length === 0) return null
+  const row = await namedRuns(database)
+    .where("runs.id", "=", id)
+    .where("entities.id", "in", entityIds)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** Finds a run of any team: for callers that have checked access already, such as by a signed address. */
+export async function findNamedRun(
+  database: CatalogDatabase,
+  id: string,
+): Promise<(RunRecord & { entity_id: string }) | null> {
+  if (!isUuid(id)) return null
+  const row = await namedRuns(database).select("entities.id as entity_id").where("runs.id", "=", id).executeTakeFirst()
+  return row ?? null
+}
+
+/** Writes what was said of the run. `isHeard`: its own client said it, so the run is alive. */
+export async function updateRun(
+  database: CatalogDatabase,
+  run: RunRecord,
+  { config, summary, ...fields }: RunFields,
+  { isHeard }: { isHeard: boolean },
+): Promise<RunRecord> {
+  const size_bytes = (config?.text ?? run.config).length + (summary?.text ?? run.summary).length
+  await database
+    .updateTable("runs")
+    .set({
+      ...fields,
+      size_bytes,
+      ...(config === undefined ? {} : { config: config.text, config_values: config.values }),
+      ...(summary === undefined ? {} : { summary: summary.text, summary_values: summary.values }),
+      ...(isHeard ? { heartbeat_at: new Date() } : {}),
+    })
+    .where("id", "=", run.id)
+    .execute()
+  usageOf(database)?.ofProject(run.project_id, size_bytes - run.size_bytes)
+  const updated = await findRun(database, run.project_id, run.name)
+  return updated ?? run
+}
+
+/** Writes the state of a run that no client's process has begun: the server alone writes to it. */
+export async function tellOwnRun(
+  database: CatalogDatabase,
+  id: string,
+  state: "pending" | "running" | "finished" | "failed",
+): Promise<void> {
+  const exit_code = state === "finished" ? 0 : state === "failed" ? 1 : null
+  await database
+    .updateTable("runs")
+    .set({ state, exit_code, heartbeat_at: new Date() })
+    .where("id", "=", id)
+    .where("host", "is", null)
+    .where("job_program", "is", null)
+    .execute()
+}
+
+/** Keeps how far the console or event lines of the process that writes now are moved (platform-wandb 6.2). */
+export async function keepShift(
+  database: CatalogDatabase,
+  run: RunRecord,
+  file: "console" | "events",
+  shift: number,
+): Promise<void> {
+  const column = file === "console" ? { console_shift: shift } : { events_shift: shift }
+  await database.updateTable("runs").set(column).where("id", "=", run.id).execute()
+}
+
+/** SHA-256 of the files that the run had. */
+export async function deleteRun(database: CatalogDatabase, run: RunRecord): Promise<string[]> {
+  const files = await inTransaction(database, async (transaction) => {
+    const gone = await transaction
+      .selectFrom("run_files")
+      .select(["sha256", "size_bytes"])
+      .where("run_id", "=", run.id)
+      .execute()
+    await transaction.deleteFrom("runs").where("id", "=", run.id).execute()
+    return gone
+  })
+  const bytes = files.reduce((sum, file) => sum + file.size_bytes, run.size_bytes)
+  usageOf(database)?.ofProject(run.project_id, -bytes)
+  return files.map(({ sha256 }) => sha256)
+}
+
+/** How long a run may say nothing before it is shown as crashed. */
+export const silenceMinutes = 5
+
+/** As a reader sees it, in SQL: `crashed` is what a run is whose process went away without an end. */
+export const shownStateSql = sql<string>`case when runs.state in ('running', 'preempting')
+  and runs.heartbeat_at < now() - make_interval(mins => ${silenceMinutes}) then 'crashed' else runs.state end`
+
+export function shownState({ state, heartbeat_at }: Pick<RunRecord, "state" | "heartbeat_at">): string {
+  const isSilent = heartbeat_at.getTime() < Date.now() - silenceMinutes * 60_000
+  return isSilent && (state === "running" || state === "preempting") ? "crashed" : state
+}

@@ -1,0 +1,22 @@
+/** Waits for a store on another machine, and goes on when it is back. */
+import { setTimeout as sleep } from "node:timers/promises"
+import { isStoreUnavailable } from "../errors.ts"
+
+const firstPauseMs = 250
+const longestPauseMs = 5_000
+
+/**
+ * Retries `work` until every store answers; any other failure is thrown. `work` must be repeatable: nobody
+ * knows whether what broke off was stored. Ends with the store's failure when `signal` is given.
+ */
+export async function retryWhileUnavailable<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isStoreUnavailable(error) || signal.aborted) throw error
+      await sleep(pause, undefined, { ref: false, signal }).catch(() => undefined)
+      if (signal.aborted) throw error
+    }
+  }
+}

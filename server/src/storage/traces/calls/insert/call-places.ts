@@ -1,0 +1,175 @@
+/**
+ * Places of calls: by them calls are found that their sort time alone does not find. Each start makes
+ * one by time and one by trace; a call whose id holds no time has one more, by its id. All are in one
+ * table, as a part costs 2 to 3 ms however small (2 cores). They are not rows of the table of calls,
+ * whose parts would then overlap in the order of their keys, so that every read with `final` had to
+ * merge all of them.
+ *
+ * A place by time or by trace is a candidate: what it names is checked in the calls, as a call may have
+ * been started again at another time, or in another trace.
+ */
+import type { SqlParameters } from "../../query/sql-parameters.ts"
+import { kindOf, type TraceStore } from "../../store/trace-store.ts"
+import { callPlacesTable, callsTable } from "../calls-tables.ts"
+import { holdsSortTimeSql } from "./sort-time.ts"
+
+const kinds = { time: 0, trace: 1, id: 2 } as const
+
+/** Where the rows of a call are. */
+export interface CallKey {
+  id: string
+  sort_time: number
+}
+
+/** As the store tells it: 64-bit numbers are text. */
+export interface StoredKey {
+  id: string
+  sort_time: string | number
+}
+
+export function callKey({ id, sort_time }: StoredKey): CallKey {
+  return { id, sort_time: Number(sort_time) }
+}
+
+export interface CallStart {
+  trace_id: string
+  /** As it is stored. */
+  started_at: string
+}
+
+/** Columns of the CSV lines below. None of their values may hold a comma or a quote. */
+export const placeColumns: readonly string[] = ["kind", "project_id", "key", "started_at", "id", "sort_time"]
+
+/** The places of a start. */
+export function placeLines(projectId: string, { id, sort_time }: CallKey, { trace_id, started_at }: CallStart): string {
+  const place = `${started_at},${id},${sort_time}\n`
+  return `${kinds.time},${projectId},,${place}${kinds.trace},${projectId},${trace_id},${place}`
+}
+
+/** Records the sort time of an id that holds none. */
+export function idPlaceLine(projectId: string, { id, sort_time }: CallKey): string {
+  return `${kinds.id},${projectId},${id},,,${sort_time}\n`
+}
+
+/** SQL: a select of `sort_time` and `id` of all calls that ever were of one of these traces. */
+export function traceCandidates(parameters: SqlParameters, projectId: string, traceIds: readonly string[]): string {
+  const project = parameters.bind(projectId, "UUID")
+  const traces = parameters.bind(traceIds, "Array(String)")
+  return `select sort_time, id from ${callPlacesTable}
+    where kind = ${kinds.trace} and project_id = ${project} and key in ${traces}`
+}
+
+/** SQL: a select of `id`, `sort_time` and `started_at`, the `count` places that are the first or the last by time. */
+export function timeCandidates(
+  parameters: SqlParameters,
+  projectId: string,
+  direction: "asc" | "desc",
+  count: number,
+): string {
+  const order = ["kind", "project_id", "key", "started_at", "id"].map((column) => `${column} ${direction}`)
+  return `select id, sort_time, started_at from ${callPlacesTable}
+    where kind = ${kinds.time} and project_id = ${parameters.bind(projectId, "UUID")}
+    order by ${order.join(", ")} limit ${count}`
+}
+
+/** SQL: of a call that is one of the candidates. */
+export function isCandidate(candidates: string): string {
+  return `(sort_time, id) in (${candidates})`
+}
+
+/** SQL: a select of the recorded sort times of some ids. `ids`: SQL of an array, or a select in brackets. */
+export function recordedSortTimesSql(parameters: SqlParameters, projectId: string, ids: string): string {
+  return `select sort_time from ${callPlacesTable}
+    where kind = ${kinds.id} and project_id = ${parameters.bind(projectId, "UUID")} and key in ${ids}`
+}
+
+/** Ids that one statement names; the time that ClickHouse takes to read a statement grows faster than it. */
+export const mostNamedIds = 4096
+
+/** The recorded sort times of these ids, the earliest first; usually one. What has none is left out. */
+export async function recordedSortTimes(
+  traces: TraceStore,
+  projectId: string,
+  ids: readonly string[],
+): Promise<Map<string, number[]>> {
+  const found = new Map<string, number[]>()
+  for (let from = 0; from < ids.length; from += mostNamedIds) {
+    const some = ids.slice(from, from + mostNamedIds)
+    const rows = await traces.rows<{ key: string; sort_time: string }>(
+      `select key, sort_time from ${callPlacesTable}
+        where kind = ${kinds.id} and project_id = {projectId:UUID} and key in {some:Array(String)}`,
+      { projectId, some },
+      { few: true, kind: kindOf(some) },
+    )
+    const byId = Map.groupBy(rows, ({ key }) => key)
+    for (const [id, places] of byId) {
+      const sortTimes = new Set(places.map(({ sort_time }) => Number(sort_time)))
+      found.set(
+        id,
+        [...sortTimes].toSorted((a, b) => a - b),
+      )
+    }
+  }
+  return found
+}
+
+export interface RecordedIds {
+  ids: string[]
+  /** Where the next ones begin; null: these were the last. */
+  next: RecordedPlace | null
+}
+
+export interface RecordedPlace {
+  projectId: string
+  id: string
+}
+
+/** Some of all ids of the store that have a recorded sort time, in the order of their places. */
+export async function readRecordedIds(
+  traces: TraceStore,
+  after: RecordedPlace | null,
+  most: number,
+): Promise<RecordedIds> {
+  const beyond =
+    after === null ? "true" : "(project_id > {projectId:UUID} or (project_id = {projectId:UUID} and key > {id:String}))"
+  // One text for all: as a row each they would take ten times as long to read.
+  const [row] = await traces.rows<{ ids: string; last: [projectId: string, id: string] }>(
+    `select arrayStringConcat(groupArray(key), '\n') as ids, max((project_id, key)) as last from (
+      select project_id, key from ${callPlacesTable} where kind = ${kinds.id} and ${beyond}
+      order by kind, project_id, key limit ${most}
+    )`,
+    after === null ? {} : { projectId: after.projectId, id: after.id },
+    { few: true },
+  )
+  if (row === undefined || row.ids === "") return { ids: [], next: null }
+  const ids = row.ids.split("\n")
+  const [projectId, id] = row.last
+  return { ids, next: ids.length < most ? null : { projectId, id } }
+}
+
+/**
+ * A crash between the two inserts of a request, which then was never answered, may leave calls without
+ * places. At the next start they lie in a part that was not merged, or was just now. To add a place
+ * that is there changes nothing.
+ */
+export async function addMissingPlaces(traces: TraceStore): Promise<void> {
+  const recent = `_part in (
+    select name from system.parts where database = currentDatabase() and table = '${callsTable}'
+      and active and (level = 0 or modification_time > now() - 10)
+  )`
+  await traces.command(
+    `insert into ${callPlacesTable} (kind, project_id, key, started_at, id, sort_time)
+      select place.1, project_id, place.2, place.3, place.4, sort_time from (
+        select project_id, sort_time, arrayJoin(${placesOfRowSql}) as place from ${callsTable} where ${recent}
+      )`,
+  )
+}
+
+/** SQL: of a row of calls, an array of the columns kind, key, started_at and id of its places. */
+export const placesOfRowSql = `arrayConcat(
+  if(started_at is null or trace_id is null, [], [
+    (${kinds.time}, '', assumeNotNull(started_at), id),
+    (${kinds.trace}, assumeNotNull(trace_id), assumeNotNull(started_at), id)
+  ]),
+  if(${holdsSortTimeSql}, [], [(${kinds.id}, id, toDateTime64(0, 6, 'UTC'), '')])
+)`

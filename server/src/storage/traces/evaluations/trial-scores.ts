@@ -1,0 +1,56 @@
+/** The scores of trials, a batch at a time, for statistics over them. */
+import { hasId } from "../calls/insert/call-keys.ts"
+import { mostNamedIds } from "../calls/insert/call-places.ts"
+import { callsFinal, hasOddJson, liveCall } from "../calls/calls-tables.ts"
+import { jsonValue } from "../query/json-value.ts"
+import { SqlParameters } from "../query/sql-parameters.ts"
+import type { TraceStore } from "../store/trace-store.ts"
+import { isTrial, type TrialScope } from "./trials.ts"
+
+export interface TrialScores {
+  id: string
+  evaluation: string
+  /** JSON text of `output.scores`; null: none. */
+  scores: string | null
+  /** `output.output` where it is a number, or true (1) and false (0). */
+  numeric_output: number | null
+}
+
+const trialsAtOnce = 10_000
+
+/** Scores of all trials, in no particular order. */
+export async function* readTrialScores(traces: TraceStore, scope: TrialScope): AsyncGenerator<TrialScores[]> {
+  const parameters = new SqlParameters()
+  const sql = `${scoresSql(parameters)} where ${isTrial(scope, parameters)} and id > {after:String}
+    order by id limit ${trialsAtOnce}`
+  for (let after = ""; ;) {
+    const rows = await traces.rows<TrialScores>(sql, { ...parameters.values, after })
+    yield rows
+    if (rows.length < trialsAtOnce) return
+    after = rows.at(-1)?.id ?? ""
+  }
+}
+
+/** Scores of the trials with these ids. */
+export async function* readScoresOf(
+  traces: TraceStore,
+  projectId: string,
+  trialIds: readonly string[],
+): AsyncGenerator<TrialScores[]> {
+  for (let from = 0; from < trialIds.length; from += mostNamedIds) {
+    const parameters = new SqlParameters()
+    const named = hasId(parameters, projectId, trialIds.slice(from, from + mostNamedIds))
+    const sql = `${scoresSql(parameters)} where project_id = {projectId:UUID} and ${named}
+      and ${liveCall}`
+    yield await traces.rows<TrialScores>(sql, { ...parameters.values, projectId })
+  }
+}
+
+function scoresSql(parameters: SqlParameters): string {
+  const member = (name: string) => jsonValue("output", [name], parameters, hasOddJson)
+  const output = member("output")
+  // A text of digits is an answer in words.
+  const number = `if(${output.jsonType} = 'String', NULL, ${output.as("number")})`
+  return `select id, parent_id as evaluation, ${member("scores").as("text")} as scores,
+    ${number} as numeric_output from ${callsFinal}`
+}

@@ -1,0 +1,82 @@
+/** Finding feedback: evaluation-store-objects 2.4. */
+import type { Operand, SortBy } from "../../../wire/queries/query.ts"
+import { type FeedbackFieldScope, feedbackSelection, feedbackValue } from "./feedback-fields.ts"
+import { compileCondition } from "../query/query-condition.ts"
+import { compileOrder } from "../query/query-order.ts"
+import { SqlParameters } from "../query/sql-parameters.ts"
+import type { QueryLimits, TraceParameters, TraceStore } from "../store/trace-store.ts"
+
+export interface FeedbackSelection {
+  /** Id in the catalog. */
+  projectId: string
+  /** `entity/project`. */
+  projectName: string
+  where: Operand | null
+}
+
+export interface FeedbackPage {
+  /** Each once. */
+  fields: readonly string[]
+  /** null: in the order in which the rows were made. */
+  sortBy: readonly SortBy[] | null
+  limit: number | null
+  offset: number
+}
+
+/** Payloads may take a mebibyte each, and an answer is made in memory. */
+const answerLimits: QueryLimits = { resultBytes: 256 * 1024 ** 2 }
+
+/** Rows as lists of values, in the order of `fields`. @throws {HeddleError} for fields and expressions that mean nothing. */
+export async function selectFeedback(
+  traces: TraceStore,
+  selection: FeedbackSelection,
+  { fields, ...page }: FeedbackPage,
+): Promise<unknown[][]> {
+  const { sql, parameters } = feedbackRowsSql(selection, page, (scope) =>
+    fields.map((field, index) => `${feedbackSelection(field, scope)} as c${index}`).join(", "),
+  )
+  const rows = await traces.rows<Record<string, unknown>>(sql, parameters, answerLimits)
+  return rows.map((row) => fields.map((_, index) => row[`c${index}`]))
+}
+
+/** A select of what `shown` says about the rows. @throws {HeddleError} for fields and expressions that mean nothing. */
+export function feedbackRowsSql(
+  selection: FeedbackSelection,
+  { sortBy, limit, offset }: Omit<FeedbackPage, "fields">,
+  shown: (scope: FeedbackFieldScope) => string,
+): { sql: string; parameters: TraceParameters } {
+  const parameters = new SqlParameters()
+  const scope = { projectName: selection.projectName, parameters }
+  const columns = shown(scope)
+  const where = condition(selection, scope)
+  const order = orderTerms(sortBy, scope)
+  const range = `limit ${parameters.bind(limit ?? unlimited, "UInt64")} offset ${parameters.bind(offset, "UInt64")}`
+  const sql = `select ${columns} from feedback final where ${where} order by ${order.join(", ")} ${range}`
+  return { sql, parameters: parameters.values }
+}
+
+const unlimited = Number.MAX_SAFE_INTEGER
+
+export async function countFeedback(traces: TraceStore, selection: FeedbackSelection): Promise<number> {
+  const parameters = new SqlParameters()
+  const where = condition(selection, { projectName: selection.projectName, parameters })
+  const [row] = await traces.rows<{ n: string }>(
+    `select count() as n from feedback final where ${where}`,
+    parameters.values,
+  )
+  return Number(row?.n ?? 0)
+}
+
+function condition({ projectId, where }: FeedbackSelection, scope: FeedbackFieldScope): string {
+  const { parameters } = scope
+  const ofProject = `feedback.project_id = ${parameters.bind(projectId, "UUID")}`
+  if (where === null) return ofProject
+  const field = (path: string) => feedbackValue(path, scope)
+  return `${ofProject} and ${compileCondition(where, { field, parameters })}`
+}
+
+function orderTerms(sortBy: readonly SortBy[] | null, scope: FeedbackFieldScope): string[] {
+  if (sortBy === null) return ["created_at asc", "id asc"]
+  const terms = compileOrder(sortBy, (path) => feedbackValue(path, scope))
+  return sortBy.some(({ field }) => field === "id") ? terms : [...terms, "id asc"]
+}

@@ -1,0 +1,40 @@
+/** Types of parsed payloads, about which nothing is known. */
+
+export type Loose = Record<string, unknown>
+
+export function isObject(value: unknown): value is Loose {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
+}
+
+export const objectsOf = (value: unknown): Loose[] => (Array.isArray(value) ? value.filter(isObject) : [])
+
+/** A text that is itself a JSON object or list, as span attributes often are, and else the value. */
+export function unpacked(value: unknown): unknown {
+  if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}
+
+/** The value at a path such as `inputs.chat.0.text`; undefined where there is none. */
+export function valueAt(root: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, step) => {
+    const inside = unpacked(value)
+    if (Array.isArray(inside)) return /^\d{1,9}$/.test(step) ? inside[Number(step)] : undefined
+    return isObject(inside) && Object.hasOwn(inside, step) ? inside[step] : undefined
+  }, root)
+}
+
+/** The first of these members that is there and not null. */
+export function firstOf(object: Loose, names: readonly string[]): unknown {
+  for (const name of names) if (Object.hasOwn(object, name) && object[name] != null) return object[name]
+  return undefined
+}
+
+/** As the text of a field; null: there is none. */
+export function fieldText(value: unknown): string | null {
+  if (value === undefined || value === null) return null
+  return typeof value === "string" ? value : JSON.stringify(value)
+}

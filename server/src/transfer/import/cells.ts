@@ -1,0 +1,46 @@
+/** Cells of calls and feedback in CSV and Parquet, back into the JSON that `storage/traces/export` printed. */
+import { objectText } from "../../json/json-members.ts"
+import type { ColumnKind, Columns } from "../../storage/traces/transfer/printed-columns.ts"
+import type { CellReader } from "./csv-rows.ts"
+import { RowError } from "./imported-row.ts"
+import { JsonText, type ValueReader } from "./parquet-rows.ts"
+
+/** Columns that are not `columns` are left alone: files carry more than we know. */
+export function csvCells(columns: Columns): CellReader {
+  return (name, value) => {
+    const kind = Object.hasOwn(columns, name) ? columns[name] : undefined
+    return kind === undefined || value === null ? null : fromText(name, kind, value)
+  }
+}
+
+export function parquetCells(columns: Columns): ValueReader {
+  return (name, value) => {
+    const kind = Object.hasOwn(columns, name) ? columns[name] : undefined
+    if (kind === undefined || value === null || value === undefined) return null
+    if (value instanceof JsonText) return value.text
+    if (typeof value === "string") return fromText(name, kind, value)
+    // A column of ids may well hold numbers.
+    const isScalar = typeof value === "number" || typeof value === "bigint" || typeof value === "boolean"
+    return isScalar && (kind === "text" || kind === "clearable") ? JSON.stringify(String(value)) : valueText(value)
+  }
+}
+
+function fromText(name: string, kind: ColumnKind, value: string): string {
+  if (kind === "json" || kind === "values") return value
+  if (kind !== "number") return JSON.stringify(value)
+  if (/^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(value)) return value
+  throw new RowError("is not a number", name, value)
+}
+
+/** A value of a Parquet file as JSON: 64-bit integers in digits, times in ISO, bytes in base64. */
+export function valueText(value: unknown): string {
+  if (value instanceof JsonText) return value.text
+  if (typeof value === "bigint") return String(value)
+  if (typeof value === "number" && !Number.isFinite(value)) return "null"
+  if (value instanceof Date) return JSON.stringify(value.toISOString())
+  if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString("base64"))
+  if (Array.isArray(value)) return `[${value.map(valueText).join(",")}]`
+  if (typeof value === "object" && value !== null)
+    return objectText(Object.entries(value).map(([name, member]) => [name, valueText(member)]))
+  return JSON.stringify(value) ?? "null"
+}
