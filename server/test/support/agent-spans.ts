@@ -1,4 +1,4 @@
-/** Spans of agents, sent as OTLP/JSON, and a small world of them whose figures can be worked out by hand. */
+/** Sends spans of agents as OTLP/JSON; has a small world of spans whose figures can be computed by hand. */
 import type { EvaluationCaller } from "./evaluation-app.ts"
 import { jsonAttributes, jsonTraces } from "./otlp-message.ts"
 
@@ -11,18 +11,18 @@ export interface TestSpan {
   name?: string
   /** Seconds after {@link began}. */
   at: number
-  /** Seconds. */
+  /** Duration in seconds. */
   takes?: number
   attributes?: Attributes
   error?: string
   events?: { name: string; attributes: Attributes }[]
 }
 
-/** When the world begins. */
+/** Time at which the world begins. */
 export const began = "2026-03-01T10:00:00"
 const beganNanoseconds = BigInt(Date.parse(`${began}Z`)) * 1_000_000n
 
-/** `1` → the id of a trace. */
+/** The id of the trace named `1` or another short hexadecimal number. */
 export const traceId = (name: string) => name.padStart(32, "0")
 export const spanId = (name: string) => name.padStart(16, "0")
 
@@ -69,7 +69,7 @@ export const agent = (name: string, version: string, more: Attributes = {}): Att
   ...more,
 })
 
-/** `usage`: input and output tokens. */
+/** Attributes of a model's call; `usage` are its input and output tokens. */
 export const model = (
   usage: [bigint, bigint],
   input: object[],
@@ -200,7 +200,7 @@ export const world: TestSpan[] = [
   },
 ]
 
-/** The world and what a token of its models costs, in USD: 0.01 in, 0.02 out, 0.001 from the cache. */
+/** Sends the world, and the price of a token of its models in USD: 0.01 in, 0.02 out, 0.001 from the cache. */
 export async function sendWorld(caller: EvaluationCaller, project: string): Promise<void> {
   await sendSpans(caller, project, ...world)
   const price = {

@@ -1,23 +1,23 @@
-/** Queues of calls in a project, and what annotators do with their items. Each fails when the answer is not 200. */
+/** Makes annotation queues and works on their items over HTTP. Most functions throw when the answer is not 200. */
 import type { z } from "zod"
-import { leaseAnswer, nextItem, undoAnswer } from "../../src/wire/evaluation/annotation-lease.ts"
+import { leaseAnswer, nextItem, undoAnswer } from "../../src/wire/labelling/annotation-lease.ts"
 import {
   itemAnswer,
   itemsAdded,
   itemsPage,
   queueAnswer,
   queueCreated,
-} from "../../src/wire/evaluation/annotation-queue.ts"
+} from "../../src/wire/labelling/annotation-queue.ts"
 import { type CallFields, uuid, writeCalls } from "./completed-call.ts"
 import type { EvaluationAnswer, EvaluationCaller } from "./evaluation-app.ts"
 
-/** The body, which must be just what the schema says. */
+/** The answer's body, which must have exactly the fields of the schema. @throws {Error} when the status is not 200. */
 export function strictly<T extends z.ZodObject>(schema: T, answer: EvaluationAnswer): z.output<T> {
   if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
   return schema.strict().parse(answer.body) as z.output<T>
 }
 
-/** Stores calls numbered from 1, the first the oldest, and gives their ids. */
+/** Stores calls numbered from 1, the first the oldest; returns their ids. */
 export async function storedCalls(
   caller: EvaluationCaller,
   project: string,
@@ -33,7 +33,7 @@ export async function storedCalls(
   return numbers.map(uuid)
 }
 
-/** Publishes an annotation spec and gives its ref. */
+/** Publishes an annotation spec; returns its ref. */
 export async function newSpec(
   caller: EvaluationCaller,
   project: string,
@@ -56,7 +56,7 @@ export async function newQueue(
   return strictly(queueCreated, await caller.post("/annotation_queues", body)).id
 }
 
-/** A queue with calls in it. */
+/** Makes a queue with `count` calls in it. */
 export async function filledQueue(
   caller: EvaluationCaller,
   count: number,
@@ -69,7 +69,7 @@ export async function filledQueue(
   return user
 }
 
-/** One caller in one queue. */
+/** One caller who works in one queue. */
 export class QueueUser {
   readonly caller: EvaluationCaller
   readonly project: string
@@ -119,7 +119,7 @@ export class QueueUser {
     return strictly(nextItem, await this.post("/items/next", fields))
   }
 
-  /** The call of the item that is handed out; null: none is. */
+  /** The call of the item that is handed out; null when there is none. */
   async nextCall(): Promise<string | null> {
     return (await this.next()).item?.call_id ?? null
   }

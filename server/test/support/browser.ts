@@ -1,16 +1,18 @@
-/** A browser as the server sees one: it keeps the cookie, sends it with every request, and says where requests come from. */
+/**
+ * A browser as the server sees it: it keeps the cookie, sends it with every request, and names the page of a request.
+ */
 import type { TestApp } from "./test-app.ts"
 
 export interface BrowserAnswer {
   status: number
   body: unknown
-  /** As the server sent it; undefined: none. */
+  /** The header as the server sent it; undefined when it sent none. */
   setCookie: string | undefined
 }
 
 type Method = "GET" | "POST" | "PUT" | "DELETE"
 
-/** What a page's own script sends beside the cookie. */
+/** Headers that a script of the server's own page sends with the cookie. */
 export const ownPage = { "x-heddle-csrf": "1", "sec-fetch-site": "same-origin" }
 
 export class TestBrowser {
@@ -43,7 +45,7 @@ export class TestBrowser {
     return { status: answer.statusCode, body: answer.payload === "" ? null : answer.json(), setCookie }
   }
 
-  /** As an own page does. */
+  /** Sends a request as a script of the server's own page does. */
   page(method: Method, url: string, body?: unknown): Promise<BrowserAnswer> {
     return this.send(method, url, { body, headers: ownPage })
   }

@@ -13,14 +13,14 @@ export interface CapturedCall {
   exchange: { start_time: string; end_time: string; request: Body; response: Body; model: string }
 }
 
-/** A trajectory that holds these calls. */
+/** A trajectory with these calls. */
 export function captured(reward: number, ...calls: object[]): object {
   const exchanges: Record<string, object[]> = {}
   for (const { kind, exchange } of calls as CapturedCall[]) (exchanges[kind] ??= []).push(exchange)
   return { exchanges, reward }
 }
 
-/** `second`: when it was made. */
+/** A captured call, made in the given second of a minute. */
 function call(kind: string, model: string, response: Body, second: number): CapturedCall {
   const time = (fraction: string) => `2026-11-22T15:57:${String(second).padStart(2, "0")}.${fraction}Z`
   const times = { start_time: time("291569"), end_time: time("393672") }

@@ -1,4 +1,4 @@
-/** What the fake engine answers to a chat, with one choice. */
+/** Makes an answer of the fake engine to a chat, with one choice. */
 import { fakeTokens } from "../../src/engines/fake-engine.ts"
 import type { ChatChoice, EngineChatResult } from "../../src/wire/engine/chat.ts"
 

@@ -2,7 +2,7 @@
 import { nameOf, type Page } from "./contract-pages.ts"
 
 export interface Citation {
-  /** As it stands in the text. */
+  /** The citation as it is in the text. */
   text: string
   /** Name of the page, as `readPages` has it. */
   page: string
@@ -12,18 +12,18 @@ export interface Citation {
   furtherNumbers: string[]
   /** Rules of the last of `numbers`: `rule 4`, `rules 4 and 6`. */
   points: string[]
-  /** Its rows: `row 7 of training-api 1.1`. */
+  /** Rows of the section: `row 7 of training-api 1.1`. */
   rows: string[]
 }
 
 const names =
   "laws?|(?:evaluation-store-)?(?:calls|objects)|training-api|inference-api|art-0\\.5\\.23|platform-wandb|engine|security"
-/** Neither `2.17x` nor the beginning of `2.17`. */
+/** A number of a section; neither `2.17x` nor the beginning of `2.17` is one. */
 const one = "\\d+(?:\\.\\d+)*(?![\\w%]|\\.\\d)"
 const list = `${one}(?:(?:, | and |, and | to )${one})*`
-/** Numbers of rules and rows have no parts: `rule 4, 12.5` goes on with another section. */
+/** Numbers of rules and rows, which have no parts: `rule 4, 12.5` goes on with another section. */
 const whole = "\\d+(?![\\w%]|\\.\\d)(?:(?:, | and )\\d+(?![\\w%]|\\.\\d))*"
-/** `calls 4.2 ms` is a measurement. */
+/** Excludes measurements such as `calls 4.2 ms`. */
 const noMeasure = "(?! (?:ms|s|µs|ns|MB|GB|MiB|GiB|KiB|kB|×|%)(?!\\w))"
 const citation = new RegExp(
   [
@@ -34,7 +34,7 @@ const citation = new RegExp(
   "gi",
 )
 
-/** Comments go on over lines, each of which begins anew. */
+/** The text with the lines of each comment joined, because a citation may go on in the next line. */
 function joined(text: string): string {
   return text.replaceAll(/\n[ \t]*(?:\*(?!\/)|\/\/\/?|#:?(?= )|--)?[ \t]*/g, " ")
 }
@@ -42,7 +42,7 @@ function joined(text: string): string {
 export function citationsIn(text: string): Citation[] {
   return [...joined(text).matchAll(citation)].flatMap((match) => {
     const { page = "", numbers = "", points = "", rows = "", later = "", more = "" } = match.groups ?? {}
-    // In the middle of a sentence a name of ours is small; "Calls 3 of them" is prose.
+    // Names of pages are in lower case; "Calls 3 of them" is prose.
     if (page !== page.toLowerCase()) return []
     return [
       {
@@ -61,7 +61,7 @@ function split(numbers: string): string[] {
   return numbers.match(new RegExp(one, "g")) ?? []
 }
 
-/** What is wrong with a citation; null: it leads somewhere. */
+/** The fault of a citation; null when it leads to a section. */
 export function faultOf(
   { page: name, numbers, furtherNumbers, points, rows }: Citation,
   pages: Map<string, Page>,
@@ -77,7 +77,7 @@ export function faultOf(
   return row === undefined ? null : `${name} ${numbers.at(-1)} has no row ${row}`
 }
 
-/** `training-api 9.5` is the fifth point of section 9, which has no parts. */
+/** True for a number such as `training-api 9.5`, the fifth point of section 9, which has no parts. */
 function isPoint(number: string, page: Page): boolean {
   const [section = "", point = "", ...deeper] = number.split(".")
   return deeper.length === 0 && page.get(section)?.points.has(point) === true

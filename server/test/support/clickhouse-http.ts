@@ -1,7 +1,7 @@
 /**
- * ClickHouse's HTTP protocol, served from chDB in a process of its own: the server's tests run over
- * HTTP where no ClickHouse package can be had. It is a harness and nothing else: everyone may do
- * everything, results are held in memory, and the data goes away with the process.
+ * Serves ClickHouse's HTTP protocol from chDB in a process of its own, so that the server's tests run over HTTP where
+ * there is no ClickHouse package. It is for tests only: every caller may do everything, results are held in memory, and
+ * the data is deleted with the process.
  *
  * Usage: node server/test/support/clickhouse-http.ts
  * The first line on standard output is the address; SIGTERM ends it.
@@ -17,14 +17,14 @@ import { Readable } from "node:stream"
 import { buffer } from "node:stream/consumers"
 import { gunzipSync } from "node:zlib"
 
-/** Queries of one database that may run at a time. */
+/** Number of queries of one database that may run at a time. */
 const lanesPerDatabase = 3
 
-/** Parts of an address that are no settings of the query, or would bind the connection, which serves others later. */
+/** Query parameters that are no settings, or would bind the connection, which serves other queries later. */
 const transport = new Set("query query_id database default_format session_id role user password readonly".split(" "))
 const httpSetting = /^(enable_http_compression|wait_end_of_query|send_progress_in_http_headers|http_.*)$/
 
-/** The rows of these come in the body. */
+/** Matches inserts whose rows are in the body. */
 const insertForm =
   /^\s*insert\s+into\s+(?<table>\S+)(?:\s+\((?<columns>[^)]+)\))?(?:\s+settings\s+(?<settings>.+?))?\s+format\s+(?<format>JSONEachRow|CSV)\s*$/i
 
@@ -39,7 +39,7 @@ interface Query {
 
 const without = { database: "default", data: Buffer.alloc(0), parameters: [], settings: [] }
 
-/** As ClickHouse has it: also the setting `readonly` must be there. */
+/** True when the query ends with its client; as in ClickHouse, this needs the setting `readonly`, too. */
 function stopsWithClient({ settings }: Query, request: IncomingMessage): boolean {
   const address = new URL(request.url ?? "/", "http://harness").searchParams
   return settings.some(([name]) => name === "cancel_http_readonly_queries_on_client_close") && address.has("readonly")
@@ -64,7 +64,7 @@ class Databases {
     return lanes.reduce((best, lane) => (lane.waiting < best.waiting ? lane : best)).run(query)
   }
 
-  /** Ends a query that runs. */
+  /** Ends a running query. */
   async stop({ sql }: Query): Promise<void> {
     await this.run({ ...without, sql: `kill query where startsWith(query, ${literal(sql)}) async` })
   }
@@ -74,7 +74,7 @@ class Databases {
   }
 }
 
-/** A connection, which runs one query at a time and keeps its database, settings and parameters. */
+/** A connection. It runs one query at a time and keeps its database, settings and parameters. */
 class Lane {
   readonly #session: Session
   #last: Promise<unknown> = Promise.resolve()
@@ -117,7 +117,7 @@ class Lane {
   }
 }
 
-/** As ClickHouse reads it in `set`; the value itself is in the escaped form of the protocol. */
+/** The value as a literal for `set`; it is already in the escaped form of the protocol. */
 function literal(value: string): string {
   return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'").replaceAll("\0", "\\0")}'`
 }
@@ -179,7 +179,7 @@ const databases = new Databases(folder)
 const server = createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
   void answer(databases, request, response)
 })
-// Longer than any test lasts: a busy machine closes an idle connection while its next request is on the way.
+// Longer than any test: otherwise a busy machine closes an idle connection while its next request is on the way.
 server.keepAliveTimeout = 600_000
 server.listen(0, "127.0.0.1", () => {
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`)

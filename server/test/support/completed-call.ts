@@ -1,4 +1,4 @@
-/** Finished calls with the fewest fields, for tests of what is computed over calls. */
+/** Makes finished calls with few fields, for tests of figures that are computed over calls. */
 import type { EvaluationCaller } from "./evaluation-app.ts"
 
 export const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`
@@ -8,7 +8,7 @@ export interface CallFields {
   parent?: number
   trace?: number
   usage?: unknown
-  /** Of the summary, besides the usage. */
+  /** Status counts in the summary, besides the usage. */
   statusCounts?: { success: number; error: number }
   startedAt?: string
   endedAt?: string

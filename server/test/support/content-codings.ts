@@ -1,4 +1,4 @@
-/** The content codings that a request body may have, each with what encodes it. */
+/** Content codings that a request body may have, each with its encoder. */
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
 
 export const contentCodings = [

@@ -1,4 +1,6 @@
-/** The pages that citations lead to: `docs/contracts` and `docs/laws.md`, as the numbers of their headings and what stands below each. */
+/**
+ * Reads the pages of `docs/contracts` and `docs/laws.md`: the numbers of their headings, and of points and rows below.
+ */
 import { globSync, readFileSync } from "node:fs"
 import path from "node:path"
 
@@ -16,7 +18,7 @@ export type Page = Map<string, Section>
 const heading = /^#{2,4} (\d+(?:\.\d+)*)[. ]/
 const lawsHeading = /^## (Law|Security) (\d+(?:\.\d+)*): /
 
-/** Page by the name it is cited under, such as `calls`, `engine`, `law`. */
+/** Pages by the names under which they are cited, such as `calls`, `engine`, `law`. */
 export function readPages(): Map<string, Page> {
   const pages = new Map<string, Page>()
   for (const file of globSync("docs/contracts/*.md", { cwd: root })) {
@@ -38,7 +40,7 @@ export function readPages(): Map<string, Page> {
   return pages
 }
 
-/** `evaluation-store-calls` is cited as `calls` too. */
+/** The short name of a page: `evaluation-store-calls` is also cited as `calls`. */
 export function nameOf(page: string): string {
   return page.replace(/^evaluation-store-/, "").replace(/^laws$/, "law")
 }
@@ -58,7 +60,7 @@ function sectionsOf(file: string, numberOf: (line: string) => string | undefined
   return page
 }
 
-/** Sections that have no parts of their own. */
+/** Numbers of the sections that have no parts. */
 export function leaves(page: Page): string[] {
   const numbers = [...page.keys()]
   return numbers.filter((number) => !numbers.some((other) => other.startsWith(`${number}.`)))

@@ -1,7 +1,7 @@
-/** Every field of the API's document: of bodies and answers, with what is below them. */
+/** Lists every field of bodies and answers in the API's document, at every depth. */
 
 export interface DocumentField {
-  /** Of the schema that has it: its name, or the operation that it stands in, and the path from there. */
+  /** The named schema or the operation that has the field, with the path from there. */
   within: string
   name: string
   schema: { description?: string; const?: unknown }
@@ -12,7 +12,7 @@ type Json = Readonly<Record<string, unknown>>
 const dataKeywords = new Set(["default", "enum", "const", "examples", "example"])
 const components = "#/components/schemas/"
 
-/** `parts`: bodies of requests and of answers by the operation they stand in. A schema with a name is walked once. */
+/** All fields of `parts`, which are bodies of requests and answers by operation. A named schema is walked once. */
 export function fieldsBelow(parts: Iterable<readonly [within: string, part: unknown]>, schemas: Json): DocumentField[] {
   const fields: DocumentField[] = []
   const seen = new Set<string>()

@@ -1,4 +1,4 @@
-/** The whole server in a folder of its own, and callers of the evaluation store. */
+/** Opens the whole server in a folder of its own, with callers of the evaluation store. */
 import { randomUUID } from "node:crypto"
 import type { App } from "../../src/app.ts"
 import type { Config } from "../../src/config.ts"
@@ -9,7 +9,7 @@ export interface EvaluationAnswer {
   status: number
   /** The parsed body; undefined when it is not one JSON document. */
   body: unknown
-  /** The body as it came: numbers keep their spelling, JSON Lines their escapes. */
+  /** The body's text, in which numbers have their spelling, and JSON Lines their escapes. */
   text: string
   headers: Record<string, unknown>
 }
@@ -24,14 +24,14 @@ export interface EvaluationCaller {
   post: (url: string, body?: unknown, headers?: Record<string, string>) => Promise<EvaluationAnswer>
   put: (url: string, body?: unknown) => Promise<EvaluationAnswer>
   delete: (url: string, body?: unknown) => Promise<EvaluationAnswer>
-  /** Posts and reads JSON Lines. Fails when the status is not 200. */
+  /** Posts, and returns the items of the JSON Lines answer. Throws when the status is not 200. */
   lines: (url: string, body?: unknown) => Promise<unknown[]>
 }
 
 export interface EvaluationApp extends Omit<TestApp, "acme" | "rival"> {
   acme: EvaluationCaller
   rival: EvaluationCaller
-  /** A new user who is a member of the team `acme` too. */
+  /** Adds a new user who is also a member of the team `acme`. */
   addColleague: (username: string) => Promise<EvaluationCaller>
 }
 

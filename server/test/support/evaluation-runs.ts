@@ -1,15 +1,15 @@
-/** Evaluation runs, predictions and scores made over HTTP. */
+/** Makes evaluation runs, predictions and scores over HTTP. */
 import type { EvaluationAnswer, EvaluationCaller } from "./evaluation-app.ts"
 
 export interface RunProject {
   /** `entity/project`. */
   name: string
-  /** Paths below `/v2/entity/project/`. */
+  /** Sends a request to a path below `/v2/entity/project/`. */
   post: (path: string, body?: unknown) => Promise<EvaluationAnswer>
   get: (path: string) => Promise<EvaluationAnswer>
   delete: (path: string, body?: unknown) => Promise<EvaluationAnswer>
   lines: (path: string) => Promise<Record<string, unknown>[]>
-  /** Each gives the id of what it made. */
+  /** These make a run, a prediction or a score, and return its id. */
   run: (fields?: object) => Promise<string>
   prediction: (fields: object) => Promise<string>
   score: (fields: object) => Promise<string>

@@ -1,4 +1,4 @@
-/** The whole server with the scripted engine, and callers of the evaluation store. */
+/** Opens the whole server with the fake engine, and callers of the evaluation store. */
 import type { Config } from "../../src/config.ts"
 import { FakeEngine, type FakeHandlers, fakeTokens } from "../../src/engines/fake-engine.ts"
 import type { EngineParams } from "../../src/engines/engine.ts"
@@ -15,7 +15,7 @@ export async function openExecutionApp(changes: Partial<Config> = {}): Promise<E
 
 type ChatParams = EngineParams<"chat">
 
-/** Makes the engine answer every chat with what `answer` makes of its messages. */
+/** A handler for chats of the fake engine, which answers with `answer(messages)`. */
 export function answering(
   answer: (messages: { role: string; content: string }[]) => string,
 ): NonNullable<FakeHandlers["chat"]> {

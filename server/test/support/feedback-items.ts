@@ -1,5 +1,5 @@
-/** Feedback of one caller, with the fewest fields. */
-import { feedbackCreated, feedbackPage } from "../../src/wire/evaluation/feedback.ts"
+/** Makes, stores and reads feedback with few fields. */
+import { feedbackCreated, feedbackPage } from "../../src/wire/labelling/feedback.ts"
 import type { EvaluationCaller } from "./evaluation-app.ts"
 
 export const callRef = (project: string, id = "0190a1b2-0000-7000-8000-000000000001") =>

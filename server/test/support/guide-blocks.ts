@@ -1,6 +1,6 @@
 /**
- * The code of README and guides. A block in `sh`, `bash` or `python` is run by a test, after those before it on its page;
- * one that cannot be says why behind its language: ```` ```bash not-run: needs vLLM ````.
+ * Reads and runs the code blocks of README and guides. A test runs each block in `sh`, `bash` or `python` after those
+ * before it on its page; one that cannot run says why after its language: ```` ```bash not-run: needs vLLM ````.
  */
 import { execFile } from "node:child_process"
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
@@ -14,18 +14,18 @@ const shells = ["sh", "bash"]
 export interface GuideBlock {
   page: string
   language: string
-  /** Why no test runs it; null: one does. */
+  /** The reason for which no test runs the block; null when one does. */
   notRun: string | null
   code: string
 }
 
-/** Names as from the root of the repository. */
+/** Paths of README and guides from the repository's root. */
 export async function guidePages(): Promise<string[]> {
   const guides = (await readdir(path.join(root, "docs/guide"))).filter((name) => name.endsWith(".md"))
   return ["README.md", ...guides.toSorted().map((name) => `docs/guide/${name}`)]
 }
 
-/** In their order. */
+/** Blocks of the page, in their order. */
 export async function blocksOf(page: string): Promise<GuideBlock[]> {
   const text = await readFile(path.join(root, page), "utf8")
   return [...text.matchAll(/^```(\w+)([^\n]*)\n(.*?)^```$/gms)].map(([, language = "", info = "", code = ""]) => {
@@ -38,7 +38,7 @@ export async function blocksOf(page: string): Promise<GuideBlock[]> {
 export const isShell = ({ language, notRun }: GuideBlock) => notRun === null && shells.includes(language)
 export const isPython = ({ language, notRun }: GuideBlock) => notRun === null && language === "python"
 
-/** An answer of 400 or more ends the run, and each answer ends its line. */
+/** Commands before the blocks: an answer of 400 or more ends the run, and each answer ends with a line feed. */
 const prelude = `set -euo pipefail
 curl() { command curl -sS --fail-with-body -w '\\n' "$@"; }
 `
@@ -46,7 +46,7 @@ curl() { command curl -sS --fail-with-body -w '\\n' "$@"; }
 export interface ShellRun {
   url: string
   key: string
-  /** What the reader fills in: the guide has `NAME=…`. */
+  /** Values that the reader fills in where the guide has `NAME=…`. */
   given?: Record<string, string>
   folder?: string
 }

@@ -1,4 +1,4 @@
-/** A request that is legal, or nearly so, and made to take as long as it can. */
+/** Requests that are valid, or nearly so, and are made to take as long as possible. */
 import { once } from "node:events"
 import { type IncomingMessage, request } from "node:http"
 import { text as textOf } from "node:stream/consumers"
@@ -8,21 +8,21 @@ const mebibyte = 1024 * 1024
 
 export interface HostileRequest {
   name: string
-  /** Or what makes it, where something has to be there first. */
+  /** A function for a path that needs something stored first. */
   path: string | ((server: WatchedServer) => Promise<string>)
   headers?: Record<string, string>
-  /** `bytes`: about as many as the body should have. */
+  /** Makes a body of about `bytes` bytes. */
   body: (bytes: number) => Buffer
   /** The statuses that it may be answered with. */
   statuses: readonly number[]
-  /** Of the largest body, where that is not 32 MiB. */
+  /** Size of the largest body, where that is not 32 MiB. */
   largestBytes?: number
 }
 
-/** With room for what stands around what is repeated. */
+/** Size of the largest body, with room for the text around the repeated part. */
 export const largestBodyBytes = 32 * mebibyte - 2048
 
-/** Waits for the answer as long as it takes: `fetch` gives up after five minutes. */
+/** Sends the request without a time limit; `fetch` would give up after five minutes. */
 export async function sendHostile(
   server: WatchedServer,
   { path: given, headers, body }: HostileRequest,
@@ -40,13 +40,13 @@ export async function sendHostile(
   return { status: answer.statusCode ?? 0, text: await textOf(answer) }
 }
 
-/** `unit` as often as it fits into `bytes`, with commas between. */
+/** Repeats `unit` as often as it fits into `bytes`, with commas between. */
 export function repeated(unit: string, bytes: number): string {
   const count = Math.max(1, Math.floor(bytes / (unit.length + 1)))
   return `${unit},`.repeat(count).slice(0, -1)
 }
 
-/** As many of `make(index)` as fit into `bytes`, with commas between. */
+/** Joins as many of `make(index)` as fit into `bytes`, with commas between. */
 export function counted(make: (index: number) => string, bytes: number): string {
   const pieces: string[] = []
   for (let used = 0; used < bytes; used += (pieces.at(-1)?.length ?? 0) + 1) pieces.push(make(pieces.length))

@@ -1,4 +1,4 @@
-/** Requests that are made to take as long as they can, of every kind of body that may be large. */
+/** Requests that are made to take as long as possible, with every kind of body that may be large. */
 import { counted, type HostileRequest, repeated } from "./hostile-request.ts"
 import { streamedHostileRequests } from "./hostile-streams.ts"
 
@@ -7,7 +7,7 @@ const project = "local/p"
 const id = (index: number) => `019a0000-0000-7000-8000-${String(index).padStart(12, "0")}`
 
 const upsert = "/call/upsert_batch"
-/** An id that tells no time: where its call is stored has to be looked up. */
+/** An id without a time, so that the place of its call must be looked up. */
 const randomId = (index: number) => `019a0000-0000-4000-8000-${String(index).padStart(12, "0")}`
 const end = (index: number, output: string, idOf = id) =>
   `{"mode":"end","req":{"end":{"project_id":"${project}","id":"${idOf(index)}","ended_at":"2026-01-01T00:00:00Z","summary":{},"output":${output}}}}`
@@ -122,7 +122,7 @@ const tables: HostileRequest[] = [
 const object = (val: string, more = "", owner = project) =>
   `{"obj":{"project_id":"${owner}","object_id":"o","val":${val}${more}}}`
 
-/** What a row may have. */
+/** Bytes that a row may have. */
 const rowBytes = 3.4 * mebibyte
 
 const objects: HostileRequest[] = [
@@ -394,7 +394,7 @@ const parsed: HostileRequest[] = [
   },
 ]
 
-/** A run whose config is `text`, which is JSON in a string of JSON. */
+/** The body that makes a run whose config is the JSON text `text`, inside a JSON string. */
 const runWithConfig = (text: string) =>
   Buffer.from(
     JSON.stringify({

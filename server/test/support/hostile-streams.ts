@@ -1,4 +1,7 @@
-/** Requests that are made to take as long as they can, of the kinds of body that are read as they come, and of runs and spans in protobuf. */
+/**
+ * Requests that are made to take as long as possible, with bodies that are read as streams, and of runs and protobuf
+ * spans.
+ */
 import { parquetWriteBuffer } from "hyparquet-writer"
 import { counted, type HostileRequest, repeated } from "./hostile-request.ts"
 import { bytesField, protobufTraces, textAttribute, timeField } from "./otlp-message.ts"
@@ -14,7 +17,7 @@ async function ask({ url, key }: WatchedServer, path: string, body: object): Pro
   return answer.json()
 }
 
-/** Of a model; jobs read their bodies in the same way, but not on a server without an engine. */
+/** Makes a model; returns the path of its log. Jobs read their bodies in the same way, but need an engine. */
 async function logPath(server: WatchedServer): Promise<string> {
   const model = await ask(server, "/v1/preview/models", {
     project: "p",

@@ -1,4 +1,4 @@
-/** The inference area alone over HTTP: its routes, a catalog of its own, the fake engine behind a real socket. */
+/** Opens the inference area alone over HTTP, with a catalog of its own and the fake engine behind a real socket. */
 import type { FastifyInstance } from "fastify"
 import assert from "node:assert"
 import path from "node:path"
@@ -12,7 +12,7 @@ import type { Principal } from "../../src/http/principal.ts"
 import { registerRoutes } from "../../src/http/register-routes.ts"
 import { createHttpServer } from "../../src/http/server.ts"
 import { defaultLimits, type Limits } from "../../src/limits.ts"
-import { inferenceRoutes } from "../../src/inference/inference-routes.ts"
+import { openInference } from "../../src/inference/inference-area.ts"
 import { openTraces } from "../../src/storage/traces/open-traces.ts"
 import { addTenant, openTestCatalog, type TestCatalog, type TestTenant } from "./test-catalog.ts"
 
@@ -27,7 +27,7 @@ export interface InferenceApp {
   close(): Promise<void>
 }
 
-const silent = { info: () => undefined, warn: () => undefined }
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 export async function openInferenceApp(
   launch: LaunchEngine | FakeEngine,
@@ -60,10 +60,11 @@ export async function openInferenceApp(
   })
   const server = await createHttpServer({ logLevel: "silent", prefix: null })
   const principals = new Map([acme, rival].map((tenant) => [tenant.entity, principalOf(tenant)]))
-  const routes = inferenceRoutes({
+  const { routes } = openInference({
     database,
     gateway,
     limits: { ...defaultLimits, ...limits },
+    log: silent,
     checkHealth: async () => ({ status: "ok" }),
   })
   registerRoutes(server, routes, (key) => Promise.resolve(principals.get(key) ?? null))

@@ -1,4 +1,4 @@
-/** Calls of a chat client in memory, and the rows of a stream. */
+/** Sends chat requests in memory, and reads the rows of a stream. */
 import type { InferenceApp } from "./inference-app.ts"
 
 export interface Answer {

@@ -1,4 +1,4 @@
-/** Published things that the server can run: models, judges, datasets, evaluations. */
+/** Makes and publishes things that the server can run: models, judges, datasets, evaluations. */
 import { expect } from "vitest"
 import type { EvaluationCaller } from "./evaluation-app.ts"
 
@@ -27,7 +27,7 @@ export const structuredModel = (default_params: object = {}, llm_model_id = "hed
   default_params,
 })
 
-/** As weave 0.54 publishes it: the model within, no ops. */
+/** A judge as weave 0.54 publishes it, with its model inside and without ops. */
 export const judge = (scoring_prompt: unknown, more: object = {}) => ({
   ...instance("LLMAsAJudgeScorer", "Scorer"),
   name: "judge",

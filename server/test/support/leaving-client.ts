@@ -1,16 +1,16 @@
-/** A client over a connection of its own, which it may close at any moment. */
+/** A client with a connection of its own, which it may close at any moment. */
 import { request } from "node:http"
 import { text } from "node:stream/consumers"
 
 export interface OpenCall {
-  /** null: the connection ended before the answer did. */
+  /** The answer; null when the connection ended before the answer did. */
   answer: Promise<{ status: number; headers: Record<string, unknown>; text: string } | null>
-  /** It has its answer, or its connection has ended. */
+  /** True when the call has its answer, or its connection has ended. */
   readonly isOver: boolean
   leave: () => void
 }
 
-/** `body`: a Buffer or text is sent as it is, anything else as JSON. */
+/** Sends a request; a Buffer or text is sent as it is, any other body as JSON. */
 export function callServer(server: URL, key: string, path: string, body: unknown, headers: object = {}): OpenCall {
   let isOver = false
   const sent = request(new URL(path, server), {

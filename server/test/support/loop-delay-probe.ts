@@ -1,13 +1,10 @@
 /**
- * Loaded into a server's process ahead of the server (`node --import`). It measures how long the event loop stood still
- * and how much memory the process took, and tells both to the parent process whenever that asks.
+ * A module that is loaded into a server's process before the server (`node --import`). It measures how long the event
+ * loop stood still and how much memory the process took, and sends both to the parent process on request.
  */
-import { monitorEventLoopDelay } from "node:perf_hooks"
 import type { ProbeReading } from "./watched-server.ts"
 
 const resolutionMs = 10
-const delays = monitorEventLoopDelay({ resolution: resolutionMs })
-delays.enable()
 
 const cpuMs = () => {
   const { user, system } = process.threadCpuUsage()
@@ -16,25 +13,27 @@ const cpuMs = () => {
 
 let peakBytes = 0
 let longestWorkMs = 0
+let longestStallMs = 0
 let lastCpuMs = cpuMs()
+let lastMs = performance.now()
 
-/** A timer fires in every turn of the event loop that takes longer than its interval. */
+/** Runs by a timer, and so in every turn of the event loop that takes longer than the timer's interval. */
 function look(): void {
-  const now = cpuMs()
-  longestWorkMs = Math.max(longestWorkMs, now - lastCpuMs)
-  lastCpuMs = now
+  const [nowMs, nowCpuMs] = [performance.now(), cpuMs()]
+  longestWorkMs = Math.max(longestWorkMs, nowCpuMs - lastCpuMs)
+  longestStallMs = Math.max(longestStallMs, nowMs - lastMs - resolutionMs)
+  lastCpuMs = nowCpuMs
+  lastMs = nowMs
   peakBytes = Math.max(peakBytes, process.memoryUsage.rss())
 }
 setInterval(look, resolutionMs).unref()
 
 process.on("message", () => {
   look()
-  // A sample is the time between two ticks.
-  const longestStallMs = Math.max(0, delays.max / 1e6 - resolutionMs)
   const reading: ProbeReading = { longestStallMs, longestWorkMs, peakBytes, residentBytes: process.memoryUsage.rss() }
   process.send?.(reading)
-  delays.reset()
   peakBytes = 0
   longestWorkMs = 0
+  longestStallMs = 0
 })
 process.channel?.unref()

@@ -1,4 +1,4 @@
-/** What `GET /metrics` says, by name and labels. */
+/** Reads `GET /metrics`: figures by name and labels. */
 import type { Caller } from "./test-app.ts"
 
 export async function readMetrics(admin: Pick<Caller, "get">): Promise<Map<string, number>> {
@@ -13,7 +13,7 @@ export async function readMetrics(admin: Pick<Caller, "get">): Promise<Map<strin
   )
 }
 
-/** Of everything that runs or waits, what is not 0. */
+/** Names of the gauges of running and waiting work that are not 0. */
 export async function busyGauges(admin: Pick<Caller, "get">): Promise<string[]> {
   const gauges =
     /^heddle_(queue_running|queue_waiting|body_memory_bytes|bodies_waiting|requests_waiting|calls_waiting_bytes|chat_\w+)(\{|$)/

@@ -1,4 +1,4 @@
-/** A model hub on this machine, as far as Hugging Face's client asks it: one model, whose files can be held back or broken off. */
+/** A model hub on this machine, for Hugging Face's client: one model, whose files can be held back or broken off. */
 import { createHash } from "node:crypto"
 import { readdir, readFile } from "node:fs/promises"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -7,13 +7,13 @@ import path from "node:path"
 export type HowAFileComes = "whole" | "broken off" | "held back"
 
 export interface ModelHub extends AsyncDisposable {
-  /** For the engine. */
+  /** Settings of the engine that make it use this hub. */
   env: { HF_ENDPOINT: string; HF_HUB_DISABLE_XET: string; HF_HUB_DOWNLOAD_TIMEOUT: string }
-  /** Files that were asked for, in order. */
+  /** Files that were requested, in order. */
   asked: string[]
-  /** How the weights come from now on; those held back go on. */
+  /** Sets how weights are sent from now on; files that are held back go on. */
   setWeights(how: HowAFileComes): void
-  /** Takes files away whose names match. */
+  /** Removes the files whose names match. */
   remove(names: RegExp): void
 }
 
@@ -90,7 +90,7 @@ function json(response: ServerResponse, body: unknown): void {
 
 const oid = (content: Buffer) => createHash("sha1").update(content).digest("hex")
 
-/** Files of a model's folder, its weights in two shards. */
+/** The files of a model's folder, with its weights split into two shards. */
 export async function shardedModel(folder: string): Promise<Map<string, Buffer>> {
   const names = (await readdir(folder)).filter((name) => /\.(json|jinja)$/.test(name))
   const files = new Map<string, Buffer>()
@@ -111,7 +111,10 @@ interface Shard {
   content: Buffer
 }
 
-/** The safetensors format: length of the header (8 bytes, little end first), the header in JSON, the tensors' bytes. */
+/**
+ * Splits a safetensors file, which has the header's length (8 bytes, little end first), the header in JSON, and
+ * tensors.
+ */
 function split(whole: Buffer): [Shard, Shard] {
   const headerEnd = 8 + Number(whole.readBigUInt64LE())
   const { __metadata__: _, ...header } = JSON.parse(whole.subarray(8, headerEnd).toString()) as Record<

@@ -1,4 +1,4 @@
-/** OTLP messages made by hand, for tests: protobuf fields, and spans as OTLP/JSON. */
+/** Makes OTLP messages for tests, from protobuf fields, and as OTLP/JSON. */
 
 type Content = Buffer | string | readonly Buffer[]
 
@@ -23,7 +23,7 @@ export function timeField(number: number, nanoseconds: bigint): Buffer {
   return Buffer.concat([varint(number * 8 + 1), bytes])
 }
 
-/** `AnyValue` of a text. */
+/** The fields of an attribute whose `AnyValue` is a text. */
 export const textAttribute = (key: string, value: string) => [bytesField(1, key), bytesField(2, bytesField(1, value))]
 
 /** `ExportTraceServiceRequest` in protobuf with one resource of text attributes; each span is its fields. */
@@ -38,10 +38,10 @@ export function protobufTraces(resource: Record<string, string>, spans: readonly
   ])
 }
 
-/** 2026-01-02T03:04:05.123456789Z */
+/** 2026-01-02T03:04:05.123456789Z in nanoseconds since 1970. */
 export const spanStart = 1_767_323_045_123_456_789n
 
-/** The fields of a span of protobuf that every one has. */
+/** The protobuf fields that every span has. */
 export function spanFields(traceId: string, spanId: string, name: string): Buffer[] {
   return [
     bytesField(1, Buffer.from(traceId, "hex")),
@@ -54,7 +54,7 @@ export function spanFields(traceId: string, spanId: string, name: string): Buffe
 
 export type JsonValue = Record<string, unknown>
 
-/** A string is a text, a bigint an integer, a number a double, a boolean itself; an object is an `AnyValue`. */
+/** Attributes in OTLP/JSON: a bigint becomes an integer, a number a double; an object is already an `AnyValue`. */
 export function jsonAttributes(attributes: Record<string, string | bigint | number | boolean | JsonValue>): object[] {
   return Object.entries(attributes).map(([key, value]) => ({ key, value: anyValue(value) }))
 }

@@ -1,4 +1,4 @@
-"""What peft and transformers compute with a downloaded checkpoint: log-probabilities of given tokens, as JSON."""
+"""Prints, as JSON, the log-probabilities of given tokens that peft computes with a downloaded checkpoint."""
 
 import json
 import sys

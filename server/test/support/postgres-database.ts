@@ -1,15 +1,15 @@
-/** Where a test keeps its catalog: embedded, or in a database of its own on the server of `HEDDLE_TEST_POSTGRES_URL`. */
+/** The catalog of a test: embedded, or a database of its own on the server of `HEDDLE_TEST_POSTGRES_URL`. */
 import pg from "pg"
 
 let databases = 0
 
-/** null: embedded. */
+/** Address of a new database; null for the embedded catalog. */
 export async function newPostgresUrl(): Promise<string | null> {
   const server = process.env["HEDDLE_TEST_POSTGRES_URL"]
   return server === undefined ? null : createDatabase(server)
 }
 
-/** A new database on this server; its address. */
+/** Makes a new database on this server; returns its address. */
 export async function createDatabase(server: string): Promise<string> {
   const client = new pg.Client({ connectionString: server })
   await client.connect()

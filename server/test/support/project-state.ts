@@ -1,11 +1,11 @@
-/** What the stores hold of a project, counted in every table, so that one which a deletion forgets is found. */
+/** Counts the rows of a project in every table, to find tables that a deletion forgets. */
 import { sql } from "kysely"
 import type { Stores } from "../../src/storage/open-stores.ts"
 
-/** By which rows belong to a project, or to something in it. */
+/** Columns by which a row belongs to a project, or to a thing in it. */
 const owners = ["project_id", "model_id", "job_id", "queue_id", "item_id", "run_id", "artifact_id", "collection_id"]
 
-/** The id of the project, then those of what is in it. */
+/** The project's id, then the ids of things in it. */
 export async function idsOfProject({ catalog }: Pick<Stores, "catalog">, projectId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from models where project_id = ${projectId}
@@ -18,7 +18,7 @@ export async function idsOfProject({ catalog }: Pick<Stores, "catalog">, project
   return [projectId, ...rows.map(({ id }) => id)]
 }
 
-/** By table, how many different rows name one of these ids; tables without any are left out. */
+/** Number of different rows that name one of these ids, by table; tables without any are left out. */
 export async function rowsNaming(
   { catalog, traces }: Pick<Stores, "catalog" | "traces">,
   ids: readonly string[],

@@ -1,9 +1,9 @@
-/** The places in a request where a value can be put: those that the schema of its route has. */
+/** Finds the places in a request where a value can be put, from the schema of its route. */
 import { z } from "zod"
 
 export type Place = (string | number)[]
 
-/** `any`: the schema says nothing of the value. */
+/** The kind of value at a place; `any` where the schema does not say. */
 type PlaceKind = "text" | "number" | "list" | "object" | "any" | "other"
 
 export interface SchemaPlace {
@@ -22,7 +22,7 @@ const kindOfType: Readonly<Record<string, PlaceKind>> = {
   object: "object",
 }
 
-/** The places in values of a schema, as JSON Schema describes them, to a depth of six. Texts with given choices are `other`. */
+/** Places in values of a JSON Schema, to a depth of six. Texts with given choices are `other`. */
 export function schemaPlaces(schema: unknown, place: Place = []): SchemaPlace[] {
   if (typeof schema !== "object" || schema === null || place.length > 5) return []
   const {
@@ -52,7 +52,7 @@ export function schemaPlaces(schema: unknown, place: Place = []): SchemaPlace[] 
   ]
 }
 
-/** What is at a place; undefined: nothing. */
+/** The value at a place; undefined when there is none. */
 export function valueAt(target: unknown, place: Place): unknown {
   return place.reduce<unknown>(
     (inner, part) =>
@@ -63,7 +63,7 @@ export function valueAt(target: unknown, place: Place): unknown {
   )
 }
 
-/** The same with `value` at the place; lists and objects on the way to it are made where they are missing. */
+/** A copy of `target` with `value` at the place; missing lists and objects on the way are made. */
 export function withValue(target: unknown, [first, ...rest]: Place, value: unknown): unknown {
   if (first === undefined) return value
   if (typeof first === "number") {

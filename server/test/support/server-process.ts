@@ -1,8 +1,11 @@
-/** A server in a process of its own, to be killed. */
+/** Starts a server in a process of its own, for tests that kill it. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFile } from "node:fs/promises"
 import path from "node:path"
 import { createInterface } from "node:readline"
+import { copyCatalogTemplate } from "./catalog-template.ts"
+import { newClickHouseUrl } from "./clickhouse-database.ts"
+import { newPostgresUrl } from "./postgres-database.ts"
 import { adminKey } from "./test-app.ts"
 
 const main = path.resolve(import.meta.dirname, "../../src/main.ts")
@@ -12,7 +15,19 @@ export interface RunningServer {
   url: string
 }
 
-/** `url` rejects with what the server wrote to standard error when it ends before it is ready. */
+/**
+ * Makes new stores of the run's kind; returns them as settings, which are empty for stores embedded in the data folder.
+ */
+export async function newStores(dataDir: string): Promise<NodeJS.ProcessEnv> {
+  const [postgres, clickhouse] = [await newPostgresUrl(), newClickHouseUrl()]
+  if (postgres === null) await copyCatalogTemplate(dataDir)
+  return {
+    ...(postgres !== null && { HEDDLE_POSTGRES_URL: postgres }),
+    ...(clickhouse !== null && { HEDDLE_CLICKHOUSE_URL: clickhouse }),
+  }
+}
+
+/** Starts a server; `url` rejects with its standard error when it ends before it is ready. */
 export function launchServer(
   dataDir: string,
   env: NodeJS.ProcessEnv,
@@ -51,7 +66,7 @@ export async function call(
   return { status: answer.status, body: await answer.json() }
 }
 
-/** Process ids of the server's children: the engine. Linux only. */
+/** Ids of the server's child processes, which are the engine's; Linux only. */
 export async function childrenOf(server: RunningServer): Promise<number[]> {
   const { pid } = server.process
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")

@@ -1,6 +1,6 @@
-/** Calls put straight into the trace store, as the write routes store them. */
-import { ensureProject, findProject } from "../../src/storage/catalog/projects.ts"
-import { CallBatchBuilder } from "../../src/storage/traces/calls/call-batch.ts"
+/** Puts calls straight into the trace store, in the form in which the write routes store them. */
+import { ensureProject, findProject } from "../../src/storage/catalog/accounts/projects.ts"
+import { CallBatchBuilder } from "../../src/storage/traces/calls/insert/call-batch.ts"
 import type { App } from "../../src/app.ts"
 import { holdsUnreadable } from "./unreadable-json.ts"
 
@@ -8,7 +8,7 @@ export interface StoredCall {
   id: string
   started_at?: string
   trace_id?: string
-  /** JSON texts. */
+  /** Payloads as JSON texts. */
   inputs?: string
   output?: string
   attributes?: string

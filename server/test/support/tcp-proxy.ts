@@ -1,4 +1,4 @@
-/** A network between a server and a store, to be cut: refused, reset, silent, or cut at a word of the client's. */
+/** A network between a server and a store that can be cut: refused, reset, silent, or cut at a word of the client's. */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
 
 type State = "open" | "refused" | "silent"
@@ -8,11 +8,11 @@ export class TcpProxy {
   readonly #server: Server
   readonly #port: number
   readonly #links = new Set<{ near: Socket; far: Socket }>()
-  /** Taken, and never answered. */
+  /** Connections that were accepted and are never answered. */
   readonly #unheard = new Set<Socket>()
   #state: State = "open"
   #cutAt: string | null = null
-  /** Connections that clients asked for, the refused ones included. */
+  /** Number of connections that clients opened, refused ones included. */
   asked = 0
 
   private constructor(server: Server, target: URL) {
@@ -25,20 +25,20 @@ export class TcpProxy {
     server.on("connection", (socket) => this.#link(socket, target))
   }
 
-  /** In front of the store at `target`; its `url` is the same but for host and port. */
+  /** Opens a proxy in front of the store at `target`; its `url` differs only by host and port. */
   static async open(target: string): Promise<TcpProxy> {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     return new TcpProxy(server, new URL(target))
   }
 
-  /** Every connection breaks, and new ones are reset. */
+  /** Breaks every connection, and resets new ones. */
   cut(): void {
     this.#state = "refused"
     this.#reset()
   }
 
-  /** What is sent goes nowhere, and nothing is answered. */
+  /** Passes nothing on and answers nothing. */
   silence(): void {
     this.#state = "silent"
     for (const { near, far } of this.#links) {
@@ -47,7 +47,7 @@ export class TcpProxy {
     }
   }
 
-  /** The next time a client says `word` it arrives, and the connection breaks instead of the answer; then `cut`. */
+  /** Passes the client's next `word` on, breaks the connection before the answer, and then does as `cut`. */
   cutAfter(word: string): void {
     this.#cutAt = word
   }

@@ -1,4 +1,4 @@
-/** The whole server in a folder of its own, with two tenants that share nothing, and callers of it. */
+/** Opens the whole server in a folder of its own, with two tenants that share nothing, and callers for them. */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -29,7 +29,7 @@ export interface Caller {
 }
 
 export interface TestApp {
-  /** The one that runs now. */
+  /** The app that runs now; `restart` replaces it. */
   readonly app: App
   config: Config
   admin: Caller
@@ -41,9 +41,9 @@ export interface TestApp {
   close: () => Promise<void>
 }
 
-const silent = { info: () => undefined, warn: () => undefined }
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-/** `fake`: the engine; without, the one that the settings say. */
+/** Opens the server with the engine `fake`, or without it with the engine of the settings. */
 export async function openTestApp(changes: Partial<Config> = {}, fake?: FakeEngine): Promise<TestApp> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-test-"))
   const config: Config = { ...testConfig(dataDir), postgresUrl: await newPostgresUrl(), ...changes }

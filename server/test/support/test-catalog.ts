@@ -1,6 +1,6 @@
 /**
- * A catalog of its own for one test file, with rows to test on: on PGlite, or on the PostgreSQL
- * server of `HEDDLE_TEST_POSTGRES_URL`, where it gets a database of its own.
+ * Makes a catalog for one test file, and rows in it: on PGlite, or in a database of its own on the PostgreSQL server of
+ * `HEDDLE_TEST_POSTGRES_URL`.
  */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -17,7 +17,7 @@ export interface TestCatalog {
   close(): Promise<void>
 }
 
-/** `server`: a PostgreSQL server's address; null for PGlite. */
+/** Opens a catalog on the PostgreSQL server at the address `server`; null for PGlite. */
 export async function openTestCatalog(
   server: string | null = process.env["HEDDLE_TEST_POSTGRES_URL"] ?? null,
 ): Promise<TestCatalog> {
@@ -41,7 +41,7 @@ export interface TestTenant {
   project: string
 }
 
-/** An entity with a user, a key and a project, all named after `name`. */
+/** Adds an entity with a user, a key and a project, all named after `name`. */
 export async function addTenant(database: CatalogDatabase, name: string): Promise<TestTenant> {
   const entity = await database.insertInto("entities").values({ name }).returning("id").executeTakeFirstOrThrow()
   const user = await database
@@ -74,7 +74,7 @@ export async function addProject(database: CatalogDatabase, entityId: string, na
   return row.id
 }
 
-/** A model with its step-0 checkpoint. */
+/** Adds a model with its checkpoint of step 0; returns its id. */
 export async function addModel(database: CatalogDatabase, projectId: string, name: string): Promise<string> {
   const model = await database
     .insertInto("models")
@@ -138,12 +138,12 @@ const rlConfig: RlConfig = {
 export interface TestJob {
   modelId: string
   userId?: string
-  /** Relative to the data folder. */
+  /** Path of the data, relative to the data folder. */
   dataPath?: string
   klReference?: { step: number } | { lag: number } | null
 }
 
-/** A queued RL job. */
+/** Adds a queued RL job; returns its id. */
 export async function addJob(database: CatalogDatabase, job: TestJob): Promise<string> {
   const config = {
     kind: "rl",

@@ -1,16 +1,16 @@
-/** Tasks for the tests of `ThreadPool`, and the module that its threads load. */
+/** Tasks for the tests of `ThreadPool`, in the module that its threads load. */
 import { HeddleError } from "../../src/errors.ts"
 import { taskRunner } from "../../src/threads/task-runner.ts"
 import { plainTask, threadTask } from "../../src/threads/thread-task.ts"
 
-/** Bytes in, the same bytes and their sum out. */
+/** Takes bytes, and returns them with their sum. */
 export const sumTask = plainTask({
   name: "sum",
   ownThreadBytes: 8,
   work: ({ bytes }: { bytes: Buffer }) => ({ bytes, sum: bytes.reduce((sum, byte) => sum + byte, 0) }),
 })
 
-/** Asks twice; tells the answers and how often it was begun in this thread. */
+/** Asks two questions; returns the answers, and how often the task has begun in this thread. */
 let begun = 0
 export const askingTask = threadTask<
   { bytes: Buffer },

@@ -1,4 +1,4 @@
-/** The whole server with the scripted engine, and what is trained on it. */
+/** Opens the whole server with the fake engine, and trains models on it. */
 import { vi } from "vitest"
 import type { Config } from "../../src/config.ts"
 import { FakeEngine } from "../../src/engines/fake-engine.ts"
@@ -16,7 +16,7 @@ export async function openTrainingApp(changes: Partial<Config> = {}): Promise<Tr
 
 let models = 0
 
-/** A model of the shipped base with a name of its own. */
+/** Makes a model on the shipped base, with a new name. */
 export async function newModel(caller: Caller): Promise<{ id: string; name: string }> {
   const name = `model-${models++}`
   const answer = await caller.post("/v1/preview/models", { project: "tests", name, base_model: "heddle/tiny" })
@@ -51,7 +51,7 @@ export function sampledTrajectory(reward: number, tokens = 2) {
   }
 }
 
-/** One group per list of rewards. */
+/** One group of trajectories for each list of rewards. */
 export function groupsOf(...rewards: number[][]) {
   return rewards.map((group) => ({
     trajectories: group.map((reward) => sampledTrajectory(reward)),

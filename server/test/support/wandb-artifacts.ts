@@ -1,4 +1,4 @@
-/** Artifacts as the wandb client logs and reads them: platform-wandb 9.2. */
+/** Logs and reads artifacts as the wandb client does: platform-wandb 9.2. */
 import { createHash } from "node:crypto"
 import type { EvaluationApp, EvaluationCaller } from "./evaluation-app.ts"
 import { ask, dataOf, type GraphqlBody } from "./wandb-runs.ts"
@@ -12,7 +12,7 @@ export interface ArtifactNames {
 export interface ArtifactLog extends ArtifactNames {
   type?: string
   files: Record<string, string | Buffer>
-  /** Entries whose content lies elsewhere: path to digest and address. */
+  /** Entries whose contents are elsewhere: digest and address by path. */
   references?: Record<string, { digest: string; ref: string; size?: number }>
   aliases?: string[]
   /** Further members of the input of createArtifact. */
@@ -41,7 +41,7 @@ export function contentsOf({
   return { ...contents, ...references }
 }
 
-/** As the client computes it: platform-wandb 9.1. */
+/** The artifact's digest as the client computes it: platform-wandb 9.1. */
 export function artifactDigest(contents: Record<string, ManifestEntry>): string {
   const paths = Object.keys(contents).toSorted((one, two) => Buffer.compare(Buffer.from(one), Buffer.from(two)))
   const lines = paths.map((path) => `${path}:${contents[path]?.digest}\n`)
@@ -53,7 +53,7 @@ export function manifestOf(contents: Record<string, ManifestEntry>): string {
   return JSON.stringify({ version: 1, ...policy, contents })
 }
 
-/** The data of a mutation. @throws {Error} with the server's message. */
+/** Sends a mutation; returns the answer's body. @throws {Error} with the server's message. */
 export async function change(caller: EvaluationCaller, query: string, variables: object): Promise<GraphqlBody> {
   const body = await ask(caller, query, variables)
   if (body.errors !== undefined) throw new Error(body.errors[0]?.message)
@@ -147,7 +147,7 @@ export const commit = (caller: EvaluationCaller, artifactID: string) =>
     { artifactID },
   ).then((body) => (dataOf(body, "commitArtifact") as { artifact: { id: string; versionIndex: number } }).artifact)
 
-/** Everything that the client does; returns the id, and which files it did send. */
+/** Does everything that the client does to log an artifact; returns its id, and the files that were sent. */
 export async function logArtifact(
   opened: EvaluationApp,
   caller: EvaluationCaller,
@@ -174,7 +174,7 @@ export async function logArtifact(
   return { id, state, sent }
 }
 
-/** Fields of the version `name`, which is `collection:alias`; null: there is none. */
+/** Reads fields of the version `name`, which is `collection:alias`; null when there is none. */
 export async function readArtifact(
   caller: EvaluationCaller,
   { entity, project }: Pick<ArtifactNames, "entity" | "project">,

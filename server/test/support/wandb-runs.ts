@@ -1,4 +1,4 @@
-/** Runs as the wandb client makes and reads them. */
+/** Makes and reads runs as the wandb client does. */
 import type { EvaluationApp, EvaluationCaller } from "./evaluation-app.ts"
 
 export interface RunNames {
@@ -12,7 +12,7 @@ export interface GraphqlBody {
   errors?: { message: string; extensions?: { code?: string } }[]
 }
 
-/** The member `name` of the data. */
+/** The member `name` of the answer's data. */
 export function dataOf({ data }: GraphqlBody, name: string): unknown {
   return (data ?? {})[name]
 }
@@ -32,7 +32,7 @@ const upsert = `mutation UpsertBucket($input: UpsertBucketInput) {
   upsertBucket(input: $input) { inserted bucket { id name displayName historyLineCount project { name entity { name } } } }
 }`
 
-/** What `upsertBucket` answers. @throws {Error} when it refuses. */
+/** Sends `upsertBucket`; returns its result. @throws {Error} when it is refused. */
 export async function upsertRun(
   caller: EvaluationCaller,
   input: object,
@@ -44,7 +44,7 @@ export async function upsertRun(
   return upserted as Awaited<ReturnType<typeof upsertRun>>
 }
 
-/** As the first request of a process; returns the run's id. */
+/** Makes the run with the first request of a client's process; returns the run's id. */
 export async function startRun(
   caller: EvaluationCaller,
   { entity, project, run, config = "a run" }: RunNames & { config?: string },
@@ -64,7 +64,7 @@ export function streamPath({ entity, project, run }: RunNames): string {
   return `/files/${entity}/${project}/${run}/file_stream`
 }
 
-/** Fields of the run. */
+/** Reads fields of the run. */
 export async function readRun(
   caller: EvaluationCaller,
   { entity, project, run }: RunNames,
@@ -78,7 +78,7 @@ export async function readRun(
   return (dataOf(body, "project") as { run: Record<string, unknown> }).run
 }
 
-/** The path of an address at which a file of the run can be stored. */
+/** Asks for an address at which a file of the run can be stored; returns its path. */
 export async function uploadAddress(caller: EvaluationCaller, names: RunNames, file: string): Promise<string> {
   const query = `mutation($entity: String, $project: String, $run: String!, $files: [String!]!) {
     createRunFiles(input: { entityName: $entity, projectName: $project, runName: $run, files: $files }) {

@@ -1,24 +1,24 @@
-/** A server in a process of its own whose event loop and memory are watched from inside. */
+/** Starts a server in a process of its own, whose event loop and memory are measured from inside. */
 import { type ChildProcess, fork } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { on, once } from "node:events"
 import path from "node:path"
 import { createInterface } from "node:readline"
 
-/** Since the last reading. */
+/** Figures since the last reading. */
 export interface ProbeReading {
-  /** By the clock: it also counts when other programs had the processor. */
+  /** Wall-clock time, which includes time in which other programs had the processor. */
   longestStallMs: number
-  /** Processor time of the thread of the event loop between two of its turns: what a busy machine does not change. */
+  /** Processor time of the event loop's thread in its longest turn, which a busy machine does not change. */
   longestWorkMs: number
   peakBytes: number
-  /** Now. */
+  /** Memory at the time of the reading. */
   residentBytes: number
 }
 
 export interface WatchedServer {
   url: string
-  /** Of the administrator, whose team is `local`. */
+  /** Key of the administrator, whose team is `local`. */
   key: string
   read: () => Promise<ProbeReading>
   close: () => Promise<void>
@@ -51,7 +51,7 @@ function addressOf(child: ChildProcess): Promise<string> {
 async function readingOf(child: ChildProcess): Promise<ProbeReading> {
   const messages = on(child, "message") as AsyncIterable<[ProbeReading | "ready"]>
   child.send("read")
-  // The server tells whoever started it that it is ready.
+  // The server also sends "ready" to the process that started it.
   for await (const [message] of messages) if (message !== "ready") return message
   throw new Error("the server ended before it answered")
 }

@@ -1,4 +1,4 @@
-/** Every attack, by finding. H2 is about files and not about requests, H9 about what is let in: see SECURITY.md. */
+/** All attacks. H2 and H9 have none: H2 is about files, H9 about what the server lets in (SECURITY.md). */
 import type { Attack } from "./attack.ts"
 import { catalogAttacks } from "./catalog-attacks.ts"
 import { chatAttacks } from "./chat-attacks.ts"

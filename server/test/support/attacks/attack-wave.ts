@@ -1,16 +1,16 @@
-/** All connections of an attack at once, one request each. */
+/** Opens all connections of an attack at once, with one request each. */
 import type { Attack, Ground, Size } from "./attack.ts"
 import { type Outcome, sendAttack } from "./send-attack.ts"
 
 export interface AttackWave {
-  /** No connection of it is left. */
+  /** True when no connection is left. */
   readonly isOver: boolean
   outcomes: Promise<Outcome[]>
   /** Closes every connection that is left. */
   leave: () => void
 }
 
-/** Resolves when the attackers have sent what they send. */
+/** Resolves when all requests have been sent. */
 export async function startWave(attack: Attack, ground: Ground, size: Size): Promise<AttackWave> {
   const leaving = new AbortController()
   const requests = await attack.requests(ground, size)

@@ -1,9 +1,9 @@
-/** H1 and H4: a small request that is many questions to the catalog, or none that ends. */
+/** H1 and H4: small requests that need many queries of the catalog, or never end. */
 import { type Attack, type AttackRequest, type BySize, json, times } from "./attack.ts"
 
 const graphql = (query: string): AttackRequest => ({ path: "/graphql", body: json({ query }) })
 
-/** Each fragment spreads the next one twice: 2 to the power of `levels` fields. */
+/** A query with 2 to the power of `levels` fields, because each fragment spreads the next one twice. */
 function doublingFragments(levels: number): string {
   const chain = times(levels, (n) => `fragment f${n} on Query{...f${n + 1} ...f${n + 1}}`)
   return `{...f0}${chain.join("")}fragment f${levels} on Query{viewer{id}}`
@@ -13,7 +13,7 @@ function fragments(name: string, levels: number): Attack {
   return {
     name,
     does: `GraphQL fragments that double ${levels} times`,
-    // GraphQL tells its errors in a body.
+    // GraphQL errors are in the body of a 200.
     answers: [200],
     lasts: "shortly",
     requests: async () => [graphql(doublingFragments(levels))],

@@ -41,7 +41,7 @@ const unreadStreams: Attack = {
     ),
 }
 
-/** Another one at each turn, since the engine keeps those it has compiled. */
+/** Chats with another pattern at each turn, since the engine keeps compiled patterns. */
 const patterns: Attack = {
   name: "H8-patterns",
   does: "chats held to a pattern that takes long to compile",
@@ -93,7 +93,7 @@ function template(name: HostileTemplate, does: string, lasts: Attack["lasts"]): 
     lasts,
     requests: async ({ url, attacker, bases }) => {
       const model = { project: "attacks", name, base_model: hostileBase(bases, name) }
-      // It may be refused already here.
+      // The server may already refuse this request.
       await askServer(url, attacker.key, "POST", "/v1/preview/models", model)
       return times(8, () => chat({ model: `wandb-artifact:///${attacker.project}/${name}:step0`, max_tokens: 2 }))
     },

@@ -1,4 +1,7 @@
-/** What a server needs for the attacks with base models: copies of the shipped one with hostile chat templates, and a hub. */
+/**
+ * Makes base models for attacks, which are copies of the shipped one with hostile chat templates, and a silent model
+ * hub.
+ */
 import { cp, writeFile } from "node:fs/promises"
 import { createServer, type Socket } from "node:net"
 import path from "node:path"
@@ -15,10 +18,10 @@ export type HostileTemplate = keyof typeof templates
 
 export const hostileBase = (bases: string, name: HostileTemplate) => path.join(bases, name)
 
-/** Names that no hub has. */
+/** Names of base models that no hub has. */
 export const absentBases = Array.from({ length: 8 }, (_, n) => `attacks/absent-${n}`)
 
-/** Members may use all of these: what matters is what the engine does with them. */
+/** Makes the base models; returns the setting that lets members use them. */
 export async function makeHostileBases(bases: string): Promise<{ HEDDLE_BASE_MODELS: string }> {
   const names = Object.keys(templates) as HostileTemplate[]
   for (const name of names) {

@@ -1,8 +1,8 @@
-/** H3 and H7: one body, legal or nearly so, that takes long to work on. */
+/** H3 and H7: bodies, valid or nearly so, that take long to process. */
 import { type Attack, type AttackRequest, type BySize, type Ground, json, times } from "./attack.ts"
 import { askServer } from "./teams.ts"
 
-/** Publishes a schema, which may be refused, and holds values against it. */
+/** An attack that publishes a schema, which may be refused, and validates values with it. */
 function schema(name: string, does: string, fieldSchema: object, value: unknown, answers: readonly number[]): Attack {
   return {
     name,
@@ -13,7 +13,7 @@ function schema(name: string, does: string, fieldSchema: object, value: unknown,
       const { project, key } = attacker
       const val = { name: "s", description: null, field_schema: fieldSchema }
       const obj = { project_id: project, object_id: name, val, builtin_object_class: "AnnotationSpec" }
-      // It may be refused already here.
+      // The server may already refuse this request.
       await askServer(url, key, "POST", "/obj/create", { obj })
       const publish: AttackRequest = { path: "/obj/create", body: json({ obj }) }
       const annotation = {
@@ -29,7 +29,7 @@ function schema(name: string, does: string, fieldSchema: object, value: unknown,
   }
 }
 
-/** Each definition needs the one before it twice. */
+/** A schema in which each definition refers to the one before it twice. */
 function doublingSchema(levels: number): object {
   const $defs = Object.fromEntries(
     times(levels, (n) => {

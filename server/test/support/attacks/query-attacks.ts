@@ -54,7 +54,7 @@ function heavyQueries(name: string, does: string, connections: BySize, manner: M
     name,
     does,
     answers: [200],
-    // Those who leave are soon gone, and what they asked for as well.
+    // Queries of clients that leave are stopped soon.
     lasts: manner === "leaves" ? "shortly" : "a while",
     requests: async (ground, size) => {
       await storeCalls(ground, size)

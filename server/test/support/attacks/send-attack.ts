@@ -1,23 +1,23 @@
-/** One request of an attacker, over a connection of its own. */
+/** Sends one request of an attacker over a connection of its own. */
 import { connect, type Socket } from "node:net"
 import type { Attack, AttackRequest, Team } from "./attack.ts"
 
-/** A status; or the connection ended without one: because the client left, or because the server cut it. */
+/** The answer's status; or "left" and "cut", when the connection ended without one by the client or by the server. */
 export type Outcome = number | "left" | "cut"
 
-/** "left": also at the end of an attack, by the connections that were open then. "cut": no answer, not even a refusal. */
+/** True for an outcome that the attack allows: "left" always, also at the attack's end, and "cut" never. */
 export function isExpected(attack: Attack, outcome: string): boolean {
   return outcome === "left" || [...attack.answers, 429, 503].some((status) => outcome === String(status))
 }
 
 export interface SentRequest {
-  /** The client has sent all that it sends, or the connection has ended. */
+  /** Resolves when the client has sent everything, or the connection has ended. */
   sent: Promise<void>
-  /** Known when the connection has ended. */
+  /** Resolves when the connection has ended. */
   outcome: Promise<Outcome>
 }
 
-/** `signal`: the client leaves. */
+/** Sends the request; the client leaves when `signal` is aborted. */
 export function sendAttack(
   url: string,
   { key }: Pick<Team, "key">,
@@ -42,7 +42,7 @@ export function sendAttack(
     })
   })
   signal.addEventListener("abort", leave)
-  // A broken connection is told by "close".
+  // "close", which follows, reports a broken connection.
   socket.on("error", () => undefined)
   const status = statusOf(socket, manner !== "does not read")
   const outcome = ended.then((): Outcome => {
@@ -68,7 +68,7 @@ function headOf({ path, headers, manner }: AttackRequest, key: string, length: n
   return manner === "does not end its head" ? head : `${head}\r\n`
 }
 
-/** Reads the answer and keeps only its status; `reads`: also what comes after it. */
+/** Reads the answer's status; with `reads` it reads and drops the rest, too. */
 function statusOf(socket: Socket, reads: boolean): () => number | null {
   let start = ""
   let status: number | null = null

@@ -11,7 +11,7 @@ function stalledBody(bytes: number): AttackRequest {
   return { path, body, headers: { "content-encoding": "gzip" }, manner: "does not end its body" }
 }
 
-/** Longer than a stalled body is waited for. */
+/** Longer than the server waits for a stalled body. */
 const minimumSeconds = 40
 
 const largeBytes: BySize = { full: 31 * mebibyte, small: 4 * mebibyte }

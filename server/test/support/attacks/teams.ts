@@ -1,4 +1,4 @@
-/** Teams of one member each, made through the API, and what they ask for. */
+/** Makes teams of one member each through the API, and sends their requests. */
 import type { Caller } from "../test-app.ts"
 import type { Team } from "./attack.ts"
 
@@ -21,7 +21,7 @@ export async function askServer(
   return { status: answer.status, text: await answer.text() }
 }
 
-/** Reads `GET /metrics` and its like. */
+/** A caller that can read `GET /metrics` and similar routes. */
 export function readerOf(url: string, key: string): Pick<Caller, "get"> {
   return {
     get: async (path) => {
@@ -31,7 +31,7 @@ export function readerOf(url: string, key: string): Pick<Caller, "get"> {
   }
 }
 
-/** The parsed answer. @throws {Error} when its status is not 200. */
+/** Posts a body and returns the parsed answer. @throws {Error} when its status is not 200. */
 export async function postWell<T>(url: string, key: string, path: string, body: unknown): Promise<T> {
   const { status, text } = await askServer(url, key, "POST", path, body)
   if (status !== 200) throw new Error(`POST ${path} answered ${status}: ${text.slice(0, 500)}`)
@@ -48,11 +48,11 @@ export async function makeTeam(url: string, adminKey: string, name: string): Pro
   return team
 }
 
-/** The team that is to notice nothing. */
+/** The team that must not notice the attack. */
 export interface OtherTeam {
-  /** A light request, the catalog's and the trace store's by turns. Resolves with its status. */
+  /** Sends a light request, to the catalog and the trace store in turn. Resolves with its status. */
   light: () => Promise<number>
-  /** A chat of two tokens. */
+  /** Asks for a chat of two tokens. */
   chat: () => Promise<number>
 }
 

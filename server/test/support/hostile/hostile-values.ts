@@ -2,11 +2,14 @@
 
 export interface HostileValue {
   name: string
-  /** The value as JSON text, for the spellings that `JSON.stringify` never writes. `own`: the valid value that it replaces. */
+  /**
+   * The value as JSON text, for the spellings that `JSON.stringify` never writes. `own`: the valid value that it
+   * replaces.
+   */
   json: (own: unknown) => string
-  /** The value in a path, a query, a header or a form; null: it exists in JSON only. */
+  /** The value in a path, a query, a header or a form; null when only JSON has it. */
   text: string | null
-  /** Where it is tried; by default everywhere. */
+  /** The kind of value that it replaces; by default every kind. */
   only?: "list" | "object"
 }
 
@@ -87,7 +90,7 @@ function withInherited(own: unknown): string {
   return withMembers(own, '"__proto__":{"a":1},"constructor":"a","toString":1')
 }
 
-/** The new member has the value of the first one, which is valid where the keys are free. */
+/** Adds a member with the value of the first one, which is valid where keys are free. */
 function withMember(own: unknown, key: string): string {
   const [first = null] = typeof own === "object" && own !== null ? (Object.values(own) as unknown[]) : []
   return withMembers(own, `${JSON.stringify(key)}:${JSON.stringify(first)}`)

@@ -1,4 +1,4 @@
-/** A request for each root field of GraphQL, as `route-requests.ts` has one for each route. */
+/** A valid request for each root field of GraphQL; `route-requests.ts` has those of routes. */
 import type { RouteCase, RouteRequest } from "./route-requests.ts"
 import type { Handles } from "./team-world.ts"
 
@@ -29,7 +29,7 @@ const collectionTags = (h: Handles) => ({
   tags: [{ tagName: "another" }],
 })
 
-/** A mutation that takes one input and answers what is selected. */
+/** A mutation with one input, which answers with the selected fields. */
 const change = (
   name: string,
   type: string,

@@ -1,19 +1,24 @@
-/** A request for each route that its own team may make, from what the team has. A route that is not here fails the test. */
-import type { ExampleRequest } from "../../../src/http/reference/example-names.ts"
+/** A valid request for each route, made of things of the caller's team. A route without one fails the test. */
+import { randomUUID } from "node:crypto"
+import type { ExampleRequest } from "../../../src/http/openapi/reference/example-names.ts"
 import { ownPage } from "../browser.ts"
 import { jsonAttributes } from "../otlp-message.ts"
 import { groupsOf } from "../training-app.ts"
+import { toolRequest } from "./mcp-tools.ts"
 import type { Handles } from "./team-world.ts"
 
 export interface RouteRequest extends ExampleRequest {
-  /** What a member of the team is answered; by default 200. */
+  /** The status that a member of the team gets; by default 200. */
   status?: number
 }
 
 export interface RouteCase {
-  /** `delete` comes after everything else, as others need what it deletes; `erase`, of what all the rest is in, is the last. */
+  /**
+   * `delete` is sent after all others, which need the thing that it deletes; `erase` deletes the container of all, and
+   * is last.
+   */
   kind: "read" | "write" | "delete" | "erase"
-  /** Whether the answer tells a user what that user asked for before. */
+  /** True when the answer repeats earlier requests of the same user. */
   repeatsRequests?: true
   make: (handles: Handles) => RouteRequest
 }
@@ -31,7 +36,7 @@ const admin: Make = () => ({ status: 403 })
 const period = { start: "2026-03-01T00:00:00Z", end: "2026-03-31T00:00:00Z" }
 const groups = groupsOf([0, 1])
 const chat = [{ role: "user", content: "hello" }]
-/** Of a call that the team writes: never the id of one that is there. */
+/** Counts new calls, so that no id is that of an existing call. */
 let calls = 0
 const newCall = () => `11111111-1111-4111-8111-${String(++calls).padStart(12, "0")}`
 
@@ -135,7 +140,7 @@ const agents = ({ projectId, agentName, conversationId, agentTraceId }: Handles)
 })
 const item = ({ queueId, itemId }: Handles) => ({ queue_id: queueId, item_id: itemId })
 
-/** Of datasets, models and the like: its own routes to list, read and delete. */
+/** The routes of one family, such as datasets or models, to list, read and delete. */
 function family(name: string, of: (h: Handles) => { object_id: string; digest: string }): Record<string, RouteCase> {
   const path = `/v2/:entity/:project/${name}`
   return {
@@ -178,6 +183,10 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   "GET /v1/preview/models/:model_id/checkpoints/:step": read(({ modelId: model_id }) => ({
     params: { model_id, step: "1" },
   })),
+  "POST /v1/preview/models/:model_id/checkpoints": write(({ modelId: model_id }) => ({
+    params: { model_id },
+    text: "adapter/adapter_config.json",
+  })),
   "GET /v1/preview/model-metrics": read(({ modelId: model_id }) => ({ query: { model_id } })),
   "DELETE /v1/preview/models/:model_id/checkpoints": remove(({ modelId: model_id }) => ({
     params: { model_id },
@@ -197,12 +206,40 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   "POST /v1/preview/sft-training-jobs": write(({ modelId: model_id, uploadId: training_data_url }) => ({
     body: { model_id, training_data_url },
   })),
+  "POST /v1/preview/training-jobs/from-source/dry-run": read(({ modelId: model_id, projectId: project_id }) => ({
+    body: { model_id, source: { kind: "calls", project_id }, target: { kind: "sft" } },
+  })),
+  "POST /v1/preview/training-jobs/from-source": write(({ modelId: model_id, projectId: project_id, callId }) => ({
+    body: {
+      model_id,
+      source: { kind: "calls", project_id, filter: { call_ids: [callId] } },
+      target: { kind: "sft" },
+    },
+  })),
+  "GET /v1/preview/training-jobs/:training_job_id/rows": read(({ sourceJobId }) => ({
+    params: { training_job_id: sourceJobId },
+  })),
+  "GET /v1/preview/models/:model_id/checkpoints/:step/rows": read(({ modelId: model_id }) => ({
+    params: { model_id, step: "2" },
+  })),
+  "POST /v1/preview/training-rows/query": read(({ projectId: project_id, callId }) => ({
+    body: { project_id, call_ids: [callId] },
+  })),
   "GET /v1/preview/training-jobs": read(({ entity, project, modelId: model_id, jobId: after }) => ({
     query: { entity, project, model_id, after },
   })),
   "GET /v1/preview/training-jobs/:training_job_id": read(({ jobId }) => ({ params: { training_job_id: jobId } })),
   "POST /v1/preview/training-jobs/:training_job_id/cancel": remove(({ jobId }) => ({
     params: { training_job_id: jobId },
+  })),
+  // The job has ended.
+  "POST /v1/preview/training-jobs/:training_job_id/pause": write(({ jobId }) => ({
+    params: { training_job_id: jobId },
+    status: 409,
+  })),
+  "POST /v1/preview/training-jobs/:training_job_id/resume": write(({ jobId }) => ({
+    params: { training_job_id: jobId },
+    status: 409,
   })),
   "GET /v1/preview/training-jobs/:training_job_id/events": read(({ jobId }) => ({
     params: { training_job_id: jobId },
@@ -217,7 +254,7 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
     params: { training_job_id: jobId, group: "0" },
   })),
   "GET /v1/health": read(() => ({})),
-  // The engine of the test knows no such question.
+  // The fake engine does not have this call.
   "GET /v1/system-check": read(() => ({ status: 503 })),
   "POST /v1/chat/completions": write(({ artifact: model, projectId }) => ({
     headers: { "openai-project": projectId },
@@ -237,12 +274,26 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   })),
   "GET /v1/responses/:response_id": read(({ responseId: response_id }) => ({ params: { response_id } })),
   "GET /v1/responses/:response_id/input_items": read(({ responseId: response_id }) => ({ params: { response_id } })),
-  // It has ended.
+  // The response has ended.
   "POST /v1/responses/:response_id/cancel": write(({ responseId: response_id }) => ({
     params: { response_id },
     status: 400,
   })),
   "DELETE /v1/responses/:response_id": remove(({ responseId: response_id }) => ({ params: { response_id } })),
+  "GET /v1/rollouts": read(({ projectId: project_id, rolloutGroup: group, modelId: model_id, rolloutId: after }) => ({
+    query: { project_id, group, model_id, after },
+  })),
+  "GET /v1/rollouts/:rollout_id": read(({ rolloutId: rollout_id, projectId: project_id }) => ({
+    params: { rollout_id },
+    query: { project_id },
+  })),
+  "GET /v1/rollouts/:rollout_id/turns": read(({ rolloutId: rollout_id }) => ({ params: { rollout_id } })),
+  "GET /v1/rollouts/:rollout_id/trajectory": read(({ rolloutId: rollout_id }) => ({ params: { rollout_id } })),
+  "POST /v1/rollouts/:rollout_id/reward": write(({ rolloutId: rollout_id }) => ({
+    params: { rollout_id },
+    body: { reward: 1 },
+  })),
+  "DELETE /v1/rollouts/:rollout_id": remove(({ rolloutId: rollout_id }) => ({ params: { rollout_id } })),
   "POST /v1/messages": write(({ artifact: model, projectId }) => ({
     headers: { "openai-project": projectId },
     body: { model, messages: chat, max_tokens: 4 },
@@ -292,6 +343,7 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   })),
   "POST /annotation_queues/query": read((h) => ({ body: { project_id: h.projectId, name: h.queueName } })),
   "POST /annotation_queues/stats": read((h) => ({ body: { project_id: h.projectId, queue_ids: [h.queueId] } })),
+  "POST /annotation_queues/work": read((h) => ({ body: { project_id: h.projectId, queue_ids: [h.queueId] } })),
   "GET /annotation_queues/:queue_id": read((h) => ({ ...inQuery(h), params: { queue_id: h.queueId } })),
   "PUT /annotation_queues/:queue_id": write((h) => ({
     params: { queue_id: h.queueId },
@@ -333,7 +385,7 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   "PUT /annotation_queues/:queue_id/items/:item_id/final_labels/:field": write((h) => ({
     params: { ...item(h), field: h.specId },
     body: { project_id: h.projectId, feedback_id: h.feedbackId },
-    // The label is not of an item that somebody has finished.
+    // Nobody has finished the item of this label.
     status: 400,
   })),
   "DELETE /annotation_queues/:queue_id/items/:item_id/final_labels/:field": remove((h) => ({
@@ -364,6 +416,9 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   "POST /calls/stream_query": read(callQuery),
   "POST /calls/query": read(callQuery),
   "POST /calls/query_stats": read((h) => ({ body: { project_id: h.projectId, filter: callFilter(h) } })),
+  "POST /calls/facets": read((h) => ({
+    body: { project_id: h.projectId, filter: callFilter(h), facets: ["id"] },
+  })),
   "POST /threads/stream_query": read((h) => ({
     body: { project_id: h.projectId, filter: { thread_ids: [h.threadId] } },
   })),
@@ -508,17 +563,17 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   "POST /files/content": read((h) => ({ body: { project_id: h.projectId, digest: h.fileDigest } })),
   "POST /files/query_stats": read(ofProject),
   "POST /files/resolve_url": read((h) => ({ body: { project_id: h.projectId, uris: [h.fileDigest] } })),
-  // Links are keys of their own; `file-links` has their tests.
+  // Such addresses are keys themselves; `file-links` has their tests.
   "GET /files/download/:token": read((h) => ({ params: { token: h.fileDigest }, status: 404 })),
   "POST /files/:entity/:project/:run/file_stream": write((h) => ({
     params: { ...v2(h), run: h.wandbRunName },
     body: { files: { "wandb-history.jsonl": { offset: 0, content: ['{"_step":0,"loss":1}'] } } },
   })),
   "GET /files/:entity/:project/:run/*": read((h) => ({ params: { ...v2(h), run: h.wandbRunName, "*": h.wandbFile } })),
-  // Such addresses are keys of their own; `run-files` has their tests.
+  // Such addresses are keys themselves; `run-files` has their tests.
   "PUT /files/upload/:token": write((h) => ({ params: { token: h.fileDigest }, text: "{}", status: 404 })),
   "GET /files/direct/:token": read((h) => ({ params: { token: h.fileDigest }, status: 404 })),
-  // As are these; `wandb-artifact-tenants` has their tests.
+  // Such addresses are keys themselves; `wandb-artifact-tenants` has their tests.
   "PUT /artifactsV2/upload/:token": write((h) => ({ params: { token: h.fileDigest }, text: "{}", status: 404 })),
   "GET /artifactsV2/direct/:token": read((h) => ({ params: { token: h.fileDigest }, status: 404 })),
   "GET /artifactsV2/:region/:entity/:birth/:digest": read((h) => ({ params: artifactFile(h) })),
@@ -617,11 +672,28 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
     params: { ...v2(h), runtime_name: h.runtimeName },
     body: { base_url: "https://models.example.com/v1", runtime_ids: [{ id: "m" }] },
   })),
+  "GET /v2/:entity/:project/provider_keys": read((h) => ({ params: v2(h) })),
   "POST /calls/score": write((h) => ({
     body: { project_id: h.projectId, call_ids: [h.callId], scorer_refs: [h.scorerRef] },
     // The server runs judges only, and no code that was sent to it.
     status: 400,
   })),
+  "POST /scoring_rules": write((h) => ({
+    body: {
+      project_id: h.projectId,
+      // A new name, because the answer for a taken one shows the rule that has it.
+      name: `rule-${randomUUID()}`,
+      scorer: { kind: "length" },
+      active: false,
+    },
+  })),
+  "POST /scoring_rules/query": read((h) => ({ body: { project_id: h.projectId } })),
+  "GET /scoring_rules/:rule_id": read((h) => ({ ...inQuery(h), params: { rule_id: h.ruleId } })),
+  "PUT /scoring_rules/:rule_id": write((h) => ({
+    params: { rule_id: h.ruleId },
+    body: { project_id: h.projectId, sampling_rate: 0.5 },
+  })),
+  "DELETE /scoring_rules/:rule_id": remove((h) => ({ ...inQuery(h), params: { rule_id: h.ruleId } })),
   "POST /actions/execute_batch": write((h) => ({
     body: { project_id: h.projectId, action_ref: h.objectRef, call_ids: [h.callId] },
     status: 400,
@@ -645,6 +717,9 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   "GET /server_info": read(() => ({})),
   "GET /version": read(() => ({})),
   "POST /service/projects_info": read(({ projectId }) => ({ body: { project_ids: [projectId] } })),
+  "POST /mcp": write(({ projectId: project, callId: call_id }) =>
+    toolRequest("add_feedback", { project, call_id, type: "of an agent", value: 1 }),
+  ),
   "POST /graphql": write((h) => ({
     body: {
       query: `mutation($entity: String, $project: String, $run: String, $id: String, $files: [ID!]!,
@@ -702,7 +777,7 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   })),
   "DELETE /v1/organization/teams/:team/members/:username": remove(({ entity: team, username }) => ({
     params: { team, username },
-    // Of one's own entity everybody stays a member.
+    // A user always stays a member of their own entity.
     status: 409,
   })),
   "GET /metrics": read(admin),
@@ -715,7 +790,7 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   "DELETE /v1/projects/:entity/:project": erase(({ entity, project }) => ({ params: { entity, project } })),
   "GET /v1/refused-requests": { ...read(() => ({})), repeatsRequests: true },
   "GET /v1/projects/:entity/:project/roles": read((h) => ({ params: v2(h) })),
-  // The team that has a user's name is that user's own.
+  // The team with a user's name is that user's own.
   "PUT /v1/projects/:entity/:project/roles/:username": write((h) => ({
     params: { ...v2(h), username: h.username },
     body: { role: "admin" },
@@ -745,7 +820,7 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   "POST /v1/session": write(() => ({ headers: ownPage, body: { api_key: "of nobody" }, status: 401 })),
   "POST /v1/session/token": write(() => ({ headers: ownPage, body: { token: "of nobody" }, status: 401 })),
   "GET /v1/session": read(() => ({})),
-  // A key is no session that could end.
+  // The caller has a key, and no session to end.
   "DELETE /v1/session": remove(() => ({ status: 404 })),
   "GET /v1/sessions": read(() => ({})),
   "DELETE /v1/sessions/:session_id": remove(({ sessionId: session_id }) => ({ params: { session_id } })),

@@ -1,4 +1,4 @@
-/** Sends what `route-requests.ts` and the document's examples describe. */
+/** Sends requests that `route-requests.ts` and the document's examples describe. */
 import type { Route } from "../../../src/http/route.ts"
 import type { EvaluationApp } from "../evaluation-app.ts"
 import type { RouteRequest } from "./route-requests.ts"
@@ -6,9 +6,9 @@ import { formOf } from "./team-world.ts"
 
 export interface Sent {
   status: number
-  /** As bytes of Latin-1 where it is no text. */
+  /** The body; bytes that are no text are read as Latin-1. */
   text: string
-  /** What of the request names things, decoded. */
+  /** Decoded parts of the request that may name things. */
   asked: string
 }
 

@@ -1,10 +1,10 @@
-/** What a team has in the stores, to tell whether anything of it was changed. */
+/** Reads all rows of a team in the stores, to find out whether anything was changed. */
 import { sql } from "kysely"
 import { callPlacesTable, callsTable } from "../../../src/storage/traces/calls/calls-tables.ts"
 import type { EvaluationApp } from "../evaluation-app.ts"
 import type { Handles } from "./team-world.ts"
 
-/** Everything of the team's, as its rows, by table; and those of `blobs` that are there. */
+/** The team's rows as text, by table, and those of `blobs` that exist. */
 export async function stateOf(
   { app }: EvaluationApp,
   handles: Handles,
@@ -44,6 +44,7 @@ export async function stateOf(
     callPlacesTable,
     "run_history",
     "run_lines",
+    "training_rows",
   ]) {
     const rows = await traces.rows(`select * from ${table} final where project_id in {ids:Array(UUID)}`, {
       ids: projectIds,

@@ -1,4 +1,4 @@
-/** Everything that a team can keep on the server, made through its API, and the names and ids by which it is known. */
+/** Makes one of everything that a team can have, through the API, and returns the names and ids. */
 import { randomBytes, randomUUID } from "node:crypto"
 import { vi } from "vitest"
 import { sendSpans, spanId, traceId } from "../agent-spans.ts"
@@ -8,15 +8,15 @@ import { groupsOf } from "../training-app.ts"
 import { change, createArtifact, logArtifact, md5 } from "../wandb-artifacts.ts"
 import { ask, dataOf, runFileIds, startRun, uploadRunFile } from "../wandb-runs.ts"
 
-/** Its names and ids, and texts that are in nothing but what it stores. */
+/** The team's names and ids, and secret texts that only its stored things contain. */
 export type TeamWorld = Awaited<ReturnType<typeof fillTeam>>
-/** What requests name, by the kind of the thing. */
+/** Names and ids for requests, by the kind of thing. */
 export type Handles = TeamWorld["handles"]
 export type HandleName = keyof Handles
 
 const random = () => randomBytes(5).toString("hex")
 
-/** `caller`: of a team that has nothing yet. */
+/** Fills the team of `caller`, which has nothing yet. */
 export async function fillTeam(opened: EvaluationApp, caller: EvaluationCaller) {
   const { entity } = caller
   const secrets: string[] = []
@@ -54,12 +54,12 @@ export async function fillTeam(opened: EvaluationApp, caller: EvaluationCaller) 
     model_id: model.id,
     trajectory_groups: groupsOf([0, 1]),
   })
-  // Its checkpoint has files, which others must not be able to fetch.
-  const hasEnded = async () => {
-    const { status } = await must<{ status: string }>(caller.get(`/v1/preview/training-jobs/${job.id}`))
+  // The job makes a checkpoint with files, which other teams must not be able to fetch.
+  const hasEnded = async (id: string) => {
+    const { status } = await must<{ status: string }>(caller.get(`/v1/preview/training-jobs/${id}`))
     return status === "succeeded"
   }
-  await vi.waitUntil(hasEnded, { timeout: 60_000, interval: 50 })
+  await vi.waitUntil(() => hasEnded(job.id), { timeout: 60_000, interval: 50 })
   const upload = await must<{ id: string }>(postForm(opened, caller, "/v1/files", { file: secret("upload") }))
 
   const publish = (object_id: string, val: unknown) =>
@@ -127,6 +127,14 @@ export async function fillTeam(opened: EvaluationApp, caller: EvaluationCaller) 
     description: secret("queue"),
     scorer_refs: [specRef],
   })
+  const words = { kind: "contains", words: [secret("rule")] }
+  // The rule is paused, so that calls of tests get no feedback from it.
+  const { rule } = await post<{ rule: { id: string } }>("/scoring_rules", {
+    project_id,
+    name: name("rule"),
+    scorer: words,
+    active: false,
+  })
   const items = `/annotation_queues/${queue.id}/items`
   await post(items, { project_id, call_ids: [callId], display_fields: ["inputs.text"] })
   const listed = await post<{ items: { id: string }[] }>(`${items}/query`, { project_id })
@@ -139,6 +147,12 @@ export async function fillTeam(opened: EvaluationApp, caller: EvaluationCaller) 
     queue_id: queue.id,
     payload: { value: secret("feedback") },
   })
+  const sourceJob = await post<{ id: string }>("/v1/preview/training-jobs/from-source", {
+    model_id: model.id,
+    source: { kind: "calls", project_id, filter: { call_ids: [callId] } },
+    target: { kind: "sft" },
+  })
+  await vi.waitUntil(() => hasEnded(sourceJob.id), { timeout: 60_000, interval: 50 })
   const costModel = name("cost-model")
   const costs = { [costModel]: { prompt_token_cost: 1, completion_token_cost: 2 } }
   const cost = await post<{ ids: [string, string][] }>("/cost/create", { project_id, costs })
@@ -193,6 +207,20 @@ export async function fillTeam(opened: EvaluationApp, caller: EvaluationCaller) 
   const response = await must<{ id: string }>(
     caller.post("/v1/responses", { model: "heddle/tiny", input: secret("response") }, { "openai-project": project_id }),
   )
+  const rolloutId = name("rollout")
+  const [rolloutGroup, spoken] = [name("rollout-group"), { role: "user", content: secret("turn") }]
+  await must(
+    caller.post(
+      "/v1/chat/completions",
+      { ...chat, model: `wandb-artifact:///${project_id}/${modelName}`, messages: [spoken] },
+      {
+        "openai-project": project_id,
+        "x-heddle-rollout-id": rolloutId,
+        "x-heddle-rollout-group": rolloutGroup,
+      },
+    ),
+  )
+  await post(`/v1/rollouts/${rolloutId}/reward`, { reward: 0.5, reason: secret("reason"), key: secret("reward-key") })
   const runtimeName = name("runtime")
   await must(
     caller.put(`${v2}/runtimes/${runtimeName}`, {
@@ -270,10 +298,13 @@ export async function fillTeam(opened: EvaluationApp, caller: EvaluationCaller) 
     modelName,
     modelId: model.id,
     jobId: job.id,
+    sourceJobId: sourceJob.id,
     checkpointId: checkpoints.data[0]?.id ?? "",
     artifact: `wandb-artifact:///${project_id}/${modelName}:step0`,
     uploadId: upload.id,
     responseId: response.id,
+    rolloutId,
+    rolloutGroup,
     objectId,
     objectDigest: object.digest,
     objectRef: `${weave}/object/${objectId}:${object.digest}`,
@@ -308,6 +339,7 @@ export async function fillTeam(opened: EvaluationApp, caller: EvaluationCaller) 
     callRef: `${weave}/call/${callId}`,
     feedbackId: feedback.id,
     queueId: queue.id,
+    ruleId: rule.id,
     queueName,
     itemId,
     costId: cost.ids[0]?.[0] ?? "",

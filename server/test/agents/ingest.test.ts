@@ -1,0 +1,295 @@
+import { gzipSync } from "node:zlib"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { spansPage } from "../../src/wire/agents/span-query.ts"
+import { agent, model, sendSpans, spanId, type TestSpan, traceId } from "../support/agent-spans.ts"
+import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
+import { jsonAttributes, jsonSpan, jsonTraces, protobufTraces, spanFields } from "../support/otlp-message.ts"
+
+const path = "/agents/otel/v1/traces"
+const protobuf = { "content-type": "application/x-protobuf" }
+
+let opened: EvaluationApp
+beforeAll(async () => (opened = await openEvaluationApp()))
+afterAll(() => opened.close())
+
+async function spansOf(project: string) {
+  const query = { project_id: project, include_details: true, sort_by: [{ field: "span_id", direction: "asc" }] }
+  const answer = await opened.acme.post("/agents/spans/query", query)
+  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
+  return spansPage.strict().parse(answer.body).spans
+}
+
+type Attributes = NonNullable<TestSpan["attributes"]>
+
+/** Sends one span with these attributes; returns it as it was stored. */
+async function stored(attributes: Attributes, more: Partial<TestSpan> = {}) {
+  const project = opened.acme.newProject()
+  await sendSpans(opened.acme, project, { trace: "1", id: "1", at: 0, attributes, ...more })
+  const [span] = await spansOf(project)
+  if (span === undefined) throw new Error("the span is not there")
+  return span
+}
+
+describe("calls 8: spans sent to /agents/otel/v1/traces", () => {
+  test("protobuf, compressed too, of several projects; sent again it is the same span", async () => {
+    const [one, two] = [opened.acme.newProject(), opened.acme.newProject()]
+    const resource = (name: string) => ({ "wandb.entity": "acme", "wandb.project": name.split("/")[1] ?? "" })
+    const spans = (name: string) => protobufTraces(resource(name), [spanFields(traceId("5"), spanId("5"), "chat bot")])
+    const body = gzipSync(Buffer.concat([spans(one), spans(two)]))
+    for (let time = 0; time < 2; time++) {
+      const answer = await opened.acme.post(path, body, { ...protobuf, "content-encoding": "gzip" })
+      expect([answer.status, answer.text]).toEqual([200, ""])
+    }
+    for (const project of [one, two]) {
+      expect(await spansOf(project)).toMatchObject([
+        {
+          span_id: spanId("5"),
+          span_name: "chat bot",
+          operation_name: "chat",
+          started_at: "2026-01-02T03:04:05.123456Z",
+          ended_at: "2026-01-02T03:04:06.623456Z",
+        },
+      ])
+    }
+  })
+
+  test("a span that is sent again with other attributes replaces the first one", async () => {
+    const project = opened.acme.newProject()
+    const span = { trace: "1", id: "1", at: 0 }
+    await sendSpans(opened.acme, project, { ...span, attributes: agent("first", "1") })
+    await sendSpans(opened.acme, project, { ...span, attributes: agent("second", "1") })
+    expect((await spansOf(project)).map((one) => one.agent_name)).toEqual(["second"])
+  })
+
+  test("a span that cannot be stored is counted with its reason, and the others are stored", async () => {
+    const project = opened.acme.newProject()
+    const body = jsonTraces(jsonSpan(traceId("1"), spanId("1")), jsonSpan("0".repeat(32), spanId("2")))
+    const answer = await opened.acme.post(path, body, { project_id: project })
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { partialSuccess: { rejectedSpans: "1", errorMessage: expect.stringContaining("its trace id") } },
+    ])
+    expect(await spansOf(project)).toHaveLength(1)
+  })
+
+  test.each<[string, unknown, Record<string, string>, number]>([
+    ["no project", jsonTraces(jsonSpan(traceId("1"), spanId("1"))), {}, 400],
+    ["another tenant's project", jsonTraces(jsonSpan(traceId("1"), spanId("1"))), { project_id: "rival/p" }, 403],
+    ["no OTLP", "{", { project_id: "acme/p" }, 400],
+    ["broken protobuf", Buffer.from([0x0a, 0x05, 0x01]), { ...protobuf, project_id: "acme/p" }, 400],
+    ["another type", "a,b", { "content-type": "text/csv", project_id: "acme/p" }, 415],
+  ])("%s", async (_what, body, headers, status) => {
+    expect((await opened.acme.post(path, body, headers)).status).toBe(status)
+  })
+})
+
+describe("calls 10: attributes become columns", () => {
+  test("everything of the convention", async () => {
+    const request = {
+      "gen_ai.request.temperature": 0,
+      "gen_ai.request.max_tokens": 100n,
+      "gen_ai.request.top_p": "0.5",
+      "gen_ai.request.seed": 9_007_199_254_740_993n,
+      "gen_ai.request.choice.count": 2n,
+      "gen_ai.request.stop_sequences": { arrayValue: { values: [{ stringValue: "a" }, { stringValue: "b" }] } },
+    }
+    const others = {
+      "gen_ai.response.finish_reasons": '["stop","length"]',
+      "gen_ai.response.id": "r-1",
+      "gen_ai.output.type": "json",
+      "server.address": "api.example.com",
+      "server.port": 443n,
+      "weave.eval.run_id": "run-1",
+      "weave.eval.trial_index": 0n,
+      "weave.parent_call.id": "call-1",
+      "wandb.wb_run_id": "run-2",
+      "wandb.wb_run_step": 7n,
+    }
+    const span = await stored({ ...model([1n, 2n], [], []), ...request, ...others })
+    expect(span).toMatchObject({
+      request_temperature: 0,
+      request_max_tokens: 100,
+      request_top_p: 0.5,
+      request_frequency_penalty: null,
+      request_choice_count: 2,
+      request_stop_sequences: ["a", "b"],
+      finish_reasons: ["stop", "length"],
+      response_id: "r-1",
+      output_type: "json",
+      server_address: "api.example.com",
+      server_port: 443,
+      eval_run_id: "run-1",
+      eval_trial_index: 0,
+      eval_kind: null,
+      parent_call_id: "call-1",
+      wb_run_id: expect.stringMatching(/^acme\/p-[0-9a-f]+\/run-2$/),
+      wb_run_step: 7,
+    })
+    expect([span.custom_attrs_string, span.custom_attrs_int]).toEqual([{}, {}])
+  })
+
+  test("whole numbers keep all their digits", async () => {
+    const project = opened.acme.newProject()
+    const large = 9_007_199_254_740_993n
+    await sendSpans(opened.acme, project, {
+      trace: "1",
+      id: "1",
+      at: 0,
+      attributes: { large, "gen_ai.request.seed": large },
+    })
+    const answer = await opened.acme.post("/agents/spans/query", { project_id: project, include_details: true })
+    expect(answer.text).toContain('"custom_attrs_int":{"large":9007199254740993}')
+    expect(answer.text).toContain('"request_seed":9007199254740993')
+    const query = (value: string) =>
+      opened.acme.post(
+        "/agents/spans/query",
+        `{"project_id":"${project}","query":{"$expr":{"$eq":[{"$getField":"large"},{"$literal":${value}}]}}}`,
+      )
+    expect((await query("9007199254740993")).body).toMatchObject({ total_count: 1 })
+    expect((await query("9007199254740992")).body).toMatchObject({ total_count: 0 })
+  })
+
+  test("other attributes by type; names of prototypes are names", async () => {
+    const span = await stored({
+      text: "a",
+      empty: "",
+      nan: Number.NaN,
+      nested: { kvlistValue: { values: jsonAttributes({ inner: 1n, constructor: true }) } },
+      list: { arrayValue: { values: [{ intValue: "1" }, { stringValue: "b" }] } },
+    })
+    expect(span.custom_attrs_string).toEqual({ text: "a", list: '[1,"b"]' })
+    expect(span.custom_attrs_int).toEqual({ "nested.inner": 1 })
+    expect(span.custom_attrs_float).toEqual({})
+    expect(span.custom_attrs_bool).toEqual({ "nested.constructor": true })
+    const project = opened.acme.newProject()
+    const attributes = [{ key: "__proto__", value: { stringValue: "kept" } }]
+    const body = jsonTraces(jsonSpan(traceId("1"), spanId("1"), {}, { attributes }))
+    expect((await opened.acme.post(path, body, { project_id: project })).text).toBe("{}")
+    const answer = await opened.acme.post("/agents/spans/query", { project_id: project, include_details: true })
+    expect(answer.text).toContain('"custom_attrs_string":{"__proto__":"kept"}')
+  })
+
+  test("an operation is also recognised by the span's name, and by other conventions", async () => {
+    const operation = async (attributes: Attributes, name: string) => {
+      const { operation_name, agent_name } = await stored(attributes, { name })
+      return [operation_name, agent_name]
+    }
+    expect(await operation({}, "invoke_agent planner")).toEqual(["invoke_agent", "planner"])
+    expect(await operation({}, "chatter")).toEqual([null, null])
+    expect(await operation({ "openinference.span.kind": "LLM" }, "x")).toEqual(["chat", null])
+    expect(await operation({ "traceloop.span.kind": "agent", "gen_ai.agent.name": "a" }, "x")).toEqual([
+      "invoke_agent",
+      "a",
+    ])
+  })
+})
+
+describe("calls 10: messages of several generations", () => {
+  const text = (content: string, role: string) => ({ role, content, finish_reason: "" })
+
+  test.each<[string, Attributes, unknown[], unknown[]]>([
+    [
+      "OpenTelemetry 1.37, as JSON",
+      model(
+        [1n, 1n],
+        [{ role: "user", parts: [{ type: "text", content: "A" }] }],
+        [{ role: "assistant", parts: [], finish_reason: "stop" }],
+      ),
+      [text('[{"type":"text","content":"A"}]', "user")],
+      [{ role: "assistant", content: "[]", finish_reason: "stop" }],
+    ],
+    [
+      "OpenLLMetry, by index, with tool calls",
+      {
+        "gen_ai.prompt.0.role": "system",
+        "gen_ai.prompt.0.content": "Be kind.",
+        "gen_ai.prompt.1.role": "user",
+        "gen_ai.prompt.1.content": "A",
+        "gen_ai.completion.0.role": "assistant",
+        "gen_ai.completion.0.finish_reason": "tool_calls",
+        "gen_ai.completion.0.tool_calls.0.id": "t1",
+        "gen_ai.completion.0.tool_calls.0.name": "look",
+        "gen_ai.completion.0.tool_calls.0.arguments": '{"a": 1.0}',
+      },
+      [text("Be kind.", "system"), text("A", "user")],
+      [
+        {
+          role: "assistant",
+          content: '[{"type":"tool_call","id":"t1","name":"look","arguments":{"a":1.0}}]',
+          finish_reason: "tool_calls",
+        },
+      ],
+    ],
+    [
+      "OpenInference",
+      {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.contents.0.message_content.type": "text",
+        "llm.input_messages.0.message.contents.0.message_content.text": "A",
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "B",
+        "llm.token_count.prompt": 5n,
+        "input.value": "not this",
+      },
+      [text('[{"type":"text","text":"A"}]', "user")],
+      [text("B", "assistant")],
+    ],
+    [
+      "Vercel",
+      {
+        "gen_ai.operation.name": "chat",
+        "ai.prompt": '{"messages":[{"role":"user","content":"A"}]}',
+        "ai.response.text": "B",
+      },
+      [text("A", "user")],
+      [text("B", "assistant")],
+    ],
+    [
+      "an agent's plain input and output",
+      { "openinference.span.kind": "AGENT", "input.value": "A", "output.value": '{"answer":1.0}' },
+      [text("A", "user")],
+      [text('{"answer":1.0}', "assistant")],
+    ],
+    ["a step that says nothing", { "input.value": "A", "output.value": "B" }, [], []],
+    [
+      "results of tools, by the call that they answer",
+      model([1n, 1n], [{ role: "tool", tool_call_id: "t1", content: "42" }], []),
+      [text('[{"type":"tool_call_response","id":"t1","response":"42"}]', "tool")],
+      [],
+    ],
+  ])("%s", async (_what, attributes, input, output) => {
+    const span = await stored(attributes, { name: "step" })
+    expect([span.input_messages, span.output_messages]).toEqual([input, output])
+  })
+
+  test("in events, as before 1.37", async () => {
+    const events = [
+      { name: "gen_ai.user.message", attributes: { content: "A" } },
+      { name: "gen_ai.choice", attributes: { message: '{"content":"B"}', finish_reason: "stop" } },
+    ]
+    const span = await stored({ "gen_ai.operation.name": "chat" }, { events })
+    expect(span.input_messages).toEqual([text("A", "user")])
+    expect(span.output_messages).toEqual([{ role: "assistant", content: "B", finish_reason: "stop" }])
+  })
+
+  test("attributes that became messages are not among the other attributes, and usage by another name is", async () => {
+    const span = await stored({
+      "gen_ai.prompt.0.role": "user",
+      "gen_ai.prompt.0.content": "A",
+      "llm.token_count.prompt": 5n,
+    })
+    expect([span.input_tokens, span.custom_attrs_string]).toEqual([5, {}])
+    expect(span.custom_attrs_int).toEqual({ "llm.token_count.prompt": 5 })
+  })
+
+  test("arguments and results of tools", async () => {
+    const span = await stored({
+      "openinference.span.kind": "TOOL",
+      "tool.name": "look",
+      "input.value": '{"a":1}',
+      "output.value": "B",
+    })
+    expect(span).toMatchObject({ tool_name: "look", tool_call_arguments: '{"a":1}', tool_call_result: "B" })
+  })
+})

@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { usageAnswer } from "../../src/wire/calls/usage.ts"
+import { type CallFields, uuid, writeCalls } from "../support/completed-call.ts"
+import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
+
+let opened: EvaluationApp
+beforeAll(async () => (opened = await openEvaluationApp()))
+afterAll(() => opened.close())
+
+const write = (project: string, calls: readonly CallFields[]) => writeCalls(opened.acme, project, calls)
+
+async function usage(path: "/trace/usage" | "/calls/usage", project: string, fields: Record<string, unknown>) {
+  const answer = await opened.acme.post(path, { project_id: project, ...fields })
+  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
+  return usageAnswer.strict().parse(answer.body)
+}
+
+const noCosts = {
+  prompt_tokens_total_cost: null,
+  completion_tokens_total_cost: null,
+  cache_read_input_tokens_total_cost: null,
+  cache_creation_input_tokens_total_cost: null,
+}
+
+const tokens = (prompt: number, completion: number, requests = 1) => ({
+  requests,
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: prompt + completion,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  ...noCosts,
+})
+
+const reported = (prompt: number, completion: number) => ({
+  requests: 1,
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+})
+
+describe("calls 4.1: usage", () => {
+  const project = "acme/usage"
+  beforeAll(async () => {
+    await write(project, [
+      { id: 1, trace: 100 },
+      { id: 2, parent: 1, trace: 100, usage: { big: reported(10, 1) } },
+      {
+        id: 3,
+        parent: 2,
+        trace: 100,
+        usage: { big: { requests: 1, input_tokens: 5, output_tokens: 2 }, small: reported(1, 1) },
+      },
+      { id: 4, parent: 1, trace: 100, usage: { big: "garbage", none: { prompt_tokens: 0 } } },
+      { id: 5, trace: 200, usage: { small: reported(7, 7) } },
+      { id: 6, parent: 99, trace: 300, usage: { small: reported(2, 2) } },
+    ])
+    const start = {
+      id: uuid(7),
+      trace_id: uuid(300),
+      parent_id: uuid(6),
+      op_name: "op",
+      started_at: "2026-03-01T00:00:00Z",
+    }
+    await opened.acme.post("/call/start", { start: { project_id: project, attributes: {}, inputs: {}, ...start } })
+  })
+
+  test("each call has its own and that of its descendants among the calls that match", async () => {
+    const answer = await usage("/trace/usage", project, { filter: { trace_ids: [uuid(100)] } })
+    expect(answer).toEqual({
+      call_usage: {
+        [uuid(1)]: { big: tokens(15, 3, 2), small: tokens(1, 1) },
+        [uuid(2)]: { big: tokens(15, 3, 2), small: tokens(1, 1) },
+        [uuid(3)]: { big: tokens(5, 2), small: tokens(1, 1) },
+        [uuid(4)]: {},
+      },
+      unfinished_call_ids: [],
+    })
+    const part = await usage("/trace/usage", project, { filter: { call_ids: [uuid(1), uuid(3)] } })
+    expect(part.call_usage).toEqual({ [uuid(1)]: {}, [uuid(3)]: { big: tokens(5, 2), small: tokens(1, 1) } })
+  })
+
+  test("the query language and the limit choose calls too", async () => {
+    const query = { $expr: { $eq: [{ $getField: "trace_id" }, { $literal: uuid(200) }] } }
+    expect(Object.keys((await usage("/trace/usage", project, { query })).call_usage)).toEqual([uuid(5)])
+    expect(Object.keys((await usage("/trace/usage", project, { limit: 2 })).call_usage)).toEqual([uuid(1), uuid(2)])
+    expect(await opened.acme.post("/trace/usage", { project_id: project, limit: -1 })).toMatchObject({ status: 422 })
+    expect(await opened.acme.post("/calls/usage", { project_id: project })).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ["body", "call_ids"], type: "missing" }] },
+    })
+  })
+
+  test("calls by id: usage includes the whole traces of the calls, and every id asked for has an entry", async () => {
+    const call_ids = [uuid(2), uuid(5), uuid(6), uuid(77)]
+    expect(await usage("/calls/usage", project, { call_ids })).toEqual({
+      call_usage: {
+        [uuid(2)]: { big: tokens(15, 3, 2), small: tokens(1, 1) },
+        [uuid(5)]: { small: tokens(7, 7) },
+        [uuid(6)]: { small: tokens(2, 2) },
+        [uuid(77)]: {},
+      },
+      unfinished_call_ids: [uuid(7)],
+    })
+    expect((await usage("/calls/usage", project, { call_ids: ["constructor"] })).call_usage).toEqual({
+      ["constructor"]: {},
+    })
+    expect(await usage("/calls/usage", project, { call_ids: [] })).toEqual({ call_usage: {}, unfinished_call_ids: [] })
+    expect(await usage("/calls/usage", project, { call_ids: [uuid(78)] })).toMatchObject({
+      call_usage: { [uuid(78)]: {} },
+    })
+  })
+
+  test("with costs: the price at the time of each call, summed over descendants, 0 where there is none", async () => {
+    const priced = opened.acme.newProject()
+    const price = { prompt_token_cost: 2, completion_token_cost: 3, cache_read_input_token_cost: 0.5 }
+    const costs = (effective_date: string, factor: number) => ({
+      big: { ...price, prompt_token_cost: price.prompt_token_cost * factor, effective_date },
+    })
+    for (const body of [costs("2026-01-01T00:00:00Z", 1), costs("2026-02-01T00:00:00Z", 10)]) {
+      await opened.acme.post("/cost/create", { project_id: priced, costs: body })
+    }
+    const cached = { prompt_tokens: 10, completion_tokens: 1, cache_read_input_tokens: 4 }
+    await write(priced, [
+      { id: 1, startedAt: "2026-01-15T00:00:00Z", usage: { big: cached } },
+      { id: 2, parent: 1, startedAt: "2026-02-15T00:00:00Z", usage: { big: reported(1, 0), free: reported(1, 1) } },
+      { id: 3, parent: 1, startedAt: "2025-12-31T00:00:00Z", usage: { big: reported(1, 0) } },
+    ])
+    const { call_usage } = await usage("/calls/usage", priced, { call_ids: [uuid(1)], include_costs: true })
+    expect(call_usage[uuid(1)]).toMatchObject({
+      big: {
+        prompt_tokens: 12,
+        prompt_tokens_total_cost: 6 * 2 + 1 * 20,
+        completion_tokens_total_cost: 3,
+        cache_read_input_tokens_total_cost: 2,
+        cache_creation_input_tokens_total_cost: 0,
+      },
+      free: { prompt_tokens_total_cost: 0, completion_tokens_total_cost: 0 },
+    })
+  })
+
+  describe("each request counts once, however many ancestors report it", () => {
+    const chain = (name: string, ...reports: (object | null)[]) =>
+      write(
+        name,
+        reports.map((report, index) => ({
+          id: index + 1,
+          ...(index === 0 ? {} : { parent: index }),
+          ...(report === null ? {} : { usage: report }),
+        })),
+      )
+    const rootUsage = async (name: string, fields: object = {}) =>
+      (await usage("/calls/usage", name, { call_ids: [uuid(1)], ...fields })).call_usage[uuid(1)]
+
+    test("as the SDKs write it: one request of 16 tokens under three ops, in tokens and costs", async () => {
+      const own = opened.acme.newProject()
+      const price = { prompt_token_cost: 1, completion_token_cost: 1 }
+      await opened.acme.post("/cost/create", {
+        project_id: own,
+        costs: { m: { ...price, effective_date: "2026-01-01" } },
+      })
+      const one = { m: reported(10, 6) }
+      await chain(own, one, one, one, one)
+      expect(await rootUsage(own)).toEqual({ m: tokens(10, 6) })
+      const { call_usage } = await usage("/trace/usage", own, { include_costs: true })
+      expect(Object.keys(call_usage)).toHaveLength(4)
+      for (const models of Object.values(call_usage)) {
+        expect(models["m"]).toMatchObject({
+          requests: 1,
+          total_tokens: 16,
+          prompt_tokens_total_cost: 10,
+          completion_tokens_total_cost: 6,
+        })
+      }
+      expect(await rootUsage(own, { rollup: "sum" })).toEqual({ m: tokens(40, 24, 4) })
+      expect(await rootUsage(own, { rollup: "sum", include_costs: true })).toMatchObject({
+        m: { prompt_tokens_total_cost: 40 },
+      })
+    })
+
+    test("a call that reports more than its descendants counts the difference as its own", async () => {
+      const own = opened.acme.newProject()
+      await write(own, [
+        { id: 1, usage: { m: { requests: 3, prompt_tokens: 30, completion_tokens: 9 }, other: reported(1, 1) } },
+        { id: 2, parent: 1, usage: { m: reported(10, 2) } },
+        { id: 3, parent: 1, usage: { m: reported(15, 3) } },
+      ])
+      expect(await rootUsage(own)).toEqual({ m: tokens(30, 9, 3), other: tokens(1, 1) })
+    })
+
+    test("a call that reports less than its descendants is counted in addition to them", async () => {
+      const own = opened.acme.newProject()
+      await chain(own, { m: reported(5, 5) }, { m: reported(10, 2) })
+      expect(await rootUsage(own)).toEqual({ m: tokens(15, 7, 2) })
+    })
+
+    test("the Python SDK sums up what has ended by then: a stream that ends after its parent counts once too", async () => {
+      const own = opened.acme.newProject()
+      await write(own, [
+        { id: 1, usage: { m: reported(10, 2) }, statusCounts: { success: 2, error: 0 } },
+        { id: 2, parent: 1, usage: { m: reported(10, 2) } },
+        { id: 3, parent: 1, usage: { m: reported(5, 1) } },
+      ])
+      expect(await rootUsage(own)).toEqual({ m: tokens(15, 3, 2) })
+    })
+
+    test("through calls that report nothing, and for a span that names no model", async () => {
+      const own = opened.acme.newProject()
+      const agent = { usage: { input_tokens: 12, output_tokens: 6 } }
+      const spans = [{ big: { input_tokens: 10, output_tokens: 5 } }, { small: { input_tokens: 2, output_tokens: 1 } }]
+      await chain(own, agent, null, null, ...spans)
+      expect(await rootUsage(own)).toEqual({ big: tokens(10, 5, 0), small: tokens(2, 1, 0) })
+    })
+
+    test("an unknown rollup is 422", async () => {
+      expect(await opened.acme.post("/trace/usage", { project_id: project, rollup: "all" })).toMatchObject({
+        status: 422,
+        body: { detail: [{ loc: ["body", "rollup"] }] },
+      })
+    })
+  })
+
+  test("parents in a circle end the roll-up and not the server; deleted calls are not counted", async () => {
+    const odd = opened.acme.newProject()
+    await write(odd, [
+      { id: 1, parent: 2, usage: { m: reported(1, 0) } },
+      { id: 2, parent: 1, usage: { m: reported(2, 0) } },
+      { id: 3, parent: 2, usage: { m: reported(4, 0) } },
+      { id: 4, usage: { m: reported(8, 0) } },
+    ])
+    await opened.acme.post("/calls/delete", { project_id: odd, call_ids: [uuid(4)] })
+    expect((await usage("/trace/usage", odd, {})).call_usage).toEqual({
+      [uuid(1)]: { m: tokens(1, 0) },
+      [uuid(2)]: { m: tokens(6, 0, 2) },
+      [uuid(3)]: { m: tokens(4, 0) },
+    })
+  })
+
+  test("security 5.3: another tenant's project does not exist", async () => {
+    for (const [path, body] of [
+      ["/trace/usage", {}],
+      ["/calls/usage", { call_ids: [uuid(1)] }],
+    ] as const) {
+      expect(await opened.rival.post(path, { project_id: project, ...body })).toMatchObject({ status: 403 })
+      const own = await opened.rival.post("/call/start", {
+        start: {
+          project_id: "rival/usage",
+          op_name: "op",
+          started_at: "2026-03-01T00:00:00Z",
+          attributes: {},
+          inputs: {},
+        },
+      })
+      expect(own.status).toBe(200)
+      const answer = await opened.rival.post(path, {
+        project_id: "rival/usage",
+        filter: { call_ids: [uuid(1)] },
+        ...body,
+      })
+      expect(usageAnswer.parse(answer.body).call_usage[uuid(1)] ?? {}).toEqual({})
+    }
+  })
+})

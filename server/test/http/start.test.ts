@@ -1,0 +1,98 @@
+/** Messages of a starting server to the person who starts it. */
+import { once } from "node:events"
+import { mkdtemp, readdir, rm } from "node:fs/promises"
+import { type AddressInfo, createServer } from "node:net"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { createInterface } from "node:readline"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { openCatalog } from "../../src/storage/catalog/open-catalog.ts"
+import { copyCatalogTemplate } from "../support/catalog-template.ts"
+import { launchServer } from "../support/server-process.ts"
+
+let dataDir: string
+beforeAll(async () => {
+  dataDir = await mkdtemp(path.join(tmpdir(), "heddle-start-"))
+  await copyCatalogTemplate(dataDir)
+})
+afterAll(() => rm(dataDir, { recursive: true, force: true }))
+
+test("the ready message comes without the HTTP library's own, the server's log lines stay", async () => {
+  const { child, url } = launchServer(dataDir, { HEDDLE_PYTHON: "/bin/false", HEDDLE_LOG: "info" })
+  const lines: string[] = []
+  createInterface({ input: child.stdout! }).on("line", (line) => lines.push(line))
+  const address = await url
+  await expect.poll(() => lines.filter((line) => line.startsWith("{"))).not.toEqual([])
+  child.kill("SIGTERM")
+  await once(child, "exit")
+  expect(lines.filter((line) => !line.startsWith("{"))).toEqual([`Heddle is ready at ${address} (data in ${dataDir})`])
+  const logged = lines.filter((line) => line.startsWith("{")).map((line) => (JSON.parse(line) as { msg: string }).msg)
+  expect(logged).toContain("engine ended")
+  expect(logged.filter((message) => message.includes("listening"))).toEqual([])
+})
+
+test("a first start that fails on a port in use leaves the key to the next start", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "heddle-start-"))
+  await copyCatalogTemplate(folder)
+  const taken = createServer().listen(0, "127.0.0.1")
+  await once(taken, "listening")
+  const { port } = taken.address() as AddressInfo
+  const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal", HEDDLE_ADMIN_KEY: "" }
+  await expect(launchServer(folder, env, port).url).rejects.toThrow(
+    `cannot listen on 127.0.0.1 port ${port}: the port is in use. Stop what listens there`,
+  )
+  taken.close()
+  const { child, url } = launchServer(folder, env)
+  const lines: string[] = []
+  createInterface({ input: child.stdout! }).on("line", (line) => lines.push(line))
+  await url
+  await expect.poll(() => lines.join("\n")).toMatch(/Your API key, shown only this once: [A-Za-z0-9]{48}\n/)
+  child.kill("SIGTERM")
+  await once(child, "exit")
+  await rm(folder, { recursive: true, force: true })
+})
+
+test("an address that this machine does not have is named in the error, and the folder is released", async () => {
+  const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal", HEDDLE_HOST: "192.0.2.1" }
+  await expect(launchServer(dataDir, env).url).rejects.toThrow(
+    "cannot listen on 192.0.2.1 port 0: this machine does not have the address. Choose one of its own with --host",
+  )
+  expect(await readdir(dataDir)).not.toContain("lock")
+})
+
+test("a PostgreSQL server that is away is one sentence, not a log line with a stack before it", async () => {
+  const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "info", HEDDLE_POSTGRES_URL: "postgresql://me:secret@127.0.0.1:9/d" }
+  const { child, url } = launchServer(dataDir, env)
+  const lines: string[] = []
+  createInterface({ input: child.stdout! }).on("line", (line) => lines.push(line))
+  await expect(url).rejects.toThrow(
+    new Error(
+      "Heddle cannot start: PostgreSQL at 127.0.0.1:9/d (HEDDLE_POSTGRES_URL) cannot be used: " +
+        "connect ECONNREFUSED 127.0.0.1:9. See that the setting is right, that the server runs and that it has this " +
+        "user and database",
+    ),
+  )
+  expect(lines).toEqual([])
+  expect(child.exitCode).toBe(1)
+})
+
+test("an entity that no path could name is refused", async () => {
+  const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal", HEDDLE_ENTITY: "a team/" }
+  await expect(launchServer(dataDir, env).url).rejects.toThrow(
+    'HEDDLE_ENTITY "a team/" cannot be used: a name has 1 to 64',
+  )
+})
+
+test("an entity that is an address of the server is refused, unless it exists by now", async () => {
+  const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal" }
+  await expect(launchServer(dataDir, { ...env, HEDDLE_ENTITY: "graphql" }).url).rejects.toThrow(
+    'HEDDLE_ENTITY "graphql" cannot be used: "graphql" is the address of a part of the server; choose another name',
+  )
+  const catalog = await openCatalog({ postgresUrl: null, folder: path.join(dataDir, "catalog"), template: null })
+  await catalog.insertInto("entities").values({ name: "graphql" }).execute()
+  await catalog.destroy()
+  const { child, url } = launchServer(dataDir, { ...env, HEDDLE_ENTITY: "graphql" })
+  await url
+  child.kill("SIGTERM")
+  await once(child, "exit")
+})

@@ -1,0 +1,154 @@
+/** Files of runs, stored and fetched at signed addresses: platform-wandb 1, 8. */
+import { randomUUID } from "node:crypto"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { defaultLimits } from "../../src/limits.ts"
+import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
+import {
+  ask,
+  readRun,
+  type RunNames,
+  runFileIds,
+  startRun,
+  uploadAddress,
+  uploadRunFile,
+} from "../support/wandb-runs.ts"
+
+let opened: EvaluationApp
+beforeAll(async () => {
+  opened = await openEvaluationApp({ limits: { ...defaultLimits, run_file_bytes: 1024 * 1024 } })
+})
+afterAll(() => opened.close())
+
+const newRun = async (): Promise<RunNames> => {
+  const names = { entity: "acme", project: "files", run: randomUUID().slice(0, 8) }
+  await startRun(opened.acme, names)
+  return names
+}
+
+const request = (method: "GET" | "PUT", url: string, payload?: string | Buffer) =>
+  opened.app.server.inject({ method, url, ...(payload === undefined ? {} : { payload }) })
+
+interface FileNode {
+  name: string
+  url: string
+  directUrl: string
+  sizeBytes: number
+  md5: string
+}
+
+const filesOf = async (names: RunNames, given = ""): Promise<FileNode[]> => {
+  const { files } = await readRun(
+    opened.acme,
+    names,
+    `files${given} { edges { node { name url directUrl sizeBytes md5 } } }`,
+  )
+  return (files as { edges: { node: FileNode }[] }).edges.map(({ node }) => node)
+}
+
+test("platform-wandb 8: a file is stored without a key at its address, and read back by name and by address", async () => {
+  const names = await newRun()
+  const name = "media/a b%é.txt"
+  expect((await request("PUT", await uploadAddress(opened.acme, names, `./${name}`), "content")).json()).toEqual({
+    bytes: 7,
+  })
+  const [file] = await filesOf(names)
+  expect(file).toMatchObject({ name, sizeBytes: 7, md5: "mgNkuembtIDdJeHwKEyFVQ==" })
+  const direct = await request("GET", new URL(file?.directUrl ?? "").pathname)
+  expect([direct.statusCode, direct.payload, direct.headers["content-disposition"]]).toEqual([
+    200,
+    "content",
+    "attachment",
+  ])
+  const byName = new URL(file?.url ?? "").pathname
+  expect((await opened.acme.get(byName)).text).toBe("content")
+  expect((await request("GET", byName)).statusCode).toBe(401)
+  expect((await opened.rival.get(byName)).status).toBe(404)
+})
+
+test("a file comes with its length, whatever coding its reader takes", async () => {
+  const names = await newRun()
+  await uploadRunFile(opened, opened.acme, names, { name: "log.txt", text: "a line\n".repeat(2000) })
+  const [file] = await filesOf(names)
+  for (const address of [file?.url ?? "", file?.directUrl ?? ""]) {
+    const headers = { authorization: `Bearer ${opened.acme.key}`, "accept-encoding": "gzip" }
+    const answer = await opened.app.server.inject({ url: new URL(address).pathname, headers })
+    const { "content-length": length, "content-encoding": coding } = answer.headers
+    expect([answer.statusCode, length, coding]).toEqual([200, "14000", undefined])
+  }
+})
+
+test("platform-wandb 8: a file that comes again takes the place of the first, and its old content goes", async () => {
+  const names = await newRun()
+  for (const text of ["first content", "second", ""])
+    await uploadRunFile(opened, opened.acme, names, { name: "x.txt", text })
+  expect(await filesOf(names)).toMatchObject([{ name: "x.txt", sizeBytes: 0 }])
+  expect(await opened.app.stores.blobs.has(await sha256("first content"))).toBe(false)
+})
+
+test("platform-wandb 8: files are found by name and by pattern, in pages", async () => {
+  const names = await newRun()
+  for (const name of ["a.txt", "b.txt", "c.json"]) await uploadRunFile(opened, opened.acme, names, { name, text: name })
+  const named = async (given: string) => (await filesOf(names, given)).map(({ name }) => name)
+  expect(await named('(names: ["./b.txt", "nothing"])')).toEqual(["b.txt"])
+  expect(await named('(pattern: "%.txt")')).toEqual(["a.txt", "b.txt"])
+  expect(await readRun(opened.acme, names, "fileCount files(first: 2) { pageInfo { hasNextPage } }")).toEqual({
+    fileCount: 3,
+    files: { pageInfo: { hasNextPage: true } },
+  })
+  const { files } = await readRun(opened.acme, names, "files(first: 2) { edges { cursor } }")
+  const cursor = (files as { edges: { cursor: string }[] }).edges.at(-1)?.cursor
+  expect(await named(`(after: "${cursor}")`)).toEqual(["c.json"])
+})
+
+test("platform-wandb 8: files are deleted all or none, and by their own team only", async () => {
+  const names = await newRun()
+  for (const name of ["a", "b"]) await uploadRunFile(opened, opened.acme, names, { name, text: `content of ${name}` })
+  const ids = await runFileIds(opened.acme, names)
+  const remove = (caller: typeof opened.acme, files: string[]) =>
+    ask(caller, "mutation($files: [ID!]!) { deleteFiles(input: { files: $files, projectId: 7 }) { success } }", {
+      files,
+    })
+  for (const [caller, files] of [
+    [opened.rival, ids],
+    [opened.acme, [...ids, "nothing"]],
+  ] as const) {
+    expect((await remove(caller, [...files])).errors?.[0]?.message).toContain("none was deleted")
+  }
+  expect(await filesOf(names)).toHaveLength(2)
+  expect((await remove(opened.acme, ids)).data).toEqual({ deleteFiles: { success: true } })
+  expect(await filesOf(names)).toEqual([])
+})
+
+test("platform-wandb 5.11: a deleted run is gone with its files, and its name begins anew", async () => {
+  const names = await newRun()
+  const address = await uploadAddress(opened.acme, names, "late.txt")
+  await uploadRunFile(opened, opened.acme, names, { name: "x.txt", text: "content of a deleted run" })
+  const { id } = await readRun(opened.acme, names, "id")
+  const remove = "mutation($id: ID!) { deleteRun(input: { id: $id, deleteArtifacts: false }) { clientMutationId } }"
+  expect((await ask(opened.acme, remove, { id })).errors).toBeUndefined()
+  expect((await request("PUT", address, "late")).statusCode).toBe(404)
+  expect(await opened.app.stores.blobs.has(await sha256("content of a deleted run"))).toBe(false)
+  await startRun(opened.acme, names)
+  expect(await readRun(opened.acme, names, "fileCount historyLineCount")).toEqual({ fileCount: 0, historyLineCount: 0 })
+})
+
+test("an address is good for its own use and its own file, which stays inside the run", async () => {
+  const names = await newRun()
+  const store = await uploadAddress(opened.acme, names, "x.txt")
+  expect((await request("GET", store.replace("/upload/", "/direct/"))).statusCode).toBe(404)
+  expect((await request("PUT", `${store}x`, "content")).statusCode).toBe(404)
+  const tooLarge = await request("PUT", store, Buffer.alloc(2 * 1024 * 1024))
+  expect([tooLarge.statusCode, tooLarge.json()]).toMatchObject([
+    413,
+    { errors: [{ message: expect.stringContaining("1048576") as string }] },
+  ])
+  expect(await filesOf(names)).toEqual([])
+  for (const name of ["../x", "/etc/x", "a/../../x", ""]) {
+    await expect(uploadAddress(opened.acme, names, name)).rejects.toThrow("createRunFiles: files.0")
+  }
+})
+
+async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", Buffer.from(text))
+  return Buffer.from(digest).toString("hex")
+}

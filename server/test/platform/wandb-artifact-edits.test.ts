@@ -1,0 +1,335 @@
+/** Changes of committed artifacts, such as aliases, links and deletion, and their lineage: platform-wandb 9.3, 9.4. */
+import { createHash, randomUUID } from "node:crypto"
+import { sql } from "kysely"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { collectArtifacts } from "../../src/storage/artifact-collector.ts"
+import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
+import {
+  type ArtifactLog,
+  artifactDigest,
+  askForFiles,
+  change,
+  contentsOf,
+  createArtifact,
+  fetchFrom,
+  filesOf,
+  logArtifact,
+  md5,
+  put,
+  readArtifact,
+} from "../support/wandb-artifacts.ts"
+import { dataOf, readRun, startRun } from "../support/wandb-runs.ts"
+
+let opened: EvaluationApp
+beforeAll(async () => (opened = await openEvaluationApp()))
+afterAll(() => opened.close())
+
+const newNames = () => ({ entity: "acme", project: `p-${randomUUID().slice(0, 8)}`, collection: "model" })
+type Names = ReturnType<typeof newNames>
+
+const log = (given: ArtifactLog) => logArtifact(opened, opened.acme, given)
+
+const versionOf = async (names: Names, alias: string, fields = "versionIndex") =>
+  readArtifact(opened.acme, names, `${names.collection}:${alias}`, fields)
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
+
+const mutate = (name: string, input: object, fields: string) =>
+  change(
+    opened.acme,
+    `mutation M($input: ${name[0]?.toUpperCase()}${name.slice(1)}Input!) { x: ${name}(input: $input) { ${fields} } }`,
+    { input },
+  )
+
+const aliasesInput = ({ entity, project, collection }: Names, artifactID: string, ...aliases: string[]) => ({
+  artifactID,
+  aliases: aliases.map((alias) => ({
+    artifactCollectionName: collection,
+    entityName: entity,
+    projectName: project,
+    alias,
+  })),
+})
+
+test("platform-wandb 9.3: an alias is of one version, moves to another, and goes", async () => {
+  const names = newNames()
+  const one = await log({ ...names, files: { a: "1" } })
+  const two = await log({ ...names, files: { a: "2" } })
+  await mutate("addAliases", aliasesInput(names, one.id, "best", "prod"), "success")
+  expect([await versionOf(names, "best"), await versionOf(names, "latest")]).toEqual([
+    { versionIndex: 0 },
+    { versionIndex: 1 },
+  ])
+  await mutate("addAliases", aliasesInput(names, two.id, "best"), "success")
+  expect(await versionOf(names, "best")).toEqual({ versionIndex: 1 })
+  await mutate("deleteAliases", aliasesInput(names, two.id, "best", "prod"), "success")
+  // The alias `prod` belongs to the other version, so it stays.
+  expect([await versionOf(names, "best"), await versionOf(names, "prod")]).toEqual([null, { versionIndex: 0 }])
+  await expect(
+    mutate("addAliases", aliasesInput({ ...names, collection: "another" }, one.id, "x"), "success"),
+  ).rejects.toThrow('the version is not in a collection "another"')
+})
+
+test("platform-wandb 4: description, metadata, tags and time are changed, and what is left out stays", async () => {
+  const names = newNames()
+  const { id } = await log({
+    ...names,
+    files: { a: "1" },
+    input: { metadata: '{"lr": 0.1, "n": NaN}', description: "d" },
+  })
+  const fields = "description metadata tags { name } ttlDurationSeconds ttlIsInherited"
+  const stays = { metadata: '{"lr": 0.1, "n": NaN}', ttlDurationSeconds: -2, ttlIsInherited: true }
+  await mutate(
+    "updateArtifact",
+    { artifactID: id, description: "other", tagsToAdd: [{ tagName: "b" }, { tagName: "a" }] },
+    "artifact { id }",
+  )
+  expect(await versionOf(names, "v0", fields)).toEqual({
+    ...stays,
+    description: "other",
+    tags: [{ name: "a" }, { name: "b" }],
+  })
+  await mutate(
+    "updateArtifact",
+    { artifactID: id, metadata: "{}", tagsToDelete: [{ tagName: "b" }], ttlDurationSeconds: 3600 },
+    "artifact { id }",
+  )
+  expect(await versionOf(names, "v0", fields)).toEqual({
+    description: "other",
+    metadata: "{}",
+    tags: [{ name: "a" }],
+    ttlDurationSeconds: 3600,
+    ttlIsInherited: false,
+  })
+})
+
+test("platform-wandb 9.2: a run lists the artifacts that it made and used, and an artifact its runs", async () => {
+  const names = newNames()
+  const { entity, project } = names
+  for (const run of ["maker", "user"]) await startRun(opened.acme, { entity, project, run })
+  const { id } = await log({ ...names, files: { a: "1" }, input: { runName: "maker" } })
+  await mutate(
+    "useArtifact",
+    { artifactID: id, entityName: entity, projectName: project, runName: "user", usedAs: null },
+    "artifact { id digest state }",
+  )
+  const fields =
+    "createdBy { __typename ... on Run { name } } usedBy { edges { node { name project { name entity { name } } } } }"
+  expect(await versionOf(names, "latest", fields)).toEqual({
+    createdBy: { __typename: "Run", name: "maker" },
+    usedBy: { edges: [{ node: { name: "user", project: { name: project, entity: { name: "acme" } } } }] },
+  })
+  const artifacts = (run: string, field: string) =>
+    readRun(opened.acme, { entity, project, run }, `${field} { totalCount edges { node { id } } }`)
+  const one = { totalCount: 1, edges: [{ node: { id } }] }
+  const none = { totalCount: 0, edges: [] }
+  expect(await artifacts("maker", "outputArtifacts")).toEqual({ outputArtifacts: one })
+  expect(await artifacts("user", "inputArtifacts")).toEqual({ inputArtifacts: one })
+  expect(await artifacts("user", "outputArtifacts")).toEqual({ outputArtifacts: none })
+})
+
+test("platform-wandb 4: a run is deleted with what it made, or without it", async () => {
+  const names = newNames()
+  const { entity, project } = names
+  const ids: string[] = []
+  for (const [index, run] of ["keeps", "takes"].entries()) {
+    ids.push(await startRun(opened.acme, { entity, project, run }))
+    await log({ ...names, files: { a: `${index}` }, input: { runName: run } })
+  }
+  await mutate("deleteRun", { id: ids[0], deleteArtifacts: false }, "success")
+  expect(await versionOf(names, "v0", "versionIndex createdBy { __typename }")).toEqual({
+    versionIndex: 0,
+    createdBy: null,
+  })
+  await mutate("deleteRun", { id: ids[1], deleteArtifacts: true }, "success")
+  expect([await versionOf(names, "v1"), await versionOf(names, "latest")]).toEqual([null, { versionIndex: 0 }])
+})
+
+test("artifacts count for the team's quota, equal contents once, until they are deleted; a full team logs nothing", async () => {
+  const names = newNames()
+  const stored = async () => {
+    const { body } = await opened.acme.get("/v1/organization/teams/acme/quotas")
+    return (
+      (body as { quotas: { name: string; used: number }[] }).quotas.find(({ name }) => name === "stored_bytes")?.used ??
+      0
+    )
+  }
+  const before = await stored()
+  const content = "x".repeat(100_000)
+  const one = await log({ ...names, files: { a: content } })
+  const two = await log({ ...names, files: { a: content, b: "more" } })
+  expect((await stored()) - before).toBeGreaterThanOrEqual(100_000)
+  expect((await stored()) - before).toBeLessThan(101_000)
+  const limit = (stored_bytes: number | null) =>
+    opened.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes })
+  await limit(await stored())
+  await expect(log({ ...names, files: { c: "nothing more" } })).rejects.toThrow("acme")
+  await limit(null)
+  for (const { id } of [one, two]) await mutate("deleteArtifact", { artifactID: id }, "artifact { id }")
+  expect(await stored()).toBe(before)
+})
+
+test("platform-wandb 9.4: a deleted version leaves its number free for ever, and shared contents stay", async () => {
+  const names = newNames()
+  await log({ ...names, files: { shared: "in both", own: "only the first" } })
+  const two = await log({ ...names, files: { shared: "in both", own: "only the second" } })
+  await mutate("addAliases", aliasesInput(names, two.id, "prod"), "success")
+  await expect(mutate("deleteArtifact", { artifactID: two.id }, "artifact { id }")).rejects.toThrow(
+    "the version has the aliases prod",
+  )
+  const [address] = await filesOf(opened.acme, names, "model:v1")
+  await mutate("deleteArtifact", { artifactID: two.id, deleteAliases: true }, "artifact { id }")
+  expect([await versionOf(names, "v1"), await versionOf(names, "prod")]).toEqual([null, null])
+  expect(await versionOf(names, "latest")).toEqual({ versionIndex: 0 })
+  expect((await fetchFrom(opened, address?.directUrl ?? "")).statusCode).toBe(404)
+  const has = (text: string) => opened.app.stores.blobs.has(sha256(text))
+  expect([await has("in both"), await has("only the first"), await has("only the second")]).toEqual([true, true, false])
+  await log({ ...names, files: { own: "third" } })
+  expect(await versionOf(names, "latest")).toEqual({ versionIndex: 2 })
+})
+
+test("platform-wandb 4: collections and types are listed, renamed, tagged and deleted", async () => {
+  const names = newNames()
+  const { entity, project } = names
+  await log({ ...names, files: { a: "of the model" }, type: "model" })
+  await log({ ...names, collection: "data", files: { a: "2" }, type: "dataset" })
+  const listed = async (type: string) => {
+    const query = `query($entity: String, $project: String, $type: String!) { project(name: $project, entityName: $entity) {
+      artifactTypes { edges { node { name } } }
+      artifactType(name: $type) { artifactCollections { totalCount edges { node { __typename id name description
+        type: defaultArtifactType { name } tags { edges { node { name } } } aliases { edges { node { alias } } } } } } } } }`
+    return dataOf(await change(opened.acme, query, { entity, project, type }), "project") as {
+      artifactTypes: object
+      artifactType: { artifactCollections: { totalCount: number; edges: { node: { id: string } }[] } }
+    }
+  }
+  const before = await listed("model")
+  const id = before.artifactType.artifactCollections.edges[0]?.node.id
+  expect(before).toEqual({
+    artifactTypes: { edges: [{ node: { name: "dataset" } }, { node: { name: "model" } }] },
+    artifactType: {
+      artifactCollections: {
+        totalCount: 1,
+        edges: [
+          {
+            node: {
+              __typename: "ArtifactSequence",
+              id,
+              name: "model",
+              description: null,
+              type: { name: "model" },
+              tags: { edges: [] },
+              aliases: { edges: [{ node: { alias: "latest" } }] },
+            },
+          },
+        ],
+      },
+    },
+  })
+  await mutate(
+    "updateArtifactSequence",
+    { artifactSequenceID: id, name: "renamed", description: "d" },
+    "artifactCollection { name description }",
+  )
+  await expect(
+    mutate("updateArtifactSequence", { artifactSequenceID: id, name: "data" }, "artifactCollection { name }"),
+  ).rejects.toThrow('the project has a collection "data" already')
+  await mutate(
+    "createArtifactCollectionTagAssignments",
+    { entityName: entity, projectName: project, artifactCollectionName: "renamed", tags: [{ tagName: "t" }] },
+    "tags { name }",
+  )
+  expect((await listed("model")).artifactType.artifactCollections.edges[0]?.node).toMatchObject({
+    name: "renamed",
+    description: "d",
+    tags: { edges: [{ node: { name: "t" } }] },
+  })
+  await mutate(
+    "moveArtifactSequence",
+    { artifactSequenceID: id, destinationArtifactTypeName: "weights" },
+    "artifactCollection { name }",
+  )
+  expect(await readArtifact(opened.acme, names, "renamed:v0", "artifactType { name }")).toEqual({
+    artifactType: { name: "weights" },
+  })
+  const deleted = await change(
+    opened.acme,
+    "mutation($id: ID!) { x: deleteArtifactSequence(input: { artifactSequenceID: $id }) { artifactCollection { state } } }",
+    { id },
+  )
+  expect(deleted.data).toEqual({ x: { artifactCollection: { state: "DELETED" } } })
+  expect(await readArtifact(opened.acme, names, "renamed:v0", "id")).toBeNull()
+  expect(await opened.app.stores.blobs.has(sha256("of the model"))).toBe(false)
+})
+
+test("platform-wandb 4: a version is linked to a collection of another name, has names there, and is unlinked", async () => {
+  const names = newNames()
+  const { entity, project } = names
+  await log({ ...names, files: { a: "1" } })
+  const { id } = await log({ ...names, files: { a: "2" } })
+  const input = {
+    artifactID: id,
+    entityName: entity,
+    projectName: project,
+    artifactPortfolioName: "releases",
+    aliases: [{ artifactCollectionName: "releases", alias: "stable" }],
+  }
+  const linked = await mutate(
+    "linkArtifact",
+    input,
+    "versionIndex artifactMembership { id artifactCollection { __typename id name } }",
+  )
+  const place = dataOf(linked, "x") as {
+    versionIndex: number
+    artifactMembership: { artifactCollection: { id: string } }
+  }
+  expect(place).toMatchObject({
+    versionIndex: 0,
+    artifactMembership: { artifactCollection: { __typename: "ArtifactPortfolio", name: "releases" } },
+  })
+  const fields = "id versionIndex artifactMemberships { edges { node { versionIndex artifactCollection { name } } } }"
+  expect(await readArtifact(opened.acme, names, "releases:stable", fields)).toEqual({
+    id,
+    versionIndex: 1,
+    artifactMemberships: {
+      edges: [
+        { node: { versionIndex: 1, artifactCollection: { name: "model" } } },
+        { node: { versionIndex: 0, artifactCollection: { name: "releases" } } },
+      ],
+    },
+  })
+  await expect(log({ ...names, collection: "releases", files: { a: "3" } })).rejects.toThrow(
+    "versions of others are linked to",
+  )
+  const artifactPortfolioID = place.artifactMembership.artifactCollection.id
+  await mutate("unlinkArtifact", { artifactID: id, artifactPortfolioID }, "success")
+  expect(await readArtifact(opened.acme, names, "releases:stable", "id")).toBeNull()
+  expect(await versionOf(names, "latest")).toEqual({ versionIndex: 1 })
+})
+
+test("time to live: a version past its time is not seen, and is removed with its files", async () => {
+  const names = newNames()
+  await log({ ...names, files: { a: "stays" } })
+  const { id } = await log({ ...names, files: { a: "for an hour" }, input: { ttlDurationSeconds: 3600 } })
+  expect(await versionOf(names, "latest", "ttlDurationSeconds")).toEqual({ ttlDurationSeconds: 3600 })
+  const local = Buffer.from(id, "base64").toString().replace("Artifact:", "")
+  const { catalog, blobs } = opened.app.stores
+  await sql`update artifacts set created_at = now() - interval '2 hours' where id = ${local}`.execute(catalog)
+  expect([await versionOf(names, "v1"), await versionOf(names, "v0")]).toEqual([null, { versionIndex: 0 }])
+  expect(await collectArtifacts(opened.app.stores, new Date(0))).toBe(1)
+  expect([await blobs.has(sha256("for an hour")), await blobs.has(sha256("stays"))]).toEqual([false, true])
+  expect(await versionOf(names, "latest")).toEqual({ versionIndex: 0 })
+})
+
+test("an artifact that a killed client left unfinished is removed with its contents after a day", async () => {
+  const names = newNames()
+  const { id } = await createArtifact(opened.acme, names, artifactDigest(contentsOf({ files: { a: "left behind" } })))
+  const [node] = await askForFiles(opened.acme, [{ artifactID: id, name: "a", md5: md5("left behind") }])
+  await put(opened, node?.uploadUrl ?? "", "left behind")
+  const { blobs } = opened.app.stores
+  expect(await collectArtifacts(opened.app.stores, new Date(0))).toBe(0)
+  expect(await blobs.has(sha256("left behind"))).toBe(true)
+  expect(await collectArtifacts(opened.app.stores, new Date(Date.now() + 1000))).toBeGreaterThan(0)
+  expect(await blobs.has(sha256("left behind"))).toBe(false)
+  await put(opened, node?.uploadUrl ?? "", "left behind", 404)
+})

@@ -1,0 +1,301 @@
+/** Artifacts of the wandb client through HTTP: platform-wandb 9. */
+import { randomUUID } from "node:crypto"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
+import {
+  artifactDigest,
+  type ArtifactLog,
+  askForFiles,
+  change,
+  commit,
+  contentsOf,
+  createArtifact,
+  fetchFrom,
+  filesOf,
+  logArtifact,
+  manifestAddress,
+  manifestOf,
+  md5,
+  put,
+  readArtifact,
+} from "../support/wandb-artifacts.ts"
+import { dataOf, startRun } from "../support/wandb-runs.ts"
+
+let opened: EvaluationApp
+beforeAll(async () => (opened = await openEvaluationApp()))
+afterAll(() => opened.close())
+
+const newNames = () => ({ entity: "acme", project: "artifacts", collection: `c-${randomUUID().slice(0, 8)}` })
+
+const log = (given: ArtifactLog) => logArtifact(opened, opened.acme, given)
+
+test("platform-wandb 9.2: files are stored once, committed with their manifest, and read back without a key", async () => {
+  const names = newNames()
+  const files = { "a.txt": "content a", "dir/b é.bin": Buffer.from([0, 1, 2, 255]), empty: "" }
+  const { id, sent } = await log({ ...names, files })
+  expect(sent).toEqual(["a.txt", "dir/b é.bin", "empty"])
+  const name = `${names.collection}:latest`
+  const fields =
+    "id state versionIndex digest size fileCount metadata ttlDurationSeconds ttlIsInherited artifactType { name } artifactSequence { __typename name } aliases { alias }"
+  expect(await readArtifact(opened.acme, names, name, fields)).toEqual({
+    id,
+    state: "COMMITTED",
+    versionIndex: 0,
+    digest: artifactDigest(contentsOf({ files })),
+    size: 13,
+    fileCount: 3,
+    metadata: null,
+    ttlDurationSeconds: -2,
+    ttlIsInherited: true,
+    artifactType: { name: "dataset" },
+    artifactSequence: { __typename: "ArtifactSequence", name: names.collection },
+    aliases: [{ alias: "latest" }],
+  })
+  const listed = await filesOf(opened.acme, names, name)
+  expect(listed.map(({ name: path, sizeBytes }) => [path, sizeBytes])).toEqual([
+    ["a.txt", 9],
+    ["dir/b é.bin", 4],
+    ["empty", 0],
+  ])
+  for (const file of listed) {
+    const answer = await fetchFrom(opened, file.directUrl)
+    expect([answer.statusCode, md5(answer.rawPayload), answer.headers["content-disposition"]]).toEqual([
+      200,
+      file.md5,
+      "attachment",
+    ])
+    expect((await opened.acme.get(new URL(file.url).pathname)).status).toBe(200)
+    expect((await fetchFrom(opened, file.url)).statusCode).toBe(401)
+  }
+  const part = await fetchFrom(opened, listed[0]?.directUrl ?? "", { range: "bytes=2-5" })
+  expect([part.statusCode, part.payload, part.headers["content-range"]]).toEqual([206, "nten", "bytes 2-5/9"])
+})
+
+test("platform-wandb 9.2: the manifest that is served names no path of the client's machine", async () => {
+  const names = newNames()
+  const references = { far: { digest: "etag-1", ref: "s3://bucket/far", size: 12 } }
+  const { id } = await log({ ...names, files: { "a.txt": "a" }, references })
+  const artifact = await readArtifact(
+    opened.acme,
+    names,
+    `${names.collection}:v0`,
+    "currentManifest { file { directUrl } }",
+  )
+  const { file } = (artifact ?? expect.unreachable())["currentManifest"] as { file: { directUrl: string } }
+  expect((await fetchFrom(opened, file.directUrl)).json()).toEqual({
+    version: 1,
+    storagePolicy: "wandb-storage-policy-v1",
+    storagePolicyConfig: { storageLayout: "V2" },
+    contents: {
+      "a.txt": { digest: md5("a"), size: 1, birthArtifactID: id },
+      far: { digest: "etag-1", size: 12, ref: "s3://bucket/far" },
+    },
+  })
+  // The client downloads the listed files, and references by their own addresses.
+  const listed = await filesOf(opened.acme, names, `${names.collection}:v0`)
+  expect(listed.map(({ name, directUrl }) => [name, directUrl === "s3://bucket/far"])).toEqual([
+    ["a.txt", false],
+    ["far", true],
+  ])
+})
+
+test("platform-wandb 9.2: a content that the project has is not asked for again", async () => {
+  const names = newNames()
+  await log({ ...names, files: { one: "shared content", two: "first" } })
+  const { sent } = await log({ ...names, files: { other: "shared content", two: "second" } })
+  expect(sent).toEqual(["two"])
+  // Another project of the same team does not share contents.
+  expect((await log({ ...names, project: "elsewhere", files: { one: "shared content" } })).sent).toEqual(["one"])
+})
+
+test("platform-wandb 9.2: the same digest is the same version, which takes the names of the new one", async () => {
+  const names = newNames()
+  const first = await log({ ...names, files: { a: "1" } })
+  await log({ ...names, files: { a: "2" } })
+  const again = await log({
+    ...names,
+    files: { a: "1" },
+    aliases: ["latest", "best"],
+    input: { tags: [{ tagName: "x" }] },
+  })
+  expect(again).toMatchObject({ id: first.id, state: "COMMITTED", sent: [] })
+  const named = async (alias: string) =>
+    await readArtifact(opened.acme, names, `${names.collection}:${alias}`, "versionIndex tags { name }")
+  expect(await named("latest")).toEqual({ versionIndex: 0, tags: [{ name: "x" }] })
+  expect(await named("best")).toMatchObject({ versionIndex: 0 })
+  expect(await named("v1")).toMatchObject({ versionIndex: 1 })
+  expect(await named("v2")).toBeNull()
+  const third = await log({ ...names, files: { a: "1" }, input: { enableDigestDeduplication: false } })
+  expect([third.state, third.id === first.id]).toEqual(["PENDING", false])
+})
+
+test("platform-wandb 9.1: a content that is not the announced one is refused, and nothing of it stays", async () => {
+  const names = newNames()
+  const { id } = await createArtifact(opened.acme, names, artifactDigest(contentsOf({ files: { a: "true" } })))
+  const [node] = await askForFiles(opened.acme, [{ artifactID: id, name: "a", md5: md5("true") }])
+  expect(node?.uploadHeaders).toContain(`Content-MD5:${md5("true")}`)
+  const answer = await put(opened, node?.uploadUrl ?? "", "false", 400)
+  expect(answer.payload).toContain(`what came has the MD5 ${md5("false")}, and ${md5("true")} was announced`)
+  const manifest = manifestOf(contentsOf({ files: { a: "true" } }))
+  await put(opened, await manifestAddress(opened.acme, id, manifest), manifest)
+  await expect(commit(opened.acme, id)).rejects.toThrow('the file "a" of the manifest was never stored here')
+  expect(await readArtifact(opened.acme, names, `${names.collection}:latest`, "id")).toBeNull()
+  await put(opened, node?.uploadUrl ?? "", "true")
+  expect(await commit(opened.acme, id)).toMatchObject({ id, versionIndex: 0 })
+  expect(await commit(opened.acme, id)).toMatchObject({ id, versionIndex: 0 })
+})
+
+test.each([
+  ["another digest", { a: { digest: md5("b"), size: 1 } }, "and the artifact was created with"],
+  ["another path", { b: { digest: md5("a"), size: 1 } }, "and the artifact was created with"],
+  [
+    "another size",
+    { a: { digest: md5("a"), size: 2 } },
+    'the manifest says that "a" has 2 bytes, and what was stored has 1',
+  ],
+  ["a path outside", { "../a": { digest: md5("a"), size: 1 } }, "is not a path inside the artifact"],
+])("platform-wandb 9.1: a manifest that lies, by %s, is refused and commits nothing", async (_, contents, message) => {
+  const names = newNames()
+  const { id } = await createArtifact(opened.acme, names, artifactDigest(contentsOf({ files: { a: "a" } })))
+  const [node] = await askForFiles(opened.acme, [{ artifactID: id, name: "a", md5: md5("a") }])
+  if (node?.uploadUrl) await put(opened, node.uploadUrl, "a")
+  const manifest = manifestOf(contents)
+  await put(opened, await manifestAddress(opened.acme, id, manifest), manifest)
+  await expect(commit(opened.acme, id)).rejects.toThrow(message)
+  expect(await readArtifact(opened.acme, names, `${names.collection}:v0`, "id")).toBeNull()
+})
+
+test("platform-wandb 9.2: without its manifest, and with one that is none, nothing is committed", async () => {
+  const names = newNames()
+  const { id } = await createArtifact(opened.acme, names, artifactDigest({}))
+  await expect(commit(opened.acme, id)).rejects.toThrow("no manifest was sent")
+  const address = await manifestAddress(opened.acme, id, "not JSON")
+  await expect(commit(opened.acme, id)).rejects.toThrow("the manifest of this artifact was not stored")
+  await put(opened, address, "something else", 400)
+  await put(opened, address, "not JSON")
+  await expect(commit(opened.acme, id)).rejects.toThrow("the manifest is not JSON")
+})
+
+test("platform-wandb 9.2: an artifact adds to the version before it, and processes add to one artifact", async () => {
+  const names = newNames()
+  const base = await log({ ...names, files: { a: "a", b: "old" } })
+  const added = contentsOf({ files: { b: "new", c: "c" } })
+  const { id } = await createArtifact(opened.acme, names, artifactDigest(added))
+  for (const node of await askForFiles(opened.acme, [
+    { artifactID: id, name: "b", md5: md5("new") },
+    { artifactID: id, name: "c", md5: md5("c") },
+  ])) {
+    await put(opened, node.uploadUrl ?? "", node.storagePath.endsWith(md5("c", "hex")) ? "c" : "new")
+  }
+  const manifest = manifestOf(added)
+  const how = { type: "INCREMENTAL", baseArtifactID: base.id }
+  await put(opened, await manifestAddress(opened.acme, id, manifest, how), manifest)
+  await commit(opened.acme, id)
+  const merged = artifactDigest(contentsOf({ files: { a: "a", b: "new", c: "c" } }))
+  expect(await readArtifact(opened.acme, names, `${names.collection}:latest`, "digest fileCount")).toEqual({
+    digest: merged,
+    fileCount: 3,
+  })
+
+  const shared = { ...names, input: { distributedID: "group-1" } }
+  const one = await createArtifact(opened.acme, shared, artifactDigest({}))
+  const two = await createArtifact(opened.acme, shared, artifactDigest({}))
+  expect(two.id).toBe(one.id)
+  for (const path of ["x", "y"]) {
+    const contents = contentsOf({ files: { [path]: path } })
+    const [node] = await askForFiles(opened.acme, [{ artifactID: one.id, name: path, md5: md5(path) }])
+    await put(opened, node?.uploadUrl ?? "", path)
+    const text = manifestOf(contents)
+    await put(opened, await manifestAddress(opened.acme, one.id, text, { type: "PATCH" }), text)
+  }
+  await commit(opened.acme, one.id)
+  expect(await readArtifact(opened.acme, names, `${names.collection}:latest`, "digest versionIndex")).toEqual({
+    digest: artifactDigest(contentsOf({ files: { x: "x", y: "y" } })),
+    versionIndex: 2,
+  })
+})
+
+test("platform-wandb 9.2: a large file comes in parts, each again if need be, and is one file in the end", async () => {
+  const names = newNames()
+  const parts = [Buffer.alloc(70_000, "a"), Buffer.alloc(70_000, "b"), Buffer.from("end")]
+  const whole = Buffer.concat(parts)
+  const contents = contentsOf({ files: { large: whole } })
+  const { id } = await createArtifact(opened.acme, names, artifactDigest(contents))
+  const uploadPartsInput = parts.map((part, index) => ({ partNumber: index + 1, hexMD5: md5(part, "hex") }))
+  const spec = { artifactID: id, name: "large", md5: md5(whole), uploadPartsInput }
+  const [first] = await askForFiles(opened.acme, [spec])
+  const addresses = first?.uploadMultipartUrls?.uploadUrlParts ?? []
+  expect(addresses.map(({ partNumber }) => partNumber)).toEqual([1, 2, 3])
+  await put(opened, addresses[0]?.uploadUrl ?? "", "not this part", 400)
+  for (const index of [0, 1]) {
+    const { headers } = await put(opened, addresses[index]?.uploadUrl ?? "", parts[index] ?? "")
+    expect(headers["etag"]).toBe(`"${md5(parts[index] ?? "", "hex")}"`)
+  }
+  const complete = (uploadID: string) =>
+    change(
+      opened.acme,
+      `mutation CompleteMultipartUploadArtifact($action: CompleteMultipartAction!, $parts: [UploadPartsInput!]!, $id: ID!, $path: String!, $upload: String!) {
+        completeMultipartUploadArtifact(input: { completeMultipartAction: $action, completedParts: $parts, artifactID: $id,
+          storagePath: $path, uploadID: $upload }) { digest }
+      }`,
+      { action: "Complete", parts: uploadPartsInput, id, path: first?.storagePath, upload: uploadID },
+    )
+  const uploadID = first?.uploadMultipartUrls?.uploadID ?? ""
+  await expect(complete(uploadID)).rejects.toThrow("part 3 of the file")
+  // A client that begins again with this artifact gets the same upload.
+  const [again] = await askForFiles(opened.acme, [spec])
+  expect(again?.uploadMultipartUrls?.uploadID).toBe(uploadID)
+  await put(opened, again?.uploadMultipartUrls?.uploadUrlParts[2]?.uploadUrl ?? "", parts[2] ?? "")
+  expect(dataOf(await complete(uploadID), "completeMultipartUploadArtifact")).toEqual({ digest: md5(whole) })
+  await expect(complete(uploadID)).rejects.toThrow("ask for the file's addresses again")
+  const manifest = manifestOf(contents)
+  await put(opened, await manifestAddress(opened.acme, id, manifest), manifest)
+  await commit(opened.acme, id)
+  const [file] = await filesOf(opened.acme, names, `${names.collection}:latest`)
+  expect(md5((await fetchFrom(opened, file?.directUrl ?? "")).rawPayload)).toBe(md5(whole))
+})
+
+test("platform-wandb 9.2: commits that race have version numbers without gap or double", async () => {
+  const names = newNames()
+  const logs = Array.from({ length: 6 }, (_, n) => log({ ...names, files: { a: `content ${n}` } }))
+  await Promise.all(logs)
+  const versions = await Promise.all(
+    [0, 1, 2, 3, 4, 5, 6].map((n) => readArtifact(opened.acme, names, `${names.collection}:v${n}`, "versionIndex")),
+  )
+  expect(versions.map((one) => one?.["versionIndex"] ?? null)).toEqual([0, 1, 2, 3, 4, 5, null])
+})
+
+test("platform-wandb 9.2: a collection holds one type", async () => {
+  const names = newNames()
+  await log({ ...names, files: { a: "1" } })
+  await expect(createArtifact(opened.acme, { ...names, type: "model" }, artifactDigest({}))).rejects.toThrow(
+    `"${names.collection}" holds artifacts of type "dataset", and this one is of type "model"`,
+  )
+})
+
+test("platform-wandb 9.2: an artifact that is not committed is not found by its name, listed or counted", async () => {
+  const names = newNames()
+  const { id } = await createArtifact(opened.acme, names, artifactDigest({}))
+  const query = `query($entity: String!, $project: String!, $collection: String!) {
+    project(entityName: $entity, name: $project) { artifactType(name: "dataset") {
+      artifactCollection(name: $collection) { artifacts { totalCount edges { node { id } } } } } }
+  }`
+  const body = await change(opened.acme, query, names)
+  expect(dataOf(body, "project")).toEqual({
+    artifactType: { artifactCollection: { artifacts: { totalCount: 0, edges: [] } } },
+  })
+  const byId = await change(opened.acme, "query($id: ID!) { artifact(id: $id) { state } }", { id })
+  expect(byId.data).toEqual({ artifact: { state: "PENDING" } })
+})
+
+test("platform-wandb 9.2: an unknown run, team or project is named", async () => {
+  const names = newNames()
+  const create = (input: object) => createArtifact(opened.acme, { ...names, input }, artifactDigest({}))
+  await startRun(opened.rival, { entity: "rival", project: "artifacts", run: "theirs" })
+  await expect(create({ runName: "theirs" })).rejects.toThrow('the project has no run "theirs"')
+  await expect(create({ entityName: "rival" })).rejects.toThrow(
+    'no team "rival", or you are not in it; your teams: acme',
+  )
+  await expect(create({ artifactCollectionName: "a/b" })).rejects.toThrow("may not have / or :")
+  await expect(create({ aliases: [{ alias: "v3" }] })).rejects.toThrow("is the name of a version")
+})

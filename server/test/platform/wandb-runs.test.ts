@@ -1,0 +1,371 @@
+/** Runs of the wandb client through HTTP: platform-wandb 3 to 8. */
+import { randomUUID } from "node:crypto"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { defaultLimits } from "../../src/limits.ts"
+import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
+import { ask, dataOf, readRun, type RunNames, startRun, streamPath, upsertRun } from "../support/wandb-runs.ts"
+
+let opened: EvaluationApp
+beforeAll(async () => {
+  opened = await openEvaluationApp({ limits: { ...defaultLimits, run_row_bytes: 2 * 1024 * 1024 } })
+})
+afterAll(() => opened.close())
+
+const newRun = async (): Promise<RunNames> => {
+  const names = { entity: "acme", project: "runs", run: randomUUID().slice(0, 8) }
+  await startRun(opened.acme, names)
+  return names
+}
+
+const stream = (names: RunNames, body: unknown, headers: Record<string, string> = {}) =>
+  opened.acme.post(streamPath(names), body, headers)
+
+const historyOf = (names: RunNames) => readRun(opened.acme, names, "history(minStep: 0, maxStep: 100, samples: 100)")
+
+const rows = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, n) => JSON.stringify({ _step: from + n, loss: from + n }))
+
+const history = (offset: number, content: string[]) => ({ files: { "wandb-history.jsonl": { offset, content } } })
+
+test("platform-wandb 5.1, 5.2, 5.4: a run is made once, found by its id and name, and what is left out stays", async () => {
+  const names = { entityName: "acme", modelName: "runs", name: "one-run" }
+  const made = await upsertRun(opened.acme, { ...names, tags: ["a"], notes: "first", displayName: "Shown" })
+  expect(made).toMatchObject({
+    inserted: true,
+    bucket: { name: "one-run", displayName: "Shown", project: { name: "runs", entity: { name: "acme" } } },
+  })
+  expect(await upsertRun(opened.acme, { id: made.bucket.id, groupName: "g" })).toMatchObject({ inserted: false })
+  expect((await upsertRun(opened.acme, { ...names, tags: [] })).bucket.id).toBe(made.bucket.id)
+  const run = { entity: "acme", project: "runs", run: "one-run" }
+  expect(
+    await readRun(opened.acme, run, "tags notes group displayName state user { username } historyLineCount"),
+  ).toEqual({
+    tags: [],
+    notes: "first",
+    group: "g",
+    displayName: "Shown",
+    state: "running",
+    user: { username: "acme" },
+    historyLineCount: 0,
+  })
+})
+
+test("law 8: a config or summary of too many values is refused by its name, and leaves no run behind", async () => {
+  const names = { entity: "acme", project: "runs", run: "many-values" }
+  const input = { entityName: names.entity, modelName: names.project, name: names.run }
+  const many = `{"a": {"value": [${"1,".repeat(100_000)}1]}}`
+  await expect(upsertRun(opened.acme, { ...input, config: many })).rejects.toThrow(
+    "config has more than 100000 values: numbers, texts, lists and objects. Log what is large with run.log",
+  )
+  await expect(upsertRun(opened.acme, { ...input, summaryMetrics: many })).rejects.toThrow("summaryMetrics has more")
+  await expect(upsertRun(opened.acme, { ...input, state: "asleep" })).rejects.toThrow('"asleep" is none of')
+  expect(await readRun(opened.acme, names, "config")).toBeNull()
+
+  await startRun(opened.acme, names)
+  const answer = await stream(names, { files: { "wandb-summary.json": { offset: 0, content: [many] } } })
+  expect([answer.status, JSON.stringify(answer.body)]).toEqual([
+    413,
+    expect.stringContaining("wandb-summary.json has more than 100000 values"),
+  ])
+  expect(await readRun(opened.acme, names, "summaryMetrics")).toEqual({ summaryMetrics: "{}" })
+})
+
+test("platform-wandb 5.3: config keeps every digit and comes back as it was sent", async () => {
+  const config = '{"big": {"value": 4611686018427387905}, "none": {"value": NaN}, "text": {"value": "\\u0000é"}}'
+  const names = { entityName: "acme", modelName: "runs", name: "config-run" }
+  await upsertRun(opened.acme, { ...names, config })
+  expect(await readRun(opened.acme, { entity: "acme", project: "runs", run: "config-run" }, "config")).toEqual({
+    config,
+  })
+  await expect(upsertRun(opened.acme, { ...names, config: "[1]" })).rejects.toThrow("config is not a JSON object")
+  await expect(upsertRun(opened.acme, { ...names, config: '{"a":' })).rejects.toThrow("the text ends")
+})
+
+test("platform-wandb 6.2: lines are written by offset; repeated and overlapping lines are stored once, and gaps do no harm", async () => {
+  const names = await newRun()
+  for (const body of [
+    history(0, rows(0, 5)),
+    history(0, rows(0, 5)),
+    history(3, rows(3, 8)),
+    history(12, rows(12, 14)),
+  ]) {
+    expect(await stream(names, body)).toMatchObject({ status: 200, body: {} })
+  }
+  const steps = ((await historyOf(names))["history"] as string[]).map(
+    (row) => (JSON.parse(row) as { _step: number })._step,
+  )
+  expect(steps).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 12, 13])
+  expect(await readRun(opened.acme, names, "historyLineCount historyTail")).toEqual({
+    historyLineCount: 14,
+    historyTail: JSON.stringify([rows(13, 14)[0]]),
+  })
+})
+
+test("platform-wandb 6.2: rows of one step are merged by key, whichever offset they come at", async () => {
+  const names = await newRun()
+  await stream(names, history(0, ['{"_step":0,"a":1,"b":1}', '{"_step":1,"a":2}']))
+  await stream(names, history(2, ['{"_step":0,"b":3,"c":NaN}']))
+  expect(await historyOf(names)).toEqual({ history: ['{"_step":0,"a":1,"b":3,"c":NaN}', '{"_step":1,"a":2}'] })
+})
+
+test("platform-wandb 7: keys with dots, nested columns, NaN and numbers past 2^53 are read as they were logged", async () => {
+  const names = await newRun()
+  const row = '{"_step":0,"a.b":1,"d":{"e":{"f":2}},"nan":NaN,"inf":-Infinity,"big":9007199254740993}'
+  await stream(names, history(0, [row, '{"_step":1,"a.b":5}']))
+  expect(await historyOf(names)).toEqual({ history: [row, '{"_step":1,"a.b":5}'] })
+  const spec = JSON.stringify({ keys: ["_step", "a.b", "d.e.f", "nan", "inf"], samples: 10 })
+  expect(await readRun(opened.acme, names, `sampledHistory(specs: [${JSON.stringify(spec)}])`)).toEqual({
+    sampledHistory: [[{ _step: 0, "a.b": 1, "d.e.f": 2, nan: "NaN", inf: "-Infinity" }]],
+  })
+  const { historyKeys } = await readRun(opened.acme, names, "historyKeys")
+  expect(historyKeys).toMatchObject({
+    sets: [],
+    lastStep: 1,
+    keys: {
+      "a.b": { typeCounts: [{ type: "number", count: 2 }], previousValue: 5 },
+      "d.e.f": { typeCounts: [{ type: "number", count: 1 }], previousValue: 2 },
+      nan: { typeCounts: [{ type: "number", count: 1 }], previousValue: "NaN" },
+    },
+  })
+})
+
+test("platform-wandb 7: an end of a range is inclusive only as newer clients ask", async () => {
+  const names = await newRun()
+  await stream(names, history(0, rows(0, 10)))
+  const steps = async (range: object) => {
+    const spec = JSON.stringify(JSON.stringify({ keys: ["loss"], ...range }))
+    const { sampledHistory } = await readRun(opened.acme, names, `sampledHistory(specs: [${spec}])`)
+    return (sampledHistory as { loss: number }[][])[0]?.map(({ loss }) => loss)
+  }
+  expect(await steps({ minStep: 2, maxStep: 4, samples: 3 })).toEqual([2, 3, 4])
+  expect(await steps({ minStep: 2, maxStep: 4, samples: 2 })).toEqual([2, 3])
+  expect(await steps({ samples: 4 })).toEqual([0, 3, 6, 9])
+})
+
+test("platform-wandb 6.1: the end, the summary, system rows and console lines", async () => {
+  const names = await newRun()
+  const files = {
+    "wandb-summary.json": { offset: 0, content: ['{"loss":NaN}', '{"loss":1,"far":Infinity}'] },
+    "wandb-events.jsonl": { offset: 0, content: ['{"system.cpu":1}', '{"system.cpu":2}'] },
+    "output.log": {
+      offset: 0,
+      content: ["2026-03-01T00:00:00.000000 hello", '{"ts":"2026-03-01T00:00:01","content":"bad","level":"error"}'],
+    },
+  }
+  await stream(names, { files })
+  await stream(names, { complete: true, exitcode: 3 })
+  expect(
+    await readRun(
+      opened.acme,
+      names,
+      "state exitCode summaryMetrics systemMetrics events(samples: 5) logLineCount logLines(first: 10) { edges { node { number line timestamp level } } pageInfo { hasNextPage } }",
+    ),
+  ).toEqual({
+    state: "failed",
+    exitCode: 3,
+    summaryMetrics: '{"loss":1,"far":Infinity}',
+    systemMetrics: '{"system.cpu":2}',
+    events: ['{"system.cpu":1}', '{"system.cpu":2}'],
+    logLineCount: 2,
+    logLines: {
+      edges: [
+        { node: { number: 0, line: "hello", timestamp: "2026-03-01T00:00:00.000000", level: null } },
+        { node: { number: 1, line: "bad", timestamp: "2026-03-01T00:00:01", level: "error" } },
+      ],
+      pageInfo: { hasNextPage: false },
+    },
+  })
+})
+
+test("platform-wandb 6.2: after a resume the console goes on, whether the client counts from 0 or from the count", async () => {
+  for (const counted of [0, 2]) {
+    const names = await newRun()
+    const lines = (offset: number, content: string[]) => stream(names, { files: { "output.log": { offset, content } } })
+    await lines(0, ["one", "two"])
+    await startRun(opened.acme, names)
+    await lines(counted, ["three", "four"])
+    await lines(counted + 1, ["FOUR", "five", "six"])
+    const { logLines } = await readRun(opened.acme, names, "logLines(last: 5) { edges { node { line } } }")
+    expect((logLines as { edges: { node: { line: string } }[] }).edges.map(({ node }) => node.line)).toEqual([
+      "two",
+      "three",
+      "FOUR",
+      "five",
+      "six",
+    ])
+  }
+})
+
+test("platform-wandb 5.5: a client that resumes a run gets its counts and last rows; a missing run is null", async () => {
+  const names = await newRun()
+  await stream(names, history(0, rows(0, 3)))
+  const query = `query($run: String!) { model(name: "runs", entityName: "acme") { bucket(name: $run, missingOk: true) {
+    historyLineCount logLineCount eventsLineCount historyTail eventsTail config wandbConfig(keys: ["t"]) } } }`
+  expect((await ask(opened.acme, query, { run: names.run })).data).toEqual({
+    model: {
+      bucket: {
+        historyLineCount: 3,
+        logLineCount: 0,
+        eventsLineCount: 0,
+        historyTail: '["{\\"_step\\":2,\\"loss\\":2}"]',
+        eventsTail: "[]",
+        config: '{"text":{"value":"a run"},"_wandb":{"value":{"t":{}}}}',
+        wandbConfig: '{"t": {}}',
+      },
+    },
+  })
+  expect((await ask(opened.acme, query, { run: "nowhere" })).data).toEqual({ model: { bucket: null } })
+})
+
+test("platform-wandb 5.6, 5.7: a fork begins with the parent's rows, and a rewound run ends at its step", async () => {
+  const parent = await newRun()
+  await stream(parent, history(0, rows(0, 10)))
+  const branch = (run_id: string, step: number) =>
+    JSON.stringify({ _wandb: { value: { branch_point: { run_id, step } } } })
+  const input = { entityName: "acme", modelName: "runs", host: "h" }
+  const fork = await upsertRun(opened.acme, { ...input, name: `${parent.run}-f`, config: branch(parent.run, 3) })
+  expect(fork.bucket["historyLineCount"]).toBe(4)
+  expect(await historyOf({ ...parent, run: fork.bucket.name })).toEqual({ history: rows(0, 4) })
+  await expect(upsertRun(opened.acme, { ...input, name: "orphan", config: branch("nobody", 3) })).rejects.toThrow(
+    '"nobody"',
+  )
+  expect((await ask(opened.acme, '{project(name:"runs"){run(name:"orphan"){id}}}')).data).toEqual({
+    project: { run: null },
+  })
+
+  const rewind = `mutation($run: String!, $value: Float!) { rewindRun(input: { runName: $run, entityName: "acme",
+    projectName: "runs", metricName: "_step", metricValue: $value }) { rewoundRun { historyLineCount } } }`
+  expect((await ask(opened.acme, rewind, { run: parent.run, value: 6 })).data).toEqual({
+    rewindRun: { rewoundRun: { historyLineCount: 7 } },
+  })
+  expect(await historyOf(parent)).toEqual({ history: rows(0, 7) })
+})
+
+test("platform-wandb 5.9: a run that somebody stops is told so until it ends", async () => {
+  const names = await newRun()
+  const id = (await readRun(opened.acme, names, "id"))["id"]
+  const stopped = await ask(opened.acme, "mutation($id: ID!) { stopRun(input: { id: $id }) { success } }", { id })
+  expect(stopped.data).toEqual({ stopRun: { success: true } })
+  expect((await stream(names, {})).body).toEqual({ stopped: true })
+  expect((await stream(names, { complete: true, exitcode: 0 })).body).toEqual({})
+})
+
+test("acknowledged rows are there after a restart", async () => {
+  const names = await newRun()
+  await stream(names, { ...history(0, rows(0, 3)), complete: true, exitcode: 0 })
+  await opened.restart()
+  expect(await historyOf(names)).toEqual({ history: rows(0, 3) })
+  expect(await readRun(opened.acme, names, "state")).toEqual({ state: "finished" })
+})
+
+test("a row that is too large, no object, or at no offset is refused, and nothing of its request is stored", async () => {
+  const names = await newRun()
+  const large = `{"_step":1,"text":"${"x".repeat(3 * 1024 * 1024)}"}`
+  const cases: [unknown, number, string][] = [
+    [history(0, [...rows(0, 1), large]), 413, "row 1 of wandb-history.jsonl has 3145749 bytes; a row may have 2097152"],
+    [history(0, [...rows(0, 1), "[1]"]), 400, "row 1 of wandb-history.jsonl is not a JSON object"],
+    [history(0, [...rows(0, 1), '{"a":']), 400, "row 1 of wandb-history.jsonl is not a JSON object"],
+    [history(-1, rows(0, 1)), 400, "files.wandb-history.jsonl.offset"],
+    ["{", 400, "not JSON"],
+    [
+      { files: { ...history(0, rows(0, 1)).files, "wandb-summary.json": { offset: 0, content: ["1"] } } },
+      400,
+      "wandb-summary.json",
+    ],
+  ]
+  for (const [body, status, told] of cases) {
+    const answer = await stream(names, body)
+    expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(told)])
+  }
+  expect(await historyOf(names)).toEqual({ history: [] })
+})
+
+test("platform-wandb 10: runs are listed by filters and orders, and what no run has is refused", async () => {
+  const project = `listed-${randomUUID().slice(0, 6)}`
+  for (const [n, name] of ["r0", "r1", "r2"].entries()) {
+    const config = JSON.stringify({ lr: { value: n }, deep: { value: { a: `v${n}` } } })
+    await upsertRun(opened.acme, {
+      modelName: project,
+      name,
+      config,
+      tags: [`t${n}`, "all"],
+      summaryMetrics: `{"loss":${10 - n}}`,
+    })
+  }
+  const query = `query($project: String!, $filters: JSONString, $order: String, $first: Int, $after: String) {
+    project(name: $project) { runCount(filters: $filters) runs(filters: $filters, order: $order, first: $first, after: $after) {
+      edges { node { name } cursor } pageInfo { hasNextPage } } } }`
+  const list = async (filter: unknown, more: object = {}) => {
+    const body = await ask(opened.acme, query, { project, filters: JSON.stringify(filter), ...more })
+    if (body.errors !== undefined) return body.errors[0]?.message
+    const found = dataOf(body, "project") as { runCount: number; runs: { edges: { node: { name: string } }[] } }
+    return found.runs.edges.map(({ node }) => node.name)
+  }
+  expect(await list({})).toEqual(["r0", "r1", "r2"])
+  expect(await list({}, { order: "-created_at" })).toEqual(["r2", "r1", "r0"])
+  expect(await list({}, { order: "+summary_metrics.loss" })).toEqual(["r2", "r1", "r0"])
+  expect(await list({ "config.lr": { $gte: 1 } })).toEqual(["r1", "r2"])
+  expect(await list({ "config.lr.value": 2 })).toEqual(["r2"])
+  expect(await list({ "config.deep.a": { $regex: "v[01]" } })).toEqual(["r0", "r1"])
+  expect(await list({ "config.deep.value.a": "v2" })).toEqual(["r2"])
+  expect(await list({ $or: [{ tags: "t0" }, { "summary_metrics.loss": { $lt: 9 } }] })).toEqual(["r0", "r2"])
+  expect(await list({ tags: { $in: ["t1", "none"] }, state: "running" })).toEqual(["r1"])
+  expect(await list({ group: { $ne: "g" } })).toEqual(["r0", "r1", "r2"])
+  expect(await list({ $not: { name: "r1" } })).toEqual(["r0", "r2"])
+  expect(await list({ nothing: 1 })).toContain('no field "nothing"')
+  expect(await list({ name: { $near: 1 } })).toContain('"$near" is no operator')
+  expect(await list({ name: { $regex: "(" } })).toContain("no pattern")
+  const page = await ask(opened.acme, query, { project, first: 2 })
+  const { runs } = dataOf(page, "project") as { runs: { edges: { cursor: string }[]; pageInfo: object } }
+  expect(runs.pageInfo).toEqual({ hasNextPage: true })
+  expect(await list({}, { after: runs.edges.at(-1)?.cursor })).toEqual(["r2"])
+})
+
+test("platform-wandb 3.1, 12: a feature that this server lacks is refused by name, never answered with a bare null", async () => {
+  const mutation = (name: string) =>
+    ask(opened.acme, `mutation($input: UpsertSweepInput!) { x: ${name}(input: $input) { id } }`, {})
+  for (const [name, told] of [
+    ["upsertSweep", "sweeps are not part of this server"],
+    ["pushToRunQueue", "launch is not part of this server"],
+    ["frobnicate", 'that is not part of this server: it has no mutation "frobnicate"'],
+  ] as const) {
+    const { data, errors } = await mutation(name)
+    expect([data ?? null, errors?.[0]?.message]).toEqual([null, expect.stringContaining(told)])
+  }
+  await expect(upsertRun(opened.acme, { modelName: "runs", name: "s", sweep: "abc" })).rejects.toThrow(
+    "sweeps are not part",
+  )
+})
+
+test("platform-wandb 3.3, 3.4: features and what older clients look up in the schema", async () => {
+  const probe = `{ QueryType: __type(name: "Query") { fields { name } } MutationType: __type(name: "Mutation") { fields { name } }
+    ServerInfoType: __type(name: "ServerInfo") { fields { name } } ServerSettingsType: __type(name: "ServerSettings") { fields { name } }
+    Files: __type(name: "DeleteFilesInput") { inputFields { name } } serverInfo { features { name isEnabled } } }`
+  const body = await ask(opened.acme, probe)
+  const names = (type: string) => (dataOf(body, type) as { fields: { name: string }[] }).fields.map(({ name }) => name)
+  expect(names("MutationType")).toContain("createRunFiles")
+  expect(names("ServerInfoType")).toContain("cliVersionInfo")
+  expect(names("ServerSettingsType")).toEqual(["serverMessages"])
+  expect(dataOf(body, "serverInfo")).toMatchObject({
+    features: expect.arrayContaining([{ name: "STRUCTURED_CONSOLE_LOGS", isEnabled: true }]),
+  })
+})
+
+test("security 5.3: another team finds a run neither by id nor by name", async () => {
+  const names = await newRun()
+  const id = (await readRun(opened.acme, names, "id"))["id"]
+  expect((await opened.rival.post(streamPath(names), history(0, rows(0, 1)))).status).toBe(404)
+  await expect(upsertRun(opened.rival, { id, notes: "mine" })).rejects.toThrow("no run of the id")
+  await expect(upsertRun(opened.rival, { entityName: "acme", modelName: "runs", name: names.run })).rejects.toThrow(
+    'no team "acme"',
+  )
+  const query = 'query($run: String!) { project(name: "runs", entityName: "acme") { run(name: $run) { id } } }'
+  expect((await ask(opened.rival, query, { run: names.run })).data).toEqual({ project: null })
+  expect(await historyOf(names)).toEqual({ history: [] })
+})
+
+test("law 8: a document that asks for what runs logged many times is refused", async () => {
+  const names = await newRun()
+  const fields = Array.from({ length: 450 }, (_, n) => `h${n}: historyKeys`).join(" ")
+  await expect(readRun(opened.acme, names, fields)).rejects.toThrow("more than 400 times")
+})

@@ -1,0 +1,134 @@
+/** Many reads of the catalog by one user do not delay another team's (law 8). */
+import { sql } from "kysely"
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { defaultLimits } from "../../src/limits.ts"
+import { inScope } from "../../src/work/work-scope.ts"
+import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "../support/evaluation-app.ts"
+import { callServer } from "../support/leaving-client.ts"
+import { busyGauges, readMetrics } from "../support/metrics.ts"
+
+const mostWaiting = 300
+const soon = { timeout: 60_000 }
+
+let opened: EvaluationApp
+let server: URL
+beforeAll(async () => {
+  opened = await openEvaluationApp({
+    limits: { ...defaultLimits, catalog_connections: 4, catalog_waiting_per_user: mostWaiting },
+  })
+  server = new URL(await opened.app.server.listen({ host: "127.0.0.1", port: 0 }))
+  for (const team of [opened.acme, opened.rival]) {
+    const obj = { project_id: `${team.entity}/objects`, object_id: "one", val: { n: 1 } }
+    expect((await team.post("/obj/create", { obj })).status).toBe(200)
+  }
+})
+// Uses both keys, so that the server knows them without reading the catalog.
+beforeEach(async () => {
+  for (const team of [opened.acme, opened.rival]) expect((await list(team)).status).toBe(200)
+})
+afterAll(() => opened.close())
+
+const listBody = (team: EvaluationCaller) => ({ project_id: `${team.entity}/objects` })
+const list = (team: EvaluationCaller) => team.post("/objs/query", listBody(team))
+
+function catalogQueue() {
+  const queue = opened.app.stores.queues.find((one) => one.snapshot().name === "catalog")
+  if (queue === undefined) throw new Error("the catalog has no queue")
+  return queue
+}
+
+/** Number of waiting pieces of work, possibly with some of the server's own. */
+const waiting = () => catalogQueue().snapshot().waiting.heavy
+
+let giveBack: () => Promise<void> = async () => undefined
+afterEach(() => giveBack())
+
+/** Takes every connection, so that all requests wait until `giveBack`. */
+async function holdCatalog(): Promise<void> {
+  const gate = Promise.withResolvers<void>()
+  const { slots } = catalogQueue()
+  const held = Array.from({ length: slots }, () =>
+    opened.app.stores.catalog.transaction().execute(async (transaction) => {
+      await sql`select 1`.execute(transaction)
+      await gate.promise
+    }),
+  )
+  giveBack = async () => {
+    gate.resolve()
+    await Promise.all(held)
+  }
+  await expect.poll(() => catalogQueue().snapshot().running.heavy, soon).toBe(slots)
+}
+
+test("security H4: hundreds of requests of one user that wait for the catalog do not hold up another team's", async () => {
+  await holdCatalog()
+  const order: string[] = []
+  const ask = async (team: EvaluationCaller) => {
+    const { status } = await list(team)
+    order.push(`${team.entity} ${status}`)
+  }
+  const all = Array.from({ length: mostWaiting }, () => ask(opened.acme))
+  await expect.poll(waiting, soon).toBeGreaterThanOrEqual(mostWaiting)
+  all.push(ask(opened.rival))
+  await expect.poll(waiting, soon).toBeGreaterThanOrEqual(mostWaiting + 1)
+  await giveBack()
+  await Promise.all(all)
+  // It would be the last if the queue kept the order of arrival.
+  expect(order.indexOf("rival 200")).toBeLessThan(mostWaiting / 2)
+  expect(order.filter((answer) => answer === "acme 200")).toHaveLength(mostWaiting)
+})
+
+test("security H4: a request with thousands of statements lets another team's be read and answered meanwhile", async () => {
+  const { body } = await opened.acme.get("/v1/organization/me")
+  const { id: userId } = body as { id: string }
+  const scope = { userId, teamId: userId, signal: null }
+  let left = 1_500
+  const statements = inScope(scope, () =>
+    Promise.all(
+      Array.from({ length: left }, async () => {
+        await sql`select count(*) from generate_series(1, 1000)`.execute(opened.app.stores.catalog)
+        left -= 1
+      }),
+    ),
+  )
+  const answer = await callServer(server, opened.rival.key, "/objs/query", listBody(opened.rival)).answer
+  expect(answer?.status).toBe(200)
+  expect(left).toBeGreaterThan(500)
+  await statements
+})
+
+test("security H4: requests whose clients have left leave the queue at once and do nothing in the catalog", async () => {
+  const before = catalogQueue().snapshot().cancelled.waiting
+  await holdCatalog()
+  const calls = Array.from({ length: 200 }, () =>
+    callServer(server, opened.acme.key, "/objs/query", listBody(opened.acme)),
+  )
+  await expect.poll(waiting, soon).toBeGreaterThanOrEqual(200)
+  for (const call of calls) call.leave()
+  await expect.poll(waiting, soon).toBeLessThan(10)
+  await expect.poll(() => catalogQueue().snapshot().cancelled.waiting - before, soon).toBe(200)
+  await giveBack()
+  expect((await list(opened.acme)).body).toMatchObject({ objs: [{ object_id: "one" }] })
+  await expect.poll(() => busyGauges(opened.admin), soon).toEqual([])
+})
+
+test("law 8: beyond the statements that one user may have waiting, 429 says when to come again", async () => {
+  await holdCatalog()
+  const all = Array.from({ length: mostWaiting }, () => list(opened.acme))
+  await expect.poll(waiting, soon).toBeGreaterThanOrEqual(mostWaiting)
+  const refused = await list(opened.acme)
+  expect([refused.status, refused.headers["retry-after"], refused.body]).toMatchObject([
+    429,
+    "2",
+    {
+      reason:
+        "300 statements of the catalog that you asked for wait already, and no user may have more; " +
+        "wait for some of their answers, then send this again",
+    },
+  ])
+  all.push(list(opened.rival))
+  await expect.poll(waiting, soon).toBeGreaterThanOrEqual(mostWaiting + 1)
+  await giveBack()
+  expect(new Set((await Promise.all(all)).map(({ status }) => status))).toEqual(new Set([200]))
+  expect((await readMetrics(opened.admin)).get('heddle_queue_refused_total{queue="catalog",reason="user"}')).toBe(1)
+})

@@ -1,0 +1,205 @@
+/**
+ * Checkpoints are versions of `lora` artifacts; artifacts become checkpoints and training data (platform-wandb 9.5,
+ * training-api 5.4).
+ */
+import { randomUUID } from "node:crypto"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { FakeEngine } from "../../src/engines/fake-engine.ts"
+import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
+import { groupsOf } from "../support/training-app.ts"
+import { change, fetchFrom, filesOf, logArtifact, readArtifact } from "../support/wandb-artifacts.ts"
+
+const project = "loras"
+
+let opened: EvaluationApp
+let engine: FakeEngine
+beforeAll(async () => {
+  engine = new FakeEngine()
+  opened = await openEvaluationApp({}, engine)
+})
+afterAll(() => opened.close())
+
+const newName = () => `m-${randomUUID().slice(0, 8)}`
+const namesOf = (collection: string) => ({ entity: "acme", project, collection })
+
+async function register(name: string): Promise<string> {
+  const { status, body, text } = await opened.acme.post("/v1/preview/models", {
+    name,
+    project,
+    base_model: "heddle/tiny",
+  })
+  if (status !== 200) throw new Error(text)
+  return (body as { id: string }).id
+}
+
+async function jobEnded(answer: { body: unknown; text: string }): Promise<void> {
+  const { id } = answer.body as { id: string }
+  await expect
+    .poll(async () => ((await opened.acme.get(`/v1/preview/training-jobs/${id}`)).body as { status: string }).status, {
+      timeout: 20_000,
+    })
+    .toMatch(/^(?:succeeded|completed|failed)$/i)
+}
+
+const train = async (model_id: string) =>
+  jobEnded(await opened.acme.post("/v1/preview/training-jobs", { model_id, trajectory_groups: groupsOf([0, 1]) }))
+
+const stepsOf = async (id: string) =>
+  (
+    (await opened.acme.get(`/v1/preview/models/${id}/checkpoints?order=asc`)).body as { data: { step: number }[] }
+  ).data.map(({ step }) => step)
+
+const version = (name: string, alias: string, fields = "id versionIndex aliases { alias }") =>
+  readArtifact(opened.acme, { entity: "acme", project }, `${name}:${alias}`, fields)
+
+const aliases = (...names: string[]) => names.map((alias) => ({ alias }))
+
+/** A safetensors file of one tensor of four bytes. */
+function safetensors(content: string): Buffer {
+  const header = Buffer.from(
+    JSON.stringify({ "base_model.model.x.lora_A.weight": { dtype: "F32", shape: [1], data_offsets: [0, 4] } }),
+  )
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64LE(BigInt(header.length))
+  return Buffer.concat([length, header, Buffer.from(content)])
+}
+
+const adapter = (content: string) => ({
+  "adapter_config.json": JSON.stringify({ peft_type: "LORA", r: 8, lora_alpha: 16 }),
+  "adapter_model.safetensors": safetensors(content),
+})
+
+const logLora = (collection: string, files: Record<string, string | Buffer>, ...names: string[]) =>
+  logArtifact(opened, opened.acme, { ...namesOf(collection), type: "lora", files, aliases: [...names, "latest"] })
+
+test("platform-wandb 9.5: every checkpoint is a version with its step, the newest is the latest", async () => {
+  const name = newName()
+  const id = await register(name)
+  expect(await version(name, "latest")).toMatchObject({ versionIndex: 0, aliases: aliases("latest", "step0") })
+  await train(id)
+  await train(id)
+  expect(await version(name, "latest")).toMatchObject({ versionIndex: 2, aliases: aliases("latest", "step2") })
+  expect(await version(name, "step1", "versionIndex metadata artifactType { name } digest")).toEqual({
+    versionIndex: 1,
+    metadata: '{"wandb.base_model":"heddle/tiny","step":1}',
+    artifactType: { name: "lora" },
+    digest: expect.stringMatching(/^[0-9a-f]{32}$/),
+  })
+  const files = await filesOf(opened.acme, { entity: "acme", project }, `${name}:step2`)
+  expect(files.map((file) => file.name)).toEqual(["adapter_config.json", "adapter_model.safetensors"])
+  expect((await fetchFrom(opened, files[1]?.directUrl ?? "")).payload).toBe(`weights of ${id}@2`)
+  // Another team does not see the artifact.
+  expect(await readArtifact(opened.rival, { entity: "acme", project }, `${name}:step2`, "id")).toBeNull()
+})
+
+test("platform-wandb 9.5: a deleted checkpoint takes its version along, and its files' room; the latest moves", async () => {
+  const name = newName()
+  const id = await register(name)
+  await train(id)
+  await train(id)
+  const two = (await version(name, "step2", "id"))?.["id"]
+  const [file] = await filesOf(opened.acme, { entity: "acme", project }, `${name}:step2`)
+  await expect(
+    change(
+      opened.acme,
+      "mutation($id: ID!) { deleteArtifact(input: { artifactID: $id, deleteAliases: true }) { artifact { id } } }",
+      { id: two },
+    ),
+  ).rejects.toThrow(`v2 of "${name}" is a checkpoint of the model of that name; delete the checkpoint`)
+  await opened.acme.delete(`/v1/preview/models/${id}/checkpoints`, { steps: [2] })
+  expect((await fetchFrom(opened, file?.directUrl ?? "")).statusCode).toBe(404)
+  expect([await version(name, "step2"), await version(name, "v2")]).toEqual([null, null])
+  expect(await version(name, "latest")).toMatchObject({ versionIndex: 1, aliases: aliases("latest", "step1") })
+  await train(id)
+  expect(await version(name, "latest")).toMatchObject({ versionIndex: 3, aliases: aliases("latest", "step3") })
+})
+
+test("platform-wandb 9.5: a committed lora artifact of a model's name is its checkpoint, and the next job starts there", async () => {
+  const name = newName()
+  const id = await register(name)
+  await logLora(name, adapter("abcd"), "step7")
+  expect(await stepsOf(id)).toEqual([0, 7])
+  expect(await version(name, "latest")).toMatchObject({ versionIndex: 1, aliases: aliases("latest", "step7") })
+  const chat = await opened.acme.post("/v1/chat/completions", {
+    model: `wandb-artifact:///acme/${project}/${name}:step7`,
+    messages: [{ role: "user", content: "x" }],
+  })
+  expect(chat.status).toBe(200)
+  await train(id)
+  expect(await stepsOf(id)).toEqual([0, 7, 8])
+  const started = engine.calls.findLast(({ method }) => method === "train")
+  expect(started?.params).toMatchObject({ start: { key: `${id}@7` } })
+  // Logging the same files again makes no new step.
+  expect(await logLora(name, adapter("abcd"), "step7")).toMatchObject({ state: "COMMITTED" })
+  expect(await stepsOf(id)).toEqual([0, 7, 8])
+})
+
+test("platform-wandb 9.5: versions that were logged before the model was registered are its checkpoints", async () => {
+  const name = newName()
+  await logLora(name, adapter("1234"), "step3")
+  await logLora(name, { "readme.md": "no adapter" })
+  expect(await stepsOf(await register(name))).toEqual([0, 3])
+})
+
+test.each([
+  [
+    "without weights",
+    { "adapter_config.json": '{"peft_type": "LORA", "r": 8}' },
+    'it has no file "adapter_model.safetensors"',
+  ],
+  [
+    "cut off",
+    { ...adapter("abcd"), "adapter_model.safetensors": safetensors("ab") },
+    "is not a whole safetensors file",
+  ],
+  ["of another kind", { ...adapter("abcd"), "adapter_config.json": '{"peft_type": "IA3"}' }, 'its peft_type is "IA3"'],
+])("platform-wandb 9.5: an artifact %s is refused under a model's name and leaves nothing", async (_, files, told) => {
+  const name = newName()
+  const id = await register(name)
+  await expect(logLora(name, files as Record<string, string>, "step4")).rejects.toThrow(told)
+  expect(await stepsOf(id)).toEqual([0])
+  expect(await version(name, "step4")).toBeNull()
+})
+
+test("platform-wandb 9.5: a step that the model has is not replaced", async () => {
+  const name = newName()
+  const id = await register(name)
+  await train(id)
+  await expect(logLora(name, adapter("abcd"), "step1")).rejects.toThrow(
+    "give the version the alias step2 or a higher one",
+  )
+  expect(await version(name, "step1")).toMatchObject({ versionIndex: 1 })
+  await logLora(name, adapter("efgh"))
+  expect(await stepsOf(id)).toEqual([0, 1, 2])
+})
+
+const rows = '{"messages": [{"role": "user", "content": "1+1"}, {"role": "assistant", "content": "2"}]}\n'
+
+test("training-api 2.5: training_data_url names an artifact of the caller's team", async () => {
+  const name = newName()
+  const model_id = await register(name)
+  const log = (collection: string, files: Record<string, string>) =>
+    logArtifact(opened, opened.acme, { ...namesOf(collection), files, aliases: ["latest"] })
+  await log("sft-data", { "train.jsonl": rows, "other.jsonl": "{}" })
+  await log("single", { "rows.jsonl": rows, "readme.md": "x" })
+  await log("several", { "a.jsonl": rows, "b.jsonl": rows })
+  const start = (training_data_url: string, caller = opened.acme) =>
+    caller.post("/v1/preview/sft-training-jobs", { model_id, training_data_url })
+  for (const address of [
+    `wandb-artifact:///acme/${project}/sft-data:v0`,
+    `wandb-artifact:///acme/${project}/single:latest`,
+  ]) {
+    await jobEnded(await start(address))
+  }
+  expect(await stepsOf(model_id)).toEqual([0, 1, 2])
+  const refused = await start(`wandb-artifact:///acme/${project}/several:v0`)
+  expect([refused.status, refused.text]).toEqual([422, expect.stringContaining("has 2 files that end in .jsonl")])
+  const unknown = await start(`wandb-artifact:///acme/${project}/sft-data:v9`)
+  expect([unknown.status, unknown.text]).toEqual([422, expect.stringContaining("there is no artifact")])
+  const theirs = await opened.rival.post("/v1/preview/models", { name, project, base_model: "heddle/tiny" })
+  const foreign = await opened.rival.post("/v1/preview/sft-training-jobs", {
+    model_id: (theirs.body as { id: string }).id,
+    training_data_url: `wandb-artifact:///acme/${project}/sft-data:v0`,
+  })
+  expect([foreign.status, foreign.text]).toEqual([422, expect.stringContaining("there is no artifact")])
+})
