@@ -13,10 +13,13 @@ const libraries = {
   test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(history|query-core|react-query|react-router|react-store|router-core|store))\//,
 }
 
-/** The small modules that most pages show things with: one file packs better than forty, whose names each page would list. */
+/**
+ * The small modules that most pages show things with: one file packs better than forty, whose names each page would
+ * list. What only forms and comparisons need stays out, so that the first screen does not wait for it.
+ */
 const parts = {
   name: "parts",
-  test: /web\/src\/(components\/(controls|signs|states|layout\/(pane|page-bar|plain-table)|text\/(code|for-readers|link))|format|clock|keys|api\/(api-error|client|queries|session)|base-path)/,
+  test: /web\/src\/(components\/(controls\/(?!field|download-button|save-file)|signs\/(?!heat|comparison-bar|tag)|states|layout\/(pane|page-bar|plain-table)|text\/(code|for-readers|link))|format|clock|keys|api\/(api-error|client|queries|session)|base-path)/,
 }
 
 export default defineConfig({

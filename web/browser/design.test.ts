@@ -1,4 +1,4 @@
-/** Every component in its states: nothing serious for axe, and what the larger ones do. */
+/** Components: axe finds nothing serious in any of their states, and the larger ones do what a person asks of them. */
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { findings } from "./support/axe.ts"

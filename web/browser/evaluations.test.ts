@@ -25,13 +25,13 @@ const rowOf = (page: Page, table: string, name: string) =>
 const search = (page: Page) => new URL(page.url()).searchParams
 const compared = (...runs: number[]) => `/compare?runs=${runs.map((index) => filled.runs[index]).join(",")}`
 
-/** But for the one request that asks who is signed in, before anybody is. */
+/** Complaints without the 401 of the one request that asks who is signed in, before anybody is. */
 const complaintsOf = ({ complaints }: Visit) => complaints.filter((text) => !text.includes("401"))
 
-/** Thin spaces and line breaks between what stands in a row. */
+/** Text of a row with one space for each run of thin spaces and line breaks. */
 const plain = (text: string) => text.replaceAll(/\s+/g, " ").trim()
 
-test("the list has each evaluation with its newest run and what that scored, and leads on", async () => {
+test("the list has each evaluation with its newest run's scores, and a link to its page", async () => {
   const visit = await open("/evaluations")
   const row = rowOf(visit.page, "Evaluations", "returns-regression")
   await row.getByText(/judge\.tone/).waitFor()
@@ -126,7 +126,7 @@ describe("runs compared", () => {
     await visit.close()
   })
 
-  test("the difference of datasets is said, and rows are paired by their content", async () => {
+  test("runs on two versions of a dataset: the page says so, and pairs rows by their content", async () => {
     const { page, close } = await open(compared(0, 1))
     await page
       .getByText("The baseline ran on returns-eval v0, the candidate on returns-eval v1: rows with the same content")
@@ -169,7 +169,7 @@ describe("runs compared", () => {
     await close()
   })
 
-  test("a direction that is turned turns the reading, a swap turns the change", async () => {
+  test("turning a metric's direction turns its reading, and swapping the runs turns the change", async () => {
     const { page, close } = await open(compared(0, 1))
     await page.getByText("39 paired").waitFor()
     await page.getByRole("button", { name: "resolved: higher is better, turn it" }).click()
@@ -196,7 +196,7 @@ describe("runs compared", () => {
     await close()
   })
 
-  test("the rows can be taken away as they are shown", async () => {
+  test("the shown rows can be saved as a file", async () => {
     const { page, close } = await open(compared(0, 1))
     const coming = page.waitForEvent("download")
     await page.getByRole("button", { name: "CSV" }).click()

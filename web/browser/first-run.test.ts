@@ -1,4 +1,4 @@
-/** The first run: what it shows, and that it turns by itself when the first call of a real client comes. */
+/** The page of the first run, which turns by itself when the first call of a real client comes. */
 import { execFile } from "node:child_process"
 import path from "node:path"
 import { promisify } from "node:util"
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const script = path.resolve(import.meta.dirname, "../../compat/node/first-call.ts")
 
-/** The unmodified npm clients, with the key that the page made. */
+/** Sends a call with the unmodified npm client, with the key that the page made. */
 const clientCalls = (client: string, key: string, project: string) =>
   promisify(execFile)(process.execPath, [script, client, heddle.url, key, project])
 

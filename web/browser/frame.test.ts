@@ -1,4 +1,4 @@
-/** What stands around every page: theme, keys, palette, addresses, and a proxy's path. */
+/** The frame around every page: theme, keys, palette, addresses, and a proxy's path. */
 import { createServer, type Server } from "node:http"
 import { request } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -101,11 +101,14 @@ test("the project is switched by its menu", async () => {
   await close()
 })
 
-/** But for who is signed in, asked before anybody is, and the health of a server without an engine. */
+/**
+ * False for two expected refusals: 401, who is signed in before anybody is, and 503, the health of a server without
+ * engine.
+ */
 const isUnexpected = (complaint: string) => !/status of (401|503)/.test(complaint)
 
 describe("addresses", () => {
-  test("one that is no page is told in the frame of the others", async () => {
+  test("an address that is no page gets an error page in the same frame", async () => {
     const { page, close } = await open("/local/demo/tracess")
     await page.getByRole("heading", { name: "There is nothing at this address" }).waitFor()
     await page.getByRole("link", { name: "Your projects" }).click()
@@ -155,7 +158,7 @@ describe("behind a proxy", () => {
   let proxy: Server
   let proxied: string
   beforeAll(async () => {
-    // Takes `/tools/ml` off and says nothing of it.
+    // The proxy removes `/tools/ml` from the path and adds no header that says so.
     proxy = createServer((incoming, outgoing) => {
       const path = (incoming.url ?? "/").replace(/^\/tools\/ml(?=\/|$)/, "") || "/"
       const onward = request(heddle.url + path, { method: incoming.method, headers: incoming.headers }, (answer) => {

@@ -1,4 +1,4 @@
-/** Objects and datasets: their versions, what differs between them, labels that move, files that come and go. */
+/** Objects and datasets: their versions and differences, aliases and tags, import and export of files. */
 import { readFile } from "node:fs/promises"
 import type { Browser, Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -22,7 +22,7 @@ afterAll(async () => {
 const open = (path: string, options = {}) => signedIn(browser, heddle, `/local/support${path}`, options)
 const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name })
 const keys = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
-/** Texts of elements, in a line each. */
+/** The text of each element, as one line. */
 const textsOf = async (found: Locator) => (await found.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " "))
 const versions = (page: Page) => page.getByRole("navigation", { name: "Versions" })
 
@@ -60,7 +60,7 @@ describe("the list", () => {
     await visit.close()
   })
 
-  test("of datasets says how many rows they have, and leads to the newest version", async () => {
+  test("has the number of rows of each dataset, and a link to its newest version", async () => {
     const { page, close } = await open("/objects")
     await page.getByRole("link", { name: "Datasets 2" }).click()
     await page.waitForURL("**/objects/datasets")
@@ -98,7 +98,7 @@ describe("a dataset", () => {
     await close()
   })
 
-  test("what differs from the version before, row by row and cell by cell", async () => {
+  test("shows the differences from the version before, row by row and cell by cell", async () => {
     const { page, close } = await open("/objects/returns-eval/versions/v2")
     const table = page.getByRole("table", { name: "Rows that differ between v1 and v2" })
     await table.waitFor()

@@ -1,4 +1,4 @@
-/** The overview of a project that clients have filled, and what it does while things happen. */
+/** The overview of a project that clients have filled, and its changes while traces come or the server goes away. */
 import { get } from "node:http"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -21,10 +21,10 @@ afterAll(async () => {
 const open = (options = {}) => signedIn(browser, heddle, `/${filled.id}`, options)
 const section = (page: Page, name: string) => page.getByRole("region", { name })
 
-/** But for the one request that asks who is signed in, before anybody is. */
+/** Complaints without the 401 of the one request that asks who is signed in, before anybody is. */
 const complaintsOf = ({ complaints }: Visit) => complaints.filter((text) => !text.includes("401"))
 
-/** As it crosses the network with gzip. */
+/** Bytes of the answer as it crosses the network with gzip. */
 function packedSize(url: string): Promise<number> {
   return new Promise((resolve, reject) => {
     get(url, { headers: { "accept-encoding": "gzip" } }, (answer) => {
@@ -34,7 +34,7 @@ function packedSize(url: string): Promise<number> {
   })
 }
 
-describe("what it shows", () => {
+describe("the overview shows", () => {
   let visit: Visit
   beforeAll(async () => (visit = await open()))
   afterAll(() => visit?.close())
@@ -52,7 +52,7 @@ describe("what it shows", () => {
     await row.getByRole("img", { name: /^reward of returns-agent: from [\d.]+ to [\d.]+$/ }).waitFor()
   })
 
-  test("what waits: items to label, and a job that failed with its reason", async () => {
+  test("items that wait for a label, and a failed job with its reason", async () => {
     const waiting = section(visit.page, "Waiting for you")
     await waiting.getByText("8 items of Refund tone").waitFor()
     await waiting.getByText("4 of 12 labelled").waitFor()

@@ -1,4 +1,4 @@
-/** The API reference as a person sees it: a real server, a real browser. */
+/** The page of the API reference, on a real server in a real browser. */
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { foreign, launchBrowser, newVisit, type Visit } from "./support/browser.ts"
@@ -32,7 +32,7 @@ async function operationsOfDocument(): Promise<number> {
     .length
 }
 
-/** Reads down the page: of a long document only what is near the window is drawn. */
+/** Ids of all operations, read by scrolling down: a long document draws only the operations near the window. */
 async function shownOperations(page: Page): Promise<Set<string>> {
   const shown = new Set<string>()
   for (let last = -1, at = 0; at !== last;) {
@@ -46,7 +46,10 @@ async function shownOperations(page: Page): Promise<Set<string>> {
   return shown
 }
 
-/** Colours of an element's text and of what lies behind it, as `rgb(…)`. A script's text, because its names are the browser's. */
+/**
+ * Colours of an element's text and of its background, as `rgb(…)`. Its script is text, because its names are the
+ * browser's.
+ */
 async function coloursOf(page: Page, selector: string): Promise<[string, string]> {
   await page.locator(selector).first().waitFor({ timeout: 5_000 })
   return page.evaluate<[string, string]>(`(() => {
@@ -93,7 +96,7 @@ describe.each(["light", "dark"] as const)("the reference page, %s", (colorScheme
 
   test("an operation can be opened and says what it takes and gives", async () => {
     const { page, complaints } = await visit(colorScheme)
-    // Of a long document only what is near the window is drawn.
+    // The search brings the operation near the window: a long document draws only the operations there.
     await page.getByPlaceholder("Search").fill("sft-training-jobs")
     const operation = page.locator(".opblock", { hasText: "/v1/preview/sft-training-jobs" }).first()
     expect(await operation.locator(".opblock-body").count()).toBe(0)

@@ -1,5 +1,6 @@
 /** Usage and settings: keys, browsers, quotas, people, the record of changes, as an administrator and as a member. */
 import { randomUUID } from "node:crypto"
+import { readFile } from "node:fs/promises"
 import type { Browser, Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { findings } from "./support/axe.ts"
@@ -9,7 +10,7 @@ import { type Heddle, signedIn, signIn, startHeddle } from "./support/heddle.ts"
 
 let heddle: Heddle
 let browser: Browser
-/** Of a user who is no administrator. */
+/** Key of ada, a user who is no administrator. */
 let memberKey: string
 beforeAll(async () => {
   ;[heddle, browser] = await Promise.all([startHeddle(), launchBrowser()])
@@ -28,7 +29,7 @@ const makeKey = (name: string, username: string) =>
   heddle.send<{ id: string; value: string }>("POST", "/v1/organization/api_keys", { name, username })
 const open = (section: string, options = {}) => signedIn(browser, heddle, `${home}/${section}`, options)
 
-/** A window of the member's, at a project of hers. */
+/** Opens a window in which the member ada is signed in, at a project of hers. */
 async function openAsMember(section: string) {
   const visit = await newVisit(browser)
   await visit.page.goto(`${heddle.url}/login?to=/ada/own/settings/${section}`)
@@ -79,13 +80,15 @@ describe("API keys", () => {
     const dialog = page.getByRole("dialog", { name: "New key" })
     await dialog.getByLabel("Name").fill("rollouts")
     await dialog.getByLabel("Whose it is").selectOption("ada")
+    await dialog.getByLabel("What it may be used for").selectOption("sending")
+    await dialog.getByText("reads nothing back and deletes nothing").waitFor()
     await dialog.getByLabel("Ends after").selectOption("7 days")
     await dialog.getByRole("button", { name: "Make key" }).click()
     const made = page.getByRole("region", { name: "The new key rollouts" })
     const key = await made.locator("code").innerText()
     await made.getByText("waiting for its first use").waitFor()
     expect(await statusOf(key)).toBe(200)
-    // When a key was used is stored once a minute.
+    // The time of a key's last use is stored once a minute.
     await made.getByText("it is in use").waitFor({ timeout: 90_000 })
     const row = rowOf(page, "rollouts")
     await expect
@@ -94,6 +97,7 @@ describe("API keys", () => {
         "rollouts",
         `…${key.slice(-4)}`,
         "ada",
+        "sending",
         expect.stringMatching(/\d/),
         expect.stringMatching(/ago|now/),
         expect.stringMatching(/\d/),
@@ -199,7 +203,7 @@ describe("quotas", () => {
     await close()
   })
 
-  test("what is full says so, and a member reads who may change it", async () => {
+  test("a full quota says so, and tells a member who may change it", async () => {
     await heddle.send("POST", "/v1/organization/teams/ada/quotas", { api_keys: 1 })
     const { page, close } = await openAsMember("quotas")
     await rowOf(page, "API keys").getByText("full").waitFor()
@@ -208,6 +212,195 @@ describe("quotas", () => {
     await heddle.send("POST", "/v1/organization/teams/ada/quotas", { api_keys: null })
     await close()
   })
+})
+
+test("usage leaves as a table of days, projects, people, keys and models", async () => {
+  const { page, close } = await open("usage")
+  await rowOf(page.getByRole("table", { name: "Usage by model" }), "returns-agent").waitFor()
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "CSV" }).click()])
+  expect(file.suggestedFilename()).toBe("usage-local-support.csv")
+  const [head, ...lines] = (await readFile(await file.path(), "utf8")).trim().split("\r\n")
+  expect(head).toBe("day,project,user,api_key,api_key_id,model,requests,input_tokens,cached_tokens,output_tokens")
+  const trained = lines.filter((line) => line.includes("/support/returns-agent"))
+  expect(trained.length).toBeGreaterThan(0)
+  for (const line of trained) expect(line).toMatch(/^\d{4}-\d\d-\d\d,local\/support,admin,.* of admin,.*(,\d+){4}$/)
+  await close()
+})
+
+describe("members", () => {
+  const inLab = (section: string) => signedIn(browser, heddle, `/lab/triage/settings/${section}`)
+  const rolesOf = async () => {
+    const { data } = await heddle.send<{ data: { username: string; role: string; team_role: string }[] }>(
+      "GET",
+      "/v1/projects/lab/triage/roles",
+    )
+    return Object.fromEntries(data.map(({ username, role, team_role: inTeam }) => [username, [inTeam, role]]))
+  }
+  beforeAll(async () => {
+    await heddle.send("POST", "/v1/projects", { entity: "lab", name: "triage" })
+  })
+
+  test("a link lets in one person, once, with the role that it names; roles change in the team and in a project", async () => {
+    const { page, close } = await inLab("members")
+    await page.getByRole("button", { name: "Invite" }).click()
+    const dialog = page.getByRole("dialog", { name: "Invite into lab" })
+    await dialog.getByLabel("Role").selectOption("annotator")
+    await dialog.getByText("May: reads and labels.").waitFor()
+    await dialog.getByRole("button", { name: "Make the link" }).click()
+    const link = await dialog.locator("code").innerText()
+    expect(link).toMatch(new RegExp(`^${heddle.url}/login#invitation=[\\w-]{43}$`))
+    await dialog.getByRole("button", { name: "Done" }).click()
+    const invitations = page.getByRole("table", { name: "Invitations" })
+    await rowOf(invitations, "annotator").waitFor()
+    expect(await page.getByText(link).count()).toBe(0)
+
+    const guest = await newVisit(browser)
+    await guest.page.goto(link)
+    await guest.page.getByLabel("Your name here").fill("dana")
+    await guest.page.getByRole("button", { name: "Join" }).click()
+    await guest.page.getByText("it is not shown").waitFor()
+    expect(new URL(guest.page.url()).hash).toBe("")
+    await guest.page.getByRole("button", { name: "Go on to Heddle" }).click()
+    await guest.page.waitForURL(`${heddle.url}/`)
+    await guest.page.goto(link)
+    await guest.page.getByLabel("Your name here").fill("eve")
+    await guest.page.getByRole("button", { name: "Join" }).click()
+    await guest.page.getByText("You were not let in.").waitFor()
+    await guest.close()
+
+    await page.reload()
+    const dana = rowOf(page.getByRole("table", { name: "Members" }), "dana")
+    const inTeam = dana.getByLabel("Role of dana in lab")
+    expect(await inTeam.inputValue()).toBe("annotator")
+    await inTeam.selectOption("viewer")
+    await expect.poll(rolesOf).toMatchObject({ dana: ["viewer", "viewer"] })
+    await dana.getByLabel("Role of dana in triage").selectOption("member")
+    await expect.poll(rolesOf).toMatchObject({ dana: ["viewer", "member"] })
+    await dana.getByText("reads, labels, traces, trains").waitFor()
+    await dana.getByLabel("Role of dana in triage").selectOption("as in team")
+    await expect.poll(rolesOf).toMatchObject({ dana: ["viewer", "viewer"] })
+    await dana.getByRole("button", { name: "Take out dana" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Take out" }).click()
+    await dana.waitFor({ state: "detached" })
+    await close()
+  })
+
+  test("an invitation that was withdrawn lets nobody in; a person who has a user joins with another one", async () => {
+    const { page, close } = await inLab("members")
+    const invite = async () => {
+      await page.getByRole("button", { name: "Invite" }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Make the link" }).click()
+      const link = await page.getByRole("dialog").locator("code").innerText()
+      await page.getByRole("dialog").getByRole("button", { name: "Done" }).click()
+      return link
+    }
+    const ended = await invite()
+    const end = page.getByRole("button", { name: "End the invitation of admin for the role member" })
+    await end.click()
+    await end.waitFor({ state: "detached" })
+    await heddle.send("POST", "/v1/organization/users", { username: "finn" })
+    const { value: key } = await makeKey("desk", "finn")
+    const join = async (link: string) => {
+      const guest = await newVisit(browser)
+      await guest.page.goto(link)
+      await guest.page.getByRole("button", { name: "I have a user here" }).click()
+      await signIn(guest.page, key)
+      return guest
+    }
+    const refused = await join(ended)
+    await refused.page.getByText("You are signed in, but not in the team.").waitFor()
+    await refused.close()
+    const joined = await join(await invite())
+    await joined.page.waitForURL(`${heddle.url}/`)
+    await joined.close()
+    await expect.poll(rolesOf).toMatchObject({ finn: ["member", "member"] })
+    await close()
+  })
+
+  test("a program has an account of its own, and a key", async () => {
+    const { page, close } = await inLab("members")
+    await page.getByRole("button", { name: "New program" }).click()
+    await page.getByLabel("Name").fill("ci")
+    await page.getByText("It is called ci@lab.").waitFor()
+    await page.getByRole("button", { name: "Make program" }).click()
+    const row = rowOf(page.getByRole("table", { name: "Members" }), "ci@lab")
+    await row.getByText("the account of a program").waitFor()
+    expect(await row.getByRole("combobox").count()).toBe(0)
+    await close()
+  })
+
+  test("a member who may change no role sees roles without buttons", async () => {
+    const visit = await newVisit(browser)
+    await visit.page.goto(`${heddle.url}/login?to=/lab/triage/settings/members`)
+    await signIn(visit.page, memberKey)
+    await rowOf(visit.page.getByRole("table", { name: "Members" }), "ada")
+      .getByText("member", { exact: true })
+      .waitFor()
+    await visit.page.getByText("Its administrators decide about that.").waitFor()
+    expect(await visit.page.getByRole("button", { name: /^(Invite|New|Take)/ }).count()).toBe(0)
+    expect(visit.requests.filter((url) => url.includes("invitations"))).toEqual([])
+    await visit.close()
+  })
+})
+
+test("storage: what each project of the team holds", async () => {
+  const { page, close } = await open("storage")
+  const row = rowOf(page.getByRole("table", { name: "Storage by project" }), "support")
+  await row
+    .getByText(/^\d.*[KMG]B$/)
+    .first()
+    .waitFor()
+  await close()
+})
+
+test("scoring rules: one is made, scores a call that comes, is paused and deleted", async () => {
+  const { page, close } = await open("scoring")
+  await page.getByText("New calls are scored by nobody here.").waitFor()
+  await page.getByRole("button", { name: "New rule" }).click()
+  const dialog = page.getByRole("dialog", { name: "New rule" })
+  await dialog.getByLabel("Name").fill("polite")
+  await dialog.getByLabel("Only calls of the op").fill("greet")
+  await dialog.getByLabel("Scores with").selectOption("regex")
+  await dialog.getByLabel("Pattern").fill("(pl")
+  await dialog.getByRole("button", { name: "Make rule" }).click()
+  await dialog.getByText("none that RE2 takes").waitFor()
+  await dialog.getByLabel("Pattern").fill("(?i)please")
+  await dialog.getByRole("button", { name: "Make rule" }).click()
+  const row = rowOf(page, "polite")
+  await row.getByText("at work").waitFor()
+  const id = randomUUID()
+  const times = { started_at: "2026-03-01T00:00:00Z", ended_at: "2026-03-01T00:00:01Z" }
+  const call = { project_id: "local/support", id, trace_id: id, op_name: "greet", ...times, attributes: {}, inputs: {} }
+  await heddle.send("POST", "/v2/local/support/calls/complete", {
+    batch: [{ ...call, output: "Please come in", summary: {} }],
+  })
+  await expect.poll(() => row.getByRole("cell").nth(4).innerText(), { timeout: 20_000 }).toBe("1")
+  await row.getByRole("button", { name: "Pause the rule polite" }).click()
+  await row.getByText("paused").waitFor()
+  await row.getByRole("button", { name: "Delete the rule polite" }).click()
+  await page.getByRole("button", { name: "Delete rule" }).click()
+  await page.getByText("New calls are scored by nobody here.").waitFor()
+  await close()
+})
+
+test("models outside: their endpoints, and the keys that are missing", async () => {
+  const { page, close } = await open("outside")
+  await page.getByRole("heading", { name: "No endpoints" }).waitFor()
+  await page.getByText("There is no key for this team.").waitFor()
+  await heddle.send("PUT", "/v2/local/support/runtimes/agent", {
+    base_url: "https://93.184.215.14/v1",
+    api_key_secret: "AGENT_KEY",
+    runtime_ids: [{ id: "support-v12" }],
+  })
+  await page.reload()
+  const row = rowOf(page.getByRole("table", { name: "Endpoints" }), "agent")
+  await row.getByText("AGENT_KEY is missing").waitFor()
+  expect((await row.getByRole("cell").allInnerTexts()).slice(0, 3)).toEqual([
+    "agent",
+    "https://93.184.215.14/v1",
+    "support-v12",
+  ])
+  await close()
 })
 
 describe("people and teams", () => {
@@ -248,7 +441,7 @@ describe("people and teams", () => {
       await page.getByRole("button", { name: "Make team" }).click()
     }
     await make("shop")
-    await page.getByRole("listitem", { name: "shop" }).getByText("admin").waitFor()
+    await page.getByRole("listitem", { name: "shop" }).getByText("admin").first().waitFor()
     await make("shop")
     await page.getByText('a user or team "shop" exists already').waitFor()
     await close()
@@ -290,7 +483,7 @@ describe("record of changes", () => {
     await close()
   })
 
-  test("to a member it says whom to ask, and asks the server nothing", async () => {
+  test("tells a member whom to ask, and sends the server no request", async () => {
     const visit = await openAsMember("audit")
     await visit.page.getByText("The record of changes is for administrators.").waitFor()
     expect(visit.requests.filter((url) => url.includes("audit_logs"))).toEqual([])
@@ -350,7 +543,7 @@ describe("this project", () => {
     await close()
   })
 
-  test("one that nothing made yet cannot be deleted", async () => {
+  test("a project that does not exist yet cannot be deleted", async () => {
     const { page, close } = await openAsMember("project")
     await page.getByText("There is no such project yet.").waitFor()
     expect(await page.getByRole("button", { name: "Delete project…" }).count()).toBe(0)
@@ -371,6 +564,10 @@ describe.each([
       ["sessions", rowOf(page, "this browser")],
       ["usage", page.locator('[data-drawn="true"]')],
       ["quotas", rowOf(page, "Stored")],
+      ["members", rowOf(page, "See everything")],
+      ["storage", rowOf(page, "support")],
+      ["scoring", page.getByRole("heading", { name: "Scoring rules" })],
+      ["outside", page.getByRole("heading", { name: "Keys" })],
       ["people", rowOf(page, "ada")],
       ["project", page.getByRole("button", { name: "Delete project…" })],
       ["refused", page.getByRole("heading", { name: "Refused requests" })],

@@ -1,4 +1,7 @@
-/** Signing in as a person does: with a key, by the link that the first start prints, again after a session has ended. */
+/**
+ * Signing in as a person does: with a key, by the link that the first start prints, and again after a session has
+ * ended.
+ */
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -35,7 +38,7 @@ async function endSessions(): Promise<void> {
   for (const { id } of data) await heddle.send("DELETE", `/v1/sessions/${id}`)
 }
 
-/** What the page's own requests are answered with; the browser complains of those by itself. */
+/** Complaints without those about 401 and 403, expected answers which the browser reports by itself. */
 const withoutRefusals = ({ complaints }: Visit) => complaints.filter((text) => !/status of 40[13]/.test(text))
 
 describe("with a key", () => {
@@ -52,7 +55,7 @@ describe("with a key", () => {
     await visit.close()
   })
 
-  test("a wrong key is said in its place, with the way out", async () => {
+  test("a wrong key gets an error at its field, with the way out", async () => {
     const visit = await newVisit(browser)
     await visit.page.goto(`${url()}/login`)
     await signIn(visit.page, "wrong")
@@ -61,7 +64,7 @@ describe("with a key", () => {
     await visit.close()
   })
 
-  test("an address of another site is not gone on to", async () => {
+  test("after signing in, nobody is sent to an address of another site", async () => {
     const visit = await newVisit(browser)
     await visit.page.goto(`${url()}/login?to=${encodeURIComponent("//example.com/x")}`)
     await signIn(visit.page, heddle.key)
@@ -120,7 +123,7 @@ describe("a session that ends while a page is open", () => {
     await page.getByRole("heading", { name: "Sign in again" }).waitFor()
   }
 
-  test("is renewed in place: what was typed is there, and the next press does it", async () => {
+  test("is renewed in place: the typed text is still there, and pressing again does the work", async () => {
     const visit = await signedIn(browser, heddle, "/")
     await typeAndEnd(visit.page)
     await signIn(visit.page, heddle.key)
@@ -132,7 +135,7 @@ describe("a session that ends while a page is open", () => {
     await visit.close()
   })
 
-  test("signing out leads to the sign-in, and back is no way in", async () => {
+  test("signing out leads to the sign-in page, and the back button does not lead in again", async () => {
     const visit = await signedIn(browser, heddle, "/local/demo")
     await visit.page.getByRole("button", { name: "admin" }).click()
     await visit.page.getByText("this browser").waitFor()

@@ -1,4 +1,4 @@
-/** One trace: its tree and times, the selected call, what failed, and what is said when it is not there. */
+/** The page of one trace: its tree and times, the selected call, errors in it, and a trace that is not there. */
 import { randomUUID } from "node:crypto"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -132,7 +132,7 @@ describe("the tree", () => {
     await item(page, "refund").waitFor()
     await tree.focus()
     await page.keyboard.press("ArrowLeft")
-    await page.getByText("1 rows of 25 calls").waitFor()
+    await page.getByText("1 row of 25 calls").waitFor()
     await page.keyboard.press("ArrowRight")
     await page.keyboard.press("ArrowDown")
     await details(page).getByRole("heading", { name: "chat.completions" }).waitFor()
@@ -223,7 +223,7 @@ describe("the selected call", () => {
   })
 })
 
-test("a trace that is not there, and a call of another one, say what happened and lead on", async () => {
+test("the pages of a missing trace, and of a call of another trace, say what happened and lead on", async () => {
   const { page, close } = await signedIn(browser, heddle, `/${project}/traces/none`)
   await page.getByRole("heading", { name: "There is no such trace here" }).waitFor()
   await page.getByRole("link", { name: "All traces of spans" }).click()

@@ -1,4 +1,4 @@
-/** The table of traces over calls that clients have sent: found, sorted, chosen, live. */
+/** The table of traces over calls that clients have sent: filter, order, selection, live tail. */
 import { randomUUID } from "node:crypto"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -40,6 +40,11 @@ function callOf({ op_name = "handle_ticket", at = start, ms = 1000, question = "
   }
 }
 
+/** Sends calls to another project, so that they are not among those that the tests above count. */
+const sendTo = (other: string, batch: object[]) =>
+  heddle.send("POST", `/v2/${other}/calls/complete`, {
+    batch: batch.map((call) => ({ ...call, project_id: other })),
+  })
 const send = (batch: object[]) => heddle.send("POST", `/v2/${project}/calls/complete`, { batch })
 
 beforeAll(async () => {
@@ -71,7 +76,7 @@ beforeAll(async () => {
     parent_id: scored.id,
     question: "pay back",
   })
-  // Written by hand: a number that JavaScript would change.
+  // The number goes into the JSON text by hand, because JavaScript would change its digits.
   const body = JSON.stringify({ batch: [...batch, scored, inner] }).replaceAll('"@@exact"', "12345678901234567890")
   const answer = await fetch(`${heddle.url}/v2/${project}/calls/complete`, {
     method: "POST",
@@ -94,11 +99,11 @@ afterAll(async () => {
 const at = (search: string) => `/${project}/traces${search}`
 const open = (search = "", options = {}) => signedIn(browser, heddle, at(search), options)
 const row = (page: Page, number: number) => page.locator(`[role=row][aria-rowindex="${number + 1}"]`)
-/** What scrolls, as the page itself names it. */
+/** The element of the table that scrolls, as an expression of the page. */
 const box = `document.querySelector("[role=grid] > div")`
 const search = (page: Page) => new URL(page.url()).searchParams
 
-describe("what is listed", () => {
+describe("the table lists", () => {
   test("traces, the newest first, with what went in and out; nothing leaves the server", async () => {
     const { page, requests, complaints, close } = await open()
     await page.getByText("351 traces", { exact: true }).waitFor()
@@ -122,7 +127,7 @@ describe("what is listed", () => {
     await close()
   })
 
-  test("rows far below are read when they are seen", async () => {
+  test("rows far below, which are read when they are scrolled to", async () => {
     const { page, close } = await open()
     await row(page, 1).getByText("zipper").waitFor()
     await page.evaluate(`${box}.scrollTop = ${box}.scrollHeight`)
@@ -170,7 +175,7 @@ describe("the filter", () => {
     await close()
   })
 
-  test("what is not understood is said at its place, and stays to be mended", async () => {
+  test("marks the part that it does not understand, and keeps the text to be mended", async () => {
     const { page, close } = await open()
     const field = page.getByRole("combobox", { name: "Filter" })
     await field.fill("feedback.tone <")
@@ -200,7 +205,189 @@ describe("the filter", () => {
   })
 })
 
-test("sorted by a head, which is in the address", async () => {
+describe("values beside the table", () => {
+  const values = (page: Page, field: string) => page.getByRole("group", { name: field })
+
+  test("are counted, and bound to the filter both ways", async () => {
+    const { page, close } = await open()
+    const status = values(page, "Status")
+    await status.getByText("344", { exact: true }).waitFor()
+    await status.getByLabel("error").check()
+    await page.getByText("7 traces", { exact: true }).waitFor()
+    expect(search(page).get("q")).toBe("status is error")
+    // The field's other values stay to be chosen; values of other fields are counted among the filtered traces.
+    await status.getByText("344", { exact: true }).waitFor()
+    await values(page, "Operation").getByText("7", { exact: true }).waitFor()
+    await page.getByRole("button", { name: "Remove status is error" }).click()
+    await page.getByText("351 traces", { exact: true }).waitFor()
+    expect(await status.getByLabel("error").isChecked()).toBe(false)
+    await page.getByRole("combobox", { name: "Filter" }).fill("op in refund, handle_ticket")
+    await page.getByRole("combobox", { name: "Filter" }).press("Enter")
+    await expect.poll(() => values(page, "Operation").getByLabel("refund").isChecked()).toBe(true)
+    await values(page, "Operation").getByLabel("handle_ticket").uncheck()
+    await page.getByText("1 trace", { exact: true }).waitFor()
+    expect(search(page).get("q")).toBe("op is refund")
+    await close()
+  })
+
+  test("count all only when they are asked to, and say how far they came", async () => {
+    const { page, close } = await open()
+    await page.route("**/calls/facets", async (route) => {
+      const answer = await route.fetch()
+      const isPart = (route.request().postDataJSON() as { budget_ms?: number }).budget_ms !== undefined
+      const body = (await answer.json()) as object
+      await route.fulfill({ json: isPart ? { ...body, counted_from: "2026-11-20T10:03:00Z" } : body })
+    })
+    await page.reload()
+    await values(page, "Status").getByText("≥ 344").waitFor()
+    await page.getByRole("button", { name: "Count all" }).click()
+    await values(page, "Status").getByText("344", { exact: true }).waitFor()
+    await page.getByText("Counted back to").waitFor({ state: "hidden" })
+    await close()
+  })
+
+  test("are put away by a switch that is in the address", async () => {
+    const { page, close } = await open()
+    await values(page, "Status").waitFor()
+    await page.getByRole("button", { name: "Values" }).click()
+    await values(page, "Status").waitFor({ state: "hidden" })
+    expect(search(page).get("values")).toBe("off")
+    await close()
+  })
+
+  test("and of time there are bars, which take a range", async () => {
+    await sendTo("local/hours", [callOf({ at: start - 5 * 3_600_000 }), callOf({}), callOf({ at: start + 1 })])
+    const { page, close } = await signedIn(browser, heddle, "/local/hours/traces")
+    const bars = page.getByRole("img", { name: /^3 calls from/ })
+    await bars.waitFor()
+    await bars.click({ position: { x: 10, y: 10 } })
+    await page.getByText("1 trace", { exact: true }).waitFor()
+    expect(search(page).get("from")).toBe("2026-11-20T05:00:00Z")
+    expect(search(page).get("to")).toBe("2026-11-20T06:00:00Z")
+    await close()
+  })
+})
+
+describe("saved views", () => {
+  const views = (page: Page) => page.getByRole("navigation", { name: "Saved views" })
+
+  test("keep filter, columns and order in the project under a name, are changed, renamed and deleted", async () => {
+    const { page, close } = await open("?q=status+is+error&cols=time,name&sort=duration")
+    await views(page).getByRole("button", { name: "Save view" }).click()
+    await page.getByRole("textbox", { name: "Name" }).fill("Failed lately")
+    await page.getByRole("dialog").getByRole("button", { name: "Save view" }).click()
+    await views(page).getByRole("link", { name: "Failed lately" }).waitFor()
+    await page.waitForURL((url) => url.searchParams.get("view")?.startsWith("traces-view-") === true)
+
+    // Another person opens the view by its link, from the table without a filter.
+    const other = await open()
+    await views(other.page).getByRole("link", { name: "Failed lately" }).click()
+    await other.page.getByText("7 traces", { exact: true }).waitFor()
+    expect(search(other.page).get("cols")).toBe("time,name")
+    expect(search(other.page).get("sort")).toBe("duration")
+    expect(await views(other.page).getByRole("link", { name: "Failed lately" }).getAttribute("aria-current")).toBe(
+      "page",
+    )
+    await other.page.getByRole("button", { name: "Remove status is error" }).click()
+    await views(other.page).getByText("changed").waitFor()
+    const menu = views(other.page).getByRole("button", { name: /^What to do with the view/ })
+    await menu.click()
+    await other.page.getByRole("menuitem", { name: "Save the changes" }).click()
+    await views(other.page).getByText("changed").waitFor({ state: "hidden" })
+    await menu.click()
+    await other.page.getByRole("menuitem", { name: "Rename…" }).click()
+    await other.page.getByRole("textbox", { name: "Name" }).fill("By duration")
+    await other.page.getByRole("button", { name: "Rename" }).click()
+    await views(other.page).getByRole("link", { name: "By duration" }).waitFor()
+
+    // The view is stored as the kind of object that the SDK has for views.
+    const { objs } = await heddle.send<{ objs: { val: { definition: object; label: string } }[] }>(
+      "POST",
+      "/objs/query",
+      {
+        project_id: project,
+        filter: { base_object_classes: ["SavedView"], latest_only: true },
+      },
+    )
+    expect(objs.map(({ val }) => [val.label, val.definition])).toEqual([
+      [
+        "By duration",
+        expect.objectContaining({
+          filter: expect.objectContaining({ trace_roots_only: true }),
+          sort_by: [expect.objectContaining({ field: "summary.weave.latency_ms", direction: "asc" })],
+        }),
+      ],
+    ])
+
+    await menu.click()
+    await other.page.getByRole("menuitem", { name: "Delete…" }).click()
+    await other.page.getByRole("button", { name: "Delete By duration" }).click()
+    await views(other.page).getByRole("link", { name: "By duration" }).waitFor({ state: "hidden" })
+    await other.close()
+    await close()
+  })
+})
+
+describe("two calls compared", () => {
+  test("c opens what differs: figures, parameters, words", async () => {
+    const said = (content: string) => [{ role: "user", content }]
+    await sendTo("local/pair", [
+      callOf({
+        op_name: "pair",
+        ms: 1000,
+        inputs: { model: "m", temperature: 0.5, messages: said("May I send it back?") },
+        output: "No refund after thirty days.",
+        summary: { usage: { m: { prompt_tokens: 100, completion_tokens: 10 } } },
+      }),
+      callOf({
+        op_name: "pair",
+        at: start - 1000,
+        ms: 3000,
+        inputs: { model: "m", temperature: 1, messages: said("May I send it back?") },
+        output: "A refund after sixty days.",
+        summary: { usage: { m: { prompt_tokens: 150, completion_tokens: 10 } } },
+      }),
+    ])
+    const { page, close } = await signedIn(browser, heddle, "/local/pair/traces")
+    await row(page, 2).waitFor()
+    for (const key of ["j", "x", "j", "x", "c"]) await page.keyboard.press(key)
+    await page.waitForURL(/\/traces\/compare\?calls=/)
+    const figures = page.getByRole("table", { name: "Figures of both calls" })
+    await figures.getByRole("row", { name: /Duration.*1\.00.*3\.00.*\+2\.00.*\+200\.0/ }).waitFor()
+    await figures.getByRole("row", { name: /Tokens in 100 150 \+50 \(\+50\.0/ }).waitFor()
+    await page.getByRole("region", { name: "Messages" }).getByText("the same in both").waitFor()
+    const parameters = page.getByRole("region", { name: "Parameters" })
+    await parameters.getByText("temperature").waitFor()
+    expect([await parameters.locator("del").textContent(), await parameters.locator("ins").textContent()]).toEqual([
+      "0.5",
+      "1",
+    ])
+    const output = page.getByRole("region", { name: "Output" })
+    expect(await output.locator("del").allTextContents()).toEqual(["No", "thirty"])
+    expect(await output.locator("ins").allTextContents()).toEqual(["A", "sixty"])
+    await page.getByRole("button", { name: "Swap" }).click()
+    await expect.poll(() => output.locator("del").allTextContents()).toEqual(["A", "sixty"])
+    expect(await findings(page)).toEqual([])
+    // The page of one call has a button that compares it with the call before it.
+    await figures.getByRole("row", { name: /^Call/ }).getByRole("link").last().click()
+    await page.getByRole("button", { name: "Compare with the one before" }).click()
+    await page.waitForURL(/\/traces\/compare\?calls=/)
+    await figures.getByRole("row", { name: /Tokens in 150 100/ }).waitFor()
+    await close()
+  })
+
+  test("calls that are not there say so, and without calls it says how to choose", async () => {
+    const { page, close } = await signedIn(browser, heddle, `/${project}/traces/compare?calls=one,two`)
+    await page.getByText("The calls are not here.").waitFor()
+    await page.getByRole("link", { name: "All traces of traced" }).click()
+    await page.getByRole("grid", { name: "Traces" }).waitFor()
+    await page.goto(`${heddle.url}/${project}/traces/compare`)
+    await page.getByRole("heading", { name: "Choose two calls" }).waitFor()
+    await close()
+  })
+})
+
+test("a click on a column's head sorts the table, and the order is in the address", async () => {
   const { page, close } = await open()
   await page
     .getByRole("columnheader", { name: /Duration/ })
@@ -305,7 +492,7 @@ test("a project without calls says how the first one comes, and turns when it wa
   await close()
 })
 
-test("a server that does not answer is said in place, with a way on", async () => {
+test("when the server does not answer, the table says so in place, with a way on", async () => {
   const { page, close } = await open()
   await row(page, 1).getByText("zipper").waitFor()
   const calls = "**/calls/**"

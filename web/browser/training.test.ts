@@ -26,7 +26,7 @@ const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ hasTe
 const search = (page: Page) => new URL(page.url()).searchParams
 const keys = (page: Page) => Object.fromEntries(search(page))
 
-/** But for the one request that asks who is signed in, before anybody is. */
+/** Complaints without the 401 of the one request that asks who is signed in, before anybody is. */
 const complaintsOf = ({ complaints }: Visit) => complaints.filter((text) => !text.includes("401"))
 
 async function drawn(page: Page, chart: string) {
@@ -54,7 +54,7 @@ describe("models", () => {
     await visit.close()
   })
 
-  test("curves of what was learned; the large one, smoothing, axis and other models are in the address", async () => {
+  test("the page has curves of training; the enlarged one, smoothing, axis and other models are in the address", async () => {
     const { page, close } = await open("/models/returns-agent")
     for (const chart of ["Reward", "Loss", "Entropy", "Gradient norm", "Throughput"]) await drawn(page, chart)
     await page.getByLabel("Metric").selectOption("Gradient norm")
@@ -119,7 +119,10 @@ describe("models", () => {
   })
 })
 
-/** A server whose engine stands still for too long starts another, which goes on with the job. */
+/**
+ * Stops or continues the engine's processes. An engine stopped for too long is replaced, and the new one resumes the
+ * job.
+ */
 function signal(engine: readonly number[], name: "SIGSTOP" | "SIGCONT"): void {
   for (const pid of engine) {
     try {
@@ -130,7 +133,7 @@ function signal(engine: readonly number[], name: "SIGSTOP" | "SIGCONT"): void {
   }
 }
 
-/** Training data of so many rows. */
+/** `count` rows of training data: sums with their answers. */
 const sums = (count: number) =>
   Array.from({ length: count }, (_, index) => ({
     messages: [
@@ -140,7 +143,7 @@ const sums = (count: number) =>
   }))
 
 describe("jobs", () => {
-  test("the list has every job with its state, its step and, of one that failed, the reason", async () => {
+  test("the list has every job with its state and step, and the reason of a failure", async () => {
     const { page, close } = await open("/jobs")
     await expect.poll(() => page.getByRole("row").filter({ hasText: "RL job of returns-agent" }).count()).toBe(3)
     expect(await rowOf(page, "RL job of returns-agent").first().innerText()).toMatch(
@@ -158,7 +161,7 @@ describe("jobs", () => {
     await close()
   })
 
-  test("one that ended: its events, what its data came to, and the step that it made", async () => {
+  test("the page of a job that ended has its events, the figures of its data, and its step", async () => {
     const { page, close } = await open("/jobs?state=succeeded")
     await page.getByRole("link", { name: "RL job of returns-agent" }).first().click()
     const events = page.getByRole("grid", { name: "Events of the job" }).getByRole("row")
@@ -172,13 +175,13 @@ describe("jobs", () => {
     await close()
   })
 
-  test("one that runs turns by itself into one that has ended, and its curves grow", async () => {
+  test("the page of a running job follows it to its end by itself, and its curves grow", async () => {
     const engine = await childrenOf(heddle)
     const id = await startSft(heddle, filled.project, "triage", sums(200))
     const done = async () =>
       (await heddle.send<{ gradient_steps: number }>("GET", `/v1/preview/training-jobs/${id}`)).gradient_steps
     await expect.poll(done, { interval: 20 }).toBeGreaterThan(1)
-    // A job of a small model is over sooner than a page is open: the engine stands still meanwhile.
+    // The engine is stopped while the page opens, because a job of a small model would end sooner.
     signal(engine, "SIGSTOP")
     const { page, close } = await open(`/jobs/${id}`)
     try {
@@ -198,7 +201,7 @@ describe("jobs", () => {
     await close()
   })
 
-  test("one that runs can be cancelled, after it is said what is lost and what is kept", async () => {
+  test("a running job can be cancelled, after the page has said what is lost and what is kept", async () => {
     const engine = await childrenOf(heddle)
     const id = await startSft(heddle, filled.project, "stopped", sums(400))
     const job = () => heddle.send<{ status: string; gradient_steps: number }>("GET", `/v1/preview/training-jobs/${id}`)
@@ -222,6 +225,28 @@ describe("jobs", () => {
     } finally {
       signal(engine, "SIGCONT")
     }
+    await close()
+  })
+
+  test("a running job can be paused, and goes on from where it was", { timeout: 150_000 }, async () => {
+    const engine = await childrenOf(heddle)
+    const id = await startSft(heddle, filled.project, "held-up", sums(200))
+    const job = () => heddle.send<{ status: string; gradient_steps: number }>("GET", `/v1/preview/training-jobs/${id}`)
+    await expect.poll(async () => (await job()).gradient_steps, { interval: 20 }).toBeGreaterThan(1)
+    signal(engine, "SIGSTOP")
+    const { page, close } = await open(`/jobs/${id}`)
+    try {
+      await page.getByRole("button", { name: "Pause job" }).click()
+      await page.getByText("The job is paused.").waitFor()
+      await page.getByText("paused", { exact: true }).waitFor()
+      expect((await job()).status).toBe("paused")
+    } finally {
+      signal(engine, "SIGCONT")
+    }
+    await page.getByRole("button", { name: "Resume job" }).click()
+    await page.getByText("succeeded").waitFor({ timeout: 90_000 })
+    expect(await page.getByRole("button", { name: /^(Pause|Resume) job$/ }).count()).toBe(0)
+    expect(await job()).toMatchObject({ status: "succeeded", gradient_steps: 100 })
     await close()
   })
 
@@ -257,7 +282,7 @@ describe("one step", () => {
     await close()
   })
 
-  test("it can be taken along: the tar file, and each file with its digest", async () => {
+  test("it can be downloaded, as a tar file and file by file with digests", async () => {
     const { page, close } = await open("/models/returns-agent/steps/2")
     const saved = async (press: () => Promise<void>) => {
       const [download] = await Promise.all([page.waitForEvent("download"), press()])
@@ -266,7 +291,7 @@ describe("one step", () => {
     const files = page.getByRole("region", { name: "Files" })
     const tar = await saved(() => files.getByRole("link", { name: /^Download tar/ }).click())
     expect(tar.name).toBe("returns-agent-step2.tar")
-    // A header of tar has the name of the file first, and its folder at byte 345.
+    // A tar header begins with the file's name and has its folder at byte 345.
     const folder = tar.bytes.subarray(345, 500).toString().replaceAll("\0", "")
     expect([folder, tar.bytes.indexOf("adapter_config.json")]).toEqual(["returns-agent-step2", 0])
     const row = rowOf(page, "adapter_model.safetensors")
@@ -280,7 +305,7 @@ describe("one step", () => {
     await close()
   })
 
-  test("it can be deleted, after it is said who notices; its metrics stay", async () => {
+  test("it can be deleted, after the page has said who notices; its metrics stay", async () => {
     const id = await startSft(heddle, filled.project, "short-lived", sums(4))
     const job = () => heddle.send<{ status: string; model_id: string }>("GET", `/v1/preview/training-jobs/${id}`)
     await expect.poll(async () => (await job()).status).toBe("succeeded")
@@ -297,7 +322,7 @@ describe("one step", () => {
     await close()
   })
 
-  test("one that is not there says so, and a step that is no number is no page", async () => {
+  test("a missing step says so, and a step that is no number is no page", async () => {
     const { page, close } = await open("/models/returns-agent/steps/77")
     await page.getByText(/no step 77 of the model "returns-agent": its newest step so far is 3/).waitFor()
     await page.goto(`${heddle.url}/${filled.id}/models/returns-agent/steps/last`)

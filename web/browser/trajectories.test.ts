@@ -1,4 +1,6 @@
-/** What RL jobs trained, on a server that trained it: groups, one trajectory down to its tokens, a question across steps. */
+/**
+ * Trajectories of RL jobs, on a server that ran them: groups, one trajectory with its tokens, a question across steps.
+ */
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { trajectoryGroupsAnswer } from "../../server/src/wire/training/trained-trajectory.ts"
@@ -13,7 +15,9 @@ type Groups = z.output<typeof trajectoryGroupsAnswer>
 let heddle: Heddle
 let browser: Browser
 let filled: FilledProject
-/** The newest RL job, and one of groups that teach, do not, and of what cannot be trained. */
+/**
+ * `newest` is the newest RL job; `mixed` has groups that teach, groups that do not, and trajectories without tokens.
+ */
 let newest: string
 let mixed: string
 let groups: Groups
@@ -49,7 +53,7 @@ const rowOf = (page: Page, name: string) => table(page).getByRole("row").filter(
 const complaintsOf = ({ complaints }: Visit) => complaints.filter((text) => !text.includes("401"))
 
 describe("the trajectories of a job", () => {
-  test("a row a group, a cell a trajectory with its reward, best and worst, and what teaches nothing", async () => {
+  test("a row is a group, a cell a trajectory with its reward; best, worst and groups that teach nothing are marked", async () => {
     const visit = await open(`/jobs/${mixed}`)
     const { page } = visit
     await page.getByRole("button", { name: "Trajectories" }).click()
@@ -73,7 +77,7 @@ describe("the trajectories of a job", () => {
     await visit.close()
   })
 
-  test("what the cells say and the order of the groups are in the address", async () => {
+  test("the figure in the cells and the order of the groups are in the address", async () => {
     const { page, close } = await open(`/jobs/${mixed}?view=trajectories`)
     await page.getByRole("button", { name: "Advantage" }).click()
     await page.getByRole("button", { name: "Lowest mean" }).click()
@@ -100,7 +104,7 @@ describe("the trajectories of a job", () => {
     await close()
   })
 
-  test("a job that compares no rewards has none, and says so", async () => {
+  test("a job that compares no rollouts has none, and says so", async () => {
     const rows = [
       {
         messages: [
@@ -111,7 +115,7 @@ describe("the trajectories of a job", () => {
     ]
     const id = await startSft(heddle, filled.project, "dialogues", rows)
     const { page, close } = await open(`/jobs/${id}?view=trajectories`)
-    await page.getByText("it has no rewards to compare").waitFor()
+    await page.getByText("it has no rollouts to compare").waitFor()
     await close()
   })
 })
@@ -123,7 +127,7 @@ interface Trajectory {
 describe("one trajectory", () => {
   const path = () => `/jobs/${mixed}/groups/0/1`
 
-  test("its turns, and its tokens with what the server has of them", async () => {
+  test("shows its turns, and its tokens with the server's figures for each", async () => {
     const visit = await open(path())
     const { page } = visit
     const { turns } = await heddle.send<Trajectory>(
@@ -174,7 +178,7 @@ describe("one trajectory", () => {
     await close()
   })
 
-  test("what is not trained says why", async () => {
+  test("a trajectory that is not trained says why", async () => {
     const { page, close } = await open(`/jobs/${mixed}/groups/1/0`)
     await page.getByText("All rewards of the group are equal").waitFor()
     await page.getByText(/0 of \d+ tokens trained/).waitFor()

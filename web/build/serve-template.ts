@@ -1,6 +1,6 @@
 /** For `npm run dev`: fills `index.html` as the server does, and passes every address that is no page on to a Heddle that runs. */
 import type { Plugin } from "vite"
-import { isOfApi } from "../../server/src/http/page-paths.ts"
+import { isOfApi } from "../../server/src/http/pages/page-paths.ts"
 
 export function serveTemplate(server: string): Plugin {
   return {

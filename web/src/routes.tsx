@@ -17,6 +17,7 @@ import { findTraceOf } from "./api/calls.ts"
 import { queryClient } from "./api/queries.ts"
 import { sessionQuery } from "./api/session.ts"
 import { basePath } from "./base-path.ts"
+import { callComparisonSearch } from "./pages/project/call-comparison/call-comparison-search.ts"
 import { compareSearch } from "./pages/project/compare/compare-search.ts"
 import { evaluationSearch } from "./pages/project/evaluations/evaluation/evaluation-search.ts"
 import { clientSearch } from "./pages/project/first-run/first-run-search.ts"
@@ -27,8 +28,13 @@ import { modelSearch } from "./pages/project/models/model/model-search.ts"
 import { objectsSearch } from "./pages/project/objects/objects-search.ts"
 import { versionSearch } from "./pages/project/objects/version/version-search.ts"
 import { overviewKeys } from "./pages/project/overview/overview-search.ts"
+import { playgroundSearch } from "./pages/project/playground/playground-search.ts"
+import { labelSearch } from "./pages/project/queues/label/label-search.ts"
+import { newQueueSearch } from "./pages/project/queues/new/new-queue-search.ts"
+import { queueSearch } from "./pages/project/queues/queue/queue-search.ts"
 import { isSettingsSection, settingsSearch, settingsSections } from "./pages/project/settings/settings-search.ts"
 import { traceSearch } from "./pages/project/trace/trace-search.ts"
+import { trainSearch } from "./pages/project/train/train-search.ts"
 import { tracesSearch } from "./pages/project/traces/traces-search.ts"
 import { Frame } from "./shell/frame.tsx"
 import { NoSuchPage, PageError } from "./shell/page-error.tsx"
@@ -117,12 +123,29 @@ const traces = createRoute({
   component: lazyRouteComponent(() => import("./pages/project/traces/traces-page.tsx"), "TracesPage"),
 })
 
+const callComparison = createRoute({
+  getParentRoute: () => project,
+  path: "/traces/compare",
+  validateSearch: callComparisonSearch,
+  component: lazyRouteComponent(
+    () => import("./pages/project/call-comparison/call-comparison-page.tsx"),
+    "CallComparisonPage",
+  ),
+})
+
 const oneTrace = createRoute({
   getParentRoute: () => project,
   path: "/traces/$trace",
   validateSearch: traceSearch,
   staticData: { navigation: "rail" },
   component: lazyRouteComponent(() => import("./pages/project/trace/trace-page.tsx"), "TracePage"),
+})
+
+const train = createRoute({
+  getParentRoute: () => project,
+  path: "/train",
+  validateSearch: trainSearch,
+  component: lazyRouteComponent(() => import("./pages/project/train/train-page.tsx"), "TrainPage"),
 })
 
 const training = [
@@ -243,11 +266,45 @@ const evaluation = [
   }),
 ] as const
 
-/** Sections whose pages are not built yet. Each becomes a route of its own, with its search keys. */
-const later = lazyRouteComponent(() => import("./pages/project/later/later-page.tsx"), "LaterPage")
-function laterRoute<Path extends string>(path: Path) {
-  return createRoute({ getParentRoute: () => project, path, component: later })
-}
+const playground = createRoute({
+  getParentRoute: () => project,
+  path: "/playground/{-$conversation}",
+  validateSearch: playgroundSearch,
+  component: lazyRouteComponent(() => import("./pages/project/playground/playground-page.tsx"), "PlaygroundPage"),
+})
+const labelling = [
+  createRoute({
+    getParentRoute: () => project,
+    path: "/queues",
+    component: lazyRouteComponent(() => import("./pages/project/queues/queues-page.tsx"), "QueuesPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/queues/new",
+    validateSearch: newQueueSearch,
+    component: lazyRouteComponent(() => import("./pages/project/queues/new/new-queue-page.tsx"), "NewQueuePage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/queues/$id",
+    validateSearch: queueSearch,
+    component: lazyRouteComponent(() => import("./pages/project/queues/queue/queue-page.tsx"), "QueuePage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/queues/$id/label",
+    validateSearch: labelSearch,
+    staticData: { navigation: "none" },
+    component: lazyRouteComponent(() => import("./pages/project/queues/label/label-page.tsx"), "LabelPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/queues/$id/items/$item",
+    beforeLoad: ({ params: { item, ...params } }) => {
+      throw redirect({ to: "/$entity/$project/queues/$id/label", params, search: { item }, replace: true })
+    },
+  }),
+] as const
 
 /** Links that the Weave SDK prints, to where the same is here. */
 const sdkLinks = [
@@ -296,18 +353,14 @@ const routeTree = root.addChildren([
     project.addChildren([
       projectHome,
       traces,
+      callComparison,
       oneTrace,
       ...training,
       ...evaluation,
       ...objects,
-      laterRoute("/jobs/$id/groups/$group/$trajectory"),
-      laterRoute("/queues"),
-      laterRoute("/queues/$id"),
-      laterRoute("/queues/$id/label"),
-      laterRoute("/queues/$id/items/$item"),
-      laterRoute("/playground"),
-      laterRoute("/playground/$id"),
-      laterRoute("/train"),
+      ...labelling,
+      playground,
+      train,
       ...settings,
       ...sdkLinks,
     ]),

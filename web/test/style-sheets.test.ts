@@ -1,4 +1,4 @@
-/** A class that a component names is in its sheet, and a sheet has no class that nobody names. TypeScript cannot tell. */
+/** A style sheet has each class that its components name, and no other: TypeScript does not check either. */
 import { globSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { expect, test } from "vitest"
@@ -6,7 +6,7 @@ import { expect, test } from "vitest"
 const source = path.resolve(import.meta.dirname, "../src")
 const sheets = globSync("**/*.module.css", { cwd: source })
 
-/** Sheets whose classes are chosen by a value: `styles[kind]`. */
+/** Matches a class that is chosen by a value, such as `styles[kind]`: then any class of the sheet may be used. */
 const chosenByValue = /styles\[[^\]]+\]/
 
 function usersOf(sheet: string): string[] {

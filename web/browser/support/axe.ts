@@ -1,4 +1,4 @@
-/** What axe finds in a page. */
+/** Checks a page with axe. */
 import axe from "axe-core"
 import type { Page } from "playwright-core"
 
@@ -8,11 +8,14 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[]
 }
 
-/** The palette's list scrolls with the arrow keys, while the focus stays in its search field. */
+/**
+ * True for one finding that is no fault: the palette's list scrolls with the arrow keys while its search field has the
+ * focus.
+ */
 const scrollsWithTheField = ({ id, html }: { id: string; html: string }) =>
   id === "scrollable-region-focusable" && html.includes('role="menu"')
 
-/** Colours of what is still fading in are none that somebody reads by. Signs that move for good are not waited for. */
+/** Waits for animations that end, because axe would judge the colours of a text that is still fading in. */
 const movementsEnd = `Promise.all(
   document
     .getAnimations()
@@ -20,7 +23,7 @@ const movementsEnd = `Promise.all(
     .map((one) => one.finished.catch(() => {})),
 ).then(() => {})`
 
-/** What axe finds that is serious or worse, in a line each. */
+/** Axe's findings that are serious or worse, one line each. */
 export async function findings(page: Page): Promise<string[]> {
   await page.evaluate(movementsEnd)
   await page.evaluate(axe.source)

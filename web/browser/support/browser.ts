@@ -1,4 +1,4 @@
-/** A real browser, and what a page that it visits complains of. */
+/** Starts a real browser, and collects requests and complaints of the pages that it visits. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
 
 export async function launchBrowser(): Promise<Browser> {
@@ -20,7 +20,7 @@ export interface Visit {
   close: () => Promise<void>
 }
 
-/** A window with nothing of an earlier one. */
+/** Opens a page in a new context, which shares no cookie and no storage with another. */
 export async function newVisit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> {
   const context = await browser.newContext({ viewport: wide, ...options })
   const page = await context.newPage()
@@ -28,7 +28,7 @@ export async function newVisit(browser: Browser, options: BrowserContextOptions 
   const complaints: string[] = []
   page.on("request", (request) => requests.push(request.url()))
   page.on("requestfailed", (request) => {
-    // A page that is left gives up what it waits for.
+    // A page that is left aborts its open requests.
     if (request.failure()?.errorText !== "net::ERR_ABORTED")
       complaints.push(`${request.url()}: ${request.failure()?.errorText}`)
   })
@@ -42,7 +42,7 @@ export async function newVisit(browser: Browser, options: BrowserContextOptions 
   return { page, requests, complaints, close: () => context.close() }
 }
 
-/** Requests that leave the server. */
+/** Requests to another origin than the server's. */
 export function foreign(requests: readonly string[], url: string): string[] {
   return requests.filter((request) => !request.startsWith(`${url}/`) && !/^(data|blob):/.test(request))
 }

@@ -1,4 +1,6 @@
-/** Runs of an evaluation as Python's SDK leaves them, on two versions of a dataset: made by requests that clients send. */
+/**
+ * Runs of an evaluation as Python's SDK leaves them, on two versions of a dataset: made by requests that clients send.
+ */
 import { randomUUID } from "node:crypto"
 import type { Heddle } from "./heddle.ts"
 
@@ -7,7 +9,10 @@ const minute = 60_000
 export interface FilledEvaluation {
   /** `entity/project` */
   id: string
-  /** Ids of the runs, the oldest first: model v0 and v1, then another model with three trials a row. */
+  /**
+   * Ids of the runs, the oldest first: two of versions v0 and v1 of a model, then one of another with three trials a
+   * row.
+   */
   runs: [string, string, string]
 }
 
@@ -49,7 +54,7 @@ export async function fillEvaluation(heddle: Heddle, project: string): Promise<F
     return { ref, rows: found.rows.map((row) => `${ref}/attr/rows/id/${row.digest}`) }
   }
   const older = await dataset(questions)
-  // One row was taken out, another one came.
+  // The newer version has one new row, and the first row at its end.
   const newer = await dataset([...questions.slice(1), { ticket: "Is this new?", expected: "Yes." }, questions[0] ?? {}])
   const evaluation = async (ref: string) =>
     (await made<{ evaluation_ref: string }>("evaluations", { name: "returns-regression", dataset: ref })).evaluation_ref

@@ -1,11 +1,14 @@
-/** Objects of a project after some weeks: datasets, a prompt, a model, an op and an evaluation, with versions and labels. */
+/**
+ * Makes objects as a project has them after weeks: datasets, a prompt, a model, an op, an evaluation; versions and
+ * labels.
+ */
 import { randomUUID } from "node:crypto"
 import type { Heddle } from "./heddle.ts"
 
 export interface FilledObjects {
-  /** Of the newest version of `returns-eval`, which the evaluation names. */
+  /** Digest of the newest version of `returns-eval`, which the evaluation names. */
   datasetDigest: string
-  /** Of a call that took that version in. */
+  /** Id of a call that had that version as an input. */
   callId: string
   traceId: string
 }
@@ -37,7 +40,7 @@ export async function fillObjects(heddle: Heddle, id: string): Promise<FilledObj
   const [, second = "", third = ""] = digests
   const long = Array.from({ length: 1200 }, (_, index) => ({
     question: `question ${index}`,
-    // No number of JavaScript holds it; it is to come back as it is written.
+    // JavaScript has no such number; the answer must have its digits as they are written here.
     number: index === 7 ? JSON.rawJSON("12345678901234567890") : index % 300,
   }))
   await publishDataset(heddle, id, "long-list", long)
@@ -61,7 +64,7 @@ export async function fillObjects(heddle: Heddle, id: string): Promise<FilledObj
   return { datasetDigest: third, ...(await callWith(heddle, id, dataset)) }
 }
 
-/** As the SDK writes a value of a class. */
+/** The fields by which the SDK marks a value of a class. */
 function ofClass(name: string, ...bases: string[]): object {
   return { _type: name, _class_name: name, _bases: [...bases, "Object", "BaseModel"] }
 }

@@ -1,4 +1,4 @@
-/** A project as a team would have it after a day: trained, traced, labelled, by requests that its clients send. */
+/** Fills a project as a team has it after a day, with training, traces and labels, by requests that clients send. */
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Heddle } from "./heddle.ts"
@@ -13,7 +13,10 @@ export interface FilledProject {
   project: string
 }
 
-/** `trainings` jobs on the shipped model, then calls of a day, a job that fails, and a queue in which some items are done. */
+/**
+ * Runs `trainings` jobs on the shipped model, then sends a day's calls, a job that fails, and a queue with finished
+ * items.
+ */
 export async function fillProject(heddle: Heddle, project: string, trainings = 2): Promise<FilledProject> {
   const entity = "local"
   const id = `${entity}/${project}`
@@ -33,7 +36,7 @@ interface ChatAnswer {
   choices: { message: { content: string | null } }[]
 }
 
-/** What the newest step of `returns-agent` answers to a question. */
+/** Asks the newest step of `returns-agent` one question; returns its `n` answers. */
 async function answersTo(heddle: Heddle, project: string, content: string, n: number) {
   const messages = [{ role: "user", content }]
   const { choices } = await heddle.send<ChatAnswer>("POST", "/v1/chat/completions", {
@@ -50,11 +53,11 @@ async function answersTo(heddle: Heddle, project: string, content: string, n: nu
 export interface AskedGroup {
   question: string
   rewards: readonly number[]
-  /** Of no answer it is known how likely it was, nor which tokens it had. */
+  /** True: the answers go into the job without their tokens and log-probabilities. */
   isWithoutLogprobs?: boolean
 }
 
-/** One RL job of `returns-agent` on its own answers to these questions; its id, when it has ended. */
+/** Runs an RL job of `returns-agent` on its own answers to these questions; returns its id when it has ended. */
 export async function trainGroups(heddle: Heddle, project: string, asked: readonly AskedGroup[]): Promise<string> {
   const name = project.split("/")[1]
   const { data } = await heddle.send<{ data: { id: string }[] }>(
@@ -83,7 +86,7 @@ export async function trainGroups(heddle: Heddle, project: string, asked: readon
   return job.id
 }
 
-/** One RL job on what the model itself answered, as ART sends it. */
+/** Runs one RL job on the model's own answers, in the form that ART sends. */
 async function train(heddle: Heddle, project: string, modelId: string): Promise<void> {
   const groups = await Promise.all(
     [3, 4, 5, 6].map(async (number) => {
@@ -91,7 +94,7 @@ async function train(heddle: Heddle, project: string, modelId: string): Promise<
       const trajectories = choices.map((choice, index) => ({
         messages_and_choices: [...messages, choice],
         tools: null,
-        // Some of each group right, whatever was answered: a group without a difference teaches nothing.
+        // Rewards differ in each group, whatever the answers are, because a group of equal rewards teaches nothing.
         reward: choice.message.content?.includes(`${number + 1}`) === true ? 1 : (index % 3) / 4,
         metrics: {},
         metadata: {},
@@ -112,13 +115,13 @@ async function settled(heddle: Heddle, jobId: string): Promise<void> {
   while (!ended.has(await status())) await sleep(200)
 }
 
-/** Training data whose last message is not the assistant's. */
+/** Runs an SFT job that fails, because its data's last message is not the assistant's. */
 async function failJob(heddle: Heddle, project: string): Promise<void> {
   const rows = [{ messages: [{ role: "user", content: "alone" }] }]
   await settled(heddle, await startSft(heddle, project, "tone-judge", rows))
 }
 
-/** An SFT job of a new model; its id. */
+/** Starts an SFT job of a new model; returns its id. */
 export async function startSft(heddle: Heddle, project: string, name: string, rows: object[]): Promise<string> {
   const base_model = "heddle/tiny"
   const model = await heddle.send<{ id: string }>("POST", "/v1/preview/models", { project, name, base_model })
@@ -146,7 +149,10 @@ const questions = [
   "Gift card NL-GC-5521 shows €0, it was a €50 gift.",
 ]
 
-/** Traces of the last day, with what their model used; some fail, and the last two run still. Their ids, oldest first. */
+/**
+ * Sends traces of the last day with the tokens used; some fail, the last two still run. Returns their ids, oldest
+ * first.
+ */
 async function sendCalls(heddle: Heddle, project: string): Promise<string[]> {
   const count = 240
   const now = Date.now()

@@ -1,4 +1,4 @@
-/** A real server with the built pages, and a browser that is signed in to it. */
+/** Starts a real server with the built pages, and signs a browser in to it. */
 import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -11,11 +11,11 @@ import { newVisit, type Visit } from "./browser.ts"
 export interface Heddle extends RunningServer {
   key: string
   close: () => Promise<void>
-  /** A request with the administrator's key; its answer as JSON. @throws when it is refused. */
+  /** Sends a request with the administrator's key; returns the answer's JSON. @throws when it is refused. */
   send: <Answer>(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: object) => Promise<Answer>
 }
 
-/** With the real engine unless `env` says otherwise. */
+/** Starts the server, with the real engine unless `env` says otherwise. */
 export async function startHeddle(env: NodeJS.ProcessEnv = {}): Promise<Heddle> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-browser-"))
   const server = await startServer(dataDir, { HEDDLE_LOG: "fatal", ...env })
@@ -40,13 +40,13 @@ export async function startHeddle(env: NodeJS.ProcessEnv = {}): Promise<Heddle> 
   }
 }
 
-/** Signs in as a person does who has the key, from whatever page asks for it. */
+/** Signs in with the key, as a person does, on any page that asks for it. */
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel("API key").fill(key)
   await page.getByRole("button", { name: "Sign in" }).click()
 }
 
-/** A window with a session of its own that shows the page at `url`. How a person signs in is in sign-in.test.ts. */
+/** Opens `url` in a context with a session of its own. Tests of signing in itself are in sign-in.test.ts. */
 export async function signedIn(
   browser: Browser,
   heddle: Heddle,

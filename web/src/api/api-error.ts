@@ -1,4 +1,4 @@
-/** What the server refuses with, in whichever dialect an area writes its errors. */
+/** Errors of the server, in whichever dialect an area writes them. */
 
 export class ApiError extends Error {
   override readonly name = "ApiError"

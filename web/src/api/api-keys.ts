@@ -1,4 +1,5 @@
 /** `/v1/organization/api_keys` */
+import type { KeyScope } from "@heddle/server/wire/platform/access.ts"
 import type { ApiKey, createdApiKey } from "@heddle/server/wire/platform/account.ts"
 import { useMutation, useQuery } from "@tanstack/react-query"
 import type * as z from "zod"
@@ -17,8 +18,9 @@ export function useApiKeys(options: { refetchInterval?: number | false } = {}) {
 
 interface NewApiKey {
   name: string
-  /** Of somebody else; only administrators may. */
+  /** Owner of the key, if an administrator makes it for somebody else or for a program of the team. */
   username?: string
+  scope?: KeyScope
   /** ISO time; without it the key does not end by itself. */
   expires_at?: string
 }

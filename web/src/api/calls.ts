@@ -1,12 +1,12 @@
 /** Calls: `/calls/stream_query`, `/calls/query_stats`, `/calls/stats`. Payloads stay text, with their numbers as written. */
-import type { callRecord, callsFilter, callsQueryStatsAnswer } from "@heddle/server/wire/evaluation/call-read.ts"
-import type { callStatsAnswer, callStatsBody } from "@heddle/server/wire/evaluation/usage-stats.ts"
-import type { callsUsageBody, usageAnswer } from "@heddle/server/wire/evaluation/usage.ts"
+import type { callRecord, callsFilter, callsQueryStatsAnswer } from "@heddle/server/wire/calls/call-read.ts"
+import type { callStatsAnswer, callStatsBody } from "@heddle/server/wire/calls/usage-stats.ts"
+import type { callsUsageBody, usageAnswer } from "@heddle/server/wire/calls/usage.ts"
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import type * as z from "zod"
 import { type JsonText, readRecord } from "../json/json-text.ts"
 import type { ApiError } from "./api-error.ts"
-import { sendForLines } from "./client.ts"
+import { sendForLineBatches } from "./client.ts"
 import { jsonQuery, queryClient } from "./queries.ts"
 
 export type CallRecord = z.output<typeof callRecord>
@@ -38,8 +38,8 @@ interface Live {
 
 export async function readCalls(body: CallsQuery, signal: AbortSignal): Promise<Call[]> {
   const calls: Call[] = []
-  for await (const line of sendForLines({ method: "POST", path: "/calls/stream_query", body, signal })) {
-    calls.push(readRecord<CallRecord, Payload>(line, payloads))
+  for await (const lines of sendForLineBatches({ method: "POST", path: "/calls/stream_query", body, signal })) {
+    for (const line of lines) calls.push(readRecord<CallRecord, Payload>(line, payloads))
   }
   return calls
 }
@@ -59,6 +59,21 @@ export async function findTraceOf(projectId: string, callId: string): Promise<st
   const query = callsQuery({ project_id: projectId, filter: { call_ids: [callId] }, columns: ["id"], limit: 1 })
   const [call] = await queryClient.fetchQuery(query)
   return call?.trace_id ?? null
+}
+
+/** The id of the call of the same function, of any version of it, that began before; null: this is the first. */
+export async function findCallBefore(projectId: string, call: Pick<Call, "id" | "op_name" | "started_at">) {
+  const isBefore = { $lte: [{ $getField: "started_at" }, { $literal: Date.parse(call.started_at) / 1000 + 0.001 }] }
+  const query = callsQuery({
+    project_id: projectId,
+    filter: { op_names: [call.op_name.replace(/^(weave:\/\/\/.*):[^:]*$/, "$1:*")] },
+    query: { $expr: isBefore },
+    sort_by: [{ field: "started_at", direction: "desc" }],
+    columns: ["id"],
+    limit: 2,
+  })
+  const calls = await queryClient.fetchQuery(query)
+  return calls.find(({ id, started_at }) => id !== call.id && started_at <= call.started_at)?.id ?? null
 }
 
 type CallCount = z.output<typeof callsQueryStatsAnswer>

@@ -1,7 +1,7 @@
 /** The one way to the server: its address, the session's cookie, errors as {@link ApiError}. */
 import { addressOf } from "../base-path.ts"
 import { ApiError, errorOfResponse, offlineError } from "./api-error.ts"
-import { readLines } from "./text-lines.ts"
+import { readLineBatches } from "./text-lines.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE"
 
@@ -14,6 +14,8 @@ export interface Request {
   path: string
   query?: Query | undefined
   body?: unknown
+  /** A body that is JSON text already, with its numbers as they were written, instead of `body`. */
+  json?: string
   /** A body that goes as it is, instead of `body`. */
   file?: Blob
   /** Besides those that every request has. */
@@ -24,17 +26,19 @@ export interface Request {
 }
 
 /** @throws {ApiError} also when no answer comes; an abort stays an abort. */
-export async function send({ method, path, query, body, file, headers, alsoFine, signal }: Request): Promise<Response> {
+export async function send(request: Request): Promise<Response> {
+  const { method, path, query, body, file, headers, alsoFine, signal } = request
+  const json = request.json ?? (body === undefined ? undefined : JSON.stringify(body))
   const response = await fetch(addressOf(path) + queryText(query), {
     method,
     headers: {
       // Only pages of this server can send it: that makes a change by the cookie's right safe.
       "x-heddle-csrf": "1",
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(json === undefined ? {} : { "content-type": "application/json" }),
       ...(file === undefined ? {} : { "content-type": "application/octet-stream" }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(json === undefined ? {} : { body: json }),
     ...(file === undefined ? {} : { body: file }),
     ...(signal === undefined ? {} : { signal }),
   }).catch((cause: unknown) => {
@@ -53,10 +57,15 @@ export async function sendForJson<Answer>(request: Request): Promise<Answer> {
 
 /** The lines of an answer in JSON Lines, as text, as they come. A stream that breaks off is an error, not an end. */
 export async function* sendForLines(request: Request): AsyncGenerator<string> {
+  for await (const lines of sendForLineBatches(request)) yield* lines
+}
+
+/** {@link sendForLines}, those that came together together: for answers of many short lines. */
+export async function* sendForLineBatches(request: Request): AsyncGenerator<string[]> {
   const { body } = await send(request)
   if (body === null) return
   try {
-    yield* readLines(body)
+    yield* readLineBatches(body)
   } catch (cause) {
     if (cause instanceof ApiError || request.signal?.aborted === true) throw cause
     throw offlineError(cause)

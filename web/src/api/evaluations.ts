@@ -1,5 +1,5 @@
 /** Runs of evaluations and their rows: `/calls/stream_query`, `/v2/…/eval_results/query`, `/objs/query`. */
-import type { objectList } from "@heddle/server/wire/evaluation/object.ts"
+import type { objectList } from "@heddle/server/wire/objects/object.ts"
 import { infiniteQueryOptions, queryOptions, useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query"
 import type * as z from "zod"
 import { type EvalRun, evalRunOf } from "../evaluations/eval-run.ts"
@@ -15,7 +15,7 @@ const runningMs = 3_000
 const idleMs = 15_000
 const runOp = "Evaluation.evaluate"
 
-/** What of a run's call is read: the calls below it are its rows. */
+/** Columns read of a run's call; the calls below it are its rows. */
 const runColumns = ["inputs", "display_name", "exception", "started_at", "ended_at"]
 
 function runsQuery(projectId: string, evaluation?: string): CallsQuery {
@@ -123,7 +123,7 @@ export interface ShownTrial {
 
 export interface ShownRow {
   digest: string
-  /** What of the dataset's row the models were given, and what was expected of them. */
+  /** The dataset row that the models were given, with the expected values. */
   data: JsonText
   /** In the order of the runs. */
   runs: readonly { runId: string; trials: readonly ShownTrial[] }[]
@@ -142,7 +142,7 @@ export function useShownRow(projectId: string, runIds: readonly string[], digest
   })
 }
 
-/** What the models were given in rows, in blocks. */
+/** Inputs of the rows, read in blocks. */
 export function useRowData(projectId: string, runIds: readonly string[], blocks: readonly (readonly string[])[]) {
   return useQueries({
     queries: blocks.map((digests) =>

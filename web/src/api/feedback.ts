@@ -1,5 +1,5 @@
 /** Feedback on calls: `/feedback/create`. */
-import type { feedbackCreateBody, feedbackCreated } from "@heddle/server/wire/evaluation/feedback.ts"
+import type { feedbackCreateBody, feedbackCreated } from "@heddle/server/wire/labelling/feedback.ts"
 import { useMutation } from "@tanstack/react-query"
 import type * as z from "zod"
 import type { ApiError } from "./api-error.ts"

@@ -1,5 +1,5 @@
 /** Versions of objects, their tags and aliases: `/objs/…`, `/obj/read`. Values stay text, with their numbers as written. */
-import type { objectQueryBody, objectVersion } from "@heddle/server/wire/evaluation/object.ts"
+import type { objectQueryBody, objectVersion } from "@heddle/server/wire/objects/object.ts"
 import { queryOptions, useMutation, useQuery } from "@tanstack/react-query"
 import type * as z from "zod"
 import { elementTexts, type JsonText, memberTexts, readRecord } from "../json/json-text.ts"
@@ -9,7 +9,7 @@ import { queryClient } from "./queries.ts"
 
 type Version = z.output<typeof objectVersion>
 
-/** Of a list without values `val` is empty. */
+/** In a list without values `val` is empty. */
 export type ObjectVersion = Omit<Version, "val"> & { val: JsonText }
 
 export type ObjectQuery = z.input<typeof objectQueryBody>
@@ -54,7 +54,7 @@ interface OfVersion {
   digest: string
 }
 
-/** What is done to the labels of a version. An alias that names another version names this one from then on. */
+/** Changes to the labels of a version. An alias of another version moves to this one. */
 export type LabelChange = OfVersion &
   ({ change: "set" | "remove"; alias: string } | { change: "add" | "take"; tag: string })
 

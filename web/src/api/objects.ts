@@ -1,5 +1,5 @@
 /** Objects and files: `/obj/read`, `/file/content`. */
-import type { objectRead } from "@heddle/server/wire/evaluation/object.ts"
+import type { objectRead } from "@heddle/server/wire/objects/object.ts"
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import type * as z from "zod"
 import type { ApiError } from "./api-error.ts"

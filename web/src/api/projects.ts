@@ -33,7 +33,7 @@ export function useDeleteProject() {
       sendForJson({ method: "DELETE", path: `/v1/projects/${encodeURIComponent(entity)}/${encodeURIComponent(name)}` }),
     onSuccess: async (_answer, { leave }) => {
       await leave()
-      // What its pages had read: a new project of the name is empty.
+      // Drops what its pages had read: a new project of the same name is empty.
       queryClient.removeQueries({ type: "inactive" })
       await queryClient.invalidateQueries()
     },

@@ -21,7 +21,7 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       networkMode,
-      // What failed meanwhile would be shown as old until its next turn.
+      // A query that failed meanwhile would be shown as old until its next turn.
       refetchOnReconnect: "always",
       staleTime: freshMs,
       placeholderData: keepPreviousData,

@@ -1,11 +1,11 @@
-/** What teams may hold: `/v1/organization/quotas`, `/v1/organization/teams/{team}/quotas`. */
+/** Limits of teams: `/v1/organization/quotas`, `/v1/organization/teams/{team}/quotas`. */
 import type { QuotaName, TeamQuotas } from "@heddle/server/wire/platform/quota.ts"
 import { useMutation, useQuery } from "@tanstack/react-query"
 import type { ApiError } from "./api-error.ts"
 import { sendForJson } from "./client.ts"
 import { jsonQuery, queryClient } from "./queries.ts"
 
-/** Of one team: one's own, of an administrator any. */
+/** Quotas of one team: one's own, or for an administrator any. */
 export function useTeamQuotas(team: string) {
   return useQuery(jsonQuery<TeamQuotas>("GET", pathOf(team)))
 }

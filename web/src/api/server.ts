@@ -1,4 +1,4 @@
-/** What the server says of itself: `/server_info`, `/v1/health`, `/v1/system-check`. */
+/** Facts about the server: `/server_info`, `/v1/health`, `/v1/system-check`. */
 import type { serverInfo } from "@heddle/server/wire/platform/service.ts"
 import type { Health, SystemCheck } from "@heddle/server/wire/training/health.ts"
 import { useQuery } from "@tanstack/react-query"

@@ -5,16 +5,16 @@ import type * as z from "zod"
 import type { ApiError } from "./api-error.ts"
 import { sendForJson } from "./client.ts"
 import { jsonQuery, queryClient } from "./queries.ts"
-import { sessionResumed } from "./session-state.ts"
+import { sessionEnd, sessionResumed } from "./session-state.ts"
 
 export const sessionQuery = jsonQuery<CurrentSession>("GET", "/v1/session")
 
-/** Of pages behind the sign-in, whose route has read it already. */
+/** The session, on pages behind the sign-in, whose route has read it already. */
 export function useSession(): CurrentSession {
   return useSuspenseQuery({ ...sessionQuery, retry: false }).data
 }
 
-/** What somebody shows to sign in: a key, or the token of a link. */
+/** Credentials for signing in: a key, or the token of a link. */
 export type SignIn = { api_key: string } | { token: string }
 
 export function useSignIn() {
@@ -23,6 +23,8 @@ export function useSignIn() {
       sendForJson({ method: "POST", path: "token" in body ? "/v1/session/token" : "/v1/session", body }),
     onSuccess: (session) => {
       queryClient.setQueryData(sessionQuery.queryKey, session)
+      // Whoever asked for the key goes away with this, so what was refused meanwhile is read again here.
+      if (sessionEnd.hasEnded()) void queryClient.invalidateQueries()
       sessionResumed()
     },
   })

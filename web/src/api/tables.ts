@@ -1,6 +1,6 @@
 /** Rows of tables: `/table/query_stream`, `/table/query_stats_batch`; files of datasets: `/export/dataset`, `/import/dataset`. */
-import type { importDatasetReport } from "@heddle/server/wire/evaluation/import.ts"
-import type { tableRow, tableStatsBatch } from "@heddle/server/wire/evaluation/table.ts"
+import type { importDatasetReport } from "@heddle/server/wire/transfer/import.ts"
+import type { tableRow, tableStatsBatch } from "@heddle/server/wire/objects/table.ts"
 import { queryOptions, useMutation, useQueries, useQuery } from "@tanstack/react-query"
 import type * as z from "zod"
 import { type JsonText, readRecord } from "../json/json-text.ts"

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import type { ApiError } from "./api-error.ts"
 import { type CallRecord, callsQuery, type Payload } from "./calls.ts"
-import { sendForLines } from "./client.ts"
+import { sendForLineBatches } from "./client.ts"
 
 /** A call of a trace without its payloads. */
 export type SkeletonCall = Omit<CallRecord, Payload>
@@ -20,8 +20,9 @@ export function useTraceSkeleton(
     queryFn: async ({ signal }) => {
       const body = { project_id: projectId, filter: { trace_ids: [traceId] }, columns: skeletonColumns }
       const calls: SkeletonCall[] = []
-      for await (const line of sendForLines({ method: "POST", path: "/calls/stream_query", body, signal })) {
-        calls.push(JSON.parse(line) as SkeletonCall)
+      for await (const lines of sendForLineBatches({ method: "POST", path: "/calls/stream_query", body, signal })) {
+        // One parsing of all that came: of each line by itself it would take twice as long.
+        calls.push(...(JSON.parse(`[${lines.join(",")}]`) as SkeletonCall[]))
       }
       return calls
     },

@@ -1,4 +1,4 @@
-/** What a person changes of models and jobs: `/v1/preview/…`. */
+/** Changes that a person makes to models and jobs: `/v1/preview/…`. */
 import type { deleteCheckpointsAnswer } from "@heddle/server/wire/training/checkpoint.ts"
 import type { ListedJob } from "@heddle/server/wire/training/job.ts"
 import { useMutation } from "@tanstack/react-query"
@@ -16,6 +16,16 @@ export function useCancelJob() {
   })
 }
 
+/** A job that is paused, or goes on, already stays so and is the answer. */
+export function usePauseJob(id: string) {
+  return useMutation<ListedJob, ApiError, "pause" | "resume">({
+    mutationFn: (what) =>
+      sendForJson({ method: "POST", path: `/v1/preview/training-jobs/${encodeURIComponent(id)}/${what}` }),
+    // Also after a refusal: the job has ended meanwhile.
+    onSettled: () => staleUnder("/v1/preview/training-jobs"),
+  })
+}
+
 type DeletedCheckpoints = z.output<typeof deleteCheckpointsAnswer>
 
 export function useDeleteCheckpoints(modelId: string) {
@@ -30,7 +40,7 @@ export function useDeleteCheckpoints(modelId: string) {
   })
 }
 
-/** What was read under one of these paths is read again. */
+/** Reads again everything that was read under one of these paths. */
 function staleUnder(...paths: readonly string[]): Promise<void> {
   return queryClient.invalidateQueries({
     predicate: ({ queryKey: [endpoint] }) =>

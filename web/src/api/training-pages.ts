@@ -2,12 +2,14 @@
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import type { checkpointPage } from "@heddle/server/wire/training/checkpoint.ts"
 import type { ListedJob } from "@heddle/server/wire/training/job.ts"
+import type { TrainingRow, trainingRowsAnswer } from "@heddle/server/wire/training/train-from.ts"
 import { infiniteQueryOptions, useInfiniteQuery, useQueries } from "@tanstack/react-query"
 import type * as z from "zod"
 import type { ApiError } from "./api-error.ts"
 import { type Query, sendForJson } from "./client.ts"
 import { type JobParameters, type Live, type MetricParameters, metricsQuery, type OfProject } from "./training.ts"
 
+type RowPage = z.output<typeof trainingRowsAnswer>
 type CheckpointPage = z.output<typeof checkpointPage>
 
 /** Rows of a page of a list, which goes on with the next. */
@@ -21,6 +23,12 @@ export function useModelPages(parameters: OfProject, live: Live = {}) {
 /** The newest first, page after page. */
 export function useJobPages(parameters: Omit<JobParameters, "limit" | "after">, live: Live = {}) {
   return useInfiniteQuery({ ...pagesOf<ListedJob>("/v1/preview/training-jobs", parameters), ...live })
+}
+
+/** Sources of a job, row by row; no pages for a job whose client sent the data. */
+export function useJobRowPages(jobId: string) {
+  const path = `/v1/preview/training-jobs/${encodeURIComponent(jobId)}/rows`
+  return useInfiniteQuery({ ...pagesOf<TrainingRow, RowPage>(path, {}), staleTime: Infinity })
 }
 
 /** Steps that are kept, the newest first, page after page. */
@@ -48,12 +56,12 @@ interface Page<Row> {
   has_more: boolean
 }
 
-function pagesOf<Row>(path: string, parameters: object) {
-  return infiniteQueryOptions<Page<Row>, ApiError, Page<Row>[], unknown[], string | undefined>({
+function pagesOf<Row, Of extends Page<Row> = Page<Row>>(path: string, parameters: object) {
+  return infiniteQueryOptions<Of, ApiError, Of[], unknown[], string | undefined>({
     queryKey: [`GET ${path}`, parameters, "pages"],
     initialPageParam: undefined,
     queryFn: ({ pageParam, signal }) =>
-      sendForJson<Page<Row>>({
+      sendForJson<Of>({
         method: "GET",
         path,
         query: { ...(parameters as Query), limit: pageRows, after: pageParam },

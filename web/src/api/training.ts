@@ -78,7 +78,7 @@ export function useCheckpoint(modelId: string, step: number, live: Live = {}) {
   return useQuery({ ...jsonQuery<ReadCheckpoint>("GET", path), ...live })
 }
 
-/** What its PEFT folder holds; step 0 has none. */
+/** Files of its PEFT folder; step 0 has none. */
 export function useCheckpointFiles(modelId: string, step: number) {
   const path = `/v1/preview/models/${encodeURIComponent(modelId)}/checkpoints/${step}/files`
   return useQuery(jsonQuery<z.output<typeof checkpointFiles>>("GET", path))

@@ -1,4 +1,4 @@
-/** What sort of work a call is, by the name of its operation: for its sign and the colour of its bar. */
+/** Kind of work of a call, from the name of its operation: picks its sign and the colour of its bar. */
 
 export type CallKind = "llm" | "tool" | "retrieval" | "embedding" | "agent" | "scorer" | "function"
 

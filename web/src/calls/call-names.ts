@@ -1,4 +1,4 @@
-/** What a call is called, and how it went. */
+/** Name and outcome of a call. */
 import type { Call } from "../api/calls.ts"
 import type { StatusKind } from "../components/signs/status.tsx"
 

@@ -1,5 +1,5 @@
-/** What the summary of a call tells: tokens and their cost, and the feedback that people and scorers gave. */
-import type { AggregatedUsage } from "@heddle/server/wire/evaluation/usage.ts"
+/** Figures in a call's summary: tokens and their cost, and the feedback of people and scorers. */
+import type { AggregatedUsage } from "@heddle/server/wire/calls/usage.ts"
 import type { JsonText } from "../json/json-text.ts"
 
 export interface TokenCount {
@@ -14,7 +14,7 @@ export interface TokenCount {
 export interface FeedbackMark {
   id: string
   kind: "reaction" | "note" | "score"
-  /** Of a scorer or a question; a reaction has none. */
+  /** Name of the scorer or question; a reaction has none. */
   name: string
   /** The reaction, the note's text or the value, as it is shown. */
   text: string
@@ -75,7 +75,7 @@ function tokensOf(models: [string, Loose][], costs: Record<string, Loose>): Toke
   }
 }
 
-/** Of a call with all calls inside it, as `/calls/usage` has it; null: no tokens. */
+/** Tokens of a call with all calls inside it, as `/calls/usage` reports them, or null without tokens. */
 export function tokensOfUsage(usage: Record<string, AggregatedUsage> | undefined): TokenCount | null {
   const models = Object.entries(usage ?? {})
   const sum = (value: (one: AggregatedUsage) => number) => models.reduce((all, [, one]) => all + value(one), 0)

@@ -10,7 +10,7 @@ export interface ToolCall {
 export interface ChatMessage {
   role: string
   text: string
-  /** What a model thought before it answered. */
+  /** The model's reasoning before its answer. */
   reasoning: string
   toolCalls: ToolCall[]
   /** Parts that are no text: "image". */

@@ -36,7 +36,7 @@ function previewOf(text: JsonText, depth: number): string {
     const inner = wanted ?? (members.size === 1 ? only : undefined)
     return inner === undefined ? (members.size === 0 ? "" : text) : previewOf(inner, depth + 1)
   }
-  // Of messages the last one is new.
+  // Of a list of messages only the last one is new.
   const last = kind === "array" ? elementTexts(text).at(-1) : undefined
   return last === undefined ? (kind === "array" || kind === "null" ? "" : text) : previewOf(last, depth + 1)
 }

@@ -32,7 +32,7 @@ export interface OpenState {
 
 export const groupKey = (parent: number | null, first: number) => `${parent ?? "root"}:${first}`
 
-/** What is seen, from top to bottom. */
+/** The visible rows from top to bottom. */
 export function treeRows(tree: TraceTree, open: OpenState): TreeRow[] {
   const rows: TreeRow[] = []
   const way = new Set(wayTo(tree, open.selected))
@@ -116,7 +116,7 @@ function runsOf(tree: TraceTree, indexes: readonly number[]): number[][] {
   return runs
 }
 
-/** Of a folded group: what is selected, the first that failed, and the slowest. */
+/** Members that a folded group still shows: the selected one, the first that failed, and the slowest. */
 function standingOut(tree: TraceTree, run: readonly number[], way: ReadonlySet<number>): number[] {
   const shown = new Set(run.filter((index) => way.has(index)))
   for (const index of run.filter((one) => isTroubled(tree.spans[one])).slice(0, 2)) shown.add(index)
@@ -136,7 +136,7 @@ function lengthAt(tree: TraceTree, index: number): number {
 /** So many rows are open at first, if the trace has no more. */
 const allOpen = 150
 
-/** What is open before anybody has opened anything: all of a small trace; else the outermost calls and the way to the selected one. */
+/** Calls that are open at first: all of a small trace, else the outermost and the way to the selected one. */
 export function openAtFirst(tree: TraceTree, selected: number | null): Set<number> {
   if (tree.spans.length <= allOpen) return new Set(tree.spans.map(({ index }) => index))
   return new Set([...tree.roots, ...wayTo(tree, selected).slice(1)])

@@ -1,7 +1,7 @@
 /** The calls of a trace as a tree. There may be 50,000 of them: what is asked of all is worked out once, in one walk. */
 import { type CallKind, kindOfCall } from "./call-kind.ts"
 
-/** What of a call the tree needs; its payloads are read for the one that is selected. */
+/** Fields of a call that the tree needs; payloads are read for the selected call only. */
 export interface SpanRecord {
   id: string
   parent_id?: string | null | undefined
@@ -26,7 +26,7 @@ export interface Span {
   parent: number | null
   children: number[]
   depth: number
-  /** Of the calls inside it, this one not counted. */
+  /** Failed calls inside it, without itself. */
   failedInside: number
   /** It names a parent that is not there. */
   isOrphan: boolean
@@ -34,7 +34,7 @@ export interface Span {
 
 export interface TraceTree {
   spans: Span[]
-  /** Of the id of a call. */
+  /** Index by id of the call. */
   indexOf: ReadonlyMap<string, number>
   roots: number[]
   /** In the order of the tree. */

@@ -26,7 +26,7 @@ function wordsOf(text: string): string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment)
 }
 
-/** What was removed stands before what was added; a blank between two changes belongs to both. */
+/** Puts removed words before added ones; a blank between two changes belongs to both. */
 function joined(parts: readonly DiffPart[]): DiffPart[] {
   const found: DiffPart[] = []
   let [removed, added] = ["", ""]

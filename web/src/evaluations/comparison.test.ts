@@ -43,7 +43,7 @@ function run(rows: Record<string, Scores[]>, total = Object.keys(rows).length) {
 const number = (name: string) => metricOfScore([name], "number")
 
 describe("rows of a run", () => {
-  test("leaves of scores are metrics: yes and no are shares, texts are none", () => {
+  test("runRows makes a metric of each leaf of a score: a share of yes and no, none of a text", () => {
     const { metrics } = run({ a: [{ judge: { tone: 3, ok: true, why: "x", deep: { er: 1 } }, exact: false }] })
     expect(metrics).toEqual([
       { id: "score:judge.tone", name: "judge.tone", kind: "number", isMeasured: false },
@@ -66,13 +66,13 @@ describe("rows of a run", () => {
 })
 
 describe("pairs", () => {
-  test("are rows with one digest; those of one run alone are counted", () => {
+  test("compareRuns pairs rows of one digest, and counts the rows that one run alone has", () => {
     const { pairing } = compareRuns(run({ a: [{}], b: [{}], c: [{}] }), run({ b: [{}], d: [{}] }))
     expect(pairing.pairs.map(({ digest }) => digest)).toEqual(["b"])
     expect(pairing).toMatchObject({ onlyBaseline: 2, onlyCandidate: 1, isWhole: true })
   })
 
-  test("past the last row of a run that was cut nothing is said to be missing", () => {
+  test("compareRuns counts no row as missing that lies past the last row of a run that was cut", () => {
     const { pairing } = compareRuns(run({ a: [{}], b: [{}] }, 9), run({ a: [{}], c: [{}] }))
     expect(pairing).toMatchObject({ onlyBaseline: 1, onlyCandidate: 0, isWhole: false })
   })
@@ -82,7 +82,7 @@ describe("the comparison of a metric", () => {
   const before = run({ a: [{ ok: true }], b: [{ ok: true }], c: [{ ok: false }], d: [{}] })
   const after = run({ a: [{ ok: false }], b: [{ ok: true }], c: [{ ok: false }], d: [{ ok: true }] })
 
-  test("is over rows that have it in both runs", () => {
+  test("compareRuns compares a metric over the rows that have it in both runs", () => {
     const [ok] = compareRuns(before, after).metrics
     expect(ok).toMatchObject({ count: 3, up: 0, down: 1, same: 2, test: { p: 1, name: "exact McNemar test" } })
     expect([ok?.baseline, ok?.candidate, ok?.change]).toEqual([2 / 3, 1 / 3, -1 / 3])
@@ -99,7 +99,7 @@ describe("the comparison of a metric", () => {
     expect(compareRuns(before, other).metrics.map(({ metric }) => metric.id)).toEqual(["latency"])
   })
 
-  test("is a change only where interval and test are sure of it, in its direction", () => {
+  test("readingOf calls a change better or worse only when its interval and its test are sure of it", () => {
     const rows = (value: number) =>
       run(Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`r${index}`, [{ s: value + (index % 3) }]])))
     const [s] = compareRuns(rows(1), rows(2)).metrics

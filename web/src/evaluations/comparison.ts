@@ -39,7 +39,7 @@ export interface RunComparison {
   metrics: readonly MetricComparison[]
 }
 
-/** What was drawn and counted once for two runs, which a page shows again with every key that is pressed. */
+/** Cache of comparisons of two runs, which a page shows again with every key that is pressed. */
 const compared = new WeakMap<RunRows, WeakMap<RunRows, RunComparison>>()
 
 export function compareRuns(baseline: RunRows, candidate: RunRows): RunComparison {
@@ -62,7 +62,7 @@ export interface MetricComparison {
   metric: Metric
   /** Rows that have it in both runs. */
   count: number
-  /** Of those rows. */
+  /** Value of the baseline in those rows. */
   baseline: number
   candidate: number
   /** Candidate less baseline. */

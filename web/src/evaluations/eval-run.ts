@@ -15,7 +15,7 @@ export interface EvalRun {
   /** A ref or a plain name; null: the run names none. */
   modelRef: string | null
   model: string
-  /** What a person or the SDK called it. */
+  /** Title given by a person or the SDK. */
   title: string | null
   status: StatusKind
   startedAt: string

@@ -1,4 +1,4 @@
-/** What an evaluation was made of, as its object says: its dataset and its scorers, each in one version. */
+/** Dataset and scorers of an evaluation, each in one version, from its object. */
 import { type ObjectRef, parseObjectRef } from "./refs.ts"
 
 export interface EvaluationSetup {
@@ -10,7 +10,7 @@ export interface EvaluationSetup {
 interface EvaluationVersion {
   object_id: string
   digest: string
-  /** Of whoever published it: nothing of it is sure. */
+  /** Written by whoever published it, so nothing about it is certain. */
   val: unknown
 }
 

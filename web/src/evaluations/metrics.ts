@@ -1,4 +1,4 @@
-/** What is measured of a run: its scores, and what its answers cost. */
+/** Metrics of a run: its scores, and the cost of its answers. */
 import { formatDuration } from "../format/durations.ts"
 import { formatMoney } from "../format/money.ts"
 import {
@@ -108,7 +108,7 @@ function signed(metric: Metric, value: number): string {
   return `${sign}${text}`
 }
 
-/** What stands beside the name of a metric: "higher is better". */
+/** The words beside a metric's name: "higher is better". */
 export function directionWords(direction: Direction): string {
   return direction === "up" ? "higher is better" : "lower is better"
 }

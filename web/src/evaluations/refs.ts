@@ -15,7 +15,7 @@ export function parseObjectRef(text: string): ObjectRef | null {
   return { project: `${ref.entity}/${ref.project}`, name: ref.name, version: ref.version }
 }
 
-/** Of the object that a ref names; what is no ref is its own name. */
+/** Name of the object in a ref. A text that is no ref is its own name. */
 export function refName(text: string): string {
   return parseObjectRef(text)?.name ?? text
 }

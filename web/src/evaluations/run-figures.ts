@@ -14,7 +14,7 @@ export interface RunFigure {
   count: number
 }
 
-/** What was drawn once for a run, which a table shows again and again. */
+/** Cache of a run's figures, which a table shows again and again. */
 const figures = new WeakMap<RunRows, Map<string, RunFigure | undefined>>()
 
 /** undefined: no row has the metric. */

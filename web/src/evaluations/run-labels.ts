@@ -1,4 +1,4 @@
-/** What a run is called: its model with the version, where versions are known. */
+/** Label of a run: its model with the version, where versions are known. */
 import type { EvalRun } from "./eval-run.ts"
 import { type ObjectRef, parseObjectRef } from "./refs.ts"
 

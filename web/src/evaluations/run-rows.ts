@@ -1,12 +1,12 @@
 /** Rows of one run with what their trials scored: what intervals, tests and tables are made of. */
-import type { evalResults } from "@heddle/server/wire/evaluation/eval-results.ts"
+import type { evalResults } from "@heddle/server/wire/evaluations/eval-results.ts"
 import type * as z from "zod"
 import { latency, type Metric, metricOfScore, price, pricedAnswers, tokens } from "./metrics.ts"
 
 export type ResultRow = z.output<typeof evalResults>["rows"][number]
 
 export interface Trial {
-  /** Of the call that predicted and scored. */
+  /** Id of the call that predicted and scored. */
   id: string
   values: ReadonlyMap<string, number>
 }
@@ -14,12 +14,12 @@ export interface Trial {
 export interface RunRows {
   /** Trials by the digest of their row. */
   rows: ReadonlyMap<string, readonly Trial[]>
-  /** Of the whole run; more than `rows` has when it was too long to be read. */
+  /** Rows of the whole run; more than `rows` holds if it was too long to read. */
   total: number
   metrics: readonly Metric[]
 }
 
-/** Of the run's own rows, in the order in which they came. */
+/** Rows of one run, in the order in which they came. */
 export function runRows(runId: string, found: readonly ResultRow[], total: number): RunRows {
   const metrics = new Map<string, Metric>()
   const rows = new Map<string, Trial[]>()
@@ -69,7 +69,7 @@ export function rowValue(trials: readonly Trial[] | undefined, metricId: string)
   return count === 0 ? undefined : sum / count
 }
 
-/** Of each row that has the value. */
+/** Values of a metric, from each row that has one. */
 export function rowValues({ rows }: RunRows, metricId: string): number[] {
   return Array.from(rows.values(), (trials) => rowValue(trials, metricId)).filter((value) => value !== undefined)
 }

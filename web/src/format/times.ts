@@ -1,4 +1,4 @@
-/** Points in time: short by how long ago they are, whole on hover. */
+/** Formats points in time: briefly, by their distance from now, and in full. */
 import type { Locale } from "./numbers.ts"
 
 const day = 24 * 3600 * 1000
@@ -9,7 +9,7 @@ interface Place {
   timeZone?: string | undefined
 }
 
-/** Today "14:31:58", this week "Wed 17:40", else "3 Nov", in another year "3 Nov 2025". */
+/** Today "14:31:58", in the last six days "Wed 17:40", else "3 Nov", in another year "3 Nov 2025". */
 export function formatTime(time: Date, { now = new Date(), locale, timeZone }: Place = {}): string {
   const show = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { hourCycle: "h23", timeZone, ...options }).format(time)
@@ -20,13 +20,13 @@ export function formatTime(time: Date, { now = new Date(), locale, timeZone }: P
   return show({ day: "numeric", month: "short", ...(isThisYear ? {} : { year: "numeric" }) })
 }
 
-/** The clock alone, with milliseconds where rows are close together. */
+/** The time of day; with its milliseconds, for rows that are close together, if `milliseconds` is true. */
 export function formatClock(time: Date, { locale, timeZone }: Place = {}, milliseconds = false): string {
   const fraction = milliseconds ? ({ fractionalSecondDigits: 3 } as const) : {}
   return new Intl.DateTimeFormat(locale, { hourCycle: "h23", timeZone, ...clock, ...fraction }).format(time)
 }
 
-/** Date, clock and zone. */
+/** The weekday, date, time of day and zone. */
 export function formatWholeTime(time: Date, { locale, timeZone }: Place = {}): string {
   const options: Intl.DateTimeFormatOptions = {
     weekday: "short",
@@ -38,7 +38,7 @@ export function formatWholeTime(time: Date, { locale, timeZone }: Place = {}): s
   return new Intl.DateTimeFormat(locale, { hourCycle: "h23", timeZone, ...clock, ...options }).format(time)
 }
 
-/** At an axis whose marks are `stepMs` apart: the clock, or the day where marks are days. */
+/** The label of a mark on an axis: the time of day, or the day if marks are a day (`stepMs`) or more apart. */
 export function formatTick(time: Date, stepMs: number, { locale, timeZone }: Place = {}): string {
   const parts: Intl.DateTimeFormatOptions =
     stepMs >= day
@@ -69,7 +69,7 @@ export function formatAgo(time: Date, { now = new Date(), locale }: Place = {}):
 
 const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit" } as const
 
-/** `2026-11-22` where the reader is. */
+/** The day as `2026-11-22`, in the time zone. */
 function dayOf(time: Date, timeZone: string | undefined): string {
   return new Intl.DateTimeFormat("sv-SE", { timeZone }).format(time)
 }

@@ -63,7 +63,7 @@ function isEscaped(text: string, at: number): boolean {
   return count % 2 === 1
 }
 
-/** Of a number, `true`, `false` or `null`. */
+/** End of a number, `true`, `false` or `null`. */
 export function endOfScalar(text: string, at: number): number {
   let here = at
   for (let code = text.charCodeAt(here); code > 0x20 && code !== comma && !isClosing(code);) {
@@ -73,7 +73,7 @@ export function endOfScalar(text: string, at: number): number {
   return here
 }
 
-/** Of any value. */
+/** End of any value. */
 export function endOfValue(text: string, at: number): number {
   const code = text.charCodeAt(at)
   if (code === quote) return endOfString(text, at)

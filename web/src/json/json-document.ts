@@ -1,6 +1,6 @@
 /**
- * A JSON text of any size, read on demand. One pass finds where each object and array begins and ends; after that a page of
- * children, the value at a place and the way to it cost what they show, not what the text holds.
+ * Reads a JSON text of any size on demand. One pass finds where each object and array begins and ends. After that the
+ * cost of a page of children, of a value or of the way to it depends on what is shown, not on the size of the text.
  */
 import {
   endOfScalar,
@@ -18,14 +18,14 @@ export interface JsonNode {
   kind: JsonKind
   /** Name of a member, index of an element; null for the whole. */
   key: string | number | null
-  /** Place in the text; end is behind the value. */
+  /** The value's place in the text; `end` is just after it. */
   start: number
   end: number
-  /** Members or elements; 0 for what has none. */
+  /** The number of members or elements; 0 for a value that has none. */
   size: number
-  /** The beginning of the value's text: as written of a number, decoded of a string. */
+  /** The beginning of the value's text: a number as it is written, a string decoded. */
   preview: string
-  /** Whether the preview leaves something out. */
+  /** True when the preview leaves something out. */
   isCut: boolean
 }
 
@@ -43,12 +43,12 @@ export interface JsonStep {
 }
 
 const previewLength = 240
-/** Every so many children the place of one is remembered, so that a far page is not reached from the first. */
+/** The places of child 0, 1000, 2000 … are kept, so that reaching a far page need not start at the first child. */
 const markEvery = 1000
 
 export class JsonDocument {
   readonly #text: string
-  /** Of each container, in the order of their beginnings. */
+  /** Start of each container, in order. */
   #starts: Uint32Array
   #ends: Uint32Array
   #sizes: Uint32Array
@@ -88,7 +88,7 @@ export class JsonDocument {
     return this.#text.slice(start, end)
   }
 
-  /** Where `query` stands, in any case, as it is or as JSON escapes it. */
+  /** Finds `query`, ignoring case, as it is and as JSON escapes it. */
   find(query: string, most: number): JsonMatches {
     const spellings = new Set([query, JSON.stringify(query).slice(1, -1)])
     const pattern = new RegExp([...spellings].map((spelling) => RegExp.escape(spelling)).join("|"), "gi")

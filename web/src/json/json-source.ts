@@ -16,12 +16,15 @@ export interface JsonSource {
 /** Indexed within about 5 ms. */
 const smallLength = 500_000
 
-/** What is asked of the worker, by the name of the method. */
+/** Copied to the worker at once. */
+const partLength = 4_000_000
+
+/** Calls to the worker, by name of the method. */
 export type JsonCall = {
   [Name in Exclude<keyof JsonSource, "close">]: { name: Name; parameters: Parameters<JsonSource[Name]> }
 }[Exclude<keyof JsonSource, "close">]
 
-export type JsonRequest = { open: ArrayBuffer } | ({ id: number } & JsonCall)
+export type JsonRequest = { part: string } | ({ id: number } & JsonCall)
 export type JsonReply = { id: number; value: unknown } | { id: number; error: string }
 
 /** The first read fails with a `SyntaxError` when the text is not JSON. */
@@ -52,9 +55,14 @@ function openInWorker(text: string): JsonSource {
     if ("error" in data) call?.reject(new SyntaxError(data.error))
     else call?.resolve(data.value)
   })
-  // Bytes can be handed over; a text would be copied.
-  const bytes = new TextEncoder().encode(text).buffer
-  worker.postMessage({ open: bytes } satisfies JsonRequest, [bytes])
+  let isClosed = false
+  // In parts, with a turn for the page between them: to copy 50 MB at once holds it up for more than 100 ms.
+  const sent = (async () => {
+    for (let from = 0; from < text.length && !isClosed; from += partLength) {
+      worker.postMessage({ part: text.slice(from, from + partLength) } satisfies JsonRequest)
+      await new Promise((resolve) => setTimeout(resolve))
+    }
+  })()
 
   function ask<Name extends JsonCall["name"]>(
     name: Name,
@@ -63,7 +71,8 @@ function openInWorker(text: string): JsonSource {
     const call = Promise.withResolvers<unknown>()
     asked += 1
     waiting.set(asked, call)
-    worker.postMessage({ id: asked, name, parameters })
+    const request = { id: asked, name, parameters }
+    void sent.then(() => worker.postMessage(request))
     return call.promise as ReturnType<JsonSource[Name]>
   }
   return {
@@ -72,6 +81,9 @@ function openInWorker(text: string): JsonSource {
     textOf: (...parameters) => ask("textOf", ...parameters),
     find: (...parameters) => ask("find", ...parameters),
     wayTo: (...parameters) => ask("wayTo", ...parameters),
-    close: () => worker.terminate(),
+    close: () => {
+      isClosed = true
+      worker.terminate()
+    },
   }
 }

@@ -1,7 +1,6 @@
 /**
- * JSON that stays text. A payload may hold integers past 2^53 and `1.0` beside `1`, which a parsed value has lost, and it
- * may be 60 MB of which a page shows a line. So a record is cut into the texts of its members, and only what is shown of
- * them is read.
+ * Cuts JSON into the texts of its members, and parses only those that are shown. A payload may hold integers past 2^53,
+ * and `1.0` beside `1`, which parsing would lose; and it may have 60 MB, of which a page shows one line.
  */
 import { endOfString, endOfValue, isClosing, isComma, skipBlanks } from "./json-cursor.ts"
 
@@ -9,7 +8,7 @@ declare const jsonText: unique symbol
 /** The text of one JSON value, as the server sent it. */
 export type JsonText = string & { readonly [jsonText]: true }
 
-/** The members of an object, by name; of a name that comes twice the last, as parsers have it. */
+/** The members of an object, by name. The last member counts when a name comes twice, as with `JSON.parse`. */
 export function memberTexts(text: string): Map<string, JsonText> {
   const members = new Map<string, JsonText>()
   for (let at = skipBlanks(text, skipBlanks(text, 0) + 1); !isClosing(text.charCodeAt(at)) && at < text.length;) {
@@ -38,7 +37,7 @@ export function elementTexts(text: string): JsonText[] {
 }
 
 /**
- * A record of which the members in `kept` stay text and the others are parsed.
+ * Parses a record, except for its members in `kept`, which stay text.
  * @throws {SyntaxError} for a line that is not JSON.
  */
 export function readRecord<Shape, Kept extends keyof Shape & string>(

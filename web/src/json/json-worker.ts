@@ -2,12 +2,13 @@
 import { JsonDocument } from "./json-document.ts"
 import type { JsonCall, JsonReply, JsonRequest } from "./json-source.ts"
 
-let text = ""
+/** Until something is asked of it. */
+let parts: string[] = []
 let opened: JsonDocument | null = null
 
 self.addEventListener("message", ({ data }: MessageEvent<JsonRequest>) => {
-  if ("open" in data) {
-    text = new TextDecoder().decode(data.open)
+  if ("part" in data) {
+    parts.push(data.part)
     return
   }
   try {
@@ -18,7 +19,7 @@ self.addEventListener("message", ({ data }: MessageEvent<JsonRequest>) => {
 })
 
 function answer(call: JsonCall): unknown {
-  const document = (opened ??= new JsonDocument(text))
+  const document = (opened ??= new JsonDocument(whole()))
   switch (call.name) {
     case "root":
       return document.root()
@@ -31,6 +32,12 @@ function answer(call: JsonCall): unknown {
     case "wayTo":
       return document.wayTo(...call.parameters)
   }
+}
+
+function whole(): string {
+  const text = parts.join("")
+  parts = []
+  return text
 }
 
 function reply(message: JsonReply): void {

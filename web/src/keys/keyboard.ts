@@ -8,7 +8,7 @@ import { isChord, type KeyPress, pressIs, stepsOf } from "./key-pattern.ts"
 export interface KeyBinding {
   /** As `key-pattern.ts` says. */
   keys: string
-  /** What it does, for the sheet. */
+  /** Description for the sheet of keys. */
   label: string
   /** Heading of the sheet that it stands under. */
   group: string

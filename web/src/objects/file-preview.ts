@@ -3,7 +3,7 @@ import type { JsonText } from "../json/json-text.ts"
 
 export interface FilePreview {
   rows: { val: JsonText }[]
-  /** What keeps the file from being read, with its line; null: nothing so far. */
+  /** The problem that keeps the file from being read, with its line, or null so far. */
   problem: string | null
 }
 

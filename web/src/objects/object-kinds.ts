@@ -31,7 +31,7 @@ export function kindOfObject({ kind, base_object_class: base }: Classified): Obj
   return Object.hasOwn(ofClass, base) ? (ofClass[base] as ObjectKind) : { id: base, name: base, noun: base }
 }
 
-/** What the API filters by for a kind; null: it has no filter for that. */
+/** The API's filter for a kind, or null if it has none. */
 export function filterOfKind(id: string): { is_op: true } | { base_object_classes: string[]; is_op: false } | null {
   if (id === ops.id) return { is_op: true }
   if (id === plain.id) return null

@@ -6,11 +6,11 @@ export interface StoredRef {
   entity: string
   project: string
   kind: "object" | "op" | "table" | "call"
-  /** Of a table its digest, of a call its id. */
+  /** Digest of a table, id of a call, or name of an object. */
   name: string
   /** null: tables and calls have none. */
   version: string | null
-  /** What of it is meant, such as `attr/rows/id/…`; "" is the whole. */
+  /** Path inside it, such as `attr/rows/id/…`; "" is the whole. */
   inside: string
 }
 

@@ -1,4 +1,4 @@
-/** What differs between two JSON values: the paths of the innermost values that are not the same. */
+/** Differences between two JSON values: paths of the innermost values that differ. */
 import { kindAt, skipBlanks } from "../json/json-cursor.ts"
 import { elementTexts, type JsonText, memberTexts } from "../json/json-text.ts"
 

@@ -1,4 +1,4 @@
-/** What the palette can do beside going to a page. A page adds its own for as long as it is shown. */
+/** Commands of the palette besides going to a page. A page adds its own while it is shown. */
 import type { LucideIcon } from "lucide-react"
 import { useEffect, useEffectEvent, useSyncExternalStore } from "react"
 

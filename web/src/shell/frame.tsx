@@ -1,4 +1,4 @@
-/** What stands around every page: the navigation, the palette, the sheet of keys, and the sign-in when a session has ended. */
+/** The frame of every page: navigation, palette, sheet of keys, and the sign-in when a session has ended. */
 import { useNavigate } from "@tanstack/react-router"
 import { Keyboard, LogOut, Menu, Moon } from "lucide-react"
 import { lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from "react"

@@ -1,4 +1,4 @@
-/** What is shown when a page itself fails, and when there is no such page: the frame stays. */
+/** Shown when a page itself fails, or does not exist: the frame stays. */
 import { type ErrorComponentProps, useRouter } from "@tanstack/react-router"
 import { useEffect } from "react"
 import { ApiError } from "../api/api-error.ts"

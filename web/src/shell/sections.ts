@@ -19,12 +19,12 @@ export interface Section {
     | "/$entity/$project/evaluations"
     | "/$entity/$project/objects"
     | "/$entity/$project/queues"
-    | "/$entity/$project/playground"
-  /** Its other lists, whose addresses do not begin with that of the first. */
+    | "/$entity/$project/playground/{-$conversation}"
+  /** Routes of its other lists, which do not begin with `to`. */
   also?: readonly string[]
   label: string
   icon: LucideIcon
-  /** Pressed after `g`. */
+  /** The key that opens the section when it is pressed after `g`. */
   key: string
 }
 
@@ -47,5 +47,5 @@ export const sections: readonly Section[] = [
   },
   { to: "/$entity/$project/objects", label: "Datasets & objects", icon: Database, key: "d" },
   { to: "/$entity/$project/queues", label: "Labelling", icon: Highlighter, key: "l" },
-  { to: "/$entity/$project/playground", label: "Playground", icon: MessageSquare, key: "p" },
+  { to: "/$entity/$project/playground/{-$conversation}", label: "Playground", icon: MessageSquare, key: "p" },
 ]

@@ -1,5 +1,4 @@
 /** A session that ended while a page is open is renewed in place: the page, and what was typed into it, stay as they are. */
-import { queryClient } from "../api/queries.ts"
 import { Dialog } from "../components/layers/dialog.tsx"
 import { SignInForm } from "./sign-in-form.tsx"
 import styles from "./sign-in-again.module.css"
@@ -9,7 +8,7 @@ export function SignInAgain() {
     <Dialog title="Sign in again" isOpen isRequired onClose={() => undefined} width={400}>
       <div className={styles.body}>
         <p className={styles.words}>Your session has ended. This page stays as it is, with everything you typed.</p>
-        <SignInForm onSignedIn={() => void queryClient.invalidateQueries()} />
+        <SignInForm onSignedIn={() => undefined} />
       </div>
     </Dialog>
   )

@@ -64,7 +64,7 @@ function accelerationOf(values: readonly number[], mean: number): number {
   return cubes / (6 * squares ** 1.5)
 }
 
-/** Of sorted values, between the two that are nearest. */
+/** Quantile of sorted values, interpolated between the two nearest. */
 function quantileOf(sorted: Float64Array, share: number): number {
   const place = share * (sorted.length - 1)
   const low = sorted[Math.floor(place)] ?? Number.NaN
@@ -77,7 +77,7 @@ function normalInterval(values: readonly number[]): Interval {
   return [mean - half, mean + half]
 }
 
-/** Of a share of yes: E. B. Wilson, Probable Inference (1927). It holds near 0 and 1 too. */
+/** Interval of a share of yes: E. B. Wilson, Probable Inference (1927). It holds near 0 and 1 too. */
 export function shareInterval(yes: number, count: number): Interval | null {
   if (count === 0) return null
   const z = normalQuantile(1 - tail)
@@ -93,7 +93,7 @@ export function meanOf(values: readonly number[]): number {
   return sum / values.length
 }
 
-/** Of the mean. */
+/** Standard error of the mean. */
 export function standardError(values: readonly number[]): number {
   const mean = meanOf(values)
   let squares = 0

@@ -33,10 +33,10 @@ export function pairedTest(differences: readonly number[], isYesNo: boolean): Pa
   return { p: Math.min(1, 2 * normalCdf(-Math.abs(z))), name: "z test" }
 }
 
-/** Of `better` and `worse` pairs: the binomial distribution of half, exactly. */
+/** Exact sign test of `better` and `worse` pairs: the binomial distribution with p = 1/2. */
 export function signTest(better: number, worse: number): number {
   const count = better + worse
-  // Of many pairs a single term is too small for a number, its logarithm is not.
+  // With many pairs a single term is too small for a number, its logarithm is not.
   let term = -count * Math.LN2
   let sum = 0
   for (let chosen = 0; chosen <= Math.min(better, worse); chosen += 1) {
@@ -61,7 +61,7 @@ function countedSigns(sizes: readonly number[]): number {
   return asLarge / all
 }
 
-/** What was seen counts as one more draw: p is never 0 (B. Phipson and G. K. Smyth 2010). */
+/** The observed value counts as one more draw: p is never 0 (B. Phipson and G. K. Smyth 2010). */
 function drawnSigns(sizes: readonly number[]): number {
   const least = leastSum(sizes)
   const bits = seededBits(sizes.length)
@@ -79,7 +79,7 @@ function drawnSigns(sizes: readonly number[]): number {
   return asLarge / (draws + 1)
 }
 
-/** What a sum must reach to be as large as the one that was seen. */
+/** The smallest sum that is as large as the observed one. */
 function leastSum(sizes: readonly number[]): number {
   let [sum, total] = [0, 0]
   for (const size of sizes) {

@@ -38,7 +38,7 @@ function itemsOf(text: string): string[] {
   return text.split(/(?<!,),(?!,)/).map((item) => item.replaceAll(",,", ","))
 }
 
-/** What a page gives itself comes back as it is; what an address holds is text. undefined: it is not there, or cannot be read. */
+/** Reads a value that a page set, or text from an address; undefined if it is missing or unreadable. */
 type Reader<Value> = (given: unknown) => Value | undefined
 
 type Keys = Readonly<Record<string, Reader<unknown>>>

@@ -5,7 +5,7 @@ export interface FilterField {
   kind: "text" | "status" | "duration" | "time" | "json" | "feedback"
   /** Where the API has it; of feedback nothing. */
   path: string
-  /** What is wrong with a clause, as a sentence; null: nothing. */
+  /** The problem of a clause as a sentence, or null. */
   problemOf: (clause: Clause) => string | null
 }
 
@@ -57,7 +57,7 @@ const named: Readonly<Record<string, FilterField>> = {
   feedback: field("feedback", "", presence),
 }
 
-/** What is offered while a field is typed, the likeliest first. */
+/** Fields offered while one is typed, the likeliest first. */
 export const offeredFields = [
   "status",
   "op",

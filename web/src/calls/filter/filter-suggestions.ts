@@ -1,4 +1,4 @@
-/** What can be written next in a filter: fields, then what they take, then values that are known. */
+/** Suggestions for what can be written next in a filter: fields, then operators, then known values. */
 import { fieldOf, offeredFields, statuses } from "./filter-fields.ts"
 import { type Operator, operators } from "./filter-text.ts"
 

@@ -21,7 +21,7 @@ export interface Clause {
   values: readonly FilterValue[]
 }
 
-/** What is wrong with a filter, in a sentence that follows the place where it is wrong. */
+/** An error in a filter: a sentence that follows the place where it is wrong. */
 export class FilterError extends Error {
   override readonly name = "FilterError"
   /** The part of the text that is not understood. */

@@ -17,7 +17,7 @@ export type Aligned = [number[], ...(number | null)[][]]
 /** A few more points than pixels are drawn as they are. */
 const plainPerBucket = 4
 
-/** What lies between `from` and `to`, and the next point beyond on each side, so that lines run to the edge. */
+/** Points between `from` and `to`, and the next one on each side, so that lines run to the edge. */
 export function alignLines(lines: readonly Points[], from: number, to: number, buckets: number): Aligned {
   const ranges = lines.map(({ x }) => ({
     first: Math.max(0, place(x, from) - 1),

@@ -10,7 +10,7 @@ interface ChartTableProps {
   formatY: (y: number) => string
 }
 
-/** What a person reads through; the lowest and highest of each part when there are more. */
+/** Rows that a person reads through; longer data shows the lowest and highest value of each part. */
 const mostRows = 250
 
 export function ChartTable({ label, series, height, formatX, formatY }: ChartTableProps) {

@@ -122,7 +122,7 @@ function Canvas(props: LineChartProps) {
     isDashed,
     isFaint,
   }))
-  // What the chart is made of, the theme with its colours included; its data comes in the effect below.
+  // Everything that makes a new chart, theme colours included; its data comes in the effect below.
   const shape = JSON.stringify({ theme, looks, height, isTime, yRange, sync })
 
   // The canvas, which uPlot draws.
@@ -153,7 +153,7 @@ function draw(chart: uPlot, series: readonly Series[], range: readonly [number, 
   chart.setScale("x", { min: from, max: from === to ? to + 1 : to })
 }
 
-/** What the lines are, beside the title: always there, so that no colour has to be known by heart. */
+/** Names of the lines, always shown beside the title, so that nobody has to remember colours. */
 export function ChartLegend({ series }: { series: readonly Pick<Series, "name" | "color" | "isDashed">[] }) {
   return (
     <span className={styles.legend}>

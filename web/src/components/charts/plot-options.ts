@@ -43,7 +43,7 @@ export function makePlot(parent: HTMLElement, shape: PlotShape, handlers: PlotHa
       ms: 1,
       legend: { show: false },
       // On the right there is room for half of the last number of the axis.
-      padding: [6, 12, 0, 0],
+      padding: [6, 18, 0, 0],
       scales: {
         x: { time: isTime },
         y: { range: (_plot, low, high) => (yRange === undefined ? spread(low, high) : rangeOf(yRange, low, high)) },

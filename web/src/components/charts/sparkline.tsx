@@ -5,7 +5,7 @@ import styles from "./sparkline.module.css"
 
 interface SparklineProps {
   values: readonly number[]
-  /** What the values are, for readers: "reward". */
+  /** Name of the values for screen readers: "reward". */
   what: string
   color?: ColorToken
   width?: number

@@ -9,7 +9,7 @@ interface CopyButtonProps {
   label?: string
   /** With words on it. */
   isWordy?: boolean
-  /** What the words say of the thing: "Copy name". */
+  /** Label of the button: "Copy name". */
   words?: string
 }
 

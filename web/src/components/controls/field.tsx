@@ -8,7 +8,7 @@ interface FieldProps {
   /** For readers only: where the place says what it is. */
   isLabelHidden?: boolean
   hint?: ReactNode
-  /** What is wrong, in one sentence. */
+  /** The error, in one sentence. */
   error?: string | null | undefined
 }
 
@@ -23,6 +23,27 @@ export function TextField({ label, isLabelHidden = false, hint, error, isMono = 
         id={id}
         aria-label={isLabelHidden ? label : undefined}
         className={classNames(styles.input, isMono && styles.mono)}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={error || hint ? noteId : undefined}
+        {...rest}
+      />
+      <FieldNote id={noteId} hint={hint} error={error} />
+    </div>
+  )
+}
+
+type AreaProps = FieldProps & Omit<ComponentProps<"textarea">, "className" | "id"> & { isMono?: boolean }
+
+/** A text field of several lines. */
+export function TextArea({ label, isLabelHidden = false, hint, error, isMono = false, ...rest }: AreaProps) {
+  const { id, noteId } = useFieldIds()
+  return (
+    <div className={styles.field}>
+      <FieldLabel id={id} label={label} isHidden={isLabelHidden} />
+      <textarea
+        id={id}
+        aria-label={isLabelHidden ? label : undefined}
+        className={classNames(styles.input, styles.area, isMono && styles.mono)}
         aria-invalid={error ? true : undefined}
         aria-describedby={error || hint ? noteId : undefined}
         {...rest}

@@ -20,7 +20,7 @@ export interface Sort {
   direction: "asc" | "desc"
 }
 
-/** What differs from the columns as they come: worth keeping, in the browser or in the address. */
+/** Changes to the columns that are worth keeping, in the browser or in the address. */
 export interface ColumnLayout {
   /** Ids, in order; columns that are not in it come last. */
   order: string[]

@@ -24,7 +24,7 @@ import { useColumnLayout } from "./use-column-layout.ts"
 import styles from "./data-table.module.css"
 
 export interface DataTableProps<Row> {
-  /** What the table holds, for readers: "Traces". */
+  /** Name of the table for screen readers: "Traces". */
   label: string
   columns: readonly Column<Row>[]
   /** How many rows there are, loaded or not. */

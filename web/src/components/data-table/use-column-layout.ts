@@ -12,7 +12,7 @@ export function useColumnLayout(name: string | null): [ColumnLayout, (layout: Co
   return [layout, store]
 }
 
-/** What was stored by an older version, or by hand, may be anything. */
+/** An older version, or somebody by hand, may have stored anything. */
 function stored(key: string): ColumnLayout {
   try {
     const { order, visible, widths } = JSON.parse(localStorage.getItem(key) ?? "{}") as Partial<ColumnLayout>

@@ -18,7 +18,7 @@ import { JsonFind } from "./json-find.tsx"
 import styles from "./json-viewer.module.css"
 
 interface JsonViewerProps {
-  /** What it is, for readers: "Input". */
+  /** Name of the value for screen readers: "Input". */
   label: string
   text: string
   /** Height of what scrolls; by default all that there is room for. */

@@ -10,7 +10,7 @@ interface ConfirmProps {
   title: string
   /** On the button: verb and thing. */
   action: string
-  /** What was not done, as a sentence, for when it fails. */
+  /** The sentence to show if it fails: what was not done. */
   failure: string
   /** The change that is asked for, as a mutation holds it. */
   change: { isPending: boolean; error: Error | null }
@@ -18,7 +18,7 @@ interface ConfirmProps {
   isReady?: boolean
   onConfirm: () => void
   onClose: () => void
-  /** What is lost and what is kept. */
+  /** Says what is lost and what is kept. */
   children: ReactNode
 }
 

@@ -16,7 +16,7 @@ import { Keys } from "../signs/keys.tsx"
 import styles from "./menu.module.css"
 
 interface MenuProps extends ButtonLook {
-  /** Of the button, where it has no words. */
+  /** Label of a button without words. */
   label?: string
   /** {@link MenuItem}s. */
   items: ReactNode

@@ -8,7 +8,7 @@ import styles from "./page-bar.module.css"
 
 interface PageBarProps {
   title: ReactNode
-  /** What it belongs to, before the title. */
+  /** The parent page, shown before the title. */
   crumb?: ReactNode
   /** Beside the title. */
   aside?: ReactNode

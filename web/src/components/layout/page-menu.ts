@@ -1,4 +1,4 @@
 import { createContext, type ReactNode } from "react"
 
-/** What leads to the other pages where a narrow screen has no navigation; the frame gives it to the head of the page. */
+/** Way to the other pages on narrow screens, which have no navigation; the frame gives it to the page's head. */
 export const PageMenu = createContext<ReactNode>(null)

@@ -4,7 +4,7 @@ import { ForReaders } from "../text/for-readers.tsx"
 import styles from "./plain-table.module.css"
 
 interface PlainTableProps {
-  /** What it holds, for readers. */
+  /** Name of the table for screen readers. */
   label: string
   heads: readonly Head[]
   /** The rows speak for themselves; readers still hear the heads. */

@@ -15,7 +15,7 @@ interface TabsProps<Id extends string> {
   tabs: readonly TabItem<Id>[]
   open: Id
   onOpen: (id: Id) => void
-  /** Of the open tab. */
+  /** Content of the open tab. */
   children: ReactNode
 }
 

@@ -1,11 +1,29 @@
 /** The state of a thing: icon and word, never a colour alone. */
-import { CircleCheck, CircleDashed, CircleSlash, CircleX, Loader, type LucideIcon, TriangleAlert } from "lucide-react"
+import {
+  CircleCheck,
+  CircleDashed,
+  CirclePause,
+  CircleSlash,
+  CircleX,
+  Loader,
+  type LucideIcon,
+  TriangleAlert,
+} from "lucide-react"
 import type { ReactNode } from "react"
 import { classNames } from "../class-names.ts"
 import { Icon } from "./icon.tsx"
 import styles from "./status.module.css"
 
-export type StatusKind = "ok" | "error" | "running" | "queued" | "succeeded" | "failed" | "cancelled" | "warning"
+export type StatusKind =
+  | "ok"
+  | "error"
+  | "running"
+  | "queued"
+  | "paused"
+  | "succeeded"
+  | "failed"
+  | "cancelled"
+  | "warning"
 
 const looks: Record<StatusKind, [LucideIcon, string | undefined]> = {
   ok: [CircleCheck, styles.good],
@@ -14,6 +32,7 @@ const looks: Record<StatusKind, [LucideIcon, string | undefined]> = {
   failed: [CircleX, styles.bad],
   running: [Loader, styles.live],
   queued: [CircleDashed, styles.dim],
+  paused: [CirclePause, styles.dim],
   cancelled: [CircleSlash, styles.dim],
   warning: [TriangleAlert, styles.warn],
 }

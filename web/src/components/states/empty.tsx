@@ -8,7 +8,7 @@ interface EmptyProps {
   title: string
   children: ReactNode
   actions?: ReactNode
-  /** What the page waits for, when it turns by itself. */
+  /** The event that the page waits for, if it changes by itself. */
   waitingFor?: string
 }
 

@@ -12,7 +12,7 @@ interface LoadedProps<Data> {
   query: Pick<UseQueryResult<Data>, "data" | "error"> & { refetch: () => unknown }
   /** A plural: "calls". */
   what: string
-  /** Of another shape than rows. */
+  /** A skeleton of another shape than rows. */
   skeleton?: ReactNode
   children: (data: Data) => ReactNode
 }

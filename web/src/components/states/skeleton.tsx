@@ -7,7 +7,7 @@ import styles from "./skeleton.module.css"
 const widths = [62, 88, 74, 95, 50, 81]
 
 interface SkeletonProps {
-  /** What is read, for readers: "Reading calls". */
+  /** What is being read, for screen readers: "Reading calls". */
   what: string
   rows?: number
 }

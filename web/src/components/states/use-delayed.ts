@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react"
 
-/** What takes less shows nothing of its own. */
+/** Shorter waits show nothing of their own. */
 const delayMs = 150
 
 /** false at first, true after a moment. */

@@ -12,10 +12,10 @@ const colors: Record<CodePart, string | undefined> = {
 }
 
 interface CodeProps {
-  /** What it is for, for readers: "Code for OpenAI". */
+  /** Name of the code for screen readers: "Code for OpenAI". */
   label: string
   code: string
-  /** What is copied, where it differs from what is shown: a key is shown in part. */
+  /** Text to copy if it differs from the shown text: a key is shown in part. */
   copied?: string
 }
 

@@ -1,4 +1,4 @@
-/** What people and models wrote in Markdown. HTML in it is shown as text; links leave in a tab of their own. */
+/** Markdown by people and models. HTML in it is shown as text; links open in a new tab. */
 import { lazy, Suspense } from "react"
 import styles from "./markdown.module.css"
 

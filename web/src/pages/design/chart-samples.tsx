@@ -1,5 +1,8 @@
+import { useState } from "react"
 import { LineChart, type Series } from "../../components/charts/line-chart.tsx"
 import { ChartLegend } from "../../components/charts/line-chart.tsx"
+import { Button } from "../../components/controls/button.tsx"
+import type { ColorToken } from "../../components/charts/chart-colors.ts"
 import { Sparkline } from "../../components/charts/sparkline.tsx"
 import { Line, Sample } from "./sample.tsx"
 
@@ -33,6 +36,7 @@ export function ChartSamples() {
         <ChartLegend series={long} />
         <LineChart label="Reward by step, with one peak" series={long} height={160} />
       </Sample>
+      <EightCurves />
       <Sample title="Bars, and lines in a row">
         <LineChart label="Calls and errors" series={few} height={120} yRange={[0, null]} />
         <Line>
@@ -41,5 +45,33 @@ export function ChartSamples() {
         </Line>
       </Sample>
     </>
+  )
+}
+
+const eightLabel = "Eight curves of 100,000 points"
+const colors: readonly ColorToken[] = [
+  "series-1",
+  "series-2",
+  "series-3",
+  "series-4",
+  "series-5",
+  "series-6",
+  "series-0",
+  "series-0",
+]
+const eight = (): Series[] =>
+  colors.map((color, index) => ({ name: `run ${index + 1}`, color, isDashed: index > 6, ...curve(index + 2) }))
+
+/** On demand, so that a benchmark sees it drawn: `npm run bench -- web-curves`. */
+function EightCurves() {
+  const [isShown, setShown] = useState(false)
+  const [series] = useState(eight)
+  return (
+    <Sample title="As many as can be told apart" isWide>
+      <Button isOn={isShown} onClick={() => setShown(!isShown)}>
+        {eightLabel}
+      </Button>
+      {isShown && <LineChart label={eightLabel} series={series} height={200} />}
+    </Sample>
   )
 }

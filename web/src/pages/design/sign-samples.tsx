@@ -15,7 +15,17 @@ import { formatCell, formatChange, formatNumber, formatShare } from "../../forma
 import { formatBytes } from "../../format/sizes.ts"
 import { Line, Sample } from "./sample.tsx"
 
-const kinds: StatusKind[] = ["ok", "error", "running", "queued", "succeeded", "failed", "cancelled", "warning"]
+const kinds: StatusKind[] = [
+  "ok",
+  "error",
+  "running",
+  "queued",
+  "paused",
+  "succeeded",
+  "failed",
+  "cancelled",
+  "warning",
+]
 
 const ramps: { ramp: Ramp; values: number[]; text: (value: number) => string }[] = [
   { ramp: "reward", values: [0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1], text: (value) => formatCell(value) },

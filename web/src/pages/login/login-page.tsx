@@ -5,13 +5,15 @@ import { useSignIn } from "../../api/session.ts"
 import { ErrorNote } from "../../components/states/error-note.tsx"
 import { Mark } from "../../shell/mark.tsx"
 import { SignInForm } from "../../shell/sign-in-form.tsx"
-import { takeToken } from "./link-token.ts"
+import { Invited } from "./invited.tsx"
+import { takeFromLink } from "./link-token.ts"
 import styles from "./login-page.module.css"
 
 const route = getRouteApi("/login")
 
 /** Once, when this page's code is loaded: a token that was read is out of the address. */
-const token = takeToken()
+const token = takeFromLink("token")
+const invitation = takeFromLink("invitation")
 
 export function LoginPage() {
   const { to } = route.useSearch()
@@ -29,6 +31,14 @@ export function LoginPage() {
       <main className={styles.page}>
         <Head />
         <p role="status">Signing in…</p>
+      </main>
+    )
+  }
+  if (invitation !== null) {
+    return (
+      <main className={styles.page}>
+        <Head />
+        <Invited token={invitation} onSignedIn={go} />
       </main>
     )
   }

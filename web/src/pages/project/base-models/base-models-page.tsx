@@ -1,4 +1,4 @@
-/** What models begin with: the base models that ship with the server, and others that models of this project grew from. */
+/** Base models: those that ship with the server, and others that models of this project grew from. */
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import { useBaseModels, useModels } from "../../../api/training.ts"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"

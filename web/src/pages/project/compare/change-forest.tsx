@@ -13,7 +13,7 @@ const height = 30
 const edge = 8
 
 interface ChangeForestProps {
-  /** Of the candidates in their order; undefined: that one lacks the metric. */
+  /** One comparison per candidate, in order; undefined: it lacks the metric. */
   comparisons: readonly (MetricComparison | undefined)[]
   direction: Direction
 }

@@ -1,4 +1,4 @@
-/** What two runs have in common and how they differ: warnings, metrics, rows and the row that is open. */
+/** Comparison of two runs: warnings, metrics, rows and the open row. */
 import { getRouteApi } from "@tanstack/react-router"
 import { Split } from "../../../components/layout/split.tsx"
 import { compareRuns } from "../../../evaluations/comparison.ts"
@@ -18,7 +18,7 @@ interface ComparisonProps {
   project: CurrentProject
   /** Two at least, the baseline first. */
   runs: readonly ComparedRun[]
-  /** Of the runs, in their order. */
+  /** Rows of the runs, in order. */
   rows: readonly RunRows[]
 }
 

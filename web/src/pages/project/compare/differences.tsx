@@ -1,4 +1,4 @@
-/** What makes two runs hard to compare: other versions of the dataset or of scorers, rows that only one has. */
+/** Reasons why two runs are hard to compare: other versions of dataset or scorers, rows that only one has. */
 import { useObjectVersions } from "../../../api/evaluations.ts"
 import { Note } from "../../../components/states/note.tsx"
 import type { Pairing } from "../../../evaluations/comparison.ts"
@@ -12,7 +12,7 @@ import styles from "./compare-page.module.css"
 interface DifferencesProps {
   project: CurrentProject
   runs: readonly ComparedRun[]
-  /** Of each candidate with the baseline. */
+  /** Pairing of each candidate with the baseline. */
   pairings: readonly Pairing[]
 }
 

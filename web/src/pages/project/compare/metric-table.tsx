@@ -24,9 +24,9 @@ const route = getRouteApi("/signed-in/$entity/$project/compare")
 
 interface MetricTableProps {
   runs: readonly ComparedRun[]
-  /** Of the first candidate. */
+  /** Comparisons of the first candidate. */
   comparisons: readonly MetricComparison[]
-  /** Of the other candidates, in their order: drawn beside it. */
+  /** Comparisons of the other candidates, in order; drawn beside the first. */
   others: readonly (readonly MetricComparison[])[]
   /** Rows that both runs have. */
   pairs: number

@@ -1,4 +1,4 @@
-/** What a run answered, with the words marked that differ: in the baseline those that are gone, else those that are new. */
+/** A run's answer with the differing words marked: removed ones in the baseline, new ones elsewhere. */
 import { LongText } from "../../../components/text/long-text.tsx"
 import { diffWords } from "../../../diff/word-diff.ts"
 import styles from "./output-diff.module.css"
@@ -8,7 +8,7 @@ interface OutputDiffProps {
   baseline: string | null
   text: string
   side: "baseline" | "candidate"
-  /** What the first candidate answered, which the baseline's own words are marked against. */
+  /** The first candidate's answer, against which the baseline's words are marked. */
   other: string | null
 }
 

@@ -25,7 +25,7 @@ const route = getRouteApi("/signed-in/$entity/$project/")
 interface FirstRunPageProps {
   project: CurrentProject
   pulse: Pulse
-  /** Of the last reading, while what was read before is shown. */
+  /** Error of the last reading, while earlier data is still shown. */
   error: Error | null
   onOverview: () => void
 }

@@ -1,4 +1,4 @@
-/** What of the way from a client to here works, and what was refused on it, with the reason. */
+/** Progress of the first client: what works, and what was refused with which reason. */
 import { CircleQuestionMark, Radio, TriangleAlert } from "lucide-react"
 import type { ReactNode } from "react"
 import { useCalls } from "../../../api/calls.ts"

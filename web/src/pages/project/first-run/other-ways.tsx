@@ -28,7 +28,7 @@ export function OtherWays({ project, hasCome, pulse }: OtherWaysProps) {
                 : "Chat is counted; calls are recorded with Weave or OpenTelemetry."}
             </p>
           </Link>
-          <Link className={styles.way} to="/$entity/$project/playground" params={params}>
+          <Link className={styles.way} to="/$entity/$project/playground/{-$conversation}" params={params}>
             <Title icon={MessageSquare}>Ask a model in the playground</Title>
             <p>heddle/tiny, and every step that you train.</p>
           </Link>

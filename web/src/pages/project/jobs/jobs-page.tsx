@@ -25,7 +25,7 @@ const route = getRouteApi("/signed-in/$entity/$project/jobs")
 
 const statuses = {
   all: undefined,
-  open: ["running", "queued"],
+  open: ["running", "queued", "paused"],
   succeeded: ["succeeded"],
   failed: ["failed", "cancelled"],
 } as const
@@ -92,7 +92,7 @@ export function JobsPage() {
 function JobRow({ job }: { job: ListedJob }) {
   const now = useNow(1)
   const { entity, project, model, output_step: step } = job
-  const { share, detail } = jobProgress(job, now)
+  const { share, detail } = jobProgress(job)
   const took = jobDuration(job, now)
   const isOver = job.status === "succeeded" || job.status === "failed" || job.status === "cancelled"
   return (

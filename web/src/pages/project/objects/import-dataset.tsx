@@ -21,7 +21,7 @@ interface Chosen {
   preview: FilePreview | null
 }
 
-/** Of a longer file, the beginning is looked at. */
+/** Longer files are previewed by their beginning. */
 const previewBytes = 512 * 1024
 const mostErrors = 5
 

@@ -48,7 +48,7 @@ export function objectColumns({ project, isNarrow, rowCount }: ColumnContext): C
   ]
 }
 
-/** Of a name, the address of its newest version. */
+/** Address of the newest version of a name. */
 export function placeOf({ entity, project }: CurrentProject, { object_id: name, version_index: index }: ObjectVersion) {
   return {
     to: "/$entity/$project/objects/$name/versions/$version" as const,

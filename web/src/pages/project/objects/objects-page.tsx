@@ -1,4 +1,4 @@
-/** What is published in a project: datasets, prompts, models, scorers, evaluations, ops and values, each with its newest version. */
+/** Published objects of a project, in their newest version: datasets, prompts, models, scorers, evaluations, ops, values. */
 import { getRouteApi } from "@tanstack/react-router"
 import { Upload } from "lucide-react"
 import { useState } from "react"
@@ -64,7 +64,7 @@ function Objects({ project, kind, search, onSearch }: ObjectsProps) {
   const all = useObjectVersions({ ...list, filter: { latest_only: true } })
   const isWhole = (all.data?.length ?? 0) < mostObjects
   const filter = kind === null || isWhole ? null : filterOfKind(kind)
-  // Of a project with more names than that, a kind is asked for by itself.
+  // In a project with more names than that, each kind is requested by itself.
   const some = useObjectVersions({ ...list, filter: { latest_only: true, ...filter } }, filter !== null)
   const query = filter === null ? all : some
   const [isImporting, setImporting] = useState(false)

@@ -17,7 +17,7 @@ import { quick } from "./live.ts"
 import styles from "./newest-traces.module.css"
 
 const mostShown = 8
-/** Of a larger call nothing but its size is read: a trace of 60 MB must not be loaded for one line. */
+/** Only the size of a larger call is read: a trace of 60 MB must not be loaded for one line. */
 const largestPreview = 64_000
 
 export function NewestTraces({ project }: { project: CurrentProject }) {
@@ -40,7 +40,7 @@ export function NewestTraces({ project }: { project: CurrentProject }) {
       columns: ["inputs", "output"],
       limit: mostShown,
     },
-    // What has ended stays as it is.
+    // Ended calls do not change any more.
     {
       refetchInterval: small.some(({ ended_at }) => ended_at === null) ? quick.refetchInterval : false,
       enabled: small.length > 0,

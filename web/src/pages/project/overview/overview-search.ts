@@ -1,4 +1,4 @@
-/** What of the overview is in its address. */
+/** The part of the overview that is in its address. */
 import { searchChoice } from "../../../url/search.ts"
 
 export const overviewKeys = {

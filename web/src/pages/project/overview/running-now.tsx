@@ -1,7 +1,6 @@
-/** Jobs that run or wait for their turn. */
+/** Jobs that run, wait for their turn or are paused. */
 import { Zap } from "lucide-react"
 import { useTrainingJobs } from "../../../api/training.ts"
-import { useNow } from "../../../clock/use-now.ts"
 import { PaneHead } from "../../../components/layout/pane.tsx"
 import { Loaded } from "../../../components/states/loaded.tsx"
 import { ProgressRow } from "../../../components/states/progress-row.tsx"
@@ -14,8 +13,7 @@ import styles from "./running-now.module.css"
 
 export function RunningNow({ project }: { project: CurrentProject }) {
   const { entity, project: name } = project
-  const now = useNow(1)
-  const jobs = useTrainingJobs({ entity, project: name, status: ["running", "queued"], limit: 20 }, quick)
+  const jobs = useTrainingJobs({ entity, project: name, status: ["running", "queued", "paused"], limit: 20 }, quick)
   return (
     <section aria-label="Running now">
       <PaneHead title="Running now" note={jobs.data?.data.length || undefined} />
@@ -26,7 +24,7 @@ export function RunningNow({ project }: { project: CurrentProject }) {
           ) : (
             <ul aria-live="polite">
               {data.map((job) => {
-                const { share, leftMs, detail } = jobProgress(job, now)
+                const { share, leftMs, detail } = jobProgress(job)
                 return (
                   <li key={job.id} className={styles.job}>
                     <ProgressRow

@@ -15,7 +15,6 @@ const mostRuns = 1000
 const mostQueues = 100
 
 export function useLoopFigures({ entity, project, id }: CurrentProject, since: WindowName) {
-  const now = useNow(1)
   const jobs = useTrainingJobs({ entity, project, limit: 100 }, quick)
   const usage = useProjectUsage(id, since)
   const traffic = useTrafficStats(id, since)
@@ -42,7 +41,7 @@ export function useLoopFigures({ entity, project, id }: CurrentProject, since: W
       jobs: jobs.data.data.length,
       isAll: !jobs.data.has_more,
       newest: jobs.data.data.find(({ ended_at }) => ended_at !== null)?.ended_at ?? null,
-      running: running && { model: running.model, ...jobProgress(running, now) },
+      running: running && { model: running.model, ...jobProgress(running) },
     },
     serving: results && {
       requests: sum(results.map((one) => one.num_model_requests)),

@@ -68,7 +68,7 @@ function total({ y }: TrafficLine): number {
   return y.reduce<number>((sum, value) => sum + (value ?? 0), 0)
 }
 
-/** Of the buckets: the percentile of the whole range is not known from theirs. */
+/** Highest of the buckets: the percentile of the whole range cannot be computed from theirs. */
 function highest({ y }: TrafficLine): number | null {
   const values = y.filter((value) => value !== null)
   return values.length === 0 ? null : Math.max(...values)

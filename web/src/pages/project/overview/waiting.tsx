@@ -1,4 +1,4 @@
-/** What waits for a person: items to label, and jobs that failed lately, with their reason. */
+/** Work that waits for a person: items to label, and jobs that failed lately, with their reason. */
 import { Highlighter } from "lucide-react"
 import type { ReactNode } from "react"
 import { useQueues, useQueueStats } from "../../../api/annotation-queues.ts"

@@ -1,4 +1,4 @@
-/** What only administrators see: to others it says so, and whom to ask. */
+/** A part for administrators only: it tells others so, and whom to ask. */
 import { Lock } from "lucide-react"
 import type { ReactNode } from "react"
 import { useSession } from "../../../api/session.ts"

@@ -1,14 +1,18 @@
 /** How the sections are called, and in which groups they stand. */
 import {
   Activity,
+  ExternalLink,
   Folder,
   Gauge,
   Globe,
+  HardDrive,
   KeyRound,
+  ListChecks,
   type LucideIcon,
   Ruler,
   ScrollText,
   ShieldX,
+  UserCheck,
   Users,
 } from "lucide-react"
 import type { SettingsSection } from "./settings-search.ts"
@@ -30,9 +34,13 @@ export const sectionGroups: readonly { name: string; sections: readonly Named[] 
   {
     name: "Project and team",
     sections: [
+      { id: "members", label: "Members", icon: UserCheck },
       { id: "usage", label: "Usage", icon: Gauge },
       { id: "quotas", label: "Quotas", icon: Ruler },
       { id: "people", label: "People and teams", icon: Users },
+      { id: "storage", label: "Storage", icon: HardDrive },
+      { id: "scoring", label: "Scoring rules", icon: ListChecks },
+      { id: "outside", label: "Models outside", icon: ExternalLink },
       { id: "project", label: "This project", icon: Folder },
     ],
   },

@@ -6,14 +6,18 @@ import { Icon } from "../../../components/signs/icon.tsx"
 import { useProjectOfPage } from "../../../shell/current-project.ts"
 import { AuditSection } from "./audit/audit-section.tsx"
 import { KeysSection } from "./keys/keys-section.tsx"
+import { MembersSection } from "./members/members-section.tsx"
+import { OutsideSection } from "./outside/outside-section.tsx"
 import { PeopleSection } from "./people/people-section.tsx"
 import { ProjectSection } from "./project/project-section.tsx"
 import { QuotasSection } from "./quotas/quotas-section.tsx"
 import { RefusedSection } from "./refused/refused-section.tsx"
 import { SessionsSection } from "./sessions/sessions-section.tsx"
+import { ScoringSection } from "./scoring/scoring-section.tsx"
 import { sectionGroups } from "./section-names.ts"
 import { ServerSection } from "./server/server-section.tsx"
 import type { SettingsSection } from "./settings-search.ts"
+import { StorageSection } from "./storage/storage-section.tsx"
 import { UsageSection } from "./usage/usage-section.tsx"
 import styles from "./settings-page.module.css"
 
@@ -24,7 +28,11 @@ const bodies: Record<SettingsSection, () => ReactNode> = {
   sessions: SessionsSection,
   usage: UsageSection,
   quotas: QuotasSection,
+  members: MembersSection,
   people: PeopleSection,
+  storage: StorageSection,
+  scoring: ScoringSection,
+  outside: OutsideSection,
   project: ProjectSection,
   refused: RefusedSection,
   audit: AuditSection,

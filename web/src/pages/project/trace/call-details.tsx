@@ -1,13 +1,15 @@
-/** What is stored of one call: what was said, what went in and came out, why it failed, what it used, what was thought of it. */
-import { ChevronDown, ChevronUp } from "lucide-react"
-import type { ReactNode } from "react"
-import { type Call, useCallUsage } from "../../../api/calls.ts"
+/** Details of one call: conversation, input and output, error, usage and feedback. */
+import { useNavigate } from "@tanstack/react-router"
+import { ChevronDown, ChevronUp, GitCompareArrows, MessageSquare } from "lucide-react"
+import { type ReactNode, useState } from "react"
+import { type Call, findCallBefore, useCallUsage } from "../../../api/calls.ts"
 import { useWholeCall } from "../../../api/trace-calls.ts"
 import { callDuration, callStatus } from "../../../calls/call-names.ts"
 import { callFacts, type TokenCount, tokensOfUsage } from "../../../calls/call-summary.ts"
 import { chatOf } from "../../../calls/chat-messages.ts"
+import { isDroppedPayload, largestRow } from "../../../calls/dropped-payload.ts"
 import type { Span } from "../../../calls/trace-tree.ts"
-import { Button } from "../../../components/controls/button.tsx"
+import { Button, LinkButton } from "../../../components/controls/button.tsx"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
 import { JsonViewer } from "../../../components/json/json-viewer.tsx"
 import { type TabItem, Tabs } from "../../../components/layout/tabs.tsx"
@@ -22,6 +24,7 @@ import { formatMoney } from "../../../format/money.ts"
 import { formatExact } from "../../../format/numbers.ts"
 import { formatBytes } from "../../../format/sizes.ts"
 import { formatClock } from "../../../format/times.ts"
+import type { JsonText } from "../../../json/json-text.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { CallCode } from "./call-code.tsx"
 import styles from "./call-details.module.css"
@@ -64,6 +67,7 @@ export function CallDetails({ project, span, tab, onTab, onStep }: CallDetailsPr
             id <CopyButton text={span.id} label="Copy the id of the call" />
           </span>
           <CopyLink />
+          {call !== undefined && <CompareBefore project={project} call={call} />}
           <Button size="small" kind="quiet" icon={ChevronUp} aria-label="Previous call" onClick={() => onStep(-1)} />
           <Button size="small" kind="quiet" icon={ChevronDown} aria-label="Next call" onClick={() => onStep(1)} />
         </span>
@@ -83,6 +87,38 @@ export function CallDetails({ project, span, tab, onTab, onStep }: CallDetailsPr
         query.error === null && <SkeletonRows what="Reading the call" rows={8} />
       )}
     </section>
+  )
+}
+
+/** The previous call of the same function: where an answer got worse, that is the first question. */
+function CompareBefore({ project, call }: { project: CurrentProject; call: Call }) {
+  const navigate = useNavigate()
+  const [problem, setProblem] = useState<string | null>(null)
+  const compare = async () => {
+    try {
+      const before = await findCallBefore(project.id, call)
+      if (before === null) return setProblem("It is the first of its kind.")
+      await navigate({
+        to: "/$entity/$project/traces/compare",
+        params: { entity: project.entity, project: project.project },
+        search: { calls: [before, call.id] },
+      })
+    } catch (error) {
+      setProblem((error as Error).message)
+    }
+  }
+  return (
+    <span className={styles.copy}>
+      {problem !== null && <span role="status">{problem}</span>}
+      <Button
+        size="small"
+        kind="quiet"
+        icon={GitCompareArrows}
+        aria-label="Compare with the one before"
+        title="Compare with the call of the same function before"
+        onClick={() => void compare()}
+      />
+    </span>
   )
 }
 
@@ -119,13 +155,18 @@ function Read({ project, call, hasInside, tab, onTab }: ReadProps) {
       {call.exception != null && <Failure exception={call.exception} />}
       <Tabs label="Parts of the call" tabs={tabs} open={open} onOpen={onTab}>
         <div className={styles.body}>
-          {open === "chat" && chat !== null && <ChatView chat={chat} />}
-          {open === "input" && <JsonViewer label="Input" text={call.inputs} />}
+          {open === "chat" && chat !== null && (
+            <>
+              <OpenInPlayground project={project} callId={call.id} />
+              <ChatView chat={chat} />
+            </>
+          )}
+          {open === "input" && <PayloadView label="Input" text={call.inputs} />}
           {open === "output" &&
             (call.ended_at == null && call.output === "null" ? (
               <p className={styles.empty}>The call runs still. Its output shows here when it has ended.</p>
             ) : (
-              <JsonViewer label="Output" text={call.output} />
+              <PayloadView label="Output" text={call.output} />
             ))}
           {open === "feedback" && <CallFeedback project={project} callId={call.id} marks={facts.feedback} />}
           {open === "details" && <CallFacts call={call} />}
@@ -133,6 +174,35 @@ function Read({ project, call, hasInside, tab, onTab }: ReadProps) {
         </div>
       </Tabs>
     </>
+  )
+}
+
+function PayloadView({ label, text }: { label: string; text: JsonText }) {
+  if (!isDroppedPayload(text)) return <JsonViewer label={label} text={text} />
+  return (
+    <div className={styles.error}>
+      <Note kind="warn" title={`The ${label.toLowerCase()} was too large to keep.`}>
+        A call may have {largestRow}. Its times, status and other parts are here. Publish what is larger as a dataset or
+        a file, and give the call a ref to it.
+      </Note>
+    </div>
+  )
+}
+
+/** Its messages, tools and parameters, to be asked of any model. */
+function OpenInPlayground({ project, callId }: { project: CurrentProject; callId: string }) {
+  return (
+    <div className={styles.goOn}>
+      <LinkButton
+        size="small"
+        icon={MessageSquare}
+        to="/$entity/$project/playground/{-$conversation}"
+        params={{ entity: project.entity, project: project.project }}
+        search={{ from: callId }}
+      >
+        Open in playground
+      </LinkButton>
+    </div>
   )
 }
 

@@ -1,4 +1,4 @@
-/** What else is stored of a call: its ids and times, its attributes, its summary. */
+/** Further facts of a call: its ids and times, its attributes, its summary. */
 import type { Call } from "../../../api/calls.ts"
 import { JsonViewer } from "../../../components/json/json-viewer.tsx"
 import { KeyValue, KeyValues } from "../../../components/layout/key-values.tsx"

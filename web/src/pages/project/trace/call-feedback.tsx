@@ -1,4 +1,4 @@
-/** What people and scorers said of a call, and a line to say more. */
+/** Feedback of people and scorers on a call, and a line to add more. */
 import { ThumbsDown, ThumbsUp } from "lucide-react"
 import { type FormEvent, useRef, useState } from "react"
 import { useGiveFeedback } from "../../../api/feedback.ts"

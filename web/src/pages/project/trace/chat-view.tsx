@@ -18,7 +18,7 @@ const icons: Record<string, LucideIcon> = {
   tool: Wrench,
 }
 
-/** Of a longer chat the middle comes on demand. */
+/** The middle of a longer chat is shown on demand. */
 const shownAtEnds = 30
 /** Longer text is not read as Markdown, which would stop the page. */
 const longestMarkdown = 50_000

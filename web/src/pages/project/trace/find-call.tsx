@@ -22,7 +22,7 @@ export function FindCall({ tree, onFound }: { tree: TraceTree; onFound: (index: 
       <input
         className={styles.input}
         value={text}
-        placeholder={`Find in ${formatExact(tree.spans.length)} calls`}
+        placeholder={tree.spans.length === 1 ? "Find a call" : `Find in ${formatExact(tree.spans.length)} calls`}
         aria-label="Find a call by its name"
         onChange={(event) => {
           setText(event.target.value)

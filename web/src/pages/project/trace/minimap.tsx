@@ -30,9 +30,8 @@ export function Minimap({ tree, window, onWindow }: MinimapProps) {
     if (element === null) return
     // Its colours are computed, and another theme has others.
     element.dataset["drawnFor"] = theme
-    const paint = () => draw(element, tree)
-    paint()
-    const observer = new ResizeObserver(paint)
+    // It tells the size at once, too, so nothing is drawn twice.
+    const observer = new ResizeObserver(() => draw(element, tree))
     observer.observe(element)
     return () => observer.disconnect()
   }, [tree, theme])
@@ -80,15 +79,15 @@ function draw(canvas: HTMLCanvasElement, tree: TraceTree): void {
   const laneHeight = Math.min(10, (height - top - 4) / lanes)
   const scale = width / Math.max(tree.durationMs, 1e-3)
   context.globalAlpha = 0.8
-  for (const span of tree.spans) {
-    context.fillStyle = kinds[span.kind] ?? ""
-    const length = Math.max(0.7, spanDuration(tree, span) * scale)
-    context.fillRect(
-      span.start * scale,
-      top + (laneOf[span.index] ?? 0) * laneHeight,
-      length,
-      Math.max(1, laneHeight - 1),
-    )
+  // A colour is read anew each time that it is set, so the calls of a kind come one after the other.
+  const byKind = Object.groupBy(tree.spans, ({ kind }) => kind)
+  for (const [kind, spans] of Object.entries(byKind)) {
+    context.fillStyle = kinds[kind] ?? ""
+    for (const span of spans) {
+      const length = Math.max(0.7, spanDuration(tree, span) * scale)
+      const lane = laneOf[span.index] ?? 0
+      context.fillRect(span.start * scale, top + lane * laneHeight, length, Math.max(1, laneHeight - 1))
+    }
   }
   context.globalAlpha = 1
   context.fillStyle = colorOf("bad")

@@ -75,7 +75,8 @@ export function SpanTree({ tree, rows, window, selected, rowHeight, onSelect, on
     <div className={styles.around}>
       <div className={styles.axis} aria-hidden>
         <span className={styles.axisNote}>
-          {formatExact(rows.length)} rows of {formatExact(tree.spans.length)} calls
+          {formatExact(rows.length)} {rows.length === 1 ? "row" : "rows"} of {formatExact(tree.spans.length)}{" "}
+          {tree.spans.length === 1 ? "call" : "calls"}
         </span>
         <span className={styles.axisTicks}>
           {ticksOf(window).map((time) => (

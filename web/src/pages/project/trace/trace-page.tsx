@@ -141,7 +141,7 @@ function OpenTrace({ project, traceId, calls, readAt, crumb }: OpenTraceProps) {
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true })
   const select = (index: number) => {
-    // What is selected is never inside of what is closed.
+    // The selected call is never inside a closed one.
     const closed = wayTo(tree, index)
       .slice(1)
       .filter((outer) => !open.has(outer))

@@ -1,4 +1,4 @@
-/** What of a trace is in its address. */
+/** The part of a trace that is in its address. */
 import { searchChoice, searchKeys, searchNumber, searchSwitch, searchText } from "../../../url/search.ts"
 
 export const traceTabs = ["chat", "input", "output", "feedback", "details", "code"] as const

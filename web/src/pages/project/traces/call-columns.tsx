@@ -3,6 +3,7 @@ import { MessageSquareText } from "lucide-react"
 import type { Call } from "../../../api/calls.ts"
 import { callDuration, callName, callStatus } from "../../../calls/call-names.ts"
 import type { CallFacts, FeedbackMark, TokenCount } from "../../../calls/call-summary.ts"
+import { isDroppedPayload } from "../../../calls/dropped-payload.ts"
 import { fieldOf } from "../../../calls/filter/filter-fields.ts"
 import { matchSnippet } from "../../../calls/match-snippet.ts"
 import { valueAt } from "../../../calls/payload-path.ts"
@@ -39,9 +40,11 @@ export interface ColumnContext {
   longMs: number
   /** There is room for few columns. */
   isNarrow: boolean
+  /** Other panes stand beside them. */
+  isTight: boolean
 }
 
-/** What the API sorts by, by the column. */
+/** The API's sort field of each column. */
 export const sortFields: Readonly<Record<string, string>> = {
   time: "started_at",
   status: "summary.weave.status",
@@ -60,7 +63,13 @@ export const usualColumns = ["time", "status", "name", "input", "output", "durat
 
 const widest = 44
 
-export function callColumns({ project, words, longMs, isNarrow: narrow }: ColumnContext): Column<CallRow>[] {
+export function callColumns({
+  project,
+  words,
+  longMs,
+  isNarrow: narrow,
+  isTight: tight,
+}: ColumnContext): Column<CallRow>[] {
   return [
     {
       id: "time",
@@ -76,14 +85,14 @@ export function callColumns({ project, words, longMs, isNarrow: narrow }: Column
     {
       id: "status",
       title: "Status",
-      width: 84,
+      width: tight ? 80 : 84,
       isSortable: true,
       cell: ({ call }) => <Status of={callStatus(call)} />,
     },
     {
       id: "name",
       title: "Name",
-      width: narrow ? 104 : 150,
+      width: narrow ? 104 : tight ? 128 : 150,
       isSortable: true,
       cell: ({ call }) => (
         <span className={styles.name} title={callName(call)}>
@@ -101,14 +110,14 @@ export function callColumns({ project, words, longMs, isNarrow: narrow }: Column
     {
       id: "input",
       title: "Input",
-      width: narrow ? 120 : 248,
+      width: narrow ? 120 : tight ? 190 : 248,
       cell: (row) => <Preview row={row} of="inputs" words={words} />,
     },
-    { id: "output", title: "Output", width: 208, cell: (row) => <Output row={row} words={words} /> },
+    { id: "output", title: "Output", width: tight ? 166 : 208, cell: (row) => <Output row={row} words={words} /> },
     {
       id: "duration",
       title: "Duration",
-      width: 114,
+      width: tight ? 100 : 114,
       isNumber: true,
       isSortable: true,
       cell: ({ call }) => <Duration call={call} longMs={longMs} />,
@@ -116,7 +125,7 @@ export function callColumns({ project, words, longMs, isNarrow: narrow }: Column
     {
       id: "tokens",
       title: "Tokens",
-      width: 66,
+      width: tight ? 60 : 66,
       isNumber: true,
       cell: ({ tokens }) => tokens && <Tokens of={tokens} />,
     },
@@ -128,7 +137,12 @@ export function callColumns({ project, words, longMs, isNarrow: narrow }: Column
       cell: ({ tokens }) =>
         tokens && <span className={tokens.cost === null ? styles.dim : undefined}>{formatMoney(tokens.cost)}</span>,
     },
-    { id: "feedback", title: "Feedback", width: 166, cell: ({ facts }) => <Feedback marks={facts.feedback} /> },
+    {
+      id: "feedback",
+      title: "Feedback",
+      width: tight ? 112 : 166,
+      cell: ({ facts }) => <Feedback marks={facts.feedback} />,
+    },
     {
       id: "model",
       title: "Model",
@@ -188,7 +202,7 @@ function Output({ row, words }: { row: CallRow; words: readonly string[] }) {
   )
 }
 
-/** Of a traceback the last line says what happened. */
+/** The last line of a traceback says what happened. */
 function lastLine(exception: string): string {
   return exception.trim().split("\n").at(-1) ?? exception
 }
@@ -205,6 +219,7 @@ function Preview({
   if (isLarge) return <span className={styles.dim}>{formatBytes(call.storage_size_bytes ?? 0)}, open it to read</span>
   const text: JsonText | undefined = payload?.[of]
   if (text === undefined) return null
+  if (isDroppedPayload(text)) return <span className={styles.dim}>too large to keep</span>
   const preview = payloadPreview(text)
   return (
     <span className={styles.preview} title={preview}>

@@ -33,7 +33,7 @@ export function readFilter(text: string): ReadFilter {
 
 export function FilterBar({ text, known, onChange }: FilterBarProps) {
   const { clauses, error } = readFilter(text)
-  // What is not understood stays where it was typed.
+  // A filter that is not understood stays as it was typed.
   const [draft, setDraft] = useState(error === null ? "" : text)
   const [problem, setProblem] = useState<FilterError | null>(error)
   const [isOpen, setOpen] = useState(false)

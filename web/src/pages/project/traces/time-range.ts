@@ -18,7 +18,7 @@ export interface TimeRange {
   name: string
 }
 
-/** Of the texts in an address; `now` in milliseconds. What is no time is left out. */
+/** Range of the texts in an address; `now` in milliseconds. Texts that are no time are left out. */
 export function timeRangeOf(from: string, to: string, now: number): TimeRange {
   const named = Object.hasOwn(ranges, from) ? ranges[from as RangeName] : undefined
   if (named !== undefined) return { from: Math.floor(now / 60_000) * 60 - named.seconds, name: named.name }

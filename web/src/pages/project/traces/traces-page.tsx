@@ -1,6 +1,6 @@
 /** Every trace of a project, or every call: filtered, sorted, selected, and live. All of it is in the address. */
 import { getRouteApi } from "@tanstack/react-router"
-import { Columns3, Radio } from "lucide-react"
+import { Columns3, PanelLeft, Radio } from "lucide-react"
 import { useEffect, useEffectEvent, useState } from "react"
 import { ApiError } from "../../../api/api-error.ts"
 import { callDuration, callName } from "../../../calls/call-names.ts"
@@ -22,17 +22,21 @@ import { type CurrentProject, useCurrentProject } from "../../../shell/current-p
 import { useMedia } from "../../../shell/use-media.ts"
 import { type CallRow, callColumns, isPath, pathColumn, sortFieldOf, usualColumns } from "./call-columns.tsx"
 import { ColumnChooser } from "./column-chooser.tsx"
+import { Facets } from "./facets.tsx"
 import { FilterBar, readFilter } from "./filter-bar.tsx"
 import { NoMatch, NoProject, NoTraces } from "./no-traces.tsx"
 import { RangeMenu } from "./range-menu.tsx"
+import { SavedViews } from "./saved-views.tsx"
 import { SelectionBar } from "./selection-bar.tsx"
 import { timeRangeOf } from "./time-range.ts"
+import { TimeStrip } from "./time-strip.tsx"
 import styles from "./traces-page.module.css"
 import { newestFirst, sortOf, sortText } from "./traces-search.ts"
 import { useCallRows } from "./use-call-rows.ts"
+import { useFacets } from "./use-facets.ts"
 
 const route = getRouteApi("/signed-in/$entity/$project/traces")
-/** What a narrow screen has room for. */
+/** Columns that fit on a narrow screen. */
 const narrowColumns = ["time", "status", "name", "input"]
 /** Walking through rows has come to rest. */
 const restMs = 400
@@ -60,9 +64,10 @@ function Traces({ project }: { project: CurrentProject }) {
   const words = clauses.filter(({ field }) => field === null).flatMap(({ values }) => values.map(({ text }) => text))
   const asked = sortOf(search.sort)
   const sort = sortFieldOf(asked.column) === null ? newestFirst : asked
+  const listScope = { projectId: project.id, rootsOnly, from: range.from, to: range.to }
   const rows = useCallRows({
     projectId: project.id,
-    selection: selectionOf(clauses, { projectId: project.id, rootsOnly, from: range.from, to: range.to }),
+    selection: selectionOf(clauses, listScope),
     sortBy: { field: sortFieldOf(sort.column) ?? "started_at", direction: sort.direction },
     isLive,
     rootsOnly,
@@ -73,12 +78,26 @@ function Traces({ project }: { project: CurrentProject }) {
     search.row === undefined || search.row === "" ? null : { index: 0, id: search.row },
   )
   const [isChoosing, setChoosing] = useState(false)
+  const isWide = useMedia("(min-width: 1280px)")
+  const isRoomy = useMedia("(min-width: 1640px)")
+  const hasFacets = isWide && search.values !== "off"
+  // The list that is counted in full, however long it takes.
+  const [countedWhole, setCountedWhole] = useState<string | null>(null)
+  const counted = useFacets({
+    clauses,
+    scope: listScope,
+    isLive,
+    // The rows come first.
+    isEnabled: filterError === null && !isNarrow && !rows.isReading && (rows.count > 0 || clauses.length > 0),
+    isWhole: countedWhole === JSON.stringify([q, from, to, scope]),
+  })
 
   const known = callColumns({
     project,
     words,
     longMs: longOf(rows.shown.flatMap((call) => callDuration(call) ?? [])),
     isNarrow,
+    isTight: hasFacets && !isRoomy,
   })
   const wanted =
     search.cols !== undefined && search.cols.length > 0 ? search.cols : isNarrow ? narrowColumns : usualColumns
@@ -184,6 +203,16 @@ function Traces({ project }: { project: CurrentProject }) {
             >
               <span className={styles.wideOnly}>Live tail</span>
             </Button>
+            {isWide && (
+              <Button
+                kind="quiet"
+                icon={PanelLeft}
+                isOn={hasFacets}
+                onClick={() => change({ values: hasFacets ? "off" : undefined })}
+              >
+                Values
+              </Button>
+            )}
             <span className={styles.wideOnly}>
               <Button kind="quiet" icon={Columns3} onClick={() => setChoosing(true)}>
                 Columns
@@ -192,63 +221,87 @@ function Traces({ project }: { project: CurrentProject }) {
           </>
         }
       />
+      {!isUnknown && filterError === null && !isNarrow && (
+        <SavedViews project={project} search={search} clauses={clauses} onView={(view) => change({ view }, false)} />
+      )}
       <FilterBar key={q} text={q} known={{ ops, paths, feedback }} onChange={(text) => change({ q: text }, false)} />
       {rows.error !== null && !isUnknown && (
         <div className={styles.error}>
           <ErrorNote what={`The ${what} could not be read.`} error={rows.error} onRetry={rows.retry} />
         </div>
       )}
-      {filterError !== null ? null : isEmpty ? (
-        isUnknown ? (
-          <NoProject project={project} />
-        ) : isFiltered ? (
-          <NoMatch
-            project={project}
-            clauses={clauses}
-            range={range}
-            rootsOnly={rootsOnly}
-            onFilter={(text) => change({ q: text }, false)}
-            onAllTime={() => change({ from: "", to: "" }, false)}
-            onAllCalls={() => change({ scope: "all" }, false)}
-          />
-        ) : (
-          <NoTraces project={project} isLive={isLive} onLive={() => change({ live: true })} />
-        )
-      ) : rows.isReading ? (
-        rows.error === null && <SkeletonRows what={`Reading ${what}`} rows={24} />
-      ) : (
-        <DataTable
-          key={listKey}
-          label={rootsOnly ? "Traces" : "Calls"}
-          name={isNarrow ? "traces-narrow" : "traces"}
-          columns={columns}
-          count={rows.count}
-          rowAt={rows.rowAt}
-          idOf={({ call }) => call.id}
-          onSeen={rows.onSeen}
-          rowHeight={isNarrow ? 44 : 28}
-          sort={sort}
-          onSort={(next) => change({ sort: sortText(next) }, false)}
-          {...(isNarrow ? {} : { selection: picked, onSelect: pick })}
-          current={current}
-          onCurrent={setCurrent}
-          onOpen={open}
-          rowState={({ call }) => (call.exception == null ? undefined : "failed")}
-          banner={
-            hasNew ? (
-              <button type="button" className={styles.banner} onClick={rows.showNew}>
-                {formatCount(rows.added)} new {rows.added === 1 ? what.slice(0, -1) : what}
-                {rows.newest !== undefined && ` since ${formatTime(new Date(rows.newest))}`}. Show them <kbd>n</kbd>
-              </button>
-            ) : undefined
-          }
-        />
+      {counted.hours !== undefined && !isEmpty && (
+        <TimeStrip hours={counted.hours} onRange={(start, end) => change({ from: start, to: end }, false)} />
       )}
+      <div className={styles.panes}>
+        {hasFacets && filterError === null && !(isEmpty && !isFiltered) && (
+          <Facets
+            counted={counted}
+            clauses={clauses}
+            onFilter={(text) => change({ q: text }, false)}
+            onCountAll={() => setCountedWhole(JSON.stringify([q, from, to, scope]))}
+          />
+        )}
+        <div className={styles.rows}>
+          {filterError !== null ? null : isEmpty ? (
+            isUnknown ? (
+              <NoProject project={project} />
+            ) : isFiltered ? (
+              <NoMatch
+                project={project}
+                clauses={clauses}
+                range={range}
+                rootsOnly={rootsOnly}
+                onFilter={(text) => change({ q: text }, false)}
+                onAllTime={() => change({ from: "", to: "" }, false)}
+                onAllCalls={() => change({ scope: "all" }, false)}
+              />
+            ) : (
+              <NoTraces project={project} isLive={isLive} onLive={() => change({ live: true })} />
+            )
+          ) : rows.isReading ? (
+            rows.error === null && <SkeletonRows what={`Reading ${what}`} rows={24} />
+          ) : (
+            <DataTable
+              key={listKey}
+              label={rootsOnly ? "Traces" : "Calls"}
+              name={isNarrow ? "traces-narrow" : "traces"}
+              columns={columns}
+              count={rows.count}
+              rowAt={rows.rowAt}
+              idOf={({ call }) => call.id}
+              onSeen={rows.onSeen}
+              rowHeight={isNarrow ? 44 : 28}
+              sort={sort}
+              onSort={(next) => change({ sort: sortText(next) }, false)}
+              {...(isNarrow ? {} : { selection: picked, onSelect: pick })}
+              current={current}
+              onCurrent={setCurrent}
+              onOpen={open}
+              rowState={({ call }) => (call.exception == null ? undefined : "failed")}
+              banner={
+                hasNew ? (
+                  <button type="button" className={styles.banner} onClick={rows.showNew}>
+                    {formatCount(rows.added)} new {rows.added === 1 ? what.slice(0, -1) : what}
+                    {rows.newest !== undefined && ` since ${formatTime(new Date(rows.newest))}`}. Show them <kbd>n</kbd>
+                  </button>
+                ) : undefined
+              }
+            />
+          )}
+        </div>
+      </div>
       {filterError === null && !isEmpty && !rows.isReading && (!isNarrow || isLive) && (
         <SelectionBar
           project={project}
           picked={[...picked]}
           onClear={() => pick(new Set())}
+          shown={{
+            ...(q === "" ? {} : { q }),
+            ...(from === "" ? {} : { since: from }),
+            ...(to === "" ? {} : { until: to }),
+            ...(scope === "all" ? { scope } : {}),
+          }}
           note={
             isLive ? (
               <>

@@ -1,4 +1,4 @@
-/** What of the table of traces is in its address. */
+/** The part of the table of traces that is in its address. */
 import type { Sort } from "../../../components/data-table/columns.ts"
 import { searchChoice, searchKeys, searchList, searchSwitch, searchText } from "../../../url/search.ts"
 
@@ -14,6 +14,10 @@ export const tracesSearch = searchKeys({
   cols: searchList,
   /** A column, with a minus before it for the largest first. By default `-time`. */
   sort: searchText,
+  /** The saved view that was opened; what was changed since is in the other keys. */
+  view: searchText,
+  /** The pane of values beside the table, which is there unless it was closed. */
+  values: searchChoice(["off"]),
   /** New calls come in by themselves. */
   live: searchSwitch,
   /** Selected calls. */

@@ -9,7 +9,7 @@ import type { CallRow } from "./call-columns.tsx"
 const pageSize = 100
 /** Payloads come in smaller blocks: few rows are seen at once. */
 const blockSize = 50
-/** Of a larger call nothing but its size is read for a row. */
+/** Only the size of a larger call is read for a row. */
 const largestPreview = 64_000
 /** Counting more takes long; who scrolls to the end has the next rows counted. */
 const firstBudget = 10_000
@@ -88,7 +88,7 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
   const blocks = blocksOf(seen, callAt, fresh)
   const payloadBlocks = useCallPayloads(projectId, blocks)
   const payloads = new Map(payloadBlocks.flatMap(({ data }) => data ?? []).map((call) => [call.id, call]))
-  // What a call's own summary tells is enough, but for roots of clients that do not add up what is inside them.
+  // A call's own summary is enough, except for roots of clients that do not add up what is inside them.
   const silent = rootsOnly ? shown.filter(({ summary }) => !summary.includes('"usage"')).map(({ id }) => id) : []
   const usage = useCallUsage(
     { project_id: projectId, call_ids: silent, include_costs: true },

@@ -2,9 +2,6 @@
 import type { ListedJob } from "@heddle/server/wire/training/job.ts"
 import { formatCount } from "../../../format/numbers.ts"
 
-/** Before this much is done an estimate would jump. */
-const leastShare = 0.05
-
 export interface JobProgress {
   /** From 0 to 1; null: it has not said yet how much there is to do. */
   share: number | null
@@ -12,15 +9,16 @@ export interface JobProgress {
   detail: string
 }
 
-export function jobProgress(
-  job: Pick<ListedJob, "status" | "started_at" | "gradient_steps" | "expected_gradient_steps">,
-  now: number,
-): JobProgress {
-  const { status, started_at, gradient_steps: done, expected_gradient_steps: expected } = job
+type Told = Pick<ListedJob, "status" | "gradient_steps" | "expected_gradient_steps" | "estimated_seconds_left">
+
+export function jobProgress(job: Told): JobProgress {
+  const { status, gradient_steps: done, expected_gradient_steps: expected, estimated_seconds_left: left } = job
   if (status === "queued") return { share: null, leftMs: null, detail: "waits in the queue" }
-  if (expected === null) return { share: null, leftMs: null, detail: "its data is read" }
+  if (expected === null)
+    return { share: null, leftMs: null, detail: status === "paused" ? "paused" : "its data is read" }
   const share = expected === 0 ? 1 : done / expected
-  const elapsed = started_at === null ? 0 : now - Date.parse(started_at)
-  const leftMs = share >= leastShare && share < 1 && elapsed > 0 ? (elapsed / share) * (1 - share) : null
-  return { share, leftMs, detail: `${formatCount(done)} of ${formatCount(expected)} gradient steps` }
+  const steps = `${formatCount(done)} of ${formatCount(expected)} gradient steps`
+  // Of a job whose steps are done only the checkpoint is to be written.
+  const leftMs = left === null || left === 0 ? null : left * 1000
+  return { share, leftMs, detail: status === "paused" ? `paused at ${steps}` : steps }
 }

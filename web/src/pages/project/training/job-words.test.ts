@@ -3,6 +3,7 @@ import { jobDuration, jobTitle } from "./job-words.ts"
 
 test("a job is named by what it does to which model", () => {
   expect(jobTitle({ kind: "sft", model: "tone-judge" })).toBe("SFT job of tone-judge")
+  expect(jobTitle({ kind: "dpo", model: "tone-judge" })).toBe("DPO job of tone-judge")
 })
 
 test("a job that runs takes longer and longer, one that ended does not, one that waits has not begun", () => {

@@ -1,7 +1,7 @@
 /** Training jobs as a person reads them. */
 import type { ListedJob } from "@heddle/server/wire/training/job.ts"
 
-const jobKinds = { rl: "RL", sft: "SFT" } as const
+const jobKinds = { rl: "RL", sft: "SFT", dpo: "DPO" } as const
 
 export function jobTitle({ kind, model }: Pick<ListedJob, "kind" | "model">): string {
   return `${jobKinds[kind]} job of ${model}`

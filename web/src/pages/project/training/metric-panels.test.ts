@@ -13,6 +13,13 @@ test("rewards share a chart, a metric that nobody knows has one of its own, and 
   expect(reward && smallPanels(panels, reward).map(({ id }) => id)).toEqual(["grad_norm"])
 })
 
+test("mean and percentiles of the importance ratio share a chart", () => {
+  const ratio = ["loss/importance_ratio_mean", "loss/importance_ratio_p95", "loss/importance_ratio_p99"]
+  const [panel, ...others] = metricPanels(ratio)
+  expect(panel).toMatchObject({ id: "ratio", title: "Importance ratio", metrics: ratio.toReversed() })
+  expect(others).toEqual([])
+})
+
 test("without metrics there is no chart", () => {
   expect(metricPanels([])).toEqual([])
 })

@@ -5,16 +5,24 @@ export interface MetricPanel {
   /** In the address. */
   id: string
   title: string
-  /** Of the first the newest value is printed. */
+  /** The metrics of the panel; the newest value of the first is printed. */
   metrics: readonly string[]
 }
 
 const grouped: readonly MetricPanel[] = [
   { id: "reward", title: "Reward", metrics: ["val/reward", "eval/reward", "train/reward"] },
   { id: "loss", title: "Loss", metrics: ["policy_loss", "loss"] },
+  { id: "margin", title: "Reward margin", metrics: ["reward_margin"] },
+  { id: "accuracy", title: "Pairs in the right order", metrics: ["accuracy"] },
+  { id: "pair_rewards", title: "Rewards of pairs", metrics: ["chosen_reward", "rejected_reward"] },
   { id: "entropy", title: "Entropy", metrics: ["entropy"] },
   { id: "kl", title: "KL to the reference", metrics: ["kl_policy_ref"] },
   { id: "grad_norm", title: "Gradient norm", metrics: ["grad_norm"] },
+  {
+    id: "ratio",
+    title: "Importance ratio",
+    metrics: ["loss/importance_ratio_p99", "loss/importance_ratio_p95", "loss/importance_ratio_mean"],
+  },
   { id: "mismatch", title: "Mismatch, rms", metrics: ["mismatch_rms"] },
   { id: "throughput", title: "Throughput", metrics: ["tokens_per_second"] },
   { id: "exceptions", title: "Rollouts that failed", metrics: ["train/exception_rate", "val/exception_rate"] },

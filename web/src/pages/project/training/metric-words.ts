@@ -21,10 +21,20 @@ const known: Readonly<Record<string, Words>> = {
   "val/exception_rate": { name: "Held-out rollouts that failed", better: "down", format: formatShare },
   policy_loss: { name: "Policy loss" },
   loss: { name: "Loss", better: "down" },
+  reward_margin: { name: "Reward margin", better: "up", format: reward },
+  accuracy: { name: "Pairs in the right order", better: "up", format: formatShare },
+  chosen_reward: { name: "Reward of chosen answers", format: reward },
+  rejected_reward: { name: "Reward of rejected answers", format: reward },
   entropy: { name: "Entropy", unit: "nats" },
   grad_norm: { name: "Gradient norm" },
   learning_rate: { name: "Learning rate" },
-  clip_fraction: { name: "Clipped tokens", format: formatShare },
+  clip_fraction: { name: "Tokens outside of the clip's band", format: formatShare },
+  "loss/clipped_token_fraction": { name: "Tokens on which the clip acts", format: formatShare },
+  "loss/importance_ratio_mean": { name: "Importance ratio, mean" },
+  "loss/importance_ratio_p95": { name: "Importance ratio, 95th percentile" },
+  "loss/importance_ratio_p99": { name: "Importance ratio, 99th percentile" },
+  effective_sample_fraction: { name: "Effective sample, of all tokens", better: "up", format: formatShare },
+  "loss/probs_corr": { name: "Correlation with the sampler's probabilities", better: "up" },
   kl_policy_ref: { name: "KL to the reference", unit: "nats" },
   mismatch_rms: { name: "Mismatch, rms", unit: "nats" },
   mismatch_max: { name: "Mismatch, largest", unit: "nats" },
@@ -33,6 +43,7 @@ const known: Readonly<Record<string, Words>> = {
   num_trainable_tokens: { name: "Trained tokens per gradient step", ...count },
   num_tokens: { name: "Tokens per gradient step", ...count },
   num_trajectories: { name: "Trajectories per gradient step", ...count },
+  num_pairs: { name: "Pairs per gradient step", ...count },
   num_datums: { name: "Sequences per gradient step", ...count },
   num_dropped_trajectories: { name: "Dropped trajectories per gradient step", ...count },
   "data/groups": { name: "Groups", ...count },
@@ -46,6 +57,8 @@ const known: Readonly<Record<string, Words>> = {
   "data/sequences_dropped_overlong": { name: "Sequences dropped as too long", ...count },
   "data/rows": { name: "Rows of the file", ...count },
   "data/rows_dropped_overlong": { name: "Rows dropped as too long", ...count },
+  "data/pairs": { name: "Pairs of the file", ...count },
+  "data/pairs_dropped_overlong": { name: "Pairs dropped as too long", ...count },
   "data/batches_without_labels": { name: "Batches with nothing to learn", ...count },
   "data/turns_choice_ids": { name: "Turns with the ids of their tokens", ...count },
   "data/turns_ledger": { name: "Turns found in this server's ledger", ...count },
@@ -63,7 +76,7 @@ const known: Readonly<Record<string, Words>> = {
 
 const order = new Map(Object.keys(known).map((metric, place) => [metric, place]))
 
-/** What belongs together stands together; what a client made up comes last, by name. */
+/** Orders metrics by topic; those that a client made up come last, by name. */
 export function inReadingOrder(metrics: readonly string[]): string[] {
   const place = (metric: string) => order.get(metric) ?? order.size
   return metrics.toSorted((a, b) => place(a) - place(b) || a.localeCompare(b))

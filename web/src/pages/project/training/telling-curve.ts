@@ -10,7 +10,7 @@ const telling: readonly (readonly [metric: string, name: string])[] = [
   ["policy_loss", "loss"],
 ]
 
-/** What to ask the server for. */
+/** Metrics to request from the server. */
 export const tellingMetrics: readonly string[] = telling.map(([metric]) => metric)
 
 export interface TellingCurve {

@@ -1,6 +1,6 @@
 /** One evaluation: its runs with their scores, costs and latency, and one metric over time. */
 import { getRouteApi } from "@tanstack/react-router"
-import { GitCompareArrows } from "lucide-react"
+import { GitCompareArrows, Zap } from "lucide-react"
 import { useEvalRuns, useObjectVersions, useRunRows } from "../../../../api/evaluations.ts"
 import { LinkButton } from "../../../../components/controls/button.tsx"
 import { PageBar } from "../../../../components/layout/page-bar.tsx"
@@ -19,7 +19,7 @@ import { RunsTable, type ShownRun } from "./runs-table.tsx"
 
 const route = getRouteApi("/signed-in/$entity/$project/evaluations/$name")
 
-/** Of so many runs the rows are read, which their scores are made of. */
+/** Runs whose rows are read; their scores are made of them. */
 const mostRead = 40
 /** More beside each other could not be told apart. */
 const mostCompared = 6
@@ -43,7 +43,14 @@ function OneEvaluation({ project, name }: { project: CurrentProject; name: strin
             Evaluations
           </TextLink>
         }
-        actions={<CompareLink project={project} runs={runs.data ?? []} />}
+        actions={
+          <>
+            <span className={styles.wideOnly}>
+              <TrainLink project={project} runs={runs.data ?? []} />
+            </span>
+            <CompareLink project={project} runs={runs.data ?? []} />
+          </>
+        }
       />
       <Loaded query={runs} what="runs">
         {(found) =>
@@ -65,6 +72,24 @@ function OneEvaluation({ project, name }: { project: CurrentProject; name: strin
       </Loaded>
       <MoreRows what="runs" query={runs} />
     </>
+  )
+}
+
+/** On the trials of the runs that are chosen; else of the newest. */
+function TrainLink({ project, runs }: { project: CurrentProject; runs: readonly EvalRun[] }) {
+  const { runs: chosen = [] } = route.useSearch()
+  const known = runs.filter(({ id }) => chosen.includes(id))
+  const trained = known.length > 0 ? known : runs.slice(0, 1)
+  if (trained.length === 0) return null
+  return (
+    <LinkButton
+      icon={Zap}
+      to="/$entity/$project/train"
+      params={{ entity: project.entity, project: project.project }}
+      search={{ from: "evaluation", runs: trained.map(({ id }) => id) }}
+    >
+      Train…
+    </LinkButton>
   )
 }
 

@@ -123,7 +123,7 @@ function RunName({ project, run, label }: { project: CurrentProject; run: EvalRu
   )
 }
 
-/** What has a price. */
+/** Total of the rows that have a price. */
 function totalCost(rows: RunRows): string {
   const costs = rowValues(rows, price.id)
   if (costs.length === 0) return formatMoney(null)

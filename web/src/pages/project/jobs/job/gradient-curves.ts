@@ -1,4 +1,4 @@
-/** What the gradient steps of a job say, metric by metric. */
+/** Metrics of a job's gradient steps, one curve each. */
 import type { Event } from "@heddle/server/wire/training/job.ts"
 
 export interface GradientCurve {
@@ -24,7 +24,7 @@ export function gradientCurves(events: readonly Event[]): GradientCurve[] {
   return [...curves.values()]
 }
 
-/** Of all gradient steps; null: the job does not count them. */
+/** Tokens of all gradient steps, or null if the job does not count them. */
 export function trainedTokens(curves: readonly GradientCurve[]): number | null {
   const curve = curves.find(({ metric }) => metric === "num_trainable_tokens")
   return curve === undefined ? null : curve.y.reduce((sum, tokens) => sum + tokens, 0)

@@ -1,4 +1,4 @@
-/** What the data of a job came to: what was trained on, what was left out and why. Known when the job has ended. */
+/** The data of an ended job: what was trained on, and what was left out and why. */
 import type { ListedJob } from "@heddle/server/wire/training/job.ts"
 import { useCheckpoint } from "../../../../api/training.ts"
 import { PaneHead } from "../../../../components/layout/pane.tsx"

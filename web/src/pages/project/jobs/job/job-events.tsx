@@ -1,4 +1,4 @@
-/** What a job says, the newest first. */
+/** Events of a job, the newest first. */
 import type { Event } from "@heddle/server/wire/training/job.ts"
 import { LiveDot } from "../../../../components/signs/live-dot.tsx"
 import { PaneHead } from "../../../../components/layout/pane.tsx"
@@ -11,7 +11,7 @@ import styles from "./job-events.module.css"
 
 interface Numbered {
   event: Event
-  /** Of a gradient step, from 1. */
+  /** Number of the gradient step, from 1. */
   number: number | null
 }
 

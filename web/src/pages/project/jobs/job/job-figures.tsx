@@ -15,7 +15,7 @@ import styles from "./job-figures.module.css"
 
 export function JobFigures({ job, curves }: { job: ListedJob; curves: readonly GradientCurve[] }) {
   const now = useNow(1)
-  const { share, leftMs } = jobProgress(job, now)
+  const { share, leftMs } = jobProgress(job)
   const took = jobDuration(job, now)
   const tokens = trainedTokens(curves)
   const speed = curves.find(({ metric }) => metric === "tokens_per_second")?.y.at(-1)
@@ -53,7 +53,9 @@ export function JobFigures({ job, curves }: { job: ListedJob; curves: readonly G
           </TextLink>
         )}
       </Figure>
-      <Figure name={job.ended_at === null ? "Runs for" : "Took"}>{took === null ? "–" : formatDuration(took)}</Figure>
+      <Figure name={job.ended_at !== null ? "Took" : job.paused_at === null ? "Runs for" : "Since its start"}>
+        {took === null ? "–" : formatDuration(took)}
+      </Figure>
       <Figure name={job.started_at === null ? "Asked for" : "Started"}>
         <Time at={job.started_at ?? job.created_at} />
       </Figure>

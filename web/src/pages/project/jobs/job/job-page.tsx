@@ -1,6 +1,7 @@
 /** One training job, while it runs and afterwards: how far, how fast, what it says, what its data came to. */
 import type { ListedJob } from "@heddle/server/wire/training/job.ts"
 import { getRouteApi } from "@tanstack/react-router"
+import { usePauseJob } from "../../../../api/training-changes.ts"
 import { useJobEvents, useTrainingJob } from "../../../../api/training.ts"
 import { CopyButton } from "../../../../components/controls/copy-button.tsx"
 import { Segmented } from "../../../../components/controls/segmented.tsx"
@@ -8,6 +9,7 @@ import { PageBar } from "../../../../components/layout/page-bar.tsx"
 import { Split } from "../../../../components/layout/split.tsx"
 import { ShortId } from "../../../../components/signs/figures.tsx"
 import { Status } from "../../../../components/signs/status.tsx"
+import { ErrorNote } from "../../../../components/states/error-note.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
 import { Note } from "../../../../components/states/note.tsx"
 import { TextLink } from "../../../../components/text/link.tsx"
@@ -15,11 +17,13 @@ import { useProjectOfPage } from "../../../../shell/current-project.ts"
 import { jobTitle } from "../../training/job-words.ts"
 import { eventsMs } from "../../training/live.ts"
 import { CancelJob } from "./cancel-job.tsx"
+import { PauseJob } from "./pause-job.tsx"
 import { type GradientCurve, gradientCurves } from "./gradient-curves.ts"
 import { JobCurves } from "./job-curves.tsx"
 import { JobData } from "./job-data.tsx"
 import { JobEvents } from "./job-events.tsx"
 import { JobFigures } from "./job-figures.tsx"
+import { JobOrigin } from "./job-origin.tsx"
 import { JobTrajectories } from "./job-trajectories.tsx"
 import styles from "./job-page.module.css"
 
@@ -39,6 +43,7 @@ export function JobPage() {
 function OneJob({ id }: { id: string }) {
   const project = useProjectOfPage()
   const query = useTrainingJob(id, eventsMs)
+  const pause = usePauseJob(id)
   const job = query.data
   return (
     <>
@@ -60,11 +65,17 @@ function OneJob({ id }: { id: string }) {
           job && (
             <>
               <CopyButton text={job.id} isWordy words="Copy id" label="Copy id of the job" />
+              {job.ended_at === null && <PauseJob job={job} change={pause} />}
               {job.ended_at === null && <CancelJob job={job} />}
             </>
           )
         }
       />
+      {pause.error !== null && (
+        <div className={styles.notes}>
+          <ErrorNote what={`The job was not ${pause.variables}d.`} error={pause.error} />
+        </div>
+      )}
       <Loaded query={query} what="job">
         {(found) => <Shown job={found} />}
       </Loaded>
@@ -123,6 +134,7 @@ function JobProgress({ job, events, curves }: JobProgressProps) {
         <div className={styles.right}>
           <JobCurves job={job} curves={curves} />
           <JobData job={job} />
+          <JobOrigin job={job} />
         </div>
       }
     />
@@ -131,9 +143,14 @@ function JobProgress({ job, events, curves }: JobProgressProps) {
 
 /** Why it ended without a step, and what it warns of. */
 function JobNotes({ job: { status, error_message: reason, warnings, model } }: { job: ListedJob }) {
-  if (reason === null && warnings.length === 0) return null
+  if (reason === null && warnings.length === 0 && status !== "paused") return null
   return (
     <div className={styles.notes}>
+      {status === "paused" && (
+        <Note kind="plain" title="The job is paused.">
+          It keeps its place, and goes on from there. Further jobs of {model} wait for it.
+        </Note>
+      )}
       {reason !== null && (
         <Note
           kind={status === "cancelled" ? "plain" : "bad"}

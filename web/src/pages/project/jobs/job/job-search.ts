@@ -8,7 +8,7 @@ export type GroupOrder = (typeof groupOrders)[number]
 export const jobSearch = searchKeys({
   /** Its progress unless it says otherwise. */
   view: searchChoice(["trajectories"]),
-  /** What the cells of trajectories say: the reward. */
+  /** The value in the cells of trajectories; by default the reward. */
   by: searchChoice(cellValues),
   /** As in the data. */
   sort: searchChoice(groupOrders),

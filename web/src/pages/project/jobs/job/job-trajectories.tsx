@@ -1,4 +1,4 @@
-/** What an RL job was given: groups as rows, a cell a trajectory, with what teaches nothing and what was left out. */
+/** Trajectories of an RL job: groups as rows, a cell each, with what teaches nothing and what was left out. */
 import type { ListedJob } from "@heddle/server/wire/training/job.ts"
 import type { TrajectorySummary } from "@heddle/server/wire/training/trained-trajectory.ts"
 import { getRouteApi } from "@tanstack/react-router"
@@ -150,7 +150,7 @@ function CellLegend({ by, scale: { low, high } }: { by: CellValue; scale: { low:
   )
 }
 
-/** What was not trained, by cause. */
+/** Dropped trajectories, by cause. */
 function Drops({ summary: { drops } }: { summary: TrajectorySummary }) {
   if (drops.length === 0) return null
   return (
@@ -179,8 +179,8 @@ function NothingKept({ job, isWaiting }: { job: ListedJob; isWaiting: boolean })
   }
   return (
     <Empty title="No trajectories are kept">
-      {job.kind === "sft"
-        ? "This job is fine-tuning on dialogues: it has no rewards to compare."
+      {job.kind !== "rl"
+        ? "This job learns from dialogues or pairs of them: it has no rollouts to compare."
         : "Their time is over, or the job ended before it read its data. Rewards and metrics of its step stay. How many days they are kept is the limit training_record_days of the server."}
     </Empty>
   )

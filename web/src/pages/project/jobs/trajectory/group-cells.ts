@@ -1,4 +1,4 @@
-/** What stands in the cells of a group, and which of them are its best and worst. */
+/** Values in the cells of a group, and its best and worst. */
 import type { ListedTrajectory, TrainedGroup } from "@heddle/server/wire/training/trained-trajectory.ts"
 import { formatCell, formatChange, formatCount, formatScore } from "../../../../format/numbers.ts"
 import type { CellValue, GroupOrder } from "../job/job-search.ts"
@@ -48,7 +48,7 @@ export function isTrained({ trained_tokens }: ListedTrajectory): boolean {
   return trained_tokens > 0
 }
 
-/** What of it was left out although its group teaches. */
+/** Parts that were left out although their group teaches. */
 export function dropsOf({ drops }: ListedTrajectory): ListedTrajectory["drops"] {
   return drops.filter(({ cause }) => cause !== "no_contrast")
 }

@@ -1,4 +1,4 @@
-/** What the colours of tokens mean, from end to end, and the two signs that are no colour. */
+/** Meaning of the tokens' colours, from end to end, and of the two signs that are no colour. */
 import { Legend } from "./legend.tsx"
 import type { TokenHeat } from "./trajectory-search.ts"
 import styles from "./token-legend.module.css"

@@ -1,4 +1,4 @@
-/** What a token says under each heat: on which step of its ramp it falls, and in words. */
+/** A token's value under each heat: the step of its ramp, and the words. */
 import type { TrainedTokens } from "@heddle/server/wire/training/trained-trajectory.ts"
 import { formatChange, formatNumber, formatScore, formatShare } from "../../../../format/numbers.ts"
 import type { TokenHeat } from "./trajectory-search.ts"
@@ -11,7 +11,7 @@ export interface OneToken {
   ratio: number | null
   isTrained: boolean
   isClipped: boolean
-  /** Of its sequence; null unless it is trained. */
+  /** Advantage of its sequence, or null unless it is trained. */
   advantage: number | null
   weight: number | null
 }

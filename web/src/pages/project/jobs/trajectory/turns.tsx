@@ -12,7 +12,7 @@ import { TokenText } from "./token-text.tsx"
 import type { TokenHeat } from "./trajectory-search.ts"
 import styles from "./turns.module.css"
 
-/** Of a selected token. */
+/** Position of the selected token. */
 export interface TokenPlace {
   turn: number
   place: number

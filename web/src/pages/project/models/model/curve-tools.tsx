@@ -1,4 +1,4 @@
-/** What the curves show: metric, x axis, smoothing, other models. All of it is in the address. */
+/** Controls of the curves: metric, x axis, smoothing, other models. All of it is in the address. */
 import { getRouteApi } from "@tanstack/react-router"
 import { X } from "lucide-react"
 import { Button } from "../../../../components/controls/button.tsx"

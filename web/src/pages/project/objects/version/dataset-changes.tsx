@@ -1,4 +1,4 @@
-/** What differs between the rows of two versions, cell by cell. */
+/** Differences between the rows of two versions, cell by cell. */
 import { useState } from "react"
 import { type TextRow, useTableParts, useTableSizes } from "../../../../api/tables.ts"
 import { Button } from "../../../../components/controls/button.tsx"
@@ -17,7 +17,7 @@ import styles from "./dataset-changes.module.css"
 
 interface NamedTable {
   table: string
-  /** Of its version: `v3`. */
+  /** Name of its version: `v3`. */
   name: string
 }
 

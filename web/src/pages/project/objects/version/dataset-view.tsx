@@ -19,7 +19,7 @@ export interface VersionViewProps {
   version: ObjectVersion
   /** The other versions, the newest first. */
   others: readonly ObjectVersion[]
-  /** What it is compared with; undefined: nothing to compare with. */
+  /** The version to compare with, or undefined. */
   against: ObjectVersion | undefined
   search: VersionSearch
   onChange: (next: VersionSearch) => void

@@ -1,4 +1,4 @@
-/** What the value names: its operations, other objects, calls. A table has no page; its rows are shown with its dataset. */
+/** Refs in the value: operations, objects, calls. A table has no page; its rows are shown with its dataset. */
 import { refsIn } from "../../../../objects/object-refs.ts"
 import { RailList, RailNote, RailSection } from "./rail-section.tsx"
 import { RefLink } from "./ref-link.tsx"

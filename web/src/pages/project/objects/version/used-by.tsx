@@ -14,7 +14,7 @@ import { readRef } from "../../../../objects/object-refs.ts"
 interface UsedByProps {
   project: CurrentProject
   version: ObjectVersion
-  /** Of this version. */
+  /** Ref of this version. */
   refText: string
 }
 

@@ -2,7 +2,7 @@ import type { Sort } from "../../../../components/data-table/columns.ts"
 import { searchChoice, searchKeys, searchNumber, searchText } from "../../../../url/search.ts"
 
 export const versionSearch = searchKeys({
-  /** What is shown; by default what differs of a dataset, and the value of anything else. */
+  /** The view; by default the changes of a dataset, and the value of anything else. */
   show: searchChoice(["all", "changes"]),
   /** The version that it is compared with, as `v3`; by default the one before. */
   against: searchText,

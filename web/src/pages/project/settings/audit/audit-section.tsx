@@ -140,7 +140,7 @@ function EntryRow({ entry }: { entry: AuditLog }) {
   )
 }
 
-/** Of a key that lives its name; of one that has ended its id. */
+/** Name of a live key, or id of an ended one. */
 function KeyName({ id }: { id: string }) {
   const keys = useApiKeys()
   const name = keys.data?.data.find((key) => key.id === id)?.name

@@ -1,7 +1,7 @@
 /** Entries of the record of changes as a person reads them. */
 import type { AuditLog, AuditType } from "@heddle/server/wire/platform/audit-log.ts"
 
-/** What the filter offers. */
+/** Types that the filter offers. */
 export const auditTypes = [
   "annotation_queue.deleted",
   "api_key.created",
@@ -22,11 +22,14 @@ export const auditTypes = [
   "project.role_deleted",
   "project.role_updated",
   "quotas.updated",
+  "rollout.deleted",
   "team.created",
   "team.member_added",
   "team.member_removed",
   "team.member_updated",
   "training_job.cancelled",
+  "training_job.paused",
+  "training_job.resumed",
   "user.added",
   "user.deleted",
   "user.updated",
@@ -42,7 +45,7 @@ export function actorOf({ actor }: AuditLog): { username: string; apiKeyId: stri
   return { username: actor.api_key.user.username, apiKeyId: actor.api_key.id }
 }
 
-/** What was changed to what: "name laptop, username ada". */
+/** The change in words: "name laptop, username ada". */
 export function detailsOf(entry: AuditLog): string {
   const details = entry[entry.type]
   if (typeof details !== "object" || details === null) return ""

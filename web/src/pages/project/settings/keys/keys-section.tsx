@@ -8,11 +8,13 @@ import { useSession } from "../../../../api/session.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { Segmented } from "../../../../components/controls/segmented.tsx"
 import { PlainTable } from "../../../../components/layout/plain-table.tsx"
+import { Tag } from "../../../../components/signs/tag.tsx"
 import { Time } from "../../../../components/signs/time.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
 import { SectionHead } from "../section-head.tsx"
 import { KeyEnd } from "./key-end.tsx"
+import { scopeWords } from "./key-scopes.ts"
 import { MadeKey } from "./made-key.tsx"
 import { NewKey } from "./new-key.tsx"
 import { RevokeKey } from "./revoke-key.tsx"
@@ -27,6 +29,7 @@ const heads = [
   { name: "Name", className: styles.name },
   { name: "Last four", className: styles.hint },
   { name: "Owner", className: styles.owner },
+  { name: "For", className: styles.scope },
   { name: "Made", className: styles.time },
   { name: "Last use", className: styles.time },
   { name: "Ends", className: styles.end },
@@ -65,8 +68,8 @@ export function KeysSection() {
           </>
         }
       >
-        A key is shown once and stored hashed. It may do what its owner may, in every project of the owner’s teams; give
-        each program its own, so that one can end without the others.
+        A key is shown once and stored hashed. It may do what its owner may, in every project of the owner’s teams, as
+        far as what it is for allows; give each program its own, so that one can end without the others.
       </SectionHead>
       {made !== null && (
         <MadeKey
@@ -94,7 +97,7 @@ export function KeysSection() {
 }
 
 function KeyRow({ apiKey }: { apiKey: ApiKey }) {
-  const { name, username, redacted_value: hint, created_at: made, last_used_at: used, expires_at: end } = apiKey
+  const { name, username, scope, redacted_value: hint, created_at: made, last_used_at: used, expires_at: end } = apiKey
   return (
     <tr>
       <td className={styles.name} title={name}>
@@ -105,6 +108,9 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
       </td>
       <td className={styles.owner} title={username}>
         {username}
+      </td>
+      <td className={styles.scope}>
+        <Tag title={scopeWords[scope].hint}>{scopeWords[scope].name}</Tag>
       </td>
       <td className={styles.time}>
         <Time at={made} />

@@ -7,6 +7,7 @@ import { Icon } from "../../../../components/signs/icon.tsx"
 import { LiveDot } from "../../../../components/signs/live-dot.tsx"
 import { Status } from "../../../../components/signs/status.tsx"
 import { Time } from "../../../../components/signs/time.tsx"
+import { scopeWords } from "./key-scopes.ts"
 import styles from "./made-key.module.css"
 
 interface MadeKeyProps {
@@ -22,7 +23,7 @@ export function MadeKey({ made, lastUse, onDone }: MadeKeyProps) {
         <Icon of={KeyRound} size={14} />
         <b>{made.name}</b>
         <span className={styles.note}>
-          of {made.username}
+          of {made.username}, for {scopeWords[made.scope].name}
           {made.expires_at !== null && (
             <>
               , until <Time at={made.expires_at} />

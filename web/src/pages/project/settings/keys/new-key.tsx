@@ -1,7 +1,8 @@
-/** Makes a key: its name, when it ends, and, where an administrator makes it, whose it is. */
+/** Makes a key: its name, what it may be used for, when it ends, and, where somebody else may have it, whose it is. */
+import type { KeyScope } from "@heddle/server/wire/platform/access.ts"
 import { type FormEvent, useState } from "react"
 import { type CreatedApiKey, useCreateApiKey } from "../../../../api/api-keys.ts"
-import { useUsers } from "../../../../api/organization.ts"
+import { useProgramsOfTeams, useUsers } from "../../../../api/organization.ts"
 import { useSession } from "../../../../api/session.ts"
 import { useNow } from "../../../../clock/use-now.ts"
 import { Button } from "../../../../components/controls/button.tsx"
@@ -9,6 +10,7 @@ import { SelectField, TextField } from "../../../../components/controls/field.ts
 import { Dialog } from "../../../../components/layers/dialog.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
 import { endOfKey, keyLives, type KeyLife } from "./key-lives.ts"
+import { keyScopes, scopeWords } from "./key-scopes.ts"
 import styles from "./new-key.module.css"
 
 interface NewKeyProps {
@@ -21,15 +23,19 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
   const users = useUsers({ enabled: user.is_admin })
   const [name, setName] = useState("")
   const [username, setUsername] = useState(user.username)
+  const [scope, setScope] = useState<KeyScope>("all")
+  const programs = useProgramsOfTeams(!user.is_admin)
   const [life, setLife] = useState<KeyLife>("90 days")
   const [day, setDay] = useState("")
   const create = useCreateApiKey()
   const now = useNow(60)
   const end = endOfKey(life, day, now)
-  const owners = users.data?.data.filter(({ disabled }) => !disabled) ?? [user]
+  const owners = user.is_admin
+    ? (users.data?.data.filter(({ disabled }) => !disabled) ?? [user]).map((one) => one.username)
+    : [user.username, ...programs]
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const body = { name: name.trim(), username, ...(end === null ? {} : { expires_at: end.toISOString() }) }
+    const body = { name: name.trim(), username, scope, ...(end === null ? {} : { expires_at: end.toISOString() }) }
     create.mutate(body, {
       onSuccess: (made) => {
         onMade(made)
@@ -48,13 +54,25 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
           onChange={(event) => setName(event.target.value)}
           hint="The program or machine that it is for: it stands in the record of changes."
         />
-        {user.is_admin && (
+        {owners.length > 1 && (
           <SelectField label="Whose it is" value={username} onChange={(event) => setUsername(event.target.value)}>
             {owners.map((one) => (
-              <option key={one.username}>{one.username}</option>
+              <option key={one}>{one}</option>
             ))}
           </SelectField>
         )}
+        <SelectField
+          label="What it may be used for"
+          value={scope}
+          onChange={(event) => setScope(event.target.value as KeyScope)}
+          hint={scopeWords[scope].hint}
+        >
+          {keyScopes.map((one) => (
+            <option key={one} value={one}>
+              {scopeWords[one].name}
+            </option>
+          ))}
+        </SelectField>
         <SelectField label="Ends after" value={life} onChange={(event) => setLife(event.target.value as KeyLife)}>
           {keyLives.map((one) => (
             <option key={one}>{one}</option>

@@ -2,17 +2,17 @@
 import type { Team, TeamMember } from "@heddle/server/wire/platform/account.ts"
 import { Plus, X } from "lucide-react"
 import { useState } from "react"
-import { useAddMember, useMembers, useRemoveMember, useTeams, useUsers } from "../../../../api/organization.ts"
+import { useAddMember, useMembers, useTeams, useUsers } from "../../../../api/organization.ts"
 import { useSession } from "../../../../api/session.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { SelectField } from "../../../../components/controls/field.tsx"
-import { Confirm } from "../../../../components/layers/confirm.tsx"
 import { Tag } from "../../../../components/signs/tag.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
 import { SectionHead } from "../section-head.tsx"
 import { NewTeam } from "./new-team.tsx"
+import { ConfirmTakeOut } from "./confirm-take-out.tsx"
 import styles from "./teams.module.css"
 
 export function Teams() {
@@ -31,10 +31,10 @@ export function Teams() {
           )
         }
       >
-        Each member may read, change and delete everything of the team.{" "}
+        What a member may do says their role; it is changed under Members, in a project of the team.{" "}
         {user.is_admin
           ? "Besides its teams a user has projects under their own name."
-          : "Only an administrator changes who is in one."}
+          : "Only an administrator of the server lets somebody in here; those of the team invite."}
       </SectionHead>
       <Loaded query={teams} what="teams">
         {({ data }) =>
@@ -81,11 +81,11 @@ function TeamLine({ team: { name }, mayChange }: { team: Team; mayChange: boolea
 
 function Member({ team, member, mayChange }: { team: string; member: TeamMember; mayChange: boolean }) {
   const [isAsked, setAsked] = useState(false)
-  const remove = useRemoveMember()
-  const { username, disabled } = member
+  const { username, role, disabled } = member
   return (
     <span className={styles.member}>
-      {username} {disabled && <Tag kind="warn">disabled</Tag>}
+      {username} <span className={styles.none}>{role === "service_account" ? "program" : role}</span>{" "}
+      {disabled && <Tag kind="warn">disabled</Tag>}
       {mayChange && (
         <Button
           size="small"
@@ -95,21 +95,7 @@ function Member({ team, member, mayChange }: { team: string; member: TeamMember;
           onClick={() => setAsked(true)}
         />
       )}
-      {isAsked && (
-        <Confirm
-          title={`Take ${username} out of ${team}?`}
-          action="Take out"
-          failure="They are still in it."
-          change={remove}
-          onConfirm={() => remove.mutate({ team, username })}
-          onClose={() => setAsked(false)}
-        >
-          <p>
-            Their keys open no project of {team} any more, from the next request on. What they stored there stays the
-            team’s.
-          </p>
-        </Confirm>
-      )}
+      {isAsked && <ConfirmTakeOut team={team} username={username} onClose={() => setAsked(false)} />}
     </span>
   )
 }

@@ -6,7 +6,7 @@ import { formatBytes } from "../../../../format/sizes.ts"
 interface QuotaWords {
   name: string
   note: string
-  /** Of the number that is typed. */
+  /** Unit of the typed number. */
   unit: string
   /** So many of what the server counts are one of the unit. */
   ofUnit: number
@@ -35,7 +35,7 @@ export function formatQuota(name: QuotaName, value: number): string {
   return name === "stored_bytes" ? formatBytes(value) : formatCount(value)
 }
 
-/** What was typed, as the server counts; a sentence where it is no such number. */
+/** The typed number in the server's unit, or a sentence if it is not valid. */
 export function readQuota(name: QuotaName, typed: string): number | string {
   const { unit, ofUnit } = quotaWords[name]
   const least = name === "requests_per_minute" ? 1 : 0
@@ -47,7 +47,7 @@ export function readQuota(name: QuotaName, typed: string): number | string {
   return Math.round(value)
 }
 
-/** What is used of it, said where it is close to the end. */
+/** The use of a quota, if it is close to the limit. */
 export function quotaState(used: number, limit: number): "full" | "nearly full" | null {
   if (used >= limit) return "full"
   return used >= limit * 0.9 ? "nearly full" : null

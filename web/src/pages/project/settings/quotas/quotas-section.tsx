@@ -1,4 +1,4 @@
-/** What a team may hold, and how much of it it does. Administrators change it. */
+/** Limits and use of a team. Administrators change the limits. */
 import type { TeamQuotas } from "@heddle/server/wire/platform/quota.ts"
 import { getRouteApi } from "@tanstack/react-router"
 import { useState } from "react"

@@ -14,7 +14,7 @@ export type UsageField = "model" | "user_id" | "api_key_id" | "project_id"
 export interface UsageRow extends UsageFigures {
   /** The value of the field that the ledger was grouped by. */
   name: string
-  /** Of all tokens, from 0 to 1. */
+  /** Share of all tokens, from 0 to 1. */
   share: number
 }
 

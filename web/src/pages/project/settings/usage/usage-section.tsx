@@ -16,6 +16,7 @@ import { bucketStart, windows, windowStart } from "../../time-window.ts"
 import { SectionHead } from "../section-head.tsx"
 import { tokensOverTime, type UsageField, usageRows, usageTotals } from "./usage-rows.ts"
 import styles from "./usage-section.module.css"
+import { UsageExport } from "./usage-export.tsx"
 import { useUsageNames } from "./use-usage-names.ts"
 
 const route = getRouteApi("/signed-in/$entity/$project/settings/$section")
@@ -56,6 +57,7 @@ export function UsageSection() {
         title="Usage"
         actions={
           <>
+            <UsageExport start={bucketStart(start, 24 * 3600)} projectId={of === "all" ? null : id} />
             <Segmented
               label="Of which projects"
               value={of ?? "one"}

@@ -1,11 +1,11 @@
-/** What people call that which the ledger names by id. */
+/** Names for what the ledger lists by id. */
 import { useApiKeys } from "../../../../api/api-keys.ts"
 import { useUsers } from "../../../../api/organization.ts"
 import { useSession } from "../../../../api/session.ts"
 import { shortId } from "../../../../format/ids.ts"
 import type { UsageField } from "./usage-rows.ts"
 
-/** What chat names `wandb-artifact:///entity/project/model:step2` is `model:step2` to whoever looks at the project. */
+/** Shortens `wandb-artifact:///entity/project/model:step2` to `model:step2`, the name within the project. */
 const modelName = (value: string) => value.replace(/^wandb-artifact:\/\/\/[^/]+\/[^/]+\//, "")
 
 /** Names of users are known to administrators; of keys those that live and may be seen. */

@@ -1,0 +1,433 @@
+/** Labelling by keyboard, alone and together, also when a queue, a lease or a right ends under the page. */
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { findings } from "./support/axe.ts"
+import { foreign, launchBrowser, phone, type Visit, wide } from "./support/browser.ts"
+import { fillLabelTeam, labelsOf, type LabelTeam, newQueue, newSpec, sendChats, suggest } from "./support/fill-queue.ts"
+import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
+
+let heddle: Heddle
+let browser: Browser
+let team: LabelTeam
+beforeAll(async () => {
+  ;[heddle, browser] = await Promise.all([startHeddle({ HEDDLE_ENGINE: "none" }), launchBrowser()])
+  team = await fillLabelTeam(heddle)
+})
+afterAll(async () => {
+  await browser?.close()
+  await heddle?.close()
+})
+
+type Person = "admin" | keyof LabelTeam["as"]
+const open = (person: Person, path: string, options = {}) =>
+  signedIn(browser, person === "admin" ? heddle : team.as[person], `/${team.id}${path}`, options)
+const label = (person: Person, queue: string, keys = "", options = {}) =>
+  open(person, `/queues/${queue}/label${keys}`, options)
+const complaintsOf = ({ complaints }: Visit) => complaints.filter((text) => !/40[0-9]/.test(text))
+const content = (page: Page) => page.getByRole("region", { name: "Item", exact: true })
+const option = (page: Page, name: string) => page.getByRole("radio", { name })
+const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
+const valuesOf = async (queue: string) =>
+  (await labelsOf(heddle, team.id, queue)).map(({ labels }) => labels.map(({ value }) => value))
+
+/** Waits for the item whose text has this number. */
+const inHand = (page: Page, number: number) => content(page).getByText(`(${number})`).waitFor()
+
+describe("a queue from a selection of traces", () => {
+  test("rows are selected, a question is written, and the queue is there with its items", async () => {
+    await heddle.send("POST", "/v1/projects", { entity: team.entity, name: "fresh" })
+    await sendChats(heddle, `${team.entity}/fresh`, 3)
+    const { page, close } = await signedIn(browser, heddle, `/${team.entity}/fresh/queues`)
+    await page.getByText("No queues yet").waitFor()
+    await page.getByRole("link", { name: "Choose calls in Traces" }).click()
+    await page.getByText("handle_ticket").first().waitFor()
+    for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key)
+    await page.getByText("2 selected").waitFor()
+    await page.getByRole("link", { name: "Add to queue" }).click()
+    await page.getByText("2 selected calls.").waitFor()
+    await page.getByRole("button", { name: "Make the queue" }).click()
+    await page.getByText("Choose a question, or write one.").waitFor()
+    await page.getByLabel("Name", { exact: true }).fill("Refunds")
+    await page.getByRole("button", { name: "New question" }).click()
+    await page.getByLabel("Question", { exact: true }).fill("Is it right?")
+    await page.getByLabel("Answered by").selectOption("Yes or no")
+    await page.getByRole("button", { name: "Make the queue" }).click()
+    await page.getByText("0 of 2 items finished").waitFor()
+    await page.getByRole("link", { name: "Label", exact: true }).click()
+    await page.getByRole("radiogroup", { name: "Is it right?" }).waitFor()
+    await close()
+  })
+
+  test("a filter says how many match, and so many of the newest can be taken", async () => {
+    await sendChats(heddle, team.id, 3, "other_op")
+    const { page, close } = await open("admin", "/queues/new?q=op is other_op")
+    await page.getByText(/^3 calls match/).waitFor()
+    await page.getByLabel("How many, the newest first").fill("1")
+    await page.getByLabel("Name", { exact: true }).fill("One of them")
+    await page.getByRole("checkbox", { name: "tone" }).check()
+    await page.getByRole("button", { name: "Make the queue" }).click()
+    await page.getByText("0 of 1 item finished").waitFor()
+    await close()
+  })
+})
+
+describe("one item after the other, by keyboard", () => {
+  test("two people label a queue; each item has a label of both, and nothing is complained of", async () => {
+    const { id } = await newQueue(heddle, team, 4, { required_annotators: 2, scorer_refs: [team.tone, team.warm] })
+    const visits = await Promise.all([label("ann", id), label("ben", id)])
+    for (const [index, { page }] of visits.entries()) {
+      for (let number = 1; number <= 4; number += 1) {
+        await inHand(page, number)
+        // An answer to the tone moves the focus to the next question; Enter submits once all questions are answered.
+        await page.keyboard.press(index === 1 && number === 2 ? "3" : "1")
+        await page.keyboard.press("4")
+        await page.keyboard.press("Enter")
+      }
+      await page.getByText("Nothing to label for you now").waitFor()
+    }
+    await expect
+      .poll(() => valuesOf(id))
+      .toEqual([1, 2, 3, 4].map((number) => ["kind", 4, number === 2 ? "rude" : "kind", 4]))
+    expect(visits.flatMap(({ requests }) => foreign(requests, heddle.url))).toEqual([])
+    expect(visits.flatMap(complaintsOf)).toEqual([])
+    await Promise.all(visits.map((visit) => visit.close()))
+  })
+
+  test("the next three are read before they are asked for", async () => {
+    const { id } = await newQueue(heddle, team, 5)
+    const { page, requests, close } = await label("ann", id)
+    await inHand(page, 1)
+    const reads = () => requests.filter((request) => request.endsWith("/calls/stream_query")).length
+    await expect.poll(reads).toBe(4)
+    await page.getByText("already loaded").waitFor()
+    await page.context().setOffline(true)
+    await page.keyboard.press("1")
+    await page.keyboard.press("Enter")
+    await inHand(page, 2)
+    await page.getByText("1 item waits to be sent; it is kept on this device.").waitFor()
+    await page.context().setOffline(false)
+    await expect.poll(() => valuesOf(id)).toEqual([["kind"], [], [], [], []])
+    await page.getByText("waits to be sent").waitFor({ state: "detached" })
+    await close()
+  })
+
+  test("what was sent, and what was skipped, is taken back, one after the other", async () => {
+    const { id } = await newQueue(heddle, team, 3)
+    const { page, close } = await label("ann", id)
+    await inHand(page, 1)
+    await page.keyboard.press("3")
+    await page.keyboard.press("Enter")
+    await inHand(page, 2)
+    await page.keyboard.press("s")
+    await page.getByLabel("Why it is skipped").fill("in Polish")
+    await page.keyboard.press("Enter")
+    await inHand(page, 3)
+    await page.getByText("The one before: skipped: in Polish. Stored").waitFor()
+    await page.keyboard.press("z")
+    await inHand(page, 2)
+    await page.keyboard.press("z")
+    await inHand(page, 1)
+    expect(await option(page, "rude").getAttribute("aria-checked")).toBe("true")
+    await page.keyboard.press("1")
+    await page.keyboard.press("Control+Enter")
+    await inHand(page, 2)
+    await expect.poll(() => valuesOf(id)).toEqual([["kind"], [], []])
+    await close()
+    const lead = await open("admin", `/queues/${id}`)
+    await lead.page.getByRole("region", { name: "Notes of annotators" }).getByText("Skipped: in Polish").waitFor()
+    await lead.close()
+  })
+
+  test("a draft is there after a reload, with its note; the item and the question are in the address", async () => {
+    const { id } = await newQueue(heddle, team, 2, { scorer_refs: [team.tone, team.warm] })
+    const { page, close } = await label("ann", id)
+    await inHand(page, 1)
+    await page.keyboard.press("2")
+    await page.keyboard.press("n")
+    await page.keyboard.type("half a sentence")
+    await expect.poll(() => searchOf(page)["field"]).toBe("warm")
+    expect(searchOf(page)["item"]).toMatch(/^[\da-f-]{36}$/)
+    await page.reload()
+    await inHand(page, 1)
+    await expect.poll(() => option(page, "neutral").getAttribute("aria-checked")).toBe("true")
+    expect(await page.getByRole("textbox", { name: "Note" }).inputValue()).toBe("half a sentence")
+    // The key answers the question that the address names, which has the focus.
+    await page.keyboard.press("5")
+    await page.keyboard.press("Enter")
+    await inHand(page, 2)
+    await expect.poll(() => valuesOf(id)).toEqual([["neutral", 5], []])
+    await close()
+  })
+
+  test("keys do nothing while somebody types, and digits mean the question in focus", async () => {
+    const why = await newSpec(heddle, team.id, { name: "why", description: "", field_schema: { type: "string" } })
+    const { id } = await newQueue(heddle, team, 1, { scorer_refs: [team.tone, why] })
+    const { page, close } = await label("ann", id)
+    await inHand(page, 1)
+    await page.keyboard.press("1")
+    await page.getByRole("textbox", { name: "why" }).waitFor()
+    await page.keyboard.type("s z 2 n")
+    expect(await page.getByRole("textbox", { name: "why" }).inputValue()).toBe("s z 2 n")
+    await page.keyboard.press("Control+Enter")
+    await page.getByText("Nothing to label for you now").waitFor()
+    await expect.poll(() => valuesOf(id)).toEqual([["kind", "s z 2 n"]])
+    await close()
+  })
+})
+
+describe("what a machine suggests", () => {
+  test("is hidden while blind, with the model; seen, it is marked, and whether it was taken is counted", async () => {
+    const { id, calls } = await newQueue(heddle, team, 2)
+    for (const call of calls) await suggest(heddle, team.id, call, { tone: "rude", confidence: 0.83 })
+    const { page, close } = await label("ann", id, "?blind=on")
+    await inHand(page, 1)
+    expect(await page.getByText("judge 0.83").count()).toBe(0)
+    expect(await content(page).getByText("returns-agent:step42").count()).toBe(0)
+    await page.keyboard.press("1")
+    await page.keyboard.press("b")
+    await content(page).getByText("returns-agent:step42").waitFor()
+    await option(page, "rude").getByText("judge 0.83").waitFor()
+    expect(await option(page, "rude").getAttribute("aria-checked")).toBe("false")
+    await expect.poll(() => searchOf(page)["blind"]).toBe("off")
+    await page.keyboard.press("Enter")
+    await inHand(page, 2)
+    await page.keyboard.press("3")
+    await page.keyboard.press("Enter")
+    await page.getByText("Nothing to label for you now").waitFor()
+    await page.getByRole("link", { name: "See how far it is" }).click()
+    const row = page.getByRole("table", { name: "Agreement by question" }).getByRole("row", { name: /tone/ })
+    await row.getByText("1 of 2").waitFor()
+    await close()
+  })
+
+  test("labels of others are seen only where it is not blind", async () => {
+    const { id } = await newQueue(heddle, team, 1, { required_annotators: 2 })
+    const first = await label("ann", id)
+    await inHand(first.page, 1)
+    await first.page.keyboard.press("3")
+    await first.page.keyboard.press("Enter")
+    await expect.poll(() => valuesOf(id)).toEqual([["rude"]])
+    await first.close()
+    const { page, close } = await label("ben", id)
+    await inHand(page, 1)
+    expect(await page.getByText("chosen by ann").count()).toBe(0)
+    await page.getByRole("button", { name: "Blind" }).click()
+    await page.getByText("chosen by ann").waitFor({ state: "attached" })
+    await close()
+  })
+})
+
+test("several at once: one key labels the selection, Enter sends it", async () => {
+  const { id } = await newQueue(heddle, team, 5)
+  const { page, close } = await label("ann", id)
+  await inHand(page, 1)
+  await page.keyboard.press("v")
+  const rows = page.getByRole("list", { name: "Items in your hands" }).getByRole("listitem")
+  await expect.poll(() => rows.count()).toBe(5)
+  await expect.poll(() => searchOf(page)["view"]).toBe("bulk")
+  for (const key of ["x", "j", "j", "x", "3", "Enter"]) await page.keyboard.press(key)
+  await expect.poll(() => rows.count()).toBe(3)
+  for (const key of ["a", "1", "Enter"]) await page.keyboard.press(key)
+  await page.getByText("Nothing to label for you now").waitFor()
+  await expect.poll(() => valuesOf(id)).toEqual([["rude"], ["kind"], ["rude"], ["kind"], ["kind"]])
+  await close()
+})
+
+test("from a disagreement to the final label, and back", async () => {
+  const { id } = await newQueue(heddle, team, 3, { required_annotators: 2 })
+  for (const [person, keys] of [
+    ["ann", "113"],
+    ["ben", "131"],
+  ] as const) {
+    const { page, close } = await label(person, id)
+    for (const [index, key] of keys.split("").entries()) {
+      await inHand(page, index + 1)
+      await page.keyboard.press(key)
+      await page.keyboard.press("Enter")
+    }
+    await page.getByText("Nothing to label for you now").waitFor()
+    await expect.poll(async () => (await valuesOf(id)).flat().length).toBe(person === "ann" ? 3 : 6)
+    await close()
+  }
+  const { page, close } = await open("admin", `/queues/${id}`)
+  await page.getByText("3 of 3 items finished").waitFor()
+  const people = page.getByRole("table", { name: /^Annotators/ })
+  await expect.poll(() => people.getByRole("row", { name: /ann/ }).innerText()).toMatch(/ann\s.*3\s+0\s+33\s%\s+33\s%/s)
+  const agreement = page.getByRole("table", { name: "Agreement by question" }).getByRole("row", { name: /tone/ })
+  // By hand: 1 of 3 equal, chance (2·2 + 1·1)/9.
+  await expect.poll(() => agreement.innerText()).toMatch(/tone\s+3\s+33\s%\s+−\.50/)
+  await page.getByText("2 to decide").waitFor()
+  const pane = page.getByRole("region", { name: "Decide: tone" })
+  await pane.getByText("(2)").waitFor()
+  await pane.getByRole("button", { name: "kind, as ann" }).waitFor()
+  await page.keyboard.press("2")
+  await page.getByText("1 to decide").waitFor()
+  await pane.getByText("(3)").waitFor()
+  await page.keyboard.press("3")
+  await pane.getByRole("button", { name: "neutral", exact: true }).click()
+  await page.getByText("Nothing to decide: nobody disagrees, or all of it is decided.").waitFor()
+  const finals = async () => (await labelsOf(heddle, team.id, id)).map(({ final_labels: [one] }) => one?.value ?? null)
+  expect(await finals()).toEqual([null, "rude", "neutral"])
+  await page.getByRole("button", { name: "Decided", exact: true }).click()
+  await pane.getByText(/^Decided: rude/).waitFor()
+  await pane.getByRole("button", { name: "Take the decision back" }).click()
+  await page.getByText("1 decided").waitFor()
+  expect(await finals()).toEqual([null, null, "neutral"])
+  await close()
+})
+
+describe("when something goes wrong", () => {
+  test("two people at the last item: one has it, the other is told why there is none", async () => {
+    const { id } = await newQueue(heddle, team, 1)
+    const first = await label("ann", id)
+    await inHand(first.page, 1)
+    const second = await label("ben", id)
+    await second.page.getByText("1 in other hands, which may come back").waitFor()
+    await first.page.keyboard.press("1")
+    await first.page.keyboard.press("Enter")
+    await first.page.getByText("Nothing to label for you now").waitFor()
+    await first.close()
+    await second.close()
+  })
+
+  test("a lease that ended while somebody typed: who has it now, and the draft is kept", async () => {
+    const { id } = await newQueue(heddle, team, 2, { required_annotators: 1, lease_seconds: 1 })
+    const { page, close } = await label("ann", id)
+    await inHand(page, 1)
+    await page.getByText("Your time is over; any key asks for it again").waitFor()
+    const taken = async () => {
+      for (;;) {
+        const next = await team.as.ben.send<{ item: { id: string } | null }>(
+          "POST",
+          `/annotation_queues/${id}/items/next`,
+          { project_id: team.id, lease_seconds: 600 },
+        )
+        if (next.item !== null) return
+      }
+    }
+    await taken()
+    await page.keyboard.press("3")
+    await page.getByText("Somebody else has this item now.").waitFor()
+    expect(await option(page, "rude").getAttribute("aria-checked")).toBe("true")
+    expect(await option(page, "rude").isDisabled()).toBe(true)
+    await page.getByRole("button", { name: "Next item" }).click()
+    await inHand(page, 2)
+    await close()
+  })
+
+  test("a queue that is deleted while it is labelled says so, and keeps what was not sent", async () => {
+    const { id } = await newQueue(heddle, team, 2)
+    const { page, close } = await label("ann", id)
+    await inHand(page, 1)
+    await heddle.send("DELETE", `/annotation_queues/${id}?project_id=${encodeURIComponent(team.id)}`)
+    await page.keyboard.press("1")
+    await page.keyboard.press("Enter")
+    await page.getByText("The queue was deleted while it was open").waitFor()
+    await page.getByText("The server does not know the queue any more.").waitFor()
+    await page.getByRole("button", { name: "Copy what you had not sent" }).waitFor()
+    await page.getByRole("link", { name: "Other queues" }).click()
+    await page.getByRole("heading", { name: "Labelling" }).waitFor()
+    await close()
+  })
+
+  test("what the server refuses stands there with its request's id, and can be opened again", async () => {
+    const spec = { name: "fleeting", description: "", field_schema: { type: "boolean" } }
+    const ref = await newSpec(heddle, team.id, spec)
+    const { id } = await newQueue(heddle, team, 2, { scorer_refs: [ref] })
+    const { page, close } = await label("ann", id)
+    await inHand(page, 1)
+    await heddle.send("POST", "/obj/delete", { project_id: team.id, object_id: "fleeting", digests: null })
+    await page.keyboard.press("1")
+    await page.keyboard.press("Enter")
+    await page.getByText("“yes” was not stored.").waitFor()
+    await page.getByText(/^request/).waitFor()
+    await newSpec(heddle, team.id, spec)
+    await page.getByRole("button", { name: "Open it again" }).click()
+    await inHand(page, 1)
+    expect(await option(page, "yes").getAttribute("aria-checked")).toBe("true")
+    await page.keyboard.press("Enter")
+    await expect.poll(() => valuesOf(id)).toEqual([[true], []])
+    await close()
+  })
+
+  test("a viewer sees how far it is, and why they may not label or decide", async () => {
+    const { id } = await newQueue(heddle, team, 1)
+    const { page, close } = await label("vic", id)
+    await page.getByText("You may not label in this queue").waitFor()
+    await page.getByRole("link", { name: "See how far it is" }).click()
+    await page.getByText("You may read here.").waitFor()
+    for (const name of ["Label", "Queue settings"]) {
+      expect(await page.getByRole("button", { name, exact: true }).isDisabled()).toBe(true)
+    }
+    await page.getByRole("link", { name: "Labelling" }).first().click()
+    await page.getByText("Your role here does not make queues.").waitFor()
+    await close()
+  })
+})
+
+test("on a phone: one question at a time with large buttons, nothing to scroll sideways", async () => {
+  const { id } = await newQueue(heddle, team, 2, { scorer_refs: [team.tone, team.warm] })
+  const { page, close } = await label("ann", id, "", { viewport: phone, hasTouch: true })
+  await inHand(page, 1)
+  const box = await option(page, "kind").boundingBox()
+  expect(box?.height).toBeGreaterThanOrEqual(44)
+  expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(390)
+  await option(page, "kind").tap()
+  await option(page, "5").tap()
+  await page.getByRole("button", { name: "Submit, next" }).tap()
+  await inHand(page, 2)
+  await page.getByRole("button", { name: "Undo the last one" }).tap()
+  await inHand(page, 1)
+  await close()
+})
+
+describe.each([
+  ["light", wide],
+  ["dark", wide],
+  ["light", phone],
+  ["dark", phone],
+] as const)("%s at %j", (colorScheme, viewport) => {
+  let queue: string
+  beforeAll(async () => {
+    const made = await newQueue(heddle, team, 3, { required_annotators: 2, scorer_refs: [team.tone, team.warm] })
+    queue = made.id
+    await suggest(heddle, team.id, made.calls[0] ?? "", { tone: "rude", confidence: 0.83 })
+    const path = `/annotation_queues/${queue}/items`
+    const { items } = await heddle.send<{ items: { id: string; call_id: string }[] }>("POST", `${path}/query`, {
+      project_id: team.id,
+    })
+    for (const [who, value] of [
+      [team.as.ann, "kind"],
+      [team.as.ben, "rude"],
+    ] as const) {
+      await who.send("POST", "/feedback/create", {
+        project_id: team.id,
+        queue_id: queue,
+        weave_ref: `weave:///${team.id}/call/${items[0]?.call_id}`,
+        feedback_type: "wandb.annotation.tone",
+        annotation_ref: team.tone,
+        payload: { value },
+      })
+      await who.send("POST", `${path}/${items[0]?.id}/progress`, { project_id: team.id, annotation_state: "completed" })
+    }
+  })
+
+  test("nothing serious for axe, and nothing to scroll sideways", async () => {
+    const { page, close } = await open("admin", "/queues", { colorScheme, viewport })
+    for (const [path, ready] of [
+      ["/queues", page.getByRole("table", { name: "Queues" })],
+      ["/queues/new?q=", page.getByText(/calls match/)],
+      [`/queues/${queue}`, page.getByRole("button", { name: "kind, as ann" })],
+      [`/queues/${queue}?dialog=settings`, page.getByRole("dialog")],
+      [`/queues/${queue}/label?blind=off`, page.getByRole("radio", { name: "kind" })],
+      [`/queues/${queue}/label?view=bulk`, page.getByRole("list", { name: "Items in your hands" })],
+    ] as const) {
+      await page.goto(`${heddle.url}/${team.id}${path}`)
+      await ready.first().waitFor()
+      expect([path, await findings(page)]).toEqual([path, []])
+      const overhang = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")
+      expect([path, overhang]).toEqual([path, 0])
+    }
+    await close()
+  }, 120_000)
+})

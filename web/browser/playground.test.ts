@@ -1,0 +1,373 @@
+/**
+ * The playground on a real engine: models side by side, tools and schemas, another way at a token, votes, rows, traces.
+ */
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { findings } from "./support/axe.ts"
+import { foreign, launchBrowser, phone, type Visit, wide } from "./support/browser.ts"
+import { type FilledProject, fillProject } from "./support/fill.ts"
+import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
+
+let heddle: Heddle
+let browser: Browser
+let filled: FilledProject
+
+beforeAll(async () => {
+  ;[heddle, browser] = await Promise.all([startHeddle(), launchBrowser()])
+  filled = await fillProject(heddle, "support", 1)
+}, 240_000)
+afterAll(async () => {
+  await browser?.close()
+  await heddle?.close()
+})
+
+const open = (search = "", options = {}) => signedIn(browser, heddle, `/${filled.id}/playground${search}`, options)
+const keys = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
+const column = (page: Page, name: string) => page.getByRole("region", { name, exact: true })
+const tokens = (page: Page, name: string) => column(page, name).getByRole("group", { name: "Tokens of the answer" })
+const complaintsOf = ({ complaints }: Visit) => complaints.filter((text) => !text.includes("401"))
+const run = (page: Page) => page.keyboard.press("Control+Enter")
+/** Waits until the answers of these models are whole: then each has a button to judge it. */
+const answered = async (page: Page, ...names: string[]) => {
+  for (const name of names) await column(page, name).getByRole("button", { name: "Good", exact: true }).waitFor()
+}
+
+interface Call {
+  id: string
+  trace_id: string
+  op_name: string
+  inputs: { model: string; messages: object[]; [name: string]: unknown }
+  summary: { weave: { feedback?: { feedback_type: string; payload: Record<string, unknown> }[] } }
+}
+
+async function calls(ids?: string[]): Promise<Call[]> {
+  const answer = await fetch(`${heddle.url}/calls/stream_query`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${heddle.key}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      project_id: filled.id,
+      filter: ids === undefined ? { op_names: ["weave.completions_create"] } : { call_ids: ids },
+      sort_by: [{ field: "started_at", direction: "desc" }],
+      include_feedback: true,
+      limit: 20,
+    }),
+  })
+  const text = await answer.text()
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Call)
+}
+
+const two = "m=returns-agent@latest,heddle/tiny"
+
+describe("two models on one conversation", () => {
+  test("answer side by side, with their figures and tokens, and are recorded", async () => {
+    const visit = await open(`?${two}&temperature=0&max_tokens=6`)
+    const { page } = visit
+    await page.getByLabel("Message 1, user").fill("3+1=")
+    await expect.poll(() => keys(page)["user"]).toBe("3+1=")
+    await run(page)
+    await answered(page, "returns-agent@latest", "heddle/tiny")
+    // From now on the tab keeps the conversation, under the id in the address.
+    expect(new URL(page.url()).pathname).toMatch(new RegExp(`^/${filled.id}/playground/[0-9a-f]{16}$`))
+    expect(keys(page)).toEqual({ m: "returns-agent@latest,heddle/tiny", temperature: "0", max_tokens: "6" })
+    for (const name of ["returns-agent@latest", "heddle/tiny"]) {
+      const figures = await column(page, name).locator("dd").allInnerTexts()
+      expect(figures).toEqual([
+        expect.stringMatching(/ms|s$/),
+        expect.stringMatching(/^\d+$/),
+        expect.stringMatching(/^\d+$/),
+        expect.stringMatching(/^(\d+[.,]\d|–)$/),
+      ])
+    }
+    const first = tokens(page, "heddle/tiny").getByRole("button").first()
+    expect(await first.getAttribute("aria-label")).toMatch(/, probability \d/)
+    const recorded = (await calls()).slice(0, 2)
+    expect(recorded.map(({ inputs }) => inputs.model).toSorted()).toEqual(["heddle/tiny", "returns-agent@latest"])
+    expect(recorded[0]?.inputs).toMatchObject({ messages: [{ role: "user", content: "3+1=" }], max_tokens: 6 })
+    // After a reload the tab shows the conversation again.
+    await page.reload()
+    await answered(page, "returns-agent@latest", "heddle/tiny")
+    expect([foreign(visit.requests, heddle.url), complaintsOf(visit)]).toEqual([[], []])
+    await visit.close()
+  })
+
+  test("the next message goes on from each answer; an earlier turn is changed and asked again", async () => {
+    const { page, close } = await open(`?${two}&temperature=0&max_tokens=4&user=5%2B1%3D`)
+    await page.getByRole("button", { name: /^Run all/ }).click()
+    await answered(page, "returns-agent@latest", "heddle/tiny")
+    await page.keyboard.press("i")
+    await page.getByLabel("Next message").fill("6+1=")
+    await run(page)
+    await expect.poll(async () => (await calls())[0]?.inputs.messages.length).toBe(3)
+    await answered(page, "returns-agent@latest", "heddle/tiny")
+    // An edit in one column changes that one only: the other keeps its two turns.
+    const own = column(page, "heddle/tiny")
+    await own.getByRole("button", { name: "Edit" }).nth(1).click()
+    await own.getByLabel("The user's message").fill("7+1=")
+    await own.getByRole("button", { name: "Run from here" }).click()
+    await expect
+      .poll(async () => (await calls())[0]?.inputs)
+      .toMatchObject({
+        model: "heddle/tiny",
+        messages: [{ content: "5+1=" }, { role: "assistant" }, { content: "7+1=" }],
+      })
+    await answered(page, "heddle/tiny")
+    expect(await column(page, "returns-agent@latest").getByText("6+1=").count()).toBe(1)
+    // A run from the prompt asks both models anew.
+    await page.getByLabel("Message 1, user").fill("8+1=")
+    await page.getByRole("button", { name: "Run from here" }).click()
+    await expect
+      .poll(async () => (await calls()).slice(0, 2).map(({ inputs }) => inputs.messages))
+      .toEqual([[{ role: "user", content: "8+1=" }], [{ role: "user", content: "8+1=" }]])
+    await answered(page, "returns-agent@latest", "heddle/tiny")
+    expect(await own.getByText("7+1=").count()).toBe(0)
+    await close()
+  })
+
+  test("another token is chosen in an answer, which goes on from there", async () => {
+    const { page, close } = await open("?m=heddle/tiny&temperature=0&max_tokens=4&user=2%2B2%3D")
+    await page.getByRole("button", { name: /^Run/ }).click()
+    await answered(page, "heddle/tiny")
+    await tokens(page, "heddle/tiny").getByRole("button").first().press("Enter")
+    const inspector = page.getByRole("region", { name: "Selected token" })
+    expect(await inspector.getByRole("listitem").count()).toBe(5)
+    const other = inspector.getByRole("listitem").filter({ hasText: "Go on from it" }).first()
+    const text = await other.locator("code").innerText()
+    await other.getByRole("button", { name: "Go on from it" }).click()
+    await answered(page, "heddle/tiny")
+    const inputs = (await calls())[0]?.inputs
+    expect(inputs).toMatchObject({ continue_final_message: true, add_generation_prompt: false })
+    expect(inputs?.messages[1]).toEqual({
+      role: "assistant",
+      content: text.replaceAll("·", " ").replaceAll("↵", "\n"),
+    })
+    await close()
+  })
+})
+
+test("tools are called, their results written, and an answer follows its schema", async () => {
+  const { page, close } = await open("?m=heddle/tiny&temperature=0&max_tokens=60&user=Where+is+order+7?")
+  await page.getByRole("button", { name: "Tools" }).click()
+  const dialog = page.getByRole("dialog", { name: "Tools" })
+  await dialog.getByLabel("Tools, JSON").fill("[{]")
+  await dialog.getByText(/^This is no JSON/).waitFor()
+  expect(await dialog.getByRole("button", { name: "Use it" }).isDisabled()).toBe(true)
+  await dialog.getByRole("button", { name: "Clear" }).click()
+  await dialog.getByRole("button", { name: "Begin with an example" }).click()
+  await dialog.getByRole("button", { name: "Use it" }).click()
+  await page.getByRole("button", { name: "1 tool" }).waitFor()
+
+  await page.getByRole("button", { name: "Schema" }).click()
+  const schema = page.getByRole("dialog", { name: "Schema of answers" })
+  await schema
+    .getByLabel("Schema of answers, JSON")
+    .fill(
+      '{"type":"object","properties":{"n":{"type":"integer","minimum":1,"maximum":9}},"required":["n"],"additionalProperties":false}',
+    )
+  await schema.getByRole("button", { name: "Use it" }).click()
+  await page.getByRole("button", { name: /^Run/ }).click()
+  await answered(page, "heddle/tiny")
+  await page.getByRole("button", { name: "Off" }).click()
+  const [newest] = await calls()
+  expect(newest?.inputs).toMatchObject({
+    tools: [{ function: { name: "look_up_order" } }],
+    response_format: { type: "json_schema", json_schema: { schema: { required: ["n"] } } },
+  })
+  expect(await column(page, "heddle/tiny").locator("p").allInnerTexts()).toContainEqual(
+    expect.stringMatching(/^\s*\{\s*"n"\s*:\s*[1-9]\s*\}\s*$/),
+  )
+  await close()
+})
+
+test("a call of a recorded chat waits for its tool's result, which goes on with it", async () => {
+  const id = crypto.randomUUID()
+  const now = new Date().toISOString()
+  const tool = { type: "function", function: { name: "look_up", parameters: { type: "object" } } }
+  await heddle.send("POST", `/v2/${filled.id}/calls/complete`, {
+    batch: [
+      {
+        project_id: filled.id,
+        id,
+        trace_id: id,
+        op_name: "openai.chat",
+        started_at: now,
+        ended_at: now,
+        attributes: {},
+        inputs: {
+          model: "heddle/tiny",
+          temperature: 0.5,
+          max_tokens: 4,
+          tools: [tool],
+          messages: [
+            { role: "system", content: "Be brief." },
+            { role: "user", content: "Where is order 7?" },
+          ],
+        },
+        output: {
+          choices: [
+            {
+              message: {
+                role: "assistant",
+                content: null,
+                tool_calls: [{ id: "c1", type: "function", function: { name: "look_up", arguments: '{"order":7}' } }],
+              },
+            },
+          ],
+        },
+        summary: {},
+      },
+    ],
+  })
+  const { page, close } = await signedIn(browser, heddle, `/${filled.id}/traces/${id}?tab=chat`)
+  await page.getByRole("link", { name: "Open in playground" }).click()
+  await page.waitForURL(/\/playground\/[0-9a-f]{16}\?/)
+  expect(keys(page)).toEqual({ from: id, m: "heddle/tiny", temperature: "0.5", max_tokens: "4" })
+  expect(await page.getByLabel("Message 1, system").inputValue()).toBe("Be brief.")
+  await page.getByRole("button", { name: "1 tool" }).waitFor()
+  const own = column(page, "heddle/tiny")
+  await own.getByLabel("Arguments of look_up").getByText('{"order":7}').waitFor()
+  await own.getByLabel("Result of look_up").fill("in Bremen")
+  await own.getByRole("button", { name: "Send result" }).click()
+  await expect
+    .poll(async () => (await calls())[0]?.inputs.messages.at(-1))
+    .toEqual({ role: "tool", content: "in Bremen", tool_call_id: "c1" })
+  await answered(page, "heddle/tiny")
+  await close()
+})
+
+test("a blind vote hides who answered until it is given, and is stored with both calls", async () => {
+  const { page, close } = await open(`?${two}&max_tokens=3&user=4%2B4%3D`)
+  await column(page, "heddle/tiny").waitFor()
+  await page.keyboard.press("v")
+  await page.getByRole("button", { name: "Blind vote", pressed: true }).waitFor()
+  await page.getByRole("button", { name: /^Run all/ }).click()
+  await answered(page, "Answer A", "Answer B")
+  expect(await page.getByRole("region", { name: "heddle/tiny" }).count()).toBe(0)
+  expect(await column(page, "Answer A").locator("dd").allInnerTexts()).toEqual(["hidden", "hidden", "hidden", "hidden"])
+  await column(page, "Answer B").getByRole("button", { name: "Better" }).click()
+  await column(page, "heddle/tiny")
+    .getByText(/^(better|worse)$/)
+    .waitFor()
+  const judged = (await calls()).slice(0, 2)
+  const votes = judged.map(({ id, summary }) => ({
+    id,
+    vote: summary.weave.feedback?.find(({ feedback_type: type }) => type === "playground.vote")?.payload,
+  }))
+  const better = votes.find(({ vote }) => vote?.["value"] === "better")
+  const worse = votes.find(({ vote }) => vote?.["value"] === "worse")
+  expect(better?.vote).toMatchObject({ is_blind: true, over: [worse?.id], under: [] })
+  expect(worse?.vote).toMatchObject({ is_blind: true, over: [], under: [better?.id] })
+  expect(await page.getByRole("button", { name: "Better" }).count()).toBe(0)
+  await close()
+})
+
+test("an answer becomes the last row of a dataset, which names the call that it came from", async () => {
+  const { page, close } = await open("?m=heddle/tiny&temperature=0&max_tokens=3&user=1%2B1%3D")
+  await page.getByRole("button", { name: /^Run/ }).click()
+  await answered(page, "heddle/tiny")
+  const save = async (into: string) => {
+    await page.getByRole("button", { name: "To dataset" }).click()
+    const dialog = page.getByRole("dialog", { name: "Save as a row of a dataset" })
+    if (into !== "answers") await dialog.getByLabel("Name of the new dataset").fill("answers")
+    await dialog.getByRole("button", { name: "Save to answers" }).click()
+    await page.getByText("The row is the last of answers.").waitFor()
+  }
+  await save("a new one")
+  await page.getByRole("button", { name: "Go on" }).click()
+  await save("answers")
+  await page.getByRole("link", { name: "Open its new version" }).click()
+  await page.waitForURL("**/objects/answers/versions/*")
+  const { objs } = await heddle.send<{ objs: { digest: string; val: { rows: string } }[] }>("POST", "/objs/query", {
+    project_id: filled.id,
+    filter: { object_ids: ["answers"], latest_only: false },
+  })
+  expect(objs).toHaveLength(2)
+  const table = objs.at(-1)?.val.rows.split("/").at(-1)
+  const { rows } = await heddle.send<{ rows: { digest: string; val: { messages: object[] } }[] }>(
+    "POST",
+    "/table/query",
+    {
+      project_id: filled.id,
+      digest: table,
+    },
+  )
+  expect(rows.map(({ val }) => val.messages)).toEqual(
+    Array.from({ length: 2 }, () => [
+      { role: "user", content: "1+1=" },
+      { role: "assistant", content: expect.any(String) },
+    ]),
+  )
+  const { links } = await heddle.send<{ links: { source_kind: string; source_id: string }[] }>(
+    "POST",
+    "/dataset_sources/query",
+    { project_id: filled.id, dataset_object_id: "answers" },
+  )
+  const [call] = await calls()
+  expect(links).toMatchObject([{ source_kind: "call", source_id: call?.id }])
+  await close()
+})
+
+describe("an error stands where it belongs", () => {
+  test("a model that there is not, a conversation that is too long: the other column answers", async () => {
+    const { page, close } = await open("?m=heddle/none,heddle/tiny&temperature=0&max_tokens=3&user=2%2B1%3D")
+    await page.getByRole("button", { name: /^Run all/ }).click()
+    await column(page, "heddle/none").getByText("There is no such model here.").waitFor()
+    await answered(page, "heddle/tiny")
+    await page.getByLabel("Message 1, user").fill("9 ".repeat(3000))
+    await page.getByRole("button", { name: "Run from here" }).click()
+    const long = column(page, "heddle/tiny").getByRole("alert")
+    await long.getByText("The conversation is too long for this model.").waitFor()
+    expect(await long.innerText()).toMatch(/maximum context length is \d+ tokens/)
+    await close()
+  })
+
+  test("a wrong parameter keeps the model from being asked", async () => {
+    const { page, close } = await open("?m=heddle/tiny&user=a&temperature=3")
+    await page.getByText("Temperature is a number from 0 to 2, not “3”.").waitFor()
+    expect(await page.getByRole("button", { name: /^Run/ }).isDisabled()).toBe(true)
+    await close()
+  })
+
+  test("a conversation of another tab is not there, and the page says so", async () => {
+    const { page, close } = await open("/0123456789abcdef")
+    await page.getByRole("heading", { name: "This conversation is not in this tab" }).waitFor()
+    await page.getByRole("link", { name: "New conversation" }).click()
+    await page.getByLabel("Message 1, user").waitFor()
+    await close()
+  })
+})
+
+test("an answer that is streaming can be stopped, and its text so far stays", async () => {
+  const { page, close } = await open("?m=heddle/tiny&user=Tell+me+everything")
+  await page.getByRole("button", { name: "Schema" }).click()
+  const schema = page.getByRole("dialog", { name: "Schema of answers" })
+  await schema.getByLabel("Schema of answers, JSON").fill('{"type":"string","minLength":450}')
+  await schema.getByRole("button", { name: "Use it" }).click()
+  await page.getByRole("button", { name: /^Run/ }).click()
+  await column(page, "heddle/tiny").getByRole("button", { name: "Stop" }).click()
+  await column(page, "heddle/tiny").getByText("Stopped here.").waitFor()
+  const [newest] = await calls()
+  await expect.poll(async () => (await calls([newest?.id ?? ""]))[0]).toMatchObject({ exception: expect.any(String) })
+  await close()
+})
+
+describe.each(["light", "dark"] as const)("for everybody, %s", (colorScheme) => {
+  test.each([
+    ["wide", wide],
+    ["on a phone", phone],
+  ])("axe finds nothing, %s", async (_, viewport) => {
+    const { page, close } = await open(`?${two}&temperature=0&max_tokens=12&user=5%2B2%3D`, { colorScheme, viewport })
+    await page.getByRole("button", { name: /^Run all/ }).click()
+    await answered(page, "returns-agent@latest", "heddle/tiny")
+    await tokens(page, "heddle/tiny").getByRole("button").first().press("Enter")
+    await page.getByRole("region", { name: "Selected token" }).waitFor()
+    expect(await findings(page)).toEqual([])
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true)
+    await page.getByRole("button", { name: "To dataset" }).first().click()
+    await page.getByRole("dialog").getByLabel("Dataset", { exact: true }).waitFor()
+    expect(await findings(page)).toEqual([])
+    await close()
+  })
+})

@@ -1,0 +1,437 @@
+/**
+ * Somebody's work on one queue: the items in hand, what was answered, what waits to be sent, what can be taken back. The next
+ * item is there at once: it was held and read before, and what was answered is sent behind the page's back, one request after
+ * the other, until the server has it. What it refuses stays, with the reason.
+ */
+import type { AnnotationItem } from "@heddle/server/wire/labelling/annotation-queue.ts"
+import { ApiError } from "../api/api-error.ts"
+import { type Draft, emptyDraft, isEmpty } from "./label-draft.ts"
+import type { LabelMemory } from "./label-memory.ts"
+
+export type Item = AnnotationItem
+
+export interface NewLabel {
+  /** Chosen here, so that sending it again stores it once. */
+  feedbackId: string
+  field: string
+  ref: string
+  value: unknown
+  suggestion: { value: unknown; feedback_id: string } | null
+}
+
+interface Finished {
+  item: Item
+  state: "completed" | "skipped"
+  draft: Draft
+  /** In a line, for lists. */
+  text: string
+  /** When, in this browser's milliseconds. */
+  at: number
+}
+
+/** Finished here, and not by the server yet. */
+export interface WaitingItem extends Finished {
+  labels: readonly NewLabel[]
+  note: { feedbackId: string; text: string } | null
+  /** When it was finished, the server did not know yet that it was in hand: somebody else may have it. */
+  isUnsure: boolean
+  /** Why the server does not take it; null: it is to be sent. */
+  refusal: Refusal | null
+}
+
+interface Refusal {
+  message: string
+  status: number
+  code: string
+  requestId: string | null
+}
+
+export type NewEntry = Omit<WaitingItem, "at" | "isUnsure" | "refusal">
+
+/** Can be taken back. */
+export type SentItem = Finished
+
+export interface HandedOut {
+  item: Item | null
+  leased_by_others: number
+  ahead?: readonly { item: Item }[] | undefined
+}
+
+/** The requests it sends. Each fails with an {@link ApiError}. */
+export interface LabelRequests {
+  next: (ahead: number) => Promise<HandedOut>
+  hold: (itemId: string) => Promise<Item>
+  release: (itemId: string) => Promise<void>
+  /** Its labels and its note. */
+  save: (entry: WaitingItem) => Promise<void>
+  finish: (itemId: string, state: "completed" | "skipped") => Promise<void>
+  /** Whether the item is the caller's again. */
+  undo: (itemId: string) => Promise<boolean>
+}
+
+export interface LabelState {
+  /** `gone`: the queue was deleted; `refused`: the caller may not label. */
+  phase: "asking" | "working" | "empty" | "gone" | "refused"
+  /** The first is in hand. */
+  held: readonly Item[]
+  drafts: ReadonlyMap<string, Draft>
+  waiting: readonly WaitingItem[]
+  /** The newest last. */
+  done: readonly SentItem[]
+  /** Why the server could not be asked the last time; null: it answered. */
+  error: ApiError | null
+  /** Items that come back perhaps, when nothing is left. */
+  othersHold: number
+  /** When the leases end, in this browser's milliseconds. */
+  leases: ReadonlyMap<string, number>
+  /** The item in hand that somebody else has now. */
+  lost: string | null
+  /** Why the last undo was not done. */
+  undoError: ApiError | null
+}
+
+interface Options {
+  leaseSeconds: number
+  /** Items held behind the one in hand. */
+  ahead: number
+  memory: LabelMemory
+  requests: LabelRequests
+}
+
+/** Answers about an item so far. */
+export function draftIn({ drafts }: LabelState, itemId: string): Draft {
+  return drafts.get(itemId) ?? emptyDraft
+}
+
+export const mostUndone = 20
+const firstRetryMs = 1_000
+const lastRetryMs = 15_000
+/** So often it is asked whether something came free. */
+const emptyMs = 10_000
+
+export class LabelSession {
+  readonly #options: Options
+  readonly #listeners = new Set<() => void>()
+  #state: LabelState
+  /** Requests go one after the other: an answer never tells of what is not sent yet. */
+  #chain: Promise<void> = Promise.resolve()
+  #sending: string | null = null
+  /** Items whose labels may be with the server already. */
+  readonly #tried = new Set<string>()
+  #isProlonging = false
+  #retries = 0
+  #timer: ReturnType<typeof setTimeout> | null = null
+  #ahead: number
+  #isClosed = false
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#ahead = options.ahead
+    const { memory } = options
+    for (const { item } of memory.waiting()) this.#tried.add(item.id)
+    this.#state = {
+      phase: "asking",
+      held: [],
+      drafts: memory.drafts(),
+      waiting: memory.waiting(),
+      done: memory.done(),
+      error: null,
+      othersHold: 0,
+      leases: new Map(),
+      lost: null,
+      undoError: null,
+    }
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+  readonly current = (): LabelState => this.#state
+
+  #set(changes: Partial<LabelState>): void {
+    this.#state = { ...this.#state, ...changes }
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** Begins, with this item in hand where one is named. */
+  open(itemId: string | null): void {
+    this.#isClosed = false
+    this.#enqueue(async () => {
+      if (itemId !== null && !this.#state.waiting.some(({ item }) => item.id === itemId)) await this.#takeFirst(itemId)
+      await this.#send()
+      await this.#ask()
+    })
+  }
+
+  /** Ends, and gives back what was not begun. What was finished is sent all the same. */
+  close(): void {
+    this.#isClosed = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    const { held, drafts, lost } = this.#state
+    for (const { id } of held) {
+      if (id !== lost && !drafts.has(id)) void this.#options.requests.release(id).catch(() => undefined)
+    }
+    this.#set({ held: [], phase: "asking" })
+  }
+
+  setAhead(ahead: number): void {
+    if (ahead === this.#ahead) return
+    this.#ahead = ahead
+    if (this.#state.phase !== "asking") this.#enqueue(() => this.#ask())
+  }
+
+  setDraft(itemId: string, draft: Draft): void {
+    const drafts = new Map(this.#state.drafts)
+    const kept = isEmpty(draft) ? null : draft
+    if (kept === null) drafts.delete(itemId)
+    else drafts.set(itemId, kept)
+    this.#options.memory.setDraft(itemId, kept)
+    this.#set({ drafts })
+  }
+
+  /** Items that are held; what follows them is in hand at once. */
+  finish(entries: readonly NewEntry[]): void {
+    const { memory } = this.#options
+    const at = Date.now()
+    const before = this.#state.waiting.filter(({ refusal }) => refusal === null).length
+    const added = entries.map((entry, index): WaitingItem => ({
+      ...entry,
+      at: at + index,
+      isUnsure: before + index > 0,
+      refusal: null,
+    }))
+    for (const entry of added) memory.setWaiting(entry.item.id, entry)
+    const ids = new Set(added.map(({ item }) => item.id))
+    const done = [
+      ...this.#state.done,
+      ...added.map(({ item, state, draft, text, at: when }) => ({ item, state, draft, text, at: when })),
+    ]
+    this.#setDone(done)
+    const held = this.#state.held.filter(({ id }) => !ids.has(id))
+    this.#set({
+      held,
+      waiting: [...this.#state.waiting.filter(({ item }) => !ids.has(item.id)), ...added],
+      phase: held.length > 0 ? "working" : "asking",
+      undoError: null,
+    })
+    this.#enqueue(async () => {
+      if (await this.#send()) await this.#ask()
+    })
+  }
+
+  /** Takes the last one back. */
+  undo(): void {
+    const last = this.#state.done.at(-1)
+    if (last !== undefined) this.undoItem(last.item.id)
+  }
+
+  undoItem(itemId: string): void {
+    const entry = this.#state.done.find(({ item }) => item.id === itemId)
+    if (entry === undefined) return
+    this.#setDone(this.#state.done.filter((one) => one !== entry))
+    const isUnsent = this.#sending !== itemId && this.#state.waiting.some(({ item }) => item.id === itemId)
+    if (isUnsent) return this.#reopen(entry)
+    this.#enqueue(async () => {
+      try {
+        const isOwn = await this.#options.requests.undo(itemId)
+        this.#reopen(entry)
+        if (!isOwn) this.#set({ lost: itemId })
+        this.#noteAnswer()
+      } catch (error) {
+        this.#set({ undoError: error as ApiError })
+        if (isPassing(error)) this.#setDone([...this.#state.done, entry])
+      }
+    })
+  }
+
+  /** Takes an item that the server refused back in hand, with its answers. */
+  reopen(itemId: string): void {
+    const entry = this.#state.waiting.find(({ item }) => item.id === itemId)
+    if (entry === undefined) return
+    this.#setDone(this.#state.done.filter(({ item }) => item.id !== itemId))
+    this.#reopen(entry)
+    this.#enqueue(() => this.#prolong(itemId))
+  }
+
+  /** Gives up sending an item that the server refused. The draft stays on this device. */
+  giveUp(itemId: string): void {
+    this.#dropWaiting(itemId)
+    this.#setDone(this.#state.done.filter(({ item }) => item.id !== itemId))
+  }
+
+  /** The item in hand is somebody else's: on to the next, its draft stays. */
+  letGo(): void {
+    // Those behind it may be gone as well: their leases were as old.
+    this.#set({ held: [], lost: null, phase: "asking" })
+    this.#enqueue(() => this.#ask())
+  }
+
+  /** Somebody is at work: the lease of what is in hand is prolonged before it ends. */
+  touch(): void {
+    const [item] = this.#state.held
+    if (item === undefined || this.#state.lost !== null || this.#isProlonging) return
+    const left = (this.#state.leases.get(item.id) ?? 0) - Date.now()
+    if (left > (this.#options.leaseSeconds * 1000) / 2) return
+    void this.#prolong(item.id)
+  }
+
+  retry(): void {
+    this.#enqueue(async () => {
+      if (await this.#send()) await this.#ask()
+    })
+  }
+
+  #enqueue(work: () => Promise<void>): void {
+    this.#chain = this.#after(this.#chain, work)
+  }
+
+  async #after(before: Promise<void>, work: () => Promise<void>): Promise<void> {
+    await before
+    await work()
+  }
+
+  #setDone(done: readonly SentItem[]): void {
+    const kept = done.slice(-mostUndone)
+    this.#options.memory.setDone(kept)
+    this.#set({ done: kept })
+  }
+
+  #reopen({ item, draft }: Finished): void {
+    this.#dropWaiting(item.id)
+    this.setDraft(item.id, draft)
+    this.#set({
+      held: [item, ...this.#state.held.filter(({ id }) => id !== item.id)],
+      phase: "working",
+      leases: this.#leasesWith([item.id]),
+      undoError: null,
+    })
+  }
+
+  #dropWaiting(itemId: string): void {
+    this.#options.memory.setWaiting(itemId, null)
+    this.#set({ waiting: this.#state.waiting.filter(({ item }) => item.id !== itemId) })
+  }
+
+  #leasesWith(ids: readonly string[]): Map<string, number> {
+    const end = Date.now() + this.#options.leaseSeconds * 1000
+    return new Map([...this.#state.leases, ...ids.map((id) => [id, end] as const)])
+  }
+
+  async #takeFirst(itemId: string): Promise<void> {
+    try {
+      const item = await this.#options.requests.hold(itemId)
+      this.#set({ held: [item], phase: "working", leases: this.#leasesWith([itemId]) })
+    } catch {
+      // Then it is the next one.
+    }
+  }
+
+  /** Sends what waits, the oldest first. Returns whether the server can be called on. */
+  async #send(): Promise<boolean> {
+    const { requests } = this.#options
+    for (;;) {
+      const entry = this.#state.waiting.find(({ refusal }) => refusal === null)
+      if (entry === undefined) return true
+      const { id } = entry.item
+      this.#sending = id
+      try {
+        // Labels of an item that went to somebody else are not stored; one that was sent before is known to be ours.
+        if (entry.isUnsure && !this.#tried.has(id)) await requests.hold(id)
+        this.#tried.add(id)
+        await requests.save(entry)
+        await requests.finish(id, entry.state)
+        this.#dropWaiting(id)
+        // It may have been taken in hand again since.
+        if (!this.#state.held.some((item) => item.id === id)) this.setDraft(id, emptyDraft)
+        this.#noteAnswer()
+      } catch (error) {
+        if (isPassing(error)) {
+          this.#noteFailure(error as ApiError)
+          return false
+        }
+        this.#refuse(entry, error as ApiError)
+      } finally {
+        this.#sending = null
+      }
+    }
+  }
+
+  #refuse(entry: WaitingItem, error: ApiError): void {
+    const { message, status, code, requestId } = error
+    const refused = { ...entry, refusal: { message, status, code, requestId } }
+    this.#options.memory.setWaiting(entry.item.id, refused)
+    this.#setDone(this.#state.done.filter(({ item }) => item.id !== entry.item.id))
+    this.#set({ waiting: this.#state.waiting.map((one) => (one === entry ? refused : one)) })
+  }
+
+  async #ask(): Promise<void> {
+    if (this.#isClosed) return
+    try {
+      const { item, ahead = [], leased_by_others: othersHold } = await this.#options.requests.next(this.#ahead)
+      if (this.#isClosed) return
+      const waiting = new Set(this.#state.waiting.map((one) => one.item.id))
+      const given = [...(item === null ? [] : [item]), ...ahead.map((one) => one.item)]
+      const own = new Map(given.filter(({ id }) => !waiting.has(id)).map((one) => [one.id, one]))
+      const [first, ...others] = this.#state.held
+      const isAway = first !== undefined && !own.has(first.id)
+      // One that went to somebody else before anything was chosen makes place for the next without a word.
+      const isLost = isAway && this.#state.drafts.has(first.id)
+      const kept = [
+        ...(first === undefined || (isAway && !isLost) ? [] : [first]),
+        ...others.filter(({ id }) => own.has(id)),
+      ]
+      const known = new Set(kept.map(({ id }) => id))
+      const held = [...kept, ...[...own.values()].filter(({ id }) => !known.has(id))]
+      this.#set({
+        held,
+        othersHold,
+        phase: held.length > 0 ? "working" : "empty",
+        leases: this.#leasesWith([...own.keys()]),
+        lost: isLost ? first.id : null,
+      })
+      this.#noteAnswer()
+      if (held.length === 0) this.#later(emptyMs)
+    } catch (error) {
+      if (isPassing(error)) return this.#noteFailure(error as ApiError)
+      const phase = error instanceof ApiError && error.status === 403 ? "refused" : "gone"
+      this.#set({ phase, error: error as ApiError })
+    }
+  }
+
+  async #prolong(itemId: string): Promise<void> {
+    this.#isProlonging = true
+    try {
+      await this.#options.requests.hold(itemId)
+      this.#set({ leases: this.#leasesWith([itemId]) })
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 409 && this.#state.held[0]?.id === itemId)
+        this.#set({ lost: itemId })
+      else if (!isPassing(error)) this.#enqueue(() => this.#ask())
+    } finally {
+      this.#isProlonging = false
+    }
+  }
+
+  #noteAnswer(): void {
+    this.#retries = 0
+    if (this.#state.error !== null) this.#set({ error: null })
+  }
+
+  #noteFailure(error: ApiError): void {
+    this.#set({ error })
+    this.#later(error.retryAfterMs ?? Math.min(lastRetryMs, firstRetryMs * 2 ** this.#retries))
+    this.#retries += 1
+  }
+
+  #later(milliseconds: number): void {
+    if (this.#isClosed) return
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.retry(), milliseconds)
+  }
+}
+
+/** The same request may be answered later: also when somebody has signed in again. */
+function isPassing(error: unknown): boolean {
+  return error instanceof ApiError && (error.isPassing || error.isSignedOut)
+}

@@ -1,0 +1,148 @@
+/**
+ * The conversations of this tab and the answers that are under way. They live beside the pages: who looks at a trace
+ * meanwhile comes back to an answer that has gone on.
+ */
+import { useSyncExternalStore } from "react"
+import { ApiError } from "../../../api/api-error.ts"
+import { streamCompletion } from "../../../api/completions.ts"
+import { AnswerCollector } from "../../../playground/answer-collector.ts"
+import { completionBody, type Parameters } from "../../../playground/completion-body.ts"
+import {
+  askedBefore,
+  type Conversation,
+  type Failure,
+  type SampledToken,
+  type Turn,
+  withColumn,
+} from "../../../playground/conversation.ts"
+import { keepConversation, keptConversation } from "../../../playground/stored-conversations.ts"
+
+const open = new Map<string, Conversation>()
+const listeners = new Set<() => void>()
+/** By conversation and column. */
+const running = new Map<string, AbortController>()
+const tooLarge = new Set<string>()
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** null: this tab has none of this id. */
+function conversationOf(id: string): Conversation | null {
+  const known = open.get(id) ?? keptConversation(sessionStorage, id)
+  if (known !== null) open.set(id, known)
+  return known
+}
+
+/** Short enough for an address; browsers have `randomUUID` on https alone. */
+export function newConversationId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("")
+}
+
+export function useConversation(id: string): Conversation | null {
+  return useSyncExternalStore(subscribe, () => conversationOf(id))
+}
+
+/** Whether a reload of the page would lose it. */
+export function useIsTooLarge(id: string): boolean {
+  return useSyncExternalStore(subscribe, () => tooLarge.has(id))
+}
+
+/** `isKept`: in the tab's storage, too; a small one that was not sent yet is in the address instead. */
+export function setConversation(id: string, conversation: Conversation, isKept: boolean): void {
+  open.set(id, conversation)
+  if (isKept) keep(id, conversation)
+  for (const listener of listeners) listener()
+}
+
+function keep(id: string, conversation: Conversation): void {
+  if (keepConversation(sessionStorage, id, conversation)) tooLarge.delete(id)
+  else tooLarge.add(id)
+}
+
+function change(id: string, column: number, turns: (now: Turn[]) => Turn[], isKept: boolean): void {
+  const conversation = open.get(id)
+  const now = conversation?.columns[column]
+  if (conversation === undefined || now === undefined) return
+  setConversation(id, withColumn(conversation, column, turns(now.turns)), isKept)
+}
+
+interface Ask {
+  projectId: string
+  id: string
+  column: number
+  parameters: Parameters
+  /** The answer begins so, and is gone on with. */
+  begun?: { text: string; tokens: SampledToken[] }
+}
+
+/** No more often than this is an answer drawn again as it comes. */
+const drawMs = 80
+
+/** Asks the column's model to go on; what it says becomes the column's last turn. Nothing is thrown: a failure is in the turn. */
+export async function ask({ projectId, id, column, parameters, begun }: Ask): Promise<void> {
+  const conversation = open.get(id)
+  const asked = conversation?.columns[column]
+  if (conversation === undefined || asked === undefined) return
+  stop(id, column)
+  const abort = new AbortController()
+  const key = keyOf(id, column)
+  running.set(key, abort)
+  const { model, turns } = asked
+  const before = askedBefore(conversation, column, turns.length)
+  const body = completionBody({
+    projectId,
+    conversationId: id,
+    model,
+    turns: begun === undefined ? before : [...before, { role: "assistant", text: begun.text }],
+    tools: conversation.tools,
+    schema: conversation.schema,
+    parameters,
+    isBegun: begun !== undefined,
+  })
+  const collector = new AnswerCollector(model, performance.now(), begun ?? null)
+  const place = turns.length
+  const show = (turn: Turn, isKept: boolean) => {
+    // Who has asked something else meanwhile, or taken the column away, does not get this.
+    if (running.get(key) === abort) change(id, column, (now) => [...now.slice(0, place), turn], isKept)
+  }
+  show(collector.turn("running", performance.now()), false)
+  let drawnAt = 0
+  try {
+    for await (const line of streamCompletion(body, abort.signal)) {
+      const now = performance.now()
+      if (line.error !== undefined) {
+        return show(collector.turn("failed", now, failureOfLine(line.error, line.code, line.retry_after_ms)), true)
+      }
+      collector.add(line, now)
+      if (now - drawnAt < drawMs) continue
+      drawnAt = now
+      show(collector.turn("running", now), false)
+    }
+    show(collector.turn("done", performance.now()), true)
+  } catch (error) {
+    const now = performance.now()
+    if (abort.signal.aborted) show(collector.turn("stopped", now), true)
+    else show(collector.turn("failed", now, failureOf(error)), true)
+  } finally {
+    if (running.get(key) === abort) running.delete(key)
+  }
+}
+
+/** Stops an answer; the text so far stays. */
+export function stop(id: string, column: number): void {
+  running.get(keyOf(id, column))?.abort()
+}
+
+const keyOf = (id: string, column: number) => `${id} ${column}`
+
+function failureOfLine(message: string, code = "model_failed", retryAfterMs?: number): Failure {
+  return { message, code, requestId: null, retryAt: retryAfterMs === undefined ? null : Date.now() + retryAfterMs }
+}
+
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof ApiError)) return failureOfLine(error instanceof Error ? error.message : "unknown")
+  const { message, code, requestId, retryAfterMs } = error
+  return { message, code, requestId, retryAt: retryAfterMs === null ? null : Date.now() + retryAfterMs }
+}

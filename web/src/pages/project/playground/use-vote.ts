@@ -1,0 +1,27 @@
+import { useMutation } from "@tanstack/react-query"
+import { useGiveFeedback } from "../../../api/feedback.ts"
+import { votesOf } from "../../../playground/blind.ts"
+import type { Conversation } from "../../../playground/conversation.ts"
+
+interface Judged {
+  conversation: Conversation
+  isBlind: boolean
+}
+
+/** Stores a vote as feedback `playground.vote` on the recorded call of each answer. */
+export function useVote(projectId: string, conversationId: string) {
+  const give = useGiveFeedback()
+  return useMutation<unknown, Error, Judged>({
+    mutationFn: ({ conversation, isBlind }) =>
+      Promise.all(
+        votesOf(conversation, isBlind).map(({ callId, payload }) =>
+          give.mutateAsync({
+            project_id: projectId,
+            weave_ref: `weave:///${projectId}/call/${callId}`,
+            feedback_type: "playground.vote",
+            payload: { ...payload, conversation_id: conversationId },
+          }),
+        ),
+      ),
+  })
+}

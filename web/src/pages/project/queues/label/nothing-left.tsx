@@ -1,0 +1,48 @@
+/** No item for the annotator now: why, and what they can do meanwhile. */
+import { LinkButton } from "../../../../components/controls/button.tsx"
+import { Empty } from "../../../../components/states/empty.tsx"
+import { formatCount } from "../../../../format/numbers.ts"
+import type { Work } from "./labelling.tsx"
+
+export function NothingLeft({ project, queue, counts, state }: Work) {
+  const params = { entity: project.entity, project: project.project, id: queue.id }
+  const isEmpty = counts !== null && counts.total_items === 0
+  return (
+    <Empty
+      title={isEmpty ? "The queue has no items yet" : "Nothing to label for you now"}
+      {...(isEmpty || state.othersHold > 0 || (counts?.items.open ?? 0) > 0
+        ? { waitingFor: "an item that is free" }
+        : {})}
+      actions={
+        <>
+          <LinkButton kind="primary" to="/$entity/$project/queues/$id" params={params}>
+            See how far it is
+          </LinkButton>
+          {isEmpty && (
+            <LinkButton to="/$entity/$project/traces" params={params}>
+              Choose calls in Traces
+            </LinkButton>
+          )}
+          <LinkButton to="/$entity/$project/queues" params={params}>
+            Other queues
+          </LinkButton>
+        </>
+      }
+    >
+      {isEmpty
+        ? "Select calls in Traces, or filter them, and press Add to queue."
+        : counts !== null && words(counts, state.othersHold)}
+    </Empty>
+  )
+}
+
+function words({ total_items, items, own }: NonNullable<Work["counts"]>, othersHold: number): string {
+  const yours = own.completed + own.skipped
+  const parts = [
+    `${formatCount(items.finished)} finished`,
+    ...(yours > 0 ? [`${formatCount(yours)} labelled or skipped by you`] : []),
+    ...(items.part > 0 ? [`${formatCount(items.part)} wait for another person`] : []),
+    ...(othersHold > 0 ? [`${formatCount(othersHold)} in other hands, which may come back`] : []),
+  ]
+  return `${formatCount(total_items)} ${total_items === 1 ? "item" : "items"}: ${parts.join(", ")}.`
+}

@@ -1,0 +1,277 @@
+/** Makes a queue from a name, its questions and the calls that were selected or filtered; or adds these to one that is there. */
+import { getRouteApi, useNavigate } from "@tanstack/react-router"
+import { type FormEvent, useState } from "react"
+import type { ApiError } from "../../../../api/api-error.ts"
+import { addToQueue, useCreateQueue, useQueues, useQueueWork } from "../../../../api/annotation-queues.ts"
+import { useCallCount } from "../../../../api/calls.ts"
+import { createField, findCallIds } from "../../../../api/labelling.ts"
+import { selectionOf } from "../../../../calls/filter/filter-query.ts"
+import { Button, LinkButton } from "../../../../components/controls/button.tsx"
+import { SelectField, TextArea, TextField } from "../../../../components/controls/field.tsx"
+import { PageBar } from "../../../../components/layout/page-bar.tsx"
+import { ErrorNote } from "../../../../components/states/error-note.tsx"
+import { Note } from "../../../../components/states/note.tsx"
+import { TextLink } from "../../../../components/text/link.tsx"
+import { formatCount } from "../../../../format/numbers.ts"
+import { type FieldDraft, fieldFault, fieldSchema, objectName } from "../../../../labelling/field-draft.ts"
+import { useProjectOfPage } from "../../../../shell/current-project.ts"
+import { readFilter } from "../../traces/filter-bar.tsx"
+import { timeRangeOf } from "../../traces/time-range.ts"
+import { FieldsEditor, useProjectFields } from "../fields-editor.tsx"
+import styles from "./new-queue-page.module.css"
+
+const route = getRouteApi("/signed-in/$entity/$project/queues/new")
+
+/** So many calls of a filter can be added at once. */
+const mostAdded = 10_000
+
+export function NewQueuePage() {
+  const project = useProjectOfPage()
+  const params = { entity: project.entity, project: project.project }
+  const search = route.useSearch()
+  const navigate = useNavigate()
+  const change = (next: Partial<typeof search>) =>
+    void navigate({ to: "/$entity/$project/queues/new", params, search: { ...search, ...next }, replace: true })
+  const [openedAt] = useState(() => Date.now())
+  const { calls: picked = [], q, from = "", to = "", scope, queue: target = "" } = search
+  const isFilter = picked.length === 0 && q !== undefined
+  const { clauses, error: filterError } = readFilter(q ?? "")
+  const range = timeRangeOf(from, to, openedAt)
+  const selection = selectionOf(clauses, {
+    projectId: project.id,
+    rootsOnly: scope !== "all",
+    from: range.from,
+    to: range.to,
+  })
+  const count = useCallCount(
+    { project_id: project.id, ...selection, limit: mostAdded },
+    { enabled: isFilter && filterError === null },
+  )
+  const queues = useQueues({ project_id: project.id, limit: 200 })
+  const work = useQueueWork({ project_id: project.id, queue_ids: [] })
+  const known = useProjectFields(project.id).fields.map((field) => field.name)
+
+  const [name, setName] = useState("")
+  const [instructions, setInstructions] = useState("")
+  const [people, setPeople] = useState("1")
+  const [shown, setShown] = useState("inputs, output")
+  const [chosen, setChosen] = useState<readonly string[]>([])
+  const [added, setAdded] = useState<readonly FieldDraft[]>([])
+  const [most, setMost] = useState("")
+  const [isChecked, setChecked] = useState(false)
+  const create = useCreateQueue()
+  const [busy, setBusy] = useState<string | null>(null)
+  const [failure, setFailure] = useState<{ what: string; error: ApiError } | null>(null)
+
+  const matching = Math.min(count.data?.count ?? 0, mostAdded)
+  const wanted = most.trim() === "" ? matching : Math.min(matching, Math.max(0, Math.floor(Number(most) || 0)))
+  const isNew = target === ""
+  const faults = [
+    ...(isNew && name.trim() === "" ? ["Give the queue a name."] : []),
+    ...(isNew && chosen.length + added.length === 0 ? ["Choose a question, or write one."] : []),
+    ...(isNew ? added.flatMap((field) => fieldFault(field, known) ?? []) : []),
+  ]
+  const maySave = work.data === undefined || work.data.caller.may_write
+
+  const save = async (event: FormEvent) => {
+    event.preventDefault()
+    setChecked(true)
+    if (faults.length > 0 || busy !== null) return
+    setFailure(null)
+    let what = "The calls could not be read."
+    try {
+      // First what may find nothing: then nothing has been made.
+      setBusy("Reading the calls…")
+      const ids = isFilter
+        ? await findCallIds({
+            project_id: project.id,
+            ...selection,
+            sort_by: [{ field: "started_at", direction: "desc" }],
+            limit: wanted,
+          })
+        : picked
+      let id = target
+      if (isNew) {
+        const refs = [...chosen]
+        for (const field of added) {
+          what = `The question “${field.name.trim()}” was not stored; no queue was made.`
+          setBusy(`Storing the question “${field.name.trim()}”…`)
+          const val = { name: field.name.trim(), description: field.rule.trim(), field_schema: fieldSchema(field) }
+          refs.push(await createField(project.id, objectName(field.name), val))
+          // A second try does not make it again.
+          setChosen([...refs])
+          setAdded((left) => left.filter((one) => one !== field))
+        }
+        what = "The queue was not made."
+        setBusy("Making the queue…")
+        const made = await create.mutateAsync({
+          project_id: project.id,
+          name: name.trim(),
+          description: instructions.trim(),
+          scorer_refs: refs,
+          required_annotators: Number(people),
+        })
+        id = made.id
+        // A second try adds to what is made already.
+        change({ queue: id })
+      }
+      if (ids.length > 0) {
+        what = "The queue is there, but the calls were not added."
+        setBusy(`Adding ${formatCount(ids.length)} calls…`)
+        await addToQueue(id, { project_id: project.id, call_ids: ids, display_fields: shownPaths(shown) })
+      }
+      await navigate({ to: "/$entity/$project/queues/$id", params: { ...params, id } })
+    } catch (error) {
+      setFailure({ what, error: error as ApiError })
+    } finally {
+      setBusy(null)
+    }
+  }
+
+  return (
+    <>
+      <PageBar
+        crumb={
+          <TextLink isQuiet to="/$entity/$project/queues" params={params}>
+            Labelling
+          </TextLink>
+        }
+        title={isNew ? "New queue" : "Add to a queue"}
+      />
+      <form className={styles.form} onSubmit={(event) => void save(event)}>
+        <section className={styles.part} aria-label="Items">
+          <h2>Items</h2>
+          {picked.length > 0 ? (
+            <p>
+              {formatCount(picked.length)} selected {picked.length === 1 ? "call" : "calls"}.
+            </p>
+          ) : isFilter ? (
+            filterError !== null ? (
+              <Note kind="bad" title="The filter is not understood.">
+                {filterError.message}
+              </Note>
+            ) : (
+              <>
+                <p aria-live="polite">
+                  {count.data === undefined
+                    ? "Counting the calls…"
+                    : matching === 0
+                      ? "No call matches the filter; the queue would be empty."
+                      : `${count.data.count >= mostAdded ? "≥ " : ""}${formatCount(matching)} ${matching === 1 ? "call matches" : "calls match"} ${q === "" ? "" : `“${q}”, `}${range.name.toLowerCase()}.`}
+                </p>
+                {count.error !== null && (
+                  <ErrorNote
+                    what="The calls could not be counted."
+                    error={count.error}
+                    onRetry={() => void count.refetch()}
+                  />
+                )}
+                <div className={styles.short}>
+                  <TextField
+                    label="How many, the newest first"
+                    inputMode="numeric"
+                    value={most}
+                    placeholder={`all ${formatCount(matching)}`}
+                    onChange={(event) => setMost(event.target.value)}
+                  />
+                </div>
+              </>
+            )
+          ) : (
+            <p>
+              None yet. Calls come in from{" "}
+              <TextLink to="/$entity/$project/traces" params={params}>
+                Traces
+              </TextLink>
+              : select some, or filter them, and press Add to queue.
+            </p>
+          )}
+          <TextField
+            label="What annotators see of a call"
+            isMono
+            value={shown}
+            hint="Paths with commas between, such as inputs.question, output. Inputs and output of a chat are shown as a conversation."
+            onChange={(event) => setShown(event.target.value)}
+          />
+        </section>
+        <section className={styles.part} aria-label="Queue">
+          <h2>Queue</h2>
+          <SelectField label="Add them to" value={target} onChange={(event) => change({ queue: event.target.value })}>
+            <option value="">a new queue</option>
+            {(queues.data ?? []).map((queue) => (
+              <option key={queue.id} value={queue.id}>
+                {queue.name}
+              </option>
+            ))}
+          </SelectField>
+          {isNew && (
+            <>
+              <TextField
+                label="Name"
+                value={name}
+                maxLength={256}
+                placeholder="Refund tone"
+                error={isChecked && name.trim() === "" ? "Give the queue a name." : null}
+                onChange={(event) => setName(event.target.value)}
+              />
+              <div className={styles.short}>
+                <SelectField label="People an item" value={people} onChange={(event) => setPeople(event.target.value)}>
+                  {[1, 2, 3, 4, 5].map((number) => (
+                    <option key={number}>{number}</option>
+                  ))}
+                </SelectField>
+              </div>
+              <TextArea
+                label="Instructions, as Markdown"
+                rows={3}
+                value={instructions}
+                onChange={(event) => setInstructions(event.target.value)}
+              />
+            </>
+          )}
+        </section>
+        {isNew && (
+          <section className={styles.part} aria-label="Questions">
+            <h2>Questions</h2>
+            <FieldsEditor
+              projectId={project.id}
+              chosen={chosen}
+              onChosen={setChosen}
+              added={added}
+              onAdded={setAdded}
+              isChecked={isChecked}
+            />
+            {isChecked && chosen.length + added.length === 0 && (
+              <p className={styles.bad} role="alert">
+                Choose a question, or write one.
+              </p>
+            )}
+          </section>
+        )}
+        <section className={styles.part}>
+          {failure !== null && <ErrorNote what={failure.what} error={failure.error} />}
+          {!maySave && (
+            <Note kind="warn" title="Your role here does not make queues.">
+              An administrator of {project.entity} can make you a member.
+            </Note>
+          )}
+          <div className={styles.actions}>
+            <LinkButton to="/$entity/$project/queues" params={params}>
+              Leave it
+            </LinkButton>
+            <Button kind="primary" type="submit" disabled={busy !== null || !maySave}>
+              {busy ?? (isNew ? "Make the queue" : "Add the calls")}
+            </Button>
+          </div>
+        </section>
+      </form>
+    </>
+  )
+}
+
+function shownPaths(text: string): string[] {
+  return text
+    .split(",")
+    .map((path) => path.trim())
+    .filter((path) => path !== "")
+}

@@ -1,0 +1,154 @@
+/** Result of the dry run: rows kept, rows dropped and why, cost, and the first rows. */
+import type { TrainingDryRun } from "@heddle/server/wire/training/train-from.ts"
+import { classNames } from "../../../components/class-names.ts"
+import { PlainTable } from "../../../components/layout/plain-table.tsx"
+import { Note } from "../../../components/states/note.tsx"
+import { TextLink } from "../../../components/text/link.tsx"
+import { formatEstimate } from "../../../format/durations.ts"
+import { formatCount } from "../../../format/numbers.ts"
+import type { CurrentProject } from "../../../shell/current-project.ts"
+import styles from "./dry-run.module.css"
+
+interface DryRunProps {
+  project: CurrentProject
+  found: TrainingDryRun
+  /** Another one is under way. */
+  isOld: boolean
+}
+
+export function DryRun({ project, found, isOld }: DryRunProps) {
+  return (
+    <div className={classNames(isOld && styles.old)}>
+      <Funnel project={project} found={found} />
+      {found.warnings.map((warning) => (
+        <div key={warning} className={styles.warning}>
+          <Note kind="warn" title="Before you start">
+            {warning}
+          </Note>
+        </div>
+      ))}
+      <Figures found={found} />
+      {found.preview.length > 0 && <Preview project={project} found={found} />}
+    </div>
+  )
+}
+
+function Funnel({ project, found: { read, rows, drops, kind } }: Pick<DryRunProps, "project" | "found">) {
+  const left = kind === "rl" ? "answers to compare" : "rows to learn from"
+  return (
+    <ul className={styles.funnel}>
+      <li>
+        <b className={styles.total}>{formatCount(read)}</b>
+        <Bar share={1} />
+        <span>read</span>
+      </li>
+      {drops.map(({ cause, reason, count, examples }) => (
+        <li key={cause}>
+          <span className={styles.less}>−{formatCount(count)}</span>
+          <Bar share={read === 0 ? 0 : count / read} isLoss />
+          <details className={styles.reason}>
+            <summary>{reason}</summary>
+            <ul>
+              {examples.map(({ id, detail }) => (
+                <li key={id}>
+                  <RowLink project={project} id={id} /> {detail}
+                </li>
+              ))}
+            </ul>
+          </details>
+        </li>
+      ))}
+      <li>
+        <b className={styles.total}>{formatCount(rows)}</b>
+        <Bar share={read === 0 ? 0 : rows / read} />
+        <span>{left}</span>
+      </li>
+    </ul>
+  )
+}
+
+function Bar({ share, isLoss = false }: { share: number; isLoss?: boolean }) {
+  return (
+    <span className={styles.bar} aria-hidden="true">
+      <i
+        className={classNames(isLoss && styles.loss)}
+        style={{ width: `${Math.max(share * 100, share > 0 ? 0.5 : 0)}%` }}
+      />
+    </span>
+  )
+}
+
+/** Rows of datasets have digests, and no page. */
+function RowLink({ project, id }: { project: CurrentProject; id: string }) {
+  if (!/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id)) return <code>{id.slice(0, 12)}</code>
+  return (
+    <TextLink
+      to="/$entity/$project/r/call/$call"
+      params={{ entity: project.entity, project: project.project, call: id }}
+    >
+      {id.slice(-12)}
+    </TextLink>
+  )
+}
+
+function Figures({ found }: Pick<DryRunProps, "found">) {
+  const { groups, groups_without_contrast: equal, groups_of_one: alone, time, tokens, corrected } = found
+  return (
+    <dl className={styles.figures}>
+      <Figure name="Tokens" note={found.tokens_are_estimated ? "estimated" : "exact"}>
+        {formatCount(tokens)}
+      </Figure>
+      <Figure name="Time here" note={time.reason}>
+        {time.seconds === null ? "not known" : formatEstimate(time.seconds * 1000)}
+      </Figure>
+      {groups === null ? (
+        <Figure name="Corrected" note="the correction takes the place of the answer">
+          {formatCount(corrected)}
+        </Figure>
+      ) : (
+        <Figure
+          name="Groups"
+          note={`${formatCount(equal ?? 0)} with equal rewards and ${formatCount(alone ?? 0)} of one answer teach nothing`}
+        >
+          {formatCount(groups)}
+        </Figure>
+      )}
+    </dl>
+  )
+}
+
+function Figure({ name, note, children }: { name: string; note: string; children: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+      <dd className={styles.small}>{note}</dd>
+    </div>
+  )
+}
+
+const heads = [
+  { name: "Row", className: styles.id },
+  { name: "Asked" },
+  { name: "Answer to learn" },
+  { name: "Score", className: styles.score },
+]
+
+function Preview({ project, found }: Pick<DryRunProps, "project" | "found">) {
+  return (
+    <PlainTable label="The first rows" heads={heads}>
+      {found.preview.map(({ id, question, answer, is_corrected: isCorrected, score }) => (
+        <tr key={id} className={styles.row}>
+          <td className={styles.id}>
+            <RowLink project={project} id={id} />
+          </td>
+          <td>{question}</td>
+          <td>
+            <mark className={styles.learnt}>{answer}</mark>
+          </td>
+          <td className={styles.score}>{isCorrected ? "corrected" : score === null ? "" : `${score}`}</td>
+        </tr>
+      ))}
+    </PlainTable>
+  )
+}

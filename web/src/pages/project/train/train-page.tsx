@@ -1,0 +1,104 @@
+/** Train on these: what would be trained on what was chosen elsewhere, then the job. Everything that is set is in the address. */
+import { getRouteApi } from "@tanstack/react-router"
+import { Zap } from "lucide-react"
+import { useState } from "react"
+import { useDryRun, useTrainFrom } from "../../../api/train-from.ts"
+import { useModels } from "../../../api/training.ts"
+import { FilterError } from "../../../calls/filter/filter-text.ts"
+import { Button } from "../../../components/controls/button.tsx"
+import { PageBar } from "../../../components/layout/page-bar.tsx"
+import { PaneHead } from "../../../components/layout/pane.tsx"
+import { ErrorNote } from "../../../components/states/error-note.tsx"
+import { Loaded } from "../../../components/states/loaded.tsx"
+import { formatCount } from "../../../format/numbers.ts"
+import { useKeys } from "../../../keys/use-keys.ts"
+import { useProjectOfPage } from "../../../shell/current-project.ts"
+import { DryRun } from "./dry-run.tsx"
+import { TrainForm } from "./train-form.tsx"
+import styles from "./train-page.module.css"
+import { type TrainRequest, trainRequest } from "./train-request.ts"
+import type { TrainSearch } from "./train-search.ts"
+
+const route = getRouteApi("/signed-in/$entity/$project/train")
+const mostModels = 100
+
+export function TrainPage() {
+  const project = useProjectOfPage()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const [openedAt] = useState(() => Date.now())
+  const models = useModels({ entity: project.entity, project: project.project, limit: mostModels })
+  const known = models.data?.data ?? []
+  const chosen = known.find(({ name }) => name === search.model) ?? known[0] ?? null
+  const request = asked(search, project.id, chosen?.id ?? null, openedAt)
+  const body = "body" in request ? request.body : null
+  const dryRun = useDryRun(body)
+  const start = useTrainFrom()
+  const change = (next: Partial<TrainSearch>) =>
+    void navigate({ search: (before) => ({ ...before, ...next }), replace: true })
+  const rows = body === null || dryRun.isFetching ? null : (dryRun.data?.rows ?? null)
+  const begin = () => {
+    if (body === null || rows === null || rows === 0 || start.isPending) return
+    start.mutate(body, {
+      onSuccess: ({ id }) =>
+        void navigate({
+          to: "/$entity/$project/jobs/$id",
+          params: { entity: project.entity, project: project.project, id },
+        }),
+    })
+  }
+  useKeys([{ keys: "mod+Enter", label: "start the job", group: "Train", isEverywhere: true, run: begin }])
+  const isRl = search.mode === "rl"
+  return (
+    <div className={styles.page}>
+      <PageBar title="Train on these" aside={<span>{isRl ? "from rewards" : "from examples"}</span>} />
+      <div className={styles.halves}>
+        <TrainForm project={project} search={search} models={known} model={chosen} onChange={change} />
+        <section className={styles.dryRun} aria-label="Dry run">
+          <PaneHead
+            title="Dry run"
+            note="nothing is stored or trained yet"
+            tools={
+              <Button size="small" disabled={body === null || dryRun.isFetching} onClick={() => void dryRun.refetch()}>
+                Run again
+              </Button>
+            }
+          />
+          <div className={styles.found} aria-busy={dryRun.isFetching} tabIndex={0}>
+            {"missing" in request ? (
+              <p className={styles.missing}>{request.missing}</p>
+            ) : (
+              <Loaded query={dryRun} what="rows">
+                {(found) => <DryRun project={project} found={found} isOld={dryRun.isFetching} />}
+              </Loaded>
+            )}
+          </div>
+        </section>
+      </div>
+      <footer className={styles.foot}>
+        {start.error !== null && <ErrorNote what="The job was not made." error={start.error} />}
+        <span className={styles.note}>
+          The rows are read once more when the job is made, and stay as they are then.
+        </span>
+        <Button
+          kind="primary"
+          icon={Zap}
+          keys="mod+Enter"
+          disabled={rows === null || rows === 0 || start.isPending}
+          onClick={begin}
+        >
+          {rows === null ? "Start" : `Start on ${formatCount(rows)} ${isRl ? "answers" : "rows"}`}
+        </Button>
+      </footer>
+    </div>
+  )
+}
+
+function asked(search: TrainSearch, project: string, modelId: string | null, now: number): TrainRequest {
+  try {
+    return trainRequest(search, project, modelId, now)
+  } catch (error) {
+    if (error instanceof FilterError) return { missing: error.message }
+    throw error
+  }
+}

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest"
+import { trainRequest } from "./train-request.ts"
+
+const now = Date.parse("2026-03-01T12:00:00Z")
+const request = (search: Parameters<typeof trainRequest>[0], model: string | null = "m") =>
+  trainRequest(search, "e/p", model, now)
+
+test("calls that were picked, or that the filter of traces finds in its range of time", () => {
+  expect(request({ ids: ["a", "b"] })).toEqual({
+    body: {
+      model_id: "m",
+      source: { kind: "calls", project_id: "e/p", filter: { call_ids: ["a", "b"] } },
+      target: { kind: "sft" },
+      config: {},
+    },
+  })
+  expect(request({ since: "1h", scope: "all" })).toMatchObject({
+    body: {
+      source: { query: { $expr: { $and: [{ $gte: [{ $getField: "started_at" }, { $literal: 1772362800 }] }] } } },
+    },
+  })
+  expect(request({})).toMatchObject({ body: { source: { filter: { trace_roots_only: true } } } })
+})
+
+test("queues, evaluations and datasets", () => {
+  const source = (search: Parameters<typeof trainRequest>[0]) => request(search)
+  expect(source({ from: "queue", queue: "q" })).toMatchObject({ body: { source: { kind: "queue", queue_id: "q" } } })
+  expect(source({ from: "evaluation", runs: ["r"] })).toMatchObject({
+    body: { source: { kind: "evaluation", evaluation_call_ids: ["r"] } },
+  })
+  expect(source({ from: "dataset", dataset: "d", version: "v1" })).toMatchObject({
+    body: { source: { kind: "dataset", object_id: "d", digest: "v1" } },
+  })
+  expect(source({ from: "queue" })).toEqual({ missing: "Choose a queue." })
+})
+
+test("scores with weights and values, the least of them, corrections and the best of each question", () => {
+  const search = { ids: ["a"], score: ["label.tone*0.5", "label.done"], values: ["yes=1", "no=0"], min: 0.5 }
+  const values = { yes: 1, no: 0 }
+  const score = [
+    { field: "label.tone", weight: 0.5, values },
+    { field: "label.done", values },
+  ]
+  expect(request({ ...search, fix: ["label.better"], group: "question", rate: "1e-4", batch: 4 })).toMatchObject({
+    body: {
+      target: { kind: "sft", score, min_score: 0.5, corrections: ["label.better"], best_of: "question" },
+      config: { learning_rate: 0.0001, batch_size: 4 },
+    },
+  })
+  expect(request({ ...search, mode: "rl", group: "input" })).toMatchObject({
+    body: { target: { kind: "rl", reward: score, group_by: "input" }, experimental_config: {} },
+  })
+})
+
+test.each([
+  [{ ids: ["a"], mode: "rl" as const }, "Name the field that the reward is."],
+  [{ ids: ["a"], score: ["x"], values: ["yes"] }, "“yes” is not of the form text=number."],
+  [{ ids: ["a"], score: ["x*much"] }, "“x*much” is not of the form field*weight."],
+  [{ ids: ["a"], rate: "fast" }, "The learning rate is no number above 0."],
+])("what is missing is said: %j", (search, missing) => {
+  expect(request(search)).toEqual({ missing })
+})
+
+test("a model is needed", () => {
+  expect(request({ ids: ["a"] }, null)).toEqual({ missing: "Choose the model that learns." })
+})

@@ -1,0 +1,33 @@
+/** An answer with what was asked, as JSON of a row of a dataset. */
+import { wireMessage } from "./completion-body.ts"
+import type { Turn } from "./conversation.ts"
+
+/** Shape of a row: a dialogue for SFT jobs, or a question with the expected answer. */
+export type RowShape = "dialogue" | "question"
+
+interface Said {
+  asked: readonly Turn[]
+  answer: Turn
+  /** JSON of a list; empty for none. */
+  tools: string
+}
+
+export function rowOf(shape: RowShape, { asked, answer, tools }: Said): string {
+  const messages = asked.map(wireMessage)
+  if (shape === "question") return JSON.stringify({ messages, expected: answer.text }, null, 2)
+  const dialogue = JSON.stringify({ messages: [...messages, wireMessage(answer)] }, null, 2)
+  // Tools stay as they were written.
+  return tools.trim() === "" ? dialogue : `${dialogue.slice(0, -2)},\n  "tools": ${tools}\n}`
+}
+
+/** null: it can be stored. */
+export function rowProblem(text: string): string | null {
+  try {
+    const row: unknown = JSON.parse(text)
+    return typeof row === "object" && row !== null && !Array.isArray(row)
+      ? null
+      : 'A row is an object: {"messages": […]}.'
+  } catch (error) {
+    return `This is no JSON: ${(error as Error).message}.`
+  }
+}
