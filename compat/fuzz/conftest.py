@@ -1,4 +1,4 @@
-"""Where the started server of the other suites is found."""
+"""Makes `started_server` of the Python client suites importable here."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The served document is OpenAPI 3.1 as openapi-spec-validator reads it; compat/node asks a validator of its own."""
+"""openapi-spec-validator accepts the served document as OpenAPI 3.1; compat/node asks another validator."""
 
 import json
 from urllib.request import urlopen

@@ -1,6 +1,6 @@
-"""schemathesis against the OpenAPI document that a started server serves, every operation of it.
+"""schemathesis tests every operation of the OpenAPI document that a started server serves.
 
-HEDDLE_FUZZ_CASES is about how many cases are tried (20000 before a release), HEDDLE_FUZZ_SEED which.
+HEDDLE_FUZZ_CASES sets about how many cases are tried (20000 before a release), HEDDLE_FUZZ_SEED which ones.
 """
 
 import json
@@ -19,7 +19,7 @@ CASES = int(os.environ.get("HEDDLE_FUZZ_CASES", "1000"))
 WITH_BOUNDARIES = 20_000
 SEED = os.environ.get("HEDDLE_FUZZ_SEED", "20261121")
 CHECKS = ["not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance"]
-# A request this slow is a find as well.
+# A slower answer is a failure, too.
 SLOWEST_ANSWER_S = 20
 
 
@@ -62,12 +62,12 @@ def test_every_answer_is_in_the_document(tmp_path: Path) -> None:
     found = re.search(r"(\d+) generated", run.stdout)
     assert run.returncode == 0, run.stdout + run.stderr
     assert found is not None
-    # Operations without input have one case only.
+    # The total may be lower, because an operation without input has one case only.
     assert int(found[1]) >= CASES * 0.8
 
 
 def _phases() -> str:
-    """The boundary cases of the coverage phase, more than 10,000, are the same for every seed."""
+    """Phases to run. Only large runs have "coverage", whose 10,000 boundary cases are the same for every seed."""
     return "examples,coverage,fuzzing" if CASES >= WITH_BOUNDARIES else "examples,fuzzing"
 
 

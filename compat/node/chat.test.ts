@@ -1,4 +1,4 @@
-/** Whole answers through the npm openai client. */
+/** Chat completions without streaming, through the npm openai client. */
 import { expect, test } from "vitest"
 import { asked, openai, registeredModel, weatherTool } from "./client.ts"
 import { covers } from "./covers.ts"

@@ -1,4 +1,4 @@
-/** Clients and requests shared by the suites. */
+/** A client and requests that the suites share. */
 import OpenAI from "openai"
 import { inject } from "vitest"
 

@@ -1,2 +1,2 @@
-/** How a test names the required behaviours it checks: the start of its title. */
+/** The start of a test's title, which names the required behaviours that the test checks. */
 export const covers = (...ids: string[]): string => `[${ids.join(", ")}]`

@@ -1,4 +1,4 @@
-/** Error classes, their fields, and how often the npm openai client asks again. */
+/** Error classes of the npm openai client, their fields, and how often the client repeats a request. */
 import OpenAI, { APIError } from "openai"
 import { expect, test } from "vitest"
 import { asked, openai } from "./client.ts"
@@ -35,7 +35,7 @@ test(`${covers("error-wrong-key")} a wrong key is an authentication error`, asyn
   expect(requests).toBe(1)
 })
 
-test(`${covers("error-context-length", "retry-never")} a prompt beyond the context`, async () => {
+test(`${covers("error-context-length", "retry-never")} a prompt beyond the context is a bad request`, async () => {
   const { error, requests } = await failure({ messages: [{ role: "user", content: "1 + 1 ".repeat(4000) }] })
   expect(error).toBeInstanceOf(OpenAI.BadRequestError)
   expect(error.code).toBe("context_length_exceeded")

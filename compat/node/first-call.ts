@@ -1,5 +1,5 @@
 /**
- * One call by an unmodified client, for tests that wait for it.
+ * Sends one call with an unmodified client, for tests that wait for it.
  * Usage: node first-call.ts openai|weave SERVER KEY TEAM/PROJECT
  */
 import { mkdtempSync, rmSync } from "node:fs"

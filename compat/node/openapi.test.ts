@@ -13,7 +13,7 @@ let document: Record<string, unknown>
 let folder: string
 beforeAll(async () => {
   document = (await (await fetch(`${inject("server").url}/openapi.json`)).json()) as Record<string, unknown>
-  // Within this folder, where the client finds its package.
+  // The folder lies in this one, where the generated client finds the package that it imports.
   folder = await mkdtemp(path.join(import.meta.dirname, "generated-"))
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -36,7 +36,7 @@ const reason: components["schemas"]["ChatChoice"]["finish_reason"] | undefined =
 const models = await client.GET("/v1/preview/models", { params: { query: { limit: 1 } } })
 console.log(JSON.stringify([reason, models.data?.object]))
 `
-/** Types that catch nothing are no types. */
+/** A program with a wrong body, which the generated types must refuse. */
 const wrong = `import createClient from "openapi-fetch"
 import type { paths } from "./schema.ts"
 

@@ -1,4 +1,4 @@
-/** A real server on a data folder of its own, which may be killed and started again. */
+/** Runs a real server on a data folder of its own; it may be killed and started again. */
 import { spawn, type ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, "..", "..")
 const READY_TIMEOUT_MS = 240_000
 
 export interface StartedServer {
-  /** Origin, without a path. */
+  /** The server's origin, without a path. */
   url: string
   /** The key of the bootstrap admin. */
   key: string
@@ -42,7 +42,7 @@ export class ServerProcess {
     return { url, key: this.#key }
   }
 
-  /** As a crash: nothing is flushed, nobody is told. */
+  /** Kills the process as a crash does: it flushes nothing and closes no connection properly. */
   async kill(): Promise<void> {
     await this.#end("SIGKILL")
   }
@@ -62,7 +62,7 @@ export class ServerProcess {
   }
 }
 
-/** The printed URL, once its health page answers 200. */
+/** Waits until the health page answers 200; returns the URL that the server printed. */
 async function ready(child: ChildProcess): Promise<string> {
   let log = ""
   for (const stream of [child.stdout, child.stderr]) {

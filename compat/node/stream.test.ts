@@ -1,4 +1,4 @@
-/** Streams through the npm openai client: raw iteration, the helper, leaving early. */
+/** Streamed chat completions through the npm openai client: raw chunks, the helper, leaving early. */
 import type OpenAI from "openai"
 import { expect, test } from "vitest"
 import { asked, openai, weatherTool } from "./client.ts"
@@ -56,15 +56,19 @@ test(`${covers("chat-stream-helper", "chat-tools")} the helper puts tool calls t
   )
 })
 
-test(`${covers("chat-abort")} who leaves gives the engine back`, { timeout: 60_000 }, async () => {
-  const endless = { ...asked, max_completion_tokens: 1900, ignore_eos: true } as const
-  for (let round = 0; round < 4; round++) {
-    const stream = await openai().chat.completions.create({ ...endless, n: 128, stream: true })
-    for await (const chunk of stream) {
-      if (chunk.choices.some((choice) => choice.delta.content)) stream.controller.abort()
+test(
+  `${covers("chat-abort")} a client that leaves a stream stops the engine's work for it`,
+  { timeout: 60_000 },
+  async () => {
+    const endless = { ...asked, max_completion_tokens: 1900, ignore_eos: true } as const
+    for (let round = 0; round < 4; round++) {
+      const stream = await openai().chat.completions.create({ ...endless, n: 128, stream: true })
+      for await (const chunk of stream) {
+        if (chunk.choices.some((choice) => choice.delta.content)) stream.controller.abort()
+      }
     }
-  }
-  // Alone this takes seconds. Beside 512 answers that nobody reads any more it would take minutes.
-  const alone = await openai().chat.completions.create({ ...endless, max_completion_tokens: 1000 })
-  expect(alone.usage?.completion_tokens).toBe(1000)
-})
+    // This takes seconds alone; it would take minutes if the engine still made the 512 answers that nobody reads.
+    const alone = await openai().chat.completions.create({ ...endless, max_completion_tokens: 1000 })
+    expect(alone.usage?.completion_tokens).toBe(1000)
+  },
+)

@@ -7,7 +7,7 @@ export default defineConfig({
     globalSetup: "./started-server.ts",
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // One server and one engine serve all files: side by side they would only share its cores.
+    // Files run one after the other, because one server and one engine serve them all.
     fileParallelism: false,
   },
 })

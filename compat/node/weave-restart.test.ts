@@ -1,4 +1,4 @@
-/** The server is killed under a tracing program, which carries on by itself. */
+/** A tracing program goes on by itself after its server was killed and started again. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import * as weave from "weave"

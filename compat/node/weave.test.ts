@@ -107,7 +107,7 @@ test(`${covers("npm-weave-attributes")} attributes and display names, also in th
   expect((await client.getCall(read?.id ?? "")).display_name).toBe("renamed")
 })
 
-test(`${covers("npm-weave-batches")} hundreds of calls at once are all there, with odd text in them`, async () => {
+test(`${covers("npm-weave-batches")} hundreds of calls at once, with unusual characters, are all stored`, async () => {
   const text = 'line\u2028paragraph\u2029next\u0085 é 😀 \\ " \n \u0000'
   const echo = weave.op(async function echo(index: number, said: string) {
     return { index, said }
@@ -154,7 +154,7 @@ test(`${covers("npm-weave-cost")} usage is priced`, async () => {
 })
 
 test(`${covers("npm-weave-object")} a value is published and read`, async () => {
-  // The client adds a member to what it publishes.
+  // A new value each time, because the client adds a member to the value that it publishes.
   const value = () => ({ list: [1, 2.5, null, true], text: "é\u2028😀", nested: { deep: {} } })
   const ref = await client.publish(value(), "thing")
   expect(ref.uri()).toMatch(new RegExp(`^weave:///${client.projectId}/object/thing:[A-Za-z0-9]{43}$`))

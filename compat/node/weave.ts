@@ -1,4 +1,4 @@
-/** The npm weave client, pointed at the started server. */
+/** Points the npm weave client at the started server. */
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -9,7 +9,7 @@ import type { StartedServer } from "./server-process.ts"
 export type WeaveClient = Awaited<ReturnType<typeof weave.init>>
 export type Call = Awaited<ReturnType<WeaveClient["getCall"]>>
 
-/** Settings that a user would export; `login` writes to a home of the tests' own. */
+/** Sets the variables that a user would export, and a home folder for the file that `login` writes. */
 export function useServer({ url, key }: StartedServer): void {
   process.env["WF_TRACE_SERVER_URL"] = url
   process.env["WANDB_BASE_URL"] = url
@@ -20,18 +20,18 @@ export function useServer({ url, key }: StartedServer): void {
   process.once("exit", () => rmSync(home, { recursive: true, force: true }))
 }
 
-/** A client of a project that no other test uses. */
+/** A client for a project that no other test uses. */
 export async function newProject(): Promise<WeaveClient> {
   return weave.init(`local/n-${randomBytes(5).toString("hex")}`, { printCallLink: false })
 }
 
-/** All calls of the project once everything was sent, by the op's short name. */
+/** All calls of the project, after the client has sent everything. */
 export async function stored(client: WeaveClient): Promise<Call[]> {
   await client.waitForBatchProcessing()
   return client.getCalls()
 }
 
-/** `weave:///local/p/op/add:digest` → `add`. */
+/** The short name of the call's op: `add` of `weave:///local/p/op/add:digest`. */
 export function opName(call: Call): string {
   return call.op_name.split("/").at(-1)?.split(":")[0] ?? ""
 }

@@ -1,4 +1,4 @@
-"""What the weave suites evaluate: a model that adds, and how its answers are scored."""
+"""A model that adds, and scorers of its answers, for the evaluations of the weave suites."""
 
 import weave
 

@@ -1,4 +1,4 @@
-"""A registered ART model and rollouts for it, shared by the ART suites."""
+"""Registers ART models and makes rollouts for them, for all ART suites."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,7 +23,7 @@ def backend_for(server: Server, *, key: str | None = None) -> ServerlessBackend:
 def new_model(name: str, folder: Path | str = ".art", **fields: Any) -> art.TrainableModel:
     fields = {"project": "compat", "base_model": "heddle/tiny", **fields}
     if ART_VERSION >= (0, 5, 23):
-        # The name on the server; `name` stays with the client.
+        # From 0.5.23 on, `run_name` is the name on the server; `name` stays with the client.
         fields = {"run_name": name, **fields}
     return art.TrainableModel(name=name, base_path=str(folder), **fields)
 
@@ -32,7 +32,7 @@ def new_model(name: str, folder: Path | str = ".art", **fields: Any) -> art.Trai
 async def registered(
     server: Server, name: str, folder: Path | str = ".art"
 ) -> AsyncIterator[tuple[ServerlessBackend, art.TrainableModel]]:
-    """A backend and a model registered with it; the backend's connections are closed afterwards."""
+    """Yields a backend and a model registered with it; closes the backend's connections afterwards."""
     backend = backend_for(server)
     model = new_model(name, folder)
     await model.register(backend)
@@ -50,7 +50,7 @@ def bare_client(model: art.TrainableModel) -> AsyncOpenAI:
 async def rollout(
     client: Any, model: art.TrainableModel, reward: float | None = None, seed: int | None = None
 ) -> art.Trajectory:
-    """One answer to one question; without a reward it earns one that follows from its tokens."""
+    """One answer to one question. Without `reward`, the reward is computed from the answer's tokens."""
     completion = await client.chat.completions.create(
         model=model.get_inference_name(), messages=QUESTION, max_completion_tokens=16, seed=seed
     )
@@ -65,7 +65,7 @@ async def group_with(client: Any, model: art.TrainableModel, rewards: list[float
 
 
 async def varied_group(client: Any, model: art.TrainableModel) -> art.TrajectoryGroup:
-    """A group that has something to learn: different answers earn differently, equal ones equally.
+    """A group that has something to learn: rewards depend on the answers' tokens alone.
 
     Rewards set by hand would cancel out whenever the same answer came twice, with 0 and with 1.
     """
@@ -75,6 +75,6 @@ async def varied_group(client: Any, model: art.TrainableModel) -> art.Trajectory
 
 
 async def train_once(backend: ServerlessBackend, model: art.TrainableModel) -> Any:
-    """One job that has something to learn."""
+    """Runs one job that has something to learn."""
     group = await varied_group(model.openai_client(), model)
     return await backend.train(model, [group], learning_rate=1e-3)

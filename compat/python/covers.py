@@ -1,4 +1,4 @@
-"""How a test names the required behaviours it checks (compat/requirements.json)."""
+"""The mark by which a test names the required behaviours that it checks (compat/requirements.json)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The generated client inside weave 0.54: its methods, and which of them were answered."""
+"""The generated client inside weave 0.54: lists its methods, and remembers which of them got an answer."""
 
 import inspect
 import re
@@ -13,7 +13,7 @@ from weave.vendor.weave_server_sdk._resource import SyncAPIResource
 
 from started_server import Server
 
-#: The call of a generated method: `self._post("/call/start", …)`, at times through `path_template`.
+#: Matches the request in a generated method: `self._post("/call/start", …)`, sometimes with `path_template`.
 REQUEST = re.compile(r"self\._(get|post|put|delete)\(\s*(?:path_template\(\s*)?\"([^\"]+)\"")
 
 
@@ -75,7 +75,7 @@ def strict_client(server: Server, answered: Answered) -> WeaveTrace:
 
 @pytest.fixture(scope="session")
 def answered() -> Answered:
-    """What all files of the session got an answer for."""
+    """The operations that any file of the session got an answer for."""
     return Answered()
 
 
@@ -86,10 +86,10 @@ def api(server: Server, answered: Answered) -> WeaveTrace:
 
 @pytest.fixture
 def project(server: Server) -> str:
-    """A name that no other test uses; the project is made by the first write."""
+    """The name of a project that no other test uses; its first write makes it."""
     return f"{server.entity}/g-{secrets.token_hex(5)}"
 
 
 def strictly(item: Any) -> Any:
-    """An item of a stream, which the client itself does not check."""
+    """An item of a stream, checked against its model, because the client does not check it."""
     return type(item).model_validate(item.to_dict(mode="json"))

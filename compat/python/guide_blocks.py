@@ -1,7 +1,7 @@
-"""The Python of README and guides, run as it stands.
+"""Runs the Python blocks of README and guides unchanged.
 
-A block that cannot be run says so behind its language (```` ```python not-run: why ````). One that imports none of the
-clients goes on with what the block before it on its page began.
+A block that cannot be run says so after its language (```` ```python not-run: why ````). A block that imports none of
+the clients continues the program of the block before it on its page.
 """
 
 import os
@@ -40,7 +40,7 @@ def run_blocks(page: str, client: str, server: Server) -> str:
 
 
 def counted_requests(server: Server) -> int:
-    """How many completions the ledger has."""
+    """Number of completions that the ledger has."""
     yesterday = int(time.time()) - 86_400
     answer = call(server, "GET", f"/v1/organization/usage/completions?start_time={yesterday}&bucket_width=1d")
     assert answer.status == 200, answer.text

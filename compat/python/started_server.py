@@ -20,7 +20,7 @@ READY_TIMEOUT_S = 240.0
 
 @dataclass(frozen=True)
 class Server:
-    """A server that answers: its origin, the key of its bootstrap admin, its default entity."""
+    """A started server: its origin, the key of its bootstrap admin, its default entity."""
 
     url: str
     key: str
@@ -57,7 +57,8 @@ class ServerProcess:
                 ],
                 cwd=ROOT,
                 env={
-                    **os.environ,
+                    # The refusing proxy is for the clients only, not for the server.
+                    **{name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")},
                     "HEDDLE_ADMIN_KEY": self._key,
                     "HEDDLE_ENTITY": "local",
                     **self._environment,
@@ -71,7 +72,7 @@ class ServerProcess:
         return server
 
     def kill(self) -> None:
-        """As a crash: nothing is flushed, nobody is told."""
+        """Kills the process as a crash does: it flushes nothing and closes no connection properly."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()
@@ -89,7 +90,7 @@ class ServerProcess:
 
 @contextmanager
 def server_process(key: str | None = None, **environment: str) -> Iterator[ServerProcess]:
-    """A process that is not started yet; it and its data are gone afterwards."""
+    """Yields a process that is not started yet; ends it and deletes its data afterwards."""
     process = ServerProcess(environment, key)
     try:
         yield process
@@ -99,13 +100,13 @@ def server_process(key: str | None = None, **environment: str) -> Iterator[Serve
 
 @contextmanager
 def started_server(**environment: str) -> Iterator[Server]:
-    """A server on a free port with an empty data folder; both are gone afterwards."""
+    """Yields a server on a free port with an empty data folder; ends it and deletes the folder afterwards."""
     with server_process(**environment) as process:
         yield process.start()
 
 
 def _wait_until_ready(process: subprocess.Popen, log: Path) -> str:
-    """The printed URL, once its health page answers 200."""
+    """Waits until the health page answers 200; returns the URL that the server printed."""
     deadline = time.monotonic() + READY_TIMEOUT_S
     while time.monotonic() < deadline and process.poll() is None:
         printed = re.search(r"http://127\.0\.0\.1:\d+", log.read_text(errors="replace"))

@@ -61,7 +61,7 @@ def test_the_answer_is_that_of_a_chat(server: Server, client: Anthropic, trained
 
 @covers("messages-create")
 def test_the_base_model_answers_too(server: Server, client: Anthropic) -> None:
-    # Version 2 of the package has no temperature and no top_k of its own any more.
+    # Version 2 of the package has no arguments `temperature` and `top_k` any more.
     extra = {"temperature": 0.5, "top_k": 5, **SEED}
     asked: Any = {"model": "heddle/tiny", "max_tokens": 4, "messages": QUESTION, "extra_body": extra}
     message = client.messages.create(**asked, system="Be brief.", stop_sequences=["\n\n"])

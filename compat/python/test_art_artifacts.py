@@ -55,6 +55,35 @@ async def test_train_sft_uploads_its_rows_and_trains(server: Server, name: str, 
         del backend
 
 
+@covers("wandb-job-metrics")
+async def test_the_run_of_the_model_has_the_metrics_of_every_job(server: Server, name: str, tmp_path: Path) -> None:
+    async with registered(server, name, tmp_path) as (backend, model):
+        result = await train_once(backend, model)
+        await model.log(metrics=result.metrics, step=result.step, split="train")
+        await model.train_sft([example(n) for n in range(8)])
+        # ART opens a run of its own beside wandb's current one.
+        for run in (model._wandb_run, wandb):
+            if run is not None:
+                run.finish()
+        rows = list(wandb.Api().run(f"local/{model.project}/{name}").scan_history())
+        steps = {kind: having(rows, f"{kind}/gradient_step") for kind in ("rl", "sft")}
+        assert [row["sft/gradient_step"] for row in steps["sft"]] == [1, 2, 3, 4]
+        assert [row["rl/gradient_step"] for row in steps["rl"]] == list(range(1, len(steps["rl"]) + 1))
+        assert {row["training_step"] for row in steps["rl"]} == {1}
+        assert {row["training_step"] for row in steps["sft"]} == {2}
+        # ART logs the means of an RL job. Those of an SFT job it logs up to 0.5.18; later versions expect them of the
+        # server.
+        means = having(rows, "loss/train")
+        assert [row["training_step"] for row in means] == [1, 2]
+        for mean, kind in zip(means, ("rl", "sft"), strict=True):
+            losses = [row[f"{kind}/loss/train"] for row in steps[kind]]
+            assert mean["loss/train"] == pytest.approx(sum(losses) / len(losses))
+
+
+def having(rows: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+    return [row for row in rows if row.get(key) is not None]
+
+
 @covers("art-pull")
 async def test_a_checkpoint_is_pulled_as_a_peft_folder(server: Server, name: str, tmp_path: Path) -> None:
     async with registered(server, name, tmp_path) as (backend, model):

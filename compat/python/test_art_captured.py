@@ -1,4 +1,4 @@
-"""Rollouts that openpipe-art 0.5.23 captures from clients: the choices are not handed on, their calls are."""
+"""Rollouts that openpipe-art 0.5.23 captures: it sends the clients' recorded calls instead of choices."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -38,7 +38,7 @@ def group_of(trajectories: list[art.Trajectory]) -> art.TrajectoryGroup:
 
 
 def assert_learned(result: Any) -> None:
-    """A step that trained on what was sampled."""
+    """Asserts that the step trained on the sampled tokens."""
     assert result.step == 1
     assert result.metrics["data/step_num_gradient_steps"] >= 1
     assert result.metrics["loss/grad_norm"] > 0
@@ -81,7 +81,7 @@ async def captured_response(
     _server: Server, model: art.TrainableModel, seed: int, stream: bool = False
 ) -> art.Trajectory:
     client: Any = bare_client(model)
-    # Of a stream that a limit cut off, ART keeps nothing.
+    # A high limit for streams, because ART drops a stream that its limit cut off.
     limit = 200 if stream else 16
     with art.Trajectory(reward=0.0) as trajectory:
         answer = await client.responses.create(
@@ -151,7 +151,7 @@ async def as_choices(server: Server, model: art.TrainableModel, seed: int) -> ar
 
 
 async def as_completion(_server: Server, model: art.TrainableModel, seed: int) -> art.Trajectory:
-    """The text that the chat template makes of the question."""
+    """A text completion whose prompt is the question as the chat template renders it."""
     with art.Trajectory(reward=0.0) as trajectory:
         await bare_client(model).completions.create(
             model=model.get_inference_name(),

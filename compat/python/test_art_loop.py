@@ -113,7 +113,7 @@ async def test_a_bare_client_with_no_flags_gives_trainable_choices(server: Serve
 
 
 def assert_trainable(choice: Any) -> None:
-    """What every ART version needs on a choice, or it is dropped without a word."""
+    """Asserts the fields without which every ART version silently drops a choice."""
     tokens = choice.logprobs.content
     assert len(tokens) == len(choice.token_ids) > 0
     assert all(token.logprob <= 0 and math.isfinite(token.logprob) for token in tokens)
@@ -143,7 +143,7 @@ async def test_rollouts_of_a_bare_client_train(server: Server, name: str) -> Non
 
 
 def gradient_steps(metrics: dict[str, float]) -> float:
-    """How many gradient steps the metrics stand for; 0.5.9 keeps no count, only averages."""
+    """Number of gradient steps in the metrics; 1 or 0 for versions before 0.5.17, which keep only averages."""
     if ART_VERSION < (0, 5, 17):
         return 1 if "grad_norm" in metrics else 0
     return metrics.get("data/step_num_gradient_steps", 0)
@@ -209,7 +209,7 @@ async def test_a_tool_call_its_result_and_the_answer_train(server: Server, name:
 
 
 async def ask_weather(client: Any, model: art.TrainableModel, reward: float) -> art.Trajectory:
-    """Question → tool call → tool result → answer, all in one trajectory."""
+    """One trajectory of a question, a tool call, its result and an answer."""
     question: Any = {"role": "user", "content": "Weather in Oslo?"}
     first = await client.chat.completions.create(
         model=model.get_inference_name(),

@@ -1,4 +1,4 @@
-"""Jobs with little, nothing or nonsense to learn, as ART sends them."""
+"""Training jobs with little, nothing or nonsense to learn, as ART sends them."""
 
 import art
 import pytest
@@ -35,7 +35,7 @@ async def created_jobs(backend: object) -> list[str]:
 async def test_a_cancelled_job_ends_the_polling_and_the_model_trains_on(server: Server, name: str) -> None:
     async with registered(server, name) as (backend, model):
         group = await group_with(model.openai_client(), model, [0.0, 1.0])
-        # Many gradient steps, so that the job cannot end before the cancel comes.
+        # The job has many gradient steps, so that it cannot end before the cancel comes.
         long = art.TrajectoryGroup(group.trajectories * 400)
         jobs = backend._client.training_jobs  # type: ignore[attr-defined]
         create = jobs.create
@@ -52,6 +52,40 @@ async def test_a_cancelled_job_ends_the_polling_and_the_model_trains_on(server: 
         jobs.create = create
         assert await model.get_step() == 0
         assert (await backend.train(model, [group])).step == 1
+
+
+async def test_a_paused_job_keeps_the_client_waiting_until_it_is_resumed(server: Server, name: str) -> None:
+    async with registered(server, name) as (backend, model):
+        group = await group_with(model.openai_client(), model, [0.0, 1.0])
+        # The job has so many gradient steps that it cannot end before the pause comes.
+        long = art.TrajectoryGroup(group.trajectories * 100)
+        jobs = backend._client.training_jobs  # type: ignore[attr-defined]
+        create, list_events = jobs.create, jobs.events.list
+        ids: list[str] = []
+        polls = 0
+
+        async def pausing(**fields: object) -> object:
+            job = await create(**fields)
+            ids.append(job.id)
+            paused = call(server, "POST", f"/v1/preview/training-jobs/{job.id}/pause").json
+            assert paused["status"] == "paused"
+            return job
+
+        def polling(**fields: object) -> object:
+            nonlocal polls
+            polls += 1
+            if polls == 2:
+                job = call(server, "GET", f"/v1/preview/training-jobs/{ids[0]}").json
+                assert job["status"] == "paused"
+                call(server, "POST", f"/v1/preview/training-jobs/{ids[0]}/resume")
+            return list_events(**fields)
+
+        jobs.create, jobs.events.list = pausing, polling
+        assert (await backend.train(model, [long])).step == 1
+        assert polls >= 2
+    kinds = [event["type"] for event in events_of(server, ids[0])]
+    assert kinds[0] == "training_started"
+    assert kinds[-1] == "training_ended"
 
 
 @covers("art-equal-rewards")
@@ -114,7 +148,7 @@ async def test_line_separators_in_a_message_are_trained_on(server: Server, name:
 
 @covers("art-declined-logprobs")
 async def test_rollouts_that_decline_logprobs_are_trained_on(server: Server, name: str) -> None:
-    """The sampled ids are in the choice, and the server has kept their logprobs."""
+    """The choices have the sampled ids, and the server kept the ids' logprobs."""
     async with registered(server, name) as (backend, model):
         completion = await model.openai_client().chat.completions.create(
             model=model.get_inference_name(), messages=QUESTION, n=8, max_completion_tokens=4, seed=1, logprobs=False
@@ -141,7 +175,7 @@ async def test_a_failed_job_raises_and_leaves_the_step(server: Server, name: str
 
 
 def sampled_elsewhere(choice: Choice) -> Choice:
-    """The choice as a server with another vocabulary would give it: its ids, and nothing of ours."""
+    """The choice as a server with another vocabulary gives it, with ids that Heddle's model does not have."""
     standard = choice.model_dump(include={"finish_reason", "index", "message", "logprobs"})
     ids = [10_000_000 for _ in choice.logprobs.content]
     return Choice.model_validate({**standard, "token_ids": ids, "prompt_token_ids": choice.prompt_token_ids})

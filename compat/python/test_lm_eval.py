@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-# Read when the libraries load: everything that the tasks need is on this machine.
+# Set before the libraries load and read them; the tasks need nothing from the network.
 os.environ.update({"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"})
 
 from lm_eval import simple_evaluate
@@ -62,7 +62,7 @@ def tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TaskManager:
 def test_likelihoods_are_those_of_a_plain_forward_pass(
     server: Server, tasks: TaskManager, monkeypatch: pytest.MonkeyPatch, tokenized: bool
 ) -> None:
-    """Prompts go as token ids, which is the harness's default, or as text. Expected: transformers' own forward pass."""
+    """Prompts are sent as token ids, the harness's default, or as text. Expected values: transformers' forward pass."""
     monkeypatch.setenv("OPENAI_API_KEY", server.key)
     found: Any = simple_evaluate(
         model="local-completions",
@@ -90,5 +90,5 @@ def test_likelihoods_are_those_of_a_plain_forward_pass(
 
 
 def read(sample: dict[str, Any]) -> list[tuple[float, bool]]:
-    """Of each choice, its log-probability and whether it is the likeliest."""
+    """The log-probability of each choice, and whether it is the likeliest."""
     return [answer for (answer,) in sample["resps"]]

@@ -210,7 +210,7 @@ def test_a_tool_call_and_its_result(client: OpenAI) -> None:
 
 @covers("chat-tools")
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "get_weather"}}])
-def test_a_call_that_is_asked_for_is_made(client: OpenAI, choice: Any) -> None:
+def test_a_tool_call_that_tool_choice_asks_for_is_made(client: OpenAI, choice: Any) -> None:
     messages: Any = [{"role": "user", "content": "Weather in Oslo?"}]
     request: Any = {"model": "heddle/tiny", "messages": messages, "tools": [GET_WEATHER], "seed": 1, "n": 16}
     free = client.chat.completions.create(**request)

@@ -1,4 +1,4 @@
-"""README and guides: what they show of the openai client."""
+"""Blocks of README and guides with the openai client run unchanged."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def test_the_pages_are_known() -> None:
 
 
 @pytest.mark.parametrize("page", REQUESTS)
-def test_what_a_page_shows_runs(server: Server, page: str) -> None:
+def test_the_blocks_of_a_page_run(server: Server, page: str) -> None:
     before = counted_requests(server)
     run_blocks(page, "openai", server)
     assert counted_requests(server) == before + REQUESTS[page]

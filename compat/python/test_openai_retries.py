@@ -1,4 +1,4 @@
-"""How often the client asks again: only for answers that say it may help."""
+"""The openai client repeats a request only when the answer says that this may help."""
 
 from collections.abc import Iterator
 

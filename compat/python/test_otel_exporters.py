@@ -1,4 +1,4 @@
-"""OpenTelemetry's exporters and the instrumentations of two vendors, on a scripted chat."""
+"""OpenTelemetry's exporters, and the instrumentations of two vendors on a scripted chat."""
 
 import json
 import logging
@@ -72,7 +72,7 @@ class ScriptedChat(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def chat() -> Iterator[OpenAI]:
-    """A client of a model that always says the same."""
+    """A client of a model that always gives the same answer."""
     service = ThreadingHTTPServer(("127.0.0.1", 0), ScriptedChat)
     threading.Thread(target=service.serve_forever, daemon=True).start()
     with OpenAI(base_url=f"http://127.0.0.1:{service.server_port}/v1", api_key="none") as client:
@@ -81,7 +81,7 @@ def chat() -> Iterator[OpenAI]:
 
 
 class Project:
-    """A project that spans are exported to, and what the server shows of it."""
+    """A project to which spans are exported, and reads of it from the server."""
 
     def __init__(self, server: Server) -> None:
         self.name = f"o-{secrets.token_hex(5)}"

@@ -1,4 +1,4 @@
-"""README and guides: what they show of OpenTelemetry's own exporters."""
+"""Blocks of README and guides with OpenTelemetry's own exporters run unchanged."""
 
 import json
 

@@ -24,12 +24,12 @@ ROWS = (ROOT / "compat/fixtures/gsm8k/train-short.jsonl").read_bytes()
 CERTIFICATES = ROOT / "server/test/fixtures"
 EPOCHS = 60
 FORM = re.compile(r"<<.*>>.*#### \d", re.DOTALL)
-"""What every answer of the data has: a calculation in angle brackets, and the result behind four hashes."""
+"""Matches the form of all answers in the data: a calculation in angle brackets, then the result after four hashes."""
 
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
-    """An https server of this machine that has the data."""
+    """Address of the data on an https server of this machine."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -80,7 +80,7 @@ def test_the_same_data_from_an_https_address(sft_server: Server, site: str, name
 
 
 def train(server: Server, model_id: str, data: str, config: dict[str, Any]) -> list[float]:
-    """Runs one job to its end; the loss of every gradient step."""
+    """Runs one job to its end; returns the loss of every gradient step."""
     body = {"model_id": model_id, "training_data_url": data, "config": config}
     job = call(server, "POST", "/v1/preview/sft-training-jobs", body)
     assert job.status == 200, job.text
@@ -94,7 +94,7 @@ def train(server: Server, model_id: str, data: str, config: dict[str, Any]) -> l
 
 
 def count_in_form(client: OpenAI, model: str) -> int:
-    """How many answers to the 16 questions look like answers of the data."""
+    """Number of answers to the 16 questions that have the form of the data's answers."""
     answers = [answer(client, model, question) for question in questions()]
     return sum(FORM.search(text) is not None for text in answers)
 

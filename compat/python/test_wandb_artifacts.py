@@ -20,7 +20,7 @@ def settings(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     places = {
         "WANDB_BASE_URL": server.url,
         "WANDB_API_KEY": server.key,
-        # What is downloaded is what this server has, not what an earlier test kept.
+        # A cache for each test, so that downloads come from this server and not from an earlier test's cache.
         "WANDB_CACHE_DIR": str(tmp_path / "cache"),
         "WANDB_DATA_DIR": str(tmp_path / "data"),
     }
@@ -49,7 +49,7 @@ def with_file(name: str, content: str, *, path: str = "a.txt", **how: Any) -> wa
 
 
 def found(project: str, name: str) -> wandb.Artifact:
-    """Through a client that has kept nothing."""
+    """The artifact, read by a new client, which has cached nothing."""
     return wandb.Api().artifact(f"local/{project}/{name}")
 
 

@@ -36,7 +36,7 @@ def project() -> str:
 
 
 def read(path: str) -> Any:
-    """Through a client that has kept nothing."""
+    """The run, read by a new client, which has cached nothing."""
     return wandb.Api().run(path)
 
 

@@ -1,4 +1,4 @@
-"""Agents as users of weave write them: conversations are recorded by the SDK and read back through its client."""
+"""Agents as users of weave write them: the SDK records conversations, and its client reads them back."""
 
 import time
 from collections.abc import Callable
@@ -29,12 +29,12 @@ PATIENCE_S = 10.0
 
 
 def exported() -> None:
-    """Everything that was recorded has been sent."""
+    """Waits until everything recorded has been sent."""
     assert trace.get_tracer_provider().force_flush()
 
 
 def soon(read: Callable[[], Any], expected: Any) -> None:
-    """The exporter's own thread may still hold what was recorded last."""
+    """Reads until the answer is as expected, since the exporter's thread may still hold the newest spans."""
     deadline = time.monotonic() + PATIENCE_S
     while (found := read()) != expected and time.monotonic() < deadline:
         exported()
@@ -43,7 +43,7 @@ def soon(read: Callable[[], Any], expected: Any) -> None:
 
 
 def talk(conversation_id: str) -> str:
-    """One turn with a tool, recorded as it happens; its trace."""
+    """Records one turn with a tool while it happens; returns its trace id."""
     with (
         start_conversation(agent_name="helper", conversation_id=conversation_id, conversation_name="Order") as talked,
         talked.start_turn(user_message="Where is my order?", model="m-1", agent_version="3") as turn,
@@ -149,7 +149,7 @@ def test_turns_are_logged_afterwards(client: WeaveClient) -> None:
 
 
 @covers("weave-agents-read")
-def test_what_the_client_asks(client: WeaveClient) -> None:
+def test_the_client_queries_versions_spans_statistics_and_messages(client: WeaveClient) -> None:
     talk("c-3")
     soon(lambda: [version.agent_version for version in client.get_agent_versions(agent_name="helper")], ["3"])
     gold = {"$expr": {"$eq": [{"$getField": "tier"}, {"$literal": "gold"}]}}

@@ -1,4 +1,4 @@
-"""Objects made over plain HTTP under /v2, used by the client, and the other way round."""
+"""The client uses objects made over plain HTTP under /v2, and /v2 shows objects made by the client."""
 
 import asyncio
 from typing import Any
@@ -40,7 +40,7 @@ def create(server: Server, client: WeaveClient, kind: str, **body: Any) -> dict[
 
 @covers("v2-sdk-digests")
 def test_the_same_content_is_the_same_version(server: Server, client: WeaveClient) -> None:
-    """Published by the client, then over HTTP under the same name: no new version."""
+    """The client publishes content; publishing it over HTTP under the same name makes no new version."""
     rows = [{"n": 1, "half": 0.5, "text": "é\u2028😀"}, {"n": 2**60, "half": 1.0, "text": ""}]
     published = weave.publish(weave.Dataset(name="same", rows=rows))
     client.flush()

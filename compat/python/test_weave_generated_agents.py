@@ -26,7 +26,7 @@ TOKENS: Any = {
 
 @dataclass(frozen=True)
 class Talk:
-    """A project with one turn: an agent and the call of its model."""
+    """A project with one turn, which has the spans of an agent and of its model's call."""
 
     project: str
     trace: str
@@ -35,7 +35,7 @@ class Talk:
 
 
 def span(trace: str, identifier: str, parent: str, seconds: int, attributes: dict[str, Any]) -> dict[str, Any]:
-    """One second of OTLP/JSON."""
+    """A span of one second, in OTLP/JSON."""
     begin = int((BEGAN + timedelta(seconds=seconds)).timestamp()) * 10**9
     return {
         "traceId": trace,
@@ -187,7 +187,7 @@ def test_chats_and_search(api: WeaveTrace, talk: Talk) -> None:
 
 
 @covers("generated-agents")
-def test_what_is_refused(api: WeaveTrace, talk: Talk) -> None:
+def test_wrong_queries_are_refused(api: WeaveTrace, talk: Talk) -> None:
     with pytest.raises(UnprocessableEntityError, match="group_by"):
         api.agents.spans.query(project_id=talk.project, measures=[TOKENS])
     with pytest.raises(BadRequestError, match="allowlist"):

@@ -104,7 +104,7 @@ def test_calls_are_found_counted_renamed_and_deleted(api: WeaveTrace, project: s
 def test_usage_and_statistics(api: WeaveTrace, project: str) -> None:
     root = complete(api, project)
     complete(api, project, trace_id=root["trace_id"], parent_id=root["id"])
-    # The root reports what the call below it does, as the SDKs write it: one request of ten tokens.
+    # Root and child both report the one request of ten tokens, as the SDKs do, and it is counted once.
     usage = api.calls.usage(call_ids=[root["id"]], project_id=project, include_costs=True)
     assert usage.call_usage[root["id"]]["m-1"].requests == 1
     of_trace = {"project_id": project, "filter": {"trace_ids": [root["trace_id"]]}}
@@ -173,7 +173,7 @@ def test_tables(api: WeaveTrace, project: str) -> None:
 def test_files(api: WeaveTrace, project: str) -> None:
     data = bytes(range(256))
     made = api.files.create(file=("bytes.bin", data), project_id=project)
-    # The declared answer is JSON; the client that users have takes the bytes the same way.
+    # The client's model for this answer is JSON; users read the bytes with the raw response, too.
     read = api.files.with_raw_response.content(digest=made.digest, project_id=project)
     assert read.http_response.content == data
     assert api.files.stats(project_id=project).total_size_bytes == 256
@@ -201,7 +201,7 @@ def test_feedback(api: WeaveTrace, project: str) -> None:
 
 
 @covers("generated-feedback")
-def test_what_feedback_holds(api: WeaveTrace, project: str) -> None:
+def test_feedback_payload_schema_and_aggregates(api: WeaveTrace, project: str) -> None:
     now = int(datetime.now(UTC).timestamp() * 1000)
     ref = f"weave:///{project}/call/{uuid4()}"
     api.feedback.create(project_id=project, weave_ref=ref, feedback_type="grade", payload={"value": 1})

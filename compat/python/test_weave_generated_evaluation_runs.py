@@ -10,7 +10,7 @@ from generated_client import strictly
 
 
 class Place:
-    """Where and as what a project's evaluations are made."""
+    """The project of a test, and refs of objects in it."""
 
     def __init__(self, project: str) -> None:
         entity, name = project.split("/")
@@ -27,7 +27,7 @@ def place(project: str) -> Place:
 
 
 def run_of(api: WeaveTrace, place: Place, scores: list[Any], **fields: Any) -> str:
-    """A finished run with a scored prediction for each."""
+    """Makes a finished run with a scored prediction for each of `scores`; returns its id."""
     run = api.v2_evaluation_runs.create(
         **place.path, evaluation=place.ref("eval"), model=place.ref("model"), **fields
     ).evaluation_run_id
@@ -67,7 +67,7 @@ def test_runs(api: WeaveTrace, place: Place) -> None:
     assert listed(evaluations=[place.ref("eval"), "other"], models=[place.ref("model")]) == [first, second]
     assert listed(evaluation_run_ids=[second, first]) == [first, second]
     assert listed(evaluations=["other"]) == []
-    # The run, its summary, and three calls of each prediction.
+    # 8 calls: the run, its summary, and three for each prediction.
     assert api.v2_evaluation_runs.delete(**place.path, evaluation_run_ids=[first]).num_deleted == 8
     with pytest.raises(NotFoundError):
         api.v2_evaluation_runs.read(first, **place.path)

@@ -1,4 +1,4 @@
-"""What the server runs by itself, with its real engine: completions, runtimes, scoring, evaluations of models."""
+"""Work that the server runs itself, with its real engine: completions, runtimes, scoring, evaluations of models."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ pytestmark = covers("generated-execution")
 
 @pytest.fixture(scope="module")
 def engine_server() -> Iterator[Server]:
-    """The other tests of this client need no engine; these do, and a provider on this machine."""
+    """A server with an engine, which may fetch from a provider on this machine: the other tests need neither."""
     with started_server(HEDDLE_ENGINE="process", HEDDLE_FETCH_ALLOW="127.0.0.1") as started:
         yield started
 
@@ -164,6 +164,40 @@ def test_calls_are_scored_by_a_judge_of_the_sdk(running: WeaveTrace, client: Any
     assert read.summary["weave"]["feedback"][0]["id"] == row["id"]
 
 
+@covers("weave-monitor")
+def test_a_monitor_of_the_sdk_scores_what_comes(running: WeaveTrace, client: Any) -> None:
+    @weave.op
+    def shout(question: str) -> str:
+        return question.upper()
+
+    query = {"$expr": {"$eq": [{"$getField": "inputs.question"}, {"$literal": "how many"}]}}
+    monitor = weave.Monitor(name="watch", scorers=[text_judge()], op_names=["shout"], query=query)
+    trigger = uri_of(monitor.activate())
+    client.flush()
+    project = project_name(client)
+    shout.call("who")
+    _, call = shout.call("how many")
+    client.flush()
+    deadline = time.monotonic() + WAIT_S
+    while not (found := running.feedback.query(project_id=project).result):
+        assert time.monotonic() < deadline, "no score"
+        time.sleep(0.1)
+    (row,) = found
+    assert (row["feedback_type"], row["trigger_ref"]) == ("wandb.runnable.critic", trigger)
+    assert row["weave_ref"] == f"weave:///{project}/call/{call.id}"
+    monitor.deactivate()
+    # The score of a second, active monitor shows that the server has looked at the call.
+    weave.Monitor(name="later", scorers=[text_judge()]).activate()
+    client.flush()
+    _, other = shout.call("how many")
+    client.flush()
+    while len(found := running.feedback.query(project_id=project).result) == 1:
+        assert time.monotonic() < deadline, "no score"
+        time.sleep(0.1)
+    assert {row["weave_ref"].split("/")[-1] for row in found} == {call.id, other.id}
+    assert len(found) == 2
+
+
 def test_an_evaluation_of_the_sdk_runs_here(running: WeaveTrace, client: Any) -> None:
     rows = [{"question": "one"}, {"question": "two"}]
     evaluation = weave.Evaluation(name="asking", dataset=weave.Dataset(name="rows", rows=rows), scorers=[text_judge()])
@@ -203,7 +237,7 @@ def test_a_scorer_of_code_is_refused(running: WeaveTrace, client: Any) -> None:
     client.flush()
     with pytest.raises(BadRequestError, match=r"op/exact.*SDK"):
         running.evaluations.evaluate_model(project_id=project_name(client), evaluation_ref=refs[0], model_ref=refs[1])
-    # As the answer says, it runs where its code is; the model is asked through the server.
+    # The refusal says to run the evaluation where its code is; its model is then asked through the server.
     summary = asyncio.run(
         evaluation.evaluate(text_model("here", messages_template=[{"role": "user", "content": "{question}"}]))
     )

@@ -15,7 +15,7 @@ def split(project: str) -> dict[str, str]:
 
 
 def checked(resource: Any, made: Any, project: str) -> Any:
-    """Reads, lists and deletes what was made; returns what a read shows."""
+    """Reads, lists and deletes the object that was made; returns the answer of the read."""
     at = split(project)
     shown = resource.read(made.digest, **at, object_id=made.object_id)
     assert (shown.object_id, shown.digest, shown.version_index) == (made.object_id, made.digest, made.version_index)

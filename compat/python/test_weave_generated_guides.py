@@ -1,4 +1,4 @@
-"""README and guides: what they show of the weave client. Each page's own project is `local/demo`."""
+"""Blocks of README and guides with the weave client run unchanged, in their project `local/demo`."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def test_the_pages_are_known() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_what_a_page_shows_runs(server: Server, page: str) -> None:
+def test_the_blocks_of_a_page_run(server: Server, page: str) -> None:
     printed = run_blocks(page, "weave", server)
     if page.endswith("clients.md"):
         assert "hello Ada" in printed

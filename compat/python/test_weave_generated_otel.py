@@ -1,4 +1,4 @@
-"""OpenTelemetry by the generated client, whose method sends whatever it is given."""
+"""OpenTelemetry spans sent by the generated client, whose method sends any body that it is given."""
 
 from typing import Any
 

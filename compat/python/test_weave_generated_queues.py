@@ -1,4 +1,4 @@
-"""Annotation queues: the generated client's operations, and those of weave's own client, which 0.54 has."""
+"""Annotation queues by the generated client, and by weave's own client, which has them in 0.54."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from weave_session import stored
 
 
 def stored_calls(api: WeaveTrace, project: str, count: int) -> list[str]:
-    """Finished calls, the first the oldest."""
+    """Stores finished calls; returns their ids, the oldest first."""
     entity, name = project.split("/")
     began = datetime.now(UTC) - timedelta(minutes=1)
     batch = [

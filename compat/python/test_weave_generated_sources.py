@@ -12,7 +12,7 @@ from covers import covers
 
 
 def stored_call(api: WeaveTrace, project: str) -> dict[str, Any]:
-    """A call as a source."""
+    """Stores a call; returns its fields as a source of a dataset's row."""
     call = {
         "project_id": project,
         "id": str(uuid4()),

@@ -1,4 +1,4 @@
-"""Signing in with the weave client: `weave.init` and what it asks the server."""
+"""Signing in with the weave client: `weave.init` and its requests to the server."""
 
 import json
 import secrets
@@ -20,7 +20,7 @@ def settings(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def new_user(server: Server) -> tuple[str, str]:
-    """A user of their own, as (username, key)."""
+    """Makes a new user; returns (username, key)."""
     username = f"u-{secrets.token_hex(4)}"
 
     def post(path: str, body: dict[str, Any]) -> Any:

@@ -66,7 +66,7 @@ def test_an_object_of_a_class(client: WeaveClient) -> None:
 
 @covers("weave-object-class")
 def test_an_object_that_was_read_is_changed_and_published_again(client: WeaveClient) -> None:
-    """The client sends a ref to the class of the version it read, not the name of the class."""
+    """The client sends a ref to the class of the version that it read, instead of the class's name."""
     ref = weave.publish(Settings(retries=5, inner={"deep": [1]}), "changes")
     client.flush()
     for retries in (6, 7):
@@ -208,7 +208,7 @@ def test_deleted_versions_are_gone(client: WeaveClient) -> None:
 
 
 @covers("weave-object-missing")
-def test_what_was_never_there_is_told(client: WeaveClient) -> None:
+def test_an_object_that_was_never_there_is_an_error(client: WeaveClient) -> None:
     with pytest.raises(Exception, match=GONE):
         weave.ref(f"weave:///{project_name(client)}/object/nobody:v0").get()
 

@@ -13,7 +13,7 @@ from weave.trace.weave_client import WeaveClient
 from covers import covers
 from weave_session import WRITE_PATHS, by_name, stored
 
-#: The complete path holds a start until its end, unless asked not to.
+#: On the complete path the client sends a start only with its end, unless this setting asks it to send starts at once.
 EAGER = {"eager_call_start": True} if "complete" in WRITE_PATHS else {}
 
 
@@ -248,7 +248,7 @@ def test_a_megabyte_of_text(tracer: WeaveClient) -> None:
 
 
 @covers("weave-values")
-def test_no_number_is_no_trouble(tracer: WeaveClient) -> None:
+def test_nan_and_infinity_in_an_output_do_no_harm(tracer: WeaveClient) -> None:
     """Python writes NaN and Infinity as bare words."""
 
     @weave.op

@@ -1,4 +1,4 @@
-"""What the client links to a registry."""
+"""Links of objects to a registry, made by the client."""
 
 import pytest
 import weave

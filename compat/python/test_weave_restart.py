@@ -1,4 +1,4 @@
-"""The server is killed under a tracing program, which carries on by itself."""
+"""A tracing program goes on by itself after its server was killed and started again."""
 
 import threading
 import time
@@ -21,7 +21,7 @@ def step(number: int) -> int:
 @covers("weave-restart")
 @pytest.mark.parametrize("path", WRITE_PATHS)
 def test_no_call_is_lost_or_doubled(server: Server, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    # The key of the other tests: 0.52.22 keeps the first one of a process.
+    # The key is that of the other tests, because weave 0.52.22 keeps the first key of a process.
     with server_process(server.key, HEDDLE_ENGINE="none") as process:
         crashing = process.start()
         use_server(monkeypatch, crashing)

@@ -1,4 +1,4 @@
-"""What the clients rely on below their libraries: paths, bodies, headers, pages."""
+"""Facts of the wire that clients rely on, tested without their libraries: paths, bodies, headers, pages."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ def test_base_models_is_a_plain_list_of_names(server: Server) -> None:
 @covers("error-no-key")
 def test_a_missing_key_names_the_clients_that_send_none(server: Server) -> None:
     body = {"project": "compat", "name": "x", "base_model": "heddle/tiny"}
-    # As the training client of openpipe-art names itself.
+    # The user agent of openpipe-art's training client.
     headers = {"User-Agent": "Client/Python 2.38.0"}
     answer = call(server, "POST", "/v1/preview/models", body, key=None, headers=headers)
     assert answer.status == 401
@@ -102,7 +102,7 @@ def test_a_reward_that_is_no_number_is_refused_whole(server: Server, name: str, 
 
 
 def finished_job(server: Server, model: dict[str, Any]) -> str:
-    """A job with three gradient steps at most in view; returns its id once it has ended."""
+    """Runs a job of at most three gradient steps to its end; returns its id."""
     import time
 
     asked = {**CHAT, "model": f"wandb-artifact:///{model['entity']}/compat/{model['name']}"}
@@ -183,7 +183,7 @@ def assert_detail(answer: Answer, loc: list[Any]) -> None:
 
 @covers("log-route")
 def test_the_log_of_art_0_5_7_reaches_the_checkpoint(server: Server, name: str) -> None:
-    """The body of that version: model_id repeated, exceptions in the group, no metadata."""
+    """The body of art 0.5.7 repeats model_id, has exceptions in the group, and no metadata."""
     model = create_model(server, name)
     answered = {
         "finish_reason": "stop",

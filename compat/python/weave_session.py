@@ -1,4 +1,4 @@
-"""The weave client, pointed at the started server: settings, one project for each test."""
+"""Points the weave client at the started server, with a project for each test."""
 
 import os
 import secrets
@@ -16,25 +16,26 @@ from weave.trace.weave_client import WeaveClient
 
 from started_server import Server
 
-#: 0.54.0 sends finished calls whole or, on request, as starts and ends; 0.52.22 only the latter.
+#: Ways in which the client writes calls: 0.54.0 sends finished calls whole, or starts and ends; 0.52.22 only the
+#: latter.
 WRITE_PATHS = ["complete", "start-end"] if find_spec("weave.vendor") else ["start-end"]
 
 
 def use_server(monkeypatch: pytest.MonkeyPatch, server: Server) -> None:
-    """Settings that a user would export, and nothing on the screen."""
+    """Sets the variables that a user would export, and keeps the client from printing."""
     monkeypatch.setenv("WANDB_BASE_URL", server.url)
     monkeypatch.setenv("WANDB_API_KEY", server.key)
     monkeypatch.delenv("WF_TRACE_SERVER_URL", raising=False)
     monkeypatch.delenv("WANDB_ENTITY", raising=False)
     monkeypatch.setenv("WEAVE_PRINT_CALL_LINK", "false")
     monkeypatch.setenv("WEAVE_LOG_LEVEL", "ERROR")
-    # A cache on disk would answer what the server should.
+    # A cache on disk would answer in the server's place.
     monkeypatch.setenv("WEAVE_USE_SERVER_CACHE", "false")
 
 
 @contextmanager
 def project_of(server: Server, name: str | None = None, **settings: Any) -> Iterator[WeaveClient]:
-    """A client of a project that no other test uses; finished and forgotten afterwards."""
+    """Yields a client for a project that no other test uses, and finishes it afterwards."""
     project = name or f"{server.entity}/t-{secrets.token_hex(5)}"
     client = weave.init(project, **({"settings": settings} if settings else {}))
     try:
@@ -45,7 +46,7 @@ def project_of(server: Server, name: str | None = None, **settings: Any) -> Iter
 
 @pytest.fixture
 def client(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[WeaveClient]:
-    """A fresh project, written on the client's own default path."""
+    """A client for a new project, which writes calls in the client's default way."""
     use_server(monkeypatch, server)
     with project_of(server) as opened:
         yield opened
@@ -53,7 +54,7 @@ def client(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[WeaveCli
 
 @pytest.fixture(params=WRITE_PATHS)
 def tracer(server: Server, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[WeaveClient]:
-    """A fresh project, once for each way that the client writes calls."""
+    """A client for a new project, once for each way in which the client writes calls."""
     use_server(monkeypatch, server)
     monkeypatch.setenv("WEAVE_USE_CALLS_COMPLETE", str(request.param == "complete").lower())
     with project_of(server) as opened:
@@ -65,7 +66,7 @@ def project_name(client: WeaveClient) -> str:
 
 
 def stored(client: WeaveClient, **query: Any) -> list[Any]:
-    """All calls of the project, as the server tells them after everything was sent."""
+    """All calls of the project, read from the server after everything was sent."""
     client.flush()
     return list(client.get_calls(**query))
 
@@ -93,7 +94,7 @@ def feedback_query(expression: dict[str, Any]) -> Any:
 
 
 def init_in_new_process(project: str, key: str) -> subprocess.CompletedProcess[str]:
-    """Signs in as a program of its own: 0.52.22 keeps the first key of a process."""
+    """Signs in within a new process, because weave 0.52.22 keeps the first key of a process."""
     script = (
         "import offline; offline.block_outbound(); import weave; "
         f"client = weave.init({project!r}); print(client.entity + '/' + client.project)"

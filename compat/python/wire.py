@@ -1,4 +1,4 @@
-"""Plain HTTP for what a client library hides: raw paths, bare bodies, exact headers."""
+"""Sends plain HTTP, for tests of details that client libraries hide: raw paths, bare bodies, exact headers."""
 
 import json
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ def create_model(server: Server, name: str, **fields: Any) -> dict[str, Any]:
 
 
 def pages(server: Server, path: str, limit: int | None) -> list[dict[str, Any]]:
-    """All items of a list, page by page, as the clients' cursor does it."""
+    """All items of a list, read page by page as the clients' cursor does."""
     items: list[dict[str, Any]] = []
     after = ""
     for _ in range(100):

@@ -1,4 +1,4 @@
-"""What a server answers, in a form that two answers can be compared in."""
+"""Answers of a server, in a form in which two of them can be compared."""
 
 import json
 from dataclasses import dataclass

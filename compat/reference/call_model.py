@@ -1,4 +1,4 @@
-"""Which calls a question about calls must give, and in which order, by the contract: calls 3.2, 3.5 to 3.7."""
+"""Computes which calls a query must return by the contract, and in which order: calls 3.2, 3.5 to 3.7."""
 
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ NUMBERS = ("wb_run_step", "wb_run_step_end", "summary.weave.latency_ms")
 
 
 def field_value(call: Call, name: str) -> Value:
-    """What a field's name means for a call."""
+    """The value that a field's name selects in a call."""
     if name in COMPUTED:
         return Value("number" if name in NUMBERS else "text", COMPUTED[name](call))
     head, _, path = name.partition(".")
@@ -55,7 +55,7 @@ COMPUTED = {
 
 
 def passes(call: Call, wanted_by: dict[str, Any]) -> bool:
-    """All members of the filter, one of the values of each."""
+    """True when the call fits every member of the filter, each by one of its values."""
     exact = {"parent_ids": "parent_id", "trace_ids": "trace_id", "call_ids": "id", "wb_run_ids": "wb_run_id"}
     strict = {"thread_ids": "thread_id", "turn_ids": "turn_id"}
     checks = [call.get(exact[name]) in wanted_by[name] for name in exact if wanted_by.get(name)]
@@ -83,7 +83,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def matches(call: Call, request: dict[str, Any]) -> bool | None:
-    """None where the contract does not say: the text of a list or a map."""
+    """True when the call fits the request; None where the contract does not say, for the text of a list or a map."""
     if not passes(call, request.get("filter") or {}):
         return False
     if not request.get("query"):
@@ -95,7 +95,7 @@ def matches(call: Call, request: dict[str, Any]) -> bool | None:
 
 
 def in_order(calls: list[Call], sort_by: list[dict[str, str]] | None) -> list[str] | None:
-    """Ids in the order of 3.7, None where the text of a list or a map decides it."""
+    """Ids in the order of calls 3.7; None where the text of a list or a map decides it."""
     keys = sort_by if sort_by is not None else [{"field": "started_at", "direction": "asc"}]
     try:
         for key in [{"field": "id", "direction": "asc"}, *reversed(keys)]:

@@ -1,4 +1,4 @@
-"""Random calls: trees with errors, running calls and payloads of every kind of JSON."""
+"""Makes random calls: trees with errors, running calls, and payloads of every kind of JSON."""
 
 from datetime import UTC, datetime, timedelta
 from random import Random

@@ -1,4 +1,4 @@
-"""Compares the answers to one question about calls, and holds a difference against the written ones."""
+"""Compares both servers' answers to one query for calls, and checks each difference against the written ones."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,7 +16,7 @@ Calls = dict[str, Call]
 
 
 def explain(world: World, read: Read) -> str | None:
-    """What differs without being written down; None: nothing does."""
+    """The difference between the answers that no written difference explains; None when there is none."""
     calls = written_calls(world.writes)
     whole = {name: read.body[name] for name in ("filter", "query") if name in read.body}
     ours, reference = world.ask(Read(QUERY, {"project_id": PROJECT, "columns": ["id"], **whole}))
@@ -43,7 +43,7 @@ def _explain_failure(whole: Body, calls: Calls, status: int, ids: list[str], ref
 
 
 def _explain_members(whole: Body, calls: Calls, ours: set[str], reference: set[str] | None) -> str | None:
-    """A call that one answer has and the other has not; without a reference, the contract alone decides."""
+    """Explains a call that only one answer has; without a reference, the contract alone decides."""
     for one in calls.keys() if reference is None else ours ^ reference:
         wanted = call_model.matches(calls[one], whole)
         values = {name: calls[one].get(name) for name in ("inputs", "output", "attributes", "summary", "op_name")}
@@ -95,7 +95,7 @@ def explain_record(body: dict[str, Any], ours: Call, reference: Call) -> str | N
 
 
 def _is_unselected(name: str, body: dict[str, Any], ours: Any, reference: Any) -> bool:
-    """`unselected`: the parent is always shown here, the summary is always computed there."""
+    """True for the difference `unselected`: we always show the parent, the reference always computes the summary."""
     columns = body.get("columns")
     if not columns or any(one.split(".")[0] == name for one in columns):
         return False

@@ -1,4 +1,4 @@
-"""One started server and one reference for all tests; how many cases, and from which seed.
+"""Starts one server and one reference for all tests, and reads the number of cases and the seed.
 
 The environment of this suite holds the reference, not a client: see lock.txt.
 HEDDLE_DIFFERENTIAL_SEED and HEDDLE_DIFFERENTIAL_SCALE (a factor on the number of cases) ask for more.
@@ -37,7 +37,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
 
 
 def _user_id(ours: OurServer) -> str:
-    """The user that the server knows the key's owner by: what it puts on a call."""
+    """The id of the key's owner, as the server writes it on a call."""
     call = {"project_id": "local/differential-user", "op_name": "who", "started_at": "2026-01-01T00:00:00Z"}
     made = ours.ask("/call/start", {"start": {**call, "attributes": {}, "inputs": {}}}).body
     return ours.ask("/call/read", {"project_id": "local/differential-user", "id": made["id"]}).body["call"][

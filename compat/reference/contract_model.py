@@ -1,7 +1,7 @@
-"""What the contract says that an expression gives for a record: calls 3.6, objects 11.
+"""Computes the value that the contract gives to an expression for a record: calls 3.6, objects 11.
 
-A third opinion, in plain Python, for the places where the reference and our server differ: a written
-difference only counts as explained when our answer is the one that the contract asks for.
+This is a third opinion, in plain Python, where the reference and our server differ: a written difference explains
+them only when our answer is the contract's.
 """
 
 import re
@@ -21,7 +21,7 @@ NUMBER_PATTERN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Value:
-    """A value of an expression: `raw` is Python's, a time is a Unix time, MISSING is absent."""
+    """A value of an expression: `raw` is a Python value, for a time Unix seconds, and MISSING when it is absent."""
 
     kind: Kind
     raw: Any
@@ -128,7 +128,7 @@ def _contains(operands: Expression, fields: Fields) -> Truth:
 
 
 def as_text(value: Value) -> str | None:
-    """Only scalars; a list or a map has no text that two servers need to agree on."""
+    """The text of a scalar. Lists and maps raise StructuredValueError: two servers need not agree on their text."""
     raw = value.raw
     if raw is MISSING or raw is None:
         return None
@@ -160,7 +160,7 @@ def as_number(value: Value) -> Fraction | float | None:
 
 
 def as_bool(value: Value) -> bool | None:
-    """JSON true and false, 1 and 0, and the same as text."""
+    """The truth of JSON's true and false, of 1 and 0, and of their texts."""
     raw = value.raw
     if value.kind == "number" and raw is not MISSING:
         return bool(raw)
@@ -170,7 +170,7 @@ def as_bool(value: Value) -> bool | None:
 
 
 def as_time(value: Value) -> float | None:
-    """Unix seconds, or ISO text; a naive time is UTC."""
+    """Unix seconds of a number or of ISO text; a time without a zone is UTC."""
     if isinstance(value.raw, str):
         try:
             time = datetime.fromisoformat(value.raw)
@@ -181,7 +181,7 @@ def as_time(value: Value) -> float | None:
 
 
 def json_at(document: Any, path: str) -> Any:
-    """What a dotted path names, MISSING when nothing; a number is a list's index or a map's key."""
+    """The value at a dotted path, or MISSING; a number in the path is a list's index or a map's key."""
     for step in re.split(r"(?<!\\)\.", path):
         key = step.replace("\\.", ".")
         if isinstance(document, list) and key.isdigit() and int(key) < len(document):

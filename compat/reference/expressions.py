@@ -1,4 +1,4 @@
-"""Random expressions of the query language: calls 3.6, objects 11."""
+"""Makes random expressions of the query language: calls 3.6, objects 11."""
 
 from collections.abc import Callable, Iterator
 from random import Random
@@ -12,7 +12,7 @@ CASTS = ["double", "int", "string", "bool", "exists"]
 
 
 class Expressions:
-    """`field` draws a field's name and some literals that may well occur in it."""
+    """Draws expressions; `field` draws a field's name and literals that are likely values of it."""
 
     def __init__(self, random: Random, field: Callable[[], tuple[str, list[Any]]]) -> None:
         self._random = random
@@ -49,7 +49,7 @@ class Expressions:
 
 
 def leaves(expression: Expression) -> Iterator[Expression]:
-    """The comparisons and searches, without what joins them."""
+    """The comparisons and searches of an expression, without the operators that join them."""
     for operator in ("$and", "$or", "$not"):
         if operator in expression:
             for operand in expression[operator]:

@@ -1,4 +1,4 @@
-"""Random JSON: every kind of value, under few keys, so that paths and literals often meet."""
+"""Makes random JSON: every kind of value under few keys, so that random paths and literals often match."""
 
 from random import Random
 from typing import Any

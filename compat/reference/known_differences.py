@@ -1,7 +1,7 @@
-"""The differences that docs/reference/differences.md writes down, each as a precise test.
+"""The differences in docs/reference/differences.md, each as a precise check.
 
-`leaf_reasons` names why one comparison may give another answer for one call here than there. It is
-not enough that a difference has a name: our answer must also be the contract's (call_model).
+`leaf_reasons` names why a comparison may have different results on both servers for one call. A name is not enough:
+our answer must also be the contract's (call_model).
 """
 
 from typing import Any
@@ -49,7 +49,7 @@ WRITTEN = {
 
 
 def row_reasons(request: dict[str, Any], call: Call) -> set[str]:
-    """Why this call may be in one answer and not in the other."""
+    """Reasons for which this call may be in one answer and not in the other."""
     names: set[str] = set()
     members = request.get("filter") or {}
     families = [name for name in members.get("op_names") or [] if name.endswith(":*")]
@@ -106,7 +106,7 @@ def _field(operand: Expression) -> str | None:
 
 
 def _is_lost_path(call: Call, name: str) -> bool:
-    """SQLite finds no key spelled with an escape in the stored text, and no numbered key of a map."""
+    """True for paths that SQLite does not find: keys escaped in the stored text, and numbers as keys of a map."""
     head, _, path = name.partition(".")
     if head not in PAYLOADS or field_value(call, name).raw is MISSING:
         return False
@@ -121,7 +121,7 @@ def _search_reasons(leaf: Expression, values: list[Any], literals: list[Any]) ->
 
 
 def _pair_reason(field: str, value: Any, literal: Any) -> str | None:
-    """Two values of different types."""
+    """The reason for which comparing these two values may differ, such as their types; None without one."""
     if value is MISSING or value is None or literal is None:
         return None
     if isinstance(value, list | dict):
@@ -147,13 +147,13 @@ def _is_plain_number(value: Any, literal: float) -> bool:
 
 
 def failure_reason(request: dict[str, Any]) -> str | None:
-    """Requests that the reference cannot run at all."""
+    """The reason for which the reference cannot run the request at all; None when it can."""
     text = str(request.get("filter") or {}) + str(request.get("query") or {})
     return "reference-fails" if any(part in text for part in ("'exists'", "\\x00", "it's")) else None
 
 
 def order_reasons(request: dict[str, Any], calls: list[Call]) -> set[str]:
-    """Why the same calls may come in another order, or fewer of them."""
+    """Reasons for which the same calls may come in another order, or fewer of them."""
     names: set[str] = set()
     sort_by = request.get("sort_by")
     if request.get("limit") == 0:

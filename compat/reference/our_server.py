@@ -12,7 +12,7 @@ LINES = {"/calls/stream_query", "/threads/stream_query"}
 
 
 class OurServer:
-    """Answers with the parsed body; JSON Lines come as a list."""
+    """The started server. Answers have parsed bodies; JSON Lines become a list."""
 
     def __init__(self, server: Server) -> None:
         address = urlsplit(server.url)

@@ -1,8 +1,7 @@
-"""The reference server of the weave package, in process on SQLite, asked with the wire's bodies.
+"""Runs the reference server of the weave package in this process, on SQLite, with bodies of the wire.
 
-It stands behind the package's own adapter, which turns `entity/project` and refs into internal
-ones and back, as the service does. The reference takes the user from the request; the service
-takes it from the credentials, so it is put in here.
+The package's own adapter turns `entity/project` and refs into internal ones and back, as the service does. The
+reference reads the user from the request, and the service from the credentials, so the user is added here.
 """
 
 import base64
@@ -51,7 +50,7 @@ WITH_USER = {"/calls/delete", "/call/update", "/feedback/create", "/cost/create"
 
 
 class ReferenceServer:
-    """Answers as HTTP would: a status and a body without pydantic in it."""
+    """The reference. It answers as HTTP does, with a status and a body without pydantic objects."""
 
     def __init__(self, folder: Path, user_id: str) -> None:
         self._path = str(folder / "reference.sqlite")
@@ -94,7 +93,7 @@ class ReferenceServer:
 
 
 class _Ids(IdConverter):
-    """Internal project ids as the service makes them; users and runs keep theirs."""
+    """Converts project ids to internal ones, as the service does; ids of users and runs stay."""
 
     def ext_to_int_project_id(self, project_id: str) -> str:
         return base64.urlsafe_b64encode(f"ProjectInternalId:{project_id}".encode()).decode()

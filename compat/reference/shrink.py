@@ -1,4 +1,4 @@
-"""Makes an unexplained difference small: fewer writes, then a shorter question."""
+"""Shrinks the case of an unexplained difference: first to fewer writes, then to a shorter query."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from expressions import simpler
 from worlds import Read, Servers, World, Write
 
 Explain = Callable[[World, Read], str | None]
-"""None: no difference, or a written one; else what differs."""
+"""Returns the difference in words; None when there is none, or a written one."""
 
 MOST_TRIES = 150
 WRAPPERS = ("start", "end", "batch", "req")
@@ -51,7 +51,7 @@ def _fewer(writes: list[Write], fails: Callable[[list[Write]], bool]) -> list[Wr
 
 
 def _pruned(writes: list[Write], fails: Callable[[list[Write]], bool]) -> list[Write]:
-    """Without what the payloads hold besides the difference."""
+    """Writes without the parts of payloads that the difference does not need."""
     for index, write in enumerate(writes):
         for body in _pruned_bodies(write.body):
             some = [*writes[:index], Write(write.path, body), *writes[index + 1 :]]

@@ -1,4 +1,4 @@
-"""calls 2.3, 3.3: names given later, deleted subtrees, calls read one by one."""
+"""calls 2.3, 3.3: renamed calls, deleted subtrees, and calls read one by one are alike on both servers."""
 
 from random import Random
 from typing import Any

@@ -1,4 +1,4 @@
-"""calls 3.4 to 3.8: random filters, expressions, sorts, pages and columns, here and in the reference."""
+"""calls 3.4 to 3.8: random filters, expressions, sorts, pages and columns give the same answers as the reference."""
 
 from random import Random
 from typing import Any
@@ -31,7 +31,7 @@ def world(servers: Servers) -> World:
 
 
 class Questions:
-    """Draws questions about the calls of a world, with values that occur in it."""
+    """Draws queries for the calls of a world, with values that occur in it."""
 
     def __init__(self, random: Random, world: World) -> None:
         self._random = random
@@ -74,7 +74,7 @@ class Questions:
         return self._random.sample([*PLAIN[:-3], "inputs", "output", "attributes", "summary", "inputs.a"], 3)
 
     def _field(self) -> tuple[str, list[Any]]:
-        """A field and literals, more than half of them such that stand in that field."""
+        """A field and literals for it, more than half of which are values of that field."""
         name = self._path() if self._random.random() < 0.75 else self._random.choice(PLAIN)
         return name, [self._literal(name) for _ in range(self._random.randrange(1, 4))]
 
@@ -91,14 +91,14 @@ class Questions:
 
 
 def check_all(servers: Servers, world: World, reads: list[Read]) -> None:
-    """Fails with every unexplained difference, made small."""
+    """Fails when a difference is unexplained, and shows the first three cases made small."""
     found = [read for read in reads if calls_check.explain(world, read) is not None]
     small = [shrunk(servers, world.writes, read, calls_check.explain) for read in found[:3]]
     assert not found, f"{len(found)} of {len(reads)} differ, seed {SEED}:\n" + "\n".join(small)
 
 
 def reads(world: World, salt: str, count: int, *parts: str) -> list[Read]:
-    """Questions with some of `parts`: the first one always, the others now and then."""
+    """Queries with some of `parts`: always with the first, sometimes with the others."""
     random = Random(f"{SEED}-{salt}")
     questions = Questions(random, world)
     made = []

@@ -1,4 +1,4 @@
-"""objects 2.4, 8, 11: feedback and prices, found by random expressions."""
+"""objects 2.4, 8, 11: random expressions find the same feedback and prices on both servers."""
 
 from random import Random
 from typing import Any
@@ -41,7 +41,7 @@ def _item(random: Random) -> Item:
 
 
 def test_feedback_reads_alike(feedback: World) -> None:
-    """objects 2.4: rows as they were written, in the order in which they came."""
+    """objects 2.4: rows have the values that were written, in the order of arrival."""
     body = {"project_id": PROJECT, "fields": COLUMNS, "sort_by": [{"field": "created_at", "direction": "asc"}]}
     ours, reference = feedback.ask(Read("/feedback/query", body))
     assert canonical(ours.body["result"]) == canonical(reference.body["result"])
@@ -95,12 +95,12 @@ def _explain(world: World, items: dict[str, Item], expression: Expression) -> st
 
 
 def _breaks_sqlite(expression: Expression) -> bool:
-    """`feedback-convert`: the reference writes ClickHouse's casts into SQLite's statement."""
+    """True for the difference `feedback-convert`: the reference writes ClickHouse's casts into SQLite's statement."""
     return any("$convert" in str(leaf) or "\\x00" in str(leaf) for leaf in leaves(expression))
 
 
 def _differs(leaf: Expression, item: Item) -> bool:
-    """`feedback-types`: values of different types, tests for null, keys that SQLite does not find."""
+    """True for the written difference `feedback-types`: other types, tests for null, keys that SQLite does not find."""
     if "$convert" in str(leaf):
         return True
     names = [part.split("'")[0] for part in str(leaf).split("'$getField': '")[1:]]
@@ -160,6 +160,6 @@ def test_prices(servers: Servers) -> None:
 
 
 def _numbers(body: Any) -> Any:
-    """SQLite keeps prices as numbers of either kind; it has no cached tokens (`price-columns`)."""
+    """Prices with all numbers as floats, since SQLite mixes both kinds; without cached tokens (`price-columns`)."""
     rows = [{name: row[name] for name in PRICE_FIELDS} for row in body["results"]]
     return [{name: float(v) if isinstance(v, int) else v for name, v in row.items()} for row in rows]

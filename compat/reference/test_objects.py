@@ -1,4 +1,4 @@
-"""objects 3, 9: random histories of objects, their versions, reads by every name, lists and refs."""
+"""objects 3, 9: after random histories, versions, reads by every name, lists and refs are alike on both servers."""
 
 from random import Random
 from typing import Any
@@ -16,12 +16,12 @@ CLASSES = [
     {"_class_name": "Mine", "_bases": ["Model", "Object", "BaseModel"]},
     {"_class_name": "Other", "_bases": ["Object", "BaseModel"]},
 ]
-# When a server made something is its own affair; sizes are asked for elsewhere.
+# Fields that differ by nature, because each server sets them itself.
 SERVER_MADE = ("created_at", "deleted_at", "size_bytes", "wb_user_id")
 
 
 class History:
-    """Publishes and deletes, as both servers took them."""
+    """A random history of publishing and deleting, written to both servers."""
 
     def __init__(self, servers: Servers, random: Random) -> None:
         self.world = servers.write([Write("/obj/create", _object("model", {"first": 1}))])
@@ -120,7 +120,7 @@ def test_refs(history: History) -> None:
 
 
 def _list(history: History, answer: Answer, body: dict[str, Any]) -> list[str]:
-    """`class-less`: excluding a class also drops objects without one there; revived ones come at another time."""
+    """Rows to compare, without two differences: `class-less`, and the time of revived objects."""
     assert answer.status == 200, answer
     objects = answer.body["objs"]
     if body["filter"].get("exclude_base_object_classes"):

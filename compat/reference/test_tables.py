@@ -1,4 +1,4 @@
-"""calls 6: random tables, their digests, rows in every order, pages and statistics."""
+"""calls 6: random tables have the same digests, rows in every order, pages and statistics on both servers."""
 
 from random import Random
 from typing import Any
@@ -17,7 +17,7 @@ FIELDS = ["a", "b", "n", "s", "list", "obj", "a.b", "obj.n", "b.s"]
 
 @pytest.fixture(scope="module")
 def tables(servers: Servers) -> tuple[World, dict[str, list[dict[str, Any]]]]:
-    """Tables by digest, among them an empty one and one with a row twice."""
+    """Tables by digest; one is empty, and one has the same row twice."""
     random = Random(f"{SEED}-tables")
     contents = [[], *([json_values.mapping(random) for _ in range(30)] for _ in range(3))]
     contents.append([contents[1][0], *contents[1][:5], contents[1][0]])
@@ -31,7 +31,7 @@ def _table(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def test_digests(tables: tuple[World, Any]) -> None:
-    """calls 6.1: of rows and tables, made again, updated and joined."""
+    """calls 6.1: rows and tables have the same digests when they are made again, updated and joined."""
     world, contents = tables
     for digest, rows in contents.items():
         random = Random(f"{SEED}-{digest}")

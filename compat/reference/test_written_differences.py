@@ -1,4 +1,4 @@
-"""docs/reference/differences.md and the differences that this suite lets pass name the same things."""
+"""docs/reference/differences.md lists exactly the differences that this suite lets pass."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is written to both servers before they are asked: a list of writes that can be replayed."""
+"""Worlds: lists of writes that are sent to both servers before queries, and can be replayed."""
 
 import json
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from our_server import OurServer
 from reference_server import ReferenceServer
 
 PROJECT = "local/project-placeholder"
-# The first group of the ids of calls: the reference holds an id once, whatever its project.
+# The first group of calls' ids, replaced for each world: the reference keeps an id once for all projects.
 ID_GROUP = "f0f0f0f0-"
 
 
@@ -23,14 +23,14 @@ class Write:
 
 @dataclass(frozen=True)
 class Read:
-    """One question, with `PROJECT` in it as in a `Write`."""
+    """One query; `PROJECT` stands for the project, as in a `Write`."""
 
     path: str
     body: dict[str, Any]
 
 
 class Servers:
-    """Both servers; every world is written to a project of its own."""
+    """Both servers. Every world is written to a project of its own."""
 
     def __init__(self, ours: OurServer, reference: ReferenceServer, name: str) -> None:
         self.ours = ours
@@ -39,7 +39,7 @@ class Servers:
         self._projects = 0
 
     def write(self, writes: list[Write]) -> "World":
-        """Raises AssertionError when one server takes a write and the other does not."""
+        """Writes a world to both servers. Raises AssertionError when one of them refuses a write."""
         self._projects += 1
         world = World(self, f"local/{self._name}-{self._projects}", f"f0{self._projects:06x}-", writes)
         for write in writes:
@@ -50,7 +50,7 @@ class Servers:
 
 @dataclass(frozen=True)
 class World:
-    """A project that both servers hold."""
+    """A project that both servers have."""
 
     servers: Servers
     project: str
