@@ -1,4 +1,4 @@
-/** This checkout against another one, of an older commit for example: writing, reading and chats, in turns on one machine. */
+/** Compares this checkout with another, such as an older commit: writing, reading and chats, in turns. */
 import { readdirSync } from "node:fs"
 import path from "node:path"
 import { baseModel } from "./harness/base-models.ts"
@@ -14,7 +14,7 @@ import { atLeast, type Findings, measurement } from "./harness/result.ts"
 export const options = {
   /** The folder of the other checkout, with its packages installed. */
   checkout: { type: "string", default: "" },
-  /** How often each does each work. */
+  /** How often each checkout does each work. */
   rounds: { type: "string", default: "15" },
   /** Calls that are stored in a round. */
   calls: { type: "string", default: "20000" },
@@ -24,11 +24,11 @@ export const options = {
   requests: { type: "string", default: "40" },
   /** Tokens of one chat. */
   tokens: { type: "string", default: "16" },
-  /** Only the works whose names hold this. */
+  /** Only the works whose names contain this. */
   only: { type: "string", default: "" },
 } as const
 
-/** Work done once by a server: how much it was, in the unit of the rate. */
+/** One kind of work; `run` does it once and returns its amount, in the unit of the rate. */
 interface Work {
   what: string
   unit: string

@@ -1,4 +1,4 @@
-/** Handing out the items of a long annotation queue to many annotators at once, over HTTP. */
+/** Measures how fast many annotators at once get and finish items of a long annotation queue over HTTP. */
 import { setTimeout } from "node:timers/promises"
 import { type Annotator, newAnnotators } from "./harness/annotators.ts"
 import { startHeddle } from "./harness/heddle-server.ts"
@@ -70,7 +70,7 @@ interface Work {
   seconds: number
   nextMs: number[]
   completeMs: number[]
-  /** Items that came into a second hand. */
+  /** Items that were handed out twice. */
   twice: number
 }
 

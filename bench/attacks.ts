@@ -1,4 +1,4 @@
-/** What another team notices while one team attacks the server: every attack of `server/test/support/attacks`, in full. */
+/** Measures another team's waits during an attack on the server: each of `server/test/support/attacks`, in full. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { attacks } from "../server/test/support/attacks/attack-list.ts"
 import type { Attack, Ground } from "../server/test/support/attacks/attack.ts"
@@ -24,13 +24,13 @@ export const options = {
 
 const everyMs = 100
 const idleSeconds = 2
-/** Longer than any limit of the server on what it waits for. */
+/** Time for the server to come to rest; every time limit of the server on a wait is shorter. */
 const settleMs = 120_000
 
 interface Waits {
   light: number[]
   chat: number[]
-  /** Of both kinds: other than 200, or none within a minute. */
+  /** Light requests and chats that failed or got another status than 200. */
   failed: number
 }
 
@@ -41,9 +41,9 @@ interface Report {
   /** How often the attacker got each status. */
   outcomes: Record<string, number>
   serverMebibytes: number
-  /** 0: it was not started. */
+  /** 0 when the engine was not started. */
   engineMebibytes: number
-  /** Until everything that runs or waits is 0. Infinity: not within two minutes. */
+  /** Time until nothing runs or waits any more; Infinity when that took more than two minutes. */
   settledMs: number
 }
 
@@ -112,7 +112,7 @@ async function measure(attack: Attack, seconds: number): Promise<Report> {
   return { attack, idle, attacked, outcomes, settledMs, ...memory.stop() }
 }
 
-/** Resolves when all are answered. */
+/** Sends light requests, and chats if wanted, at equal intervals; resolves when all are answered. */
 async function askRegularly(other: OtherTeam, chats: boolean, durationMs: number): Promise<Waits> {
   const waits: Waits = { light: [], chat: [], failed: 0 }
   const asked: Promise<void>[] = []
@@ -132,7 +132,7 @@ async function askRegularly(other: OtherTeam, chats: boolean, durationMs: number
   return waits
 }
 
-/** The most that each held while it was watched. */
+/** Watches the memory of the server and of its engine; `stop` returns the most that each held. */
 function watchMemory(server: number) {
   const peak = { serverMebibytes: 0, engineMebibytes: 0 }
   const look = () => {
@@ -150,7 +150,7 @@ function watchMemory(server: number) {
   }
 }
 
-/** The one before when a process ended while its memory was looked at. */
+/** The larger of both; `before` when `now` is NaN, because a process ended while its memory was read. */
 const larger = (before: number, now: number) => (now > before ? now : before)
 
 /** Milliseconds until nothing runs or waits any more. */

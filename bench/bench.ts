@@ -27,14 +27,25 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   decode: () => import("./decode.ts"),
   export: () => import("./export.ts"),
   ingest: () => import("./ingest.ts"),
+  labelling: () => import("./labelling.ts"),
   latency: () => import("./latency.ts"),
   loop: () => import("./loop.ts"),
   mismatch: () => import("./mismatch.ts"),
   otel: () => import("./otel.ts"),
+  protocols: () => import("./protocols.ts"),
+  scoring: () => import("./scoring.ts"),
+  "sft-start": () => import("./sft-start.ts"),
   stalls: () => import("./stalls.ts"),
   soak: () => import("./soak.ts"),
   start: () => import("./start.ts"),
   train: () => import("./train.ts"),
+  wandb: () => import("./wandb.ts"),
+  "web-curves": () => import("./web-curves.ts"),
+  "web-json": () => import("./web-json.ts"),
+  "web-start": () => import("./web-start.ts"),
+  "web-table": () => import("./web-table.ts"),
+  "web-tail": () => import("./web-tail.ts"),
+  "web-trace": () => import("./web-trace.ts"),
 }
 
 const common = {
@@ -72,7 +83,7 @@ async function measured(bench: string, work: () => Promise<Findings>): Promise<B
   }
 }
 
-/** One file for each benchmark and model. */
+/** Writes the result to a file of its own for each benchmark and model. */
 function save(result: BenchResult): void {
   const folder = fromRoot("bench", "results")
   mkdirSync(folder, { recursive: true })

@@ -1,4 +1,4 @@
-/** Whether calls are found as fast in a store that has grown tenfold. */
+/** Compares how fast calls are found in a store before and after it has grown tenfold. */
 import { chosenIds } from "./harness/call-ids.ts"
 import { startHeddle } from "./harness/heddle-server.ts"
 import { median } from "./harness/measure.ts"

@@ -1,4 +1,4 @@
-/** How fast calls are found and read over HTTP, on a store filled through the public API. */
+/** Measures how fast calls are found and read over HTTP, on a store filled through the public API. */
 import { chosenIds } from "./harness/call-ids.ts"
 import { peerVersions } from "./harness/environments.ts"
 import { startHeddle } from "./harness/heddle-server.ts"
@@ -70,7 +70,7 @@ async function measureHeddle(calls: number, rounds: number, filling: Filling): P
   return results
 }
 
-/** All three on stores of `calls`, one after the other; a bar for what a peer can do at all. */
+/** Measures all three stores with `calls` calls, one after the other; a case that neither peer can do gets no bar. */
 async function besidePeers(calls: number, rounds: number): Promise<Pick<Findings, "measurements" | "bars">> {
   const ours = await measureHeddle(calls, rounds, largeBatches)
   const peers = await measurePeers(calls, rounds)

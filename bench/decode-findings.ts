@@ -1,17 +1,17 @@
-/** What a run of the decoding benchmark says: rates, ratios to the peers, cost of adapters, equality of tokens. */
+/** Findings of a run of the decoding benchmark: rates, ratios to the peers, cost of adapters, equality of tokens. */
 import type { BaseModel } from "./harness/base-models.ts"
 import type { Completion, CompletionRequest } from "./harness/completions.ts"
 import { engineVersions, peerVersions } from "./harness/environments.ts"
 import { median, pairwiseRatio, rates, rootMeanSquare, type Sample } from "./harness/measure.ts"
 import { atLeast, atMost, type Bar, type Findings, measurement, type Measurement } from "./harness/result.ts"
 
-/** `samples` and `answers` are by contender: "heddle base", "vllm eight", "peft eight, batch 16". */
+/** Keys of `samples` and `answers` name contenders: "heddle base", "vllm eight", "peft eight, batch 16". */
 export interface DecodeRun {
   base: BaseModel
   requests: CompletionRequest[]
   rounds: number
   samples: Map<string, Sample[]>
-  /** What each said last. */
+  /** The completions of each contender's last run. */
   answers: Map<string, Completion[]>
 }
 

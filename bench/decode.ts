@@ -1,4 +1,4 @@
-/** Decoding over HTTP, 64 mixed requests over 8 adapters: Heddle against vLLM and against peft. */
+/** Compares decoding over HTTP, 64 mixed requests over 8 adapters, with vLLM and with peft. */
 import { readFileSync } from "node:fs"
 import { type DecodeRun, decodeFindings } from "./decode-findings.ts"
 import { type Adapter, makeAdapters } from "./harness/adapters.ts"
@@ -60,7 +60,7 @@ export async function run(given: Options): Promise<Findings> {
   return decodeFindings(decode)
 }
 
-/** Base only, one adapter for all, eight adapters mixed. `models` are the base and the adapters by name. */
+/** Contenders of one server: base only, one adapter for all, eight mixed. `models` are names, the base's first. */
 function modes(decode: DecodeRun, who: string, pid: number, server: CompletionServer, models: string[]): Contender[] {
   const places: Record<string, (request: CompletionRequest) => number> = {
     base: () => 0,
@@ -71,7 +71,7 @@ function modes(decode: DecodeRun, who: string, pid: number, server: CompletionSe
     name: `${who} ${mode}`,
     pid,
     async run(round) {
-      // Another salt every time: nothing may come from the prompt cache.
+      // Each round has a salt of its own, so that nothing comes from the prompt cache.
       const salted = { ...server, extra: { cache_salt: `${mode}-${round}` } }
       const done = await completeAll(salted, decode.requests, (request) => models[placeOf(request)] ?? "")
       decode.answers.set(`${who} ${mode}`, done)
@@ -80,7 +80,7 @@ function modes(decode: DecodeRun, who: string, pid: number, server: CompletionSe
   }))
 }
 
-/** heddle base, vllm base, heddle one, vllm one, …: what is compared runs next to each other. */
+/** Orders contenders so that those of one mode, which are compared, run one after the other. */
 const sideBySide = (contenders: Contender[]) =>
   ["base", "one", "eight"].flatMap((mode) => contenders.filter((one) => one.name.endsWith(` ${mode}`)))
 
@@ -127,7 +127,7 @@ function peftContender(decode: DecodeRun, peft: PythonWorker, adapters: Adapter[
 
 const completionTokens = (requests: CompletionRequest[]) => requests.reduce((sum, one) => sum + one.maxTokens, 0)
 
-/** Ids that have a text: the tiny model's embedding has more rows than its tokenizer has tokens. */
+/** Number of the tokenizer's tokens, which the tiny model's embedding has more rows than. */
 function vocabularySize(base: BaseModel): number {
   const tokenizer = JSON.parse(readFileSync(`${base.folder}/tokenizer.json`, "utf8")) as {
     model: { vocab: Record<string, number> }

@@ -1,4 +1,4 @@
-/** How fast calls leave as files, and in how much memory, beside MLflow's export of its traces to a data frame. */
+/** Measures time and memory of exporting calls to files, beside MLflow's export of its traces to a data frame. */
 import path from "node:path"
 import { mlflowPython, peerVersions } from "./harness/environments.ts"
 import { residentMebibytes } from "./harness/machine.ts"
@@ -29,7 +29,7 @@ interface Export {
   rowsPerSecond: number
   firstByteMs: number
   bytes: number
-  /** Above what the server had before. */
+  /** The server's memory above what it held before the export. */
   grownMebibytes: number
 }
 
@@ -79,7 +79,7 @@ async function exported(server: Exporter, calls: number, format: (typeof formats
   return { rowsPerSecond: calls / seconds, firstByteMs, bytes, grownMebibytes: most - before }
 }
 
-/** Rows a second: spans of the traces that `mlflow.search_traces` puts into a data frame, which is written as Parquet. */
+/** Spans a second of MLflow: `mlflow.search_traces` puts traces into a data frame, which is written as Parquet. */
 async function mlflowExports(calls: number, rounds: number): Promise<number[]> {
   const folder = temporaryFolder()
   await using server = await startMlflow(folder)

@@ -1,4 +1,4 @@
-/** How fast calls are stored and shown, beside Phoenix and MLflow; latency of small batches; memory; disk. */
+/** Measures how fast calls are stored and shown, beside Phoenix and MLflow; latency of small batches; memory; disk. */
 import { readdirSync, statSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { openTraces } from "../server/src/storage/traces/open-traces.ts"
@@ -17,7 +17,7 @@ import { startHeddleStore, startMlflow, startPhoenix, type TraceStoreServer } fr
 export const options = {
   /** Calls that are stored in a round. */
   calls: { type: "string", default: "300000" },
-  /** Calls that a peer stores in a round; Phoenix shows what it takes at about a hundredth of the rate. */
+  /** Calls that a peer stores in a round; Phoenix shows them at about a hundredth of Heddle's rate. */
   "peer-calls": { type: "string", default: "5000" },
   /** How often each store is timed. */
   rounds: { type: "string", default: "2" },
@@ -25,7 +25,7 @@ export const options = {
   batch: { type: "string", default: "100" },
   /** Connections at once. */
   connections: { type: "string", default: "8" },
-  /** How long small batches are sent. */
+  /** Seconds for which small batches are sent. */
   seconds: { type: "string", default: "10" },
   /** Kind of the ids: uuid7, uuid4 or otel. */
   ids: { type: "string", default: "uuid7" },
@@ -34,7 +34,7 @@ export const options = {
 } as const
 
 const requestsPerSecond = 200
-/** Bodies that are made ahead; each is sent many times with new ids. */
+/** Number of bodies that are made ahead; each is sent many times with new ids. */
 const templates = 50
 
 export async function run(given: Options): Promise<Findings> {
@@ -56,7 +56,8 @@ export async function run(given: Options): Promise<Findings> {
     {
       await using server = await startHeddleStore(folder, chosenIds(given))
       runs.push(await ingest(server, load))
-      // In the first round: the journals that MLflow's SQLite makes and deletes slow the making of files (see temporaryFolder).
+      // In the first round, before MLflow runs: after its SQLite has deleted many journals, making files is slow (see
+      // temporaryFolder).
       if (round === 1) latency = await smallBatches(server, count(given, "seconds"))
     }
     if (round === rounds) disk = await diskUse(folder)
@@ -70,7 +71,10 @@ export async function run(given: Options): Promise<Findings> {
   return findings(given, load, runs, peers, latency, disk)
 }
 
-/** Milliseconds from sending a batch of one call to its answer; that it can be read then is checked on every tenth. */
+/**
+ * Milliseconds from sending a batch of one call to its answer; every tenth call is then read, to check that it is
+ * there.
+ */
 async function smallBatches(
   server: TraceStoreServer & { readonly origin: string },
   seconds: number,
@@ -101,7 +105,7 @@ async function smallBatches(
   return milliseconds
 }
 
-/** Past every sequence of the run before, so that the ids are new. */
+/** Larger than every sequence of the measurement before, so that the ids are new. */
 const firstSmallSequence = 1_000_000_000
 
 async function checkReadable(server: TraceStoreServer & { readonly origin: string }, body: Buffer): Promise<void> {
@@ -115,7 +119,7 @@ async function checkReadable(server: TraceStoreServer & { readonly origin: strin
   if (call?.id !== id) throw new Error(`the call ${id} was acknowledged and cannot be read`)
 }
 
-/** Read from the store itself, once the server has stopped; parts that merges have replaced lie there for minutes more. */
+/** Size from the store itself, once the server has stopped: the folder still has parts that merges have replaced. */
 async function diskUse(dataDir: string): Promise<{ bytes: number; folderBytes: number }> {
   const folder = `${dataDir}/traces`
   const folderBytes = bytesOf(folder)

@@ -1,4 +1,4 @@
-/** How long a client waits around training: job accepted → started, last gradient step → new step answers. */
+/** Measures a client's waits around training: job accepted → started, last gradient step → new step answers. */
 import { baseModel } from "./harness/base-models.ts"
 import { engineVersions } from "./harness/environments.ts"
 import { type HeddleServer, startHeddle } from "./harness/heddle-server.ts"
@@ -44,7 +44,7 @@ export async function run(given: Options): Promise<Findings> {
   const group = trajectoryGroup(PROMPT, choices, [1, 0, 0.5, 0, 1, 0, 0.25, 0])
   const waits: Waits[] = []
   const jobs = count(given, "jobs")
-  // The first job also loads what later ones find loaded.
+  // The first job is not counted: it also loads the model, which later jobs find loaded.
   for (let step = 1; step <= jobs + 1; step++) {
     const one = await trainOnce(server, model, step, group)
     progress(`job ${step}: started after ${one.startedMs.toFixed(1)} ms, answers after ${one.answersMs.toFixed(1)} ms`)

@@ -1,4 +1,4 @@
-/** The whole loop as a user sees it: the demo with the real ART client. `--rounds` runs it several times, each with its own chance. */
+/** Measures the whole loop as a user sees it: the demo with the real ART client, once or several times. */
 import { spawn } from "node:child_process"
 import { engineVersions } from "./harness/environments.ts"
 import { freePort } from "./harness/http.ts"
@@ -12,7 +12,7 @@ export const options = {
   rounds: { type: "string", default: "1" },
 } as const
 
-/** What `npm run demo -- --once --json` prints last. */
+/** The last line that `npm run demo -- --once --json` prints. */
 interface DemoReport {
   ready_s: number
   first_reward_s: number
@@ -62,7 +62,7 @@ export async function run(given: Options): Promise<Findings> {
   }
 }
 
-/** Runs the demo; what it shows goes to standard error, the report is its last line. */
+/** Runs the demo and returns its report, which is its last line; its other output goes to standard error. */
 async function runDemo(dataDir: string): Promise<DemoReport> {
   const port = String(await freePort())
   const args = [fromRoot("scripts/heddle.mjs"), "demo", "--once", "--json", "--port", port, "--data-dir", dataDir]

@@ -1,4 +1,4 @@
-/** How far the log-probabilities of training are from those of sampling, and both from a plain forward pass. */
+/** Measures how far log-probabilities of training are from those of sampling, and both from a plain forward pass. */
 import { baseModel, modelSizes } from "./harness/base-models.ts"
 import { engineVersions, hfPython, peerVersions } from "./harness/environments.ts"
 import { type HeddleServer, startHeddle } from "./harness/heddle-server.ts"
@@ -23,7 +23,7 @@ import { atMost, type Findings, measurement } from "./harness/result.ts"
 export const options = {
   /** Base model: tiny or small. */
   model: { type: "string", default: "tiny" },
-  /** Training jobs, each on what the step before it sampled. */
+  /** Training jobs, each on answers of the step before it. */
   jobs: { type: "string", default: "10" },
 } as const
 

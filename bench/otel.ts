@@ -1,4 +1,4 @@
-/** How fast OpenTelemetry spans are stored and shown, plain and compressed, beside Phoenix and MLflow. */
+/** Measures how fast OpenTelemetry spans are stored and shown, plain and compressed, beside Phoenix and MLflow. */
 import { peerVersions } from "./harness/environments.ts"
 import { median, quantile } from "./harness/measure.ts"
 import { count, type Options } from "./harness/options.ts"
@@ -10,7 +10,7 @@ import { startHeddleOtlp, startMlflow, startPhoenix, type TraceStoreServer } fro
 export const options = {
   /** Spans that are stored in a round. */
   spans: { type: "string", default: "200000" },
-  /** Spans that a peer stores in a round; Phoenix shows what it takes at about a hundredth of the rate. */
+  /** Spans that a peer stores in a round; Phoenix shows them at about a hundredth of Heddle's rate. */
   "peer-spans": { type: "string", default: "5000" },
   /** How often each store is timed. */
   rounds: { type: "string", default: "2" },

@@ -67,7 +67,7 @@ const title = (result: BenchResult) => {
 const describe = (machine: Machine) =>
   `${machine.cores} cores of ${machine.cpu}, ${machine.memory_gib} GiB, no GPU used, ${machine.system}, Node ${machine.node}`
 
-/** Nothing where no peer was measured. */
+/** The versions as one sentence; an empty text where no peer was measured. */
 function versions(found: Record<string, string>): string {
   const named = Object.entries(found).map(([name, version]) => `${name} ${version}`)
   return named.length === 0 ? "" : ` ${named.join(", ")}.`

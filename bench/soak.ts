@@ -1,4 +1,4 @@
-/** What an hour of mixed use leaves behind: memory of server and engine, errors, and what a light request waits meanwhile. */
+/** Measures an hour of mixed use: memory of server and engine, errors, and the waits of a light request. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { otlpBatch, weaveBatch } from "./harness/call-batches.ts"
 import { CallCorpus, seededRandom } from "./harness/call-corpus.ts"
@@ -24,7 +24,7 @@ import { PROJECT_ID } from "./harness/read-cases.ts"
 import { atMost, type Findings, measurement } from "./harness/result.ts"
 
 export const options = {
-  /** How long. */
+  /** Minutes of mixed use. */
   minutes: { type: "string", default: "60" },
   /** Kind of the ids: uuid7, uuid4 or otel. */
   ids: { type: "string", default: "uuid7" },
@@ -41,7 +41,7 @@ interface Memory {
   engine: number
 }
 
-/** What goes on side by side until the time is over. */
+/** Kinds of work that run at the same time until the time is over. */
 class Soak {
   readonly #server: HeddleServer
   readonly #ends: number
@@ -53,7 +53,7 @@ class Soak {
     this.#ends = ends
   }
 
-  /** Begins `work` every `everyMs`, or when the one before is done if that takes longer. */
+  /** Begins `work` every `everyMs`, or as soon as the turn before has ended if that takes longer. */
   async every(everyMs: number, what: string, work: (server: HeddleServer, turn: number) => Promise<unknown>) {
     this.done[what] = 0
     for (let turn = 0; performance.now() < this.#ends; turn++) {
@@ -90,7 +90,8 @@ export async function run(given: Options): Promise<Findings> {
       ...headers,
       "content-type": batch.contentType,
     })
-  const known = await firstCall(server)
+  const known = await newCall(server)
+  const queueId = await newQueue(server)
   await Promise.all([
     soak.every(sampleEveryMs, "samples of memory", async () => {
       const [, ...engine] = descendants(server.pid)
@@ -123,6 +124,7 @@ export async function run(given: Options): Promise<Findings> {
         payload: { note: `seen ${turn}` },
       }),
     ),
+    soak.every(2000, "labels", () => label(server, queueId)),
     soak.every(30_000, "jobs", (_, turn) => train(server, model, turn)),
     soak.every(60_000, "exports", exportCalls),
   ])
@@ -130,7 +132,7 @@ export async function run(given: Options): Promise<Findings> {
   return findings(given, soak, memory, light)
 }
 
-async function firstCall(server: HeddleServer): Promise<string> {
+async function newCall(server: HeddleServer): Promise<string> {
   const id = callIds.uuid7.call(0, 0, Date.now())
   const started_at = new Date().toISOString()
   const start = { project_id: PROJECT_ID, id, op_name: "light", started_at, attributes: {}, inputs: { a: 1 } }
@@ -138,12 +140,36 @@ async function firstCall(server: HeddleServer): Promise<string> {
   return id
 }
 
+async function newQueue(server: HeddleServer): Promise<string> {
+  const queue = { project_id: PROJECT_ID, name: "soak", scorer_refs: [], required_annotators: 1 }
+  return (await server.post<{ id: string }>("/annotation_queues", queue)).id
+}
+
+/** Makes a call an item of the queue, then takes the next item, writes a note and completes it. */
+async function label(server: HeddleServer, queueId: string): Promise<void> {
+  const url = `/annotation_queues/${queueId}/items`
+  const call = await newCall(server)
+  await server.post(url, { project_id: PROJECT_ID, call_ids: [call], display_fields: ["inputs"] })
+  const { item } = await server.post<{ item: { id: string; call_id: string } | null }>(`${url}/next`, {
+    project_id: PROJECT_ID,
+  })
+  if (item === null) throw new Error("the queue handed out nothing though a call was added")
+  await server.post("/feedback/create", {
+    project_id: PROJECT_ID,
+    weave_ref: `weave:///${PROJECT_ID}/call/${item.call_id}`,
+    feedback_type: "wandb.note.1",
+    payload: { note: "labelled" },
+    queue_id: queueId,
+  })
+  await server.post(`${url}/${item.id}/progress`, { project_id: PROJECT_ID, annotation_state: "completed" })
+}
+
 const answer = (server: HeddleServer, model: string, content: string) =>
   server.post("/v1/chat/completions", { model, messages: [{ role: "user", content }], max_tokens: 64 })
 
 const newest = [{ field: "started_at", direction: "desc" }]
 
-/** By turns the newest calls, a filter over all, and usage. */
+/** Asks in turn for the newest calls, a filter over all calls, and usage. */
 async function query(server: HeddleServer, turn: number): Promise<void> {
   const score = { $gt: [{ $getField: "inputs.temperature" }, { $literal: 0.5 }] }
   const questions: readonly [string, object][] = [
@@ -175,7 +201,7 @@ async function exportCalls(server: HeddleServer): Promise<void> {
 
 function findings(given: Options, soak: Soak, memory: Memory[], light: number[]): Findings {
   const half = memory.slice(memory.length >> 1)
-  /** The last quarter of the time against the quarter before it. */
+  /** Memory of the last quarter of the time, divided by that of the quarter before it. */
   const growth = (of: "server" | "engine") => {
     const values = half.map((sample) => sample[of])
     return median(values.slice(values.length >> 1)) / median(values.slice(0, values.length >> 1))
@@ -188,7 +214,7 @@ function findings(given: Options, soak: Soak, memory: Memory[], light: number[])
   }
   return {
     method: [
-      `A new server with the engine and heddle/tiny. Side by side: a batch of ${callsInBatch} calls five times a second, of ${spansInBatch} spans every second, two conversations of 64 tokens an answer, a query every second, a note every two seconds, a training job every 30 s on one model, an export of all calls every minute, and a light request (\`/call/read\`) ten times a second.`,
+      `A new server with the engine and heddle/tiny. Side by side: a batch of ${callsInBatch} calls five times a second, of ${spansInBatch} spans every second, two conversations of 64 tokens an answer, a query every second, a note every two seconds, a call that becomes an item of a queue and is labelled every two seconds, a training job every 30 s on one model, an export of all calls every minute, and a light request (\`/call/read\`) ten times a second.`,
       "Resident memory of the server's process, and of the processes it started, every ten seconds. Flat: the median of the last quarter of the time over that of the quarter before.",
     ],
     versions: engineVersions("torch"),

@@ -1,4 +1,4 @@
-/** How long one request stops the event loop of the server, and what memory it takes: requests made to take as long as they can. */
+/** Measures how long one request stops the server's event loop, and its memory, for requests made to take longest. */
 import { type HostileRequest, largestBodyBytes, sendHostile } from "../server/test/support/hostile-request.ts"
 import { hostileRequests } from "../server/test/support/hostile-requests.ts"
 import { startWatchedServer, type WatchedServer } from "../server/test/support/watched-server.ts"
@@ -8,9 +8,9 @@ import { temporaryFolder } from "./harness/paths.ts"
 import { atMost, type Findings, measurement } from "./harness/result.ts"
 
 export const options = {
-  /** Size of the largest bodies. */
+  /** Size of the largest bodies, in MiB. */
   mebibytes: { type: "string", default: "32" },
-  /** Only requests whose names hold this. */
+  /** Only requests whose names contain this. */
   only: { type: "string", default: "" },
 } as const
 

@@ -1,4 +1,4 @@
-/** How fast things are there: the engine's first token, the server on existing data; vLLM beside it. */
+/** Measures starts: the engine until its first token, the server on existing data, and vLLM for comparison. */
 import { baseModel, type BaseModel } from "./harness/base-models.ts"
 import { completeAll } from "./harness/completions.ts"
 import { callFreshEngine } from "./harness/engine-process.ts"

@@ -1,4 +1,4 @@
-/** RL training tokens a second on groups that share their prompts: the engine against plain peft and TRL. */
+/** Compares RL training tokens a second, on groups that share a prompt: the engine, plain peft, and TRL. */
 import { baseModel, modelSizes } from "./harness/base-models.ts"
 import { engineVersions, enginePython, hfPython, peerVersions } from "./harness/environments.ts"
 import { machineCores } from "./harness/machine.ts"
@@ -23,7 +23,7 @@ export const options = {
   "no-trl": { type: "boolean", default: false },
 } as const
 
-/** The largest difference that fp32 explains. */
+/** The largest relative difference of gradients that fp32 explains. */
 const GRADIENT_BAR = 1e-4
 
 interface Workload {

@@ -1,6 +1,6 @@
 /**
- * Eight different adapters of one base model, made through Heddle's public API: one RL job each.
- * The learning rate is far too high on purpose, so that every adapter clearly changes what is said.
+ * Makes eight different adapters of one base model through Heddle's public API, with one RL job each.
+ * The learning rate is far too high on purpose, so that every adapter clearly changes the model's answers.
  */
 import type { BaseModel } from "./base-models.ts"
 import type { HeddleServer } from "./heddle-server.ts"

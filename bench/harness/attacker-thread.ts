@@ -11,10 +11,12 @@ export interface AttackerTask {
   ground: Ground
 }
 
-/** The thread says "ready" once what the attack needs is stored; the first message to it begins the attack, the second ends it. */
+/**
+ * The thread sends "ready" when the attack's data is stored; its first message begins the attack, its second ends it.
+ */
 export type AttackerNews = "ready" | Record<string, number>
 
-/** A connection opens anew at most this often. */
+/** The shortest time between two openings of a connection. */
 const turnMs = 100
 
 async function carryOut(

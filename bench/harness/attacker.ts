@@ -5,11 +5,11 @@ import type { AttackerNews, AttackerTask } from "./attacker-thread.ts"
 
 export interface Attacker {
   begin: () => void
-  /** Closes all its connections and tells how often each outcome came. */
+  /** Closes all its connections and returns how often each outcome came. */
   leave: () => Promise<Record<string, number>>
 }
 
-/** Resolves when what the attack needs is stored. */
+/** Starts an attacker's thread; resolves when the data that the attack needs is stored. */
 export async function prepareAttacker(task: AttackerTask): Promise<Attacker> {
   const thread = new Worker(new URL("attacker-thread.ts", import.meta.url), { workerData: task })
   await newsOf(thread)

@@ -6,9 +6,9 @@ import { enginePython } from "./environments.ts"
 import { fromRoot, logFile, pythonScript } from "./paths.ts"
 
 export interface BaseModel {
-  /** What a client calls it. */
+  /** The name that clients send. */
   name: string
-  /** What a reader calls it. */
+  /** The name for readers of the report. */
   title: string
   folder: string
 }

@@ -6,27 +6,27 @@ import { traceRequest } from "./otlp-spans.ts"
 export interface CallBatch {
   contentType: string
   bytes: Buffer
-  /** Of attributes, inputs, output and summary as JSON. */
+  /** Bytes of attributes, inputs, output and summary as JSON. */
   payloadBytes: number
   /** A copy in which every id is new; `sequence` counts the batches of a run. */
   fresh(sequence: number): Buffer
 }
 
-/** Where an id stands, and of which call of which trace of the batch it is; `place` null: of the trace. */
+/** Offset of an id in the body, and its owner: call `place` of trace `trace`, or with `place` null the trace itself. */
 interface IdPlace {
   at: number
   trace: number
   place: number | null
 }
 
-/** Of no word of the corpus. */
+/** Markers begin with a sign that no word of the corpus has there. */
 const callMarker = "~call"
 const traceMarker = "~trace"
 
 const traceOf = (index: number) => Math.floor(index / callsPerTrace)
 const digits = (value: number, count: number) => String(value).padStart(count, "0")
 
-/** A text as long as an id, which says what id comes there. */
+/** Text that stands for an id until a copy is made: as long as an id, it names the call of the trace. */
 const markedCall = (trace: number, place: number, length: number) =>
   `${callMarker}${digits(trace, 6)}${digits(place, 4)}`.padEnd(length, "0")
 const markedTrace = (trace: number, length: number) => `${traceMarker}${digits(trace, 6)}`.padEnd(length, "0")
@@ -49,7 +49,7 @@ const payloadBytesOf = (calls: readonly BenchCall[]) =>
     .flatMap(({ attributes, inputs, output, summary }) => [attributes, inputs, output, summary])
     .reduce((sum, payload) => sum + Buffer.byteLength(JSON.stringify(payload)), 0)
 
-/** The body of `/v2/{entity}/{project}/calls/complete`, every field told as the Python client does. */
+/** The body of `/v2/{entity}/{project}/calls/complete`, with every field that the Python client sends. */
 export function weaveBatch(calls: readonly BenchCall[], project: string, kind: IdKind): CallBatch {
   const ids = callIds[kind]
   const callLength = ids.call(0, 0, 0).length
@@ -146,11 +146,11 @@ export function otlpBatch(calls: readonly BenchCall[], serviceName: string): Cal
   }
 }
 
-/** Of a body of {@link CallBatch.fresh}, whose traces are counted from 1. */
+/** Id of a trace in a body of {@link CallBatch.fresh}; a run counts its traces from 1. */
 export const otlpTraceId = (trace: number) => Buffer.from(callIds.otel.trace(trace, 0), "hex")
 export const otlpSpanId = (place: number, trace: number) => Buffer.from(callIds.otel.call(trace, place, 0), "hex")
 
-/** Bytes that begin no UTF-8 text and no number: what id comes there is said in the bytes behind them. */
+/** Bytes that occur in no UTF-8 text and mark an id; the bytes after them say which id comes there. */
 const spanMark = Buffer.from([0xff, 0, 0xff])
 const traceMark = Buffer.from([0xff, 0, 0xfe, ...Buffer.alloc(9)])
 

@@ -1,5 +1,5 @@
 /**
- * Calls as a traced program makes them: a chat completion each, ten to a trace, about 2 KB of JSON.
+ * Makes calls as a traced program sends them: a chat completion each, ten to a trace, about 2 KB of JSON.
  * The prose is a random walk over pairs of words of this project's own pages, one word in five taken
  * from anywhere, so that it compresses no better than prose does. The same seed gives the same calls.
  */
@@ -9,7 +9,7 @@ import { fromRoot } from "./paths.ts"
 export const callsPerTrace = 10
 
 export interface BenchCall {
-  /** Of its trace: 0 is the root, the others are its children. */
+  /** Position in its trace: 0 is the root, the others are its children. */
   place: number
   startedAt: Date
   seconds: number
@@ -19,10 +19,10 @@ export interface BenchCall {
   summary: object
 }
 
-/** Numbers from 0 up to 1. */
+/** Returns numbers from 0 to below 1. */
 export type Random = () => number
 
-/** xorshift32 */
+/** The generator xorshift32. */
 export function seededRandom(seed: number): Random {
   let state = seed
   return () => {
@@ -40,16 +40,16 @@ export function hexadecimal(random: Random, digits: number): string {
 export class CallCorpus {
   readonly #random: Random
   readonly #words: string[]
-  /** Two words → where the words after them stand. */
+  /** Maps a pair of words to the positions of the words that follow it. */
   readonly #after = new Map<string, number[]>()
   #made = 0
 
   constructor(random: Random) {
     this.#random = random
-    // The page of the benchmarks names the word that one call alone holds; see read-cases.ts.
+    // That page is left out because it names the needle, a word that one call alone may contain; see read-cases.ts.
     const guides = globSync("docs/**/*.md", { cwd: fromRoot(), exclude: ["docs/benchmarks.md"] })
     const pages = [...guides, "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
-    this.#words = pages.flatMap((page) => readFileSync(fromRoot(page), "utf8").split(/\s+/).filter(Boolean))
+    this.#words = pages.flatMap((page) => readFileSync(fromRoot(page), "utf8").split(/\s+/).filter(isSendable))
     for (let at = 2; at < this.#words.length; at++) {
       const pair = `${this.#words[at - 2]} ${this.#words[at - 1]}`
       this.#after.set(pair, [...(this.#after.get(pair) ?? []), at])
@@ -108,7 +108,7 @@ export class CallCorpus {
   }
 }
 
-/** What the Python client says of where it runs. */
+/** The Python client's attributes about the machine that it runs on. */
 const environment = {
   client_version: "0.54.0",
   source: "python-sdk",
@@ -117,3 +117,6 @@ const environment = {
   os_release: "6.8.0-52-generic",
   sys_version: "3.12.8 (main, Dec  4 2025, 20:37:48) [GCC 13.3.0]",
 }
+
+/** A server refuses addresses of its inside, which the contracts show. */
+const isSendable = (word: string) => word !== "" && !word.includes("weave-trace-internal:")

@@ -1,15 +1,15 @@
-/** Ids as clients give them to calls, the same for the same call. */
+/** Ids of the kinds that clients give to calls; the same call always gets the same id. */
 import type { Options } from "./options.ts"
 import { oneOf } from "./options.ts"
 
-/** `otel`: of spans, 8 and 16 random bytes. */
+/** `otel` ids are those of OpenTelemetry: 8 random bytes for a span, 16 for a trace. */
 export const idKinds = ["uuid7", "uuid4", "otel"] as const
 export type IdKind = (typeof idKinds)[number]
 
 export const chosenIds = (options: Options) => oneOf(idKinds, options, "ids")
 
 export interface CallIds {
-  /** `time`: milliseconds since 1970, which some ids hold. */
+  /** `time` is in milliseconds since 1970; only uuid7 uses it. */
   call(trace: number, place: number, time: number): string
   trace(trace: number, time: number): string
 }
@@ -29,10 +29,10 @@ export const callIds: Readonly<Record<IdKind, CallIds>> = {
   },
 }
 
-/** No place of a call. */
+/** Stands where calls have their place, to make ids of traces; no call has this place. */
 const ofTraces = 0xffff_ffff
 
-/** Neighbours within a millisecond differ in their last digits. */
+/** A UUID of version 7; `place` and `rest` tell ids of the same millisecond apart. */
 function uuid7(time: number, place: number, rest: number): string {
   const digits = time.toString(16).padStart(12, "0")
   const last = rest.toString(16).padStart(12, "0")

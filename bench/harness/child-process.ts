@@ -1,4 +1,4 @@
-/** Starts a program in its own process group and makes sure that nothing of it outlives the benchmark. */
+/** Starts a program in a process group of its own, and ends all its processes with the benchmark. */
 import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process"
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs"
 import path from "node:path"
@@ -50,7 +50,7 @@ export function startProgram(
     },
     kill() {
       if (child.pid === undefined) return
-      // Helpers may have left the group; those still in the tree are ended one by one.
+      // Programs that it started may have left the group; those still in the process tree are ended one by one.
       for (const pid of descendants(child.pid)) signalQuietly(pid)
       signalQuietly(-child.pid)
     },

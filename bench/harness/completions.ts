@@ -1,7 +1,7 @@
-/** The same greedy text completion, asked of any server with the `/v1/completions` API. */
+/** Sends the same greedy text completions to any server with the `/v1/completions` API. */
 import { requestJson } from "./http.ts"
 
-/** Where to ask: `headers` carry the key where one is needed. */
+/** A server to ask; `headers` have the key where one is needed. */
 export interface CompletionServer {
   url: string
   headers: Record<string, string>
@@ -26,7 +26,7 @@ interface Answer {
   usage: { prompt_tokens_details?: { cached_tokens?: number } | null }
 }
 
-/** All requests at once; `modelOf` names the model of each. */
+/** Sends all requests at once; `modelOf` names the model of each. */
 export function completeAll(
   server: CompletionServer,
   requests: CompletionRequest[],
@@ -35,7 +35,7 @@ export function completeAll(
   return Promise.all(requests.map((request) => complete(server, modelOf(request), request)))
 }
 
-/** Exactly `maxTokens` tokens: the end of a turn is ignored. @throws {Error} when the prompt came from a cache. */
+/** Asks for exactly `maxTokens` tokens, past the end of a turn. @throws {Error} when the prompt came from a cache. */
 async function complete(server: CompletionServer, model: string, request: CompletionRequest): Promise<Completion> {
   const answer = await requestJson<Answer>(
     "POST",

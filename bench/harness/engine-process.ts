@@ -1,4 +1,4 @@
-/** An engine process alone, spoken to over its socket (`server/src/wire/engine/frames.ts`). */
+/** Runs an engine process without a server, called over its socket (`server/src/wire/engine/frames.ts`). */
 import net from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { startProgram } from "./child-process.ts"
@@ -41,7 +41,7 @@ function tryConnect(socket: string): Promise<net.Socket | null> {
   })
 }
 
-/** A 4-byte big-endian length and that many bytes of JSON. */
+/** A message for the socket: a 4-byte big-endian length and that many bytes of JSON. */
 function frame(value: unknown): Buffer {
   const body = Buffer.from(JSON.stringify(value))
   const length = Buffer.alloc(4)
@@ -49,7 +49,7 @@ function frame(value: unknown): Buffer {
   return Buffer.concat([length, body])
 }
 
-/** The result of call 1; heartbeats and events pass by. */
+/** Waits for the result of call 1; heartbeats and events are ignored. */
 async function resultOf(connection: net.Socket): Promise<unknown> {
   let pending = Buffer.alloc(0)
   for await (const chunk of connection) {

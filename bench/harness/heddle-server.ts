@@ -1,4 +1,4 @@
-/** A Heddle server of its own, on a temporary data folder, driven over its public API only. */
+/** Starts a Heddle server for a benchmark, which drives it over its public API only. */
 import { randomBytes } from "node:crypto"
 import path from "node:path"
 import { projectNode } from "../../scripts/setup/node-modules.mjs"
@@ -52,7 +52,7 @@ export async function startHeddle(dataDir: string, options: StartOptions = {}): 
         HEDDLE_ENGINE: options.engine ?? "process",
         HEDDLE_PYTHON: python,
         HEDDLE_LOG: "warn",
-        // One key sends what in practice many do.
+        // One key sends all requests of a benchmark, which in practice many keys would share.
         HEDDLE_LIMIT_KEY_REQUESTS_PER_MINUTE: "1000000000",
         HF_HUB_OFFLINE: "1",
         ...options.env,

@@ -1,4 +1,4 @@
-/** Models, jobs and checkpoints of a Heddle server, as a training client sees them. */
+/** Makes models, training jobs and chats on a Heddle server, as a training client does. */
 import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { request } from "./http.ts"
@@ -15,7 +15,7 @@ export interface TrainingEvent {
   data: Record<string, unknown>
 }
 
-/** A sampled choice as the server returned it; it goes back into a job unchanged. */
+/** A sampled choice as the server returned it; it is sent unchanged in a job. */
 export type Choice = Record<string, unknown> & {
   logprobs: { content: { logprob: number }[] }
   prompt_token_ids: number[]
@@ -34,7 +34,7 @@ export const register = (server: HeddleServer, name: string, baseModel: string) 
 export const checkpointName = (model: TrainableModel, step: number) =>
   `wandb-artifact:///${ENTITY}/${PROJECT}/${model.name}:step${step}`
 
-/** Where the server keeps a checkpoint: a PEFT folder, which the peers load. */
+/** The folder in which the server keeps a checkpoint; the peers load it with peft. */
 export const checkpointFolder = (dataDir: string, model: TrainableModel, step: number) =>
   path.join(dataDir, "checkpoints", model.id, `step_${String(step).padStart(6, "0")}`)
 
@@ -68,7 +68,7 @@ export const submitJob = (server: HeddleServer, model: TrainableModel, groups: u
     experimental_config: config,
   })
 
-/** All events of a job so far. */
+/** Events of a job so far, at most 100. */
 async function jobEvents(server: HeddleServer, job: string): Promise<TrainingEvent[]> {
   const page = await server.get<{ data: TrainingEvent[] }>(`/v1/preview/training-jobs/${job}/events?limit=100`)
   return page.data

@@ -1,4 +1,4 @@
-/** HTTP/1.1, the same client for every server under test. */
+/** Sends HTTP/1.1 requests, with the same client to every server under test. */
 import http from "node:http"
 import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -26,7 +26,7 @@ export function exchange(
   return promise
 }
 
-// A reused connection that the peer's server has just closed would fail the request.
+// Connections are not reused, because a request over one that the server has just closed would fail.
 const freshConnections = new http.Agent({ keepAlive: false, maxSockets: Infinity })
 
 export function request(

@@ -1,4 +1,4 @@
-/** What the figures were measured on. */
+/** Describes the machine, and reads processor time and memory of processes from /proc. */
 import { readdirSync, readFileSync } from "node:fs"
 import os from "node:os"
 
@@ -45,13 +45,13 @@ export function residentMebibytes(root: number): number {
   return mebibytesOf(descendants(root))
 }
 
-/** The same of some processes; NaN also where one has ended. */
+/** Memory that these processes hold, in MiB; NaN where /proc is missing or one of them has ended. */
 export function mebibytesOf(pids: readonly number[]): number {
   const kibibytes = pids.map((pid) => Number(/^VmRSS:\s+(\d+)/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1]))
   return kibibytes.reduce((sum, one) => sum + one, 0) / 1024
 }
 
-/** The process and everything it started that still runs, parents first. */
+/** The process and its descendants that still run, parents first. */
 export function descendants(root: number, processes = readProcesses()): number[] {
   const tree = [root]
   for (const parent of tree) {
@@ -71,7 +71,7 @@ interface ProcessTimes {
 function readProcesses(): Map<number, ProcessTimes> {
   const processes = new Map<number, ProcessTimes>()
   for (const name of listProc()) {
-    // Fields start after the command, which stands in parentheses and may hold anything.
+    // Fields are read after the command, which is in parentheses and may contain spaces and parentheses.
     const fields = readText(`/proc/${name}/stat`)
       ?.replace(/^.*\) /s, "")
       .split(" ")

@@ -1,11 +1,11 @@
-/** Timing of contenders that take turns, so that what else the machine does hits them alike. */
+/** Times contenders that take turns, so that other programs on the machine disturb all of them alike. */
 import { machineCpuSeconds, treeCpuSeconds } from "./machine.ts"
 
-/** `pid`: the process whose tree does the work, for its CPU time. */
+/** A contender; the process `pid` and its descendants do the work, and their CPU time is counted. */
 export interface Contender {
   name: string
   pid: number
-  /** Does the work once and says how much it was, in the unit of the rate. */
+  /** Does the work once and returns its amount, in the unit of the rate. */
   run(round: number): Promise<number>
 }
 
@@ -13,13 +13,15 @@ export interface Sample {
   seconds: number
   /** Units of work a second. */
   rate: number
-  /** CPU seconds that the contender's processes used; null where the system does not tell. */
+  /** CPU seconds that the contender's processes used; null where /proc is missing. */
   cpuSeconds: number | null
   /** Cores that programs other than the benchmark's own kept busy meanwhile. */
   foreignCores: number | null
 }
 
-/** Runs every contender once to warm up, then `rounds` times in turn: A B C, C B A, … Who comes first has no advantage. */
+/**
+ * Runs every contender once to warm up, then `rounds` times in turn: A B C, C B A, … Who comes first has no advantage.
+ */
 export async function takeTurns(contenders: Contender[], rounds: number): Promise<Map<string, Sample[]>> {
   const samples = new Map(contenders.map((contender): [string, Sample[]] => [contender.name, []]))
   for (let round = 0; round <= rounds; round++) {
@@ -62,19 +64,19 @@ function report(name: string, round: number, sample: Sample): void {
   )
 }
 
-/** One line for the person who waits; standard output belongs to the result. */
+/** Prints one line of progress on standard error; standard output belongs to the result. */
 export function progress(text: string): void {
   process.stderr.write(`bench: ${text}\n`)
 }
 
 export const rates = (samples: Sample[] | undefined) => (samples ?? []).map((sample) => sample.rate)
 
-/** `a[i] / b[i]`: each pair was measured in the same minutes. */
+/** Ratios `a[i] / b[i]`, because each such pair was measured in the same minutes. */
 export const pairwiseRatio = (a: number[], b: number[]) => a.map((value, index) => value / (b[index] ?? Number.NaN))
 
 export const median = (values: number[]) => quantile(values, 0.5)
 
-/** Linear interpolation between the nearest ranks. NaN for no values. */
+/** The quantile by linear interpolation between the nearest ranks; NaN without values. */
 export function quantile(values: number[], q: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   const place = (sorted.length - 1) * q

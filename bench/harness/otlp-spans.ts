@@ -1,4 +1,4 @@
-/** OpenTelemetry's `ExportTraceServiceRequest` in protobuf, as far as spans with text attributes need it. */
+/** Writes OpenTelemetry's `ExportTraceServiceRequest` in protobuf, for spans with text attributes only. */
 
 export interface OtlpSpan {
   /** 16 bytes. */

@@ -2,7 +2,7 @@
 import http from "node:http"
 import { exchange } from "./http.ts"
 
-/** An answer other than 200. */
+/** The error of a request that was answered with another status than 200. */
 export class Refused extends Error {
   readonly status: number
 
@@ -19,7 +19,7 @@ export class Poster {
     this.#agent = new http.Agent({ keepAlive: true, maxSockets: connections })
   }
 
-  /** The text of the answer. @throws {Refused} */
+  /** Posts `bytes` and returns the answer's text. @throws {Refused} */
   async post(url: string, bytes: Buffer, headers: Record<string, string>): Promise<string> {
     const sized = { ...headers, "content-length": bytes.length }
     const { status, body } = await exchange(this.#agent, "POST", url, sized, bytes)

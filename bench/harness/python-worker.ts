@@ -1,6 +1,6 @@
 /**
- * A Python process that answers JSON lines: one request on its standard input, one answer on its
- * standard output. Counterpart of `python/worker.py`.
+ * Starts a Python process that reads a request from each line of JSON on its standard input and writes an answer to its
+ * standard output. The counterpart is `python/worker.py`.
  */
 import { createInterface } from "node:readline"
 import { startProgram } from "./child-process.ts"
@@ -12,7 +12,7 @@ export interface PythonWorker extends AsyncDisposable {
   call<Result>(method: string, params?: unknown): Promise<Result>
 }
 
-/** `name` tells its log apart from others of the same script. */
+/** Starts a worker; `name` is the name of its log. */
 export function startWorker(python: string, script: string, name: string, env: NodeJS.ProcessEnv = {}): PythonWorker {
   const program = startProgram(python, [pythonScript(script)], logFile(name), {
     piped: true,

@@ -1,21 +1,21 @@
-/** The calls that the reading benchmark stores, and what it asks for. */
+/** The calls that the reading benchmark stores, and the queries that it times. */
 import { type BenchCall, callsPerTrace } from "./call-corpus.ts"
 import { callIds, type IdKind } from "./call-ids.ts"
 import { ENTITY, PROJECT } from "./heddle-server.ts"
 
 export const PROJECT_ID = `${ENTITY}/${PROJECT}`
-/** Stands in one call. */
+/** A word that only one call contains. */
 export const needle = "xylographer"
 const needleAt = 7
 
-/** The first calls are one trace: a root and its children. */
+/** The first so many calls are one trace: a root and its children. */
 const longTrace = 50_000
 const millisecondsApart = 40
 const firstStart = Date.UTC(2026, 0, 1)
 
 const rootOf = (index: number) => (index < longTrace ? 0 : index - (index % callsPerTrace))
 const timeOf = (index: number) => firstStart + index * millisecondsApart
-/** Each call is told by its own time, and a trace by that of its root. */
+/** A call's id holds its own time, and a trace's id that of its root. */
 const callId = (kind: IdKind, index: number) => callIds[kind].call(index, 0, timeOf(index))
 const traceId = (kind: IdKind, index: number) => callIds[kind].trace(rootOf(index), timeOf(rootOf(index)))
 
@@ -49,7 +49,7 @@ export function callsBody(payloads: readonly BenchCall[], kind: IdKind, from: nu
 
 export interface ReadCase {
   what: string
-  /** null: measured without a bar. */
+  /** Null for a case that is measured without a bar. */
   atMostMs: number | null
   request: (round: number) => { path: string; body: object }
 }
@@ -58,7 +58,7 @@ const field = (path: string) => ({ $getField: path })
 const newestFirst = [{ field: "started_at", direction: "desc" }]
 const stream = (body: object) => ({ path: "/calls/stream_query", body })
 
-/** Of a store of `calls` calls. */
+/** The cases for a store with `calls` calls. */
 export function readCases(calls: number, kind: IdKind): ReadCase[] {
   const some = (round: number) => (round * 104_729 + 7) % calls
   const later = (round: number) => Math.max(some(round), Math.min(longTrace, calls - 1))

@@ -1,4 +1,4 @@
-/** Heddle as a store to read from: filled and asked over its public API. */
+/** Fills a Heddle server with calls and times reads, over its public API. */
 import { CallCorpus, seededRandom } from "./call-corpus.ts"
 import type { IdKind } from "./call-ids.ts"
 import type { HeddleServer } from "./heddle-server.ts"
@@ -6,7 +6,7 @@ import { median, progress } from "./measure.ts"
 import { Poster } from "./post.ts"
 import { callsBody, PROJECT_ID, type ReadCase } from "./read-cases.ts"
 
-/** How calls are stored. */
+/** Settings of filling a store. */
 export interface Filling {
   ids: IdKind
   /** Calls of one request. */
@@ -17,7 +17,7 @@ export const largeBatches: Filling = { ids: "uuid7", batch: 1000 }
 const connections = 4
 const templates = 5000
 
-/** Stores calls `from` to `to`. */
+/** Stores calls `from` to below `to`. */
 export async function fillCalls(
   server: HeddleServer,
   from: number,
@@ -40,7 +40,7 @@ export async function fillCalls(
   poster.close()
 }
 
-/** Milliseconds of each round, from sending the request to the last byte of its answer; one round before is not counted. */
+/** Milliseconds of each round, from sending the request to the answer's last byte, after a first round not counted. */
 export async function measureReads(
   server: HeddleServer,
   what: string,

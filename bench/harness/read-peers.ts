@@ -1,4 +1,4 @@
-/** Phoenix and MLflow as stores to read from: filled over OTLP, asked over the API that their own pages and clients use. */
+/** Times reads of Phoenix and MLflow, filled over OTLP and asked over the API that their own pages and clients use. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { otlpBatch, otlpSpanId, otlpTraceId } from "./call-batches.ts"
 import { CallCorpus, callsPerTrace, seededRandom } from "./call-corpus.ts"
@@ -14,13 +14,13 @@ const batch = 100
 const connections = 4
 const templates = 50
 const visibleTimeoutMs = 3_600_000
-/** Within it, a peer that answers a question at all answers it. */
+/** A peer that takes longer for one read is counted as unable to do it. */
 const patienceMs = 60_000
 
-/** Milliseconds of each round, by the name of the read case; what the peer cannot do, or not within a minute, is absent. */
+/** Milliseconds of each round by read case, without the cases that the peer cannot do, or not within a minute. */
 export type PeerTimes = Map<string, number[]>
 
-/** By the name of the read case: asks once; throws when the answer is not what was stored. */
+/** A function for each read case, which asks once and throws when the answer differs from the stored calls. */
 type PeerCases = Record<string, (round: number) => Promise<void>>
 
 const peers: {
@@ -31,7 +31,7 @@ const peers: {
   { start: startMlflow, casesOf: mlflowCases },
 ]
 
-/** One after the other, each on an empty store of its own with `calls` spans. */
+/** Measures one peer after the other, each on a new store with `calls` spans. */
 export async function measurePeers(calls: number, rounds: number): Promise<Map<string, PeerTimes>> {
   const found = new Map<string, PeerTimes>()
   for (const { start, casesOf } of peers) {
@@ -49,7 +49,7 @@ export async function measurePeers(calls: number, rounds: number): Promise<Map<s
   return found
 }
 
-/** The first batch holds the needle in one call. */
+/** Stores `calls` spans, one of which, in the first batch, contains the needle. */
 async function fill(server: TraceStoreServer, calls: number): Promise<void> {
   const corpus = new CallCorpus(seededRandom(1))
   let made = 0
@@ -75,7 +75,7 @@ async function fill(server: TraceStoreServer, calls: number): Promise<void> {
   await untilVisible(server, total * batch, visibleTimeoutMs, 500)
 }
 
-/** Phoenix answers 503 while its queue is full. */
+/** Posts again while the answer is 503, which Phoenix gives while its queue is full. */
 async function postWhenThereIsRoom(
   poster: Poster,
   server: TraceStoreServer,
@@ -93,7 +93,7 @@ async function postWhenThereIsRoom(
   }
 }
 
-/** null: an answer takes longer than {@link patienceMs}. */
+/** Milliseconds of each round; null when an answer takes longer than {@link patienceMs}. */
 async function measure(ask: (round: number) => Promise<void>, rounds: number): Promise<number[] | null> {
   const milliseconds: number[] = []
   for (let round = 0; round <= rounds; round++) {
@@ -105,7 +105,7 @@ async function measure(ask: (round: number) => Promise<void>, rounds: number): P
   return milliseconds
 }
 
-/** Traces of the first batches, another one each round. */
+/** Number of a trace of the first batch, another one each round. */
 const traceOf = (round: number) => (round * 7) % (batch / callsPerTrace)
 
 interface Spans {
@@ -180,7 +180,7 @@ function mlflowCases(origin: string): Promise<PeerCases> {
     expectCount("MLflow", traces?.length ?? 0, expected)
   }
   return Promise.resolve({
-    // Its lists are of traces, without their spans.
+    // MLflow lists traces without their spans, not calls.
     "newest 50": () => search("", 50),
     "trace by id": async (round) => {
       const traceId = `tr-${otlpTraceId(traceOf(round) + 1).toString("hex")}`

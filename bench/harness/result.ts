@@ -1,4 +1,4 @@
-/** The form of a benchmark's result: the same for all, so that one report reads them all. */
+/** The form of a benchmark's result, the same for all, so that one report can read them. */
 import type { Machine } from "./machine.ts"
 import { median } from "./measure.ts"
 
@@ -17,15 +17,15 @@ export interface Bar {
   reached: boolean
 }
 
-/** What a benchmark hands to `bench.ts`, which adds date and machine. */
+/** The findings that a benchmark returns to `bench.ts`, which adds date and machine. */
 export interface Findings {
-  /** What was run, in sentences for the reader of the report. */
+  /** Sentences for the reader of the report that say what was run. */
   method: string[]
   versions: Record<string, string>
   settings: Record<string, string | number>
   measurements: Measurement[]
   bars: Bar[]
-  /** What the reader must know to judge the figures: noise, differences that could not be removed. */
+  /** Facts that the reader needs to judge the figures: noise, differences that could not be removed. */
   caveats: string[]
 }
 
@@ -61,7 +61,7 @@ export const atMost = (what: string, bound: number, measured: number, unit: stri
   reached: measured <= bound,
 })
 
-/** Four significant digits: more would be noise. */
+/** Rounds to four significant digits; more would be noise. */
 const significant = (value: number) => Number(value.toPrecision(4))
 
 export function printFindings(result: BenchResult): void {

@@ -1,7 +1,11 @@
-/** The parts of the set-up scripts, which are plain JavaScript, that the benchmarks call. */
+/** Types of the functions that benchmarks call in the set-up scripts, which are plain JavaScript. */
 declare module "*/scripts/setup/python.mjs" {
   /** Returns the Python of the environment. */
   export function ensureLocked(name: string, title: string, lock: string): Promise<string>
+}
+declare module "*/scripts/setup/clients.mjs" {
+  /** Returns the Python of the environment. */
+  export function ensureClients(set: string): Promise<string>
 }
 declare module "*/scripts/setup/engine.mjs" {
   /** Returns the Python of the engine's environment. */
@@ -27,4 +31,12 @@ declare module "*/scripts/setup/stamp.mjs" {
   export function digest(...texts: string[]): string
   export function readStamp(path: string): string | null
   export function writeStamp(path: string, value: string): void
+}
+declare module "*/scripts/setup/chromium.mjs" {
+  /** The path of the browser's program, or null when there is none and none can be installed. */
+  export function ensureChromium(): Promise<string | null>
+}
+declare module "*/scripts/setup/web.mjs" {
+  /** Builds the pages unless they are there already. */
+  export function ensureWeb(): Promise<void>
 }

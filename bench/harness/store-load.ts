@@ -1,4 +1,4 @@
-/** The load of the benchmarks of writing: batches of calls over connections that stay open, until all of them are shown. */
+/** Load of the benchmarks of writing: sends batches of calls over connections that stay open, until all are visible. */
 import { gzipSync } from "node:zlib"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { CallBatch } from "./call-batches.ts"
@@ -8,7 +8,7 @@ import { progress } from "./measure.ts"
 import { Poster } from "./post.ts"
 import type { TraceStoreServer } from "./trace-stores.ts"
 
-/** Batches that are made ahead; each is sent many times with new ids. */
+/** Number of batches that are made ahead; each is sent many times with new ids. */
 const templates = 50
 const samplingMs = 250
 
@@ -16,7 +16,7 @@ export interface Load {
   calls: number
   batch: number
   connections: number
-  /** Every body is compressed before the first one is sent. */
+  /** True: bodies are compressed, all of them before the first is sent. */
   gzip?: boolean
 }
 
@@ -25,13 +25,13 @@ export interface Ingest {
   acknowledgedPerSecond: number
   requestMs: number[]
   residentMebibytes: number[]
-  /** Processor time of the server's processes, which says more than the rate where other programs run. */
+  /** Processor time of the server's processes, a better figure than the rate while other programs run. */
   cpuMicrosecondsPerCall: number
   payloadBytesPerCall: number
   bodyBytesPerCall: number
 }
 
-/** From the first request until its own API shows every call. */
+/** Measures from the first request until the server's own API shows every call. */
 export async function ingest(
   server: TraceStoreServer,
   { calls, batch, connections, gzip = false }: Load,
@@ -91,7 +91,7 @@ export async function ingest(
 
 const visibleTimeoutMs = 300_000
 
-/** Asks every `pauseMs` until the server's own API shows all of its calls. */
+/** Asks every `pauseMs` until the server's own API shows `calls` calls. */
 export async function untilVisible(
   server: TraceStoreServer,
   calls: number,

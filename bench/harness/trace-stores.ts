@@ -1,4 +1,4 @@
-/** The servers that take traces in the ingest benchmark, each over its fastest bulk path. */
+/** Starts the servers that store traces in the ingest benchmark, each with its fastest bulk path. */
 import { type CallBatch, otlpBatch, weaveBatch } from "./call-batches.ts"
 import { type BenchCall, callsPerTrace } from "./call-corpus.ts"
 import type { IdKind } from "./call-ids.ts"
@@ -13,15 +13,15 @@ const START_TIMEOUT_MS = 120_000
 export interface TraceStoreServer extends AsyncDisposable {
   readonly name: string
   readonly pid: number
-  /** Where batches are posted, with these headers. */
+  /** The address to which batches are posted, with these headers. */
   readonly url: string
   readonly headers: Record<string, string>
   batchOf(calls: readonly BenchCall[]): CallBatch
-  /** How many calls its own API shows. */
+  /** The number of calls that its own API shows. */
   visible(): Promise<number>
 }
 
-/** `kind`: of the ids of calls. */
+/** Starts Heddle as a store; `kind` is the kind of ids that its batches have. */
 export async function startHeddleStore(
   folder: string,
   kind: IdKind = "uuid7",
@@ -40,7 +40,7 @@ export async function startHeddleStore(
   }
 }
 
-/** Heddle, given spans instead of calls. */
+/** Starts Heddle as a store that gets OpenTelemetry spans instead of calls. */
 export async function startHeddleOtlp(folder: string): Promise<TraceStoreServer> {
   const store = await startHeddleStore(folder)
   return {
@@ -52,7 +52,7 @@ export async function startHeddleOtlp(folder: string): Promise<TraceStoreServer>
   }
 }
 
-/** Phoenix on SQLite, its default. */
+/** Starts Phoenix on SQLite, its default. */
 export async function startPhoenix(folder: string): Promise<TraceStoreServer> {
   const python = await phoenixPython()
   const [port, grpcPort] = [await freePort(), await freePort()]
@@ -87,7 +87,7 @@ interface PhoenixProjects {
   data: { projects: { edges: { node: { recordCount: number } }[] } }
 }
 
-/** MLflow's tracking server on SQLite, its default. */
+/** Starts MLflow's tracking server on SQLite, its default. */
 export async function startMlflow(folder: string): Promise<TraceStoreServer> {
   const python = await mlflowPython()
   const port = await freePort()
@@ -114,7 +114,7 @@ export async function startMlflow(folder: string): Promise<TraceStoreServer> {
   }
 }
 
-/** It has no count: all pages are read. */
+/** Counts traces by reading all pages, because MLflow has no count. */
 async function countMlflowTraces(origin: string): Promise<number> {
   const locations = [{ type: "MLFLOW_EXPERIMENT", mlflow_experiment: { experiment_id: "0" } }]
   let count = 0

@@ -1,4 +1,4 @@
-/** The serving peer: vLLM's CPU build with LoRA adapters loaded at run time. */
+/** Starts the serving peer: vLLM's CPU build, with LoRA adapters loaded at run time. */
 import path from "node:path"
 import type { CompletionServer } from "./completions.ts"
 import { startProgram, type RunningProgram } from "./child-process.ts"
@@ -9,8 +9,8 @@ import { logFile } from "./paths.ts"
 
 const START_TIMEOUT_MS = 600_000
 /**
- * In fp32 like Heddle. One LoRA slot more than adapters are used, so that loading never waits. No prompt
- * cache: Heddle gets a fresh cache salt every round, so that both compute every prompt in full.
+ * fp32, as Heddle computes. One LoRA slot more than there are adapters, so that loading never waits. No prompt cache,
+ * because Heddle gets a new cache salt every round: both compute every prompt in full.
  */
 const SERVE_FLAGS =
   "--dtype float32 --max-model-len 512 --max-num-seqs 64 --logprobs-mode raw_logprobs --no-enable-prefix-caching " +
@@ -54,7 +54,7 @@ function environment(python: string): NodeJS.ProcessEnv {
     VLLM_TARGET_DEVICE: "cpu",
     VLLM_ALLOW_RUNTIME_LORA_UPDATING: "True",
     VLLM_CPU_KVCACHE_SPACE: "1",
-    // Left alone it keeps one core for itself, and Heddle uses all.
+    // By default vLLM leaves one core free, and Heddle uses all.
     VLLM_CPU_OMP_THREADS_BIND: `0-${machineCores() - 1}`,
     VLLM_NO_USAGE_STATS: "1",
     DO_NOT_TRACK: "1",
@@ -67,7 +67,7 @@ function connect(url: string, program: RunningProgram, readySeconds: number): Vl
     pid: program.pid,
     readySeconds,
     async loadAdapter(name, folder) {
-      // Answers with a sentence, not with JSON.
+      // The answer is a sentence, not JSON.
       const body = { lora_name: name, lora_path: folder }
       const reply = await request("POST", `${url}/v1/load_lora_adapter`, body)
       if (reply.status !== 200) throw new Error(`vLLM refused adapter ${folder}: ${reply.status} ${reply.body}`)

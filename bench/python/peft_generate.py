@@ -33,7 +33,7 @@ class Generator:
         return [ids for start in range(0, len(requests), batch) for ids in self._batch(requests[start : start + batch])]
 
     def _batch(self, requests: list[Request]) -> list[list[int]]:
-        """Left-padded; every row runs as long as the longest wants, the rest is cut off."""
+        """One batch, padded on the left. All rows run as long as the longest, and surplus tokens are cut off."""
         width = max(len(request["prompt_ids"]) for request in requests)
         steps = max(request["max_tokens"] for request in requests)
         padded = [[0] * (width - len(request["prompt_ids"])) + request["prompt_ids"] for request in requests]

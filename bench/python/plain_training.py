@@ -57,7 +57,7 @@ class PlainTraining:
         }
 
     def step(self) -> dict:
-        """One optimizer step; learning rate 0, so that every step computes the same."""
+        """Takes one optimizer step; the learning rate is 0, so that every step computes the same."""
         began = time.perf_counter()
         self.optimizer.zero_grad()
         weights = self._token_weights()
@@ -157,7 +157,7 @@ class PlainTraining:
 
 
 def pad(rows: list[torch.Tensor], width: int) -> torch.Tensor:
-    """[len(rows), width], zeros on the right."""
+    """The rows as one tensor [len(rows), width], with zeros on the right."""
     padded = rows[0].new_zeros(len(rows), width)
     for index, row in enumerate(rows):
         padded[index, : len(row)] = row

@@ -1,4 +1,4 @@
-"""The library peer: TRL's GRPOTrainer on the same canned rollouts, so that nothing is generated."""
+"""The library peer: TRL's GRPOTrainer on the same rollouts, made ahead, so that nothing is generated."""
 
 import os
 import random
@@ -20,7 +20,7 @@ MORE_STEPS_THAN_NEEDED = 1000
 
 
 class TakesTurns(TrainerCallback):
-    """Holds the trainer at the beginning of each optimizer step until it is told to take it."""
+    """Holds the trainer at the beginning of each optimizer step until `go` is released."""
 
     def __init__(self) -> None:
         self.go = threading.Semaphore(0)
@@ -32,14 +32,14 @@ class TakesTurns(TrainerCallback):
 
 
 class TrlTraining:
-    """The trainer runs in a thread of its own; each call of `step` lets it take one optimizer step."""
+    """Runs the trainer in a thread of its own; each call of `step` lets it take one optimizer step."""
 
     def __init__(self) -> None:
         self.turns = TakesTurns()
         self.failure: str | None = None
 
     def load(self, base: str, folder: str, groups: int, size: int, prompt: int, threads: int) -> None:
-        """One group is a micro-batch; a step goes over all of them."""
+        """Starts the trainer; one group is a micro-batch, and a step goes over all of them."""
         tokenizer = AutoTokenizer.from_pretrained(base)
         rollouts = make_groups(groups, size, prompt, len(tokenizer), seed=1)
         trainer = GRPOTrainer(
@@ -60,7 +60,7 @@ class TrlTraining:
         self._wait()
 
     def _train(self, trainer: GRPOTrainer, threads: int) -> None:
-        # OpenMP keeps its number of threads for each thread that calls it.
+        # Set here, because OpenMP keeps a number of threads for each thread that calls it.
         torch.set_num_threads(threads)
         try:
             trainer.train()
@@ -69,7 +69,7 @@ class TrlTraining:
         self.turns.waiting.release()
 
     def _wait(self) -> None:
-        """Until the trainer stands before its next step."""
+        """Waits until the trainer has stopped before its next step."""
         self.turns.waiting.acquire()
         if self.failure:
             raise RuntimeError(self.failure)
@@ -96,7 +96,7 @@ def settings(folder: str, groups: int, size: int) -> GRPOConfig:
 
 
 def replay(rollouts: list[Group], prompts: list[str]) -> dict:
-    """The canned completions of the groups that `prompts` number, each prompt coming once per completion."""
+    """The completions made ahead for `prompts`, which are numbers of groups; each comes once for each completion."""
     seen: dict[int, int] = {}
     rows = []
     for prompt in prompts:
