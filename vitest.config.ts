@@ -1,13 +1,26 @@
 import { defineConfig } from "vitest/config"
 
+const all = { testTimeout: 120_000, hookTimeout: 120_000 }
+
 export default defineConfig({
   test: {
-    globalSetup: ["server/test/support/catalog-template.ts"],
-    include: ["server/src/**/*.test.ts", "server/test/**/*.test.ts", "scripts/**/*.test.mjs"],
-    // The embedded trace store holds one data folder per process.
-    pool: "forks",
     maxWorkers: 2,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    projects: [
+      {
+        test: {
+          ...all,
+          name: "server",
+          include: ["server/src/**/*.test.ts", "server/test/**/*.test.ts"],
+          globalSetup: ["server/test/support/catalog-template.ts"],
+          // The embedded trace store holds one data folder per process.
+          pool: "forks",
+          // Two processes run all files: loading the server and its stores anew takes longer than most files do. So a
+          // test file puts back what it changes outside of itself: spies, clocks, settings.
+          isolate: false,
+        },
+      },
+      // They replace modules.
+      { test: { ...all, name: "scripts", include: ["scripts/**/*.test.mjs"] } },
+    ],
   },
 })

@@ -1,6 +1,7 @@
 /**
- * What `npm run bench -- NAME --help` prints of one benchmark, out of its source: nothing is installed that could run it.
- * Of `export const options`, the comment above an option says what it means.
+ * The help of one benchmark, for `npm run bench -- NAME --help`. It is read from the benchmark's source, because
+ * nothing that could run it is installed. In `export const options`, the comment above an option says what the option
+ * means.
  */
 import { readFileSync } from "node:fs"
 import { fromRoot } from "./setup/paths.mjs"
@@ -11,7 +12,7 @@ export function benchmarkNames() {
   return [...source.matchAll(/^ {2}"?([\w-]+)"?: \(\) => import/gm)].map(([, name]) => name)
 }
 
-/** What one of {@link benchmarkNames} measures, and its own options as rows of a table. */
+/** `about` says what the benchmark `name` measures; `rows` are its own options, each with its meaning and default. */
 export function benchmarkHelp(name) {
   const source = readFileSync(fromRoot("bench", `${name}.ts`), "utf8")
   const about = /^\/\*\* (.*) \*\/$/m.exec(source)[1]

@@ -1,6 +1,6 @@
 /**
- * The whole loop once: starts the server, lets a real ART script teach the shipped model three tasks
- * (examples/art_loop), and leaves the server up.
+ * Runs the whole loop once: starts the server, lets a real ART script teach the shipped model three tasks
+ * (examples/art_loop), and leaves the server running.
  *
  * Usage: npm run demo [-- --once] [-- --json] [-- --port 8080] [-- --data-dir ./data]
  * --once stops after the loop; --json prints the measurements as the last line of standard output.
@@ -69,7 +69,7 @@ function readPort(text) {
   return port
 }
 
-/** The wanted port, or the next one that nobody uses; for 0 any. */
+/** The wanted port, or the next one that is free; for 0, any free port. */
 async function freePort(wanted) {
   const last = Math.min(wanted + PORTS_TRIED - 1, LAST_PORT)
   for (let port = wanted; port <= last; port++) {
@@ -79,7 +79,7 @@ async function freePort(wanted) {
   throw new SetupError(`no free port from ${wanted} to ${last}: choose one with --port`)
 }
 
-/** The port that was given for it, or null when somebody uses it. */
+/** The port that the system gives for `wanted`, or null when it is in use. */
 function tryPort(wanted) {
   return new Promise((resolve) => {
     const probe = createServer().once("error", () => resolve(null))
@@ -90,7 +90,7 @@ function tryPort(wanted) {
   })
 }
 
-/** The same key in every run on this machine, so that the data folder gets one and no more. */
+/** The demo's key, the same in every run on this machine, so that the data folder gets one key and no more. */
 function demoKey() {
   if (process.env.HEDDLE_ADMIN_KEY) return process.env.HEDDLE_ADMIN_KEY
   const path = join(cache, "demo-key")

@@ -1,6 +1,6 @@
 /**
- * Writes engine/heddle_engine/protocol_schema.json from server/src/wire/engine, so that the Python
- * side checks what it gets and gives against the same law.
+ * Writes engine/heddle_engine/protocol_schema.json from server/src/wire/engine, so that the Python side checks
+ * its messages against the same schemas.
  * Usage: node scripts/generate-engine-schema.ts. A test compares the file with the schemas.
  */
 import { writeFile } from "node:fs/promises"

@@ -1,7 +1,9 @@
 /**
- * Writes the hashes of the files that pip may install beside each pin of the Python locks. Run it after a pin has changed.
+ * Writes, below each pin of the Python locks, the hashes of the files that pip may install for it. Run it after a pin
+ * has changed.
  *
- * Usage: node scripts/hash-python-locks.ts [FILE …], by default all of them. Needs uv on the PATH: it asks the package index.
+ * Usage: node scripts/hash-python-locks.ts [FILE …], by default all of them. Needs uv on the PATH: it asks the package
+ * index.
  * Changes: the lock files. Pins, their order and comments stay.
  */
 import { execFileSync } from "node:child_process"
@@ -10,7 +12,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { pythonLocks, root } from "./locks/python-locks.ts"
 
-/** Pythons that the set-up takes, and the machines that the documents name. Windows has no engine. */
+/** Wheels for the Pythons that the set-up takes and the machines that the documents name. Windows has no engine. */
 const pythons = /-(?:cp31[1-4]|cp3\d+-abi3|(?:py2\.)?py3\d*)-/
 const machines = /-any\.whl$|manylinux\S*_(?:x86_64|aarch64)\.whl$|linux_(?:x86_64|aarch64)\.whl$|macosx\S*\.whl$/
 const withoutGil = /-cp3\d+t-|musllinux/
@@ -30,7 +32,7 @@ for (const lock of process.argv.length > 2 ? process.argv.slice(2) : pythonLocks
   writeFileSync(file, hashed)
 }
 
-/** By `name==version`. */
+/** Hashes of installable files for each pin; keys are `name==version`. */
 function hashesOf(pins: string, python: string): Map<string, string[]> {
   const folder = mkdtempSync(path.join(tmpdir(), "heddle-locks-"))
   try {
@@ -52,7 +54,7 @@ interface LockedFile {
   hash: string
 }
 
-/** uv writes one file a line. */
+/** Reads uv's pylock.toml, in which each file is one line. */
 function readPylock(text: string): Map<string, string[]> {
   const packages = text.split("[[packages]]").slice(1)
   return new Map(
@@ -66,7 +68,7 @@ function readPylock(text: string): Map<string, string[]> {
   )
 }
 
-/** The wheels of the pythons and machines above; the source only where no wheel serves them all. */
+/** Hashes of the wheels for these Pythons and machines, and of the source unless one wheel serves them all. */
 function installable(files: readonly LockedFile[]): string[] {
   const wheels = files.filter(({ name }) => pythons.test(name) && machines.test(name) && !withoutGil.test(name))
   const serveAll = wheels.some(({ name }) => name.endsWith("-none-any.whl"))

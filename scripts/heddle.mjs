@@ -1,12 +1,13 @@
 /**
- * The commands: installs what is missing, then runs what was asked for.
+ * The entry of every command: installs what is missing, then runs the command.
  *
  * Usage: node scripts/heddle.mjs start [--host H --port P --data-dir D]
  *        node scripts/heddle.mjs demo  [--once --json …]
  *        node scripts/heddle.mjs web                              (builds the pages)
- *        node scripts/heddle.mjs dev                              (pages from their sources, on the server at HEDDLE_URL)
- *        node scripts/heddle.mjs check                            (what can be told within a minute)
+ *        node scripts/heddle.mjs dev                              (pages from their sources, on the server at
+ * HEDDLE_URL)        node scripts/heddle.mjs check                            (types, format, lint, tests of modules)
  *        node scripts/heddle.mjs test  [suite or path …]
+ *        node scripts/heddle.mjs newest [set …]                   (client suites with the newest versions)
  *        node scripts/heddle.mjs bench NAME [--json …]
  *        node scripts/heddle.mjs export | import --project TEAM/PROJECT …   (scripts/transfer.mjs)
  * --help after any of them prints what it takes, and installs nothing.
@@ -33,12 +34,21 @@ const commands = {
   dev: async (args) => (await ensureNodeModules(), become(projectNode, [vite, fromRoot("web"), ...args])),
   check: async (args) => (await import("./test.mjs")).check(args),
   test: async (args) => (await import("./test.mjs")).main(args),
+  newest: async (args) => (await import("./newest.mjs")).main(args),
   bench: (args) => runTypeScript("bench/bench.ts", args),
-  export: async (args) => (await import("./transfer.mjs")).exportFile(args),
-  import: async (args) => (await import("./transfer.mjs")).importFile(args),
+  export: async (args) => {
+    const { exportCheckpoint, isCheckpoint } = await import("./checkpoint-transfer.mjs")
+    return isCheckpoint(args) ? exportCheckpoint(args) : (await import("./transfer.mjs")).exportFile(args)
+  },
+  import: async (args) => {
+    const { importCheckpoint, isCheckpoint } = await import("./checkpoint-transfer.mjs")
+    return isCheckpoint(args) ? importCheckpoint(args) : (await import("./transfer.mjs")).importFile(args)
+  },
 }
 
-/** The pages are built when the server is ready: before, that would take the cores from a start that somebody waits for. */
+/**
+ * Builds the pages only once the server is ready: earlier, the build would slow down a start that somebody waits for.
+ */
 async function startServer(args) {
   const stopped = new AbortController()
   const onMessage = (message) => message === "ready" && void tryBuildWeb(stopped.signal)

@@ -1,6 +1,7 @@
 /**
- * What `--help` prints, of every command: usage, options and environment. Nothing is installed for it, and nothing is read
- * but the README, whose table of settings is the one list of what the server reads, and the benchmarks' sources.
+ * The text that `--help` prints for every command: usage, options and environment. It installs nothing, and reads only
+ * the README, whose table of settings is the one list of the variables that the server reads, and the benchmarks'
+ * sources.
  */
 import { readFileSync } from "node:fs"
 import { benchmarkHelp, benchmarkNames } from "./bench-help.mjs"
@@ -56,10 +57,11 @@ const commands = {
     about: "Types, format, lint, dead code and the tests of modules: what can be told of a change within a minute.",
   },
   test: {
-    usage: "npm test -- [SUITE …] [PATH …]",
+    usage: "npm test -- [SUITE …] [PATH …] [-t TITLE]",
     about: "Runs all tests, or those of the suites and paths. The last line is N passed, N failed.",
     options: [
       ["PATH", "a file or folder of tests; with a suite, only those of its tests"],
+      ["-t TITLE", "only tests whose titles have this in them (vitest's -t, pytest's -k)"],
       ["SUITE", "checks, scripts, web, server, browser, engine, clients, reference, fuzz, or one part of them by name"],
     ],
     environment: () => [
@@ -68,6 +70,12 @@ const commands = {
       ["HEDDLE_ISOLATION_CASES", "how many values each text of a schema gets in the test of isolation"],
       ["HEDDLE_SLOW_TESTS", "any value: tests that take minutes run too"],
     ],
+  },
+  newest: {
+    usage: "npm run compat:newest -- [SET …]",
+    about:
+      "Runs the client suites with the newest versions in the registries, installed for this run only; prints what changed and what fails.",
+    options: [["SET", "a set of compat/python/sets.json that has newest, or node-clients (default: all of them)"]],
   },
   bench: {
     usage: "npm run bench -- NAME [--json] [--save] [options of the benchmark]",
@@ -80,18 +88,26 @@ const commands = {
   },
   export: {
     usage: "npm run export -- --project TEAM/PROJECT --out FILE [options]",
-    about: "Writes calls, feedback or a dataset of a running server into a file (docs/guide/export.md).",
+    about:
+      "Writes calls, feedback, a dataset or a checkpoint of a running server into a file (docs/guide/export.md, checkpoints.md).",
     options: [
       ...transfer(["--out FILE", "the file; it is there whole or not at all"]),
+      ["--what checkpoint", "with --name MODEL, and --format peft, merged or gguf"],
+      ["--step STEP", "checkpoint: its number (default latest)"],
+      ["--dtype DTYPE", "checkpoint: float32, bfloat16 or float16 (default: the base model's)"],
       ["--request JSON", `more fields of the request, such as '{"filter":{"trace_roots_only":true}}'`],
     ],
     environment: () => server,
   },
   import: {
     usage: "npm run import -- --project TEAM/PROJECT --in FILE [options]",
-    about: "Stores the rows of a file on a running server (docs/guide/export.md).",
+    about:
+      "Stores the rows of a file on a running server (docs/guide/export.md), or a LoRA as a model's step (docs/guide/checkpoints.md).",
     options: [
       ...transfer(["--in FILE", "the file"]),
+      ["--what checkpoint", "with --name MODEL, and --in the folder of an adapter or a tar file of it"],
+      ["--step STEP", "checkpoint: the number that it becomes (default: the next)"],
+      ["--any-base", "checkpoint: its config names the base model otherwise than the model does"],
       ["--name NAME", "name of the dataset"],
       ["--moved-from TEAM/PROJECT", "refs into that project become refs into this one"],
     ],
@@ -101,7 +117,7 @@ const commands = {
 
 export const asksForHelp = (args) => args.some((arg) => arg === "--help" || arg === "-h")
 
-/** `args`: what stands behind the command; a benchmark that is named there has options of its own. */
+/** `args` are the arguments after the command; a benchmark that they name has options of its own. */
 export function helpOf(name, args = []) {
   const benchmark = name === "bench" ? args.find((arg) => benchmarkNames().includes(arg)) : undefined
   return benchmark === undefined ? helpOfCommand(commands[name]) : helpOfBenchmark(benchmark)
@@ -121,7 +137,7 @@ function helpOfCommand({ usage, about, options = [], environment = () => [] }) {
   return [`Usage: ${usage}\n\n${about}`, ...shown].join("\n")
 }
 
-/** Every command, for who names none. */
+/** The list of all commands, for `--help` without a command. */
 export function helpOfAll() {
   const rows = Object.values(commands).map(({ usage, about }) => [
     usage.split(" -- ")[0],
@@ -135,14 +151,14 @@ function table(rows) {
   return rows.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`).join("\n")
 }
 
-/** Rows of the README's table that name a variable: `--host`, `HEDDLE_HOST` | default | meaning. */
+/** Name, meaning and default of each variable, from rows of the README's table: `HEDDLE_HOST` | default | meaning. */
 function settings() {
   const readme = readFileSync(fromRoot("README.md"), "utf8")
   const rows = [...readme.matchAll(/^\|[^|\n]*`(HEDDLE_[^`]+)` \| ([^|\n]*) \| ([^|\n]*) \|$/gm)]
   return rows.map(([, name, value, meaning]) => [name, `${plain(meaning)} (default: ${plain(value)})`])
 }
 
-/** Markdown as a terminal shows it. */
+/** Markdown as plain text: a link becomes its title and target, and backquotes go. */
 const plain = (text) =>
   text
     .replaceAll(/\[([^\]]+)\]\(([^)]+)\)/g, (_, title, target) => (title === target ? title : `${title} (${target})`))

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { root } from "./setup/paths.mjs"
 
-/** A clone in which nothing is installed. */
+/** Folder of a copy of the repository in which nothing is installed. */
 let clone
 const files = ["scripts", "bench", "README.md", "package.json"]
 beforeAll(() => {
@@ -18,7 +18,7 @@ const { HEDDLE_PYTHON: _, ...environment } = process.env
 const help = (...args) =>
   execFileSync("node", ["scripts/heddle.mjs", ...args], { cwd: clone, env: environment, encoding: "utf8" })
 
-/** What `bench/bench.ts` imports by its name. */
+/** True for a file of `bench/` that `bench/bench.ts` imports: a benchmark. */
 const isBenchmark = (file) => readFileSync(join(root, "bench", "bench.ts"), "utf8").includes(`import("./${file}")`)
 
 test.each([
@@ -28,21 +28,26 @@ test.each([
   ["dev", ["HEDDLE_URL"]],
   ["check", ["within a minute"]],
   ["test", ["clients", "HEDDLE_FUZZ_CASES"]],
+  ["newest", ["SET"]],
   ["bench", ["calls-growth", "--save"]],
-  ["export", ["--out FILE", "HEDDLE_API_KEY"]],
-  ["import", ["--moved-from TEAM/PROJECT"]],
-])("%s --help says what it takes in a fresh clone, and installs nothing", { timeout: 60_000 }, (command, words) => {
-  const text = help(command, "--help")
-  expect(text).toMatch(/^Usage: /)
-  for (const word of words) expect(text).toContain(word)
-  expect(readdirSync(clone).toSorted()).toEqual(["README.md", "bench", "package.json", "scripts"])
-})
+  ["export", ["--out FILE", "--dtype DTYPE", "HEDDLE_API_KEY"]],
+  ["import", ["--moved-from TEAM/PROJECT", "--any-base"]],
+])(
+  "%s --help prints usage and options in a fresh clone, and installs nothing",
+  { timeout: 60_000 },
+  (command, words) => {
+    const text = help(command, "--help")
+    expect(text).toMatch(/^Usage: /)
+    for (const word of words) expect(text).toContain(word)
+    expect(readdirSync(clone).toSorted()).toEqual(["README.md", "bench", "package.json", "scripts"])
+  },
+)
 
-/** As `bench/bench.ts` reads them. */
+/** The benchmark's options, which `bench/bench.ts` reads from the same export. */
 const optionsOf = async (name) => (await import(join(root, "bench", `${name}.ts`))).options
 
 test.each(readdirSync(join(root, "bench")).filter((file) => isBenchmark(file)))(
-  "bench with the name of %s and --help has each of its options, what it means and its default, and installs nothing",
+  "bench NAME --help, for %s, lists each option with its meaning and default, and installs nothing",
   { timeout: 60_000 },
   async (file) => {
     const name = file.replace(".ts", "")
@@ -58,7 +63,7 @@ test.each(readdirSync(join(root, "bench")).filter((file) => isBenchmark(file)))(
   },
 )
 
-test("--help without a command names all of package.json", { timeout: 60_000 }, () => {
+test("--help without a command names every script of package.json", { timeout: 60_000 }, () => {
   const text = help("--help")
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
   const named = Object.keys(scripts).map((name) =>

@@ -31,7 +31,7 @@ test(
   },
 )
 
-/** Whatever the signal left behind. */
+/** Ends the processes of npm's group that the signal left running. */
 function endGroup({ pid = 0 }) {
   try {
     if (pid > 0) process.kill(-pid, "SIGKILL")

@@ -1,42 +1,53 @@
 /**
- * Runs all tests, or those named: `npm test`, `npm test -- engine`, `npm test -- server/test/files.test.ts`.
- * Every suite runs, also after a failure; what failed in it runs once more, and what passes then is named as unsteady.
- * The last line is `N passed, N failed` (and `, N skipped`); the exit status is 1 when anything failed.
+ * Runs all tests, or those named: `npm test`, `npm test -- engine`, `npm test -- server/test/platform/files.test.ts -t
+ * "a title"`. Every suite runs, also after a failure; its failed tests run once more, and those that pass then are
+ * named as unsteady. The last line is `N passed, N failed` (and `, N skipped`); the exit status is 1 when anything
+ * failed.
  */
 import { existsSync } from "node:fs"
 import { ensureNodeModules } from "./setup/node-modules.mjs"
 import { fromRoot } from "./setup/paths.mjs"
 import { SetupError, seconds } from "./setup/progress.mjs"
-import { chosenSuites } from "./test/choice.mjs"
-import { add, describe, none } from "./test/counts.mjs"
+import { chosenSuites, titleIn } from "./test/choice.mjs"
+import { add, describe, none, slowest } from "./test/counts.mjs"
 import { quickSuites, suites } from "./test/suites.mjs"
 
+/** Suites that wait for a client or a server most of the time run in this many lanes, beside the others. */
+const LANES_BESIDE = 2
+
 export async function main(names) {
-  await runAll(chosenSuites(suites, names, (path) => existsSync(fromRoot(path))))
+  const { title, others } = titleIn(names)
+  await runAll(
+    chosenSuites(suites, others, (path) => existsSync(fromRoot(path))),
+    title,
+  )
 }
 
-/** `npm run check`. */
+/** Runs `npm run check`: the suites that end within a minute. */
 export async function check(names) {
   if (names.length > 0)
     throw new SetupError(`npm run check takes no names; to run the tests of one: npm test -- ${names[0]}`)
   await runAll(quickSuites.map((suite) => ({ suite })))
 }
 
-async function runAll(chosen) {
-  await ensureNodeModules()
-  // Of its own, because its packages are pinned as clients; the type check reads it too.
-  await ensureNodeModules(fromRoot("compat", "node"))
-  const results = []
-  for (const { suite, paths } of chosen.filter(({ suite: { paired } }) => !paired)) {
-    results.push(await runSuite(suite, { paths }))
+async function runAll(chosen, title) {
+  // The Node clients have a folder of their own, because its packages are pinned as clients; the type check reads it
+  // too.
+  await Promise.all([ensureNodeModules(), ensureNodeModules(fromRoot("compat", "node"))])
+  const results = new Map()
+  const isAlone = chosen.length === 1
+  const run = async (waiting) => {
+    for (const { suite, paths } of waiting) {
+      results.set(suite, await runSuite(suite, { paths, title, label: isAlone ? undefined : suite.name }))
+    }
   }
-  const pairs = chosen.filter(({ suite: { paired } }) => paired).values()
-  const runPaired = async () => {
-    for (const { suite, paths } of pairs) results.push(await runSuite(suite, { paths, label: suite.name }))
-  }
-  await Promise.all([runPaired(), runPaired()])
-  const total = results.map((result) => result.counts).reduce(add, none)
-  console.log(`\n${results.map(summary).join("\n")}\n`)
+  const [beside, others] = [true, false].map((wanted) => chosen.filter(({ suite }) => Boolean(suite.beside) === wanted))
+  const shared = beside.values()
+  await Promise.all([run(others), ...Array.from({ length: LANES_BESIDE }, () => run(shared))])
+  const inOrder = chosen.map(({ suite }) => ({ title: suite.title, ...results.get(suite) }))
+  const total = inOrder.map(({ counts }) => counts).reduce(add, none)
+  console.log(`\nslowest files\n${inOrder.flatMap(slowestFiles).join("\n")}`)
+  console.log(`\n${inOrder.map(summary).join("\n")}\n`)
   for (const name of total.unsteady) console.log(`unsteady, it passed when it ran once more: ${name}`)
   for (const name of total.failures) console.log(`failed: ${name}`)
   console.log(describe(total))
@@ -53,7 +64,13 @@ async function runSuite(suite, how) {
     console.log(error instanceof SetupError ? error.message : error.stack)
     counts = { ...none, failed: 1 }
   }
-  return { title: suite.title, counts, ms: performance.now() - began }
+  return { counts, ms: performance.now() - began }
+}
+
+function slowestFiles({ title, counts }) {
+  const files = slowest(counts.files)
+  if (files.length === 0) return []
+  return [`  ${title}`, ...files.map(({ file, ms }) => `  ${seconds(ms).padStart(10)}  ${file}`)]
 }
 
 const summary = ({ title, counts, ms }) =>

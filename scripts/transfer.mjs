@@ -1,10 +1,10 @@
 /**
- * Calls, feedback and datasets of a running server as files, and back. A thin client of `/export/…`
- * and `/import/…` (docs/guide/export.md): it needs the server's address and a key, no data folder.
+ * Exports calls, feedback or a dataset of a running server to a file, and imports them from one. A thin client of
+ * `/export/…` and `/import/…` (docs/guide/export.md): it needs the server's address and a key, no data folder.
  *
  * Usage: npm run export -- --project TEAM/PROJECT --what calls --out FILE.parquet
  *        npm run import -- --project TEAM/PROJECT --what calls --in FILE.parquet
- * --what     calls, feedback or dataset
+ * --what     calls, feedback or dataset; checkpoint: scripts/checkpoint-transfer.mjs
  * --format   jsonl, csv or parquet; by default the ending of the file
  * --url      default HEDDLE_URL, else http://127.0.0.1:8080
  * --key      default HEDDLE_API_KEY, else WANDB_API_KEY
@@ -12,16 +12,15 @@
  * --name     import of a dataset: its name
  * --moved-from TEAM/PROJECT   import: refs into that project become refs into this one
  *
- * Changes: FILE (export); it is there whole or not at all.
+ * Changes: FILE (export), which is written whole or not at all.
  */
-import { createReadStream, createWriteStream } from "node:fs"
-import { rename, rm, stat } from "node:fs/promises"
-import { request as requestHttp } from "node:http"
-import { request as requestHttps } from "node:https"
+import { createReadStream } from "node:fs"
+import { stat } from "node:fs/promises"
 import { extname } from "node:path"
 import { pipeline } from "node:stream/promises"
 import { text } from "node:stream/consumers"
 import { parseArgs } from "node:util"
+import { oneOf, routeOf, saveAnswer, send, serverOptions } from "./server-requests.mjs"
 import { SetupError } from "./setup/progress.mjs"
 
 const nouns = ["calls", "feedback", "dataset"]
@@ -30,18 +29,9 @@ const formats = ["jsonl", "csv", "parquet"]
 export async function exportFile(args) {
   const { project, what, format, file, url, key, more } = readOptions(args, "out")
   const body = JSON.stringify({ ...readJson(more), project_id: project, format })
-  const answer = await send(routeOf(url, `/export/${what}`), key, { "content-type": "application/json" }, (out) =>
-    out.end(body),
-  )
-  const unfinished = `${file}.part`
-  try {
-    await pipeline(answer, createWriteStream(unfinished))
-    await rename(unfinished, file)
-  } catch (error) {
-    await rm(unfinished, { force: true })
-    throw new SetupError(`the export broke off: ${error.message}`)
-  }
-  console.log(`${file}: ${(await stat(file)).size} bytes`)
+  const headers = { "content-type": "application/json" }
+  const answer = await send(routeOf(url, `/export/${what}`), key, { headers, write: (out) => out.end(body) })
+  await saveAnswer(answer, file)
 }
 
 export async function importFile(args) {
@@ -53,8 +43,9 @@ export async function importFile(args) {
   const fields = { project_id: project, format, name, moved_from: movedFrom }
   for (const [field, value] of Object.entries(fields)) if (value !== undefined) target.searchParams.set(field, value)
   const headers = { "content-type": "application/octet-stream", "content-length": size }
-  // A server that has heard enough answers before it has heard all.
-  const answer = await send(target, key, headers, (out) => void pipeline(createReadStream(file), out).catch(() => {}))
+  // A server that refuses the file may answer before it has read all of it; the rest then cannot be sent.
+  const write = (out) => void pipeline(createReadStream(file), out).catch(() => {})
+  const answer = await send(target, key, { headers, write })
   const report = JSON.parse(await text(answer))
   console.log(`${report.imported} rows imported, ${report.failed} left out`)
   for (const { row, column, value, message } of report.errors) {
@@ -63,25 +54,10 @@ export async function importFile(args) {
   if (report.failed > 0) process.exitCode = 1
 }
 
-/** @param base may have a path of its own, under which a proxy shows the server. */
-function routeOf(base, route) {
-  return new URL(base.replace(/\/+$/, "") + route)
-}
-
-/** Without the time limits of `fetch`: a large export says nothing for minutes. */
-function send(url, key, headers, write) {
-  const request = url.protocol === "https:" ? requestHttps : requestHttp
-  return new Promise((resolve, reject) => {
-    const out = request(url, { method: "POST", headers: { ...headers, authorization: `Bearer ${key}` } }, (answer) => {
-      if (answer.statusCode === 200) return resolve(answer)
-      text(answer).then((body) => reject(new SetupError(`${url.pathname}: ${answer.statusCode} ${body}`)), reject)
-    })
-    out.on("error", (error) => reject(new SetupError(`${url.origin} cannot be reached: ${error.message}`)))
-    write(out)
-  })
-}
-
-/** @returns {{ project: string, what: string, format: string, file: string, url: string, key: string, more?: string, name?: string, movedFrom?: string }} */
+/**
+ * @returns {{ project: string, what: string, format: string, file: string, url: string, key: string, more?: string,
+ * name?: string, movedFrom?: string }}
+ */
 function readOptions(args, fileOption) {
   const string = { type: "string" }
   const { values } = parseArgs({
@@ -91,8 +67,7 @@ function readOptions(args, fileOption) {
       what: { type: "string", default: "calls" },
       format: string,
       [fileOption]: string,
-      url: { type: "string", default: process.env.HEDDLE_URL ?? "http://127.0.0.1:8080" },
-      key: { type: "string", default: process.env.HEDDLE_API_KEY ?? process.env.WANDB_API_KEY },
+      ...serverOptions(),
       ...(fileOption === "out" ? { request: string } : { name: string, "moved-from": string }),
     },
   })
@@ -111,11 +86,6 @@ function readOptions(args, fileOption) {
     name: values.name,
     movedFrom: values["moved-from"],
   }
-}
-
-function oneOf(name, value, known) {
-  if (known.includes(value)) return value
-  throw new SetupError(`--${name} is "${value}": choose one of ${known.join(", ")}`)
 }
 
 function readJson(given) {

@@ -29,7 +29,7 @@ CITIES = (
     *("Riga", "Rome", "Seoul", "Sydney", "Tokyo", "Tunis", "Vienna"),
 )
 HELD_OUT_SHARE = 5
-"""One question in this many is held out."""
+"""One question in so many is held out."""
 
 GET_WEATHER: dict[str, Any] = {
     "type": "function",
@@ -128,7 +128,7 @@ def _is_weather_call(tool_calls: list[Any], city: str) -> bool:
         return False
     function = _get(tool_calls[0], "function")
     try:
-        # As pairs, because a dict would hide a key that is given twice.
+        # Parsed as pairs, because a dict would hide a key that is given twice.
         pairs = json.loads(_get(function, "arguments"), object_pairs_hook=list)
     except (TypeError, ValueError):
         return False

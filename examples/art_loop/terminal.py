@@ -1,4 +1,4 @@
-"""What train.py shows: plain text that reads well in a terminal and in a log file."""
+"""Prints train.py's output: plain text that reads well in a terminal and in a log file."""
 
 import asyncio
 import json
@@ -43,7 +43,7 @@ def mark(line: str, value: float) -> str:
 
 
 def show_rewards(title: str, rewards: dict[str, float]) -> None:
-    """One line: the mean over the tasks, then each task."""
+    """Prints one line: the mean over the tasks, then each task."""
     mean = sum(rewards.values()) / len(rewards)
     tasks = "   ".join(f"{task} {value:.2f}" for task, value in rewards.items())
     print(f"{title:24}{mean:.2f}   ({tasks})", flush=True)
@@ -63,7 +63,7 @@ def arguments(call: Any) -> str:
 
 
 def side_by_side(titles: list[str], rows: list[tuple[str, list[tuple[str, float]]]], width: int = 30) -> None:
-    """A table: the question, then each model's answer with a tick when it is right."""
+    """Prints a table: the question, then each model's answer with a tick when it is right."""
     print(f"\n{'':26}  " + "  ".join(f"{title:{width}}" for title in titles))
     for question, cells in rows:
         answers = [f"{'✓' if right else '✗'} {fit(text, width - 2)}" for text, right in cells]

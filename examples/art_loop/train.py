@@ -15,7 +15,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-# litellm, which ART imports, else asks another host for prices; tqdm bars would break the curve.
+# Without these, litellm, which ART imports, asks another host for prices, and tqdm's bars break the curve.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("TQDM_DISABLE", "1")
 
@@ -36,7 +36,7 @@ HELD_OUT = 120
 
 @dataclass
 class Report:
-    """What a run measured; times in seconds, rewards from 0 to 1."""
+    """Measurements of a run; times in seconds, rewards from 0 to 1."""
 
     first_reward_at: float = 0.0
     train_s: float = 0.0
@@ -50,7 +50,7 @@ class Report:
 async def answer(
     model: art.TrainableModel, scenario: Scenario, n: int = 1, temperature: float = 1.0, served: str | None = None
 ) -> Any:
-    """`n` answers of the newest step, or of the model served under another name."""
+    """Asks for `n` answers of the newest step, or of the model named `served`."""
     request: dict[str, Any] = {"tools": scenario.tools} if scenario.tools else {}
     completion = await model.openai_client().chat.completions.create(
         model=served or model.get_inference_name(),
@@ -110,7 +110,7 @@ async def train(backend: ServerlessBackend, model: art.TrainableModel, rounds: i
 
 
 async def compare(model: art.TrainableModel) -> None:
-    """The base model and the newest step, asked the same held-out questions; each gives its likeliest answer."""
+    """Asks the base model and the newest step the same held-out questions, and prints their likeliest answers."""
     step = await model.get_step()
     served = {"base": model.base_model, f"step {step}": model.get_inference_name(step)}
     rows = []

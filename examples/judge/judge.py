@@ -1,4 +1,4 @@
-"""A judge that the server runs: over calls that exist (`score`), and over a model's answers (`evaluate_model`).
+"""A judge that the server runs: on stored calls (`score`), and on answers of a model (`evaluate_model`).
 
     pip install -r requirements.txt
     HEDDLE_API_KEY=… python judge.py --url http://127.0.0.1:8080
@@ -33,12 +33,12 @@ RUDE = {
 }
 JUDGE_PROMPT = 'Is this kind: "{output}" Answer {{"kind": true or false}}.'
 JSON_ONLY = "\n\nAnswer with one JSON object and nothing else."
-"""What the server adds for its own models when the answer is to be JSON."""
+"""The sentence that the server adds to prompts of its own models when the answer must be JSON."""
 EPOCHS = 50
 
 
 class Server:
-    """The routes that the SDK has no function for."""
+    """A client for the routes that the SDK has no function for."""
 
     def __init__(self, url: str, key: str) -> None:
         self.url = url
@@ -59,7 +59,7 @@ class Server:
 
 
 def until(what: str, ask: Callable[[], Any], seconds: float = 600) -> Any:
-    """What `ask` returns once that is anything."""
+    """Calls `ask` until it returns something, and returns that."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if found := ask():
@@ -69,7 +69,7 @@ def until(what: str, ask: Callable[[], Any], seconds: float = 600) -> Any:
 
 
 def dialogues() -> str:
-    """JSON Lines: the answers to give, and what the judge is to say of each."""
+    """Training data as JSON Lines: the answers to give, and the judge's verdict on each."""
     pairs = [*KIND.items(), *RUDE.items()]
     verdicts = [
         (JUDGE_PROMPT.format(output=reply) + JSON_ONLY, json.dumps({"kind": reply in KIND.values()}))
@@ -107,12 +107,12 @@ def trained(server: Server, entity: str, project: str) -> str:
 
 @weave.op
 def support(question: str) -> str:
-    """What is to be judged: any program that weave traces."""
+    """The program to be judged; it may be any program that weave traces."""
     return (KIND | RUDE)[question]
 
 
 def score_calls(server: Server, project_id: str, judge: str) -> dict[str, bool]:
-    """Answers of traced calls with the judge's verdict on each, by the server."""
+    """Traces calls and lets the server score them; returns their answers with the judge's verdicts."""
     calls = {call.id: call.output for _, call in (support.call(question) for question in KIND | RUDE)}
     weave.get_client().flush()
     server.post("/calls/score", {"project_id": project_id, "call_ids": list(calls), "scorer_refs": [judge]})
@@ -128,7 +128,7 @@ def score_calls(server: Server, project_id: str, judge: str) -> dict[str, bool]:
 
 
 def evaluate_model(server: Server, project_id: str, judge: LLMAsAJudgeScorer, model_id: str) -> Any:
-    """The status of an evaluation that the server ran over the model that is asked the dataset's questions."""
+    """Lets the server ask a model the dataset's questions and judge its answers; returns the evaluation's status."""
     evaluation = weave.Evaluation(
         name="support-answers", dataset=[{"question": question} for question in KIND | RUDE], scorers=[judge]
     )
@@ -161,7 +161,7 @@ def main() -> None:
     given = parser.parse_args()
     key = os.environ["HEDDLE_API_KEY"]
     os.environ.update(WANDB_BASE_URL=given.url, WANDB_API_KEY=key)
-    # weave's cache on disk does not know one server from another: on a new one it would leave out what an old one has.
+    # weave's cache on disk does not tell servers apart: a new server would not get objects that an old one has.
     os.environ["WEAVE_USE_SERVER_CACHE"] = "false"
     server = Server(given.url, key)
     weave.init(given.project)

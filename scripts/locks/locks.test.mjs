@@ -18,7 +18,7 @@ test.each(pythonLocks())("every line of %s is an exact pin with the hashes of it
   expect(requirements.filter((requirement) => !(pinOf(requirement)?.hashes.length > 0))).toEqual([])
 })
 
-test("a line without a hash, or without an exact pin, is told from one that has both", () => {
+test("a pin without a hash has no hashes, and a requirement without an exact version is no pin", () => {
   const hash = `--hash=sha256:${"0".repeat(64)}`
   const [first, second, third] = requirementsOf(`# a comment\na==1 \\\n    ${hash}\nb==2 # why\nc>=3 ${hash}\n`)
   expect(pinOf(first)).toEqual({ name: "a", version: "1", hashes: ["0".repeat(64)] })
@@ -37,7 +37,7 @@ test.each(npmLocks)("every package of %s is held to a hash", (file) => {
   expect(packages.filter(([, { integrity }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? ""))).toEqual([])
 })
 
-test("the one install script is chDB's, which does nothing; the set-up runs none", () => {
+test("only chDB has an install script, which package.json does not allow", () => {
   const withScript = npmLocks.flatMap((file) =>
     Object.entries(JSON.parse(read(file)).packages).flatMap(([path, entry]) => (entry.hasInstallScript ? path : [])),
   )
@@ -45,7 +45,7 @@ test("the one install script is chDB's, which does nothing; the set-up runs none
   expect(JSON.parse(read("package.json")).allowScripts).toEqual({ chdb: false })
 })
 
-test("Node for our TypeScript is one exact version, in the lock for every machine", () => {
+test("Node for our TypeScript has one exact version, and the lock has it for every machine", () => {
   const wanted = JSON.parse(read("package.json")).optionalDependencies
   const { packages } = JSON.parse(read("package-lock.json"))
   expect(Object.keys(wanted)).toEqual([

@@ -1,4 +1,4 @@
-/** The files of exact Python pins, and what their lines say. pip installs from them with `--require-hashes`. */
+/** Finds and reads the files of exact Python pins, from which pip installs with `--require-hashes`. */
 import { globSync } from "node:fs"
 import path from "node:path"
 
@@ -11,7 +11,7 @@ const places = [
   "bench/python/locks/*.txt",
 ]
 
-/** Paths relative to the repository. */
+/** Paths of all lock files, relative to the repository. */
 export function pythonLocks(): string[] {
   return globSync(places, { cwd: root }).toSorted()
 }
@@ -23,13 +23,13 @@ export interface Pin {
   hashes: string[]
 }
 
-/** One item a requirement; a line that ends with a backslash goes on in the next. */
+/** The requirements in a file, without comments; one that continues over a backslash becomes one line. */
 export function requirementsOf(text: string): string[] {
   const lines = text.replaceAll("\\\n", " ").split("\n")
   return lines.map((line) => line.replace(/(^|\s)#.*$/, "").trim()).filter((line) => line !== "")
 }
 
-/** null: not an exact pin. */
+/** Reads one requirement; null when it is not an exact pin. */
 export function pinOf(requirement: string): Pin | null {
   const match = /^([A-Za-z0-9._-]+)(?:\[[A-Za-z0-9._,-]+\])?==([^\s;]+)((?:\s+--hash=sha256:[0-9a-f]{64})*)$/.exec(
     requirement,

@@ -1,4 +1,4 @@
-/** An empty embedded catalog, made once, so that the first start on a new data folder need not make it. */
+/** The template: an empty embedded catalog, made once, which the first start on a new data folder copies. */
 import { chmodSync, existsSync, readFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { withLock } from "./lock.mjs"
@@ -8,8 +8,8 @@ import { SetupError, say } from "./progress.mjs"
 import { runLogged } from "./run.mjs"
 
 /**
- * Makes the template unless there is one; needs the npm packages. Returns the setting that tells the
- * server of it: none when it cannot be made, since the server then makes its catalog itself.
+ * Makes the template unless there is one; needs the npm packages. Returns the setting that names it to the
+ * server; no setting when it cannot be made, since the server then makes its catalog itself.
  */
 export async function ensureCatalogTemplate() {
   const folder = join(cache, `catalog-pglite-${pgliteVersion()}`)
@@ -35,17 +35,19 @@ async function makeTemplate(folder) {
   })
 }
 
-/** Whoever can write to the template can write to every catalog that is copied from it. Earlier set-ups left it open. */
+/**
+ * Whoever can write to the template can write to every catalog that is copied from it. Earlier set-ups left it open.
+ */
 function closeToOthers(folder) {
   try {
     chmodSync(folder, 0o700)
   } catch (error) {
-    // The user who made it, such as the one who built an image, has closed it.
+    // Another user made the folder, such as the one who built an image, and closed it then.
     if (error.code !== "EPERM" && error.code !== "EROFS") throw error
   }
 }
 
-/** Part of the name: another PGlite must not open what this one has made. */
+/** PGlite's version, which is part of the template's name: another version must not open this one's catalog. */
 function pgliteVersion() {
   const manifest = fromRoot("node_modules", "@electric-sql", "pglite", "package.json")
   return JSON.parse(readFileSync(manifest, "utf8")).version

@@ -6,7 +6,7 @@ import { fromRoot } from "./paths.mjs"
 
 afterEach(() => vi.unstubAllEnvs())
 
-test("the catalog is made ahead, once, for the installed PGlite", async () => {
+test("the set-up makes the template once, for the installed version of PGlite", async () => {
   const { HEDDLE_CATALOG_TEMPLATE: folder } = await ensureCatalogTemplate()
   const { packages } = JSON.parse(readFileSync(fromRoot("package-lock.json"), "utf8"))
   expect(basename(folder)).toBe(`catalog-pglite-${packages["node_modules/@electric-sql/pglite"].version}`)
@@ -22,7 +22,7 @@ test("other users of the machine can neither read nor change the template, also 
   expect(statSync(folder).mode & 0o777).toBe(0o700)
 })
 
-test("where it cannot be made the server is told of none", async () => {
+test("a template that cannot be made is not named to the server", async () => {
   vi.doMock("./lock.mjs", () => ({
     withLock: () => mkdirSync("/proc/nothing-can-be-made-here"),
   }))
@@ -32,7 +32,7 @@ test("where it cannot be made the server is told of none", async () => {
   expect(await ensure()).toEqual({})
 })
 
-test("a template of the operator's own, or a PostgreSQL server, stays the operator's choice", async () => {
+test("an operator's own template, or PostgreSQL server, keeps the set-up from naming its template", async () => {
   vi.stubEnv("HEDDLE_CATALOG_TEMPLATE", "/srv/catalog")
   expect(await ensureCatalogTemplate()).toEqual({})
   vi.unstubAllEnvs()

@@ -1,11 +1,11 @@
-/** A browser for the tests of pages: one that the machine has, else Debian's Chromium. */
+/** Finds a browser for the tests of pages: the machine's own, else Debian's Chromium, which it installs. */
 import { installPackage, mayInstallPackages } from "./debian.mjs"
 import { SetupError } from "./progress.mjs"
 import { ask } from "./run.mjs"
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 
-/** The path of its program, or null where there is none and none can be installed. */
+/** The path of the browser's program, or null when there is none and none can be installed. */
 export async function ensureChromium() {
   const found = findChromium()
   if (found) return found

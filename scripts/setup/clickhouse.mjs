@@ -1,4 +1,4 @@
-/** ClickHouse's HTTP protocol for tests: `server/test/support/clickhouse-http.ts`, which serves it from chDB. */
+/** Starts `server/test/support/clickhouse-http.ts`, which serves ClickHouse's HTTP protocol from chDB, for tests. */
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { projectNode } from "./node-modules.mjs"
@@ -8,7 +8,7 @@ import { SetupError } from "./progress.mjs"
 const START_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 20_000
 
-/** `url` is its address, `stop()` ends it and deletes its data. */
+/** Starts one with an empty store; `url` is its address, `stop()` ends it and deletes its data. */
 export async function startClickHouse() {
   const script = fromRoot("server", "test", "support", "clickhouse-http.ts")
   const server = spawn(projectNode, [script], { stdio: ["ignore", "pipe", "inherit"] })

@@ -15,7 +15,7 @@ export const clientSets = () =>
     .map((name) => name.slice(0, -4))
     .toSorted()
 
-/** Whether there is a Python new enough for a client set; some clients need a newer one than the server does. */
+/** True when there is a Python new enough for the client set; some clients need a newer one than the server does. */
 export const canRunClients = (set) => hasPythonFor(set, lockOf(set))
 
 /** Makes the environment of one client set, by default under its own name; returns its Python. */

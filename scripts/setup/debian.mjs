@@ -1,10 +1,10 @@
-/** Debian's packages that tests need; nothing that the server itself needs comes this way. */
+/** Installs Debian packages that tests need; the server itself needs none. */
 import { join } from "node:path"
 import { cache } from "./paths.mjs"
 import { step } from "./progress.mjs"
 import { ask, runLogged } from "./run.mjs"
 
-/** Whether this process may install Debian packages here. */
+/** True when this process may install Debian packages. */
 export const mayInstallPackages = () => process.getuid?.() === 0 && Boolean(ask("apt-get", ["--version"]))
 
 export async function installPackage(name) {

@@ -1,11 +1,11 @@
-/** One set-up at a time: two commands started together must not install into the same folder. */
+/** A lock for the set-up, because two commands that start together must not install into the same folder. */
 import { mkdirSync, readFileSync, rmdirSync, statSync, unlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { cache, root } from "./paths.mjs"
 import { SetupError, say } from "./progress.mjs"
 
 const POLL_MS = 250
-/** Longer than breaking a lock can take, so an older breaker has died. */
+/** Breaking a lock takes less time than this, so the process of an older breaker has died. */
 const BREAKER_LIFE_MS = 10_000
 
 /** Runs `work` while holding the lock `name`. A lock whose process has died is taken over. */

@@ -9,7 +9,7 @@ import { cache } from "./paths.mjs"
 const name = () => `test-${process.pid}-${Math.random().toString(36).slice(2)}`
 const fileOf = (lock) => join(cache, "locks", `${lock}.lock`)
 
-test("two set-ups of one thing run one after the other", async () => {
+test("two set-ups that want the same lock run one after the other", async () => {
   const lock = name()
   const order = []
   const work = (id) => async () => {
@@ -42,7 +42,7 @@ test("a failure frees the lock", async () => {
   expect(existsSync(fileOf(lock))).toBe(false)
 })
 
-test("a repository that this user may not write to is said, without a stack", async () => {
+test("a repository that this user may not write to is a SetupError, which prints no stack", async () => {
   vi.doMock("./paths.mjs", () => ({ cache: "/dev/null/.heddle", root: "/dev/null" }))
   vi.resetModules()
   const { withLock: lock } = await import("./lock.mjs")

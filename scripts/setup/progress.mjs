@@ -1,8 +1,8 @@
 /**
- * Progress of the set-up, on standard error: standard output belongs to the command itself, whose
- * last line may be one JSON object.
+ * Prints progress of the set-up on standard error: standard output belongs to the command itself, whose last line may
+ * be one JSON object.
  */
-/** A failure the reader can mend: shown without a stack trace. */
+/** A failure that the reader can mend; it is printed without a stack trace. */
 export class SetupError extends Error {}
 
 export function say(text) {
@@ -10,8 +10,8 @@ export function say(text) {
 }
 
 /**
- * Runs `work` and prints what it is and how long it took. `work` gets a function that tells what it
- * is at; null tells nothing. A terminal line is rewritten each second; a log gets a line now and then.
+ * Runs `work` and prints `title` and how long it took. `work` gets a function to which it reports its present step;
+ * null reports nothing. A terminal's line is rewritten each second; a log gets a line now and then.
  */
 export async function step(title, work) {
   const began = performance.now()

@@ -16,20 +16,20 @@ const PROBE = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2]
 const PROBE_VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
 
 /**
- * The oldest Python that a lock file is for: `# requires-python >=3.12` among its comments, where the set-up's own oldest is
- * not enough.
+ * The oldest Python that a lock file allows: the one in its comment `# requires-python >=3.12`, or without such a
+ * comment the oldest that the set-up takes.
  */
 function oldestFor(lock) {
   const minor = /^# requires-python >=3\.(\d+)$/m.exec(readFileSync(lock, "utf8"))?.[1]
   return minor === undefined ? OLDEST : [3, Number(minor)]
 }
 
-/** Whether an environment of this lock can be made: one is there, or a Python that is new enough for it. */
+/** True when the environment `name` is there already, or a Python new enough for its lock file is. */
 export function hasPythonFor(name, lock) {
   return existsSync(venvBin(join(cache, "venvs", name), "python")) || lookForPython(oldestFor(lock)).name !== null
 }
 
-/** The first Python of the PATH, then of pyenv, that is new enough and can make virtual environments; else what was seen. */
+/** The first Python, on the PATH and then in pyenv, that is new enough; else null, with the versions that were seen. */
 function lookForPython(oldest) {
   const seen = []
   for (const name of [...NAMES, ...pyenvPythons()]) {
@@ -40,7 +40,9 @@ function lookForPython(oldest) {
   return { name: null, seen }
 }
 
-/** What pyenv installed without putting it on the PATH, the oldest first: a lock file is made with the oldest that it allows. */
+/**
+ * Pythons that pyenv installed, the oldest first, because a lock file is made with the oldest Python that it allows.
+ */
 function pyenvPythons() {
   const versions = join(process.env["PYENV_ROOT"] ?? join(homedir(), ".pyenv"), "versions")
   if (!existsSync(versions)) return []
@@ -67,31 +69,41 @@ function isNewEnough(version, oldest) {
 }
 
 /**
- * Makes a virtual environment that holds exactly-pinned requirement files, in their order.
- * Each file has its own stamp, so a runtime environment grows into a test environment.
+ * Makes a virtual environment with the packages of exactly pinned requirement files, in their order. Each file has its
+ * own stamp, so an environment for running grows into one for tests. With `compile` all modules are compiled at once;
+ * without it each is compiled at its first import, and most are never imported.
  */
-export async function ensureVenv(venv, title, requirements) {
+export async function ensureVenv(venv, title, requirements, { compile = true } = {}) {
   const wanted = requirements.map((file) => ({ file, digest: digest(readFileSync(file, "utf8")) }))
   if (wanted.every((one) => isCurrent(venv, one))) return
   await withLock(`venv-${digest(venv).slice(0, 8)}`, async () => {
     if (wanted.every((one) => isCurrent(venv, one))) return
     await makeVenv(venv, title, requirements.map(oldestFor).toSorted((a, b) => b[1] - a[1])[0])
-    for (const one of wanted) if (!isCurrent(venv, one)) await installRequirements(venv, title, one)
+    for (const one of wanted) if (!isCurrent(venv, one)) await installRequirements(venv, title, one, compile)
   })
 }
 
 /** Makes the environment `name` with exactly what one lock file pins; returns its Python. */
 export async function ensureLocked(name, title, lock) {
   const venv = join(cache, "venvs", name)
-  await ensureVenv(venv, title, [lock])
+  await ensureVenv(venv, title, [lock], { compile: false })
   return venvBin(venv, "python")
+}
+
+/** Makes an environment anew, with the newest packages that `requirements` allow, on a Python that `lock` allows. */
+export async function makeUnpinned(venv, title, lock, requirements) {
+  rmSync(venv, { recursive: true, force: true })
+  await makeVenv(venv, title, oldestFor(lock))
+  await step(`${title}: newest Python packages`, (detail) =>
+    pip(venv, ["install", "--upgrade", ...requirements], { log: logOf(venv, "newest"), detail }),
+  )
 }
 
 const stampOf = (venv, file) => join(venv, ".heddle", basename(file))
 
 const isCurrent = (venv, { file, digest: wanted }) => readStamp(stampOf(venv, file)) === wanted
 
-/** Only an environment whose creation ended is kept: half a one cannot be trusted, so it goes. */
+/** Makes the environment unless one is there whose creation ended; half an environment is deleted. */
 async function makeVenv(venv, title, oldest) {
   const stamp = join(venv, ".heddle", "created")
   if (readStamp(stamp) && existsSync(venvBin(venv, "python"))) return
@@ -103,13 +115,15 @@ async function makeVenv(venv, title, oldest) {
   writeStamp(stamp, python)
 }
 
-async function installRequirements(venv, title, { file, digest: wanted }) {
+async function installRequirements(venv, title, { file, digest: wanted }, compile) {
   const stamp = stampOf(venv, file)
   clearStamp(stamp)
   const torch = pinnedTorch(readFileSync(file, "utf8"))
   if (torch) await installTorch(venv, title, torch)
+  // The lock files are complete: there is nothing to resolve.
+  const how = ["--no-deps", "--require-hashes", compile ? "--compile" : "--no-compile"]
   await step(`${title}: Python packages of ${relative(root, file)}`, (detail) =>
-    pip(venv, ["install", "--require-hashes", "-r", file], { log: logOf(venv, basename(file)), detail }),
+    pip(venv, ["install", ...how, "-r", file], { log: logOf(venv, basename(file)), detail }),
   )
   writeStamp(stamp, wanted)
 }

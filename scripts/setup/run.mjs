@@ -6,21 +6,21 @@ import { createInterface } from "node:readline"
 import { root } from "./paths.mjs"
 import { SetupError } from "./progress.mjs"
 
-/** Runs a short question and returns its trimmed standard output, or null when it fails. */
+/** Runs a short command and returns its trimmed standard output, or null when it fails. */
 export function ask(command, args, options = {}) {
   const done = spawnSync(command, args, { encoding: "utf8", timeout: 120_000, ...options })
   return done.status === 0 ? done.stdout.trim() : null
 }
 
 /**
- * Runs a long command; its output goes to `log`, each line also to `detail`. It ends with this process, or, where `until` is
- * given, when that is aborted: then a signal to this process is somebody else's to handle.
+ * Runs a long command; its output goes to `log`, each line also to `detail`. A signal that ends this process ends the
+ * command too; with `until`, the command ends when that is aborted instead, and the caller handles signals.
  * Throws a SetupError with the last lines and the log's path when it fails.
  */
 export async function runLogged(command, args, { log, detail, until, ...options }) {
   mkdirSync(dirname(log), { recursive: true })
   const file = createWriteStream(log)
-  // In a group of its own, since npm and pip start programs themselves, and all of them have to end with us.
+  // The child leads a group of its own: npm and pip start programs, and all of them have to end with this process.
   const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], detached: true, ...options })
   const release = until ? endWith(child, until) : endTogether(child)
   const last = []
@@ -47,7 +47,7 @@ export async function runLogged(command, args, { log, detail, until, ...options 
 
 const endings = ["SIGINT", "SIGTERM", "SIGHUP"]
 
-/** A signal that ends this process ends the child's group first. Returns how to take that back. */
+/** Ends the child's group before a signal ends this process. Returns a function that takes this back. */
 function endTogether(child) {
   const pass = (signal) => {
     endGroup(child)
@@ -59,7 +59,7 @@ function endTogether(child) {
   return release
 }
 
-/** Returns how to take it back. */
+/** Ends the child's group when `until` is aborted. Returns a function that takes this back. */
 function endWith(child, until) {
   const end = () => endGroup(child)
   until.addEventListener("abort", end)
@@ -69,20 +69,21 @@ function endWith(child, until) {
 
 function endGroup(child) {
   try {
-    // Not the signal itself: what a shell starts in the background ignores SIGINT.
+    // SIGTERM for every signal, because programs that a shell started in the background ignore SIGINT.
     process.kill(-child.pid, "SIGTERM")
   } catch {}
 }
 
 /**
- * Replaces this process as far as Node allows: same terminal, signals passed on, same exit code. `onMessage` hears what
- * the program sends over a channel of its own.
+ * Replaces this process as far as Node allows: same terminal, signals passed on, same exit code. `onMessage` gets the
+ * messages that the program sends over its IPC channel.
  */
 export async function become(command, args, { onMessage, ...options } = {}) {
   const stdio = onMessage ? ["inherit", "inherit", "inherit", "ipc"] : "inherit"
   const child = spawn(command, args, { stdio, ...options })
   if (onMessage) child.on("message", onMessage)
-  // A terminal's Ctrl-C reaches the child by itself; these handlers only keep us alive until it ended.
+  // A terminal's Ctrl-C reaches the child by itself; for SIGINT the handler only keeps this process alive until it
+  // ends.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     process.on(signal, () => signal !== "SIGINT" && child.kill(signal))
   }

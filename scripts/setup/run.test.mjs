@@ -24,7 +24,7 @@ function isAlive(pid) {
 }
 
 test.runIf(existsSync("/proc/self/stat")).each(["SIGINT", "SIGTERM", "SIGHUP"])(
-  "%s ends a set-up and everything it has started",
+  "%s ends a set-up and every program that it has started",
   async (signal) => {
     const pidFile = join(folder, "pid")
     const setup = installing(pidFile)

@@ -1,6 +1,6 @@
 /**
- * Which build of torch to install. The version is always the pinned one; only the build differs: with an NVIDIA GPU the
- * one of the package index that pip is set up for (CUDA on Linux), without one a CPU build.
+ * Chooses and installs a build of torch. The version is always the pinned one; only the build differs: with an NVIDIA
+ * GPU it comes from the package index that pip is set up for (CUDA on Linux), without one it is a CPU build.
  *
  * The builds on PyPI are checked against the hashes of the lock, as every other package is. CPU builds of their own
  * version (`2.13.0+cpu`), which are not on PyPI, and what comes from `HEDDLE_TORCH_INDEX` are not: there pip checks the
@@ -17,13 +17,18 @@ import { ask } from "./run.mjs"
 const CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 const CUDA_LIBRARIES = fromRoot("engine", "requirements-cuda.txt")
 
-/** The exact version that a requirements text pins, and the whole requirement with its hashes; null when it has no torch. */
+/**
+ * The exact version that a requirements text pins, and the whole requirement with its hashes; null when it has no
+ * torch.
+ */
 export function pinnedTorch(requirements) {
   const [requirement, version] = requirements.match(/^torch==(\S+)(?: \\\n +--hash=\S+)*/m) ?? []
   return requirement ? { version, requirement } : null
 }
 
-/** Installs torch, and what its CUDA build needs; its other dependencies come with the pinned requirements. */
+/**
+ * Installs torch and the libraries that its CUDA build needs; its other dependencies are among the pinned requirements.
+ */
 export async function installTorch(venv, title, pinned) {
   const { version } = pinned
   if (installedTorch(venv) === version) return
@@ -55,7 +60,7 @@ export async function installTorch(venv, title, pinned) {
   }
 }
 
-/** pip's arguments, where that is for the reader, and whether the lock's hashes hold it. */
+/** `args` for pip; `from`, the source in words for the reader; `checked` when the lock's hashes are checked. */
 function torchSource(venv, { version, requirement }, gpu) {
   const index = process.env.HEDDLE_TORCH_INDEX
   // With its dependencies: a build for another CUDA needs libraries that no lock of ours names.
@@ -76,7 +81,7 @@ function fileOf(requirement) {
   return file
 }
 
-/** Without its local part: 2.13.0 for 2.13.0+cpu. */
+/** The installed version without its local part: 2.13.0 for 2.13.0+cpu. */
 function installedTorch(venv) {
   const show = ask(venvBin(venv, "python"), [
     "-c",
@@ -97,7 +102,7 @@ function configuredCpuBuild(venv, version) {
   const options = ["--dry-run", "--no-deps", "--ignore-installed", "--quiet", "--disable-pip-version-check"]
   const report = ask(venvBin(venv, "python"), ["-m", "pip", "install", ...options, "--report=-", `torch==${version}`])
   const chosen = report && JSON.parse(report).install[0]?.metadata
-  // The CUDA builds are recognised by what they ask for; the CPU builds ask for none of it.
+  // A CUDA build is recognised by its requirements on NVIDIA's libraries, which a CPU build does not have.
   const cuda = !chosen || chosen.requires_dist?.some((name) => /^(nvidia|cuda)-/.test(name))
   return cuda ? null : chosen.version
 }

@@ -1,4 +1,4 @@
-/** The pages of the web interface, web/dist, built once for each state of their sources. */
+/** Builds the pages of the web interface, web/dist, once for each state of their sources. */
 import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { join, relative } from "node:path"
 import { withLock } from "./lock.mjs"
@@ -10,10 +10,10 @@ import { digest, readStamp, writeStamp } from "./stamp.mjs"
 
 const web = fromRoot("web")
 const built = join(web, "dist")
-/** What the pages are made of, besides the packages of the lock file. */
+/** Sources of the pages in `web/`; the packages of the lock file are the others. */
 const sources = ["build", "public", "src", "index.html", "package.json", "vite.config.ts"]
-/** The build reads which addresses are pages from the server. */
-const serverSources = ["server/src/http/page-paths.ts", "server/src/wire/platform/reserved-names.ts"]
+/** Sources of the server from which the build reads which addresses are pages. */
+const serverSources = ["server/src/http/pages/page-paths.ts", "server/src/wire/platform/reserved-names.ts"]
 
 /** Builds the pages unless they are there already; needs the npm packages. `until`: ends a build that is under way. */
 export async function ensureWeb(until) {
@@ -26,19 +26,19 @@ export async function ensureWeb(until) {
   })
 }
 
-/** Where the pages are not what was asked for: a failure is told and ends nothing. */
+/** Builds the pages for a command that can do without them: a failure is printed, and the command goes on. */
 export async function tryBuildWeb(until) {
   try {
     await ensureWeb(until)
   } catch (error) {
     if (until?.aborted) return
-    // The repository may be read-only, as in an image, or its packages without those of a build.
+    // The repository may be read-only, as in an image, or installed without the packages that a build needs.
     if (!(error instanceof SetupError || error.syscall)) throw error
     say(`the pages could not be built; the API answers all the same: ${error.message}`)
   }
 }
 
-/** Into a folder of its own, put in place when it is whole: a server may serve the old one meanwhile. */
+/** Builds into a new folder and replaces the old one when it is whole: a server may serve the old one meanwhile. */
 async function build(stamp, until) {
   const fresh = `${built}.new`
   rmSync(fresh, { recursive: true, force: true })

@@ -1,9 +1,19 @@
-/** Which suites run, and which of their tests, by what stands behind `npm test --`. */
+/** Chooses suites, and tests in them, from the arguments of `npm test --`. */
 import { SetupError } from "../setup/progress.mjs"
 
+/** `title` is the pattern after `-t`, which titles of tests must fit; `others` are the other arguments. */
+export function titleIn(names) {
+  const at = names.indexOf("-t")
+  if (at === -1) return { title: undefined, others: names }
+  const title = names[at + 1]
+  if (title === undefined) throw new SetupError('-t needs a part of a title: npm test -- FILE -t "a part of its title"')
+  return { title, others: names.toSpliced(at, 2) }
+}
+
 /**
- * Names of suites and groups, and paths of tests. Paths narrow the suites that are named; alone, the first suite whose
- * folder a path lies in runs it. `exists`: whether there is a file or folder at a path.
+ * `names` are names of suites and groups, and paths of tests. Paths narrow the suites that are named; without such a
+ * name, the suite with the nearest folder above a path runs it. `exists` says whether there is a file or folder at a
+ * path.
  */
 export function chosenSuites(suites, names, exists) {
   const isNamed = ({ name, group }) => names.some((given) => given === name || given === group)
@@ -16,7 +26,7 @@ export function chosenSuites(suites, names, exists) {
   const chosen = new Map()
   for (const path of paths) {
     const owners = (named.length === 0 ? suites : named).filter(({ folder }) => folder && path.startsWith(folder))
-    // `web/browser/` lies in `web/`.
+    // The nearest folder: `web/browser/` lies in `web/`, and each has a suite.
     const [nearest] = owners.toSorted((a, b) => b.folder.length - a.folder.length)
     const running = named.length === 0 ? [nearest].filter(Boolean) : owners
     if (running.length === 0)

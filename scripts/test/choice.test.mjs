@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { chosenSuites } from "./choice.mjs"
+import { chosenSuites, titleIn } from "./choice.mjs"
 
 const suites = [
   { name: "types", group: "checks" },
@@ -13,34 +13,43 @@ const choose = (...names) =>
     [suite.name, ...(paths ?? [])].join(" "),
   )
 
-test("nothing named: everything", () => {
+test("without a name every suite runs", () => {
   expect(choose()).toEqual(["types", "web", "server-embedded", "server-grown", "browser"])
 })
 
-test("suites are named by their name or their group", () => {
+test("a suite is chosen by its name or by its group's", () => {
   expect(choose("server", "types")).toEqual(["types", "server-embedded", "server-grown"])
 })
 
 test("a path runs in the nearest suite whose folder it lies in", () => {
-  expect(choose("server/test/files.test.ts")).toEqual(["server-embedded server/test/files.test.ts"])
+  expect(choose("server/test/platform/files.test.ts")).toEqual(["server-embedded server/test/platform/files.test.ts"])
   expect(choose("web/browser/trace.test.ts", "web/src/json", "web/src/url")).toEqual([
     "browser web/browser/trace.test.ts",
     "web web/src/json web/src/url",
   ])
 })
 
-test("paths narrow the suites that are named", () => {
-  expect(choose("server", "server/test/files.test.ts")).toEqual([
-    "server-embedded server/test/files.test.ts",
-    "server-grown server/test/files.test.ts",
+test("paths with names of suites narrow those suites", () => {
+  expect(choose("server", "server/test/platform/files.test.ts")).toEqual([
+    "server-embedded server/test/platform/files.test.ts",
+    "server-grown server/test/platform/files.test.ts",
   ])
   expect(choose("server-grown", "server/src")).toEqual(["server-grown server/src"])
 })
 
-test("what is neither a suite nor a path in one is refused by its name, with the names there are", () => {
+test("a name that is neither a suite nor a path in one is refused, with the names there are", () => {
   expect(() => choose("missing")).toThrow(
     "no tests are called missing, and no file is: choose from checks, types, web, server, server-embedded",
   )
   expect(() => choose("docs/guide")).toThrow("docs/guide belongs to none of these suites: checks, types")
   expect(() => choose("browser", "server/test")).toThrow("server/test belongs to none of these suites: browser")
+})
+
+test("-t takes one title, wherever it stands", () => {
+  expect(titleIn(["server", "-t", "a title", "a.test.ts"])).toEqual({
+    title: "a title",
+    others: ["server", "a.test.ts"],
+  })
+  expect(titleIn(["server"])).toEqual({ title: undefined, others: ["server"] })
+  expect(() => titleIn(["server", "-t"])).toThrow("-t needs a part of a title")
 })

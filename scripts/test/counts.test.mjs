@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { fromRoot } from "../setup/paths.mjs"
-import { add, afterSecondRun, describe, fromExit, fromJunit, fromVitest, honest, none } from "./counts.mjs"
+import { add, afterSecondRun, describe, fromExit, fromJunit, fromVitest, honest, none, slowest } from "./counts.mjs"
 
 function file(name, text) {
   const path = join(mkdtempSync(join(tmpdir(), "heddle-counts-")), name)
@@ -14,18 +14,24 @@ function file(name, text) {
 test("pytest: errors of fixtures are failures, and each failure has its name", () => {
   const report = file(
     "r.xml",
-    '<?xml version="1.0"?><testsuites name="all"><testsuite name="pytest" errors="1" failures="2" skipped="3" tests="10" time="1">' +
+    '<?xml version="1.0"?><testsuites name="all"><testsuite name="pytest" errors="2" failures="2" skipped="3" tests="11" time="1">' +
       '<testcase classname="compat.test_a" name="test_passes" time="1" />' +
       '<testcase classname="compat.test_a" name="test_fails[1]" time="1"><failure message="no">a\n b</failure></testcase>' +
       '<testcase classname="compat.test_b" name="test_breaks" time="1"><error message="no">c</error></testcase>' +
-      '<testcase classname="compat.test_b" name="test_waits" time="1"><skipped message="no">d</skipped></testcase>' +
+      '<testcase classname="compat.test_b" name="test_waits" time="1.5"><skipped message="no">d</skipped></testcase>' +
+      '<testcase classname="" name="compat.test_c" time="0.5"><error message="no module">e</error></testcase>' +
       "</testsuite></testsuites>",
   )
-  const failures = ["compat.test_a > test_fails[1]", "compat.test_b > test_breaks"]
-  expect(fromJunit(report)).toEqual({ ...none, passed: 4, failed: 3, skipped: 3, failures })
+  const failures = ["compat.test_a > test_fails[1]", "compat.test_b > test_breaks", "compat.test_c"]
+  const files = [
+    { file: "compat/test_a.py", ms: 2000 },
+    { file: "compat/test_b.py", ms: 2500 },
+    { file: "compat/test_c.py", ms: 500 },
+  ]
+  expect(fromJunit(report)).toEqual({ ...none, passed: 4, failed: 4, skipped: 3, failures, files })
 })
 
-test("vitest: a file that cannot be loaded is a failure, and each failure has its name", () => {
+test("vitest: a file that cannot be loaded and an error that no test caught are failures, and each has its name", () => {
   const report = file(
     "r.json",
     JSON.stringify({
@@ -50,9 +56,24 @@ test("vitest: a file that cannot be loaded is a failure, and each failure has it
   )
   const failures = ["a.test.ts > a tree grows", "b.test.ts"]
   expect(fromVitest(report)).toEqual({ ...none, passed: 5, failed: 2, skipped: 2, failures })
+  const hail = { file: "c.test.ts", text: "Error: it hailed" }
+  const notes = { files: [{ file: "a.test.ts", ms: 12 }], errors: [hail, hail] }
+  const withNotes = fromVitest(report, file("notes.json", JSON.stringify(notes)))
+  expect(withNotes.files).toEqual(notes.files)
+  expect(withNotes).toMatchObject({
+    failed: 3,
+    failures: [...failures, "c.test.ts > outside of a test: Error: it hailed"],
+  })
+  expect(fromVitest(report, "/does/not/exist").files).toEqual([])
 })
 
-test("what passes in the second run is unsteady, and what fails in both has failed", () => {
+test("the slowest files come first, and fast files are left out", () => {
+  const files = ["a", "b", "c", "d"].map((name, index) => ({ file: name, ms: index * 1000 }))
+  expect(slowest(files, 2).map(({ file: name }) => name)).toEqual(["d", "c"])
+  expect(slowest(files).map(({ file: name }) => name)).toEqual(["d", "c", "b"])
+})
+
+test("a test that passes in the second run is unsteady, and one that fails in both has failed", () => {
   const first = { ...none, passed: 7, failed: 2, failures: ["a", "b"] }
   const again = (failures) => ({ ...none, passed: 5, failed: failures.length, failures })
   expect(afterSecondRun(first, again([]))).toEqual({ ...none, passed: 9, unsteady: ["a", "b"] })
@@ -65,7 +86,7 @@ test("what passes in the second run is unsteady, and what fails in both has fail
   })
 })
 
-test("a second run that breaks, or that runs nothing, is no second chance", () => {
+test("a second run that breaks, or that runs nothing, leaves the failures of the first", () => {
   const first = { ...none, passed: 7, failed: 1, failures: ["a"] }
   const broken = honest(fromVitest("/does/not/exist"), 1)
   expect(afterSecondRun(first, broken)).toEqual(first)
@@ -74,7 +95,7 @@ test("a second run that breaks, or that runs nothing, is no second chance", () =
   expect(afterSecondRun(nameless, { ...none, passed: 1 }).failed).toBe(1)
 })
 
-test("names of failures are kept over suites", () => {
+test("the sum of two suites keeps the names of failures and of unsteady tests", () => {
   const one = { ...none, failed: 1, failures: ["a"] }
   expect(add(one, { ...none, passed: 1, unsteady: ["b"] })).toEqual({
     ...none,
@@ -92,11 +113,11 @@ test("a runner that wrote no report, ran nothing or died has failed", () => {
   expect(honest({ ...none, passed: 7 }, 0)).toEqual({ ...none, passed: 7 })
 })
 
-test("a checker is one test", () => {
+test("a checker counts as one test, which passes with exit status 0", () => {
   expect([fromExit(0), fromExit(1), fromExit("SIGKILL")].map((counts) => counts.failed)).toEqual([0, 1, 1])
 })
 
-test("skips are told only when there are any", () => {
+test("the summary counts skipped tests only when there are any", () => {
   expect(describe({ passed: 3, failed: 0, skipped: 0 })).toBe("3 passed, 0 failed")
   expect(describe({ passed: 3, failed: 1, skipped: 2 })).toBe("3 passed, 1 failed, 2 skipped")
 })

@@ -5,17 +5,23 @@ import { delimiter, join } from "node:path"
 import { createInterface } from "node:readline"
 import { cache, fromRoot, root } from "../setup/paths.mjs"
 
-/** A suite that hangs must not hang the whole run. */
+/** A tool that runs longer is ended, so that a suite that hangs does not hang the whole run. */
 const TIMEOUT_MS = 25 * 60_000
 
 /**
- * Runs a tool in the repository folder with its output on the terminal; returns its exit status. With a `label`, each of
- * its lines begins with that: another tool runs beside it.
+ * Runs a tool in the repository folder with its output on the terminal; returns its exit status. With a `label`, each
+ * line of output begins with it, for tools that run at the same time.
+ *
+ * Python keeps its compiled modules, whatever the environment says: otherwise each process would compile a client anew.
  */
 export function runTool(command, args, env = {}, label) {
   const PATH = [fromRoot("node_modules", ".bin"), process.env.PATH].join(delimiter)
   const stdio = label === undefined ? "inherit" : ["inherit", "pipe", "pipe"]
-  const child = spawn(command, args, { cwd: root, stdio, env: { ...process.env, PATH, ...env } })
+  const child = spawn(command, args, {
+    cwd: root,
+    stdio,
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "", PATH, ...env },
+  })
   for (const stream of [child.stdout, child.stderr]) {
     if (stream) createInterface({ input: stream }).on("line", (line) => console.log(`${label}  ${line}`))
   }
@@ -35,7 +41,7 @@ export function runTool(command, args, env = {}, label) {
   })
 }
 
-/** Where a runner writes a report or keeps its notes; an old one is gone, so that it cannot be taken for the new. */
+/** The path for a runner's report or cache. An old one is deleted, so that it cannot be taken for the new one. */
 export function reportPath(name) {
   const folder = join(cache, "reports")
   mkdirSync(folder, { recursive: true })

@@ -1,8 +1,9 @@
 /**
- * Everything `npm test` runs, in order: `name` and `group` select it, or a path in `folder`. `run` prepares what it needs,
- * runs it with its output on the terminal and returns its counts; given `paths`, only the tests there. With a `label`,
- * each of its lines begins with that. Suites that are `paired` wait for a client or a server most of the time: two of
- * them run at once.
+ * The suites of `npm test`, in order. `name` and `group` select a suite, or a path in its `folder`. `run` installs what
+ * the suite needs, runs it with its output on the terminal and returns its counts; with `paths` it runs only the tests
+ * there, with a `title` only those that fit it, and with a `label` each line of output begins with that, because other
+ * suites run at the same time. Suites that are `beside` wait for a client or a server most of the time, and run while
+ * the others use the processors.
  */
 import { ensureCatalogTemplate } from "../setup/catalog.mjs"
 import { ensureChromium } from "../setup/chromium.mjs"
@@ -34,7 +35,7 @@ const checks = [
   check("dead-code", "dead code (knip)", [["knip/bin/knip.js"]]),
 ]
 
-/** Tools that only say yes or no; `ruff` adds the same check for Python. */
+/** A suite of tools that have only an exit status; `ruff` are the arguments of the same check for Python. */
 function check(name, title, tools, ruff) {
   return {
     name,
@@ -58,8 +59,8 @@ const scripts = {
   name: "scripts",
   folder: "scripts/",
   title: "commands (vitest)",
-  async run({ label, paths = ["scripts/"] }) {
-    return [await vitest("scripts", { select: ["run", ...paths], label })]
+  async run({ paths = ["scripts/"], ...how }) {
+    return [await vitest("scripts", { select: ["run", ...paths], ...how })]
   },
 }
 
@@ -67,22 +68,22 @@ const web = {
   name: "web",
   folder: "web/",
   title: "modules of the web interface (vitest)",
-  async run({ label, paths = [] }) {
-    return [await vitest("web", { select: ["run", ...paths], config: ["--config", "web/vitest.config.ts"], label })]
+  async run({ paths = [], ...how }) {
+    return [await vitest("web", { select: ["run", ...paths], config: ["--config", "web/vitest.config.ts"], ...how })]
   },
 }
 
-/** Not of `npm test`, whose suites of the server have them too. */
+/** Only for `npm run check`: the server's suites of `npm test` run these tests too. */
 const serverModules = {
   name: "server-modules",
   title: "modules of the server (vitest)",
-  async run({ label }) {
+  async run(how) {
     const others = whatOpensStores.map((pattern) => `--exclude=${pattern}`)
-    return [await vitest("server-modules", { select: ["run", "server/src/", ...others], label })]
+    return [await vitest("server-modules", { select: ["run", "server/src/", ...others], ...how })]
   },
 }
 
-/** Tests beside the code of these folders start stores or servers. */
+/** Folders whose tests, which lie beside the code, start stores or servers. */
 const whatOpensStores = ["storage", "scheduler", "http"].map((folder) => `server/src/${folder}/**`)
 
 const server = [
@@ -91,9 +92,9 @@ const server = [
     group: "server",
     folder: "server/",
     title: "server on PGlite and chDB (vitest)",
-    async run({ paths = ["server/"] }) {
+    async run({ paths = ["server/", ...without(onGrown)], ...how }) {
       const env = { HEDDLE_PYTHON: await ensureEngine({ tests: true }) }
-      return [await vitest("server-embedded", { select: ["run", ...paths], env })]
+      return [await vitest("server-embedded", { select: ["run", ...paths], env, ...how })]
     },
   },
   {
@@ -101,14 +102,15 @@ const server = [
     group: "server",
     folder: "server/",
     title: "server on PostgreSQL and ClickHouse (vitest)",
-    async run({ paths }) {
+    async run({ paths, ...how }) {
       const HEDDLE_PYTHON = await ensureEngine({ tests: true })
       const postgres = await startPostgres()
       const clickhouse = await startClickHouse()
       const env = { HEDDLE_TEST_POSTGRES_URL: postgres.url, HEDDLE_TEST_CLICKHOUSE_URL: clickhouse.url, HEDDLE_PYTHON }
-      const select = paths ? ["run", ...paths] : ["related", "--run", ...whereStoresComeFrom, ...embeddedOnly]
+      const related = ["related", "--run", ...whereStoresComeFrom, ...without(onEmbedded)]
+      const select = paths ? ["run", ...paths] : related
       try {
-        return [await vitest("server-grown", { select, env })]
+        return [await vitest("server-grown", { select, env, ...how })]
       } finally {
         await clickhouse.stop()
         await postgres.stop()
@@ -117,29 +119,52 @@ const server = [
   },
 ]
 
-/** Tests that reach none of these do the same whatever servers there are: once is enough. */
+/** Modules that open the test stores. Tests that import neither do the same on all stores, and run once. */
 const whereStoresComeFrom = ["postgres", "clickhouse"].map((store) => `server/test/support/${store}-database.ts`)
 
-/** They start servers of their own, with embedded stores. */
-const embeddedOnly = ["attacks", "hostile-requests", "project-delete-crash"].map(
-  (name) => `--exclude=server/test/${name}.test.ts`,
-)
+/**
+ * Tests whose subject is not a store, but the engine, the start of a server, its files, or work outside the event loop.
+ * They run once, on the embedded stores.
+ */
+const onEmbedded = [
+  "server/test/http/attacks.test.ts",
+  "server/test/training/base-models-hub.test.ts",
+  "server/test/engines/engine-environment.test.ts",
+  "server/test/engines/engine-limits.test.ts",
+  "server/test/engines/exact-numbers.test.ts",
+  "server/test/storage/file-modes.test.ts",
+  "server/test/storage/first-start.test.ts",
+  "server/test/storage/full-disk.test.ts",
+  "server/test/http/hostile-requests.test.ts",
+  "server/test/training/mixtures.test.ts",
+  "server/test/engines/no-engine.test.ts",
+  "server/test/http/request-log.test.ts",
+  "server/test/http/start.test.ts",
+  "server/test/training/peft.test.ts",
+]
+
+/**
+ * Tests that check access to every route with thousands of requests. The rules are the same on all stores: they run
+ * once.
+ */
+const onGrown = ["server/test/access/access-table.test.ts", "server/test/access/isolation.test.ts"]
+
+const without = (files) => files.map((file) => `--exclude=${file}`)
 
 const browser = {
   name: "browser",
   folder: "web/browser/",
   title: "pages in a browser (vitest, Chromium)",
-  async run({ paths = [] }) {
+  async run({ paths = [], ...how }) {
     const HEDDLE_TEST_BROWSER = await ensureChromium()
     if (HEDDLE_TEST_BROWSER === null) {
       console.log("skipped: there is no Chromium or Chrome, and without root and apt-get none can be installed")
       return [{ ...none, skipped: 1 }]
     }
     await ensureWeb()
-    const env = { HEDDLE_TEST_BROWSER, HEDDLE_PYTHON: await ensureEngine(), ...(await ensureCatalogTemplate()) }
-    return [
-      await vitest("browser", { select: ["run", ...paths], config: ["--config", "web/browser/vitest.config.ts"], env }),
-    ]
+    const env = { HEDDLE_TEST_BROWSER, ...(await forServers()) }
+    const config = ["--config", "web/browser/vitest.config.ts"]
+    return [await vitest("browser", { select: ["run", ...paths], config, env, ...how })]
   },
 }
 
@@ -147,84 +172,89 @@ const engine = {
   name: "engine",
   folder: "engine/tests/",
   title: "engine (pytest)",
-  async run({ paths = ["engine/tests"] }) {
-    return [await pytest(await ensureEngine({ tests: true }), "engine", paths)]
+  async run({ paths = ["engine/tests"], ...how }) {
+    return [await pytest(await ensureEngine({ tests: true }), "engine", { paths, ...how })]
   },
 }
 
-// The newest have the most tests: first, so that none runs alone at the end.
+/** Settings of the servers that a suite starts: the engine's Python, and an empty catalog to begin with. */
+const forServers = async () => ({ HEDDLE_PYTHON: await ensureEngine(), ...(await ensureCatalogTemplate()) })
+
+// The newest sets have the most tests and go first, so that none runs alone at the end.
 const pythonClients = clientSets()
   .toReversed()
   .map((set) => ({
     name: set,
     group: "clients",
-    paired: true,
+    beside: true,
     folder: "compat/python/",
     title: `Python clients: ${set}`,
-    async run({ label, paths = ["compat/python"] }) {
+    async run({ paths = ["compat/python"], ...how }) {
       if (!canRunClients(set)) {
         console.log(
           `skipped: ${set} needs a newer Python than there is on the PATH or in pyenv (compat/python/locks/${set}.txt)`,
         )
         return [{ ...none, skipped: 1 }]
       }
-      const HEDDLE_PYTHON = await ensureEngine()
-      const python = await ensureClients(set)
-      return [await pytest(python, set, paths, { HEDDLE_PYTHON, HEDDLE_CLIENT_SET: set }, label)]
+      const env = { ...(await forServers()), HEDDLE_CLIENT_SET: set }
+      return [await pytest(await ensureClients(set), set, { paths, env, ...how })]
     },
   }))
 
 const reference = {
   name: "reference",
-  paired: true,
+  beside: true,
   folder: "compat/reference/",
   title: "against the reference server (pytest)",
-  async run({ label, paths = ["compat/reference"] }) {
+  async run({ paths = ["compat/reference"], ...how }) {
     const python = await ensureLocked("reference", "reference server", fromRoot("compat", "reference", "lock.txt"))
-    return [await pytest(python, "reference", paths, {}, label)]
+    return [await pytest(python, "reference", { paths, env: await ensureCatalogTemplate(), ...how })]
   },
 }
 
 const nodeClients = {
   name: "node-clients",
   group: "clients",
-  paired: true,
+  beside: true,
   folder: "compat/node/",
   title: "Node clients",
-  async run({ label, paths = [] }) {
-    const env = { HEDDLE_PYTHON: await ensureEngine() }
-    return [
-      await vitest("node-clients", {
-        select: ["run", ...paths],
-        config: ["--config", "compat/node/vitest.config.ts"],
-        env,
-        label,
-      }),
-    ]
+  async run({ paths = [], ...how }) {
+    const env = await forServers()
+    const config = ["--config", "compat/node/vitest.config.ts"]
+    return [await vitest("node-clients", { select: ["run", ...paths], config, env, ...how })]
   },
 }
 
 const fuzz = {
   name: "fuzz",
-  paired: true,
+  beside: true,
   folder: "compat/fuzz/",
   title: "the served document (schemathesis)",
-  async run({ label, paths = ["compat/fuzz"] }) {
+  async run({ paths = ["compat/fuzz"], ...how }) {
     const python = await ensureLocked("fuzz", "schemathesis", fromRoot("compat", "fuzz", "lock.txt"))
-    return [await pytest(python, "fuzz", paths, {}, label)]
+    return [await pytest(python, "fuzz", { paths, env: await ensureCatalogTemplate(), ...how })]
   },
 }
 
-/** More files than these fail together for one reason: a second run of all of them tells nothing new. */
+const runNotes = fromRoot("scripts", "test", "run-notes.mjs")
+
+/** When more files than this fail, they share one reason, and a second run tells nothing new. */
 const MOST_FILES_AGAIN = 5
 
-/** `config`: arguments that hold for each run; `select`: what the first run takes. */
-async function vitest(name, { select = ["run"], config = [], env, label }) {
+/**
+ * `config`: arguments that hold for each run; `select`: what the first run takes; `title`: a pattern that titles fit.
+ */
+async function vitest(name, { select = ["run"], config = [], env, label, title }) {
   const run = async (report, args) => {
-    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`]
-    const tool = ["node_modules/vitest/vitest.mjs", ...args, ...config, ...reporters]
-    const code = await runTool(projectNode, tool, env, label)
-    return { code, counts: honest(fromVitest(report), code) }
+    const only = title === undefined ? [] : ["--testNamePattern", title]
+    const notes = report.replace(/json$/, "notes.json")
+    const reporters = [
+      `--outputFile.json=${report}`,
+      ...["default", "json", runNotes].map((one) => `--reporter=${one}`),
+    ]
+    const tool = ["node_modules/vitest/vitest.mjs", ...args, ...config, ...reporters, ...only]
+    const code = await runTool(projectNode, tool, { ...env, HEDDLE_RUN_NOTES: notes }, label)
+    return { code, counts: honest(fromVitest(report, notes), code) }
   }
   const first = await run(reportPath(`${name}.json`), select)
   const files = [...new Set(first.counts.failures.map(fileOf))]
@@ -234,16 +264,13 @@ async function vitest(name, { select = ["run"], config = [], env, label }) {
   return afterSecondRun(first.counts, again.counts)
 }
 
-async function pytest(python, name, paths, env, label) {
-  // Suites run at once, and each has failures of its own.
+async function pytest(python, name, { paths, env = {}, label, title }) {
+  // A cache for each suite: suites run at the same time, and pytest keeps the failed tests of each in its cache.
   const cache = `cache_dir=${reportPath(`${name}-cache`)}`
   const run = async (report, args) => {
-    const code = await runTool(
-      python,
-      ["-m", "pytest", "-q", "-o", cache, "--junitxml", report, ...args, ...paths],
-      env,
-      label,
-    )
+    const only = title === undefined ? [] : ["-k", title]
+    const tool = ["-m", "pytest", "-q", "-o", cache, "--junitxml", report, ...args, ...only, ...paths]
+    const code = await runTool(python, tool, env, label)
     return { code, counts: honest(fromJunit(report), code) }
   }
   const first = await run(reportPath(`${name}.xml`), [])
@@ -267,5 +294,5 @@ export const suites = [
   fuzz,
 ]
 
-/** What `npm run check` runs, two at a time: what can be told of a change within a minute. */
-export const quickSuites = [...checks, scripts, web, serverModules].map((suite) => ({ ...suite, paired: true }))
+/** The suites of `npm run check`, which run two at a time and end within a minute. */
+export const quickSuites = [...checks, scripts, web, serverModules].map((suite) => ({ ...suite, beside: true }))

@@ -1,4 +1,4 @@
-"""How the shipped base model `heddle/tiny` is made; `make_tiny_model.py` is the entry point."""
+"""Makes the shipped base model `heddle/tiny`; `make_tiny_model.py` is the entry point."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The README that lies beside the tiny model's weights, from the text in `model_card.md`."""
+"""Writes the README beside the tiny model's weights, from the template in `model_card.md`."""
 
 from pathlib import Path
 

@@ -20,14 +20,14 @@ STEPS = 700
 SHORT_ROWS, TOOL_ROWS = 48, 8
 """Conversations per step, without and with tools; those with tools are about five times as long."""
 MICRO_BATCHES = 4
-"""Parts of a step, by length: equal rows would be mostly padding."""
+"""Parts of a step. Rows are sorted by length first, since a part of short and long rows would be mostly padding."""
 PEAK_LEARNING_RATE = 3e-3
 WARM_UP_STEPS = 40
 WEIGHT_DECAY = 0.05
 GRADIENT_CLIP = 1.0
 THREADS = 2
 IGNORED = -100
-"""The label that transformers leaves out of the loss."""
+"""The label of a token that transformers leaves out of the loss."""
 
 
 def new_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> Qwen3ForCausalLM:
@@ -107,7 +107,7 @@ def _padded(rows: list[tuple[list[int], list[int]]], tokenizer: PreTrainedTokeni
 
 
 def _labelled_tokens(conversation: Conversation, tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], list[int]]:
-    """Token ids, and as labels those that an assistant turn must produce, its end included."""
+    """Token ids and labels. Only the tokens of assistant turns, each with its end, have a label."""
     ids = tokenizer.apply_chat_template(**conversation, return_dict=False)
     start, end = tokenizer.convert_tokens_to_ids([TURN_START, TURN_END])
     assistant = tokenizer.encode("assistant\n", add_special_tokens=False)

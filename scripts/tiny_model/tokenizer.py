@@ -19,11 +19,11 @@ CONTEXT_LENGTH = 2048
 END_OF_TEXT, TURN_START, TURN_END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 CONTROL_TOKENS = (END_OF_TEXT, TURN_START, TURN_END)
 TAG_TOKENS = ("<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>")
-"""One token each, but kept when special tokens are dropped from decoded text."""
+"""Tags of one token each, which decoded text keeps when special tokens are dropped."""
 
 CHAT_TEMPLATE = Path(__file__).with_name("chat_template.jinja")
 _WORD = r" ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-"""What a token may span at most: a word, one digit, a run of punctuation, or a run of space."""
+"""The longest text that can become one token: a word, one digit, a run of punctuation, or a run of space."""
 
 
 def train_tokenizer(seed: int) -> PreTrainedTokenizerFast:
@@ -69,7 +69,7 @@ def save_tokenizer(tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
 
 
 def _corpus(seed: int, conversations: int = 1000) -> Iterator[str]:
-    """Yield the rendered conversations, cut at the tokens that are never merged."""
+    """Yield the rendered conversations, split at control and tag tokens, which are never merged."""
     renderer = PreTrainedTokenizerFast(
         tokenizer_object=Tokenizer(models.BPE()), chat_template=CHAT_TEMPLATE.read_text("utf-8")
     )
