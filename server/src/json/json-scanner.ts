@@ -37,16 +37,14 @@ const tokens = new Map(
 const minusInfinity = Buffer.from("-Infinity")
 
 /**
- * Whether four bytes are all plain: a byte minus its bound borrows from its top bit. May say no to
- * plain ones, which are then looked at one by one.
+ * 0: four bytes are all plain. A byte minus its bound borrows from its top bit. Also other plain ones may have another
+ * result; they are then looked at one by one.
  */
-function isPlainWord(word: number): boolean {
+function notPlain(word: number): number {
   const quotes = word ^ 0x22222222
   const backslashes = word ^ 0x5c5c5c5c
   const controls = (word - 0x20202020) & ~word
-  return (
-    ((((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes) | controls) & 0x80808080) === 0
-  )
+  return (((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes) | controls) & 0x80808080
 }
 
 /** Fewer digits, with a sign among them, are always less than 2^63, or than the largest double. */
@@ -93,6 +91,7 @@ export class JsonScanner {
     const { bytes } = this
     let { at } = this
     let byte = bytes[at]
+    if (byte !== undefined && byte > 0x20) return byte
     while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = bytes[++at]
     this.at = at
     return byte ?? -1
@@ -222,7 +221,9 @@ export class JsonScanner {
     }
     const words = this.#words
     let word = (at - this.#firstWord) >> 2
-    while (word < words.length && isPlainWord(words[word] as number)) word++
+    const last = words.length - 1
+    while (word < last && (notPlain(words[word] as number) | notPlain(words[word + 1] as number)) === 0) word += 2
+    if (word === last && notPlain(words[word] as number) === 0) word++
     at = Math.max(at, this.#firstWord + word * 4)
     while (at < end && plain[bytes[at] as number] === 1) at++
     return at

@@ -13,7 +13,12 @@ export type FieldKind =
   | "payload_object"
   | "payload"
 
-export interface CallField {
+export interface CallField extends FieldOfForms {
+  /** In the list of its form. */
+  index: number
+}
+
+interface FieldOfForms {
   /** On the wire, and of the column. */
   name: string
   kind: FieldKind
@@ -24,9 +29,9 @@ export interface CallField {
 
 export type CallForm = "start" | "end" | "complete"
 
-const required = (name: string, kind: FieldKind): CallField => ({ name, kind, required: true, ignored: false })
-const optional = (name: string, kind: FieldKind): CallField => ({ name, kind, required: false, ignored: false })
-const ignored = (name: string, kind: FieldKind): CallField => ({ name, kind, required: false, ignored: true })
+const required = (name: string, kind: FieldKind): FieldOfForms => ({ name, kind, required: true, ignored: false })
+const optional = (name: string, kind: FieldKind): FieldOfForms => ({ name, kind, required: false, ignored: false })
+const ignored = (name: string, kind: FieldKind): FieldOfForms => ({ name, kind, required: false, ignored: true })
 
 const start = [
   required("op_name", "op_name"),
@@ -53,29 +58,33 @@ const end = [
 
 /** The fields of each form, those of {@link fieldAt} first. */
 export const callFields: Readonly<Record<CallForm, readonly CallField[]>> = {
-  start: [
+  start: numbered([
     required("project_id", "project"),
     optional("id", "call_id"),
     optional("trace_id", "trace_id"),
     required("started_at", "time"),
     ...start,
-  ],
-  end: [
+  ]),
+  end: numbered([
     required("project_id", "project"),
     required("id", "call_id"),
     // Stored, these two would make the call visible without its start.
     ignored("trace_id", "trace_id"),
     ignored("started_at", "time"),
     ...end,
-  ],
-  complete: [
+  ]),
+  complete: numbered([
     required("project_id", "project"),
     required("id", "call_id"),
     required("trace_id", "trace_id"),
     required("started_at", "time"),
     ...start,
     ...end,
-  ],
+  ]),
+}
+
+function numbered(fields: readonly FieldOfForms[]): CallField[] {
+  return fields.map((field, index) => ({ ...field, index }))
 }
 
 /** Indexes of the fields that have the same position in every form. */

@@ -15,11 +15,18 @@ export type Location = readonly (string | number)[]
 export interface CallItem {
   form: CallForm
   /** At 2 i the first byte of field i in the body, at 2 i + 1 one past its last; both 0: absent. */
-  spans: Int32Array
+  spans: number[]
   /** Values of the fields that are not payloads; times in the stored form. */
   values: readonly (string | undefined)[]
   /** Whether it holds what ClickHouse's JSON reader refuses; see `JsonScanner.sawUnreadable`. */
   unreadable: boolean
+}
+
+/** Of absent fields. A copy of a list costs less than a typed array, whose memory lies outside V8's heap. */
+const noSpans: Readonly<Record<CallForm, readonly number[]>> = {
+  start: callFields.start.flatMap(() => [0, 0]),
+  end: callFields.end.flatMap(() => [0, 0]),
+  complete: callFields.complete.flatMap(() => [0, 0]),
 }
 
 const quote = 0x22
@@ -43,8 +50,7 @@ export function readCallItem(
   location: Location,
   issues: ValidationIssue[],
 ): CallItem {
-  const fields = callFields[form]
-  const spans = new Int32Array(2 * fields.length)
+  const spans = [...noSpans[form]]
   const values: (string | undefined)[] = []
   if (!scanner.isObject()) {
     scanner.skip()
@@ -53,15 +59,16 @@ export function readCallItem(
   }
   scanner.sawUnreadable = false
   readMembers(scanner, keyTables[form], spans)
-  for (const [index, field] of fields.entries()) {
-    const start = spans[2 * index] as number
-    const end = spans[2 * index + 1] as number
+  for (const field of callFields[form]) {
+    const from = 2 * field.index
+    const start = spans[from] as number
+    const end = spans[from + 1] as number
     let value: string | undefined
     if (start === 0) {
       if (field.required) addIssue(issues, missing(field, location))
     } else if (scanner.bytes[start] === letterN) {
       if (field.required) addIssue(issues, wrongType(field, location))
-      spans.fill(0, 2 * index, 2 * index + 2)
+      spans.fill(0, from, from + 2)
     } else if (isPayload(field)) {
       if (field.kind === "payload_object" && scanner.bytes[start] !== openBrace)
         addIssue(issues, wrongType(field, location))
@@ -75,7 +82,7 @@ export function readCallItem(
 }
 
 /** Fills `spans`, the last of equal keys winning, as in every JSON reader. */
-function readMembers(scanner: JsonScanner, keys: KeyTable, spans: Int32Array): void {
+function readMembers(scanner: JsonScanner, keys: KeyTable, spans: number[]): void {
   if (!scanner.enterObject()) return
   do {
     const index = scanner.keyIn(keys)

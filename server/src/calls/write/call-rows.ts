@@ -26,27 +26,16 @@ const jsonNull = Buffer.from("null")
 /** Room for the plain values of a row. */
 const headBytes = 1024
 
-interface StoredField {
-  field: CallField
-  /** Index in {@link callFields}. */
-  index: number
-}
-
 /** The fields that are stored; the ids come before them. */
-const layout: Readonly<Record<CallForm, { plain: StoredField[]; payloads: StoredField[] }>> = {
+const layout: Readonly<Record<CallForm, { plain: CallField[]; payloads: CallField[] }>> = {
   start: layoutOf("start"),
   end: layoutOf("end"),
   complete: layoutOf("complete"),
 }
 
-function layoutOf(form: CallForm): { plain: StoredField[]; payloads: StoredField[] } {
-  const stored = callFields[form]
-    .map((field, index) => ({ field, index }))
-    .filter(({ field, index }) => !field.ignored && index > fieldAt.traceId)
-  return {
-    plain: stored.filter(({ field }) => !isPayload(field)),
-    payloads: stored.filter(({ field }) => isPayload(field)),
-  }
+function layoutOf(form: CallForm): { plain: CallField[]; payloads: CallField[] } {
+  const stored = callFields[form].filter(({ ignored, index }) => !ignored && index > fieldAt.traceId)
+  return { plain: stored.filter((field) => !isPayload(field)), payloads: stored.filter(isPayload) }
 }
 
 export class CallRows {
@@ -65,21 +54,22 @@ export class CallRows {
     const { plain, payloads } = layout[item.form]
     const texts: Record<string, string> = ids === null ? {} : { trace_id: ids.trace_id, wb_user_id: userId }
     let bytes = 0
-    for (const { field, index } of plain) {
+    for (const { name, index } of plain) {
       const value = item.values[index]
-      if (value !== undefined) texts[field.name] = value
+      if (value !== undefined) texts[name] = value
       // An end replaces all that an earlier end said.
-      else if (field.name === "exception") texts["exception"] = ""
+      else if (name === "exception") texts["exception"] = ""
       bytes += value?.length ?? 0
     }
     const found = payloads.map(({ index }) => this.#payload(item.spans, index))
     const id = ids?.id ?? item.values[fieldAt.id] ?? ""
     shrink(found, exceedsLimits, bytes, id)
     const stored: Record<string, Buffer> = {}
-    for (const [at, { field }] of payloads.entries()) {
+    let at = 0
+    for (const { name, kind } of payloads) {
       // An ended call whose output was never sent has the output null.
-      const payload = found[at] ?? (field.kind === "payload" && item.form !== "start" ? jsonNull : null)
-      if (payload !== null) stored[field.name] = payload
+      const payload = found[at++] ?? (kind === "payload" && item.form !== "start" ? jsonNull : null)
+      if (payload !== null) stored[name] = payload
     }
     this.#rows.add({ projectId, id }, texts, stored, { isOdd: item.unreadable })
   }
@@ -89,7 +79,7 @@ export class CallRows {
     return this.#rows.batch()
   }
 
-  #payload(spans: Int32Array, index: number): Buffer | null {
+  #payload(spans: readonly number[], index: number): Buffer | null {
     const end = spans[2 * index + 1]
     if (end === 0) return null
     const bytes = this.#body.bytes.subarray(spans[2 * index], end)

@@ -18,8 +18,8 @@ export function isCallId(id: string): boolean {
 
 /** @throws {HeddleError} `value_error` that names the field, its value and what it may be. */
 export function checkCall({ form, values }: CallItem): void {
-  for (const [index, field] of callFields[form].entries()) {
-    const value = values[index]
+  for (const field of callFields[form]) {
+    const value = values[field.index]
     if (value !== undefined) checkValue(field, value)
   }
 }

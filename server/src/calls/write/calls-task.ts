@@ -3,7 +3,7 @@ import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../errors.ts"
 import type { CallBatch } from "../../storage/traces/calls/insert/call-batch.ts"
 import { threadTask } from "../../threads/thread-task.ts"
-import { madeProjects, type PayloadQuestion } from "../../objects/payload/payload-question.ts"
+import { foundProject, madeProjects, type PayloadQuestion } from "../../objects/payload/payload-question.ts"
 import { type CallBody, type CallEnvelope, readCalls } from "./call-body.ts"
 import { fieldAt } from "./call-fields.ts"
 import type { CallItem } from "./call-item.ts"
@@ -35,8 +35,12 @@ export const callsTask = threadTask<CallsInput, CallsResult, PayloadQuestion, un
   name: "calls",
   ownThreadBytes,
   *run({ bytes, envelope, pathProject, userId }) {
+    // Asked before the body is read: values that wait for the answer outlive V8's new space.
+    const known = pathProject === null ? null : yield* foundProject(pathProject)
     const body = readCalls(bytes, envelope)
-    const projects = yield* madeProjects(projectsOf(body, pathProject))
+    const names = projectsOf(body, pathProject)
+    const projects =
+      pathProject !== null && known !== null ? new Map([[pathProject, known]]) : yield* madeProjects(names)
     const rows = new CallRows(body)
     const ids = body.items.map((item) => {
       const made = idsOf(item)
