@@ -18,7 +18,7 @@ import { ensureEngine } from "./setup/engine.mjs"
 import { ensureNodeModules, projectNode } from "./setup/node-modules.mjs"
 import { cache, fromRoot, root } from "./setup/paths.mjs"
 import { SetupError } from "./setup/progress.mjs"
-import { serverFlags } from "./setup/server-flags.mjs"
+import { serverEnvironment, serverFlags } from "./setup/server-flags.mjs"
 import { tryBuildWeb } from "./setup/web.mjs"
 
 const READY_TIMEOUT_MS = 240_000
@@ -103,7 +103,7 @@ function startServer(port, dataDir, key, settings) {
   mkdirSync(join(cache, "logs"), { recursive: true })
   const command = [...serverFlags, fromRoot("server/src/main.ts"), "--port", `${port}`, "--data-dir", dataDir]
   const child = spawn(projectNode, command, {
-    env: { ...process.env, HEDDLE_ADMIN_KEY: key, ...settings },
+    env: { ...serverEnvironment, ...process.env, HEDDLE_ADMIN_KEY: key, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   })
   const log = createWriteStream(logPath)

@@ -22,7 +22,7 @@ import { checkNode, ensureNodeModules, projectNode } from "./setup/node-modules.
 import { fromRoot } from "./setup/paths.mjs"
 import { SetupError, say } from "./setup/progress.mjs"
 import { become } from "./setup/run.mjs"
-import { serverFlags } from "./setup/server-flags.mjs"
+import { serverEnvironment, serverFlags } from "./setup/server-flags.mjs"
 import { ensureWeb, tryBuildWeb } from "./setup/web.mjs"
 
 const vite = fromRoot("node_modules", "vite", "bin", "vite.js")
@@ -52,18 +52,18 @@ const commands = {
 async function startServer(args) {
   const stopped = new AbortController()
   const onMessage = (message) => message === "ready" && void tryBuildWeb(stopped.signal)
-  await runTypeScript("server/src/main.ts", args, { flags: serverFlags, onMessage })
+  await runTypeScript("server/src/main.ts", args, { flags: serverFlags, settings: serverEnvironment, onMessage })
   stopped.abort()
 }
 
-async function runTypeScript(file, args, { flags = [], onMessage } = {}) {
+async function runTypeScript(file, args, { flags = [], settings = {}, onMessage } = {}) {
   await ensureNodeModules()
   const own = process.env.HEDDLE_ENGINE === "none" || process.env.HEDDLE_PYTHON
   const [python, template] = await Promise.all([
     own ? process.env.HEDDLE_PYTHON : ensureEngine(),
     ensureCatalogTemplate(),
   ])
-  const env = { ...process.env, ...(python && { HEDDLE_PYTHON: python }), ...template }
+  const env = { ...settings, ...process.env, ...(python && { HEDDLE_PYTHON: python }), ...template }
   await become(projectNode, [...flags, fromRoot(file), ...args], { env, onMessage })
 }
 

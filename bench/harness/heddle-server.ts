@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto"
 import path from "node:path"
 import { projectNode } from "../../scripts/setup/node-modules.mjs"
-import { serverFlags } from "../../scripts/setup/server-flags.mjs"
+import { serverEnvironment, serverFlags } from "../../scripts/setup/server-flags.mjs"
 import type { CompletionServer } from "./completions.ts"
 import { startProgram, type RunningProgram } from "./child-process.ts"
 import { enginePython } from "./environments.ts"
@@ -46,6 +46,7 @@ export async function startHeddle(dataDir: string, options: StartOptions = {}): 
     logFile("heddle"),
     {
       env: {
+        ...serverEnvironment,
         ...process.env,
         HEDDLE_ADMIN_KEY: adminKey,
         HEDDLE_ENTITY: ENTITY,

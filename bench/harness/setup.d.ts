@@ -16,6 +16,7 @@ declare module "*/scripts/setup/node-modules.mjs" {
 }
 declare module "*/scripts/setup/server-flags.mjs" {
   export const serverFlags: readonly string[]
+  export const serverEnvironment: Readonly<Record<string, string>>
 }
 declare module "*/scripts/setup/run.mjs" {
   export function runLogged(

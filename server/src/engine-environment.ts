@@ -14,6 +14,8 @@ const prefixes = words(`LC_ XDG_ PYTHON MALLOC_
   HF_ HUGGINGFACE_ TRANSFORMERS_ TOKENIZERS_ SAFETENSORS_ RAYON_
   TORCH PYTORCH_ TRITON_ OMP_ GOMP_ KMP_ MKL_ OPENBLAS_
   CUDA_ CUBLAS_ CUDNN_ NVIDIA_ NCCL_ HIP_ ROCR_ HSA_`)
+/** How memory is kept by this process (scripts/setup/server-flags.mjs); tensors want it otherwise. */
+const ownNames = new Set(["MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"])
 
 function words(text: string): string[] {
   return text.split(/\s+/)
@@ -21,8 +23,11 @@ function words(text: string): string[] {
 
 export function engineEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   const kept = Object.entries(env).filter(
-    (entry): entry is [string, string] =>
-      entry[1] !== undefined && (names.has(entry[0]) || prefixes.some((prefix) => entry[0].startsWith(prefix))),
+    (entry): entry is [string, string] => entry[1] !== undefined && isPassedOn(entry[0]),
   )
   return Object.fromEntries(kept)
+}
+
+function isPassedOn(name: string): boolean {
+  return names.has(name) || (!ownNames.has(name) && prefixes.some((prefix) => name.startsWith(prefix)))
 }

@@ -12,7 +12,7 @@ const python = process.env["HEDDLE_PYTHON"] ?? path.resolve(import.meta.dirname,
 
 // Skipped without the engine's virtual environment, and without /proc, which shows the environment of a process.
 test.skipIf(!existsSync(python) || !existsSync("/proc/self/environ"))(
-  "security 5.2: no secret of the server is in the engine's environment, and what its libraries are set up with is",
+  "security 5.2: no secret and no allocator's setting of the server is in the engine's environment, and what its libraries are set up with is",
   async () => {
     const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-environment-"))
     await copyCatalogTemplate(dataDir)
@@ -25,6 +25,8 @@ test.skipIf(!existsSync(python) || !existsSync("/proc/self/environ"))(
       OPENAI_API_KEY: "sk-canary",
       HF_HOME: "/models/hub",
       OMP_NUM_THREADS: "2",
+      MALLOC_ARENA_MAX: "2",
+      MALLOC_TRIM_THRESHOLD_: "131072",
       CUDA_VISIBLE_DEVICES: "",
       https_proxy: "http://proxy.example:3128",
     })
@@ -35,12 +37,13 @@ test.skipIf(!existsSync(python) || !existsSync("/proc/self/environ"))(
         expect.arrayContaining([
           "HF_HOME=/models/hub",
           "OMP_NUM_THREADS=2",
+          "MALLOC_ARENA_MAX=2",
           "CUDA_VISIBLE_DEVICES=",
           "https_proxy=http://proxy.example:3128",
           `PATH=${process.env["PATH"]}`,
         ]),
       )
-      expect(variables.filter((one) => /canary|^HEDDLE_|^AWS_|^OPENAI_/.test(one))).toEqual([])
+      expect(variables.filter((one) => /canary|^HEDDLE_|^AWS_|^OPENAI_|^MALLOC_TRIM/.test(one))).toEqual([])
     } finally {
       server.process.kill("SIGTERM")
       await once(server.process, "exit")
