@@ -10,6 +10,7 @@ import { fromRoot } from "./setup/paths.mjs"
 import { SetupError, seconds } from "./setup/progress.mjs"
 import { chosenSuites, titleIn } from "./test/choice.mjs"
 import { add, describe, none, slowest } from "./test/counts.mjs"
+import { keepTemporaryFilesInMemory } from "./test/memory-folder.mjs"
 import { quickSuites, suites } from "./test/suites.mjs"
 
 /** Suites that wait for a client or a server most of the time run in this many lanes, beside the others. */
@@ -31,6 +32,7 @@ export async function check(names) {
 }
 
 async function runAll(chosen, title) {
+  keepTemporaryFilesInMemory()
   // The Node clients have a folder of their own, because its packages are pinned as clients; the type check reads it
   // too.
   await Promise.all([ensureNodeModules(), ensureNodeModules(fromRoot("compat", "node"))])

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline"
 import { cache, fromRoot, root } from "../setup/paths.mjs"
 
 /** A tool that runs longer is ended, so that a suite that hangs does not hang the whole run. */
-const TIMEOUT_MS = 25 * 60_000
+const TIMEOUT_MS = 40 * 60_000
 
 /**
  * Runs a tool in the repository folder with its output on the terminal; returns its exit status. With a `label`, each

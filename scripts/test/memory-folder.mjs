@@ -1,0 +1,47 @@
+/**
+ * Keeps the temporary files of the tests in memory. The stores of each test wait for the disk at every commit: the
+ * server's tests of objects took 63 s on a disk and 26 s in memory (2 cores). A process that is killed loses nothing that
+ * it has written to either.
+ */
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs"
+import { freemem } from "node:os"
+import { join } from "node:path"
+
+/** A file system in memory that every Linux has; in a container it may be small. */
+const sharedMemory = "/dev/shm"
+/** Several times what the tests have written at any moment. */
+const roomBytes = 8 * 1024 ** 3
+
+/** From now on temporary files are in memory if there is room, until this process ends. `TMPDIR` says otherwise. */
+export function keepTemporaryFilesInMemory(env = process.env) {
+  if (env.TMPDIR || !hasRoom()) return
+  removeLeftovers()
+  const folder = mkdtempSync(join(sharedMemory, `heddle-tests-${process.pid}-`))
+  env.TMPDIR = folder
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  process.once("exit", remove)
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.once(signal, () => {
+      remove()
+      process.kill(process.pid, signal)
+    })
+  }
+}
+
+function hasRoom() {
+  try {
+    accessSync(sharedMemory, constants.W_OK)
+    const { bavail, bsize } = statfsSync(sharedMemory)
+    return Math.min(bavail * bsize, freemem()) >= roomBytes
+  } catch {
+    return false
+  }
+}
+
+/** Of runs that were killed. */
+function removeLeftovers() {
+  for (const name of readdirSync(sharedMemory)) {
+    const pid = /^heddle-tests-(\d+)-/.exec(name)?.[1]
+    if (pid && !existsSync(`/proc/${pid}`)) rmSync(join(sharedMemory, name), { recursive: true, force: true })
+  }
+}
