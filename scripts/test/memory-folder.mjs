@@ -3,7 +3,7 @@
  * server's tests of objects took 63 s on a disk and 26 s in memory (2 cores). A process that is killed loses nothing that
  * it has written to either.
  */
-import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs"
+import { accessSync, chmodSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs"
 import { freemem } from "node:os"
 import { join } from "node:path"
 
@@ -17,6 +17,8 @@ export function keepTemporaryFilesInMemory(env = process.env) {
   if (env.TMPDIR || !hasRoom()) return
   removeLeftovers()
   const folder = mkdtempSync(join(sharedMemory, `heddle-tests-${process.pid}-`))
+  // PostgreSQL runs as a user of its own.
+  chmodSync(folder, 0o711)
   env.TMPDIR = folder
   const remove = () => rmSync(folder, { recursive: true, force: true })
   process.once("exit", remove)

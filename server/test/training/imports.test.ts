@@ -41,7 +41,9 @@ function run(file: string, args: string[], input = "", env = process.env): Promi
       if (error === null) resolve(stdout)
       else reject(new Error(stdout + stderr))
     })
-    child.stdin?.end(input)
+    // A program that reads nothing may have ended by now, and even an empty write would then fail.
+    if (input !== "") child.stdin?.write(input)
+    child.stdin?.end()
   })
 }
 
