@@ -51,7 +51,9 @@ async function run(command: string, args: string[], input = ""): Promise<string>
       if (error === null) resolve(stdout)
       else reject(new Error(stderr))
     })
-    child.stdin?.end(input)
+    // A program that reads nothing may have ended by now, and even an empty write would then fail.
+    if (input !== "") child.stdin?.write(input)
+    child.stdin?.end()
   })
 }
 
