@@ -204,8 +204,16 @@ test(
 test("rollouts: two attempts are gathered, rewarded, read and trained", async () => {
   const [model, ...answers] = parsed(await printedBy("rollouts.md"))
   expect(model).toMatchObject({ project: "shop", name: "clerk" })
-  const [one, other, first, second, list, rollout, turns, made, job, ...more] = answers
+  const [one, other, first, second, list, rollout, turns, made, ...others] = answers
+  const [, , liked, judged, job, ...more] = others
   expect(more).toEqual([])
+  expect(liked).toMatchObject({ id: expect.any(String) })
+  expect(judged).toMatchObject({
+    read: 3,
+    rows: 1,
+    drops: [{ cause: "no_score", count: 2 }],
+    preview: [{ id: "order-18-1", score: 1 }],
+  })
   expect([one, other]).toMatchObject([{ object: "chat.completion" }, { object: "chat.completion" }])
   expect([first, second]).toMatchObject([
     { reward: 1, key: "checker", metrics: { exact: 1 } },

@@ -105,7 +105,7 @@ test("a reward is made of several fields of a rollout, and a rollout without one
     ["a1", 0.8],
   ])
   expect(found.drops).toMatchObject([
-    { cause: "no_score", examples: [{ id: "b0", detail: "rollout.metrics.length has no number" }] },
+    { cause: "no_score", examples: [{ id: "b0", detail: "rollout.metrics.length has no value" }] },
   ])
 })
 

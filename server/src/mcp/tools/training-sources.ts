@@ -30,6 +30,7 @@ const source = z.discriminatedUnion("kind", [
     group: z.string().optional(),
     since: z.iso.datetime({ offset: true }).optional(),
     until: z.iso.datetime({ offset: true }).optional(),
+    queue_id: z.string().min(1).optional().describe("The queue whose labels label.<field> means."),
   }),
 ])
 
@@ -40,7 +41,8 @@ const part = z.strictObject({
     .max(1000)
     .describe(
       "A number or yes and no: feedback.[<type>].payload.value, label.<field> of a queue, scores.<scorer> of an evaluation, " +
-        "output.<path>, row.<path> of a dataset.",
+        "output.<path>, row.<path> of a dataset, rollout.reward and rollout.metrics.<name> of a rollout; a rollout also has " +
+        "feedback, labels and scores of the calls it was made in.",
     ),
   weight: z.number().optional(),
   values: z.record(z.string(), z.number()).optional().describe('What texts count, such as {"good": 1, "bad": 0}.'),

@@ -204,6 +204,7 @@ test("what the source says of a row comes first", async () => {
   const extra = {
     fields: {},
     disputed: [],
+    absent: {},
     feedbackIds: [],
     rowDigest: null,
     drop: { cause: "not_labelled" as const, detail: "nobody" },

@@ -8,6 +8,7 @@ import { hash } from "node:crypto"
 import { holdsNumber, mayChangeNumbers, parseExact } from "../../json/exact-json.ts"
 import { plainTask } from "../../threads/thread-task.ts"
 import type { DropCause } from "../../wire/training/train-from.ts"
+import { Drop, extraText, weighedSum } from "./field-scores.ts"
 import { recordedTokens, type RecordedTokens } from "./recorded-tokens.ts"
 import type { FieldPlace, PlannedPairs, PlannedScore, RowPlan } from "./row-plan.ts"
 import { type Answered, answerOf, askedMessages, lastAnswer, type Recorded, toolsOf } from "./shapes/chat.ts"
@@ -20,6 +21,8 @@ export interface RowExtra {
   fields: Record<string, string>
   /** Fields on which people differ and nobody has decided. */
   disputed: string[]
+  /** By the name of a field, why it has no text; without it that is all that is said. */
+  absent: Record<string, string>
   feedbackIds: string[]
   rowDigest: string | null
   /** Why it is none to train on. */
@@ -154,15 +157,6 @@ function parsed(line: string, parse: (text: string) => unknown): Line {
   return { texts, recorded: { inputs, output, attributes } }
 }
 
-class Drop extends Error {
-  readonly dropCause: DropCause
-
-  constructor(cause: DropCause, detail: string) {
-    super(detail)
-    this.dropCause = cause
-  }
-}
-
 function rowOf(line: string, plan: RowPlan, extras: Record<string, RowExtra> | null): Made[] | Dropped {
   const first = parsed(line, JSON.parse)
   const id = first.texts[0] ?? ""
@@ -206,32 +200,13 @@ class Fields {
   text({ from, at, name }: FieldPlace): string | null {
     if (from === "line") return this.#line.texts[at + 3] ?? null
     if (from === "row") return fieldText(valueAt(this.#line.recorded.inputs, at))
-    if (this.#extra?.disputed.includes(at) === true) {
-      throw new Drop("disputed", `its annotators differ about ${name}, and nobody has decided`)
-    }
-    return this.#extra?.fields[at] ?? null
+    return extraText(this.#extra, { at, name })
   }
 
   /** @throws {Drop} */
   score(parts: readonly PlannedScore[]): number | null {
     if (parts.length === 0) return null
-    return parts.reduce((sum, part) => sum + part.weight * this.#part(part), 0)
-  }
-
-  #part({ place, values, missing }: PlannedScore): number {
-    const text = this.text(place)
-    if (text === null) {
-      if (missing !== null) return missing
-      throw new Drop("no_score", `${place.name} has no value`)
-    }
-    if (Object.hasOwn(values, text)) return values[text] as number
-    if (text === "true" || text === "false") return Number(text === "true")
-    const number = text.trim() === "" ? Number.NaN : Number(text)
-    if (Number.isFinite(number)) return number
-    throw new Drop(
-      "no_score",
-      `${place.name} is ${JSON.stringify(text.slice(0, 60))}, which is no number; say in values what it counts`,
-    )
+    return weighedSum(parts, (place) => this.text(place), this.#extra?.absent ?? {})
   }
 }
 

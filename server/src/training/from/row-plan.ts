@@ -1,7 +1,13 @@
 /** Plan for reading rows and mapping them. It is sent to threads, so it holds values only. */
 import { invalid } from "../../errors.ts"
 import { splitPath } from "../../storage/traces/query/sql-value.ts"
-import type { DpoTarget, ScorePart, TrainFromBody, TrainingTarget } from "../../wire/training/train-from.ts"
+import type {
+  DpoTarget,
+  ScorePart,
+  TrainFromBody,
+  TrainingRollouts,
+  TrainingTarget,
+} from "../../wire/training/train-from.ts"
 
 /** Source of a field's text: the call, its queue or evaluation, or its dataset row. */
 export type FieldPlace =
@@ -52,7 +58,7 @@ const extraHeads: Readonly<Record<TrainFromBody["source"]["kind"], string | null
   queue: "label",
   evaluation: "scores",
   dataset: "row",
-  rollouts: "rollout",
+  rollouts: null,
 }
 
 /** @throws {HeddleError} 422 for a field that the source has not. */
@@ -60,16 +66,13 @@ export function rowPlan({ source, target }: Pick<TrainFromBody, "source" | "targ
   const fields = new Map<string, number>()
   const head = extraHeads[source.kind]
   const placeOf = (name: string, loc: (string | number)[]): FieldPlace => {
+    if (source.kind === "rollouts") return { name, from: "extra", at: rolloutField(name, source, loc) }
     const isExtra = head !== null && name.startsWith(`${head}.`)
     const rest = isExtra ? name.slice(head.length + 1) : name
     if (isExtra && source.kind === "dataset") return { name, from: "row", at: splitPath(rest) }
     if (isExtra) return { name, from: "extra", at: rest }
     if (source.kind === "dataset") {
       throw invalid(["body", "target", ...loc], `"${name}" is no field of a dataset's row; write row.<path>`)
-    }
-    if (source.kind === "rollouts") {
-      const known = "rollout.reward, rollout.group and rollout.metrics.<name>"
-      throw invalid(["body", "target", ...loc], `"${name}" is no field of a rollout; it has ${known}`)
     }
     if (!fields.has(name)) fields.set(name, fields.size)
     return { name, from: "line", at: fields.get(name) as number }
@@ -80,6 +83,10 @@ export function rowPlan({ source, target }: Pick<TrainFromBody, "source" | "targ
       ["body", "target", "kind"],
       "rows of a dataset hold no sampled tokens, so that rl cannot learn from them; use sft",
     )
+  }
+  if (source.kind === "rollouts" && target.kind === "dpo" && target.pairs.from === "vote") {
+    const told = "a vote prefers one call to others, and says nothing of rollouts; make pairs from score or fields"
+    throw invalid(["body", "target", "pairs", "from"], told)
   }
   const pairs = target.kind === "dpo" ? plannedPairs(target.pairs, placeOf) : null
   const { parts, loc } = scoreOf(target)
@@ -115,6 +122,36 @@ export function rowPlan({ source, target }: Pick<TrainFromBody, "source" | "targ
     fields: [...fields.keys()],
     feedbackIds: [...new Set(feedbackIds)],
   }
+}
+
+const feedbackPayload = /^feedback\.\[[^\]*]+\]\.(payload\..+)$/s
+
+/** @throws {HeddleError} 422 for a field that a rollout and the calls around it do not have. */
+function rolloutField(name: string, { queue_id: queueId }: TrainingRollouts, loc: (string | number)[]): string {
+  if (name.startsWith("label.") && queueId == null) {
+    throw invalid(["body", "target", ...loc], `"${name}" is a label; name its queue in source.queue_id`)
+  }
+  const payload = feedbackPayload.exec(name)?.[1]
+  if (payload !== undefined || /^(rollout|label|scores)\./.test(name)) {
+    // A path with a hole is refused before anything is read.
+    splitPath(payload ?? name)
+    return name
+  }
+  const known = "rollout.reward, rollout.group and rollout.metrics.<name>"
+  const around = "feedback.[<type>].payload.<path>, scores.<scorer> and label.<field>"
+  throw invalid(
+    ["body", "target", ...loc],
+    `"${name}" is no field of a rollout; it has ${known}, and of the calls around its turns ${around}`,
+  )
+}
+
+/** Fields that only the source of a row knows. */
+export function extraPlaces({ score, corrections, group, pairs }: RowPlan): { name: string; at: string }[] {
+  const all: (FieldPlace | null)[] = [...score.map(({ place }) => place), ...corrections]
+  if (group !== null && typeof group === "object") all.push(group)
+  if (pairs?.from === "fields") all.push(pairs.chosen, pairs.rejected)
+  if (pairs?.from === "vote") all.push(pairs.over, pairs.value)
+  return all.flatMap((place) => (place?.from === "extra" ? [place] : []))
 }
 
 function scoreOf(target: TrainingTarget): { parts: readonly ScorePart[]; loc: string[] } {

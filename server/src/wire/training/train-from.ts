@@ -54,6 +54,8 @@ export const trainingRollouts = z.strictObject({
   step: z.int().min(0).nullish(),
   since: z.iso.datetime({ offset: true }).nullish(),
   until: z.iso.datetime({ offset: true }).nullish(),
+  /** Whose labels `label.<field>` means. */
+  queue_id: z.string().nullish(),
 })
 
 export const trainingSource = z.discriminatedUnion("kind", [

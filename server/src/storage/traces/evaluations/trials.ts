@@ -18,6 +18,11 @@ export interface TrialScope {
 /** Ops of Python and of npm. */
 const trialOps = ["predict_and_score", "predictAndScore"]
 
+/** The name of a trial's op. */
+export function isTrialOp(opName: string): boolean {
+  return trialOps.some((op) => opName.includes(op))
+}
+
 /** SQL: the calls of these traces, by id. */
 export function inTraces({ projectId, traceIds }: TrialScope, parameters: SqlParameters): string {
   const project = parameters.bind(projectId, "UUID")

@@ -6,7 +6,7 @@ import { readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
 import { findModelCalls, readTrialChats, type TrialChat } from "../../../storage/traces/evaluations/trial-chats.ts"
 import type { TraceStore } from "../../../storage/traces/store/trace-store.ts"
 import type { RowExtra } from "../map-rows-task.ts"
-import type { FieldPlace, RowPlan } from "../row-plan.ts"
+import { extraPlaces, type RowPlan } from "../row-plan.ts"
 import type { RowChunk } from "../row-source.ts"
 import { fieldText, unpacked, valueAt } from "../shapes/loose.ts"
 import { chunksOf } from "./queue-rows.ts"
@@ -77,10 +77,8 @@ function bareLine({ id, exception, has_ended, example, answer }: TrialChat, { fi
 }
 
 /** By name, the steps into the scores. */
-function placesOf({ score, corrections, group }: RowPlan): Map<string, string[]> {
-  const all: FieldPlace[] = [...score.map(({ place }) => place), ...corrections]
-  if (group !== null && typeof group === "object") all.push(group)
-  return new Map(all.flatMap(({ from, at }) => (from === "extra" ? [[at, at.split(".")]] : [])))
+function placesOf(plan: RowPlan): Map<string, string[]> {
+  return new Map(extraPlaces(plan).map(({ at }) => [at, at.split(".")]))
 }
 
 function extraOf(
@@ -96,6 +94,7 @@ function extraOf(
   return {
     fields: Object.fromEntries(fields) as Record<string, string>,
     disputed: [],
+    absent: {},
     feedbackIds: [],
     rowDigest,
     drop,

@@ -38,5 +38,5 @@ export async function* chunksOf(
 
 function extraOf({ fields, disputed, feedbackIds, isUnlabelled }: LabelledCall): RowExtra {
   const drop = isUnlabelled ? ({ cause: "not_labelled", detail: "no annotator has completed it" } as const) : null
-  return { fields, disputed, feedbackIds, rowDigest: null, drop }
+  return { fields, disputed, absent: {}, feedbackIds, rowDigest: null, drop }
 }

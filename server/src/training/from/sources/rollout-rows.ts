@@ -1,24 +1,35 @@
 /** Rollouts that the server gathered: for rl as they were sampled, for sft the newest dialogue of each. */
 import { hash } from "node:crypto"
+import type { ProjectAccess } from "../../../access/project-access.ts"
 import type { CatalogDatabase } from "../../../storage/catalog/open-catalog.ts"
 import type { ModelRecord } from "../../../storage/catalog/training/models.ts"
 import type { RolloutRecord } from "../../../storage/catalog/training/rollouts.ts"
+import type { TraceStore } from "../../../storage/traces/store/trace-store.ts"
 import type { TrainingRollouts } from "../../../wire/training/train-from.ts"
 import { type RolloutTrajectory, rolloutsOf, trajectoryOf } from "../../rollouts/rollout-source.ts"
 import { policyNames } from "../../trajectories/captured/policy-names.ts"
+import { Drop, extraText, weighedSum } from "../field-scores.ts"
 import type { Dropped, MappedRow, MapResult, RowExtra } from "../map-rows-task.ts"
-import type { FieldPlace, PlannedScore, RowPlan } from "../row-plan.ts"
-import type { Chunk } from "../row-source.ts"
+import { extraPlaces, type FieldPlace, type RowPlan } from "../row-plan.ts"
+import type { Chunk, LabelledCall } from "../row-source.ts"
+import { type Judgement, judgeOf, noJudgement } from "./rollout-judgements.ts"
 
 /** Bytes of rows that are handed on at once; one may be larger. */
 const chunkBytes = 8 * 1024 * 1024
 
+interface RolloutRowsRequest {
+  plan: RowPlan
+  model: ModelRecord
+  source: TrainingRollouts
+  project: ProjectAccess
+  /** Labels of the queue that the source names; null: it names none. */
+  labels: AsyncIterable<LabelledCall[]> | null
+}
+
 export async function* rolloutRows(
   database: CatalogDatabase,
-  projectId: string,
-  plan: RowPlan,
-  model: ModelRecord,
-  source: TrainingRollouts,
+  traces: TraceStore,
+  { plan, model, source, project, labels }: RolloutRowsRequest,
 ): AsyncGenerator<Chunk> {
   const since = source.since == null ? undefined : new Date(source.since)
   const until = source.until == null ? undefined : new Date(source.until)
@@ -30,13 +41,31 @@ export async function* rolloutRows(
     until,
   }
   const chunk = plan.kind === "rl" ? new TrajectoryChunk(plan, model) : new DialogueChunk()
-  for await (const page of rolloutsOf(database, projectId, filter)) {
+  const judge = await judgeOf({ database, traces, project }, plan, labels)
+  for await (const page of rolloutsOf(database, project.id, filter)) {
+    const judgements = await judge(page.map(({ id }) => id))
     for (const rollout of page) {
-      chunk.add(rollout, await trajectoryOf(database, rollout))
+      const found = await trajectoryOf(database, rollout)
+      chunk.add(rollout, found, factsOf(found, judgements.get(rollout.id) ?? noJudgement, plan))
       if (chunk.bytes >= chunkBytes) yield chunk.taken()
     }
   }
   yield chunk.taken()
+}
+
+/** Fields of the rollout itself, beside what was said of the calls around it. */
+function factsOf(
+  { reward, rewardId, metrics, group }: RolloutTrajectory,
+  judgement: Judgement,
+  plan: RowPlan,
+): RowExtra {
+  const own = Object.entries(metrics).map(([name, value]) => [`rollout.metrics.${name}`, String(value)])
+  if (reward !== null) own.push(["rollout.reward", String(reward)])
+  if (group !== null) own.push(["rollout.group", group])
+  const isRewarded = extraPlaces(plan).some(({ at }) => at === "rollout.reward" || at.startsWith("rollout.metrics."))
+  const feedbackIds = isRewarded && rewardId !== null ? [rewardId, ...judgement.feedbackIds] : judgement.feedbackIds
+  const fields = Object.fromEntries([...Object.entries(judgement.fields), ...own]) as Record<string, string>
+  return { ...judgement, fields, feedbackIds: [...new Set(feedbackIds)], rowDigest: null }
 }
 
 /** Trajectories of one chunk: the sampled turns and their rewards. */
@@ -55,8 +84,8 @@ class TrajectoryChunk {
     this.#model = model
   }
 
-  add(rollout: RolloutRecord, found: RolloutTrajectory): void {
-    const made = rowOf(rollout, found, this.#plan, this.#model)
+  add(rollout: RolloutRecord, found: RolloutTrajectory, facts: RowExtra): void {
+    const made = rowOf(rollout, found, facts, this.#plan, this.#model)
     if ("cause" in made) {
       this.#dropped.push(made)
       return
@@ -87,6 +116,7 @@ class TrajectoryChunk {
 function rowOf(
   rollout: RolloutRecord,
   found: RolloutTrajectory,
+  facts: RowExtra,
   plan: RowPlan,
   model: ModelRecord,
 ): Dropped | { reward: number; row: Omit<MappedRow, "bytes"> } {
@@ -99,17 +129,16 @@ function rowOf(
   const own = found.captured.generations.filter((one) => names.has(one.model))
   if (own.length === 0)
     return { id, cause: "other_model", detail: `it was answered by ${found.capturedModels.join(", ")}` }
-  const reward = scoreOf(found, plan.score)
-  if (typeof reward === "string") return { id, cause: "no_score", detail: reward }
-  const group = groupOf(found, plan.group)
-  if (group === null) return { id, cause: "no_group", detail: "it names no group" }
+  const judged = rewardOf(found, facts, plan)
+  if ("cause" in judged) return { id, ...judged }
+  const { reward, group } = judged
   const completion = own.reduce((sum, { token_ids: ids }) => sum + (ids?.length ?? 0), 0)
   const tokens = {
     ledgerKey: null,
     model: own[0]?.model ?? null,
     own: { prompt: Math.max(0, found.longest - completion), completion, json: "", longest: found.longest },
   }
-  const feedbackIds = found.rewardId === null ? [] : [found.rewardId]
+  const { feedbackIds } = facts
   const nothing = { rowDigest: null, isCorrected: false, usage: null, long: null, pair: null, answerBytes: 0 }
   return {
     reward,
@@ -117,30 +146,31 @@ function rowOf(
   }
 }
 
-/** The weighted sum, or which field is missing. */
-function scoreOf(found: RolloutTrajectory, parts: readonly PlannedScore[]): number | string {
-  let sum = 0
-  for (const { place, weight, values, missing } of parts) {
-    const given = place.from === "extra" ? fieldOf(found, place.at) : null
-    const value = (given === null ? null : (values[String(given)] ?? given)) ?? missing
-    if (typeof value !== "number") return `${place.name} has no number`
-    sum += weight * value
+function rewardOf(
+  found: RolloutTrajectory,
+  facts: RowExtra,
+  { score, group }: RowPlan,
+): { reward: number; group: string } | Pick<Dropped, "cause" | "detail"> {
+  try {
+    if (facts.drop !== null) return facts.drop
+    const reward = weighedSum(score, (place) => textIn(facts, place), facts.absent)
+    return { reward, group: groupOf(found, facts, group) }
+  } catch (error) {
+    if (error instanceof Drop) return { cause: error.dropCause, detail: error.message }
+    throw error
   }
-  return sum
 }
 
-function fieldOf({ reward, metrics, group }: RolloutTrajectory, name: string): number | string | null {
-  if (name === "reward") return reward
-  if (name === "group") return group
-  const metric = name.startsWith("metrics.") ? name.slice("metrics.".length) : ""
-  return Object.hasOwn(metrics, metric) ? (metrics[metric] ?? null) : null
+function textIn(facts: RowExtra, place: FieldPlace): string | null {
+  return place.from === "extra" ? extraText(facts, place) : null
 }
 
-/** Rollouts that name no group are compared with those that were asked the same first. */
-function groupOf(found: RolloutTrajectory, place: RowPlan["group"]): string | null {
+/** Rollouts that name no group are compared with those that were asked the same first. @throws {Drop} */
+function groupOf(found: RolloutTrajectory, facts: RowExtra, place: RowPlan["group"]): string {
   if (isField(place)) {
-    const value = place.from === "extra" ? fieldOf(found, place.at) : null
-    return value === null ? null : String(value)
+    const value = textIn(facts, place)
+    if (value === null) throw new Drop("no_group", `${place.name} has no value`)
+    return value
   }
   if (found.group !== null) return `group ${found.group}`
   const [first] = found.captured.generations
@@ -166,14 +196,14 @@ class DialogueChunk {
   #lines: Buffer[] = []
   #extras: Record<string, RowExtra> = Object.create(null) as Record<string, RowExtra>
 
-  add(rollout: RolloutRecord, found: RolloutTrajectory): void {
+  add(rollout: RolloutRecord, found: RolloutTrajectory, facts: RowExtra): void {
     const last = found.turns.findLast(({ isFinished, messages }) => isFinished && messages !== null)
     const output = last === undefined ? null : { choices: last.choices.map((choice, index) => ({ index, ...choice })) }
     const inputs = last === undefined ? null : { messages: last.messages, tools: last.tools }
     const line = Buffer.from(`${JSON.stringify([[rollout.rolloutId, null, "1"], inputs, output, null])}\n`)
     this.#lines.push(line)
     this.bytes += line.length
-    this.#extras[rollout.rolloutId] = extraOf(rollout, found, last !== undefined)
+    this.#extras[rollout.rolloutId] = { ...facts, drop: dropOf(rollout, found, last !== undefined) ?? facts.drop }
   }
 
   taken(): Chunk {
@@ -185,16 +215,9 @@ class DialogueChunk {
   }
 }
 
-function extraOf(rollout: RolloutRecord, found: RolloutTrajectory, hasDialogue: boolean): RowExtra {
-  const metrics = Object.entries(found.metrics).map(([name, value]) => [`metrics.${name}`, String(value)])
-  const fields = Object.fromEntries([
-    ...(found.reward === null ? [] : [["reward", String(found.reward)]]),
-    ...(found.group === null ? [] : [["group", found.group]]),
-    ...metrics,
-  ]) as Record<string, string>
+function dropOf(rollout: RolloutRecord, found: RolloutTrajectory, hasDialogue: boolean): RowExtra["drop"] {
   const isExpired = rollout.expiredTurns > 0
-  const cause = isExpired ? "no_tokens" : "unfinished"
-  const why = found.untrainable ?? "none of its turns is a dialogue that came to its end"
-  const drop = hasDialogue && !isExpired ? null : ({ cause, detail: why } as const)
-  return { fields, disputed: [], feedbackIds: found.rewardId === null ? [] : [found.rewardId], rowDigest: null, drop }
+  if (hasDialogue && !isExpired) return null
+  const detail = found.untrainable ?? "none of its turns is a dialogue that came to its end"
+  return { cause: isExpired ? "no_tokens" : "unfinished", detail }
 }

@@ -20,6 +20,8 @@ export function sourceRows(
   model: ModelRecord,
   source: TrainingSource,
 ): AsyncIterable<Chunk> {
+  const labelsOf = (queueId: string | null | undefined) =>
+    queueId == null ? null : areaSources.queueLabels(principal, project, queueId)
   switch (source.kind) {
     case "calls":
       return callRows(traces, project, plan, source)
@@ -30,6 +32,6 @@ export function sourceRows(
     case "dataset":
       return datasetRows(areaSources.datasetRows, project, source)
     case "rollouts":
-      return rolloutRows(database, project.id, plan, model, source)
+      return rolloutRows(database, traces, { plan, model, source, project, labels: labelsOf(source.queue_id) })
   }
 }

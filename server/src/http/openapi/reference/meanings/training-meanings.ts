@@ -84,6 +84,7 @@ export const trainingMeanings: Meanings = {
       step: "Only rollouts with a turn of this checkpoint; absent: any.",
       since: "Only those whose first turn began then or later; absent: from the first on.",
       until: "Only those whose first turn began earlier; absent: to the newest.",
+      queue_id: "The queue whose labels `label.<field>` means; absent: no such field may be named.",
     },
     TrainingDataset: {
       object_id: "Name of the dataset.",
@@ -97,7 +98,7 @@ export const trainingMeanings: Meanings = {
     },
     ScorePart: {
       field:
-        "A field as queries of calls name it, such as `feedback.[<type>].payload.<path>`; of a queue also `label.<field>`, of evaluations `scores.<scorer>`, of a dataset `row.<path>`.",
+        "A field as queries of calls name it, such as `feedback.[<type>].payload.<path>`; of a queue also `label.<field>`, of evaluations `scores.<scorer>`, of a dataset `row.<path>`, of a rollout `rollout.reward` and `rollout.metrics.<name>`, and feedback, scores and labels of the calls it was made in.",
       weight: "What the field's number is multiplied by; absent: 1.",
       values: 'Numbers of texts: `{"yes": 1, "no": 0}`. Numbers, true and false need none.',
       missing: "The number where the field has no value; absent: such a row is left out.",
