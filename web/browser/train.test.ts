@@ -84,6 +84,89 @@ test("all traces become rows: a model is made, labels choose, a correction takes
   expect(data.filter(({ is_corrected: isCorrected }) => isCorrected)).toMatchObject([{ call_id: ids[3] }])
 })
 
+test("answers to the same question become pairs: by score, by a written answer, or by votes, and the job begins", async () => {
+  const pairs = "local/pairs"
+  // Two answers of different scores to each of two questions, two equal ones to the third, one to the fourth.
+  const answers = [
+    ["2+2=", "4", 1],
+    ["2+2=", "5", 0],
+    ["3+3=", "6", 1],
+    ["3+3=", "9", 0],
+    ["4+4=", "8", 1],
+    ["4+4=", "eight", 1],
+    ["5+5=", "11", 0],
+  ] as const
+  const calls = answers.map(([question, output], n) => ({ id: randomUUID(), n, question, output }))
+  const batch = calls.map(({ id, n, question, output }) => ({
+    project_id: pairs,
+    id,
+    trace_id: id,
+    op_name: "answer",
+    started_at: new Date(Date.UTC(2026, 10, 20, 10, n)).toISOString(),
+    ended_at: new Date(Date.UTC(2026, 10, 20, 10, n, 1)).toISOString(),
+    attributes: {},
+    inputs: { messages: [{ role: "user", content: question }] },
+    output,
+    summary: {},
+  }))
+  await heddle.send("POST", `/v2/${pairs}/calls/complete`, { batch })
+  const say = (id: string | undefined, feedback_type: string, payload: object) =>
+    heddle.send("POST", "/feedback/create", {
+      project_id: pairs,
+      weave_ref: `weave:///${pairs}/call/${id}`,
+      feedback_type,
+      payload,
+    })
+  for (const [n, [, , value]] of answers.entries()) await say(calls[n]?.id, "right", { value })
+  await say(calls[6]?.id, "better", { value: "10" })
+  await say(calls[0]?.id, "playground.vote", { value: "better", over: [calls[1]?.id] })
+  await heddle.send("POST", "/v1/preview/models", { project: "pairs", name: "adder", base_model: "heddle/tiny" })
+
+  const { page } = await signedIn(browser, heddle, `/${pairs}/train`)
+  await page.getByRole("button", { name: /Start on 7 rows/ }).waitFor()
+  await page.getByLabel("from preferences: of two answers to a question, the better one").check()
+  await page.getByText("Name the field that tells the better answer.").waitFor()
+  await field(page, "Score", "feedback.[right].payload.value")
+  await page.getByRole("button", { name: /Start on 2 pairs/ }).waitFor()
+  const dryRun = page.getByRole("region", { name: "Dry run" })
+  await dryRun.getByText("1 with equal scores and 1 with one answer make no pair").waitFor()
+  await dryRun.getByText("There is no other answer to compare it with.").click()
+  await dryRun.getByText("it is the only answer to its question").waitFor()
+  await dryRun.getByText("Neither answer is better than the other.").waitFor()
+  const shown = dryRun.getByRole("table", { name: "The first pairs" })
+  expect(await shown.getByRole("columnheader").allInnerTexts()).toEqual(expect.arrayContaining(["Worse answer"]))
+  expect(await shown.getByRole("row").filter({ hasText: "3+3=" }).getByRole("cell").allInnerTexts()).toEqual([
+    expect.any(String),
+    "3+3=",
+    "6",
+    "9",
+    "1",
+  ])
+  expect(await findings(page)).toEqual([])
+
+  await page.getByLabel("Pairs from").selectOption("fields")
+  await page.getByText("Name a field with the better or the worse answer.").waitFor()
+  await field(page, "Better answer", "feedback.[better].payload.value")
+  await page.getByRole("button", { name: /Start on 1 pairs/ }).waitFor()
+  await shown.getByRole("row").filter({ hasText: "5+5=" }).getByText("10", { exact: true }).waitFor()
+  await page.getByLabel("Pairs from").selectOption("vote")
+  await shown.getByRole("row").filter({ hasText: "2+2=" }).waitFor()
+  await dryRun.getByText("There is no other answer to compare it with.").waitFor()
+
+  await page.getByLabel("Pairs from").selectOption("score")
+  await field(page, "Beta", "0.5")
+  await page.getByLabel("Compared with").selectOption("base")
+  await page.getByRole("button", { name: /Start on 2 pairs/ }).click()
+  await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)
+  await page.getByRole("heading", { name: "DPO job of adder" }).waitFor()
+  const made = await heddle.send<{ data: { call_id: string }[]; target: object; summary: object }>(
+    "GET",
+    `/v1/preview/training-jobs/${page.url().slice(-36)}/rows`,
+  )
+  expect(made.data.map(({ call_id }) => call_id)).toEqual(calls.slice(0, 4).map(({ id }) => id))
+  expect(made).toMatchObject({ target: { kind: "dpo", beta: 0.5, reference: "base" }, summary: { pairs: 2 } })
+})
+
 test("the page says what is missing, shows a refused field's error at the field, and starts no job", async () => {
   const { page } = await open(`/train?ids=${ids[0]}&mode=rl`)
   await page.getByText("Name the field that the reward is.").waitFor()

@@ -33,8 +33,11 @@ export function DryRun({ project, found, isOld }: DryRunProps) {
   )
 }
 
-function Funnel({ project, found: { read, rows, drops, kind } }: Pick<DryRunProps, "project" | "found">) {
-  const left = kind === "rl" ? "answers to compare" : "rows to learn from"
+const leftWords = { sft: "rows to learn from", rl: "answers to compare", dpo: "pairs to learn from" } as const
+
+function Funnel({ project, found }: Pick<DryRunProps, "project" | "found">) {
+  const { read, drops, kind } = found
+  const left = found.pairs ?? found.rows
   return (
     <ul className={styles.funnel}>
       <li>
@@ -59,12 +62,19 @@ function Funnel({ project, found: { read, rows, drops, kind } }: Pick<DryRunProp
         </li>
       ))}
       <li>
-        <b className={styles.total}>{formatCount(rows)}</b>
-        <Bar share={read === 0 ? 0 : rows / read} />
-        <span>{left}</span>
+        <b className={styles.total}>{formatCount(left)}</b>
+        <Bar share={shareLeft(found)} />
+        <span>{leftWords[kind]}</span>
       </li>
     </ul>
   )
+}
+
+/** Of what was read. An answer may be in several pairs, and left out of several. */
+function shareLeft({ read, rows, pairs, drops }: TrainingDryRun): number {
+  if (read === 0 || rows === 0) return 0
+  if (pairs === null) return rows / read
+  return Math.max(0, 1 - drops.reduce((sum, { count }) => sum + count, 0) / read)
 }
 
 function Bar({ share, isLoss = false }: { share: number; isLoss?: boolean }) {
@@ -72,7 +82,7 @@ function Bar({ share, isLoss = false }: { share: number; isLoss?: boolean }) {
     <span className={styles.bar} aria-hidden="true">
       <i
         className={classNames(isLoss && styles.loss)}
-        style={{ width: `${Math.max(share * 100, share > 0 ? 0.5 : 0)}%` }}
+        style={{ width: `${Math.min(100, Math.max(share * 100, share > 0 ? 0.5 : 0))}%` }}
       />
     </span>
   )
@@ -92,7 +102,7 @@ function RowLink({ project, id }: { project: CurrentProject; id: string }) {
 }
 
 function Figures({ found }: Pick<DryRunProps, "found">) {
-  const { groups, groups_without_contrast: equal, groups_of_one: alone, time, tokens, corrected } = found
+  const { kind, groups, groups_without_contrast: equal, groups_of_one: alone, time, tokens, corrected } = found
   return (
     <dl className={styles.figures}>
       <Figure name="Tokens" note={found.tokens_are_estimated ? "estimated" : "exact"}>
@@ -101,14 +111,19 @@ function Figures({ found }: Pick<DryRunProps, "found">) {
       <Figure name="Time here" note={time.reason}>
         {time.seconds === null ? "not known" : formatEstimate(time.seconds * 1000)}
       </Figure>
-      {groups === null ? (
+      {kind === "sft" && (
         <Figure name="Corrected" note="the correction takes the place of the answer">
           {formatCount(corrected)}
         </Figure>
-      ) : (
+      )}
+      {groups !== null && (
         <Figure
-          name="Groups"
-          note={`${formatCount(equal ?? 0)} with equal rewards and ${formatCount(alone ?? 0)} of one answer teach nothing`}
+          name={kind === "dpo" ? "Questions" : "Groups"}
+          note={
+            kind === "dpo"
+              ? `${formatCount(equal ?? 0)} with equal scores and ${formatCount(alone ?? 0)} with one answer make no pair`
+              : `${formatCount(equal ?? 0)} with equal rewards and ${formatCount(alone ?? 0)} of one answer teach nothing`
+          }
         >
           {formatCount(groups)}
         </Figure>
@@ -127,18 +142,17 @@ function Figure({ name, note, children }: { name: string; note: string; children
   )
 }
 
-const heads = [
-  { name: "Row", className: styles.id },
-  { name: "Asked" },
-  { name: "Answer to learn" },
-  { name: "Score", className: styles.score },
-]
+const heads = [{ name: "Row", className: styles.id }, { name: "Asked" }]
+const scoreHead = { name: "Score", className: styles.score }
+const exampleHeads = [...heads, { name: "Answer to learn" }, scoreHead]
+const pairHeads = [...heads, { name: "Better answer" }, { name: "Worse answer" }, scoreHead]
 
 function Preview({ project, found }: Pick<DryRunProps, "project" | "found">) {
+  const isOfPairs = found.kind === "dpo"
   return (
-    <PlainTable label="The first rows" heads={heads}>
-      {found.preview.map(({ id, question, answer, is_corrected: isCorrected, score }) => (
-        <tr key={id} className={styles.row}>
+    <PlainTable label={isOfPairs ? "The first pairs" : "The first rows"} heads={isOfPairs ? pairHeads : exampleHeads}>
+      {found.preview.map(({ id, question, answer, rejected, is_corrected: isCorrected, score }) => (
+        <tr key={`${id} ${rejected ?? ""}`} className={styles.row}>
           <td className={styles.id}>
             <RowLink project={project} id={id} />
           </td>
@@ -146,6 +160,11 @@ function Preview({ project, found }: Pick<DryRunProps, "project" | "found">) {
           <td>
             <mark className={styles.learnt}>{answer}</mark>
           </td>
+          {isOfPairs && (
+            <td>
+              <mark className={styles.unlearnt}>{rejected}</mark>
+            </td>
+          )}
           <td className={styles.score}>{isCorrected ? "corrected" : score === null ? "" : `${score}`}</td>
         </tr>
       ))}

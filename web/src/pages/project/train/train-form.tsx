@@ -1,14 +1,16 @@
 /** Where the rows come from, what is learnt of them, and which model learns. */
-import { type ReactNode, useState } from "react"
+import { useState } from "react"
 import { useQueues } from "../../../api/annotation-queues.ts"
 import { useMakeModel } from "../../../api/train-from.ts"
 import { Button } from "../../../components/controls/button.tsx"
-import { Radio, SelectField, TextField } from "../../../components/controls/field.tsx"
+import { SelectField, TextField } from "../../../components/controls/field.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { formatCount } from "../../../format/numbers.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
+import { Committed, numberOf, textOf } from "./committed.tsx"
+import { LearnFields } from "./learn-fields.tsx"
 import styles from "./train-form.module.css"
-import type { TrainSearch } from "./train-search.ts"
+import { modeOf, type TrainSearch } from "./train-search.ts"
 
 interface Model {
   id: string
@@ -24,7 +26,7 @@ interface TrainFormProps {
 }
 
 export function TrainForm({ project, search, models, model, onChange }: TrainFormProps) {
-  const isRl = search.mode === "rl"
+  const mode = modeOf(search)
   return (
     <form className={styles.form} aria-label="What to train" onSubmit={(event) => event.preventDefault()}>
       <fieldset>
@@ -33,54 +35,7 @@ export function TrainForm({ project, search, models, model, onChange }: TrainFor
       </fieldset>
       <fieldset>
         <legend>Learn</legend>
-        <div className={styles.kinds}>
-          <Radio
-            name="mode"
-            label="from examples: imitate the answers, as labelled or corrected"
-            checked={!isRl}
-            onChange={() => onChange({ mode: undefined })}
-          />
-          <Radio
-            name="mode"
-            label="from rewards: compare answers to the same question"
-            checked={isRl}
-            onChange={() => onChange({ mode: "rl" })}
-          />
-        </div>
-        <Committed
-          label={isRl ? "Reward" : "Score"}
-          value={(search.score ?? []).join(", ")}
-          hint={<ScoreHint from={search.from} />}
-          onCommit={(text) => onChange({ score: itemsOf(text) })}
-        />
-        <Committed
-          label="What texts count"
-          value={(search.values ?? []).join(", ")}
-          hint="yes=1, no=0; numbers, true and false count as they are"
-          onCommit={(text) => onChange({ values: itemsOf(text) })}
-        />
-        {!isRl && (
-          <>
-            <Committed
-              label="Keep from a score of"
-              value={search.min === undefined ? "" : `${search.min}`}
-              inputMode="decimal"
-              onCommit={(text) => onChange({ min: numberOf(text) })}
-            />
-            <Committed
-              label="Corrections"
-              value={(search.fix ?? []).join(", ")}
-              hint="fields whose text takes the place of the answer"
-              onCommit={(text) => onChange({ fix: itemsOf(text) })}
-            />
-          </>
-        )}
-        <Committed
-          label={isRl ? "Compare within" : "Only the best of each"}
-          value={search.group ?? ""}
-          hint={isRl ? "question, unless it says input or a field" : "question, input or a field; empty: all"}
-          onCommit={(text) => onChange({ group: text.trim() === "" ? undefined : text.trim() })}
-        />
+        <LearnFields search={search} onChange={onChange} />
       </fieldset>
       <fieldset>
         <legend>Into</legend>
@@ -100,13 +55,13 @@ export function TrainForm({ project, search, models, model, onChange }: TrainFor
         <Committed
           label="Learning rate"
           value={search.rate ?? ""}
-          hint={`empty: ${isRl ? "5e-6" : "5e-5"}`}
+          hint={`empty: ${mode === "sft" ? "5e-5" : "5e-6"}`}
           inputMode="decimal"
-          onCommit={(text) => onChange({ rate: text === "" ? undefined : text })}
+          onCommit={(text) => onChange({ rate: textOf(text) })}
         />
-        {!isRl && (
+        {mode !== "rl" && (
           <Committed
-            label="Rows a step"
+            label={mode === "dpo" ? "Pairs a step" : "Rows a step"}
             value={search.batch === undefined ? "" : `${search.batch}`}
             hint="empty: 2"
             inputMode="numeric"
@@ -115,20 +70,6 @@ export function TrainForm({ project, search, models, model, onChange }: TrainFor
         )}
       </fieldset>
     </form>
-  )
-}
-
-function ScoreHint({ from }: { from: TrainSearch["from"] }) {
-  const example = {
-    queue: "label.tone, label.done*0.5",
-    evaluation: "scores.exact_match.correct",
-    dataset: "row.grade",
-    calls: "feedback.[quality].payload.value",
-  }[from ?? "calls"]
-  return (
-    <>
-      fields, with a weight where it is not 1: <code>{example}</code>
-    </>
   )
 }
 
@@ -217,39 +158,4 @@ function NewModel({ project, onMade }: { project: CurrentProject; onMade: (name:
       </Button>
     </>
   )
-}
-
-interface CommittedProps {
-  label: string
-  value: string
-  hint?: ReactNode
-  inputMode?: "decimal" | "numeric"
-  onCommit: (text: string) => void
-}
-
-/** A typed value counts when the field is left, or with Enter: each change asks the server. */
-function Committed({ value, onCommit, ...rest }: CommittedProps) {
-  const commit = (text: string) => {
-    if (text !== value) onCommit(text)
-  }
-  return (
-    <TextField
-      {...rest}
-      key={value}
-      isMono
-      defaultValue={value}
-      autoComplete="off"
-      onBlur={({ target }) => commit(target.value)}
-      onKeyDown={({ key, currentTarget }) => {
-        if (key === "Enter") commit(currentTarget.value)
-      }}
-    />
-  )
-}
-
-const itemsOf = (text: string) => text.split(",").flatMap((item) => (item.trim() === "" ? [] : [item.trim()]))
-
-function numberOf(text: string): number | undefined {
-  const number = Number(text)
-  return text.trim() === "" || !Number.isFinite(number) ? undefined : number
 }

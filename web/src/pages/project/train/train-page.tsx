@@ -17,10 +17,16 @@ import { DryRun } from "./dry-run.tsx"
 import { TrainForm } from "./train-form.tsx"
 import styles from "./train-page.module.css"
 import { type TrainRequest, trainRequest } from "./train-request.ts"
-import type { TrainSearch } from "./train-search.ts"
+import { modeOf, type TrainSearch } from "./train-search.ts"
 
 const route = getRouteApi("/signed-in/$entity/$project/train")
 const mostModels = 100
+
+const wordsOf = {
+  sft: { from: "from examples", unit: "rows" },
+  rl: { from: "from rewards", unit: "answers" },
+  dpo: { from: "from preferences", unit: "pairs" },
+} as const
 
 export function TrainPage() {
   const project = useProjectOfPage()
@@ -48,10 +54,11 @@ export function TrainPage() {
     })
   }
   useKeys([{ keys: "mod+Enter", label: "start the job", group: "Train", isEverywhere: true, run: begin }])
-  const isRl = search.mode === "rl"
+  const words = wordsOf[modeOf(search)]
+  const ready = rows === null ? null : (dryRun.data?.pairs ?? rows)
   return (
     <div className={styles.page}>
-      <PageBar title="Train on these" aside={<span>{isRl ? "from rewards" : "from examples"}</span>} />
+      <PageBar title="Train on these" aside={<span>{words.from}</span>} />
       <div className={styles.halves}>
         <TrainForm project={project} search={search} models={known} model={chosen} onChange={change} />
         <section className={styles.dryRun} aria-label="Dry run">
@@ -87,7 +94,7 @@ export function TrainPage() {
           disabled={rows === null || rows === 0 || start.isPending}
           onClick={begin}
         >
-          {rows === null ? "Start" : `Start on ${formatCount(rows)} ${isRl ? "answers" : "rows"}`}
+          {ready === null ? "Start" : `Start on ${formatCount(ready)} ${words.unit}`}
         </Button>
       </footer>
     </div>

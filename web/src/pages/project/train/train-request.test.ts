@@ -52,7 +52,37 @@ test("scores with weights and values, the least of them, corrections and the bes
   })
 })
 
+test("pairs come from scores, votes or two fields; the rest has the defaults of the server", () => {
+  const dpo = { ids: ["a"], mode: "dpo" as const }
+  const pairs = (search: Parameters<typeof trainRequest>[0]) => {
+    const made = request({ ...dpo, ...search })
+    return "body" in made && made.body.target.kind === "dpo" ? made.body.target.pairs : made
+  }
+  expect(request({ ...dpo, score: ["x*2"], rate: "1e-5", batch: 4, min: 1, fix: ["y"], group: "input" })).toMatchObject(
+    {
+      body: {
+        target: { kind: "dpo", pairs: { from: "score", score: [{ field: "x", weight: 2 }] } },
+        config: { learning_rate: 0.00001, batch_size: 4 },
+      },
+    },
+  )
+  expect(request({ ...dpo, score: ["x"], beta: "0.5", reference: "base" })).toMatchObject({
+    body: { target: { beta: 0.5, reference: "base" } },
+  })
+  // What was written into fields that are not shown now counts for nothing.
+  expect(pairs({ pairs: "vote", values: ["broken"] })).toEqual({ from: "vote" })
+  expect(pairs({ pairs: "vote", vote: "feedback.[mine].payload" })).toEqual({
+    from: "vote",
+    field: "feedback.[mine].payload",
+  })
+  expect(pairs({ pairs: "fields", chosen: "label.better" })).toEqual({ from: "fields", chosen: "label.better" })
+  expect(pairs({ pairs: "fields", rejected: "label.worse" })).toEqual({ from: "fields", rejected: "label.worse" })
+})
+
 test.each([
+  [{ ids: ["a"], mode: "dpo" as const }, "Name the field that tells the better answer."],
+  [{ ids: ["a"], mode: "dpo" as const, pairs: "fields" as const }, "Name a field with the better or the worse answer."],
+  [{ ids: ["a"], mode: "dpo" as const, score: ["x"], beta: "0" }, "Beta is no number above 0."],
   [{ ids: ["a"], mode: "rl" as const }, "Name the field that the reward is."],
   [{ ids: ["a"], score: ["x"], values: ["yes"] }, "“yes” is not of the form text=number."],
   [{ ids: ["a"], score: ["x*much"] }, "“x*much” is not of the form field*weight."],

@@ -3,7 +3,7 @@ import type { TrainFromBody } from "@heddle/server/wire/training/train-from.ts"
 import { selectionOf } from "../../../calls/filter/filter-query.ts"
 import { parseFilter } from "../../../calls/filter/filter-text.ts"
 import { timeRangeOf } from "../traces/time-range.ts"
-import type { TrainSearch } from "./train-search.ts"
+import { modeOf, type TrainSearch } from "./train-search.ts"
 
 export type TrainRequest = { body: TrainFromBody } | { missing: string }
 
@@ -11,33 +11,77 @@ export type TrainRequest = { body: TrainFromBody } | { missing: string }
 export function trainRequest(search: TrainSearch, project: string, modelId: string | null, now: number): TrainRequest {
   const source = sourceOf(search, project, now)
   if (typeof source === "string") return { missing: source }
-  const score = scoreOf(search)
-  if (typeof score === "string") return { missing: score }
-  if (search.mode === "rl" && score.length === 0) return { missing: "Name the field that the reward is." }
+  const mode = modeOf(search)
+  const target = targets[mode](search)
+  if (typeof target === "string") return { missing: target }
   if (modelId === null) return { missing: "Choose the model that learns." }
-  const rate = rateOf(search.rate)
+  const rate = positive(search.rate)
   if (rate === null) return { missing: "The learning rate is no number above 0." }
+  const shared = { model_id: modelId, source, target }
+  const rates = rate === undefined ? {} : { learning_rate: rate }
+  if (mode === "rl") return { body: { ...shared, experimental_config: rates } }
+  const sizes = search.batch === undefined || search.batch < 1 ? {} : { batch_size: Math.floor(search.batch) }
+  return { body: { ...shared, config: { ...rates, ...sizes } } }
+}
+
+type Target = TrainFromBody["target"]
+
+/** A text says what is missing. */
+const targets: Record<"sft" | "rl" | "dpo", (search: TrainSearch) => Target | string> = {
+  sft: sftTarget,
+  rl: rlTarget,
+  dpo: dpoTarget,
+}
+
+function sftTarget(search: TrainSearch): Target | string {
+  const score = scoreOf(search)
+  if (typeof score === "string") return score
+  const { min, fix = [] } = search
   const group = search.group?.trim() ?? ""
-  const corrections = search.fix ?? []
-  const shared = { model_id: modelId, source }
-  if (search.mode === "rl") {
-    const target = { kind: "rl" as const, reward: score, ...(group === "" ? {} : { group_by: group }) }
-    return {
-      body: { ...shared, target, experimental_config: rate === undefined ? {} : { learning_rate: rate } },
-    }
-  }
-  const target = {
-    kind: "sft" as const,
+  return {
+    kind: "sft",
     ...(score.length === 0 ? {} : { score }),
-    ...(score.length === 0 || search.min === undefined ? {} : { min_score: search.min }),
-    ...(corrections.length === 0 ? {} : { corrections }),
+    ...(score.length === 0 || min === undefined ? {} : { min_score: min }),
+    ...(fix.length === 0 ? {} : { corrections: fix }),
     ...(score.length === 0 || group === "" ? {} : { best_of: group }),
   }
-  const config = {
-    ...(rate === undefined ? {} : { learning_rate: rate }),
-    ...(search.batch === undefined || search.batch < 1 ? {} : { batch_size: Math.floor(search.batch) }),
+}
+
+function rlTarget(search: TrainSearch): Target | string {
+  const reward = scoreOf(search)
+  if (typeof reward === "string") return reward
+  if (reward.length === 0) return "Name the field that the reward is."
+  const group = search.group?.trim() ?? ""
+  return { kind: "rl", reward, ...(group === "" ? {} : { group_by: group }) }
+}
+
+function dpoTarget(search: TrainSearch): Target | string {
+  const pairs = pairsOf(search)
+  if (typeof pairs === "string") return pairs
+  const beta = positive(search.beta)
+  if (beta === null) return "Beta is no number above 0."
+  return {
+    kind: "dpo",
+    pairs,
+    ...(beta === undefined ? {} : { beta }),
+    ...(search.reference === undefined ? {} : { reference: search.reference }),
   }
-  return { body: { ...shared, target, config } }
+}
+
+function pairsOf(search: TrainSearch): Extract<Target, { kind: "dpo" }>["pairs"] | string {
+  const { pairs, vote, chosen, rejected } = search
+  if (pairs === "vote") return { from: "vote", ...(vote === undefined ? {} : { field: vote }) }
+  if (pairs === "fields") {
+    if (chosen === undefined && rejected === undefined) return "Name a field with the better or the worse answer."
+    return {
+      from: "fields",
+      ...(chosen === undefined ? {} : { chosen }),
+      ...(rejected === undefined ? {} : { rejected }),
+    }
+  }
+  const score = scoreOf(search)
+  if (typeof score === "string") return score
+  return score.length === 0 ? "Name the field that tells the better answer." : { from: "score", score }
 }
 
 function sourceOf(search: TrainSearch, project_id: string, now: number): TrainFromBody["source"] | string {
@@ -76,9 +120,9 @@ function scoreOf({ score = [], values = [] }: TrainSearch) {
   return parts
 }
 
-/** undefined: the server's own. null: no rate. */
-function rateOf(text: string | undefined): number | undefined | null {
+/** undefined: the server's own. null: none above 0. */
+function positive(text: string | undefined): number | undefined | null {
   if (text === undefined || text.trim() === "") return undefined
-  const rate = Number(text)
-  return Number.isFinite(rate) && rate > 0 ? rate : null
+  const number = Number(text)
+  return Number.isFinite(number) && number > 0 ? number : null
 }

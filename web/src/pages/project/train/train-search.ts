@@ -17,8 +17,8 @@ export const trainSearch = searchKeys({
   /** Name of a dataset, and its version. */
   dataset: searchText,
   version: searchText,
-  /** Learns by reward; by default from examples. */
-  mode: searchChoice(["rl"]),
+  /** Learns by reward or from preferences; by default from examples. */
+  mode: searchChoice(["rl", "dpo"]),
   /** Name of the model. */
   model: searchText,
   /** Fields of the score, each with its weight behind an asterisk: `label.tone*0.5`. */
@@ -30,6 +30,20 @@ export const trainSearch = searchKeys({
   group: searchText,
   rate: searchText,
   batch: searchNumber,
+  /** Where pairs come from; by default scores. */
+  pairs: searchChoice(["vote", "fields"]),
+  /** Field of votes; by default those of the playground. */
+  vote: searchText,
+  /** Fields of the better and of the worse answer. */
+  chosen: searchText,
+  rejected: searchText,
+  beta: searchText,
+  /** What the model is compared with; by default the step that training starts from. */
+  reference: searchChoice(["base"]),
 })
 
 export type TrainSearch = ReturnType<typeof trainSearch>
+
+export function modeOf({ mode }: TrainSearch): "sft" | "rl" | "dpo" {
+  return mode ?? "sft"
+}

@@ -1,0 +1,77 @@
+/** Where pairs of a better and a worse answer come from, and how much they may change the model. */
+import { SelectField } from "../../../components/controls/field.tsx"
+import { Committed, textOf } from "./committed.tsx"
+import { ScoreFields } from "./score-fields.tsx"
+import type { TrainSearch } from "./train-search.ts"
+
+interface PairFieldsProps {
+  search: TrainSearch
+  onChange: (next: Partial<TrainSearch>) => void
+}
+
+const origins = {
+  score: "scores: the best answer to a question against the worst",
+  vote: "votes: an answer against those it was preferred to",
+  fields: "two fields: what should have been said against what was",
+} as const
+
+export function PairFields({ search, onChange }: PairFieldsProps) {
+  const { pairs = "score" } = search
+  return (
+    <>
+      <SelectField
+        label="Pairs from"
+        value={pairs}
+        onChange={({ target: { value } }) =>
+          onChange({ pairs: value === "vote" || value === "fields" ? value : undefined })
+        }
+      >
+        {Object.entries(origins).map(([origin, words]) => (
+          <option key={origin} value={origin}>
+            {words}
+          </option>
+        ))}
+      </SelectField>
+      {pairs === "score" && <ScoreFields label="Score" search={search} onChange={onChange} />}
+      {pairs === "vote" && (
+        <Committed
+          label="Votes"
+          value={search.vote ?? ""}
+          hint="a field with value and over; empty: votes of the playground"
+          onCommit={(text) => onChange({ vote: textOf(text) })}
+        />
+      )}
+      {pairs === "fields" && (
+        <>
+          <Committed
+            label="Better answer"
+            value={search.chosen ?? ""}
+            hint="a field, such as label.better; empty: what was answered"
+            onCommit={(text) => onChange({ chosen: textOf(text) })}
+          />
+          <Committed
+            label="Worse answer"
+            value={search.rejected ?? ""}
+            hint="a field; empty: what was answered"
+            onCommit={(text) => onChange({ rejected: textOf(text) })}
+          />
+        </>
+      )}
+      <Committed
+        label="Beta"
+        value={search.beta ?? ""}
+        hint="the larger, the closer the model stays to where it began; empty: 0.1"
+        inputMode="decimal"
+        onCommit={(text) => onChange({ beta: textOf(text) })}
+      />
+      <SelectField
+        label="Compared with"
+        value={search.reference ?? "start"}
+        onChange={({ target: { value } }) => onChange({ reference: value === "base" ? value : undefined })}
+      >
+        <option value="start">the step that training starts from</option>
+        <option value="base">the base model</option>
+      </SelectField>
+    </>
+  )
+}
