@@ -5,7 +5,7 @@ import { completedCall, uuid, writeCalls } from "../support/completed-call.ts"
 import type { EvaluationCaller } from "../support/evaluation-app.ts"
 import { callRef, createdFeedback } from "../support/feedback-items.ts"
 import { jsonSpan, jsonTraces } from "../support/otlp-message.ts"
-import { ask, inRollout } from "../support/rollouts.ts"
+import { inRollout } from "../support/rollouts.ts"
 import { causes, fromSource, TrainFromApp, type World } from "../support/training-from.ts"
 
 let from: TrainFromApp
@@ -23,9 +23,7 @@ async function sampled({ project, name }: World, rollout: string, headers: Recor
     messages: [{ role: "user", content: "2+3=" }],
     max_tokens: 4,
   }
-  const { acme, app } = { acme: from.acme, app: from.opened.app }
-  const caller = acme as unknown as Parameters<typeof ask>[1]
-  const answer = await ask(app, caller, "/v1/chat/completions", body, { ...inRollout(rollout), ...headers })
+  const answer = await from.acme.post("/v1/chat/completions", body, { ...inRollout(rollout), ...headers })
   expect([answer.status, answer.text]).toEqual([200, answer.text])
 }
 
@@ -87,6 +85,22 @@ describe("feedback", () => {
     ])
     expect((await from.usesOf(project, { feedback_ids: [newest.id] })).uses).toMatchObject([{ rollout_id: "on-call" }])
     expect((await from.usesOf(project, { feedback_ids: [root.id, first.id] })).uses).toEqual([])
+  })
+
+  test("on several calls that turns name: the newest turn's counts, and not the newest feedback", async () => {
+    const own = await from.world()
+    await writeCalls(from.acme, own.project, [{ id: 1 }, { id: 2 }, { id: 3, parent: 2 }])
+    await sampled(own, "two-turns", within(1))
+    await sampled(own, "two-turns", within(2))
+    await sampled(own, "one-is-farther", within(1))
+    await sampled(own, "one-is-farther", within(3))
+    await from.score(own.project, 2, 1)
+    await from.score(own.project, 1, 0)
+    const found = await from.dry(body(own, [quality]))
+    expect(found.preview.map(({ id, score }) => [id, score])).toEqual([
+      ["two-turns", 1],
+      ["one-is-farther", 0],
+    ])
   })
 
   test("on a span of the trace that encloses the call, and on its root where the span is not here", async () => {

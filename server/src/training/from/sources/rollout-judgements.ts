@@ -41,8 +41,8 @@ export async function judgeOf(
     const around = await callsAround(stores, rollouts)
     const ids = [...new Set([...around.values()].flatMap(({ calls }) => calls.map(({ id }) => id)))]
     const read = asked.flatMap(({ read: names }) => names)
-    const texts = read.length === 0 ? new Map() : await readCallTexts(stores.traces, stores.project, ids, read)
-    const textOf = ({ id }: TreeCall, field: string) => (texts.get(id)?.[read.indexOf(field)] as string | null) ?? null
+    const texts = await readCallTexts(stores.traces, stores.project, read.length === 0 ? [] : ids, read)
+    const textOf = ({ id }: TreeCall, field: string) => texts.get(id)?.[read.indexOf(field)] ?? null
     return new Map([...around].map(([rollout, one]) => [rollout, judged(one, asked, textOf, labelOf)]))
   }
 }
