@@ -52,12 +52,11 @@ class Sampler:
     def __init__(self, rows: list[SampledRow], vocab_size: int, device: torch.device):
         self._rows, self._vocab, self._device = rows, vocab_size, device
         params = [row.params for row in rows]
-        self._all_greedy = all(p.greedy for p in params)
-        self._greedy = self._tensor([p.greedy for p in params])
-        self._any_greedy = any(p.greedy for p in params)
-        self._temperature = self._column([1.0 if p.greedy else p.temperature for p in params])
-        self._tempered = any(not p.greedy and p.temperature != 1 for p in params)
-        self._seeds = np.array([row.seed for row in rows], np.uint64)
+        self._drawn = [row for row in rows if not row.params.greedy]
+        self._drawn_places = self._tensor([place for place, p in enumerate(params) if not p.greedy])
+        self._temperature = self._column([row.params.temperature for row in self._drawn])
+        self._tempered = any(row.params.temperature != 1 for row in self._drawn)
+        self._seeds = np.array([row.seed for row in self._drawn], np.uint64)
         self._num_top = max((p.top_logprobs for p in params), default=0)
         self._bias = self._sparse(
             [i for i, p in enumerate(params) if p.logit_bias or p.allowed_token_ids], self._bias_of
@@ -65,12 +64,13 @@ class Sampler:
         self._shortest = [i for i, row in enumerate(rows) if self._too_short(row)]
         self._constrained = [i for i, row in enumerate(rows) if row.constraint]
         self._penalties = _Penalties(rows, vocab_size, device) if any(p.penalised for p in params) else None
-        self._truncation = Truncation(params, device) if any(p.truncated for p in params) else None
+        drawn = [row.params for row in self._drawn]
+        self._truncation = Truncation(drawn, device) if any(p.truncated for p in drawn) else None
 
     def sample(self, raw: Tensor) -> Sampled:
         """Draws a token per row. `raw` [rows, vocab] holds the fp32 logits of the position after each row's `ids`."""
         adjusted = self._adjust(raw)
-        tokens = adjusted.argmax(-1) if self._all_greedy else self._draw(adjusted)
+        tokens = self._choose(adjusted)
         if self._penalties:
             self._penalties.count(tokens)
         normaliser = torch.logsumexp(raw, -1)
@@ -106,15 +106,23 @@ class Sampler:
         logits[rows] = torch.where(none_left, raw[rows].masked_fill(refused, -torch.inf), kept)
         return logits
 
+    def _choose(self, logits: Tensor) -> Tensor:
+        """The likeliest token of greedy rows; only the others have weights to be drawn by."""
+        if len(self._drawn) == len(self._rows):
+            return self._draw(logits)
+        tokens = logits.argmax(-1)
+        if self._drawn:
+            tokens[self._drawn_places] = self._draw(logits[self._drawn_places])
+        return tokens
+
     def _draw(self, logits: Tensor) -> Tensor:
         scaled = logits / self._temperature if self._tempered else logits
         weights = torch.softmax(scaled, -1)
         if self._truncation:
             weights = self._truncation.apply(weights)
-        positions = np.array([len(row.ids) for row in self._rows], np.uint64)
+        positions = np.array([len(row.ids) for row in self._drawn], np.uint64)
         uniform = torch.from_numpy(uniforms(self._seeds, positions)).to(self._device)
-        tokens = inverse_cdf(weights, uniform)
-        return torch.where(self._greedy, logits.argmax(-1), tokens) if self._any_greedy else tokens
+        return inverse_cdf(weights, uniform)
 
     def _tops(self, raw: Tensor, normaliser: Tensor) -> list[list[tuple[int, float]]]:
         values, ids = torch.topk(raw, min(self._num_top, self._vocab), -1)

@@ -3,12 +3,16 @@
 from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from .sampling import SamplingParams
 
-_LEADING = 1024
-"""Tokens that are looked at first: few distributions need more to reach top_p, and sorting all takes far longer."""
+_LEADING = 256
+"""Tokens that are looked at first: few distributions need more to reach top_p."""
+
+_DIGIT_BITS = 10
+"""The bits of a weight, which is at most 1, are three such digits."""
 
 
 class Truncation:
@@ -37,38 +41,72 @@ class Truncation:
 
 def _cut(weights: Tensor, top_k: Tensor, top_p: Tensor) -> Tensor:
     vocab = weights.shape[1]
+    total = weights.sum(-1, keepdim=True, dtype=torch.double)
     leading = torch.topk(weights, min(_LEADING, vocab), -1).values
-    count, known = _num_kept(leading, weights.sum(-1, keepdim=True, dtype=torch.double), top_k, top_p)
+    count, known = _num_kept(leading, total, top_k, top_p)
     least = leading.gather(1, count - 1)
     if leading.shape[1] < vocab and not known.all():
-        rest = (~known)[:, 0].nonzero()[:, 0]
-        ordered = torch.sort(weights[rest], dim=-1, descending=True).values
-        total = ordered.sum(-1, keepdim=True, dtype=torch.double)
-        count[rest], _ = _num_kept(ordered, total, top_k[rest], top_p[rest])
-        least[rest] = ordered.gather(1, count[rest] - 1)
+        for row in (~known)[:, 0].nonzero()[:, 0].tolist():
+            count[row], least[row] = _select(weights[row], total[row], top_k[row], top_p[row])
     return _first(weights, count, least)
 
 
 def _num_kept(ordered: Tensor, total: Tensor, top_k: Tensor, top_p: Tensor) -> tuple[Tensor, Tensor]:
-    """How many of the largest weights stay [rows, 1], at least one, and whether `ordered`, the largest, tells it."""
+    """How many of the largest weights stay [rows, 1], at least one, and whether `ordered`, the largest, tells it.
+
+    Where weights are not finite nothing is to be found, and any answer will do.
+    """
     width = ordered.shape[1]
     upto = ordered.double().cumsum(-1)
     by_k = torch.where(top_k > 0, top_k, width).clamp(max=width)
+    known = torch.where(top_k > 0, top_k <= width, (top_p < 1) & (upto[:, -1:] >= top_p * total))
+    known |= ~total.isfinite()
     # top_p is a share of what top_k leaves.
     total = torch.where(top_k > 0, upto.gather(1, by_k - 1), total)
     by_p = ((upto - ordered) < top_p * total).sum(-1, keepdim=True)
     count = torch.where(top_p < 1, torch.minimum(by_p, by_k), by_k).clamp(min=1)
-    known = torch.where(top_k > 0, top_k <= width, (top_p < 1) & (by_p < width))
     return count, known
+
+
+def _select(weights: Tensor, total: Tensor, top_k: Tensor, top_p: Tensor) -> tuple[Tensor, Tensor]:
+    """For one row [vocab]: how many of the largest weights stay, and the smallest of those."""
+    bits = weights.view(torch.int32)  # in the same order as the weights, none of which is negative
+    count, least = torch.full_like(top_k, len(weights)), weights.new_zeros(1)
+    if top_k > 0:
+        count = top_k.clamp(max=len(weights))
+        least, spare = _edge(bits, torch.ones_like(weights), count.double())
+        total = torch.where(weights > least, weights, 0.0).sum(dtype=torch.double) + spare * least
+    if top_p < 1:
+        least, left = _edge(bits, weights, top_p * total)
+        by_p = (weights > least).sum() + (left / least).ceil().long().clamp(min=1)
+        count = torch.minimum(count, by_p)
+    return count, least
+
+
+def _edge(bits: Tensor, amounts: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+    """The largest values that together amount to `wanted` [1]: the smallest of them, and how much it has to bring.
+
+    Radix selection: sorting a whole vocabulary takes ten times as long. `bits` are those of the values.
+    """
+    last = (1 << _DIGIT_BITS) - 1
+    for shift in (2 * _DIGIT_BITS, _DIGIT_BITS, 0):
+        digits = (bits >> shift) & last
+        upto = torch.bincount(digits, amounts.double(), last + 1).flip(0).cumsum(0)
+        # The sums of digits may miss a bit of what is wanted.
+        place = torch.searchsorted(upto, torch.minimum(wanted, upto[-1:]))
+        wanted = wanted - F.pad(upto, (1, 0))[place]
+        inside = (digits == last - place).nonzero()[:, 0]
+        bits, amounts = bits[inside], amounts[inside]
+    return bits[:1].view(torch.float32), wanted
 
 
 def _first(weights: Tensor, count: Tensor, least: Tensor) -> Tensor:
     """The `count` largest weights of each row, of which `least` is the smallest; of equal ones the first."""
-    above, equal = weights > least, weights == least
-    spare = count - above.sum(-1, keepdim=True)
-    if ((equal.sum(-1, keepdim=True) > spare) & (least > 0)).any():
-        equal &= equal.cumsum(-1) <= spare
-    return torch.where(above | equal, weights, 0.0)
+    kept = weights >= least
+    if ((kept.sum(-1, keepdim=True) > count) & (least > 0)).any():
+        above, equal = weights > least, weights == least
+        kept = above | (equal & (equal.cumsum(-1) <= count - above.sum(-1, keepdim=True)))
+    return torch.where(kept, weights, 0.0)
 
 
 def _column(values: list, dtype: torch.dtype, device: torch.device) -> Tensor:

@@ -119,20 +119,39 @@ def test_truncation_is_what_sorting_everything_gives(spread, coarse):
         assert len(differing) <= 1, (wire, differing)
 
 
-def test_only_rows_that_ask_are_cut_and_only_flat_rows_are_sorted(monkeypatch):
-    sorted_shapes, real = [], torch.sort
-    monkeypatch.setattr(
-        torch, "sort", lambda *args, **named: sorted_shapes.append(args[0].shape) or real(*args, **named)
-    )
+def test_only_rows_that_ask_are_cut_and_no_vocabulary_is_sorted(monkeypatch):
+    monkeypatch.setattr(torch, "sort", None)
     weights = torch.softmax(torch.randn(6, 5000, generator=torch.Generator().manual_seed(2)) * 8, -1)
     weights[4] = 1 / 5000
     wires = [{}, {"top_p": 0.9}, {"temperature": 0, "top_k": 3}, {"top_k": 40}, {"top_p": 0.9}, {"min_p": 0.2}]
     found = Truncation([SamplingParams.from_wire(wire, 5000) for wire in wires], CPU).apply(weights.clone())
-    assert sorted_shapes == [(1, 5000)]
     assert [bool((row == 0).any()) for row in found] == [False, True, False, True, True, True]
     assert torch.equal(found[[0, 2]], weights[[0, 2]])
     assert (found[3] > 0).sum() == 40
     assert (found[4] > 0).sum() == pytest.approx(4500, abs=1)
+
+
+def test_a_row_that_is_not_finite_is_cut_without_failing_the_others():
+    weights = torch.softmax(torch.randn(2, 5000, generator=torch.Generator().manual_seed(3)), -1)
+    damaged = torch.stack([torch.full((5000,), -torch.nan), weights[1]])
+    for wire in ({"top_p": 0.9}, {"top_k": 2000}, {"top_k": 2000, "top_p": 0.9}):
+        cut = Truncation([SamplingParams.from_wire(wire, 5000)] * 2, CPU)
+        assert torch.equal(cut.apply(damaged.clone())[1], cut.apply(weights.clone())[1])
+
+
+def test_only_rows_that_are_not_greedy_are_drawn_each_as_it_is_alone(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        f"{Sampler.__module__}.inverse_cdf", lambda *args: drawn.append(len(args[0])) or inverse_cdf(*args)
+    )
+    wires = [{"temperature": 0}, {}, {"temperature": 0}, {"temperature": 0.5, "top_p": 0.9}, {"temperature": 2}]
+    rows = [Row(params(seed=str(i), **wire)) for i, wire in enumerate(wires)]
+    logits = torch.randn(5, VOCAB, generator=torch.Generator().manual_seed(4))
+    together = Sampler(rows, VOCAB, CPU).sample(logits).tokens
+    assert drawn == [3]
+    alone = [Sampler([row], VOCAB, CPU).sample(logits[i : i + 1]).tokens[0] for i, row in enumerate(rows)]
+    assert together == alone
+    assert drawn == [3, 1, 1, 1]
 
 
 def test_only_penalised_rows_are_counted(monkeypatch):
