@@ -11,7 +11,7 @@ import { parseArgs, type ParseArgsOptionsConfig } from "node:util"
 import { describeMachine, machineCpuSeconds, treeCpuSeconds } from "./harness/machine.ts"
 import type { Options } from "./harness/options.ts"
 import { fromRoot } from "./harness/paths.ts"
-import { type BenchResult, type Findings, printFindings } from "./harness/result.ts"
+import { type BenchResult, type Findings, printFindings, subjectOf } from "./harness/result.ts"
 
 interface Benchmark {
   options: ParseArgsOptionsConfig
@@ -38,6 +38,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   stalls: () => import("./stalls.ts"),
   soak: () => import("./soak.ts"),
   start: () => import("./start.ts"),
+  "top-p": () => import("./top-p.ts"),
   train: () => import("./train.ts"),
   wandb: () => import("./wandb.ts"),
   "web-curves": () => import("./web-curves.ts"),
@@ -83,13 +84,13 @@ async function measured(bench: string, work: () => Promise<Findings>): Promise<B
   }
 }
 
-/** Writes the result to a file of its own for each benchmark and model. */
+/** Writes the result to a file of its own for each benchmark, model and variant. */
 function save(result: BenchResult): void {
   const folder = fromRoot("bench", "results")
   mkdirSync(folder, { recursive: true })
-  const model = result.settings["model"]
-  const suffix = typeof model === "string" ? `-${model.replace(/[^a-zA-Z0-9]+/g, "-").toLowerCase()}` : ""
-  writeFileSync(`${folder}/${result.bench}${suffix}.json`, `${JSON.stringify(result, null, 2)}\n`)
+  const [bench, ...rest] = subjectOf(result)
+  const suffixes = rest.map((part) => `-${part.replace(/[^a-zA-Z0-9]+/g, "-").toLowerCase()}`)
+  writeFileSync(`${folder}/${bench}${suffixes.join("")}.json`, `${JSON.stringify(result, null, 2)}\n`)
 }
 
 const [name, ...args] = process.argv.slice(2)

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import type { Machine } from "./harness/machine.ts"
 import { fromRoot } from "./harness/paths.ts"
-import type { BenchResult, Measurement } from "./harness/result.ts"
+import { type BenchResult, type Measurement, subjectOf } from "./harness/result.ts"
 
 const INTRODUCTION = `# Benchmarks
 
@@ -59,10 +59,7 @@ function section(result: BenchResult): string {
   return lines.join("\n")
 }
 
-const title = (result: BenchResult) => {
-  const model = result.settings["model"]
-  return model === undefined ? result.bench : `${result.bench}, ${model}`
-}
+const title = (result: BenchResult) => subjectOf(result).join(", ")
 
 const describe = (machine: Machine) =>
   `${machine.cores} cores of ${machine.cpu}, ${machine.memory_gib} GiB, no GPU used, ${machine.system}, Node ${machine.node}`

@@ -15,7 +15,7 @@ export const options = {
   groups: { type: "string", default: "8" },
   /** Trajectories in a group. */
   size: { type: "string", default: "4" },
-  /** Tokens of the prompt that a group shares. */
+  /** Tokens of the prompt that a group shares; 2048 with --groups 1 --size 8 is the case of long prompts. */
   prompt: { type: "string", default: "256" },
   /** How often each trainer is timed. */
   rounds: { type: "string", default: "3" },
@@ -25,6 +25,9 @@ export const options = {
 
 /** The largest relative difference of gradients that fp32 explains. */
 const GRADIENT_BAR = 1e-4
+
+/** The bar against peers that compute a prompt once for each completion: higher where the prompt is most of the work. */
+const ratioBar = ({ size, prompt }: Workload) => (size >= 8 && prompt >= 2048 ? 6 : 3)
 
 interface Workload {
   groups: number
@@ -85,18 +88,24 @@ export async function run(given: Options): Promise<Findings> {
   return {
     method: method(workload, rollouts),
     versions: { ...engineVersions("torch"), ...peerVersions("hf", "transformers", "peft", "trl") },
-    settings: { model: base.title, ...workload, rounds },
-    ...compare(samples, rollouts.tokens, jobs.slice(1), gradient.relative_error),
+    settings: { model: base.title, ...variantOf(workload), ...workload, rounds },
+    ...compare(samples, rollouts.tokens, ratioBar(workload), jobs.slice(1), gradient.relative_error),
     caveats: [],
   }
 }
+
+/** Empty for the usual workload, whatever the number of groups. */
+const variantOf = ({ size, prompt }: Workload): { variant?: string } =>
+  String(size) === options.size.default && String(prompt) === options.prompt.default
+    ? {}
+    : { variant: `groups of ${size} on prompts of ${prompt}` }
 
 function method(workload: Workload, rollouts: Rollouts): string[] {
   return [
     `One optimizer step over ${workload.groups} groups of ${workload.size} completions (64 to 128 random tokens) with shared prompts of ${workload.prompt} tokens: ` +
       `${rollouts.tokens} trajectory tokens, ${rollouts.trained_tokens} of them trained; LoRA rank 8 on all seven linear modules, fp32, learning rate 0.`,
     "heddle: whole jobs through the engine's TrainingJob with ART's CISPO loss, in process: reads the data, takes the step, writes and syncs the checkpoint.",
-    "peft: a plain loop over transformers, one group a micro-batch, computing only the logits of completions; the same loss, from the same formulas. trl: GRPOTrainer with its default loss on the same tokens, nothing generated. Both take only the step.",
+    "peft: a plain loop over transformers, a group a micro-batch up to 4,096 tokens and less where it has more, which is no slower, computing only the logits of completions; the same loss, from the same formulas. trl: GRPOTrainer with its default loss on the same tokens, nothing generated. Both take only the step.",
     "Tokens/s count every trajectory with its prompt, for all alike. The gradients compared are those that AdamW sees, after clipping.",
   ]
 }
@@ -104,6 +113,7 @@ function method(workload: Workload, rollouts: Rollouts): string[] {
 function compare(
   samples: Map<string, Sample[]>,
   tokens: number,
+  bar: number,
   jobs: Job[],
   gradientError: number,
 ): Pick<Findings, "measurements" | "bars"> {
@@ -119,10 +129,10 @@ function compare(
   ]
   const bars: Bar[] = []
   for (const peer of names.filter((name) => name !== "heddle")) {
-    const ratio = pairwiseRatio(rate("heddle"), rate(peer))
-    measurements.push(measurement(`heddle / ${peer}`, "×", ratio))
+    const faster = pairwiseRatio(rate("heddle"), rate(peer))
+    measurements.push(measurement(`heddle / ${peer}`, "×", faster))
     measurements.push(measurement(`heddle / ${peer}, by CPU time`, "×", pairwiseRatio(perCpu("heddle"), perCpu(peer))))
-    bars.push(atLeast(`RL training tokens/s against ${peer}`, 3, median(ratio), "×"))
+    bars.push(atLeast(`RL training tokens/s against ${peer}`, bar, median(faster), "×"))
   }
   bars.push(atMost("gradient against peft", GRADIENT_BAR, gradientError, "relative"))
   return { measurements, bars }

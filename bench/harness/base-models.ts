@@ -1,4 +1,4 @@
-/** The two models that the benchmarks run on. */
+/** The models that the benchmarks run on. */
 import { existsSync, renameSync, rmSync } from "node:fs"
 import { step } from "../../scripts/setup/progress.mjs"
 import { runLogged } from "../../scripts/setup/run.mjs"
@@ -19,18 +19,25 @@ export type ModelSize = (typeof modelSizes)[number]
 export async function baseModel(size: ModelSize): Promise<BaseModel> {
   if (size === "tiny")
     return { name: "heddle/tiny", title: "heddle/tiny", folder: fromRoot("engine/models/heddle-tiny") }
-  const folder = fromRoot(".heddle/models/bench-small")
-  if (!existsSync(folder)) await makeSmallModel(folder)
-  return { name: folder, title: "random Qwen3, 107 M", folder }
+  return randomModel("small", "random Qwen3, 107 M")
 }
 
-async function makeSmallModel(folder: string): Promise<void> {
+/** A model of few small layers over a vocabulary of 151,936, where what is done for each token of it counts most. */
+export const wideModel = () => randomModel("wide", "random Qwen3, vocabulary 151,936")
+
+async function randomModel(shape: string, title: string): Promise<BaseModel> {
+  const folder = fromRoot(`.heddle/models/bench-${shape}`)
+  if (!existsSync(folder)) await makeRandomModel(shape, folder)
+  return { name: folder, title, folder }
+}
+
+async function makeRandomModel(shape: string, folder: string): Promise<void> {
   const python = await enginePython()
   const unfinished = `${folder}.new`
   rmSync(unfinished, { recursive: true, force: true })
-  await step("bench: making the random 107 M model", () =>
-    runLogged(python, [pythonScript("make_small_model.py"), unfinished], {
-      log: logFile("small-model"),
+  await step(`bench: making the random ${shape} model`, () =>
+    runLogged(python, [pythonScript("make_random_model.py"), shape, unfinished], {
+      log: logFile(`${shape}-model`),
     }),
   )
   renameSync(unfinished, folder)

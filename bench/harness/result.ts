@@ -38,6 +38,10 @@ export interface BenchResult extends Findings {
   foreign_cores: number | null
 }
 
+/** What a result is about, as its file and its heading tell: the benchmark, the model, a workload that is not the usual. */
+export const subjectOf = ({ bench, settings }: BenchResult): string[] =>
+  [bench, settings["model"], settings["variant"]].filter((part) => typeof part === "string")
+
 export const measurement = (what: string, unit: string, values: number[]): Measurement => ({
   what,
   unit,

@@ -38,12 +38,13 @@ RL_CONFIG = {
     "kl_penalty_source": "current_learner",
     "allow_training_without_logprobs": False,
     "logprob_calculation_chunk_size": 1024,
-    # All groups fit in one row, and so into one optimizer step, as in the peers.
     "packed_sequence_length": 8192,
+    # All rows in one optimizer step, as in the peers.
+    "grad_accumulation_sequences": 1_000_000,
     "num_trajectories_learning_rate_multiplier_power": 0.0,
     "learning_rate_multiplier": 1.0,
 }
-"""Defaults of training-api 2.2, except for the two values with a comment."""
+"""Defaults of training-api 2.2, except for the packed length and the two values with a comment."""
 
 
 class EngineTraining:

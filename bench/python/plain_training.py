@@ -1,4 +1,4 @@
-"""The plain training peer: peft on transformers, one group a micro-batch, only the needed logits.
+"""The plain training peer: peft on transformers, groups in micro-batches, only the needed logits.
 
 One optimizer step over all groups with ART's CISPO loss (training-api 7.2 and 7.4), written from
 those formulas and not from the engine, so that its gradient is also an oracle for the engine's.
@@ -23,6 +23,8 @@ FUSED = {"qkv": MODULES[:3], "o": MODULES[3:4], "gate_up": MODULES[4:6], "down":
 CLIP_LOW, CLIP_HIGH = 0.0, 5.0
 MAX_NORM = 0.1
 BETA1 = 0.9
+MICRO_BATCH_TOKENS = 4096
+"""Tokens of trajectories that go through the model at once: two of 2,100 took longer than one after the other."""
 
 
 class PlainTraining:
@@ -63,7 +65,8 @@ class PlainTraining:
         weights = self._token_weights()
         trained = sum(len(completion) for group in self.groups for completion in group.completions)
         for group, sampled, own in zip(self.groups, self.logprobs, weights, strict=True):
-            self._group_loss(group, sampled, own, trained).backward()
+            for part in micro_batches(group):
+                self._loss(group, part, sampled[part], own[part], trained).backward()
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), MAX_NORM)
         self.optimizer.step()
         return {"seconds": time.perf_counter() - began, "grad_norm": float(norm)}
@@ -119,41 +122,53 @@ class PlainTraining:
             products[number].append(advantage / scale * weight / mean_weight)
         return products
 
-    def _group_loss(self, group: Group, sampled: list[list[float]], weights: list[float], trained: int) -> torch.Tensor:
+    def _loss(
+        self, group: Group, part: slice, sampled: list[list[float]], weights: list[float], trained: int
+    ) -> torch.Tensor:
         """CISPO: -sg(clip(exp(new - old))) · A · w · new, summed and divided by the step's trained tokens."""
-        new, mask = self._completion_logprobs(group)
+        new, mask = self._completion_logprobs(group.prompt, group.completions[part])
         old = pad([torch.tensor(row) for row in sampled], new.shape[1])
         ratio = (new.detach() - old).exp().clamp(CLIP_LOW, CLIP_HIGH)
         return -(ratio * torch.tensor(weights)[:, None] * new * mask).sum() / trained
 
-    def _completion_logprobs(self, group: Group) -> tuple[torch.Tensor, torch.Tensor]:
+    def _completion_logprobs(
+        self, prompt: list[int], completions: list[list[int]]
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-probabilities of the completions [size, longest] and their mask."""
-        longest = max(map(len, group.completions))
-        rows = [torch.tensor(group.prompt + completion) for completion in group.completions]
-        width = len(group.prompt) + longest
+        longest = max(map(len, completions))
+        rows = [torch.tensor(prompt + completion) for completion in completions]
+        width = len(prompt) + longest
         ids = pad(rows, width)
         attention = pad([torch.ones(len(row), dtype=torch.long) for row in rows], width)
         logits = self.model(
             input_ids=ids, attention_mask=attention, use_cache=False, logits_to_keep=longest + 1
         ).logits[:, :-1]
-        targets = ids[:, len(group.prompt) :]
+        targets = ids[:, len(prompt) :]
         logprobs = torch.log_softmax(logits.float(), -1).gather(-1, targets[..., None])[..., 0]
-        return logprobs, attention[:, len(group.prompt) :]
+        return logprobs, attention[:, len(prompt) :]
 
     def _sampled_logprobs(self) -> list[list[list[float]]]:
         """The adapter's own log-probabilities with a little noise, so that the ratios are near 1 but not 1."""
         source = random.Random(2)
+
+        def noisy(row: list[float], completion: list[int]) -> list[float]:
+            return [min(0.0, value + source.gauss(0, 0.1)) for value in row[: len(completion)]]
+
         found = []
         with torch.no_grad():
             for group in self.groups:
-                rows = self._completion_logprobs(group)[0].tolist()
-                found.append(
-                    [
-                        [min(0.0, value + source.gauss(0, 0.1)) for value in row[: len(completion)]]
-                        for row, completion in zip(rows, group.completions, strict=True)
-                    ]
-                )
+                rows = []
+                for part in micro_batches(group):
+                    rows += self._completion_logprobs(group.prompt, group.completions[part])[0].tolist()
+                found.append(list(map(noisy, rows, group.completions)))
         return found
+
+
+def micro_batches(group: Group) -> list[slice]:
+    """The completions of `group` in parts of one size."""
+    longest = len(group.prompt) + max(map(len, group.completions))
+    size = max(1, MICRO_BATCH_TOKENS // longest)
+    return [slice(start, start + size) for start in range(0, len(group.completions), size)]
 
 
 def pad(rows: list[torch.Tensor], width: int) -> torch.Tensor:
