@@ -1,6 +1,6 @@
 /** `columns` of a calls query: evaluation-store-calls 3.8. */
 import { HeddleError } from "../../errors.ts"
-import type { CallColumn } from "../../storage/traces/calls/shown-calls.ts"
+import type { CallColumn } from "../../storage/traces/calls/call-row-reads.ts"
 
 const optional = [
   "display_name",

@@ -1,4 +1,4 @@
-import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
+import type { CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 
 /** Microseconds from the start of a call to its end; null: it has not ended. */

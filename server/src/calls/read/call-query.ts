@@ -9,7 +9,7 @@ import {
   readAllCallRows,
   readCallRows,
   readFirstRows,
-} from "../../storage/traces/calls/shown-calls.ts"
+} from "../../storage/traces/calls/call-row-reads.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type { CallReadRequest, CallsQueryRequest, CallsQueryStatsRequest } from "../../wire/calls/call-read.ts"
 import { chosenColumns } from "./call-columns.ts"

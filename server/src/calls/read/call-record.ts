@@ -1,6 +1,6 @@
 /** A call as its JSON text: evaluation-store-calls 3.1, 3.2. Payload texts are spliced in as they came (law 3). */
 import { memberText, withMembers } from "../../json/json-members.ts"
-import type { CallColumn, CallRow } from "../../storage/traces/calls/shown-calls.ts"
+import type { CallColumn, CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 import { callDuration } from "./call-duration.ts"
 
 /** Members that do not come from the row, as JSON texts. */

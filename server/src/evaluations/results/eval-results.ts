@@ -1,7 +1,7 @@
 /** `eval_results/query`: rows with the trials of each evaluation, and a summary (evaluation-store-objects 7). */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { type CallRow, readCallRows } from "../../storage/traces/calls/shown-calls.ts"
+import { type CallRow, readCallRows } from "../../storage/traces/calls/call-row-reads.ts"
 import { needsDatasetRows, scoresHead } from "../../storage/traces/evaluations/result-fields.ts"
 import { findResultRows, type ResultsQuery } from "../../storage/traces/evaluations/result-rows.ts"
 import type { TrialScope } from "../../storage/traces/evaluations/trials.ts"

@@ -1,6 +1,6 @@
 /** Rows of evaluation results as their JSON texts, read a batch of trials at a time: evaluation-store-objects 7. */
 import type { Principal } from "../../http/principal.ts"
-import { type CallRow, readCallRows } from "../../storage/traces/calls/shown-calls.ts"
+import { type CallRow, readCallRows } from "../../storage/traces/calls/call-row-reads.ts"
 import type { ResultRow } from "../../storage/traces/evaluations/result-rows.ts"
 import { findTrialChildren } from "../../storage/traces/evaluations/trial-children.ts"
 import type { TrialScope } from "../../storage/traces/evaluations/trials.ts"

@@ -1,5 +1,5 @@
 /** `summary` of evaluation results: statistics of each evaluation over all its trials (evaluation-store-objects 7). */
-import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
+import type { CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 import { countResultRows, findResultRows } from "../../storage/traces/evaluations/result-rows.ts"
 import { readPredictUsage, readTrialUsage, type TrialUsage } from "../../storage/traces/evaluations/trial-children.ts"
 import { readScoresOf, readTrialScores, type TrialScores } from "../../storage/traces/evaluations/trial-scores.ts"

@@ -1,5 +1,5 @@
 /** Which of the calls below a trial are the model's and the scorers': evaluation-store-objects 7. */
-import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
+import type { CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 import { isScoreCall, markersOf, stringAt } from "../runs/run-calls.ts"
 import { opShortName } from "../runs/run-names.ts"
 import { tryParseRef } from "../../objects/refs/refs.ts"

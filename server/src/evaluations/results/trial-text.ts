@@ -1,6 +1,6 @@
 /** One trial as its JSON text, payloads as they came (law 3): evaluation-store-objects 7. */
 import { membersOf, memberText, textAt } from "../../json/json-members.ts"
-import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
+import type { CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 import { spanRef, type SpanRef } from "../../wire/evaluations/evaluation-run.ts"
 import { callDuration } from "../../calls/read/call-duration.ts"
 import { type TokenUsage, usageByModel } from "../../calls/usage/token-usage.ts"

@@ -2,7 +2,7 @@
 import { z } from "zod"
 import { HeddleError, invalid } from "../../errors.ts"
 import { type Route, route } from "../../http/route.ts"
-import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
+import type { CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 import { projectParams } from "../../wire/calls/call-write.ts"
 import { callsDeletedAnswer, idsBody, idsQuery } from "../../wire/evaluations/evaluation-run.ts"
 import type { listRangeQuery } from "../../wire/queries/list-query.ts"

@@ -2,7 +2,7 @@
 import type { Principal } from "../../http/principal.ts"
 import { memberText, withMembers } from "../../json/json-members.ts"
 import { findChildIds } from "../../storage/traces/calls/call-children.ts"
-import { type CallRow, readCallRows } from "../../storage/traces/calls/shown-calls.ts"
+import { type CallRow, readCallRows } from "../../storage/traces/calls/call-row-reads.ts"
 import type { CallDependencies } from "../../calls/dependencies.ts"
 import { callDuration } from "../../calls/read/call-duration.ts"
 import { recordCalls } from "../../calls/write/recorded-call.ts"

@@ -1,7 +1,7 @@
 /** Finishing an evaluation run: its output is the means of what its trials gave (evaluation-store-objects 7). */
 import type { Principal } from "../../http/principal.ts"
 import { readTrialScores } from "../../storage/traces/evaluations/trial-scores.ts"
-import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
+import type { CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 import { derivedId } from "../../calls/write/derived-id.ts"
 import type { CallDependencies } from "../../calls/dependencies.ts"
 import { ScoreStatistics } from "./score-statistics.ts"

@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from "node:crypto"
 import { formatRef } from "../../objects/refs/refs.ts"
 import type { Principal } from "../../http/principal.ts"
-import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
+import type { CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 import type { Operand } from "../../wire/queries/query.ts"
 import type { EvaluationRunCreate, EvaluationRunList } from "../../wire/evaluations/evaluation-run.ts"
 import { statusOf } from "../../calls/read/call-record.ts"

@@ -1,7 +1,7 @@
 /** The value that a rule looks at: a field of a call, by its path. */
 import { HeddleError } from "../../errors.ts"
 import { isMap, tryParse } from "../../json/parsed-json.ts"
-import type { CallColumn, CallRow } from "../../storage/traces/calls/shown-calls.ts"
+import type { CallColumn, CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 
 const payloads = ["inputs", "output", "attributes", "summary"] as const
 const plain = ["exception", "op_name", "display_name", "started_at", "ended_at"] as const

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util"
 import { codePoints } from "../../json/code-points.ts"
 import { findValueFault } from "../../objects/schemas/user-schemas.ts"
-import type { CallRow } from "../../storage/traces/calls/shown-calls.ts"
+import type { CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 import { matchPattern } from "../../storage/traces/query/pattern-match.ts"
 import type { FunctionScorer } from "../../wire/evaluations/scoring-rule.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"

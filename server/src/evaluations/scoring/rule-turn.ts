@@ -14,7 +14,7 @@ import {
   dueItems,
   type WorkedItems,
 } from "../../storage/catalog/evaluations/scoring-items.ts"
-import { type CallRow, readCallRows } from "../../storage/traces/calls/shown-calls.ts"
+import { type CallRow, readCallRows } from "../../storage/traces/calls/call-row-reads.ts"
 import { findFeedback } from "../../storage/traces/labelling/feedback-rows.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
 import { forEachParallel } from "../execution/jobs/parallel.ts"

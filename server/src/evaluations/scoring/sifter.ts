@@ -9,7 +9,7 @@ import {
   type WorkingRule,
   workingScoringRules,
 } from "../../storage/catalog/evaluations/scoring-rules.ts"
-import { askedAmong, endedAmong } from "../../storage/traces/calls/sifted-calls.ts"
+import { askedAmong, endedAmong } from "../../storage/traces/calls/matching-calls.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
 import { readDefinition, type RuleDefinition } from "./rule-definition.ts"
 

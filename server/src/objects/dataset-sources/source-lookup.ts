@@ -2,7 +2,7 @@
 import { HeddleError } from "../../errors.ts"
 import type { SourceKey } from "../../storage/catalog/objects/dataset-sources.ts"
 import { findSpanNames } from "../../storage/traces/agents/span-names.ts"
-import { readCallRows } from "../../storage/traces/calls/shown-calls.ts"
+import { readCallRows } from "../../storage/traces/calls/call-row-reads.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
 

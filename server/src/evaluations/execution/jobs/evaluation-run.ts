@@ -2,7 +2,7 @@
 import { isStoreUnavailable } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { objectText } from "../../../json/json-members.ts"
-import { readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
+import { readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
 import { recordCalls } from "../../../calls/write/recorded-call.ts"
 import { findCall } from "../../runs/run-calls.ts"
 import type { RunMarkers } from "../../runs/run-names.ts"

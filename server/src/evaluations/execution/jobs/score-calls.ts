@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
-import { readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
+import { readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
 import type { ScoreCallsBody } from "../../../wire/evaluations/execution.ts"
 import { type ProjectAccess, existingProject } from "../../../access/project-access.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"

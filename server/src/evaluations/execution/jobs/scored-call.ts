@@ -1,7 +1,7 @@
 /** Applying a scorer to a call: the scorer's call, and feedback on the call that was scored. Done again, it stores the same. */
 import { parseExact } from "../../../json/exact-json.ts"
 import { isMap } from "../../../json/parsed-json.ts"
-import { type CallRow, readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
+import { type CallRow, readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
 import { derivedId } from "../../../calls/write/derived-id.ts"
 import { recordCalls, usageSummary } from "../../../calls/write/recorded-call.ts"
 import { createFeedback } from "../../../labelling/feedback/feedback-create.ts"

@@ -3,7 +3,7 @@ import { isCandidate, traceCandidates } from "./insert/call-places.ts"
 import { callsFinal, liveCall } from "./calls-tables.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
-import type { CallRow } from "./shown-calls.ts"
+import type { CallRow } from "./call-row-reads.ts"
 
 /** Oldest first; of those that started with it or later. A call that was moved to another trace since is none of them. */
 export async function findChildIds(

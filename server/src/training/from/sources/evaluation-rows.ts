@@ -2,7 +2,7 @@
 import { invalid } from "../../../errors.ts"
 import type { ProjectAccess } from "../../../access/project-access.ts"
 import { printPayloads } from "../../../storage/traces/calls/print-payloads.ts"
-import { readCallRows } from "../../../storage/traces/calls/shown-calls.ts"
+import { readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
 import { findModelCalls, readTrialChats, type TrialChat } from "../../../storage/traces/evaluations/trial-chats.ts"
 import type { TraceStore } from "../../../storage/traces/store/trace-store.ts"
 import type { RowExtra } from "../map-rows-task.ts"

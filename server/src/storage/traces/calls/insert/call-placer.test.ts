@@ -10,7 +10,7 @@ import type { TraceStore } from "../../store/trace-store.ts"
 import { type CallBatch, CallBatchBuilder, type CallPayloads, type CallTexts } from "./call-batch.ts"
 import { CallWriter } from "./calls-write.ts"
 import { SeenIds } from "./seen-ids.ts"
-import { readCallRows } from "../shown-calls.ts"
+import { readCallRows } from "../call-row-reads.ts"
 
 const project = "11111111-1111-4111-8111-111111111111"
 let folder: string
