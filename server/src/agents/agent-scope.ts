@@ -3,7 +3,7 @@ import { invalid } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import { microsecondsOf, isoTimeOf } from "../storage/traces/query/sql-time.ts"
 import { spanModels } from "../storage/traces/agents/span-models.ts"
-import type { AskedSpans } from "../storage/traces/agents/span-selection.ts"
+import type { SpanQuery } from "../storage/traces/agents/span-selection.ts"
 import type { PriceStep } from "../storage/traces/agents/span-source.ts"
 import type { GroupFilter, GroupRef, InsightFilter, SignalFilters } from "../wire/agents/span-values.ts"
 import type { Query } from "../wire/queries/query.ts"
@@ -18,13 +18,13 @@ export interface Window {
   before: bigint | null
 }
 
-interface AskedWindow {
+interface WindowBody {
   started_after?: string | null | undefined
   started_before?: string | null | undefined
 }
 
 /** @throws {HeddleError} 422 for times that are none. */
-export function windowOf({ started_after, started_before }: AskedWindow): Window {
+export function windowOf({ started_after, started_before }: WindowBody): Window {
   return {
     after: started_after == null ? null : moment("started_after", started_after),
     before: started_before == null ? null : moment("started_before", started_before),
@@ -37,12 +37,12 @@ interface Filters {
   insight_filters?: InsightFilter[] | null | undefined
 }
 
-export function askedSpans(
+export function spanQuery(
   project: ProjectAccess,
   filters: Filters,
   window: Window,
   prices: readonly PriceStep[] | null,
-): AskedSpans {
+): SpanQuery {
   return {
     projectId: project.id,
     where: filters.query?.$expr ?? null,

@@ -3,7 +3,7 @@ import type { Principal } from "../../http/principal.ts"
 import { countAttributes } from "../../storage/traces/agents/custom-attributes.ts"
 import type { AttributeSchema, AttributeSchemaBody } from "../../wire/agents/span-query.ts"
 import type { CallDependencies } from "../../calls/dependencies.ts"
-import { askedSpans, reading, windowOf } from "../agent-scope.ts"
+import { spanQuery, reading, windowOf } from "../agent-scope.ts"
 import { attributeTypes } from "./span-groups.ts"
 
 export async function attributeSchema(
@@ -14,8 +14,8 @@ export async function attributeSchema(
   const { limit, offset } = body
   const window = windowOf(body)
   return reading(dependencies, principal, body.project_id, async (project) => {
-    const asked = askedSpans(project, body, window, null)
-    const found = await countAttributes(dependencies.traces, asked, { limit: limit + 1, offset })
+    const query = spanQuery(project, body, window, null)
+    const found = await countAttributes(dependencies.traces, query, { limit: limit + 1, offset })
     const attributes = found.slice(0, limit).map(({ source, key, spans }) => ({
       source,
       key,

@@ -3,11 +3,11 @@ import { conversationEnds } from "../../storage/traces/agents/agent-conversation
 import { groupColumn } from "../../storage/traces/agents/span-values.ts"
 import { groupValues } from "../../storage/traces/agents/span-distributions.ts"
 import { countGroups, listGroups, type StoredGroup } from "../../storage/traces/agents/span-group-list.ts"
-import { shownTime } from "../../storage/traces/agents/span-measures.ts"
-import type { AskedSpans } from "../../storage/traces/agents/span-selection.ts"
+import { formatTime } from "../../storage/traces/agents/span-measures.ts"
+import type { SpanQuery } from "../../storage/traces/agents/span-selection.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type {
-  AskedDistribution,
+  DistributionQuery,
   Distribution,
   SpanGroup,
   SpansPage,
@@ -17,7 +17,7 @@ import type { Cell, GroupRef } from "../../wire/agents/span-values.ts"
 import { previewOf } from "../conversations/message-texts.ts"
 import { groupAlias } from "./span-rules.ts"
 
-export async function queryGroups(traces: TraceStore, asked: AskedSpans, body: SpansQueryBody): Promise<SpansPage> {
+export async function queryGroups(traces: TraceStore, query: SpanQuery, body: SpansQueryBody): Promise<SpansPage> {
   const page = {
     groupBy: body.group_by,
     measures: body.measures,
@@ -26,11 +26,11 @@ export async function queryGroups(traces: TraceStore, asked: AskedSpans, body: S
     limit: body.limit,
     offset: body.offset,
   }
-  const [stored, total] = await Promise.all([listGroups(traces, asked, page), countGroups(traces, asked, page)])
+  const [stored, total] = await Promise.all([listGroups(traces, query, page), countGroups(traces, query, page)])
   const groups = stored.map((group) => ({ ...toGroup(group, body.include_costs === true), key: firstKey(group, body) }))
-  await addPreviews(traces, asked, body, groups)
+  await addPreviews(traces, query, body, groups)
   for (const distribution of body.group_distributions) {
-    await addDistribution(traces, asked, body.group_by[0] as GroupRef, groups, distribution)
+    await addDistribution(traces, query, body.group_by[0] as GroupRef, groups, distribution)
   }
   return { spans: [], groups: groups.map(({ key: _key, ...group }) => group), total_count: total }
 }
@@ -64,8 +64,8 @@ function toGroup({ keys, metrics, values }: StoredGroup, showsCosts: boolean): S
     provider_names: names("provider_names"),
     request_models: names("request_models"),
     conversation_names: names("conversation_names"),
-    first_seen: shownTime(String(values["first_seen"])),
-    last_seen: shownTime(String(values["last_seen"])),
+    first_seen: formatTime(String(values["first_seen"])),
+    last_seen: formatTime(String(values["last_seen"])),
     total_cost_usd: cost("total_cost_usd"),
     total_input_cost_usd: cost("total_input_cost_usd"),
     total_output_cost_usd: cost("total_output_cost_usd"),
@@ -79,7 +79,7 @@ function toGroup({ keys, metrics, values }: StoredGroup, showsCosts: boolean): S
 /** Adds the first and the last text of each conversation. */
 async function addPreviews(
   traces: TraceStore,
-  asked: AskedSpans,
+  query: SpanQuery,
   { group_by }: SpansQueryBody,
   groups: readonly KeyedGroup[],
 ): Promise<void> {
@@ -87,7 +87,7 @@ async function addPreviews(
   if (only === undefined || more.length > 0 || groups.length === 0) return
   if (!(only.source === "field" || only.source === "column") || groupColumn(only.key) !== "conversation_id") return
   const ids = groups.flatMap(({ key }) => (typeof key === "string" ? [key] : []))
-  const ends = await conversationEnds(traces, asked.projectId, ids, asked)
+  const ends = await conversationEnds(traces, query.projectId, ids, query)
   const byId = new Map(ends.map((one) => [one.conversation_id, one]))
   for (const group of groups) {
     const found = byId.get(String(group.key))
@@ -105,19 +105,19 @@ export const attributeTypes = {
 
 async function addDistribution(
   traces: TraceStore,
-  asked: AskedSpans,
+  query: SpanQuery,
   groupBy: GroupRef,
   groups: readonly KeyedGroup[],
-  asks: AskedDistribution,
+  spec: DistributionQuery,
 ): Promise<void> {
   const keys = groups.map(({ key }) => key)
-  const found = await groupValues(traces, asked, groupBy, keys, asks)
+  const found = await groupValues(traces, query, groupBy, keys, spec)
   for (const group of groups) {
     const values = found.get(group.key) ?? { present: 0, bins: [], values: [] }
     const listed = values.values.reduce((sum, { count }) => sum + count, 0)
-    const { source, key } = asks.value
+    const { source, key } = spec.value
     const distribution: Distribution = {
-      alias: asks.alias,
+      alias: spec.alias,
       source,
       key,
       value_type: attributeTypes[source],
@@ -128,6 +128,6 @@ async function addDistribution(
       bins: values.bins,
       values: values.values,
     }
-    group.distributions = Object.fromEntries([...Object.entries(group.distributions), [asks.alias, distribution]])
+    group.distributions = Object.fromEntries([...Object.entries(group.distributions), [spec.alias, distribution]])
   }
 }

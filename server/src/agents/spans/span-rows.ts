@@ -6,19 +6,19 @@ import {
   type SpanColumnName,
   spanColumnNames,
 } from "../../storage/traces/agents/span-columns.ts"
-import { shownAttributes, type StoredSpan } from "../../storage/traces/agents/span-list.ts"
-import { shownTime } from "../../storage/traces/agents/span-measures.ts"
+import { attributesOf, type StoredSpan } from "../../storage/traces/agents/span-list.ts"
+import { formatTime } from "../../storage/traces/agents/span-measures.ts"
 import { costColumns } from "../../storage/traces/agents/span-source.ts"
 import type { AgentSpan } from "../../wire/agents/span-query.ts"
 
 export function agentSpan(row: StoredSpan, projectName: string): AgentSpan {
-  const columns = spanColumnNames.map((name) => [name, shownColumn(row, name)])
+  const columns = spanColumnNames.map((name) => [name, columnValue(row, name)])
   const costs = costColumns.map((name) => [name, row[name] ?? null])
   return { project_id: projectName, ...Object.fromEntries([...columns, ...costs]) } as AgentSpan
 }
 
-function shownColumn(row: StoredSpan, name: SpanColumnName): unknown {
-  const value = isAttributeSource(name) ? shownAttributes(row, name) : row[name]
+function columnValue(row: StoredSpan, name: SpanColumnName): unknown {
+  const value = isAttributeSource(name) ? attributesOf(row, name) : row[name]
   return formOfKind[columnOf(name).kind](value ?? null)
 }
 
@@ -30,7 +30,7 @@ const map = (value: unknown) => value ?? {}
 const formOfKind: Record<SpanColumnKind, (value: unknown) => unknown> = {
   text,
   word: text,
-  time: (value) => shownTime(value as string | null),
+  time: (value) => formatTime(value as string | null),
   count: whole,
   integer: whole,
   number: (value) => value,

@@ -1,9 +1,9 @@
 /** `/agents/spans/stats`: evaluation-store-calls 10. */
 import { HeddleError, invalid } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { shownValue } from "../../storage/traces/agents/span-measures.ts"
+import { formatValue } from "../../storage/traces/agents/span-measures.ts"
 import { readHistogram } from "../../storage/traces/agents/span-histogram.ts"
-import type { AskedSpans } from "../../storage/traces/agents/span-selection.ts"
+import type { SpanQuery } from "../../storage/traces/agents/span-selection.ts"
 import { rowCount, type StatColumn, statColumns } from "../../storage/traces/agents/span-stat-columns.ts"
 import { readTimeStats, type TimeStatsRow } from "../../storage/traces/agents/span-time-stats.ts"
 import { needsCosts, type SpanGroup, spanGroups, spanValue } from "../../storage/traces/agents/span-values.ts"
@@ -13,8 +13,8 @@ import { bucketSeconds, bucketStarts, type TimeBuckets } from "../../storage/tra
 import type { NumberBuckets, SpanStatsAnswer, SpanStatsBody } from "../../wire/agents/span-stats.ts"
 import type { Cell, GroupFilter } from "../../wire/agents/span-values.ts"
 import type { CallDependencies } from "../../calls/dependencies.ts"
-import { range, shownBucket, shownRange, timeBuckets } from "../../objects/requests/stats-range.ts"
-import { askedSpans, checkGroupFilters, reading, sameGroups, spanPrices } from "../agent-scope.ts"
+import { range, bucketTime, rangeAnswer, timeBuckets } from "../../objects/requests/stats-range.ts"
+import { spanQuery, checkGroupFilters, reading, sameGroups, spanPrices } from "../agent-scope.ts"
 import { checkAliases } from "../spans/span-rules.ts"
 
 const longestRangeDays = 31
@@ -37,9 +37,9 @@ export async function spanStats(
   }
   return reading(dependencies, principal, body.project_id, async (project) => {
     const prices = usesCosts(body, bucketBy) ? await spanPrices(dependencies, project) : null
-    const asked = askedSpans(project, body, { after: start, before: end }, prices)
-    if (bucketBy !== null) return numberStats(dependencies.traces, asked, body, bucketBy)
-    return timeStats(dependencies.traces, asked, body)
+    const query = spanQuery(project, body, { after: start, before: end }, prices)
+    if (bucketBy !== null) return numberStats(dependencies.traces, query, body, bucketBy)
+    return timeStats(dependencies.traces, query, body)
   })
 }
 
@@ -81,15 +81,15 @@ function usesCosts({ metrics, group_filters }: SpanStatsBody, bucketBy: NumberBu
   return [...measures.map(({ value }) => value), ...ofBuckets].some(needsCosts)
 }
 
-async function timeStats(traces: TraceStore, asked: AskedSpans, body: SpanStatsBody): Promise<SpanStatsAnswer> {
-  const seconds = bucketSeconds(asked.after ?? 0n, asked.before ?? 0n, body.granularity ?? null)
+async function timeStats(traces: TraceStore, query: SpanQuery, body: SpanStatsBody): Promise<SpanStatsAnswer> {
+  const seconds = bucketSeconds(query.after ?? 0n, query.before ?? 0n, body.granularity ?? null)
   const buckets = timeBuckets({ ...body, granularity: seconds })
   const starts = bucketStarts(buckets)
   const groups = spanGroups(body.group_by ?? [], new SqlParameters())
   const columns = metricColumns(body)
   const allColumns = [timeColumn, ...groups.map(groupColumn), ...columns.map(metricColumn)]
   checkNames(allColumns)
-  const rows = await readTimeStats(traces, asked, {
+  const rows = await readTimeStats(traces, query, {
     buckets,
     groupBy: body.group_by ?? [],
     groupLimit: Math.min(body.group_limit, Math.max(1, Math.floor(mostRows / starts.length))),
@@ -97,14 +97,14 @@ async function timeStats(traces: TraceStore, asked: AskedSpans, body: SpanStatsB
     columns: (parameters) => (body.metrics ?? []).flatMap((metric) => statColumns(metric, parameters)),
   })
   return {
-    ...shownRange(rangeOf(asked, buckets), body.timezone),
+    ...rangeAnswer(rangeOf(query, buckets), body.timezone),
     bucket_type: "time",
     columns: allColumns,
     rows: everyBucket(starts, rows, groups, columns),
   }
 }
 
-function rangeOf({ after, before }: AskedSpans, buckets: TimeBuckets): TimeBuckets {
+function rangeOf({ after, before }: SpanQuery, buckets: TimeBuckets): TimeBuckets {
   return { ...buckets, start: after ?? buckets.start, end: before ?? buckets.end }
 }
 
@@ -141,7 +141,7 @@ function everyBucket(
   groups: readonly SpanGroup[],
   columns: readonly StatColumn[],
 ): Record<string, Cell>[] {
-  const keysOf = (row: TimeStatsRow) => groups.map(({ type }, index) => shownValue(row[`g${index}`], type))
+  const keysOf = (row: TimeStatsRow) => groups.map(({ type }, index) => formatValue(row[`g${index}`], type))
   const found = new Map(rows.map((row) => [JSON.stringify([Number(row["bucket"]), keysOf(row)]), row]))
   const texts = new Set(rows.map((row) => JSON.stringify(keysOf(row))))
   const keys = groups.length === 0 ? ["[]"] : [...texts].toSorted()
@@ -150,7 +150,7 @@ function everyBucket(
       const key = JSON.parse(text) as Cell[]
       const row = found.get(JSON.stringify([start, key]))
       return Object.fromEntries<Cell>([
-        ["timestamp", shownBucket(start)],
+        ["timestamp", bucketTime(start)],
         ...groups.map(({ alias }, index) => [alias, key[index] ?? null] as const),
         ...metricCells(row, columns),
       ])
@@ -160,14 +160,14 @@ function everyBucket(
 
 function metricCells(row: Readonly<Record<string, unknown>> | undefined, columns: readonly StatColumn[]) {
   return columns.map(({ name, type, empty }, index) => {
-    const value = row === undefined ? null : shownValue(row[`m${index}`], type)
+    const value = row === undefined ? null : formatValue(row[`m${index}`], type)
     return [name, value ?? empty] as const
   })
 }
 
 async function numberStats(
   traces: TraceStore,
-  asked: AskedSpans,
+  query: SpanQuery,
   body: SpanStatsBody,
   bucketBy: NumberBuckets,
 ): Promise<SpanStatsAnswer> {
@@ -177,10 +177,10 @@ async function numberStats(
   const columns = wanted(new SqlParameters())
   const allColumns = [...rangeColumns, ...columns.map(metricColumn)]
   checkNames(allColumns)
-  const { bounds, rows } = await readHistogram(traces, asked, bucketBy, body.group_filters ?? [], wanted)
+  const { bounds, rows } = await readHistogram(traces, query, bucketBy, body.group_filters ?? [], wanted)
   const buckets = timeBuckets(body)
   return {
-    ...shownRange(rangeOf(asked, buckets), body.timezone),
+    ...rangeAnswer(rangeOf(query, buckets), body.timezone),
     granularity: null,
     bucket_type: "number",
     columns: allColumns,

@@ -17,11 +17,11 @@ import {
 import type { CallDependencies } from "../dependencies.ts"
 import { openPriceBook } from "../costs/prices.ts"
 import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
-import { shownBucket, shownRange, timeBuckets } from "../../objects/requests/stats-range.ts"
+import { bucketTime, rangeAnswer, timeBuckets } from "../../objects/requests/stats-range.ts"
 import { ownUsage, reportedUsage } from "./own-usage.ts"
 import { UsageTally } from "./usage-tally.ts"
 
-interface AskedUsage {
+interface UsageRequest {
   tokens: readonly MetricRequest<TokenMetric>[]
   /** Costs have a sum only. */
   costs: readonly CostMetric[]
@@ -43,7 +43,7 @@ export async function callStats(
   const costs = [...new Set(requested.flatMap(({ metric }) => (isToken(metric) ? [] : [metric])))]
   const usage = { tokens, costs, rollup: body.rollup ?? "once" }
   return {
-    ...shownRange(buckets, body.timezone),
+    ...rangeAnswer(buckets, body.timezone),
     usage_buckets: requested.length === 0 ? [] : await usageBuckets(dependencies, project, selection, buckets, usage),
     call_buckets: body.call_metrics?.length
       ? await callBuckets(dependencies, selection, buckets, requests(body.call_metrics))
@@ -55,14 +55,14 @@ function isToken(metric: TokenMetric | CostMetric): metric is TokenMetric {
   return tokenMetric.safeParse(metric).success
 }
 
-interface Asked<Metric> {
+interface MetricBody<Metric> {
   metric: Metric
   aggregations?: Aggregation[] | null | undefined
   percentiles?: number[] | null | undefined
 }
 
 /** A metric alone asks for its sum; an empty list with percentiles for those only. */
-function requests<Metric extends string>(requested: readonly Asked<Metric>[]): MetricRequest<Metric>[] {
+function requests<Metric extends string>(requested: readonly MetricBody<Metric>[]): MetricRequest<Metric>[] {
   return requested.map(({ metric, aggregations, percentiles }) => ({
     metric,
     aggregations: aggregations == null || (aggregations.length === 0 && !percentiles?.length) ? ["sum"] : aggregations,
@@ -81,7 +81,7 @@ async function callBuckets(
   return bucketStarts(buckets).map((start) => {
     const row = byBucket.get(start)
     const values = row?.values ?? metricValues(columns, undefined)
-    return { timestamp: shownBucket(start), ...values, count: row?.count ?? 0 }
+    return { timestamp: bucketTime(start), ...values, count: row?.count ?? 0 }
   })
 }
 
@@ -91,7 +91,7 @@ async function usageBuckets(
   project: ProjectAccess,
   selection: CallsSelection,
   buckets: TimeBuckets,
-  requested: AskedUsage,
+  requested: UsageRequest,
 ): Promise<MetricBucket[]> {
   const tallies = await tallyUsage(dependencies, project, selection, buckets, requested)
   const models = [...tallies.keys()].toSorted()
@@ -101,7 +101,7 @@ async function usageBuckets(
       const tally = tallies.get(model)?.get(bucket) ?? empty
       const costs = requested.costs.map((metric) => [`sum_${metric}`, tally.costs[metric]] as const)
       return {
-        timestamp: shownBucket(bucket),
+        timestamp: bucketTime(bucket),
         model,
         ...tally.values(requested.tokens),
         ...(Object.fromEntries(costs) as Record<string, number>),
@@ -117,7 +117,7 @@ async function tallyUsage(
   project: ProjectAccess,
   selection: CallsSelection,
   buckets: TimeBuckets,
-  { costs, rollup }: AskedUsage,
+  { costs, rollup }: UsageRequest,
 ): Promise<Map<string, Map<number, UsageTally>>> {
   const tallies = new Map<string, Map<number, UsageTally>>()
   for await (const reports of readUsageReports(dependencies.traces, selection, buckets)) {

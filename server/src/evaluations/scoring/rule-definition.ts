@@ -3,7 +3,7 @@ import { HeddleError, invalid } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
 import { checkSchema } from "../../objects/schemas/user-schemas.ts"
-import { askedAmong } from "../../storage/traces/calls/matching-calls.ts"
+import { matchingAmong } from "../../storage/traces/calls/matching-calls.ts"
 import { matchPattern } from "../../storage/traces/query/pattern-match.ts"
 import type { CallsFilter } from "../../wire/calls/call-read.ts"
 import type { DailyBudget, RuleScorer } from "../../wire/evaluations/scoring-rule.ts"
@@ -49,7 +49,7 @@ async function checkFilter(
   project: ProjectAccess,
   { filter, query }: RuleDefinition,
 ): Promise<void> {
-  await askedAmong(traces, { projectId: project.id, projectName: project.name, filter, query }, [noCall])
+  await matchingAmong(traces, { projectId: project.id, projectName: project.name, filter, query }, [noCall])
 }
 
 async function checkScorer(

@@ -9,7 +9,7 @@ import {
   type WorkingRule,
   workingScoringRules,
 } from "../../storage/catalog/evaluations/scoring-rules.ts"
-import { askedAmong, endedAmong } from "../../storage/traces/calls/matching-calls.ts"
+import { matchingAmong, endedAmong } from "../../storage/traces/calls/matching-calls.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
 import { readDefinition, type RuleDefinition } from "./rule-definition.ts"
 
@@ -105,7 +105,7 @@ export class Sifter {
     ids: readonly string[],
   ): Promise<string[]> {
     if (query === null && Object.keys(filter).length === 0) return [...ids]
-    return askedAmong(this.#dependencies.traces, { projectId, projectName, filter, query }, ids)
+    return matchingAmong(this.#dependencies.traces, { projectId, projectName, filter, query }, ids)
   }
 
   #remember(seen: readonly string[]): void {

@@ -21,7 +21,7 @@ import type { Aggregation } from "../../wire/queries/metrics.ts"
 import type { StoreDependencies } from "../../objects/dependencies.ts"
 import { payloadPaths } from "./payload-paths.ts"
 import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
-import { range, shownBucket, shownRange, timeBuckets } from "../../objects/requests/stats-range.ts"
+import { range, bucketTime, rangeAnswer, timeBuckets } from "../../objects/requests/stats-range.ts"
 
 /** Longest time range of one request for feedback figures. */
 export const longestRangeDays = 31
@@ -35,15 +35,15 @@ export async function feedbackStats(
   const project = await existingProject(database, principal, body.project_id)
   const buckets = timeBuckets(body)
   checkLength(buckets)
-  const shown = shownRange(buckets, body.timezone)
-  if (!body.metrics?.length) return { ...shown, buckets: [], window_stats: null }
+  const answer = rangeAnswer(buckets, body.timezone)
+  if (!body.metrics?.length) return { ...answer, buckets: [], window_stats: null }
   const metrics = body.metrics.map(toMetric)
   const stats = await readFeedbackStats(traces, rangeOf(project, buckets, body), buckets, metrics)
   const rows = bucketStarts(buckets).map((start) => {
     const row = stats.rows.get(start)
-    return { timestamp: shownBucket(start), ...metricValues(stats.columns, row), count: Number(row?.["n"] ?? 0) }
+    return { timestamp: bucketTime(start), ...metricValues(stats.columns, row), count: Number(row?.["n"] ?? 0) }
   })
-  return { ...shown, buckets: rows, window_stats: windowStats(stats) }
+  return { ...answer, buckets: rows, window_stats: windowStats(stats) }
 }
 
 /** Default aggregations by type. */
@@ -53,9 +53,9 @@ const defaultAggregations: Record<ValueType, Aggregation[]> = {
   categorical: ["count"],
 }
 
-type AskedMetric = NonNullable<FeedbackStatsBody["metrics"]>[number]
+type MetricBody = NonNullable<FeedbackStatsBody["metrics"]>[number]
 
-function toMetric({ json_path, value_type, aggregations, percentiles }: AskedMetric): PayloadMetric {
+function toMetric({ json_path, value_type, aggregations, percentiles }: MetricBody): PayloadMetric {
   const valueType = value_type ?? "numeric"
   return {
     jsonPath: json_path,
@@ -86,10 +86,10 @@ export async function payloadSchema(
   body: PayloadSchemaBody,
 ): Promise<PayloadSchemaAnswer> {
   const project = await existingProject(database, principal, body.project_id)
-  const asked = range(body)
-  checkLength(asked)
+  const window = range(body)
+  checkLength(window)
   const limit = body.sample_limit ?? defaultSample
-  const samples = await samplePayloads(traces, rangeOf(project, asked, body), limit)
+  const samples = await samplePayloads(traces, rangeOf(project, window, body), limit)
   return { paths: payloadPaths(samples.map((sample) => JSON.parse(sample) as unknown)) }
 }
 

@@ -3,7 +3,7 @@ import { HeddleError, invalid } from "../../errors.ts"
 import { isoTimeOf, microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import { bucketSeconds, type TimeBuckets } from "../../storage/traces/time-buckets.ts"
 
-interface AskedRange {
+interface RangeBody {
   start: string
   end?: string | null | undefined
   granularity?: number | null | undefined
@@ -11,18 +11,18 @@ interface AskedRange {
 }
 
 /** @throws {HeddleError} 422 for times that are none, or in the wrong order; 400 for a time zone that is none. */
-export function timeBuckets(asked: AskedRange): TimeBuckets {
-  const { start, end } = range(asked)
-  const seconds = bucketSeconds(start, end, asked.granularity ?? null)
-  return { start, end, seconds, offsetSeconds: offsetOf(asked.timezone ?? "UTC", start) }
+export function timeBuckets(body: RangeBody): TimeBuckets {
+  const { start, end } = range(body)
+  const seconds = bucketSeconds(start, end, body.granularity ?? null)
+  return { start, end, seconds, offsetSeconds: offsetOf(body.timezone ?? "UTC", start) }
 }
 
 /** Microseconds since 1970. */
-export function range(asked: Pick<AskedRange, "start" | "end">): { start: bigint; end: bigint } {
-  const start = moment("start", asked.start)
+export function range(body: Pick<RangeBody, "start" | "end">): { start: bigint; end: bigint } {
+  const start = moment("start", body.start)
   // The end is exclusive, and what was made just now belongs to it.
-  const end = asked.end == null ? BigInt(Date.now() + 1) * 1000n : moment("end", asked.end)
-  if (end < start) throw invalid(["body", "end"], `end must not come before start (${asked.start})`)
+  const end = body.end == null ? BigInt(Date.now() + 1) * 1000n : moment("end", body.end)
+  if (end < start) throw invalid(["body", "end"], `end must not come before start (${body.start})`)
   return { start, end }
 }
 
@@ -38,11 +38,11 @@ export function moment(field: string, text: string): bigint {
 }
 
 /** The part of the answer that says which range it is about. */
-export function shownRange({ start, end, seconds }: TimeBuckets, timezone: string | null | undefined) {
+export function rangeAnswer({ start, end, seconds }: TimeBuckets, timezone: string | null | undefined) {
   return { start: isoTimeOf(start), end: isoTimeOf(end), granularity: seconds, timezone: timezone ?? "UTC" }
 }
 
-export function shownBucket(unixSeconds: number): string {
+export function bucketTime(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString().replace(/\.000Z$/, "+00:00")
 }
 

@@ -17,7 +17,7 @@ export interface MetricRequest<Metric extends string = string> {
   percentiles: readonly number[]
 }
 
-export interface AskedMetric extends MetricRequest {
+export interface ComputedMetric extends MetricRequest {
   /** SQL: a nullable number; booleans are 1 and 0. */
   value: string
 }
@@ -36,8 +36,8 @@ const functions: Record<Aggregation, (value: string) => string> = {
 const withoutNeutral = new Set<Aggregation>(["min", "max"])
 
 /** @throws {HeddleError} `value_error` for a percentile outside 0 to 100. */
-export function metricColumns(asked: readonly AskedMetric[]): MetricColumn[] {
-  return asked.flatMap(({ metric, value, aggregations, percentiles }) => [
+export function metricColumns(metrics: readonly ComputedMetric[]): MetricColumn[] {
+  return metrics.flatMap(({ metric, value, aggregations, percentiles }) => [
     ...[...new Set(aggregations)].map((aggregation) => ({
       aggregation,
       metric,

@@ -5,8 +5,8 @@ import type { TraceStore } from "./store/trace-store.ts"
 
 /** Size of the payloads of the project's calls. */
 export async function callBytes(traces: TraceStore, projectId: string): Promise<number> {
-  const shown = `project_id = {projectId:UUID} and ${liveCall}`
-  return sum(traces, `select sum(${storageSizeSql}) as bytes from ${callsFinal} where ${shown}`, projectId)
+  const live = `project_id = {projectId:UUID} and ${liveCall}`
+  return sum(traces, `select sum(${storageSizeSql}) as bytes from ${callsFinal} where ${live}`, projectId)
 }
 
 /** Size of the project's table rows, each counted once. The column holds two brackets more than the row. */

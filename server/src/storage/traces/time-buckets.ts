@@ -24,11 +24,11 @@ const widths = [
   [Infinity, day],
 ] as const
 
-/** `asked`: null for the width that suits the range. There are never more than 10 000 buckets. */
-export function bucketSeconds(start: bigint, end: bigint, asked: number | null): number {
+/** `requested`: null for the width that suits the range. There are never more than 10 000 buckets. */
+export function bucketSeconds(start: bigint, end: bigint, requested: number | null): number {
   const range = Number(end - start) / 1e6
   const suitable = widths.find(([longest]) => range <= longest)?.[1] ?? day
-  const seconds = asked ?? suitable
+  const seconds = requested ?? suitable
   return range / seconds <= mostBuckets ? seconds : Math.max(seconds, Math.floor(range / mostBuckets) + 1)
 }
 

@@ -228,6 +228,6 @@ export type SpansPage = z.output<typeof spansPage>
 export type AgentSpan = z.output<typeof agentSpan>
 export type SpanGroup = z.output<typeof spanGroup>
 export type Distribution = z.output<typeof distribution>
-export type AskedDistribution = SpansQueryBody["group_distributions"][number]
+export type DistributionQuery = SpansQueryBody["group_distributions"][number]
 export type AttributeSchemaBody = z.output<typeof attributeSchemaBody>
 export type AttributeSchema = z.output<typeof attributeSchema>

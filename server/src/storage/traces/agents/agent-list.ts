@@ -4,7 +4,7 @@ import { HeddleError } from "../../../errors.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { validDurationSql } from "./span-fields.ts"
-import { shownTime } from "./span-measures.ts"
+import { formatTime } from "./span-measures.ts"
 import { type PriceStep, spanSource } from "./span-source.ts"
 
 export interface AgentTotals {
@@ -107,8 +107,8 @@ function toTotals(row: Readonly<Record<string, unknown>>): AgentTotals {
     total_output_tokens: count("total_output_tokens"),
     total_duration_ms: count("total_duration_ms"),
     error_count: count("error_count"),
-    first_seen: shownTime(String(row["first_seen_"])),
-    last_seen: shownTime(String(row["last_seen_"])),
+    first_seen: formatTime(String(row["first_seen_"])),
+    last_seen: formatTime(String(row["last_seen_"])),
     total_cost_usd: typeof cost === "number" ? cost : null,
   }
 }

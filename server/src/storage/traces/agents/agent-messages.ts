@@ -2,7 +2,7 @@
 import type { AgentSearchBody } from "../../../wire/agents/agents.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
-import { shownTime } from "./span-measures.ts"
+import { formatTime } from "./span-measures.ts"
 import { spanSource } from "./span-source.ts"
 import { largeSpanLimits } from "./span-table.ts"
 
@@ -56,14 +56,14 @@ export async function searchMessages(traces: TraceStore, search: MessageSearch):
   const range = `limit ${parameters.bind(search.limit, "UInt64")} offset ${parameters.bind(search.offset, "UInt64")}`
   const rows = await traces.rows<FoundMessage>(
     `select conversation_id, conversation_name, agent_name, trace_id, span_id, role,
-        lower(hex(murmurHash3_128(content))) as content_digest, ${content} as shown, started_at
+        lower(hex(murmurHash3_128(content))) as content_digest, ${content} as cut_content, started_at
       from (${found}) order by started_at desc, span_id desc, trace_id, role, content ${once} ${range}`,
     parameters.values,
     largeSpanLimits,
   )
   return rows.map((row) => {
-    const { shown, ...message } = row as FoundMessage & { shown: string }
-    return { ...message, content: shown, started_at: shownTime(row.started_at) }
+    const { cut_content, ...message } = row as FoundMessage & { cut_content: string }
+    return { ...message, content: cut_content, started_at: formatTime(row.started_at) }
   })
 }
 
@@ -87,9 +87,9 @@ function foundMessages(search: MessageSearch, parameters: SqlParameters): string
   const ofMessage = query === "" ? [] : [occurs(query, parameters)]
   if (roles !== null) ofMessage.push(`role in ${parameters.bind(roles, "Array(String)")}`)
   return `select conversation_id, conversation_name, agent_name, trace_id, span_id, started_at,
-      said.1 as role, said.2 as content
+      message.1 as role, message.2 as content
     from (
-      select conversation_id, conversation_name, agent_name, trace_id, span_id, started_at, arrayJoin(${messages}) as said
+      select conversation_id, conversation_name, agent_name, trace_id, span_id, started_at, arrayJoin(${messages}) as message
       from ${source} where ${ofSpan.join(" and ") || "true"}
     ) where content != '' and ${ofMessage.join(" and ") || "true"}`
 }

@@ -1,7 +1,7 @@
 /** Which attributes without a column spans have: evaluation-store-calls 10. */
 import type { TraceStore } from "../store/trace-store.ts"
 import { type AttributeSource, attributeSources } from "./span-columns.ts"
-import { type AskedSpans, selectSpans } from "./span-selection.ts"
+import { type SpanQuery, selectSpans } from "./span-selection.ts"
 
 export interface AttributeCount {
   source: AttributeSource
@@ -12,10 +12,10 @@ export interface AttributeCount {
 /** The most frequent first. Values are not read. */
 export async function countAttributes(
   traces: TraceStore,
-  asked: AskedSpans,
+  query: SpanQuery,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<AttributeCount[]> {
-  const { from, parameters } = selectSpans(asked, false)
+  const { from, parameters } = selectSpans(query, false)
   const keys = attributeSources.map((source) => `arrayMap(key -> ('${source}', key), mapKeys(${source}))`)
   const range = `limit ${parameters.bind(limit, "UInt64")} offset ${parameters.bind(offset, "UInt64")}`
   const rows = await traces.rows<{ source: AttributeSource; name: string; n: string }>(

@@ -1,10 +1,10 @@
 /** How the values of an attribute are spread within groups of spans: evaluation-store-calls 10. */
-import type { AskedDistribution } from "../../../wire/agents/span-query.ts"
+import type { DistributionQuery } from "../../../wire/agents/span-query.ts"
 import type { Cell, GroupRef } from "../../../wire/agents/span-values.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { attributeSql } from "./span-fields.ts"
-import { shownValue } from "./span-measures.ts"
-import { type AskedSpans, selectSpans, type SpanSelection } from "./span-selection.ts"
+import { formatValue } from "./span-measures.ts"
+import { type SpanQuery, selectSpans, type SpanSelection } from "./span-selection.ts"
 import { spanGroups } from "./span-values.ts"
 
 export interface GroupValues {
@@ -20,12 +20,12 @@ const longestValue = 256
 /** By the key of the group; groups without the attribute are left out. */
 export async function groupValues(
   traces: TraceStore,
-  asked: AskedSpans,
+  query: SpanQuery,
   groupBy: GroupRef,
   keys: readonly Cell[],
-  distribution: AskedDistribution,
+  distribution: DistributionQuery,
 ): Promise<Map<Cell, GroupValues>> {
-  const selection = selectSpans(asked)
+  const selection = selectSpans(query)
   const group = spanGroups([groupBy], selection.parameters)[0]
   if (group === undefined) return new Map()
   const { source } = distribution.value
@@ -35,7 +35,7 @@ export async function groupValues(
     isNumber ? binsSql(pairs, distribution.bins) : topSql(pairs, distribution.top_n),
     selection.parameters.values,
   )
-  const byGroup = Map.groupBy(rows, (row) => shownValue(row["key"], group.type))
+  const byGroup = Map.groupBy(rows, (row) => formatValue(row["key"], group.type))
   return new Map(
     [...byGroup].map(([key, found]) => [key, isNumber ? toBins(found, distribution.bins) : toValues(found)]),
   )
@@ -46,7 +46,7 @@ function groupedValues(
   { from, parameters }: SpanSelection,
   groupSql: string,
   keys: readonly Cell[],
-  { value }: AskedDistribution,
+  { value }: DistributionQuery,
 ): string {
   const wanted = parameters.bind(
     keys.filter((key) => key !== null).map((key) => (typeof key === "boolean" ? String(Number(key)) : String(key))),
@@ -79,14 +79,14 @@ function toBins(rows: readonly Record<string, unknown>[], bins: number): GroupVa
   const [low, high] = [Number(rows[0]?.["low"]), Number(rows[0]?.["high"])]
   const counts = new Map(rows.map((row) => [Number(row["bin"]), Number(row["n"])]))
   const width = (high - low) / bins
-  const shown = high > low ? bins : 1
+  const binCount = high > low ? bins : 1
   return {
     present: [...counts.values()].reduce((sum, count) => sum + count, 0),
     values: [],
-    bins: Array.from({ length: shown }, (_, index) => ({
+    bins: Array.from({ length: binCount }, (_, index) => ({
       index,
       min: low + index * width,
-      max: index === shown - 1 ? high : low + (index + 1) * width,
+      max: index === binCount - 1 ? high : low + (index + 1) * width,
       count: counts.get(index) ?? 0,
     })),
   }

@@ -3,8 +3,8 @@ import { HeddleError } from "../../../errors.ts"
 import type { AgentSort, Cell, GroupFilter, GroupRef, Measure } from "../../../wire/agents/span-values.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { validDurationSql } from "./span-fields.ts"
-import { groupCondition, measureSql, shownValue } from "./span-measures.ts"
-import { type AskedSpans, selectSpans } from "./span-selection.ts"
+import { groupCondition, measureSql, formatValue } from "./span-measures.ts"
+import { type SpanQuery, selectSpans } from "./span-selection.ts"
 import { type SpanGroup, spanGroups } from "./span-values.ts"
 
 export interface GroupPage {
@@ -59,8 +59,8 @@ const costs = {
 export const groupFields: ReadonlySet<string> = new Set([sums, lists, costs].flatMap((one) => Object.keys(one)))
 
 /** Without an order by the first measure, or the last seen first. @throws {HeddleError} for what means nothing. */
-export async function listGroups(traces: TraceStore, asked: AskedSpans, page: GroupPage): Promise<StoredGroup[]> {
-  const { from, parameters } = selectSpans(asked)
+export async function listGroups(traces: TraceStore, query: SpanQuery, page: GroupPage): Promise<StoredGroup[]> {
+  const { from, parameters } = selectSpans(query)
   const groups = spanGroups(page.groupBy, parameters)
   const measures = page.measures.map((measure) => ({ ...measureSql(measure, parameters), alias: measure.alias }))
   const having = groupCondition(page.filters, parameters)
@@ -70,10 +70,10 @@ export async function listGroups(traces: TraceStore, asked: AskedSpans, page: Gr
     ...measures.map(({ sql }, index) => `${sql} as m${index}`),
     ...Object.entries(sums).map(([name, sql]) => `${sql} as s_${name}`),
     ...Object.entries(lists).map(([name, sql]) => `arraySort(groupUniqArrayIf(${sql}, ${sql} != '')) as s_${name}`),
-    ...(asked.prices === null ? [] : Object.entries(costs).map(([name, sql]) => `${sql} as s_${name}`)),
+    ...(query.prices === null ? [] : Object.entries(costs).map(([name, sql]) => `${sql} as s_${name}`)),
   ]
   const keys = groups.map((_, index) => `g${index}`)
-  const order = [...orderOf(page, groups, asked.prices !== null), ...keys]
+  const order = [...orderOf(page, groups, query.prices !== null), ...keys]
   const range = `limit ${parameters.bind(page.limit, "UInt64")} offset ${parameters.bind(page.offset, "UInt64")}`
   const rows = await traces.rows<Record<string, unknown>>(
     `select ${columns.join(", ")} from ${from} group by ${keys.join(", ")}
@@ -89,10 +89,10 @@ export async function listGroups(traces: TraceStore, asked: AskedSpans, page: Gr
 
 export async function countGroups(
   traces: TraceStore,
-  asked: AskedSpans,
+  query: SpanQuery,
   { groupBy, filters }: Pick<GroupPage, "groupBy" | "filters">,
 ): Promise<number> {
-  const { from, parameters } = selectSpans(asked)
+  const { from, parameters } = selectSpans(query)
   const keys = spanGroups(groupBy, parameters).map(({ sql }) => sql)
   const having = groupCondition(filters, parameters)
   const [row] = await traces.rows<{ n: string }>(
@@ -110,7 +110,7 @@ function cells(
   row: Readonly<Record<string, unknown>>,
 ): Record<string, Cell> {
   return Object.fromEntries(
-    columns.map(({ alias, type }, index) => [alias, shownValue(row[`${prefix}${index}`], type)]),
+    columns.map(({ alias, type }, index) => [alias, formatValue(row[`${prefix}${index}`], type)]),
   )
 }
 

@@ -6,7 +6,7 @@ import type { SqlParameters } from "../query/sql-parameters.ts"
 import { finite } from "../query/sql-value.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { groupCondition, measureSql } from "./span-measures.ts"
-import { type AskedSpans, selectSpans } from "./span-selection.ts"
+import { type SpanQuery, selectSpans } from "./span-selection.ts"
 import type { StatColumn } from "./span-stat-columns.ts"
 import { spanGroups, spanValue } from "./span-values.ts"
 
@@ -20,15 +20,15 @@ export interface Histogram {
 /** @throws {HeddleError} `value_error` for values and measures that mean nothing, or are no numbers. */
 export async function readHistogram(
   traces: TraceStore,
-  asked: AskedSpans,
+  query: SpanQuery,
   bucketBy: NumberBuckets,
   filters: readonly GroupFilter[],
   columns: (parameters: SqlParameters) => StatColumn[],
 ): Promise<Histogram> {
-  const bounds = await readBounds(traces, asked, bucketBy, filters)
+  const bounds = await readBounds(traces, query, bucketBy, filters)
   if (bounds === null) return { bounds, rows: [] }
   const { low, high } = bounds
-  const { from, parameters } = selectSpans(asked)
+  const { from, parameters } = selectSpans(query)
   const values = valuesSql(from, bucketBy, filters, parameters)
   const [least, greatest] = [parameters.bind(low, "Float64"), parameters.bind(high, "Float64")]
   const width = parameters.bind((high - low) / bucketBy.bins, "Float64")
@@ -44,11 +44,11 @@ export async function readHistogram(
 
 async function readBounds(
   traces: TraceStore,
-  asked: AskedSpans,
+  query: SpanQuery,
   bucketBy: NumberBuckets,
   filters: readonly GroupFilter[],
 ): Promise<{ low: number; high: number } | null> {
-  const { from, parameters } = selectSpans(asked)
+  const { from, parameters } = selectSpans(query)
   const [found] = await traces.rows<{ n: string; low: number | null; high: number | null }>(
     `select count() as n, min(number_value) as low, max(number_value) as high
       from (${valuesSql(from, bucketBy, filters, parameters)})`,

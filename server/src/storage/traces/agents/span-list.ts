@@ -6,7 +6,7 @@ import { numberValue, type SqlValue } from "../query/sql-value.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { type AttributeSource, attributeSources, columnOf, spanColumnNames } from "./span-columns.ts"
 import { sortableField } from "./span-fields.ts"
-import { type AskedSpans, isIdentity, selectSpans } from "./span-selection.ts"
+import { type SpanQuery, isIdentity, selectSpans } from "./span-selection.ts"
 import { costColumns, spanSource } from "./span-source.ts"
 import { largeSpanLimits } from "./span-table.ts"
 
@@ -23,15 +23,15 @@ export interface SpanPage {
 export type StoredSpan = Readonly<Record<string, unknown>>
 
 /** Without an order, the newest first. @throws {HeddleError} for fields and expressions that mean nothing. */
-export async function listSpans(traces: TraceStore, asked: AskedSpans, page: SpanPage): Promise<StoredSpan[]> {
+export async function listSpans(traces: TraceStore, query: SpanQuery, page: SpanPage): Promise<StoredSpan[]> {
   // Large columns are read of the spans of the page only.
-  const ids = await listIds(traces, asked, page)
+  const ids = await listIds(traces, query, page)
   if (ids.length === 0) return []
   const parameters = new SqlParameters()
   const traceIds = [...new Set(ids.map(({ trace_id }) => trace_id))]
-  const scope = { projectId: asked.projectId, parameters, after: null, before: null, traceIds }
-  const source = spanSource(scope, { identity: true, raw: page.details, prices: asked.prices })
-  const columns = [...shownColumns(page, parameters), ...(asked.prices === null ? [] : costColumns)]
+  const scope = { projectId: query.projectId, parameters, after: null, before: null, traceIds }
+  const source = spanSource(scope, { identity: true, raw: page.details, prices: query.prices })
+  const columns = [...selectedColumns(page, parameters), ...(query.prices === null ? [] : costColumns)]
   const spanIds = parameters.bind([...new Set(ids.map(({ span_id }) => span_id))], "Array(String)")
   const rows = await traces.rows<StoredSpan>(
     `select ${columns.join(", ")} from ${source} where span_id in ${spanIds}`,
@@ -54,15 +54,15 @@ function keyOf({ trace_id, span_id }: SpanId): string {
   return `${trace_id} ${span_id}`
 }
 
-async function listIds(traces: TraceStore, asked: AskedSpans, page: SpanPage): Promise<SpanId[]> {
+async function listIds(traces: TraceStore, query: SpanQuery, page: SpanPage): Promise<SpanId[]> {
   const sortBy = page.sortBy ?? []
-  const byCost = asked.prices !== null && sortBy.some(({ field }) => isCost(field))
-  const priced = byCost ? asked : { ...asked, prices: null }
+  const byCost = query.prices !== null && sortBy.some(({ field }) => isCost(field))
+  const priced = byCost ? query : { ...query, prices: null }
   const { from, parameters } = selectSpans(
     priced,
     sortBy.some(({ field }) => isIdentity(field)),
   )
-  const order = orderOf(sortBy, asked.prices !== null, parameters)
+  const order = orderOf(sortBy, query.prices !== null, parameters)
   const range = `limit ${parameters.bind(page.limit, "UInt64")} offset ${parameters.bind(page.offset, "UInt64")}`
   return traces.rows<SpanId>(
     `select trace_id, span_id from ${from} order by ${order.join(", ")} ${range}`,
@@ -74,13 +74,13 @@ function isCost(field: string): boolean {
   return (costColumns as readonly string[]).includes(field)
 }
 
-export async function countSpans(traces: TraceStore, asked: AskedSpans): Promise<number> {
-  const { from, parameters } = selectSpans(asked, false)
+export async function countSpans(traces: TraceStore, query: SpanQuery): Promise<number> {
+  const { from, parameters } = selectSpans(query, false)
   const [row] = await traces.rows<{ n: string }>(`select count() as n from ${from}`, parameters.values)
   return Number(row?.n ?? 0)
 }
 
-function shownColumns({ details, attributes }: SpanPage, parameters: SqlParameters): string[] {
+function selectedColumns({ details, attributes }: SpanPage, parameters: SqlParameters): string[] {
   if (details) return spanColumnNames
   const scalars: string[] = spanColumnNames.filter((name) => columnOf(name).isDetail === undefined)
   const chosen = Map.groupBy(attributes, ({ source }) => source)
@@ -105,6 +105,6 @@ function orderOf(sortBy: AgentSort, hasCosts: boolean, parameters: SqlParameters
 }
 
 /** The attributes of a row, of whichever way they were asked for. */
-export function shownAttributes(row: StoredSpan, source: AttributeSource): unknown {
+export function attributesOf(row: StoredSpan, source: AttributeSource): unknown {
   return row[`shown_${source}`] ?? row[source]
 }

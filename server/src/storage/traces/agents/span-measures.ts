@@ -88,16 +88,16 @@ function bound(value: number | string, type: ValueType, parameters: SqlParameter
 }
 
 /** A value of a select as it stands in an answer. */
-export function shownValue(value: unknown, type: ValueType): string | number | boolean | null {
+export function formatValue(value: unknown, type: ValueType): string | number | boolean | null {
   if (value === null || value === undefined) return null
-  if (type === "datetime") return shownTime(value as string)
+  if (type === "datetime") return formatTime(value as string)
   if (type === "boolean") return Number(value) === 1
   return type === "number" ? Number(value) : (value as string)
 }
 
 /** `2026-01-02 03:04:05.123456` → ISO 8601. */
-export function shownTime(stored: string): string
-export function shownTime(stored: string | null): string | null
-export function shownTime(stored: string | null): string | null {
+export function formatTime(stored: string): string
+export function formatTime(stored: string | null): string | null
+export function formatTime(stored: string | null): string | null {
   return stored === null ? null : `${stored.replace(" ", "T")}Z`
 }

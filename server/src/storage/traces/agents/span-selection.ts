@@ -7,7 +7,7 @@ import { findSpanColumn } from "./span-columns.ts"
 import { spanField } from "./span-fields.ts"
 import { identityColumns, type PriceStep, type SpanScope, spanSource } from "./span-source.ts"
 
-export interface AskedSpans {
+export interface SpanQuery {
   /** Id in the catalog. */
   projectId: string
   where: Operand | null
@@ -30,12 +30,12 @@ export interface SpanSelection {
  * `identity`: whether what is done with the spans depends on it; that the query depends on it is seen here.
  * @throws {HeddleError} for fields and expressions that mean nothing.
  */
-export function selectSpans(asked: AskedSpans, identity = true): SpanSelection {
+export function selectSpans(query: SpanQuery, identity = true): SpanSelection {
   const parameters = new SqlParameters()
-  const scope: SpanScope = { ...asked, parameters, traceIds: null }
-  const named = asked.signals !== null || (asked.where !== null && fieldsOf(asked.where).some(isIdentity))
-  const source = spanSource(scope, { identity: identity || named, prices: asked.prices })
-  return { from: `${source} where ${spanConditions(asked, parameters)}`, parameters }
+  const scope: SpanScope = { ...query, parameters, traceIds: null }
+  const named = query.signals !== null || (query.where !== null && fieldsOf(query.where).some(isIdentity))
+  const source = spanSource(scope, { identity: identity || named, prices: query.prices })
+  return { from: `${source} where ${spanConditions(query, parameters)}`, parameters }
 }
 
 /** Whether spans have the field from their trace. */
@@ -51,7 +51,7 @@ function fieldsOf(value: unknown): string[] {
   return [...($getField === undefined ? [] : [$getField]), ...Object.values(inner).flatMap(fieldsOf)]
 }
 
-function spanConditions({ projectId, where, signals, insights }: AskedSpans, parameters: SqlParameters): string {
+function spanConditions({ projectId, where, signals, insights }: SpanQuery, parameters: SqlParameters): string {
   const conditions: string[] = []
   if (where !== null) {
     const field = (path: string) => spanField(path, parameters)

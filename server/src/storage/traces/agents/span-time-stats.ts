@@ -5,7 +5,7 @@ import type { TraceStore } from "../store/trace-store.ts"
 import { bucketSql, type TimeBuckets } from "../time-buckets.ts"
 import type { StatColumn } from "./span-stat-columns.ts"
 import { groupCondition } from "./span-measures.ts"
-import { type AskedSpans, selectSpans } from "./span-selection.ts"
+import { type SpanQuery, selectSpans } from "./span-selection.ts"
 import { spanGroups } from "./span-values.ts"
 
 export interface TimeStats {
@@ -21,8 +21,8 @@ export interface TimeStats {
 /** `bucket` in Unix seconds, `g<n>` and `m<n>` as they are stored. Buckets without spans are left out. */
 export type TimeStatsRow = Readonly<Record<string, unknown>>
 
-export async function readTimeStats(traces: TraceStore, asked: AskedSpans, stats: TimeStats): Promise<TimeStatsRow[]> {
-  const { from, parameters } = selectSpans(asked)
+export async function readTimeStats(traces: TraceStore, query: SpanQuery, stats: TimeStats): Promise<TimeStatsRow[]> {
+  const { from, parameters } = selectSpans(query)
   const groups = spanGroups(stats.groupBy, parameters).map(({ sql }) => sql)
   const keys = groups.map((_, index) => `g${index}`)
   const spans = filteredSpans(`select * from ${from}`, stats.filters, parameters)

@@ -52,9 +52,9 @@ const fewPieceLimits = { ...fewRowsLimits, resultBytes: pieceBytes } as const
 
 /** Bare columns: what is computed of them in the statement would take ClickHouse longer to plan than to read. */
 function showSql(columns: readonly CallColumn[], calls: string): string {
-  const shown: string[] = [...always, ...columns.filter((column) => column !== "storage_size_bytes")]
-  if (columns.includes("storage_size_bytes")) shown.push(`${storageSizeSql} as storage_size_bytes`)
-  return `select ${shown.join(", ")} from ${callsFinal} ${calls}`
+  const names: string[] = [...always, ...columns.filter((column) => column !== "storage_size_bytes")]
+  if (columns.includes("storage_size_bytes")) names.push(`${storageSizeSql} as storage_size_bytes`)
+  return `select ${names.join(", ")} from ${callsFinal} ${calls}`
 }
 
 /** From the columns as they are stored to what they mean. */
@@ -161,26 +161,26 @@ export async function readFirstRows(
 async function rowsOfTraces(
   traces: TraceStore,
   { live, order, parameters }: CallsSelection,
-  { candidates, asked }: NonNullable<CallsSelection["traces"]>,
+  { candidates, condition }: NonNullable<CallsSelection["traces"]>,
   columns: readonly CallColumn[],
 ): Promise<CallRow[] | null> {
   const found = await traces.rows<StoredKey>(`${candidates} limit ${mostFirstRows + 1}`, parameters, fewRowsLimits)
   if (found.length > mostFirstRows) return null
   const own = new SqlParameters("c")
   const calls = hasKey(own, found.map(callKey))
-  const sql = showSql(columns, `where ${live} and ${calls} and ${asked} order by ${order}`)
+  const sql = showSql(columns, `where ${live} and ${calls} and ${condition} order by ${order}`)
   return traces.rows<CallRow>(sql, { ...parameters, ...own.values }, fewPieceLimits).catch(nullWhenTooLarge)
 }
 
 /** The calls at one end of time, under no other condition. */
 async function nearestRows(
   traces: TraceStore,
-  { projectId, live, asked, order, byTime, parameters }: CallsSelection,
+  { projectId, live, condition, order, byTime, parameters }: CallsSelection,
   { limit, offset }: Page,
   columns: readonly CallColumn[],
 ): Promise<CallRow[] | null> {
   const wanted = (limit ?? Number.POSITIVE_INFINITY) + offset
-  if (byTime === null || asked !== "true" || wanted > mostFirstRows) return null
+  if (byTime === null || condition !== "true" || wanted > mostFirstRows) return null
   const count = wanted + spareCandidates
   const candidates = await nearestCandidates(traces, projectId, byTime, count)
   const own = new SqlParameters("c")
@@ -201,11 +201,11 @@ function nullWhenTooLarge(error: unknown): null {
 /** All calls of a selection at once, in order; null: there are more than `most`. Without payloads this is the quickest. */
 export async function readAllCallRows(
   traces: TraceStore,
-  { live, asked, order, parameters }: CallsSelection,
+  { live, condition, order, parameters }: CallsSelection,
   columns: readonly CallColumn[],
   most: number,
 ): Promise<CallRow[] | null> {
-  const sql = showSql(columns, `where ${live} and ${asked} order by ${order} limit ${most + 1}`)
+  const sql = showSql(columns, `where ${live} and ${condition} order by ${order} limit ${most + 1}`)
   const rows = await traces.rows<CallRow>(sql, parameters)
   return rows.length > most ? null : rows.map(toCallRow)
 }

@@ -36,7 +36,7 @@ export async function readCallStats(
   buckets: TimeBuckets,
   metrics: readonly MetricRequest<CallMetric>[],
 ): Promise<Stats> {
-  const columns = metricColumns(metrics.map((asked) => ({ ...asked, value: callValues[asked.metric] })))
+  const columns = metricColumns(metrics.map((request) => ({ ...request, value: callValues[request.metric] })))
   const rows = await traces.rows<Record<string, unknown>>(
     `select ${["bucket", "count() as n", columnList(columns)].filter((part) => part !== "").join(", ")}
       from (
@@ -48,8 +48,8 @@ export async function readCallStats(
   return { columns, rows: rows.map((row) => statsRow(row, columns)) }
 }
 
-function callsWithin({ live, asked }: CallsSelection, buckets: TimeBuckets): string {
-  return `${live} and ${rangeSql("calls.started_at", buckets)} and ${asked}`
+function callsWithin({ live, condition }: CallsSelection, buckets: TimeBuckets): string {
+  return `${live} and ${rangeSql("calls.started_at", buckets)} and ${condition}`
 }
 
 function statsRow(row: Record<string, unknown>, columns: readonly MetricColumn[]): StatsRow {

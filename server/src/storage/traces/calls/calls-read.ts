@@ -65,7 +65,7 @@ export async function nearestCandidates(
 /** Those of the candidates that are asked for, in order; `sure` are the ones before the moment `last`. */
 function verify(
   traces: TraceStore,
-  { live, asked, order, byTime, parameters }: CallsSelection,
+  { live, condition, order, byTime, parameters }: CallsSelection,
   candidates: readonly Candidate[],
   last: string,
   wanted: number,
@@ -74,7 +74,7 @@ function verify(
   const own = new SqlParameters("c")
   return traces.rows(
     `select id, sort_time, started_at ${within} {last:DateTime64(6, 'UTC')} as sure from ${callsFinal}
-      where ${live} and ${hasKey(own, candidates)} and ${asked} order by ${order} limit ${wanted}`,
+      where ${live} and ${hasKey(own, candidates)} and ${condition} order by ${order} limit ${wanted}`,
     { ...parameters, ...own.values, last },
   )
 }
@@ -83,7 +83,7 @@ async function scanCalls(traces: TraceStore, selection: CallsSelection, { limit,
   const page = limit === null ? `limit 18446744073709551615 offset ${offset}` : `limit ${limit} offset ${offset}`
   const rows = await traces.rows<StoredKey>(
     `select id, sort_time from ${callsFinal}
-      where ${selection.live} and ${selection.asked} order by ${selection.order} ${page}`,
+      where ${selection.live} and ${selection.condition} order by ${selection.order} ${page}`,
     selection.parameters,
   )
   return rows.map(callKey)
@@ -96,12 +96,12 @@ export async function findRefs(
   { path, expansions }: { path: readonly string[]; expansions: readonly Expansion[] },
   most: number,
 ): Promise<string[]> {
-  const { live, asked, parameters } = selectCalls({ projectId, projectName, filter, query: null, sortBy: null })
+  const { live, condition, parameters } = selectCalls({ projectId, projectName, filter, query: null, sortBy: null })
   const own = new SqlParameters("r")
   const ref = payloadValue(path, expansions, own).as("text")
   const rows = await traces.rows<{ ref: string }>(
     `select distinct ${ref} as ref from ${callsFinal}
-      where ${live} and ${asked} and startsWith(ref, 'weave:///') limit ${most}`,
+      where ${live} and ${condition} and startsWith(ref, 'weave:///') limit ${most}`,
     { ...parameters, ...own.values },
   )
   return rows.map((row) => row.ref)
@@ -109,7 +109,7 @@ export async function findRefs(
 
 /** How many calls there are, counted no further than `limit`. */
 export async function countCalls(traces: TraceStore, selection: CallsSelection, limit: number | null): Promise<number> {
-  const from = `from ${callsFinal} where ${selection.live} and ${selection.asked}`
+  const from = `from ${callsFinal} where ${selection.live} and ${selection.condition}`
   const sql =
     limit === null ? `select count() as n ${from}` : `select count() as n from (select 1 ${from} limit ${limit})`
   const rows = await traces.rows<{ n: string }>(sql, selection.parameters)
@@ -118,7 +118,7 @@ export async function countCalls(traces: TraceStore, selection: CallsSelection, 
 
 /** Bytes of the payloads of the whole traces of the calls that are roots, and were counted. */
 export async function traceBytes(traces: TraceStore, selection: CallsSelection): Promise<number> {
-  const roots = `select trace_id from ${callsFinal} where ${selection.live} and ${selection.asked} and parent_id is null`
+  const roots = `select trace_id from ${callsFinal} where ${selection.live} and ${selection.condition} and parent_id is null`
   const rows = await traces.rows<{ bytes: string }>(
     `select sum(${storageSizeSql}) as bytes from ${callsFinal} where ${selection.live} and trace_id in (${roots})`,
     selection.parameters,

@@ -31,9 +31,9 @@ export interface CallsSelection {
   /** SQL: of the project, started, not deleted. */
   live: string
   /** SQL: what the request asks for besides; "true" when nothing. */
-  asked: string
-  /** Selects calls by trace: `candidates` finds their keys, `asked` is the remaining condition in SQL. */
-  traces: { candidates: string; asked: string } | null
+  condition: string
+  /** Selects calls by trace: `candidates` finds their keys, `condition` is the remaining condition in SQL. */
+  traces: { candidates: string; condition: string } | null
   /** Terms of an `order by`, down to the id. */
   order: string
   /** The calls are in the order of their start, this way, and nothing finds them sooner than their time; else null. */
@@ -50,14 +50,14 @@ export function selectCalls(request: CallsQuery): CallsSelection {
   if (query !== null) conditions.push(compileCondition(query.$expr, { field, parameters }))
   const inTraces = traceCondition(filter, projectId, parameters)
   if (inTraces !== null) conditions.push(inTraces.isIn)
-  const asked = allOf(conditions)
+  const condition = allOf(conditions)
   const project = `project_id = ${parameters.bind(projectId, "UUID")}`
   return {
     projectId,
     project,
     live: `${project} and ${liveCall}`,
-    asked: inTraces === null ? asked : `${isCandidate(inTraces.candidates)} and ${asked}`,
-    traces: inTraces === null ? null : { candidates: inTraces.candidates, asked },
+    condition: inTraces === null ? condition : `${isCandidate(inTraces.candidates)} and ${condition}`,
+    traces: inTraces === null ? null : { candidates: inTraces.candidates, condition },
     byTime: hasIndex(filter) ? null : timeDirection(sortBy),
     order: orderOf(sortBy, field),
     parameters: parameters.values,

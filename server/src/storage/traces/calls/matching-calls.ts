@@ -19,15 +19,15 @@ export async function endedAmong(traces: TraceStore, projectId: string, ids: rea
 export type CallsCondition = Pick<CallsQuery, "projectId" | "projectName" | "filter" | "query">
 
 /** @throws {HeddleError} as `selectCalls`, and for what the store cannot compute. */
-export async function askedAmong(
+export async function matchingAmong(
   traces: TraceStore,
-  condition: CallsCondition,
+  query: CallsCondition,
   ids: readonly string[],
 ): Promise<string[]> {
-  const { live, asked, parameters } = selectCalls({ ...condition, sortBy: null })
+  const { live, condition, parameters } = selectCalls({ ...query, sortBy: null })
   const own = new SqlParameters("s")
   const rows = await traces.rows<{ id: string }>(
-    `select id from ${callsFinal} where ${live} and ${hasId(own, condition.projectId, ids)} and ${asked}`,
+    `select id from ${callsFinal} where ${live} and ${hasId(own, query.projectId, ids)} and ${condition}`,
     { ...parameters, ...own.values },
   )
   return rows.map(({ id }) => id)

@@ -25,9 +25,9 @@ export interface PayloadsRequest extends Pick<CallsQuery, "projectId" | "project
  */
 export function printPayloads(
   traces: TraceStore,
-  { ids, fields, limit, projectId, projectName, ...asked }: PayloadsRequest,
+  { ids, fields, limit, projectId, projectName, ...query }: PayloadsRequest,
 ): Promise<Readable> {
-  const selection = selectCalls({ ...asked, projectId, projectName, sortBy: null })
+  const selection = selectCalls({ ...query, projectId, projectName, sortBy: null })
   const parameters = new SqlParameters("f")
   const scope = { projectId, projectName, parameters, expansions: [] }
   const texts = fields.map((name) => callField(name, scope).as("text"))
@@ -37,7 +37,7 @@ export function printPayloads(
     `concat('[', ${head}, ',', ${payload("inputs")}, ',', ${payload("output")}, ',', ${payload("attributes")}, ']')`,
   )
   return traces.print(
-    `select ${line} as line from ${callsFinal} where ${selection.live} and ${named} and ${selection.asked}
+    `select ${line} as line from ${callsFinal} where ${selection.live} and ${named} and ${selection.condition}
       order by project_id asc, sort_time asc, id asc ${limit === null ? "" : `limit ${limit}`}`,
     { ...selection.parameters, ...parameters.values },
     "TSVRaw",

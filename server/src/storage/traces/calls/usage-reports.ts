@@ -29,12 +29,12 @@ const callsAtOnce = 100_000
 /** Calls of the range in parts, each of whole traces; traces in which no call that is asked for reports any usage are left out. */
 export async function* readUsageReports(
   traces: TraceStore,
-  { live, asked, parameters }: CallsSelection,
+  { live, condition, parameters }: CallsSelection,
   buckets: TimeBuckets,
 ): AsyncGenerator<(UsageReport & { bucket: number })[]> {
   const within = `${live} and ${rangeSql("calls.started_at", buckets)}`
   const inTraces = `trace_id in (
-    select trace_id from ${callsFinal} where ${within} and ${asked} and JSONHas(ifNull(summary, ''), 1, 'usage'))`
+    select trace_id from ${callsFinal} where ${within} and ${condition} and JSONHas(ifNull(summary, ''), 1, 'usage'))`
   const [counted] = await traces.rows<{ calls: string }>(
     `select count() as calls from ${callsFinal} where ${within} and ${inTraces}`,
     parameters,
@@ -42,7 +42,7 @@ export async function* readUsageReports(
   const parts = Math.ceil(Number(counted?.calls ?? 0) / callsAtOnce)
   for (let part = 0; part < parts; part++) {
     const rows = await traces.rows<UsageReport & { bucket: string }>(
-      `select ${bucketSql("calls.started_at", buckets)} as bucket, ${reportColumns(asked)}
+      `select ${bucketSql("calls.started_at", buckets)} as bucket, ${reportColumns(condition)}
         from ${callsFinal} where ${within} and ${inTraces} and cityHash64(trace_id) % ${parts} = ${part}`,
       parameters,
     )

@@ -41,10 +41,10 @@ export interface CallsPrint extends PrintStyle {
 
 export function printCalls(
   traces: TraceStore,
-  { live, asked, order, parameters }: CallsSelection,
+  { live, condition, order, parameters }: CallsSelection,
   { columns, asStored, page, ...style }: CallsPrint,
 ): Promise<Readable> {
-  const shown = printedColumns(Object.fromEntries(columns.map((name) => [name, exportedCallColumns[name]])), style)
+  const columnsSql = printedColumns(Object.fromEntries(columns.map((name) => [name, exportedCallColumns[name]])), style)
   const range =
     page.limit === null
       ? page.offset === 0
@@ -52,7 +52,7 @@ export function printCalls(
         : `limit 18446744073709551615 offset ${page.offset}`
       : `limit ${page.limit} offset ${page.offset}`
   return traces.print(
-    `select ${shown} from ${callsFinal} where ${live} and ${asked} order by ${asStored ? "project_id asc, sort_time asc, id asc" : order} ${range}`,
+    `select ${columnsSql} from ${callsFinal} where ${live} and ${condition} order by ${asStored ? "project_id asc, sort_time asc, id asc" : order} ${range}`,
     parameters,
     printFormats[style.format],
     asStored ? {} : { threads: 1 },
