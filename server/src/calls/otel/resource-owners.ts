@@ -1,6 +1,6 @@
 /** Whose the spans and log records of a resource are: evaluation-store-calls 8. */
 import { HeddleError } from "../../errors.ts"
-import { type AnswerTo, ask, type PayloadQuestion } from "../../objects/payload/payload-question.ts"
+import { type AnswerTo, ask, type PayloadQuestion } from "../../objects/payload/payload-lookups.ts"
 import type { ResourceNaming, SpanOwner } from "./otlp/otlp-input.ts"
 import type { Resource } from "./trace-request.ts"
 

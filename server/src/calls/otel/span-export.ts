@@ -1,6 +1,6 @@
 /** Handling shared by all exports of spans: evaluation-store-calls 8 and 10. */
 import { HeddleError } from "../../errors.ts"
-import type { PayloadQuestion } from "../../objects/payload/payload-question.ts"
+import type { PayloadQuestion } from "../../objects/payload/payload-lookups.ts"
 import { ExportOutcome } from "./otlp/otlp-answer.ts"
 import { spansOf, traceBody } from "./otlp/otlp-encoding.ts"
 import type { OtlpInput, Outcome, SpanOwner } from "./otlp/otlp-input.ts"

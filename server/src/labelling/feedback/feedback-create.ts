@@ -3,9 +3,9 @@ import { isStoreUnavailable } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { insertFeedback } from "../../storage/traces/labelling/feedback-rows.ts"
 import type { PayloadDependencies } from "../../objects/payload/run-payload-task.ts"
-import { answerFeedbackQuestion } from "./feedback-answers.ts"
+import { answerFeedbackQuestion } from "./feedback-lookup-answers.ts"
 import { leaveInDoubt } from "./feedback-attempts.ts"
-import type { FeedbackQuestion } from "./feedback-questions.ts"
+import type { FeedbackQuestion } from "./feedback-lookups.ts"
 import { feedbackTask, type NewFeedback, type SentFeedback } from "./feedback-task.ts"
 
 /** Approximate size of a row without its payload. */

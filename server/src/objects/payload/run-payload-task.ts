@@ -1,10 +1,10 @@
 /** Runs tasks on payloads for a request. */
 import type { Principal } from "../../http/principal.ts"
 import type { ThreadTask } from "../../threads/thread-task.ts"
-import { answerQuestion, type PayloadDependencies } from "./payload-answers.ts"
-import type { PayloadQuestion } from "./payload-question.ts"
+import { answerQuestion, type PayloadDependencies } from "./lookup-answers.ts"
+import type { PayloadQuestion } from "./payload-lookups.ts"
 
-export type { PayloadDependencies } from "./payload-answers.ts"
+export type { PayloadDependencies } from "./lookup-answers.ts"
 
 export interface PayloadOptions {
   /** Size of the payload. */

@@ -6,7 +6,7 @@ import { HeddleError } from "../../errors.ts"
 import { JsonCursor } from "../../json/json-cursor.ts"
 import { JsonTextError } from "../../json/json-text-error.ts"
 import { printPython, pythonJson } from "../../json/python-json.ts"
-import { ask, checkProjectCount, type PayloadQuestion } from "../payload/payload-question.ts"
+import { ask, checkProjectCount, type PayloadQuestion } from "../payload/payload-lookups.ts"
 import { internalRefPrefix, refPrefix } from "./refs.ts"
 
 /** How far JSON inside strings is looked into, as the clients do (weave 0.54.0 `trace_server_converter.py`). */

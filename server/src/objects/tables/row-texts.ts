@@ -6,7 +6,7 @@ import { withoutNotFinite } from "../../json/json-parts.ts"
 import { tableRowLine } from "../../storage/traces/table-rows.ts"
 import { RowBuffer } from "../../storage/traces/calls/insert/row-buffer.ts"
 import { checkRowSize } from "../row-size.ts"
-import type { PayloadQuestion } from "../payload/payload-question.ts"
+import type { PayloadQuestion } from "../payload/payload-lookups.ts"
 import type { RefNames } from "../refs/ref-names.ts"
 
 export interface StoredRows {

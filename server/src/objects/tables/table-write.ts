@@ -4,7 +4,7 @@ import type { RouteContext } from "../../http/route.ts"
 import { insertTable, insertTableRows } from "../../storage/traces/table-rows.ts"
 import type { ThreadTask } from "../../threads/thread-task.ts"
 import type { StoreDependencies } from "../dependencies.ts"
-import type { PayloadQuestion } from "../payload/payload-question.ts"
+import type { PayloadQuestion } from "../payload/payload-lookups.ts"
 import { runPayloadTask } from "../payload/run-payload-task.ts"
 import type { TableInput, TableResult } from "./table-tasks.ts"
 

@@ -14,7 +14,7 @@ import {
   checkProjectCount,
   type PayloadQuestion,
   type ProjectAnswer,
-} from "./payload-question.ts"
+} from "./payload-lookups.ts"
 
 export type PayloadDependencies = Pick<StoreDependencies, "database" | "traces" | "threads" | "limits">
 

@@ -1,14 +1,14 @@
 /** Answers the questions of tasks on feedback from the stores. */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { answerQuestion, type PayloadDependencies } from "../../objects/payload/payload-answers.ts"
+import { answerQuestion, type PayloadDependencies } from "../../objects/payload/lookup-answers.ts"
 import { liveQueueIds } from "../../storage/catalog/labelling/annotation-queues.ts"
 import { findFeedback, type StoredFeedback } from "../../storage/traces/labelling/feedback-rows.ts"
 import type { Answer } from "../../threads/thread-task.ts"
 import { findAnnotationSpec } from "../annotation/annotation-spec.ts"
 import { checkAnnotationValues } from "./feedback-annotation.ts"
 import { beginAttempt } from "./feedback-attempts.ts"
-import type { Asked, FeedbackQuestion } from "./feedback-questions.ts"
+import type { Asked, FeedbackQuestion } from "./feedback-lookups.ts"
 
 /** @throws {HeddleError} when the answer is that the request is refused. */
 export async function answerFeedbackQuestion(

@@ -1,5 +1,5 @@
 /** Questions of tasks on feedback to the stores, beyond those of every payload. */
-import { asking, type PayloadQuestion, type QuestionOf } from "../../objects/payload/payload-question.ts"
+import { asking, type PayloadQuestion, type QuestionOf } from "../../objects/payload/payload-lookups.ts"
 import type { StoredFeedback } from "../../storage/traces/labelling/feedback-rows.ts"
 import type { FeedbackAttempt } from "./feedback-attempts.ts"
 
