@@ -8,7 +8,7 @@ import { isMap } from "../json/parsed-json.ts"
 import type { ObjectKind } from "../storage/catalog/objects/objects-schema.ts"
 import { threadTask } from "../threads/thread-task.ts"
 import { objectCreateBody } from "../wire/objects/object.ts"
-import { ask, foundProject, madeProject, type PayloadQuestion } from "./payload/payload-lookups.ts"
+import { lookUp, findProjectId, ensureProjectId, type PayloadLookup } from "./payload/payload-lookups.ts"
 import { RefNames } from "./refs/ref-names.ts"
 import { bodyText, readText } from "./requests/request-text.ts"
 import { builtinObject } from "./builtin/builtin-objects.ts"
@@ -40,16 +40,16 @@ export interface Publication {
 }
 
 /** @throws {HeddleError} 400, 403, 409, 413, 422. */
-export const publicationTask = threadTask<PublicationInput, Publication, PayloadQuestion, unknown>({
+export const publicationTask = threadTask<PublicationInput, Publication, PayloadLookup, unknown>({
   name: "object",
   ownThreadBytes: 64 * 1024,
   *run(input) {
     const { obj, text } = "bytes" in input ? readObject(input.bytes) : input
     checkObjectId(obj.object_id)
     checkRowSize(`object "${obj.object_id}"`, text)
-    const found = yield* foundProject(obj.project_id)
+    const found = yield* findProjectId(obj.project_id)
     const processed = yield* processValue(text, obj.builtin_object_class ?? obj.set_base_object_class ?? null)
-    const projectId = found ?? (yield* madeProject(obj.project_id))
+    const projectId = found ?? (yield* ensureProjectId(obj.project_id))
     const names = new RefNames(input.mostProjects)
     const digest = contentDigest(yield* names.canonical(processed.text))
     checkDigest(`object "${obj.object_id}"`, obj.expected_digest, digest)
@@ -74,7 +74,7 @@ interface ProcessedValue {
   classes: ObjectClasses | null
 }
 
-function* processValue(text: string, builtinClass: string | null): Generator<PayloadQuestion, ProcessedValue> {
+function* processValue(text: string, builtinClass: string | null): Generator<PayloadLookup, ProcessedValue> {
   const value: unknown = JSON.parse(withoutNotFinite(text))
   checkFileNames(value)
   const classes = classesOf(value)
@@ -87,7 +87,7 @@ function* processValue(text: string, builtinClass: string | null): Generator<Pay
   }
   if (classes === null) {
     const { schema, ...built } = builtinObject(builtinClass, text)
-    if (schema !== null) yield* ask("schema", { name: schema.place, schema: schema.text })
+    if (schema !== null) yield* lookUp("schema", { name: schema.place, schema: schema.text })
     return built
   }
   if (classes.leaf === builtinClass) return { text, value, classes }

@@ -7,14 +7,14 @@ import type { ThreadTask } from "./thread-task.ts"
 export interface ThreadRequest {
   task: string
   input: object
-  /** To the questions that the task asked before, in order. */
+  /** Answers to the task's lookups so far, in order. */
   answers: readonly unknown[]
 }
 
 export type ThreadReply =
   | { kind: "result"; value: object }
   /** `value` is the input, for the next run. */
-  | { kind: "question"; question: unknown; value: object }
+  | { kind: "lookup"; lookup: unknown; value: object }
   | { kind: "failure"; failure: ThreadFailure; value: object }
 
 type AnyTask = ThreadTask<never, object, unknown>
@@ -35,7 +35,7 @@ async function replyTo(task: AnyTask | undefined, { task: name, input, answers }
     let step = await steps.next()
     for (const answer of answers) if (step.done !== true) step = await steps.next(answer as never)
     if (step.done === true) return { kind: "result", value: step.value }
-    return { kind: "question", question: step.value, value: input }
+    return { kind: "lookup", lookup: step.value, value: input }
   } catch (error) {
     return { kind: "failure", failure: failureOf(error), value: {} }
   }

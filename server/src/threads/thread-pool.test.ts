@@ -15,7 +15,7 @@ function open(changes: Partial<typeof defaultLimits> = {}): ThreadPool {
   return pool
 }
 
-const noAnswer = () => Promise.reject(new Error("nothing was asked"))
+const noAnswer = () => Promise.reject(new Error("no lookup was expected"))
 const large = { bytes: 100, answer: noAnswer }
 
 test("a small payload is worked on here, a large one on a thread, to the same result", async () => {
@@ -42,24 +42,24 @@ test("a part of a larger memory is copied, and what lies beside it stays", async
   expect(part[199_999]).toBe(7)
 })
 
-test("questions are answered by who runs the task, and it goes on with the answers", async () => {
-  const asked: string[] = []
-  const answer = async (question: string) => {
-    asked.push(question)
-    return { value: `${question}!` }
+test("the caller answers lookups, and the task goes on with the answers", async () => {
+  const lookups: string[] = []
+  const answer = async (lookup: string) => {
+    lookups.push(lookup)
+    return { value: `${lookup}!` }
   }
   const bytes = Buffer.alloc(200_000)
-  const there = await open().run(tasks.askingTask, { bytes }, { bytes: 200_000, answer })
+  const there = await open().run(tasks.lookupTask, { bytes }, { bytes: 200_000, answer })
   expect(there).toEqual({ answers: ["first!", "second after first!!"], begun: 3, bytes: 200_000 })
-  expect(asked).toEqual(["first", "second after first!"])
-  const here = await open().run(tasks.askingTask, { bytes: Buffer.alloc(1) }, { bytes: 1, answer })
+  expect(lookups).toEqual(["first", "second after first!"])
+  const here = await open().run(tasks.lookupTask, { bytes: Buffer.alloc(1) }, { bytes: 1, answer })
   expect(here).toEqual({ answers: ["first!", "second after first!!"], begun: 1, bytes: 1 })
 })
 
-test("a small payload goes on on a thread when what it asked for is large", async () => {
-  const answer = async (question: string) => ({ value: `${question}!`, bytes: question === "first" ? 8 : 0 })
+test("a small payload moves to a thread when the answer to a lookup is large", async () => {
+  const answer = async (lookup: string) => ({ value: `${lookup}!`, bytes: lookup === "first" ? 8 : 0 })
   const bytes = Buffer.alloc(7)
-  const { answers } = await open().run(tasks.askingTask, { bytes }, { bytes: 7, answer })
+  const { answers } = await open().run(tasks.lookupTask, { bytes }, { bytes: 7, answer })
   expect(answers).toEqual(["first!", "second after first!!"])
 })
 

@@ -28,10 +28,10 @@ const mebibyte = 1024 * 1024
 /** A thread takes some 40 MB; all but one are let go after a while without work. */
 const idleMs = 60_000
 
-export interface RunOptions<Q, A> {
+export interface RunOptions<L, A> {
   /** Size of the payload, which decides where the task runs. */
   bytes: number
-  answer: Answering<Q, A>
+  answer: Answering<L, A>
 }
 
 export class ThreadPool {
@@ -63,15 +63,15 @@ export class ThreadPool {
   }
 
   /**
-   * Runs a task: right here when its payload and what it asks for are small, else on a thread when it is the turn of the
-   * scope that asks. Bytes that are fields of `input`, or in lists there, are gone afterwards.
+   * Runs a task: right here when its payload and what it looks up are small, else on a thread when it is the turn of the
+   * caller's scope. Bytes that are fields of `input`, or in lists there, are gone afterwards.
    * @throws {HeddleError} what the task throws; 413 it takes too long or too much memory; 429 and 503 as `FairQueue.run`.
    * @throws the reason of the scope's signal when the client has left.
    */
-  async run<I extends object, R extends object, Q, A>(
-    task: ThreadTask<I, R, Q, A>,
+  async run<I extends object, R extends object, L, A>(
+    task: ThreadTask<I, R, L, A>,
     input: I,
-    { bytes, answer }: RunOptions<Q, A>,
+    { bytes, answer }: RunOptions<L, A>,
   ): Promise<R> {
     const begun = bytes < task.ownThreadBytes ? await runHere(task, input, answer) : { answers: [] }
     if ("result" in begun) return begun.result
@@ -82,7 +82,7 @@ export class ThreadPool {
       const reply = await this.queue.run("heavy", () => this.#onThread(current))
       if (reply.kind === "failure") throw errorOf(reply.failure)
       if (reply.kind === "result") return withBuffers(reply.value) as R
-      answers.push((await answer(reply.question as Q)).value)
+      answers.push((await answer(reply.lookup as L)).value)
       request = { ...request, input: reply.value }
     }
   }

@@ -10,15 +10,15 @@ export const sumTask = plainTask({
   work: ({ bytes }: { bytes: Buffer }) => ({ bytes, sum: bytes.reduce((sum, byte) => sum + byte, 0) }),
 })
 
-/** Asks two questions; returns the answers, and how often the task has begun in this thread. */
+/** Makes two lookups; returns their answers, and how often the task has begun in this thread. */
 let begun = 0
-export const askingTask = threadTask<
+export const lookupTask = threadTask<
   { bytes: Buffer },
   { answers: string[]; begun: number; bytes: number },
   string,
   string
 >({
-  name: "asking",
+  name: "lookups",
   ownThreadBytes: 8,
   *run({ bytes }) {
     begun += 1
@@ -61,4 +61,4 @@ export const dyingTask = plainTask({
   },
 })
 
-export const runTask = taskRunner([sumTask, askingTask, refusingTask, endlessTask, hungryTask, dyingTask])
+export const runTask = taskRunner([sumTask, lookupTask, refusingTask, endlessTask, hungryTask, dyingTask])

@@ -3,7 +3,7 @@ import { HeddleError } from "../../errors.ts"
 import { threadTask } from "../../threads/thread-task.ts"
 import { mostFeedback } from "../../wire/labelling/feedback.ts"
 import { checkPayloadSize } from "../../labelling/feedback/payload-size.ts"
-import type { PayloadQuestion } from "../../objects/payload/payload-lookups.ts"
+import type { PayloadLookup } from "../../objects/payload/payload-lookups.ts"
 import { type EvaluationResult, evaluationResult } from "./evaluation-event.ts"
 import type { LogRecord } from "./log-record.ts"
 import { ExportOutcome } from "./otlp/otlp-answer.ts"
@@ -19,7 +19,7 @@ export interface OwnedResults {
   results: EvaluationResult[]
 }
 
-export const logsTask = threadTask<OtlpInput, { owned: OwnedResults[]; outcome: Outcome }, PayloadQuestion, unknown>({
+export const logsTask = threadTask<OtlpInput, { owned: OwnedResults[]; outcome: Outcome }, PayloadLookup, unknown>({
   name: "otel/logs",
   ownThreadBytes: 128 * 1024,
   *run({ bytes, contentType, naming, limits }) {

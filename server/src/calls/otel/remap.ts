@@ -6,7 +6,7 @@ import type { Principal } from "../../http/principal.ts"
 import type { CallKey } from "../../storage/traces/calls/insert/call-places.ts"
 import { type OtelDump, readOtelDumps } from "../../storage/traces/calls/otel-dumps.ts"
 import type { CallDependencies } from "../dependencies.ts"
-import { asksNothing } from "../../threads/thread-task.ts"
+import { noLookups } from "../../threads/thread-task.ts"
 import { existingProject } from "../../access/project-access.ts"
 import { remapTask } from "./remap-task.ts"
 
@@ -27,7 +27,7 @@ export async function remapSpans(
     if (last === undefined) return count
     const bytes = dumps.reduce((sum, { text }) => sum + text.length, 0)
     const input = { dumps, owner: { id, name, userId }, bytes }
-    const { remapped, ...batch } = await threads.run(remapTask, input, { bytes, answer: asksNothing })
+    const { remapped, ...batch } = await threads.run(remapTask, input, { bytes, answer: noLookups })
     await writer.add(batch)
     count += remapped
     after = last

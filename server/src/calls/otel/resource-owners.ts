@@ -1,6 +1,6 @@
 /** Whose the spans and log records of a resource are: evaluation-store-calls 8. */
 import { HeddleError } from "../../errors.ts"
-import { type AnswerTo, ask, type PayloadQuestion } from "../../objects/payload/payload-lookups.ts"
+import { type AnswerTo, lookUp, type PayloadLookup } from "../../objects/payload/payload-lookups.ts"
 import type { ResourceNaming, SpanOwner } from "./otlp/otlp-input.ts"
 import type { Resource } from "./trace-request.ts"
 
@@ -14,13 +14,14 @@ export class ResourceOwners {
   }
 
   /** Looks up the projects of these resources; with `make` those are made that are not there and that the caller may make. */
-  *find(resources: readonly Resource[], make: boolean): Generator<PayloadQuestion, void> {
+  *find(resources: readonly Resource[], make: boolean): Generator<PayloadLookup, void> {
     const names = new Set(resources.flatMap((resource) => this.#nameOf(resource) ?? []))
     const unknown = [...names].filter((name) => {
       const found = this.#found.get(name)
       return found === undefined || ("id" in found && found.id === null)
     })
-    if (unknown.length > 0) this.#found = new Map([...this.#found, ...(yield* ask("owners", { names: unknown, make }))])
+    if (unknown.length > 0)
+      this.#found = new Map([...this.#found, ...(yield* lookUp("owners", { names: unknown, make }))])
   }
 
   /** @throws {HeddleError} `bad_request` no project is named; `project_not_found`. */

@@ -1,6 +1,6 @@
 /** Handling shared by all exports of spans: evaluation-store-calls 8 and 10. */
 import { HeddleError } from "../../errors.ts"
-import type { PayloadQuestion } from "../../objects/payload/payload-lookups.ts"
+import type { PayloadLookup } from "../../objects/payload/payload-lookups.ts"
 import { ExportOutcome } from "./otlp/otlp-answer.ts"
 import { spansOf, traceBody } from "./otlp/otlp-encoding.ts"
 import type { OtlpInput, Outcome, SpanOwner } from "./otlp/otlp-input.ts"
@@ -24,7 +24,7 @@ export interface SpanSink {
 export function* exportSpans<S extends SpanSink>(
   { bytes, contentType, naming, limits }: OtlpInput,
   open: (spans: number) => S,
-): Generator<PayloadQuestion, { sink: S; outcome: Outcome }> {
+): Generator<PayloadLookup, { sink: S; outcome: Outcome }> {
   const body = traceBody(bytes, contentType)
   const owners = new ResourceOwners(naming)
   yield* owners.find(body.resources, false)

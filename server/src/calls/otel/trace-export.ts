@@ -8,7 +8,7 @@ import { RowBuffer } from "../../storage/traces/calls/insert/row-buffer.ts"
 import { threadTask } from "../../threads/thread-task.ts"
 import { mapAgentSpan } from "./agent-spans/span-mapping.ts"
 import { isAgentSpan } from "./agent-spans/span-operation.ts"
-import type { PayloadQuestion } from "../../objects/payload/payload-lookups.ts"
+import type { PayloadLookup } from "../../objects/payload/payload-lookups.ts"
 import { attributeTree } from "./spans/attribute-tree.ts"
 import type { OtlpInput, Outcome, SpanOwner } from "./otlp/otlp-input.ts"
 import { exportSpans, type SpanSink } from "./span-export.ts"
@@ -26,7 +26,7 @@ interface TraceExport extends OtlpInput {
 /** Spans are mapped at 3 MB/s or so. */
 export const spansOwnThreadBytes = 128 * 1024
 
-export const traceExportTask = threadTask<TraceExport, CallBatch & { outcome: Outcome }, PayloadQuestion, unknown>({
+export const traceExportTask = threadTask<TraceExport, CallBatch & { outcome: Outcome }, PayloadLookup, unknown>({
   name: "otel/traces",
   ownThreadBytes: spansOwnThreadBytes,
   *run(input) {

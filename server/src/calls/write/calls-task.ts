@@ -3,7 +3,7 @@ import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../errors.ts"
 import type { CallBatch } from "../../storage/traces/calls/insert/call-batch.ts"
 import { threadTask } from "../../threads/thread-task.ts"
-import { foundProject, madeProjects, type PayloadQuestion } from "../../objects/payload/payload-lookups.ts"
+import { findProjectId, ensureProjectIds, type PayloadLookup } from "../../objects/payload/payload-lookups.ts"
 import { type CallBody, type CallEnvelope, readCalls } from "./call-body.ts"
 import { fieldAt } from "./call-fields.ts"
 import type { CallItem } from "./call-item.ts"
@@ -31,16 +31,16 @@ export interface CallsResult extends CallBatch {
 const ownThreadBytes = 1024 * 1024
 
 /** All calls of the body or none. @throws {HeddleError} 400, 403, 413, 422. */
-export const callsTask = threadTask<CallsInput, CallsResult, PayloadQuestion, unknown>({
+export const callsTask = threadTask<CallsInput, CallsResult, PayloadLookup, unknown>({
   name: "calls",
   ownThreadBytes,
   *run({ bytes, envelope, pathProject, userId }) {
     // Asked before the body is read: values that wait for the answer outlive V8's new space.
-    const known = pathProject === null ? null : yield* foundProject(pathProject)
+    const known = pathProject === null ? null : yield* findProjectId(pathProject)
     const body = readCalls(bytes, envelope)
     const names = projectsOf(body, pathProject)
     const projects =
-      pathProject !== null && known !== null ? new Map([[pathProject, known]]) : yield* madeProjects(names)
+      pathProject !== null && known !== null ? new Map([[pathProject, known]]) : yield* ensureProjectIds(names)
     const rows = new CallRows(body)
     const ids = body.items.map((item) => {
       const made = idsOf(item)

@@ -3,9 +3,9 @@ import { isStoreUnavailable } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { insertFeedback } from "../../storage/traces/labelling/feedback-rows.ts"
 import type { PayloadDependencies } from "../../objects/payload/run-payload-task.ts"
-import { answerFeedbackQuestion } from "./feedback-lookup-answers.ts"
+import { answerFeedbackLookup } from "./feedback-lookup-answers.ts"
 import { leaveInDoubt } from "./feedback-attempts.ts"
-import type { FeedbackQuestion } from "./feedback-lookups.ts"
+import type { FeedbackLookup } from "./feedback-lookups.ts"
 import { feedbackTask, type NewFeedback, type SentFeedback } from "./feedback-task.ts"
 
 /** Approximate size of a row without its payload. */
@@ -40,7 +40,7 @@ async function store(
 ): Promise<Buffer> {
   const { traces, threads } = dependencies
   const input = { ...sent, userId: principal.userId }
-  const answer = (question: FeedbackQuestion) => answerFeedbackQuestion(dependencies, principal, question)
+  const answer = (lookup: FeedbackLookup) => answerFeedbackLookup(dependencies, principal, lookup)
   const { answers, attempt, ...rows } = await threads.run(feedbackTask, input, { ...options, answer })
   try {
     await insertFeedback(traces, rows)

@@ -1,42 +1,42 @@
-/** Answers the questions of tasks on feedback from the stores. */
+/** Answers the lookups of tasks on feedback from the stores. */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { answerQuestion, type PayloadDependencies } from "../../objects/payload/lookup-answers.ts"
+import { answerLookup, type PayloadDependencies } from "../../objects/payload/lookup-answers.ts"
 import { liveQueueIds } from "../../storage/catalog/labelling/annotation-queues.ts"
 import { findFeedback, type StoredFeedback } from "../../storage/traces/labelling/feedback-rows.ts"
 import type { Answer } from "../../threads/thread-task.ts"
 import { findAnnotationSpec } from "../annotation/annotation-spec.ts"
 import { checkAnnotationValues } from "./feedback-annotation.ts"
 import { beginAttempt } from "./feedback-attempts.ts"
-import type { Asked, FeedbackQuestion } from "./feedback-lookups.ts"
+import type { LookupFor, FeedbackLookup } from "./feedback-lookups.ts"
 
 /** @throws {HeddleError} when the answer is that the request is refused. */
-export async function answerFeedbackQuestion(
+export async function answerFeedbackLookup(
   dependencies: PayloadDependencies,
   principal: Principal,
-  question: FeedbackQuestion,
+  lookup: FeedbackLookup,
 ): Promise<Answer<unknown>> {
-  switch (question.kind) {
+  switch (lookup.kind) {
     case "queues":
-      await checkQueues(dependencies, question)
+      await checkQueues(dependencies, lookup)
       return { value: null }
     case "annotations":
-      await checkAnnotations(dependencies, question)
+      await checkAnnotations(dependencies, lookup)
       return { value: null }
     case "feedback":
-      return { value: await feedbackStored(dependencies, question) }
+      return { value: await feedbackStored(dependencies, lookup) }
     case "attempt":
-      return { value: beginAttempt(dependencies.traces, question.key) }
+      return { value: beginAttempt(dependencies.traces, lookup.key) }
     case "projects":
     case "owners":
     case "refs":
     case "schema":
     case "tableDigests":
-      return answerQuestion(dependencies, principal, question)
+      return answerLookup(dependencies, principal, lookup)
   }
 }
 
-async function checkQueues({ database }: PayloadDependencies, { named }: Asked<"queues">): Promise<void> {
+async function checkQueues({ database }: PayloadDependencies, { named }: LookupFor<"queues">): Promise<void> {
   for (const [projectId, ofProject] of Map.groupBy(named, (one) => one.projectId)) {
     const ids = [...new Set(ofProject.map(({ id }) => id))]
     const live = await liveQueueIds(database, projectId, ids)
@@ -51,7 +51,7 @@ const mostSpecs = 100
 
 async function checkAnnotations(
   dependencies: PayloadDependencies,
-  { annotations }: Asked<"annotations">,
+  { annotations }: LookupFor<"annotations">,
 ): Promise<void> {
   if (annotations.length > mostSpecs) {
     const message = `the request has values for ${annotations.length} annotation specs; one may have them for ${mostSpecs}`
@@ -65,7 +65,7 @@ async function checkAnnotations(
 
 async function feedbackStored(
   { traces }: PayloadDependencies,
-  { named }: Asked<"feedback">,
+  { named }: LookupFor<"feedback">,
 ): Promise<readonly StoredFeedback[]> {
   const found: StoredFeedback[] = []
   for (const [projectId, ofProject] of Map.groupBy(named, (one) => one.projectId)) {

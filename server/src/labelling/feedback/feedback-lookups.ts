@@ -1,21 +1,21 @@
-/** Questions of tasks on feedback to the stores, beyond those of every payload. */
-import { asking, type PayloadQuestion, type QuestionOf } from "../../objects/payload/payload-lookups.ts"
+/** Lookups in the stores by tasks on feedback, beyond those of every payload. */
+import { lookups, type PayloadLookup, type LookupOf } from "../../objects/payload/payload-lookups.ts"
 import type { StoredFeedback } from "../../storage/traces/labelling/feedback-rows.ts"
 import type { FeedbackAttempt } from "./feedback-attempts.ts"
 
-/** By kind, what is asked and how it is answered. */
+/** Parameters and answer of each kind of lookup. */
 interface Kinds {
   /** Whether there are these annotation queues. */
-  queues: { asked: { named: readonly InProject[] }; answer: null }
-  /** Whether values, which are JSON texts, are what the annotation specs of their project ask for. */
+  queues: { params: { named: readonly InProject[] }; answer: null }
+  /** Whether values, which are JSON texts, fit the annotation specs of their project. */
   annotations: {
-    asked: { annotations: readonly { projectId: string; ref: string; values: readonly string[] }[] }
+    params: { annotations: readonly { projectId: string; ref: string; values: readonly string[] }[] }
     answer: null
   }
   /** Feedback that is stored under these ids. */
-  feedback: { asked: { named: readonly InProject[] }; answer: readonly StoredFeedback[] }
+  feedback: { params: { named: readonly InProject[] }; answer: readonly StoredFeedback[] }
   /** Source of the ids and times of a request's feedback. */
-  attempt: { asked: { key: string }; answer: FeedbackAttempt }
+  attempt: { params: { key: string }; answer: FeedbackAttempt }
 }
 
 /** A thing of a project, by the ids of both. */
@@ -24,9 +24,9 @@ interface InProject {
   id: string
 }
 
-export type FeedbackQuestion = PayloadQuestion | QuestionOf<Kinds>
+export type FeedbackLookup = PayloadLookup | LookupOf<Kinds>
 
-/** A question of the kind `K`. */
-export type Asked<K extends keyof Kinds> = Extract<FeedbackQuestion, { kind: K }>
+/** A lookup of the kind `K`. */
+export type LookupFor<K extends keyof Kinds> = Extract<FeedbackLookup, { kind: K }>
 
-export const askOfFeedback = asking<Kinds>()
+export const lookUpFeedback = lookups<Kinds>()

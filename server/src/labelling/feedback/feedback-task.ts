@@ -11,10 +11,10 @@ import type { CountedLines } from "../../storage/traces/counted-lines.ts"
 import { isoTimeOf } from "../../storage/traces/query/sql-time.ts"
 import { threadTask } from "../../threads/thread-task.ts"
 import type { FeedbackFields } from "../../wire/labelling/feedback.ts"
-import { madeProjects } from "../../objects/payload/payload-lookups.ts"
+import { ensureProjectIds } from "../../objects/payload/payload-lookups.ts"
 import { readFeedback, readFeedbackBatch, readFeedbackReplacement } from "./feedback-body.ts"
 import { attemptKey, type FeedbackAttempt, madeId } from "./feedback-attempts.ts"
-import { askOfFeedback, type FeedbackQuestion } from "./feedback-lookups.ts"
+import { lookUpFeedback, type FeedbackLookup } from "./feedback-lookups.ts"
 import { type FeedbackItem, feedbackRow } from "./feedback-row.ts"
 import { checkFeedback } from "./feedback-types.ts"
 import { checkPayloadSize } from "./payload-size.ts"
@@ -46,7 +46,7 @@ export interface FeedbackResult extends CountedLines {
 }
 
 /** Every item is checked before any is stored. @throws {HeddleError} 400, 403, 404, 409, 413, 422. */
-export const feedbackTask = threadTask<FeedbackInput, FeedbackResult, FeedbackQuestion, unknown>({
+export const feedbackTask = threadTask<FeedbackInput, FeedbackResult, FeedbackLookup, unknown>({
   name: "feedback",
   ownThreadBytes: 64 * 1024,
   *run(input) {
@@ -56,12 +56,12 @@ export const feedbackTask = threadTask<FeedbackInput, FeedbackResult, FeedbackQu
       checkPayloadSize(item.payload)
       return { item, family: checkFeedback(item.body) }
     })
-    const projects = yield* madeProjects(new Set(items.map(({ body }) => body.project_id)))
+    const projects = yield* ensureProjectIds(new Set(items.map(({ body }) => body.project_id)))
     const placed = checked.map((one) => ({ ...one, projectId: projects.get(one.item.body.project_id) as string }))
     yield* checkQueues(placed)
     yield* checkAnnotations(placed)
     const found = yield* storedBefore(placed)
-    const attempt = yield* askOfFeedback("attempt", { key: attemptKey(userId, input.form, contentOf(input)) })
+    const attempt = yield* lookUpFeedback("attempt", { key: attemptKey(userId, input.form, contentOf(input)) })
     // A microsecond apart, so that a list in the order of time is in the order of the batch.
     const rows = placed.map(({ item, family, projectId }, index) => {
       const createdAt = item.createdAt ?? isoTimeOf(BigInt(attempt.now) * 1000n + BigInt(index))
@@ -108,15 +108,15 @@ interface PlacedItem {
   projectId: string
 }
 
-function* checkQueues(placed: readonly PlacedItem[]): Generator<FeedbackQuestion, void> {
+function* checkQueues(placed: readonly PlacedItem[]): Generator<FeedbackLookup, void> {
   const named = placed.flatMap(({ item, projectId }) =>
     item.body.queue_id ? [{ projectId, id: item.body.queue_id }] : [],
   )
-  if (named.length > 0) yield* askOfFeedback("queues", { named })
+  if (named.length > 0) yield* lookUpFeedback("queues", { named })
 }
 
 /** The values of each spec together. */
-function* checkAnnotations(placed: readonly PlacedItem[]): Generator<FeedbackQuestion, void> {
+function* checkAnnotations(placed: readonly PlacedItem[]): Generator<FeedbackLookup, void> {
   const annotated = placed.filter(({ item }) => item.body.annotation_ref)
   const bySpec = Map.groupBy(annotated, ({ item, projectId }) => `${projectId} ${item.body.annotation_ref}`)
   const annotations = Array.from(bySpec.values(), (ofSpec) => {
@@ -124,13 +124,13 @@ function* checkAnnotations(placed: readonly PlacedItem[]): Generator<FeedbackQue
     const values = ofSpec.map((one) => JSON.stringify(one.item.body.payload["value"]))
     return { projectId, ref: item.body.annotation_ref as string, values }
   })
-  if (annotations.length > 0) yield* askOfFeedback("annotations", { annotations })
+  if (annotations.length > 0) yield* lookUpFeedback("annotations", { annotations })
 }
 
 /** Under the ids that clients gave: one that is made here is new. */
-function* storedBefore(placed: readonly PlacedItem[]): Generator<FeedbackQuestion, readonly StoredFeedback[]> {
+function* storedBefore(placed: readonly PlacedItem[]): Generator<FeedbackLookup, readonly StoredFeedback[]> {
   const named = placed.flatMap(({ item, projectId }) => (item.body.id ? [{ projectId, id: item.body.id }] : []))
-  return named.length === 0 ? [] : yield* askOfFeedback("feedback", { named })
+  return named.length === 0 ? [] : yield* lookUpFeedback("feedback", { named })
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   sourceDatasetsBody,
 } from "../../wire/objects/dataset-source.ts"
 import type { StoreDependencies } from "../dependencies.ts"
-import { asksNothing } from "../../threads/thread-task.ts"
+import { noLookups } from "../../threads/thread-task.ts"
 import { linksTask } from "./link-body.ts"
 import { linkSources, querySourceDatasets, querySources, unlinkSources } from "./dataset-sources.ts"
 
@@ -30,7 +30,7 @@ export function datasetSourceRoutes(dependencies: StoreDependencies): Route[] {
       bodyDocument: datasetSourceLinkBody,
       response: datasetSourcesLinked,
       handle: async ({ body, principal }) => {
-        const options = { bytes: body.length, answer: asksNothing }
+        const options = { bytes: body.length, answer: noLookups }
         const { read } = await dependencies.threads.run(linksTask, { bytes: body }, options)
         return linkSources(dependencies, principal, read)
       },

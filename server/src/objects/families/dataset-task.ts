@@ -5,7 +5,7 @@ import { tableLines } from "../../storage/traces/table-rows.ts"
 import { threadTask } from "../../threads/thread-task.ts"
 import { datasetCreateBody } from "../../wire/objects/object-families.ts"
 import { checkObjectId } from "../object-classes.ts"
-import { madeProject, type PayloadQuestion } from "../payload/payload-lookups.ts"
+import { ensureProjectId, type PayloadLookup } from "../payload/payload-lookups.ts"
 import { RefNames } from "../refs/ref-names.ts"
 import { bodyText, readText } from "../requests/request-text.ts"
 import { RowTexts } from "../tables/row-texts.ts"
@@ -23,7 +23,7 @@ export interface DatasetResult extends Omit<TableResult, "answer"> {
 }
 
 /** @throws {HeddleError} 400, 403, 413, 422. */
-export const datasetTask = threadTask<TableInput & { projectName: string }, DatasetResult, PayloadQuestion, unknown>({
+export const datasetTask = threadTask<TableInput & { projectName: string }, DatasetResult, PayloadLookup, unknown>({
   name: "dataset",
   ownThreadBytes: rowsOwnThreadBytes,
   *run({ bytes, projectName, mostRows, mostProjects }) {
@@ -33,7 +33,7 @@ export const datasetTask = threadTask<TableInput & { projectName: string }, Data
       "rows.*": (cursor) => rows.take(cursor, ["body", "rows", rows.count]),
     })
     checkObjectId(datasetIdOf(name))
-    const projectId = yield* madeProject(projectName)
+    const projectId = yield* ensureProjectId(projectName)
     const { lines: rowLines, digests } = yield* rows.stored(text, projectId, new RefNames(mostProjects))
     const digest = tableDigest(digests)
     return { projectId, rowLines, lines: tableLines(projectId, digest, digests), name, description, digest }

@@ -1,4 +1,4 @@
-/** Answers the questions of tasks on payloads from the stores. */
+/** Answers the lookups of tasks on payloads from the stores. */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { findProjectNames, findProjects, internalProjectId } from "../../storage/catalog/accounts/projects.ts"
@@ -10,9 +10,9 @@ import { ensureProject, projectIfThere } from "../../access/project-access.ts"
 import { checkSchema } from "../schemas/user-schemas.ts"
 import {
   type AnswerTo,
-  type Asked,
+  type LookupFor,
   checkProjectCount,
-  type PayloadQuestion,
+  type PayloadLookup,
   type ProjectAnswer,
 } from "./payload-lookups.ts"
 
@@ -22,23 +22,23 @@ export type PayloadDependencies = Pick<StoreDependencies, "database" | "traces" 
 const digestBytes = 64
 
 /** @throws {HeddleError} when the answer is that the request is refused. */
-export async function answerQuestion(
+export async function answerLookup(
   dependencies: PayloadDependencies,
   principal: Principal,
-  question: PayloadQuestion,
+  lookup: PayloadLookup,
 ): Promise<Answer<unknown>> {
-  switch (question.kind) {
+  switch (lookup.kind) {
     case "projects":
-      return { value: await writableProjects(dependencies, principal, question) }
+      return { value: await writableProjects(dependencies, principal, lookup) }
     case "owners":
-      return { value: await projectAnswers(dependencies, principal, question) }
+      return { value: await projectAnswers(dependencies, principal, lookup) }
     case "refs":
-      return { value: await findRefProjects(dependencies, principal, question) }
+      return { value: await findRefProjects(dependencies, principal, lookup) }
     case "schema":
-      await checkSchema(dependencies, question)
+      await checkSchema(dependencies, lookup)
       return { value: null }
     case "tableDigests": {
-      const value = await tableDigests(dependencies.traces, question.projectId, question.digest)
+      const value = await tableDigests(dependencies.traces, lookup.projectId, lookup.digest)
       return { value, bytes: digestBytes * (value?.length ?? 0) }
     }
   }
@@ -47,7 +47,7 @@ export async function answerQuestion(
 async function writableProjects(
   { database, limits }: PayloadDependencies,
   principal: Principal,
-  { names, make }: Asked<"projects">,
+  { names, make }: LookupFor<"projects">,
 ): Promise<AnswerTo<"projects">> {
   checkProjectCount(names.length, limits.request_projects)
   const ids = new Map<string, string | null>()
@@ -62,7 +62,7 @@ async function writableProjects(
 async function projectAnswers(
   { database, limits }: PayloadDependencies,
   principal: Principal,
-  { names, make }: Asked<"owners">,
+  { names, make }: LookupFor<"owners">,
 ): Promise<AnswerTo<"owners">> {
   checkProjectCount(names.length, limits.request_projects)
   const answers = new Map<string, ProjectAnswer>()
@@ -81,7 +81,7 @@ async function projectAnswers(
 async function findRefProjects(
   { database }: PayloadDependencies,
   principal: Principal,
-  { names, ids }: Asked<"refs">,
+  { names, ids }: LookupFor<"refs">,
 ): Promise<AnswerTo<"refs">> {
   const keys = names.flatMap((name) => {
     const [entityName, project = ""] = name.split("/")

@@ -1,71 +1,71 @@
-/** Questions of tasks on payloads to the stores. */
+/** Lookups in the stores by tasks on payloads. */
 import { type ErrorCode, HeddleError } from "../../errors.ts"
 
-/** By kind, what is asked and how it is answered. */
+/** Parameters and answer of each kind of lookup. */
 interface Kinds {
   /**
    * Ids of the projects that the caller may write to, by `entity/project`. With `make` those that are not there are made;
    * else their id is null.
    */
-  projects: { asked: { names: readonly string[]; make: boolean }; answer: ReadonlyMap<string, string | null> }
+  projects: { params: { names: readonly string[]; make: boolean }; answer: ReadonlyMap<string, string | null> }
   /** As `projects`, but one that the caller may not write to is answered with why. */
-  owners: { asked: { names: readonly string[]; make: boolean }; answer: ReadonlyMap<string, ProjectAnswer> }
+  owners: { params: { names: readonly string[]; make: boolean }; answer: ReadonlyMap<string, ProjectAnswer> }
   /**
    * The projects that refs name, those that are there and that the caller may see: internal ids by `entity/project`, and
    * `entity/project` by internal ids.
    */
   refs: {
-    asked: { names: readonly string[]; ids: readonly string[] }
+    params: { names: readonly string[]; ids: readonly string[] }
     answer: { ids: ReadonlyMap<string, string>; names: ReadonlyMap<string, string> }
   }
   /** The digests of the rows of a table; null: there is no such table. */
-  tableDigests: { asked: { projectId: string; digest: string }; answer: readonly string[] | null }
+  tableDigests: { params: { projectId: string; digest: string }; answer: readonly string[] | null }
   /** Whether a text that a user wrote is a JSON Schema, by which errors call it by `name`. */
-  schema: { asked: { name: string; schema: string }; answer: null }
+  schema: { params: { name: string; schema: string }; answer: null }
 }
 
 export type ProjectAnswer = { id: string | null } | { code: ErrorCode; message: string }
 
-/** The questions of a table of kinds. */
-export type QuestionOf<Table extends QuestionKinds<Table>> = {
-  [K in keyof Table]: { kind: K } & Table[K]["asked"]
+/** The lookups of a table of kinds. */
+export type LookupOf<Table extends LookupKinds<Table>> = {
+  [K in keyof Table]: { kind: K } & Table[K]["params"]
 }[keyof Table]
 
-type QuestionKinds<Table> = { [K in keyof Table]: { asked: object; answer: unknown } }
+type LookupKinds<Table> = { [K in keyof Table]: { params: object; answer: unknown } }
 
 type Kind = keyof Kinds
 
-export type PayloadQuestion = QuestionOf<Kinds>
+export type PayloadLookup = LookupOf<Kinds>
 
-/** A question of the kind `K`. */
-export type Asked<K extends Kind> = Extract<PayloadQuestion, { kind: K }>
+/** A lookup of the kind `K`. */
+export type LookupFor<K extends Kind> = Extract<PayloadLookup, { kind: K }>
 export type AnswerTo<K extends Kind> = Kinds[K]["answer"]
 
-/** Asks a question; it knows the type of each answer. */
-export const ask = asking<Kinds>()
+/** Yields a lookup and returns its answer, with the type that belongs to the kind. */
+export const lookUp = lookups<Kinds>()
 
 /** The same for another table of kinds. */
-export function asking<Table extends QuestionKinds<Table>>() {
+export function lookups<Table extends LookupKinds<Table>>() {
   return function* <K extends keyof Table>(
     kind: K,
-    asked: Table[K]["asked"],
-  ): Generator<QuestionOf<Table>, Table[K]["answer"]> {
-    return yield { kind, ...asked }
+    params: Table[K]["params"],
+  ): Generator<LookupOf<Table>, Table[K]["answer"]> {
+    return yield { kind, ...params }
   }
 }
 
-/** The ids of projects that are made when they are not there. */
-export function* madeProjects(names: Iterable<string>): Generator<PayloadQuestion, ReadonlyMap<string, string>> {
-  return (yield* ask("projects", { names: [...names], make: true })) as ReadonlyMap<string, string>
+/** Ids of the projects with these names. Missing projects are made. */
+export function* ensureProjectIds(names: Iterable<string>): Generator<PayloadLookup, ReadonlyMap<string, string>> {
+  return (yield* lookUp("projects", { names: [...names], make: true })) as ReadonlyMap<string, string>
 }
 
-export function* madeProject(name: string): Generator<PayloadQuestion, string> {
-  return (yield* madeProjects([name])).get(name) as string
+export function* ensureProjectId(name: string): Generator<PayloadLookup, string> {
+  return (yield* ensureProjectIds([name])).get(name) as string
 }
 
-/** null: it is not there, and the caller may make it. */
-export function* foundProject(name: string): Generator<PayloadQuestion, string | null> {
-  return (yield* ask("projects", { names: [name], make: false })).get(name) ?? null
+/** null: there is no such project, and the caller may make it. */
+export function* findProjectId(name: string): Generator<PayloadLookup, string | null> {
+  return (yield* lookUp("projects", { names: [name], make: false })).get(name) ?? null
 }
 
 /** @throws {HeddleError} `payload_too_large`. */

@@ -1,6 +1,6 @@
 /** Reading a body whose payloads stay text, on another thread when it is large. */
 import type { RouteContext } from "../../http/route.ts"
-import { asksNothing } from "../../threads/thread-task.ts"
+import { noLookups } from "../../threads/thread-task.ts"
 import type { StoreDependencies } from "../dependencies.ts"
 import { projectIfThere } from "../../access/project-access.ts"
 import type { BodyTask } from "./body-task.ts"
@@ -13,5 +13,5 @@ export async function readForProject<T>(
   { body, principal }: Pick<RouteContext, "principal"> & { body: Buffer },
 ): Promise<T> {
   await projectIfThere(database, principal, project)
-  return (await threads.run(task, { bytes: body }, { bytes: body.length, answer: asksNothing })).read
+  return (await threads.run(task, { bytes: body }, { bytes: body.length, answer: noLookups })).read
 }

@@ -1,8 +1,8 @@
 /** Runs tasks on payloads for a request. */
 import type { Principal } from "../../http/principal.ts"
 import type { ThreadTask } from "../../threads/thread-task.ts"
-import { answerQuestion, type PayloadDependencies } from "./lookup-answers.ts"
-import type { PayloadQuestion } from "./payload-lookups.ts"
+import { answerLookup, type PayloadDependencies } from "./lookup-answers.ts"
+import type { PayloadLookup } from "./payload-lookups.ts"
 
 export type { PayloadDependencies } from "./lookup-answers.ts"
 
@@ -11,14 +11,14 @@ export interface PayloadOptions {
   bytes: number
 }
 
-/** @throws {HeddleError} what the task throws, what its questions meet, and as `ThreadPool.run`. */
+/** @throws {HeddleError} what the task throws, what its lookups throw, and as `ThreadPool.run`. */
 export function runPayloadTask<I extends object, R extends object>(
   dependencies: PayloadDependencies,
   principal: Principal,
-  task: ThreadTask<I, R, PayloadQuestion, unknown>,
+  task: ThreadTask<I, R, PayloadLookup, unknown>,
   input: I,
   { bytes }: PayloadOptions,
 ): Promise<R> {
-  const answer = (question: PayloadQuestion) => answerQuestion(dependencies, principal, question)
+  const answer = (lookup: PayloadLookup) => answerLookup(dependencies, principal, lookup)
   return dependencies.threads.run(task, input, { bytes, answer })
 }

@@ -6,7 +6,7 @@ import { HeddleError } from "../../errors.ts"
 import { JsonCursor } from "../../json/json-cursor.ts"
 import { JsonTextError } from "../../json/json-text-error.ts"
 import { printPython, pythonJson } from "../../json/python-json.ts"
-import { ask, checkProjectCount, type PayloadQuestion } from "../payload/payload-lookups.ts"
+import { lookUp, checkProjectCount, type PayloadLookup } from "../payload/payload-lookups.ts"
 import { internalRefPrefix, refPrefix } from "./refs.ts"
 
 /** How far JSON inside strings is looked into, as the clients do (weave 0.54.0 `trace_server_converter.py`). */
@@ -38,10 +38,10 @@ export class RefNames {
   }
 
   /** Looks up what {@link expect} and {@link print} met. */
-  *resolve(): Generator<PayloadQuestion, void> {
+  *resolve(): Generator<PayloadLookup, void> {
     const [names, ids] = [[...this.#unknownNames], [...this.#unknownIds]]
     if (names.length === 0 && ids.length === 0) return
-    const known = yield* ask("refs", { names, ids })
+    const known = yield* lookUp("refs", { names, ids })
     for (const name of names) this.#ids.set(name, known.ids.get(name) ?? null)
     for (const [id, name] of known.names) this.#names.set(id, name)
     for (const id of ids) if (!known.names.has(id)) this.#nobodys.add(id)
@@ -50,7 +50,7 @@ export class RefNames {
   }
 
   /** The text that digests are made over; a ref to a project that the caller may not see stays as it is. */
-  *canonical(text: string): Generator<PayloadQuestion, string> {
+  *canonical(text: string): Generator<PayloadLookup, string> {
     this.expect(text)
     yield* this.resolve()
     const printed = this.print(new JsonCursor(text))

@@ -2,7 +2,7 @@
 import { HeddleError } from "../../errors.ts"
 import { countValues } from "../../json/value-count.ts"
 import type { StoreDependencies } from "../dependencies.ts"
-import { asksNothing } from "../../threads/thread-task.ts"
+import { noLookups } from "../../threads/thread-task.ts"
 import { type SchemaFault, schemaTask } from "./schema-check.ts"
 
 type Dependencies = Pick<StoreDependencies, "threads" | "limits">
@@ -41,10 +41,10 @@ export async function findValueFault(
 
 async function faultOf(
   { threads, limits }: Dependencies,
-  asked: { schema: string; values: readonly string[] | null },
+  check: { schema: string; values: readonly string[] | null },
 ): Promise<SchemaFault | null> {
-  const input = { ...asked, workMs: limits.schema_work_ms }
-  return (await threads.run(schemaTask, input, { bytes: asked.schema.length, answer: asksNothing })).fault
+  const input = { ...check, workMs: limits.schema_work_ms }
+  return (await threads.run(schemaTask, input, { bytes: check.schema.length, answer: noLookups })).fault
 }
 
 type Refusal = "value_error" | "invalid_request"

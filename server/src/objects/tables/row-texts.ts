@@ -6,7 +6,7 @@ import { withoutNotFinite } from "../../json/json-parts.ts"
 import { tableRowLine } from "../../storage/traces/table-rows.ts"
 import { RowBuffer } from "../../storage/traces/calls/insert/row-buffer.ts"
 import { checkRowSize } from "../row-size.ts"
-import type { PayloadQuestion } from "../payload/payload-lookups.ts"
+import type { PayloadLookup } from "../payload/payload-lookups.ts"
 import type { RefNames } from "../refs/ref-names.ts"
 
 export interface StoredRows {
@@ -40,7 +40,7 @@ export class RowTexts {
   }
 
   /** `text`: of the request that the rows were taken from. @throws {HeddleError} `insert_too_large`, `invalid_external_ref`. */
-  *stored(text: string, projectId: string, names: RefNames): Generator<PayloadQuestion, StoredRows> {
+  *stored(text: string, projectId: string, names: RefNames): Generator<PayloadLookup, StoredRows> {
     this.#checkSizes(text)
     names.expect(text)
     yield* names.resolve()
@@ -52,7 +52,7 @@ export class RowTexts {
     for (let row = 0; row < this.count; row++) checkRowSize(`row ${row} of the table`, this.#rowText(text, row))
   }
 
-  *#digests(text: string, names: RefNames): Generator<PayloadQuestion, string[]> {
+  *#digests(text: string, names: RefNames): Generator<PayloadLookup, string[]> {
     const digests: string[] = []
     const unfinished: number[] = []
     for (let row = 0; row < this.count; row++) {

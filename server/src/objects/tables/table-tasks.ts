@@ -7,7 +7,7 @@ import { tableLines } from "../../storage/traces/table-rows.ts"
 import { threadTask } from "../../threads/thread-task.ts"
 import { tableCreateBody, tableFromDigestsBody, tableUpdateBody } from "../../wire/objects/table.ts"
 import { checkDigest } from "../expected-digest.ts"
-import { ask, madeProject, type PayloadQuestion } from "../payload/payload-lookups.ts"
+import { lookUp, ensureProjectId, type PayloadLookup } from "../payload/payload-lookups.ts"
 import { RefNames } from "../refs/ref-names.ts"
 import { bodyText, readText } from "../requests/request-text.ts"
 import { RowTexts } from "./row-texts.ts"
@@ -32,7 +32,7 @@ export interface TableResult {
 }
 
 /** @throws {HeddleError} 400, 403, 409, 413, 422. */
-export const createTableTask = threadTask<TableInput, TableResult, PayloadQuestion, unknown>({
+export const createTableTask = threadTask<TableInput, TableResult, PayloadLookup, unknown>({
   name: "table/create",
   ownThreadBytes: rowsOwnThreadBytes,
   *run({ bytes, mostRows, mostProjects }) {
@@ -41,7 +41,7 @@ export const createTableTask = threadTask<TableInput, TableResult, PayloadQuesti
     const { table } = readText(tableCreateBody, text, {
       "table.rows.*": (cursor) => rows.take(cursor, ["body", "table", "rows", rows.count]),
     })
-    const projectId = yield* madeProject(table.project_id)
+    const projectId = yield* ensureProjectId(table.project_id)
     const { lines, digests } = yield* rows.stored(text, projectId, new RefNames(mostProjects))
     const digest = tableDigest(digests)
     checkDigest(`the table of ${digests.length} rows`, table.expected_digest, digest)
@@ -50,14 +50,14 @@ export const createTableTask = threadTask<TableInput, TableResult, PayloadQuesti
 })
 
 /** Rows need not be there yet: the clients upload them as tables of their own. */
-export const tableFromDigestsTask = threadTask<{ bytes: Buffer }, TableResult, PayloadQuestion, unknown>({
+export const tableFromDigestsTask = threadTask<{ bytes: Buffer }, TableResult, PayloadLookup, unknown>({
   name: "table/create_from_digests",
   ownThreadBytes: 256 * 1024,
   *run({ bytes }) {
     const { project_id, row_digests, expected_digest } = readText(tableFromDigestsBody, bodyText(bytes), {
       "row_digests.*": takeText,
     })
-    const projectId = yield* madeProject(project_id)
+    const projectId = yield* ensureProjectId(project_id)
     const digest = tableDigest(row_digests)
     checkDigest(`the table of ${row_digests.length} rows`, expected_digest, digest)
     return stored(projectId, Buffer.alloc(0), digest, row_digests, { digest })
@@ -72,7 +72,7 @@ function takeText(cursor: JsonCursor): unknown {
 /** A row is its index among the rows of the request. */
 type Update = { append: { row: number } } | { pop: { index: number } } | { insert: { index: number; row: number } }
 
-export const updateTableTask = threadTask<TableInput, TableResult, PayloadQuestion, unknown>({
+export const updateTableTask = threadTask<TableInput, TableResult, PayloadLookup, unknown>({
   name: "table/update",
   ownThreadBytes: rowsOwnThreadBytes,
   *run({ bytes, mostRows, mostProjects }) {
@@ -83,8 +83,8 @@ export const updateTableTask = threadTask<TableInput, TableResult, PayloadQuesti
       "updates.*.append.row": take,
       "updates.*.insert.row": take,
     })
-    const projectId = yield* madeProject(project_id)
-    const tableDigests = yield* ask("tableDigests", { projectId, digest: base_digest })
+    const projectId = yield* ensureProjectId(project_id)
+    const tableDigests = yield* lookUp("tableDigests", { projectId, digest: base_digest })
     if (tableDigests === null) throw tableNotFound(base_digest)
     const { lines, digests } = yield* rows.stored(text, projectId, new RefNames(mostProjects))
     const members = [...tableDigests]

@@ -4,7 +4,7 @@ import type { RouteContext } from "../../http/route.ts"
 import { insertTable, insertTableRows } from "../../storage/traces/table-rows.ts"
 import type { ThreadTask } from "../../threads/thread-task.ts"
 import type { StoreDependencies } from "../dependencies.ts"
-import type { PayloadQuestion } from "../payload/payload-lookups.ts"
+import type { PayloadLookup } from "../payload/payload-lookups.ts"
 import { runPayloadTask } from "../payload/run-payload-task.ts"
 import type { TableInput, TableResult } from "./table-tasks.ts"
 
@@ -13,7 +13,7 @@ type Sent = Pick<RouteContext, "principal" | "held"> & { body: Buffer }
 /** Stores the table that a task makes of a body; returns the JSON of the answer. */
 export async function writeTable(
   dependencies: StoreDependencies,
-  task: ThreadTask<TableInput, TableResult, PayloadQuestion, unknown>,
+  task: ThreadTask<TableInput, TableResult, PayloadLookup, unknown>,
   { body, principal, held }: Sent,
 ): Promise<Buffer> {
   const input = { bytes: body, ...rowLimits(dependencies) }

@@ -15,7 +15,7 @@ import { aliasesOf, type ArtifactRecord, findArtifact } from "../../storage/cata
 import { findModelByName } from "../../storage/catalog/training/models.ts"
 import { adoptVersion, checkAdoptable, listCheckpoints } from "../../storage/lora-artifacts.ts"
 import { usageOf } from "../../storage/team-usage.ts"
-import { asksNothing } from "../../threads/thread-task.ts"
+import { noLookups } from "../../threads/thread-task.ts"
 import type { RunContext } from "../runs/run-context.ts"
 import { dropBlobs } from "../runs/run-dependencies.ts"
 import { requireArtifact, teamOf } from "./artifact-access.ts"
@@ -148,7 +148,7 @@ async function readSent(
   const read = await threads.run(
     manifestTask,
     { bytes, extraBytes: mostExtraBytes },
-    { bytes: bytes.length, answer: asksNothing },
+    { bytes: bytes.length, answer: noLookups },
   )
   const lists = Buffer.from(read.lists).toString("utf8")
   return {

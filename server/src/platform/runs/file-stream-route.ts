@@ -6,7 +6,7 @@ import { usageOf } from "../../storage/team-usage.ts"
 import { insertHistory } from "../../storage/traces/runs/run-history.ts"
 import { insertRunLines } from "../../storage/traces/runs/run-lines.ts"
 import { jobSegments } from "../../storage/traces/runs/run-tables.ts"
-import { asksNothing } from "../../threads/thread-task.ts"
+import { noLookups } from "../../threads/thread-task.ts"
 import { fileStreamAnswer, fileStreamBody, fileStreamParams } from "../../wire/platform/run.ts"
 import { requireRun } from "./run-access.ts"
 import type { RunDependencies } from "./run-dependencies.ts"
@@ -46,7 +46,7 @@ export function fileStreamRoute(dependencies: RunDependencies): Route {
           events: base("events"),
           mostRowBytes: limits.run_row_bytes,
         },
-        { bytes, answer: asksNothing },
+        { bytes, answer: noLookups },
       )
       await store(dependencies, run, result, segment)
       return run.stop_requested && result.exitCode === null ? { stopped: true } : {}

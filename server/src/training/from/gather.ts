@@ -4,7 +4,7 @@
  */
 import { HeddleError } from "../../errors.ts"
 import type { ModelRecord } from "../../storage/catalog/training/models.ts"
-import { asksNothing } from "../../threads/thread-task.ts"
+import { noLookups } from "../../threads/thread-task.ts"
 import type { ThreadPool } from "../../threads/thread-pool.ts"
 import type { LedgerSize } from "../../storage/traces/token-ledger.ts"
 import type { PreviewRow, TrainingSummary } from "../../wire/training/train-from.ts"
@@ -85,7 +85,7 @@ export async function gather(
       longBytes: (tools.maximumTokens ?? Number.POSITIVE_INFINITY) - templateTokens,
       previews: gathering.previewsWanted,
     }
-    return tools.threads.run(mapRowsTask, input, { bytes: lines.length, answer: asksNothing })
+    return tools.threads.run(mapRowsTask, input, { bytes: lines.length, answer: noLookups })
   }
   for await (const { chunk, mapped } of mappedAhead(chunks, map)) {
     if ("ready" in chunk) gathering.noteModels(chunk.capturedModels)

@@ -7,7 +7,7 @@ import { tableLines, type TablePlace, tableRowLine } from "../../storage/traces/
 import { plainTask, threadTask } from "../../threads/thread-task.ts"
 import { RowBuffer } from "../../storage/traces/calls/insert/row-buffer.ts"
 import { checkRowSize } from "../../objects/row-size.ts"
-import type { PayloadQuestion } from "../../objects/payload/payload-lookups.ts"
+import type { PayloadLookup } from "../../objects/payload/payload-lookups.ts"
 import { RefNames } from "../../objects/refs/ref-names.ts"
 import { batchRows, datasetCells } from "./batch-rows.ts"
 import { RowFailures } from "./import-report.ts"
@@ -30,7 +30,7 @@ const parquetRowsAtOnce = 8192
 export const importDatasetTask = threadTask<
   RowBatch & { target: ImportTarget; mostProjects: number },
   DatasetImport,
-  PayloadQuestion,
+  PayloadLookup,
   unknown
 >({
   name: "import/dataset",

@@ -1,7 +1,7 @@
 /** Calls of a file: evaluation-store-calls 2. */
 import { type CallBatch, joinedBatches } from "../../storage/traces/calls/insert/call-batch.ts"
 import type { CallDependencies } from "../../calls/dependencies.ts"
-import { asksNothing } from "../../threads/thread-task.ts"
+import { noLookups } from "../../threads/thread-task.ts"
 import { importCallsTask } from "./calls-import-task.ts"
 import { eachBatch, type ImportedBody } from "./import-source.ts"
 import { Report } from "./import-report.ts"
@@ -27,7 +27,7 @@ export async function importCalls(
     count = 0
   }
   await eachBatch(body, async (batch) => {
-    const options = { bytes: batch.bytes.length || Infinity, answer: asksNothing }
+    const options = { bytes: batch.bytes.length || Infinity, answer: noLookups }
     const read = await threads.run(importCallsTask, { ...batch, target }, options)
     report.add(read.failed)
     waiting.push(read)

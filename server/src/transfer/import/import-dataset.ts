@@ -5,7 +5,7 @@ import { insertTable, insertTableRows } from "../../storage/traces/table-rows.ts
 import type { importDatasetQuery, importDatasetReport } from "../../wire/transfer/import.ts"
 import type { CallDependencies } from "../../calls/dependencies.ts"
 import { publishDataset } from "../../objects/families/datasets.ts"
-import { asksNothing } from "../../threads/thread-task.ts"
+import { noLookups } from "../../threads/thread-task.ts"
 import { runPayloadTask } from "../../objects/payload/run-payload-task.ts"
 import { importDatasetTask, tableStretchTask, tooManyRows } from "./dataset-import-task.ts"
 import { Report } from "./import-report.ts"
@@ -91,7 +91,7 @@ async function storeStretches(
 ): Promise<string> {
   const digest = digests.tableDigest()
   for (const stretch of digests.takeStretches()) {
-    const options = { bytes: stretch.digests.length, answer: asksNothing }
+    const options = { bytes: stretch.digests.length, answer: noLookups }
     const { lines } = await threads.run(tableStretchTask, { projectId, digest, ...stretch }, options)
     await insertTable(traces, projectId, lines)
   }

@@ -2,7 +2,7 @@
 import type { Principal } from "../../http/principal.ts"
 import type { CallDependencies } from "../../calls/dependencies.ts"
 import { createFeedback } from "../../labelling/feedback/feedback-create.ts"
-import { asksNothing } from "../../threads/thread-task.ts"
+import { noLookups } from "../../threads/thread-task.ts"
 import { importFeedbackTask, type NumberedFeedback } from "./feedback-import-task.ts"
 import { eachBatch, type ImportedBody } from "./import-source.ts"
 import type { ImportTarget } from "./import-target.ts"
@@ -16,7 +16,7 @@ export async function importFeedback(
 ): Promise<Report> {
   const report = new Report()
   await eachBatch(body, async (batch) => {
-    const options = { bytes: batch.bytes.length || Infinity, answer: asksNothing }
+    const options = { bytes: batch.bytes.length || Infinity, answer: noLookups }
     const { items, failed, end } = await dependencies.threads.run(importFeedbackTask, { ...batch, target }, options)
     report.add(failed)
     await store(dependencies, principal, items, report)

@@ -8,7 +8,7 @@ import { pipeline } from "node:stream/promises"
 import type { HeldBody } from "../../http/bodies/body-budget.ts"
 import { bodyStream } from "../../http/bodies/body-stream.ts"
 import type { ExportFormatName } from "../../wire/transfer/export.ts"
-import { asksNothing } from "../../threads/thread-task.ts"
+import { noLookups } from "../../threads/thread-task.ts"
 import type { ThreadPool } from "../../threads/thread-pool.ts"
 import { parquetSizeTask } from "./parquet-size-task.ts"
 import type { BatchEnd, RowBatch } from "./row-batch.ts"
@@ -65,7 +65,7 @@ async function readFile(
   try {
     const file = path.join(folder, "file.parquet")
     await pipeline(bytes, createWriteStream(file))
-    const size = await threads.run(parquetSizeTask, { file, mostColumns }, { bytes: Infinity, answer: asksNothing })
+    const size = await threads.run(parquetSizeTask, { file, mostColumns }, { bytes: Infinity, answer: noLookups })
     await held.atLeast(size.bytes)
     const batch: RowBatch = { format, firstRow: 1, bytes: nothing, header: null, linesBefore: 0, file, mostColumns }
     for (let hasMore = true; hasMore;) {
