@@ -32,13 +32,13 @@ const timeUnits = [
   ["s", 1000],
 ] as const
 
-function shownTime(value: number): string {
+function formatTime(value: number): string {
   const [name, size] = timeUnits.find(([, unit]) => value % unit === 0) ?? ["ms", 1]
   return `${value / size} ${name}`
 }
 
 function formatted(value: number, unit: LimitUnit): string {
-  if (unit === "milliseconds") return shownTime(value)
+  if (unit === "milliseconds") return formatTime(value)
   if (unit === "bytes") {
     if (value % 1024 ** 3 === 0) return `${value / 1024 ** 3} GiB`
     if (value % 1024 ** 2 === 0) return `${value / 1024 ** 2} MiB`

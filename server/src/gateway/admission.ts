@@ -52,7 +52,7 @@ export class Admission {
     const size: Counts = { prompts, choices, tokens: choices * (maxTokens ?? assumedTokens) }
     const total = this.#limits.chat_choices_total
     if (isBeyond(this.#total.choices, choices, total)) {
-      const message = `this server already has ${this.#total.choices} of ${total} choices in progress${asks(choices, "choices")}`
+      const message = `this server already has ${this.#total.choices} of ${total} choices in progress${requestedNote(choices, "choices")}`
       throw new HeddleError("engine_overloaded", message, { retryAfterMs })
     }
     const user = this.#users.get(userId)
@@ -85,12 +85,12 @@ const names: Record<Counted, string> = { prompts: "requests", choices: "choices"
 
 function refuseAt(inProgress: Counts | undefined, size: Counts, counted: Counted, limit: number, whose: string): void {
   if (!isBeyond(inProgress?.[counted] ?? 0, size[counted], limit)) return
-  const message = `Concurrency limit reached for ${names[counted]}: ${limit} at a time per ${whose}${asks(size[counted], counted)}`
+  const message = `Concurrency limit reached for ${names[counted]}: ${limit} at a time per ${whose}${requestedNote(size[counted], counted)}`
   throw new HeddleError("rate_limit_exceeded", message, { retryAfterMs })
 }
 
 /** The way out of who asks for many at once. */
-function asks(count: number, what: Counted): string {
+function requestedNote(count: number, what: Counted): string {
   return count === 1 ? "" : `, and this one counts for its ${count} ${what}: try again later, or with fewer`
 }
 

@@ -42,7 +42,7 @@ function headerText(value: string | string[] | undefined): string | undefined {
 }
 
 /** Details of the sampled tokens that an answer shows besides their text. */
-export interface ShownTokens {
+export interface TokenDetails {
   logprobs: boolean
   /** Ids of the tokens and of the prompt's. */
   ids: boolean
@@ -50,7 +50,7 @@ export interface ShownTokens {
   byId: boolean
 }
 
-type TokensAsked = Pick<SamplingRequest, "return_token_ids" | "return_tokens_as_token_ids">
+type TokenOptions = Pick<SamplingRequest, "return_token_ids" | "return_tokens_as_token_ids">
 
 /**
  * Rollouts on a trained model's name must be trainable whatever their code asks for (inference-api 5.3, law 6), so
@@ -58,7 +58,7 @@ type TokensAsked = Pick<SamplingRequest, "return_token_ids" | "return_tokens_as_
  * answer has logprobs when asked for: they are 20 times the text, and kept in every trace of it.
  * @param logprobs what the request says of them; null: nothing.
  */
-export function shownTokens(body: TokensAsked, logprobs: boolean | null, { served }: AdmittedRequest): ShownTokens {
+export function tokenDetails(body: TokenOptions, logprobs: boolean | null, { served }: AdmittedRequest): TokenDetails {
   const isTrained = served.trained !== null
   return {
     logprobs: logprobs ?? isTrained,

@@ -30,18 +30,18 @@ export async function askAll<Item, Answer>(
   const either = AbortSignal.any([signal, over.signal])
   const answers: Answer[] = []
   const next = items.entries()
-  const askOneByOne = async () => {
+  const answerOneByOne = async () => {
     for (const [place, item] of next) {
       either.throwIfAborted()
       answers[place] = await ask(item, either)
     }
   }
-  const asked = Array.from({ length: atOnce }, askOneByOne)
+  const running = Array.from({ length: atOnce }, answerOneByOne)
   try {
-    await Promise.all(asked)
+    await Promise.all(running)
     return answers
   } finally {
     over.abort()
-    await Promise.allSettled(asked)
+    await Promise.allSettled(running)
   }
 }

@@ -37,10 +37,11 @@ function fromStructuredOutputs(given: StructuredRequest["structured_outputs"]): 
   const param = "structured_outputs"
   if (given == null) return null
   if (given.structural_tag != null) throw refused(param, "structural_tag is not supported; use json, regex or grammar")
-  const asked = kinds.flatMap((kind) => outputOf(kind, given[kind], `${param}.${kind}`) ?? [])
-  if (given.json_object === true) asked.push(anyObject(`${param}.json_object`))
-  if (asked.length > 1) throw refused(param, `one kind at a time, not ${asked.map((one) => one.param).join(" and ")}`)
-  return asked[0] ?? null
+  const outputs = kinds.flatMap((kind) => outputOf(kind, given[kind], `${param}.${kind}`) ?? [])
+  if (given.json_object === true) outputs.push(anyObject(`${param}.json_object`))
+  if (outputs.length > 1)
+    throw refused(param, `one kind at a time, not ${outputs.map((one) => one.param).join(" and ")}`)
+  return outputs[0] ?? null
 }
 
 function anyObject(param: string): StructuredOutput {

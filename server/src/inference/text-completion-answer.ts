@@ -3,14 +3,14 @@ import type { SamplingCall } from "../gateway/gateway.ts"
 import type { ChatChoice, EngineChatResult, PromptLogprob, TokenLogprob } from "../wire/engine/chat.ts"
 import type { Usage } from "../wire/inference/sampling.ts"
 import type { TextChoice } from "../wire/inference/text-completion.ts"
-import type { ShownTokens } from "./completion-request.ts"
+import type { TokenDetails } from "./completion-request.ts"
 import { promptLogprobsMember, tokenText } from "./chat/logprobs.ts"
 
 export interface TextFrame {
   id: string
   created: number
   model: string
-  shown: ShownTokens
+  details: TokenDetails
   /** The prompt is answered, too. */
   echo: boolean
   /** Alternatives to each token of the text. */
@@ -50,17 +50,17 @@ function textChoice(
   result: EngineChatResult,
   prompt: string | null,
 ): TextChoice {
-  const { shown } = frame
+  const { details } = frame
   const echoed = frame.echo ? (result.prompt_logprobs ?? []) : []
   const before = frame.echo ? (prompt ?? textOf(echoed)) : ""
   const ids = { token_ids: choice.tokens.map(({ id }) => id), prompt_token_ids: result.prompt_token_ids }
   return {
     index,
     text: `${before}${choice.content ?? ""}`,
-    logprobs: textLogprobs([...echoed.map((token) => toEchoed(token, frame.numTop)), ...choice.tokens], shown, 0),
+    logprobs: textLogprobs([...echoed.map((token) => toEchoed(token, frame.numTop)), ...choice.tokens], details, 0),
     finish_reason: choice.finish_reason === "length" ? "length" : "stop",
     stop_reason: choice.stop_reason,
-    ...(shown.ids ? ids : {}),
+    ...(details.ids ? ids : {}),
     ...(frame.ledgerKey === null ? {} : { heddle_ledger_key: frame.ledgerKey(index) }),
   }
 }
@@ -81,7 +81,7 @@ function toEchoed({ id, logprob, bytes, top }: PromptLogprob, numTop: number): T
 /** `offset`: characters of the text before these tokens. */
 export function textLogprobs(
   tokens: readonly TextToken[],
-  { logprobs, byId }: ShownTokens,
+  { logprobs, byId }: TokenDetails,
   offset: number,
 ): TextChoice["logprobs"] {
   if (!logprobs) return null

@@ -7,7 +7,7 @@ import type { ChatChoice, EngineChatResult, TokenLogprob } from "../wire/engine/
 import { textCompletion, textCompletionRequest, type TextCompletionRequest } from "../wire/inference/text-completion.ts"
 import { askAll, toPrompts } from "./prompts.ts"
 import { toUsage } from "./chat/chat-answer.ts"
-import { admit, completionId, shownTokens, unixSeconds } from "./completion-request.ts"
+import { admit, completionId, tokenDetails, unixSeconds } from "./completion-request.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
 import { event, sendEvents } from "../http/answers/event-stream.ts"
 import { withExactFields } from "./exact-fields.ts"
@@ -66,7 +66,7 @@ function frameOf(body: TextCompletionRequest, admitted: AdmittedRequest): TextFr
     created: unixSeconds(),
     model: body.model,
     // Here a number: how many alternatives each comes with.
-    shown: shownTokens(body, body.logprobs == null ? null : true, admitted),
+    details: tokenDetails(body, body.logprobs == null ? null : true, admitted),
     echo: body.echo === true,
     numTop: body.logprobs ?? 0,
     promptLogprobs: body.prompt_logprobs ?? null,
@@ -92,10 +92,15 @@ function toCalls(body: TextCompletionRequest): SamplingCall[] {
 }
 
 /** The number of alternatives that the answer gives for each token of the prompt; null: it gives nothing about the prompt. */
-function promptAlternatives({ echo, stream, logprobs, prompt_logprobs: asked }: TextCompletionRequest): number | null {
+function promptAlternatives({
+  echo,
+  stream,
+  logprobs,
+  prompt_logprobs: requested,
+}: TextCompletionRequest): number | null {
   if (stream === true && echo === true) throw refused("echo", "not together with stream: true")
-  refusePromptLogprobsOfStream({ stream, prompt_logprobs: asked })
-  return echo === true ? Math.max(asked ?? 0, logprobs ?? 0) : (asked ?? null)
+  refusePromptLogprobsOfStream({ stream, prompt_logprobs: requested })
+  return echo === true ? Math.max(requested ?? 0, logprobs ?? 0) : (requested ?? null)
 }
 
 function mostAtOnce(calls: readonly SamplingCall[]): number {
@@ -247,9 +252,9 @@ class TextChunks {
     this.#offsets.set(index, offset + content.length)
     return this.#chunk(index, {
       text: content,
-      logprobs: textLogprobs(tokens, this.#frame.shown, offset),
+      logprobs: textLogprobs(tokens, this.#frame.details, offset),
       finish_reason: null,
-      ...(this.#frame.shown.ids ? this.#ids(tokens, offset) : {}),
+      ...(this.#frame.details.ids ? this.#ids(tokens, offset) : {}),
     })
   }
 

@@ -2,40 +2,40 @@
 import { HeddleError } from "../errors.ts"
 
 /** Field → when its value asks for something, and what to do instead. */
-export type Refusals = Readonly<Record<string, { asks: (value: unknown) => boolean; why: string }>>
+export type Refusals = Readonly<Record<string, { isUsed: (value: unknown) => boolean; why: string }>>
 
 const refusals: Refusals = {
-  audio: { asks: isSet, why: "audio output is not supported" },
+  audio: { isUsed: isSet, why: "audio output is not supported" },
   modalities: {
-    asks: (value) => isSet(value) && JSON.stringify(value) !== '["text"]',
+    isUsed: (value) => isSet(value) && JSON.stringify(value) !== '["text"]',
     why: "only text output is supported",
   },
-  web_search_options: { asks: isSet, why: "web search is not supported" },
+  web_search_options: { isUsed: isSet, why: "web search is not supported" },
   chat_template: {
-    asks: isSet,
+    isUsed: isSet,
     why: "templates come with the model; use chat_template_kwargs to steer it",
   },
-  documents: { asks: isNonEmpty, why: "documents are not supported; put them into a message" },
-  bad_words: { asks: isNonEmpty, why: "bad_words is not supported; use logit_bias with token ids" },
+  documents: { isUsed: isNonEmpty, why: "documents are not supported; put them into a message" },
+  bad_words: { isUsed: isNonEmpty, why: "bad_words is not supported; use logit_bias with token ids" },
   logprob_token_ids: {
-    asks: isNonEmpty,
+    isUsed: isNonEmpty,
     why: "logprobs of chosen tokens are not supported; use top_logprobs",
   },
-  truncate_prompt_tokens: { asks: isSet, why: "prompts are never cut; shorten the messages" },
+  truncate_prompt_tokens: { isUsed: isSet, why: "prompts are never cut; shorten the messages" },
   thinking_token_budget: {
-    asks: isSet,
+    isUsed: isSet,
     why: "thinking budgets are not supported; use max_completion_tokens",
   },
-  suffix: { asks: isNonEmpty, why: "suffix is not supported" },
-  use_beam_search: { asks: (value) => value === true, why: "beam search is not supported; use n" },
-  logits_processors: { asks: isNonEmpty, why: "logits processors are code and are not accepted" },
+  suffix: { isUsed: isNonEmpty, why: "suffix is not supported" },
+  use_beam_search: { isUsed: (value) => value === true, why: "beam search is not supported; use n" },
+  logits_processors: { isUsed: isNonEmpty, why: "logits processors are code and are not accepted" },
 }
 
 /** @throws {HeddleError} `invalid_request` that names the field. */
 export function refuseUnsupported(body: Record<string, unknown>, more: Refusals = {}): void {
   for (const field in body) {
     const refusal = [more, refusals].find((list) => Object.hasOwn(list, field))?.[field]
-    if (refusal !== undefined && refusal.asks(body[field])) throw refused(field, refusal.why)
+    if (refusal !== undefined && refusal.isUsed(body[field])) throw refused(field, refusal.why)
   }
 }
 

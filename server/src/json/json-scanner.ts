@@ -314,11 +314,11 @@ export class JsonScanner {
 
   #unexpected(at = this.at): JsonTextError {
     const byte = this.bytes[at]
-    const shown = byte === undefined ? "the text ends" : `unexpected ${shownByte(byte)}`
-    return new JsonTextError("syntax", `${shown} at byte ${at}`)
+    const found = byte === undefined ? "the text ends" : `unexpected ${describeByte(byte)}`
+    return new JsonTextError("syntax", `${found} at byte ${at}`)
   }
 }
 
-function shownByte(byte: number): string {
+function describeByte(byte: number): string {
   return byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `byte 0x${byte.toString(16).padStart(2, "0")}`
 }

@@ -232,8 +232,8 @@ export class JsonSplitter {
   }
 
   #unexpected(byte: number, at: number): SplitError {
-    const shown = byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `byte ${byte}`
-    return new SplitError("syntax", `unexpected ${shown} at byte ${this.#position + at}`)
+    const found = byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `byte ${byte}`
+    return new SplitError("syntax", `unexpected ${found} at byte ${this.#position + at}`)
   }
 }
 

@@ -32,9 +32,9 @@ export function mcpRoutes(dependencies: McpDependencies): Route[] {
           throw new HeddleError("not_found", "this server has no subscriptions")
         const api = new Api(dependencies.inject, { key, ip: request.ip, signal })
         const tell = (error: unknown) => logFailure(reply, error, "a tool failed")
-        const asker = { api, scope: principal.scope, logFailure: tell }
+        const caller = { api, scope: principal.scope, logFailure: tell }
         const message = webRequest(request, signal)
-        await send(reply, await answerMessage(dependencies, asker, message, body))
+        await send(reply, await answerMessage(dependencies, caller, message, body))
       },
     }),
   ]

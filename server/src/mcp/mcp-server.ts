@@ -18,7 +18,7 @@ import type { McpDependencies } from "./mcp-area.ts"
 import { type Tool, ToolError } from "./tool.ts"
 import { toolDescriptions, tools } from "./tools.ts"
 
-interface Asker {
+interface Caller {
   api: Api
   /** Of the key. */
   scope: KeyScope
@@ -37,11 +37,11 @@ The guides are resources.`
 /** Answers in JSON, whichever revision of the protocol the client speaks. */
 export async function answerMessage(
   dependencies: McpDependencies,
-  asker: Asker,
+  caller: Caller,
   request: Request,
   message: McpMessage,
 ): Promise<Response> {
-  const server = serverFor(dependencies, asker)
+  const server = serverFor(dependencies, caller)
   if (!(await isLegacyRequest(request, message))) {
     return createMcpHandler(() => server, { legacy: "reject", keepAliveMs: 0 }).fetch(request, { parsedBody: message })
   }
@@ -54,19 +54,19 @@ export async function answerMessage(
   }
 }
 
-function serverFor({ version, guides }: McpDependencies, asker: Asker): Server {
+function serverFor({ version, guides }: McpDependencies, caller: Caller): Server {
   const server = new Server(
     { name: "heddle", title: "Heddle", version },
     { capabilities: { tools: {}, resources: {} }, instructions },
   )
-  server.setRequestHandler("tools/list", () => ({ tools: listed(asker.scope) }))
+  server.setRequestHandler("tools/list", () => ({ tools: listed(caller.scope) }))
   server.setRequestHandler("tools/call", async ({ params: { name, arguments: given = {} } }) => {
     const found = tools.find((one) => one.name === name)
     if (found === undefined) {
       const names = tools.map((one) => one.name).join(", ")
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool "${name}"; there are ${names}`)
     }
-    return callTool(found, given, asker)
+    return callTool(found, given, caller)
   })
   server.setRequestHandler("resources/list", () => ({
     resources: guides.map(({ path, title, summary }) => ({
@@ -98,7 +98,7 @@ function listed(scope: KeyScope) {
 }
 
 /** Whatever is refused comes back as the tool's result, where a model reads it and can do better. */
-async function callTool(called: Tool, given: object, { api, scope, logFailure }: Asker) {
+async function callTool(called: Tool, given: object, { api, scope, logFailure }: Caller) {
   try {
     requireScope(scope, called.access)
     const result = await called.run(argumentsOf(called, given), api)

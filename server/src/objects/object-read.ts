@@ -79,10 +79,10 @@ export async function queryObjects(
   const withSize = body.include_storage_size === true
   const show = (record: ObjectVersionRecord) =>
     objectText(record, { project: project.name, labels: labels?.(record) ?? null, withSize })
-  return shown(body.metadata_only === true ? [listed] : withValues(database, project.id, listed), show)
+  return formatted(body.metadata_only === true ? [listed] : withValues(database, project.id, listed), show)
 }
 
-async function* shown(
+async function* formatted(
   batches: Iterable<readonly ObjectVersionRecord[]> | AsyncIterable<readonly ObjectVersionRecord[]>,
   show: (record: ObjectVersionRecord) => string,
 ): AsyncGenerator<string[]> {
@@ -167,8 +167,8 @@ export async function deleteObject(
   return { num_deleted: deleted.length, deleted_versions }
 }
 
-function nothingDeleted(objectId: string, asked: number, found: number): HeddleError {
-  const what = asked === 0 ? "no versions" : `${found} of ${asked} versions`
+function nothingDeleted(objectId: string, requested: number, found: number): HeddleError {
+  const what = requested === 0 ? "no versions" : `${found} of ${requested} versions`
   return new HeddleError("not_found", `Object ${objectId}: ${what} found to delete; nothing was deleted`)
 }
 
@@ -190,8 +190,8 @@ async function liveDigests(
     return (await listVersions(database, projectId, listing)).map(({ digest }) => digest)
   }
   const kind = among === null ? {} : { kind: among.kind }
-  const asked = names.map((version) => ({ objectId, version, ...kind }))
-  const versions = await findVersions(database, projectId, asked, false)
+  const requested = names.map((version) => ({ objectId, version, ...kind }))
+  const versions = await findVersions(database, projectId, requested, false)
   const live = versions.filter((found) => found !== null && found.deleted_at === null && isAmong(found, among))
   return [...new Set(live.map((found) => (found as ObjectVersionRecord).digest))]
 }

@@ -136,8 +136,8 @@ async function takeUpload(
     await usage?.requireRoom(principal.defaultEntity, stored.sizeBytes)
     const upload = await createUpload(database, {
       entityId: principal.defaultEntity.id,
-      filename: shown(filename, 255) || "file",
-      purpose: shown(fields.get("purpose") ?? "", 64) || "fine-tune",
+      filename: clipped(filename, 255) || "file",
+      purpose: clipped(fields.get("purpose") ?? "", 64) || "fine-tune",
       ...stored,
     })
     blobs.release(stored.sha256)
@@ -149,7 +149,7 @@ async function takeUpload(
 }
 
 /** The name is only ever shown; control characters have no business in it. */
-function shown(text: string, length: number): string {
+function clipped(text: string, length: number): string {
   return text
     .replaceAll(/\p{Cc}/gu, "")
     .slice(0, length)

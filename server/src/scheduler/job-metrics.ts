@@ -18,7 +18,7 @@ export interface MetricNaming {
 }
 
 /** As ART names them where it logs by itself (training-api 3.3). */
-const shownNames: Readonly<Record<string, string>> = {
+const publicNames: Readonly<Record<string, string>> = {
   policy_loss: "loss/train",
   loss: "loss/train",
   entropy: "loss/entropy",
@@ -32,11 +32,11 @@ const shownNames: Readonly<Record<string, string>> = {
 }
 
 /** Depends on time rather than on data, so it is no metric of a step. */
-const notShown: ReadonlySet<string> = new Set(["tokens_per_second"])
+const hiddenNames: ReadonlySet<string> = new Set(["tokens_per_second"])
 
 /** A row for each gradient step, under names that no client logs by itself: nothing is there twice. */
 export function rowOf({ number, metrics, at }: GradientStep, naming: MetricNaming): JobRow {
-  const prefixed = Object.entries(shown(metrics)).map(([name, value]) => [`${naming.kind}/${name}`, value])
+  const prefixed = Object.entries(publicMetrics(metrics)).map(([name, value]) => [`${naming.kind}/${name}`, value])
   const values = { ...ofTime(at, naming), [`${naming.kind}/gradient_step`]: number, ...Object.fromEntries(prefixed) }
   return { line: number, values: values as Record<string, number> }
 }
@@ -47,7 +47,7 @@ export function meanRow(steps: readonly GradientStep[], naming: MetricNaming): J
   if (last === undefined) return null
   const sums = new Map<string, { sum: number; count: number }>()
   for (const { metrics } of steps) {
-    for (const [name, value] of Object.entries(shown(metrics))) {
+    for (const [name, value] of Object.entries(publicMetrics(metrics))) {
       const { sum, count } = sums.get(name) ?? { sum: 0, count: 0 }
       sums.set(name, { sum: sum + value, count: count + 1 })
     }
@@ -61,10 +61,10 @@ export function meanRow(steps: readonly GradientStep[], naming: MetricNaming): J
   return { line: last.number + 1, values }
 }
 
-function shown(metrics: Readonly<Record<string, number>>): Record<string, number> {
-  const named = Object.entries(metrics).filter(([name]) => !notShown.has(name))
+function publicMetrics(metrics: Readonly<Record<string, number>>): Record<string, number> {
+  const named = Object.entries(metrics).filter(([name]) => !hiddenNames.has(name))
   return Object.fromEntries(
-    named.map(([name, value]) => [Object.hasOwn(shownNames, name) ? (shownNames[name] ?? name) : name, value]),
+    named.map(([name, value]) => [Object.hasOwn(publicNames, name) ? (publicNames[name] ?? name) : name, value]),
   )
 }
 

@@ -169,8 +169,8 @@ export function adoptVersion(stores: LoraStores, version: NamedVersion, modelId:
 }
 
 function stepIn(aliases: readonly string[]): number | null {
-  const asked = aliases.map((alias) => /^step(\d{1,9})$/.exec(alias)?.[1]).find((step) => step !== undefined)
-  return asked === undefined ? null : Number(asked)
+  const digits = aliases.map((alias) => /^step(\d{1,9})$/.exec(alias)?.[1]).find((step) => step !== undefined)
+  return digits === undefined ? null : Number(digits)
 }
 
 /** Looks a file of the version up by its path, before or after it is committed. */

@@ -18,7 +18,7 @@ export interface BaseModels {
   /** Names that need nothing from outside. */
   readonly shipped: readonly string[]
   /** @throws {HeddleError} 422 on `base_model`: that it may not be used, the same whatever it is, or what was looked for. */
-  find(name: string, asker: { isAdmin: boolean }): Promise<BaseRef>
+  find(name: string, caller: { isAdmin: boolean }): Promise<BaseRef>
 }
 
 export interface BaseModelSources {

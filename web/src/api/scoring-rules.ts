@@ -1,5 +1,5 @@
 /** Rules that score new calls: `/scoring_rules`. */
-import type { RuleScorer, ShownScoringRule } from "@heddle/server/wire/evaluations/scoring-rule.ts"
+import type { RuleScorer, ScoringRule } from "@heddle/server/wire/evaluations/scoring-rule.ts"
 import { useMutation, useQuery } from "@tanstack/react-query"
 import type { ApiError } from "./api-error.ts"
 import { sendForJson } from "./client.ts"
@@ -9,7 +9,7 @@ const rulesPath = "/scoring_rules/query"
 
 /** By name. Their counters move while calls come. */
 export function useScoringRules(project_id: string) {
-  const query = jsonQuery<{ rules: ShownScoringRule[] }>("POST", rulesPath, { project_id })
+  const query = jsonQuery<{ rules: ScoringRule[] }>("POST", rulesPath, { project_id })
   return useQuery({ ...query, refetchInterval: 5_000 })
 }
 

@@ -16,7 +16,7 @@ import {
   type CostInput,
   type costPage,
   type costsCreated,
-  shownCost,
+  costRow,
 } from "../../wire/calls/cost.ts"
 import type { RowPurgeBody, RowQueryBody } from "../../wire/queries/row-query.ts"
 import type { CallDependencies } from "../dependencies.ts"
@@ -63,7 +63,7 @@ function effectiveDate(text: string, model: string): string {
   throw invalid(["body", "costs", model, "effective_date"], message)
 }
 
-const shownFields = Object.keys(shownCost.shape)
+const costFields = Object.keys(costRow.shape)
 
 export async function queryCosts(
   { database, traces }: CallDependencies,
@@ -72,7 +72,7 @@ export async function queryCosts(
 ): Promise<z.infer<typeof costPage>> {
   const range = checkRange(body)
   const project = await existingProject(database, principal, body.project_id)
-  const fields = body.fields?.length ? [...new Set(body.fields)] : shownFields
+  const fields = body.fields?.length ? [...new Set(body.fields)] : costFields
   const where = body.query?.$expr ?? null
   return {
     results: await selectTokenPrices(traces, project.id, { fields, where, sortBy: body.sort_by ?? null, ...range }),

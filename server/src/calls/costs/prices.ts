@@ -87,6 +87,6 @@ export function totalCosts(usage: TokenUsage, price: TokenPrice) {
 
 /** One entry of `summary.weave.costs`. */
 export function costEntry(usage: TokenUsage, price: TokenPrice): Record<string, unknown> {
-  const { id: _id, llm_id: _model, ...shown } = price
-  return { ...usage, ...shown, ...totalCosts(usage, price) }
+  const { id: _id, llm_id: _model, ...rest } = price
+  return { ...usage, ...rest, ...totalCosts(usage, price) }
 }

@@ -43,7 +43,7 @@ export async function callFacets(
       : await readBack(read, request.budget_ms, (to, rows) => sortTimeBefore(traces, project.id, to, rows))
   return {
     facets: requested.fields.map((field, index) =>
-      shownFacet(field, counts[index] ?? new Map(), request.limit ?? defaultLimit),
+      facetAnswer(field, counts[index] ?? new Map(), request.limit ?? defaultLimit),
     ),
     counted,
     counted_from: from === null ? null : new Date(from).toISOString(),
@@ -75,7 +75,7 @@ async function readBack(
   }
 }
 
-function shownFacet({ path, isTime }: FacetField, counts: ReadonlyMap<string | null, number>, limit: number) {
+function facetAnswer({ path, isTime }: FacetField, counts: ReadonlyMap<string | null, number>, limit: number) {
   const values = [...counts].map(([value, count]) => ({ value, count }))
   values.sort((a, b) => (isTime ? 0 : b.count - a.count) || compare(a.value, b.value) * (isTime ? -1 : 1))
   return { field: path, values: values.slice(0, limit), has_more: values.length > limit }

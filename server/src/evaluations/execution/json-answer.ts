@@ -4,7 +4,7 @@ import { JsonTextError } from "../../json/json-text-error.ts"
 import { ModelFailure } from "../../gateway/providers/model-failure.ts"
 import { requireStorable } from "../../gateway/providers/storable-answer.ts"
 
-const shownCharacters = 200
+const excerptCharacters = 200
 
 /** The text of the first JSON object of `answer`. @throws {ModelFailure} when there is none; no value is made up. */
 export function jsonAnswer(answer: string): string {
@@ -14,7 +14,9 @@ export function jsonAnswer(answer: string): string {
     requireStorable(found)
     return found
   }
-  throw new ModelFailure(`the model's answer holds no JSON object: ${JSON.stringify(answer.slice(0, shownCharacters))}`)
+  throw new ModelFailure(
+    `the model's answer holds no JSON object: ${JSON.stringify(answer.slice(0, excerptCharacters))}`,
+  )
 }
 
 function objectAt(text: string): string | null {

@@ -112,10 +112,10 @@ export async function predict(
 ): Promise<Prediction> {
   const all = await promptedMessages(dependencies, principal, project, model, { messages, variables })
   const isOutside = isProviderModelName(model.llmModelId)
-  const asked = model.answersJson && !isOutside ? askingForJson(all) : all
+  const sent = model.answersJson && !isOutside ? askingForJson(all) : all
   // Our own are held to it like any other, and told of it besides.
   const format = model.answersJson ? { response_format: { type: "json_object" } } : {}
-  const exactBody = { model: model.llmModelId, ...model.parameters, ...format, messages: asked }
+  const exactBody = { model: model.llmModelId, ...model.parameters, ...format, messages: sent }
   const body = JSON.parse(JSON.stringify(exactBody)) as typeof exactBody
   const { chat, model: usageModel } = await admitModel(dependencies, principal, project, { requestId, body, exactBody })
   const { content, usage } = await chat.complete(signal)
@@ -160,7 +160,7 @@ export async function naming<T>(ref: string, read: () => Promise<T>): Promise<T>
     return await read()
   } catch (error) {
     if (!(error instanceof HeddleError) || error.status === 403 || error.message.includes(ref)) throw error
-    const shown = ref.startsWith(refPrefix) ? ref : JSON.stringify(ref)
-    throw new HeddleError(error.code, `${shown}: ${error.message}`, { ...error.details, cause: error })
+    const label = ref.startsWith(refPrefix) ? ref : JSON.stringify(ref)
+    throw new HeddleError(error.code, `${label}: ${error.message}`, { ...error.details, cause: error })
   }
 }

@@ -21,12 +21,12 @@ export function trialText({ row, children, cost, showsChildren, showsOutput }: T
   const output = row.output ?? "null"
   const predict = predictCallOf(row, children)
   const scores = objectOrEmpty(memberText(output, "scores"))
-  const shownPredict = showsChildren ? predict : null
-  const usage = usageOf(shownPredict ?? row)
+  const predictCall = showsChildren ? predict : null
+  const usage = usageOf(predictCall ?? row)
   const known = JSON.stringify({
     predict_and_score_call_id: row.id,
-    predict_call_id: shownPredict?.id ?? null,
-    model_latency_seconds: latencyOf(shownPredict) ?? reportedLatency(output),
+    predict_call_id: predictCall?.id ?? null,
+    model_latency_seconds: latencyOf(predictCall) ?? reportedLatency(output),
     total_tokens: usage.size === 0 ? null : sum(usage.values(), ({ total_tokens }) => total_tokens),
     total_cost: predict === null || cost === null ? null : cost(usageOf(predict), predict.started_at),
     scorer_call_ids: showsChildren

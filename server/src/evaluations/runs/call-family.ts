@@ -20,7 +20,7 @@ export interface CallFamily<Query extends typeof listRangeQuery> {
   /** Name of a member's id in paths and answers, such as `score_id`; with an `s` the ids to delete. */
   idName: string
   tag: string
-  shown: z.ZodType
+  response: z.ZodType
   listQuery: Query
   isOne: (row: CallRow) => boolean
   /** JSON text. @throws {HeddleError} 404. */
@@ -29,7 +29,7 @@ export interface CallFamily<Query extends typeof listRangeQuery> {
   list: (
     dependencies: CallDependencies,
     project: ProjectAccess,
-    asked: z.output<Query>,
+    query: z.output<Query>,
     range: ListRange,
   ) => AsyncGenerator<string[]>
 }
@@ -49,7 +49,7 @@ export function callFamilyRoutes<Query extends typeof listRangeQuery>(
 
 function listRoute<Query extends typeof listRangeQuery>(
   dependencies: CallDependencies,
-  { name, tag, shown, listQuery, list }: CallFamily<Query>,
+  { name, tag, response, listQuery, list }: CallFamily<Query>,
 ): Route {
   return route({
     ...familyAccess,
@@ -59,12 +59,12 @@ function listRoute<Query extends typeof listRangeQuery>(
     access: { right: "read", of: "project path.entity/project" },
     summary: `List ${tag.toLowerCase()} as JSON Lines, oldest first`,
     schemas: { params: projectParams, query: listQuery },
-    response: shown,
+    response,
     answerTypes: lineTypes,
-    handle: async ({ params, query: asked, principal, request, reply }) => {
-      const range = checkRange(asked)
+    handle: async ({ params, query, principal, request, reply }) => {
+      const range = checkRange(query)
       const project = await existingProject(dependencies.database, principal, projectNameOf(params))
-      const lines = jsonLines(list(dependencies, project, asked, range))
+      const lines = jsonLines(list(dependencies, project, query, range))
       await sendStream(reply, linesType(request.headers.accept), lines)
     },
   })
@@ -72,7 +72,7 @@ function listRoute<Query extends typeof listRangeQuery>(
 
 function readRoute<Query extends typeof listRangeQuery>(
   dependencies: CallDependencies,
-  { name: familyName, idName, tag, shown, read }: CallFamily<Query>,
+  { name: familyName, idName, tag, response, read }: CallFamily<Query>,
 ): Route {
   return route({
     ...familyAccess,
@@ -82,7 +82,7 @@ function readRoute<Query extends typeof listRangeQuery>(
     access: { right: "read", of: "project path.entity/project" },
     summary: `Read one of the ${tag.toLowerCase()}`,
     schemas: { params: projectParams.extend({ [idName]: z.string() }) },
-    response: shown,
+    response,
     handle: async ({ params: { entity = "", project: name = "", [idName]: id = "" }, principal, reply }) => {
       const project = await existingProject(dependencies.database, principal, projectNameOf({ entity, project: name }))
       reply.type("application/json").send(await read(dependencies, project, id))

@@ -21,7 +21,7 @@ const predictions: CallFamily<typeof ofRunListQuery> = {
   name: "predictions",
   idName: "prediction_id",
   tag: "Predictions",
-  shown: prediction,
+  response: prediction,
   listQuery: ofRunListQuery,
   isOne: isPrediction,
   read: async (dependencies, project, id) => predictionText(await findPrediction(dependencies, project, id)),

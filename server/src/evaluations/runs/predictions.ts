@@ -116,10 +116,10 @@ export const isPrediction = (row: CallRow): boolean => markersOf(row).prediction
 export async function* listPredictions(
   dependencies: Pick<CallDependencies, "traces">,
   project: ProjectAccess,
-  asked: OfRunList,
+  query: OfRunList,
   range: ListRange,
 ): AsyncGenerator<string[]> {
-  for await (const rows of listMarked(dependencies, project, "prediction", asked, range)) {
+  for await (const rows of listMarked(dependencies, project, "prediction", query, range)) {
     yield rows.map((row) => predictionText({ row, trial: null }))
   }
 }

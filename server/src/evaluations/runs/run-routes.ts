@@ -22,7 +22,7 @@ const runs: CallFamily<typeof evaluationRunListQuery> = {
   name: "evaluation_runs",
   idName: "evaluation_run_id",
   tag: "Evaluation runs",
-  shown: evaluationRun,
+  response: evaluationRun,
   listQuery: evaluationRunListQuery,
   isOne: isRun,
   read: async (dependencies, project, id) => runText(await findRun(dependencies, project, id)),

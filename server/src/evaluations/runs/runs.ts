@@ -63,16 +63,16 @@ export function isRun(row: CallRow): boolean {
 export async function* listRuns(
   dependencies: Pick<CallDependencies, "traces">,
   project: ProjectAccess,
-  asked: EvaluationRunList,
+  selection: EvaluationRunList,
   range: ListRange,
 ): AsyncGenerator<string[]> {
   const conditions = [
-    anyOf(["inputs.self", "inputs.this"], [...(asked.evaluations ?? []), ...(asked.evaluation_refs ?? [])]),
-    anyOf(["inputs.model"], [...(asked.models ?? []), ...(asked.model_refs ?? [])]),
+    anyOf(["inputs.self", "inputs.this"], [...(selection.evaluations ?? []), ...(selection.evaluation_refs ?? [])]),
+    anyOf(["inputs.model"], [...(selection.models ?? []), ...(selection.model_refs ?? [])]),
   ].filter((condition) => condition !== null)
   const filter = {
     op_names: [formatRef(project.name, "op", runOp, "*"), runOp],
-    call_ids: asked.evaluation_run_ids ?? null,
+    call_ids: selection.evaluation_run_ids ?? null,
   }
   const query = conditions.length === 0 ? null : { $expr: { $and: conditions } }
   for await (const rows of listCalls(dependencies, project, { filter, query }, range)) yield rows.map(runText)

@@ -13,7 +13,7 @@ const scores: CallFamily<typeof ofRunListQuery> = {
   name: "scores",
   idName: "score_id",
   tag: "Scores",
-  shown: score,
+  response: score,
   listQuery: ofRunListQuery,
   isOne: isScore,
   read: readScore,

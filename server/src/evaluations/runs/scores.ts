@@ -117,10 +117,10 @@ export async function readScore(
 export async function* listScores(
   dependencies: Pick<CallDependencies, "traces">,
   project: ProjectAccess,
-  asked: OfRunList,
+  query: OfRunList,
   range: ListRange,
 ): AsyncGenerator<string[]> {
-  for await (const rows of listMarked(dependencies, project, "score", asked, range)) yield rows.map(scoreText)
+  for await (const rows of listMarked(dependencies, project, "score", query, range)) yield rows.map(scoreText)
 }
 
 function scoreText(row: CallRow): string {

@@ -70,7 +70,7 @@ export async function takeMonitor(
 
 function definitionOf(
   value: Record<string, unknown>,
-  asked: RuleDefinition["query"],
+  parsedQuery: RuleDefinition["query"],
   budget: RuleDefinition["budget"],
 ): RuleDefinition {
   const { op_names, scorers, sampling_rate } = value
@@ -78,7 +78,7 @@ function definitionOf(
   const rate = Number(JSON.isRawJSON(sampling_rate) ? (sampling_rate as { rawJSON: string }).rawJSON : sampling_rate)
   return {
     filter: names.length === 0 ? {} : { op_names: names },
-    query: asked,
+    query: parsedQuery,
     samplingRate: rate >= 0 && rate <= 1 ? rate : 1,
     scorer: { kind: "published", scorer_refs: texts(scorers) },
     budget,

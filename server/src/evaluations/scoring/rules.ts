@@ -15,12 +15,7 @@ import {
   type ScoringRuleRecord,
   updateScoringRule,
 } from "../../storage/catalog/evaluations/scoring-rules.ts"
-import type {
-  RuleChangeBody,
-  RuleCreateBody,
-  RuleFailure,
-  ShownScoringRule,
-} from "../../wire/evaluations/scoring-rule.ts"
+import type { RuleChangeBody, RuleCreateBody, RuleFailure, ScoringRule } from "../../wire/evaluations/scoring-rule.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
 import { budgetOf, checkDefinition, readDefinition, type RuleDefinition } from "./rule-definition.ts"
 
@@ -29,7 +24,7 @@ export async function makeRule(
   dependencies: ExecutionDependencies,
   principal: Principal,
   body: RuleCreateBody,
-): Promise<ShownScoringRule> {
+): Promise<ScoringRule> {
   const { database } = dependencies
   const project = await ensureProject(database, principal, body.project_id)
   const { name } = body
@@ -61,7 +56,7 @@ export async function makeRule(
   })
   const rule = await findScoringRule(database, project.id, { name })
   if (rule === null) throw notFound(name)
-  return isNew ? shownRule(project, rule) : sameRule(project, rule, definition, isActive)
+  return isNew ? toScoringRule(project, rule) : sameRule(project, rule, definition, isActive)
 }
 
 function sameRule(
@@ -69,10 +64,10 @@ function sameRule(
   there: ScoringRuleRecord,
   definition: RuleDefinition,
   isActive: boolean,
-): ShownScoringRule {
+): ScoringRule {
   const asStored: unknown = JSON.parse(JSON.stringify(definition))
   if (there.isActive === isActive && isDeepStrictEqual(readDefinition(there.definition), asStored))
-    return shownRule(project, there)
+    return toScoringRule(project, there)
   throw new HeddleError(
     "conflict",
     `the project has a rule called "${there.name}" that is another one; change it (PUT /scoring_rules/${there.id}) or choose another name`,
@@ -93,18 +88,18 @@ export async function readRule(
   principal: Principal,
   projectId: string,
   ruleId: string,
-): Promise<ShownScoringRule> {
+): Promise<ScoringRule> {
   const project = await existingProject(database, principal, projectId)
-  return shownRule(project, await ruleOf({ database }, project, ruleId))
+  return toScoringRule(project, await ruleOf({ database }, project, ruleId))
 }
 
 export async function listRules(
   { database }: Pick<ExecutionDependencies, "database">,
   principal: Principal,
   projectId: string,
-): Promise<ShownScoringRule[]> {
+): Promise<ScoringRule[]> {
   const project = await existingProject(database, principal, projectId)
-  return (await listScoringRules(database, project.id)).map((rule) => shownRule(project, rule))
+  return (await listScoringRules(database, project.id)).map((rule) => toScoringRule(project, rule))
 }
 
 /** What is absent stays. A rule that was stopped goes on, with the key of who changes it. */
@@ -113,7 +108,7 @@ export async function changeRule(
   principal: Principal,
   ruleId: string,
   body: RuleChangeBody,
-): Promise<ShownScoringRule> {
+): Promise<ScoringRule> {
   const { database } = dependencies
   const project = await existingProject(database, principal, body.project_id)
   const there = await ruleOf({ database }, project, ruleId)
@@ -140,7 +135,7 @@ export async function changeRule(
     apiKeyId,
   })
   if (!isThere) throw notFound(ruleId)
-  return shownRule(project, await ruleOf({ database }, project, ruleId))
+  return toScoringRule(project, await ruleOf({ database }, project, ruleId))
 }
 
 export async function removeRule(
@@ -212,7 +207,7 @@ function given(filter: RuleDefinition["filter"]): RuleDefinition["filter"] {
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== null && value !== undefined))
 }
 
-function shownRule(project: ProjectAccess, rule: ScoringRuleRecord): ShownScoringRule {
+function toScoringRule(project: ProjectAccess, rule: ScoringRuleRecord): ScoringRule {
   const { filter, query, samplingRate, scorer, budget } = readDefinition(rule.definition)
   const { day, judgeCalls, tokens } = rule.today
   return {

@@ -45,6 +45,6 @@ function contentOf({ choices }: Record<string, unknown>): string | null {
 }
 
 export function timeoutMs(seconds: unknown): number {
-  const asked = Number(JSON.isRawJSON(seconds) ? seconds.rawJSON : seconds)
-  return 1000 * (asked > 0 ? Math.min(asked, longestTimeoutSeconds) : defaultTimeoutSeconds)
+  const requested = Number(JSON.isRawJSON(seconds) ? seconds.rawJSON : seconds)
+  return 1000 * (requested > 0 ? Math.min(requested, longestTimeoutSeconds) : defaultTimeoutSeconds)
 }

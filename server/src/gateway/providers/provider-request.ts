@@ -28,7 +28,7 @@ export interface ProviderCall {
 }
 
 const maximumAnswerBytes = 32 * 1024 * 1024
-const shownErrorCharacters = 500
+const longestErrorExcerpt = 500
 
 /** A provider's answer: the JSON text of an object, and the object. */
 export interface ProviderAnswer {
@@ -130,7 +130,7 @@ function errorIn(value: unknown): string | null {
   if (error == null) return null
   const message = isMap(error) ? error["message"] : error
   const text = typeof message === "string" ? message : JSON.stringify(error)
-  return text.slice(0, shownErrorCharacters)
+  return text.slice(0, longestErrorExcerpt)
 }
 
 async function withFailures<T>(call: ProviderCall, run: () => Promise<T>): Promise<T> {

@@ -48,9 +48,10 @@ export async function registerPages(server: FastifyInstance, folder: string): Pr
 /** A page that does not exist is told by the interface itself, in the frame of the others. */
 async function answerPage(folder: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const served = pathOf(request.url)
-  const asked = pathOf(request.originalUrl)
+  const requested = pathOf(request.originalUrl)
   // `/heddle` of a prefix: relative addresses need the slash.
-  if (served === "/" && !asked.endsWith("/")) return reply.redirect(`./${asked.slice(asked.lastIndexOf("/") + 1)}/`)
+  if (served === "/" && !requested.endsWith("/"))
+    return reply.redirect(`./${requested.slice(requested.lastIndexOf("/") + 1)}/`)
   const nonce = randomBytes(16).toString("base64")
   reply
     .type("text/html; charset=utf-8")

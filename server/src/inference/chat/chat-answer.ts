@@ -1,7 +1,7 @@
 /** The chat answer, whole (inference-api 5, training-api 4.5) or in chunks (inference-api 6). Written as JSON text, see `logprobs.ts`. */
 import type { ChatChoice, ChatDelta, EngineChatResult, EngineToolCall } from "../../wire/engine/chat.ts"
 import type { Usage } from "../../wire/inference/sampling.ts"
-import type { ShownTokens } from "../completion-request.ts"
+import type { TokenDetails } from "../completion-request.ts"
 import { idsMember, logprobsJson, promptLogprobsMember } from "./logprobs.ts"
 
 export interface AnswerFrame {
@@ -10,7 +10,7 @@ export interface AnswerFrame {
   created: number
   /** As the client wrote it. */
   model: string
-  shown: ShownTokens
+  details: TokenDetails
   /** How many alternatives to each token of the prompt; null: nothing is said of the prompt. */
   promptLogprobs: number | null
   /** false: only the first tool call of a turn is kept. */
@@ -20,7 +20,7 @@ export interface AnswerFrame {
 }
 
 export function chatAnswerJson(frame: AnswerFrame, result: EngineChatResult): string {
-  const promptIds = frame.shown.ids ? `,"prompt_token_ids":[${result.prompt_token_ids.join(",")}]` : ""
+  const promptIds = frame.details.ids ? `,"prompt_token_ids":[${result.prompt_token_ids.join(",")}]` : ""
   const choices = result.choices.map((choice) => choiceJson(frame, choice, promptIds))
   return (
     `{"id":"${frame.id}","object":"chat.completion","created":${frame.created},"model":${JSON.stringify(frame.model)},` +
@@ -33,8 +33,8 @@ function choiceJson(frame: AnswerFrame, choice: ChatChoice, promptIds: string): 
     frame.ledgerKey === null ? "" : `,"heddle_ledger_key":${JSON.stringify(frame.ledgerKey(choice.index))}`
   return (
     `{"index":${choice.index},"message":${JSON.stringify(toMessage(choice, frame.parallelToolCalls))},` +
-    `"logprobs":${logprobsJson(choice.tokens, frame.shown)},"finish_reason":"${choice.finish_reason}",` +
-    `"stop_reason":${JSON.stringify(choice.stop_reason)}${idsMember(choice.tokens, frame.shown)}${promptIds}${ledgerKey}}`
+    `"logprobs":${logprobsJson(choice.tokens, frame.details)},"finish_reason":"${choice.finish_reason}",` +
+    `"stop_reason":${JSON.stringify(choice.stop_reason)}${idsMember(choice.tokens, frame.details)}${promptIds}${ledgerKey}}`
   )
 }
 
@@ -119,7 +119,7 @@ export function chunkValue(frame: ChunkFrame, each: ChatChunk): Record<string, u
 
 /** All choices with their role, in order: one client indexes choices by their place in the list. The role comes only here. */
 function roleChunk(frame: ChunkFrame, promptTokenIds: readonly number[]): string {
-  const promptIds = frame.shown.ids ? `,"prompt_token_ids":${JSON.stringify(promptTokenIds)}` : ""
+  const promptIds = frame.details.ids ? `,"prompt_token_ids":${JSON.stringify(promptTokenIds)}` : ""
   const choices = Array.from(
     { length: frame.n },
     (_, index) =>
@@ -133,8 +133,8 @@ function deltaChunk(frame: ChunkFrame, delta: ChatDelta): string {
   const { index, tokens } = delta
   return chunk(
     frame,
-    `{"index":${index},"delta":${JSON.stringify(toDelta(frame, delta))},"logprobs":${logprobsJson(tokens, frame.shown)},` +
-      `"finish_reason":null${idsMember(tokens, frame.shown)}}`,
+    `{"index":${index},"delta":${JSON.stringify(toDelta(frame, delta))},"logprobs":${logprobsJson(tokens, frame.details)},` +
+      `"finish_reason":null${idsMember(tokens, frame.details)}}`,
   )
 }
 

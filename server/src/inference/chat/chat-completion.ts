@@ -4,7 +4,7 @@ import type { AdmittedRequest, ChatEvent, Gateway, SamplingCall } from "../../ga
 import type { EngineChatResult } from "../../wire/engine/chat.ts"
 import type { ChatRequest } from "../../wire/inference/chat.ts"
 import { chatAnswerJson, type ChatChunk, type ChunkFrame, toUsage } from "./chat-answer.ts"
-import { completionId, shownTokens, unixSeconds } from "../completion-request.ts"
+import { completionId, tokenDetails, unixSeconds } from "../completion-request.ts"
 import { type AdmittedChat, sampleChat, sampleStream } from "./sampled-chat.ts"
 import { exactStructuredFields } from "../structured-output.ts"
 
@@ -31,7 +31,7 @@ export function frameOf(body: ChatRequest, admitted: AdmittedRequest): ChunkFram
     id,
     created: unixSeconds(),
     model: body.model,
-    shown: shownTokens(body, body.logprobs ?? null, admitted),
+    details: tokenDetails(body, body.logprobs ?? null, admitted),
     promptLogprobs: body.prompt_logprobs ?? null,
     parallelToolCalls: body.parallel_tool_calls ?? true,
     ledgerKey: admitted.served.trained === null ? null : (index) => ledgerKey(id, index),

@@ -29,10 +29,10 @@ export class ChatService implements ChatModels {
       size: { prompts: 1, choices: checked.n ?? 1, maxTokens: call.sampling.max_tokens },
       rollout: null,
     })
-    const asked = frameOf(checked, admitted)
+    const requested = frameOf(checked, admitted)
     // Nobody trains on these answers, which are stored: only what was asked for.
-    const shown = { ...asked.shown, logprobs: checked.logprobs === true, ids: false }
-    const frame = { ...asked, shown, includeUsage: true }
+    const details = { ...requested.details, logprobs: checked.logprobs === true, ids: false }
+    const frame = { ...requested, details, includeUsage: true }
     const chat = { admitted, call, frame }
     return {
       complete: async (signal) => innerAnswer(frame, await sampleReady(this.#gateway, chat, signal)),

@@ -3,7 +3,7 @@
  * it is most of the bytes of every answer, and rollouts ask for thousands of answers at a time.
  */
 import type { EngineChatResult, PromptLogprob, TokenLogprob } from "../../wire/engine/chat.ts"
-import type { ShownTokens } from "../completion-request.ts"
+import type { TokenDetails } from "../completion-request.ts"
 
 /** As vLLM: for what has no finite logprob. */
 const floor = -9999
@@ -11,7 +11,7 @@ const floor = -9999
 const decoder = new TextDecoder()
 
 /** `byId`: each token's text is `token_id:<id>`, so that it survives clients that keep only texts. */
-export function logprobsJson(tokens: readonly TokenLogprob[], { logprobs, byId }: ShownTokens): string {
+export function logprobsJson(tokens: readonly TokenLogprob[], { logprobs, byId }: TokenDetails): string {
   if (!logprobs) return "null"
   let text = '{"content":['
   for (let place = 0; place < tokens.length; place++) {
@@ -47,7 +47,7 @@ export function tokenText(bytes: readonly number[]): string {
 }
 
 /** The member `token_ids` with the comma ahead of it; empty where ids are not shown. */
-export function idsMember(tokens: readonly TokenLogprob[], { ids }: ShownTokens): string {
+export function idsMember(tokens: readonly TokenLogprob[], { ids }: TokenDetails): string {
   if (!ids) return ""
   let text = ',"token_ids":['
   for (let place = 0; place < tokens.length; place++) text += place === 0 ? tokens[place]?.id : `,${tokens[place]?.id}`

@@ -11,13 +11,13 @@ import { toChatMessages } from "./messages-prompt.ts"
 export const exactMessagesFields = ["messages", "system", "tools", "output_config", "chat_template_kwargs"] as const
 
 const refusals: Refusals = {
-  n: { asks: (value) => isSet(value) && value !== 1, why: "a request has one answer; send it several times" },
-  stop: { asks: isNonEmpty, why: "name it stop_sequences" },
-  container: { asks: isSet, why: "the server runs no tools; run them in your program" },
-  mcp_servers: { asks: isNonEmpty, why: "the server calls no tools; call them in your program" },
-  context_management: { asks: isSet, why: "prompts are never edited; shorten the messages" },
-  output_format: { asks: isSet, why: "name it output_config.format" },
-  response_format: { asks: isSet, why: "name it output_config.format" },
+  n: { isUsed: (value) => isSet(value) && value !== 1, why: "a request has one answer; send it several times" },
+  stop: { isUsed: isNonEmpty, why: "name it stop_sequences" },
+  container: { isUsed: isSet, why: "the server runs no tools; run them in your program" },
+  mcp_servers: { isUsed: isNonEmpty, why: "the server calls no tools; call them in your program" },
+  context_management: { isUsed: isSet, why: "prompts are never edited; shorten the messages" },
+  output_format: { isUsed: isSet, why: "name it output_config.format" },
+  response_format: { isUsed: isSet, why: "name it output_config.format" },
 }
 
 /** @throws {HeddleError} `invalid_request` for what is well-formed and cannot be served. */

@@ -10,19 +10,19 @@ import { toChatMessages } from "./response-items.ts"
 export const exactResponsesFields = ["input", "tools", "text", "metadata", "chat_template_kwargs", "seed"] as const
 
 const refusals: Refusals = {
-  background: { asks: (value) => value === true, why: "answers are not made in the background; use stream: true" },
-  conversation: { asks: isSet, why: "conversations are not kept; go on with previous_response_id" },
-  prompt: { asks: isSet, why: "prompts are not kept here; send instructions and input" },
+  background: { isUsed: (value) => value === true, why: "answers are not made in the background; use stream: true" },
+  conversation: { isUsed: isSet, why: "conversations are not kept; go on with previous_response_id" },
+  prompt: { isUsed: isSet, why: "prompts are not kept here; send instructions and input" },
   truncation: {
-    asks: (value) => isSet(value) && value !== "disabled",
+    isUsed: (value) => isSet(value) && value !== "disabled",
     why: "prompts are never cut; shorten the input",
   },
-  context_management: { asks: isNonEmpty, why: "prompts are never edited; shorten the input" },
-  n: { asks: (value) => isSet(value) && value !== 1, why: "a request has one answer; send it several times" },
-  stop: { asks: isNonEmpty, why: "this API has no stop texts; use /v1/chat/completions" },
-  messages: { asks: isSet, why: "name them input" },
-  max_tokens: { asks: isSet, why: "name it max_output_tokens" },
-  response_format: { asks: isSet, why: "name it text.format" },
+  context_management: { isUsed: isNonEmpty, why: "prompts are never edited; shorten the input" },
+  n: { isUsed: (value) => isSet(value) && value !== 1, why: "a request has one answer; send it several times" },
+  stop: { isUsed: isNonEmpty, why: "this API has no stop texts; use /v1/chat/completions" },
+  messages: { isUsed: isSet, why: "name them input" },
+  max_tokens: { isUsed: isSet, why: "name it max_output_tokens" },
+  response_format: { isUsed: isSet, why: "name it text.format" },
 }
 
 /**

@@ -91,7 +91,7 @@ export async function queryItems(
     withPosition: body.include_position === true,
     ...range,
   })
-  return items.map((item) => shownItem(access, item))
+  return items.map((item) => toItemAnswer(access, item))
 }
 
 /** Takes an item out of its queue; what was done with it stays stored. @throws {HeddleError} `not_found`. */
@@ -106,7 +106,7 @@ export async function takeItemOut(
     removeItem(transaction, queue, itemId),
   )
   if (removed === null) throw itemNotFound(access, itemId)
-  return shownItem(access, removed)
+  return toItemAnswer(access, removed)
 }
 
 /** @throws {HeddleError} `not_found`. */
@@ -131,6 +131,6 @@ export function itemNotFound({ queueId }: QueueAccess, itemId: string): HeddleEr
   return new HeddleError("not_found", `Item ${itemId} not found in queue ${queueId}`)
 }
 
-export function shownItem({ project }: QueueAccess, item: AnnotationItemRecord): AnnotationItem {
+export function toItemAnswer({ project }: QueueAccess, item: AnnotationItemRecord): AnnotationItem {
   return { project_id: project.name, ...item }
 }

@@ -12,7 +12,7 @@ import {
 import { ofProject, queueParams } from "../../wire/labelling/annotation-queue.ts"
 import type { StoreDependencies } from "../../objects/dependencies.ts"
 import { decide, withdrawDecision } from "./adjudication.ts"
-import { measureAgreement, queryLabels, shownFinalLabel } from "./labels.ts"
+import { measureAgreement, queryLabels, toFinalLabel } from "./labels.ts"
 import { queueFor } from "./queues.ts"
 
 const shared = { dialect: "reason", tag: "Annotation queues" } as const
@@ -63,7 +63,7 @@ export function annotationLabelRoutes(dependencies: StoreDependencies): Route[] 
             ? { valueText: JSON.stringify((exactBody() as { value: unknown }).value) }
             : { feedbackId: body.feedback_id }
         const label = await decide(dependencies, access, { itemId, field, choice, note: body.note ?? null })
-        return { final_label: shownFinalLabel(label) }
+        return { final_label: toFinalLabel(label) }
       },
     }),
     route({

@@ -18,7 +18,7 @@ import type { LabelledItem, LabelsQueryBody, QueueAgreement } from "../../wire/l
 import type { StoreDependencies } from "../../objects/dependencies.ts"
 import { formatRef } from "../../objects/refs/refs.ts"
 import { AgreementTally, AnnotatorTally, isDisputed, isSameLabel, type Unit } from "./agreement.ts"
-import { itemNotFound, shownItem } from "./items.ts"
+import { itemNotFound, toItemAnswer } from "./items.ts"
 import { type QueueAccess, queueNotFound } from "./queues.ts"
 
 export interface Label {
@@ -174,7 +174,7 @@ async function withDecisions(
   const finalsOf = Map.groupBy(finals, ({ item_id }) => item_id)
   const labelled = await labelsOf(dependencies, access, items)
   return labelled.map(({ item, labels }) => ({
-    item: shownItem(access, item),
+    item: toItemAnswer(access, item),
     labels: labels.map((label) => ({
       field: label.field,
       value: parseExact(label.valueText),
@@ -183,11 +183,11 @@ async function withDecisions(
       created_at: label.createdAt,
     })),
     disputed_fields: [...unitsOf(labels)].flatMap(([field, unit]) => (isDisputed(unit) ? [field] : [])),
-    final_labels: (finalsOf.get(item.id) ?? []).map(shownFinalLabel),
+    final_labels: (finalsOf.get(item.id) ?? []).map(toFinalLabel),
   }))
 }
 
-export function shownFinalLabel({ item_id: _item, value, ...label }: FinalLabelRecord) {
+export function toFinalLabel({ item_id: _item, value, ...label }: FinalLabelRecord) {
   return { ...label, value: parseExact(value) }
 }
 

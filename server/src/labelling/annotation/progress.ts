@@ -15,7 +15,7 @@ import { applyProgress, findOwnItem, type OwnItem } from "../../storage/catalog/
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import type { AnnotationItem } from "../../wire/labelling/annotation-queue.ts"
 import { type AnnotationEvent, eventFor, targetsOf } from "./annotation-states.ts"
-import { itemNotFound, shownItem } from "./items.ts"
+import { itemNotFound, toItemAnswer } from "./items.ts"
 import { type QueueAccess, queueNotFound } from "./queues.ts"
 
 type Transaction = Parameters<Parameters<typeof withLockedQueue>[2]>[0]
@@ -36,14 +36,14 @@ export async function handOutNext(database: CatalogDatabase, access: QueueAccess
   if (ahead !== null) {
     const share = await claimAhead(database, access, { userId, count: ahead, leaseSeconds })
     if (share === null) throw queueNotFound(access.queueId)
-    const [first, ...behind] = share.held.map(({ item, lease }) => ({ item: shownItem(access, item), lease }))
+    const [first, ...behind] = share.held.map(({ item, lease }) => ({ item: toItemAnswer(access, item), lease }))
     const inHand = first ?? { item: null, lease: null }
     return { ...inHand, leased_by_others: first === undefined ? share.leased : 0, ahead: behind }
   }
   const claimed = await claimNext(database, access, userId, leaseSeconds)
   if (claimed === null) throw queueNotFound(access.queueId)
   const { item, lease, leased } = claimed
-  return { item: item === null ? null : shownItem(access, item), lease, leased_by_others: leased }
+  return { item: item === null ? null : toItemAnswer(access, item), lease, leased_by_others: leased }
 }
 
 /** Takes or prolongs the caller's lease on one item. @throws {HeddleError} `not_found`, `conflict`. */
@@ -60,7 +60,7 @@ export async function holdItem(
     if (!own.isLeased && own.freePlaces <= 0) throw isFull(itemId)
     const holder = { itemId, userId: access.project.userId, isNew: !own.isLeased }
     const lease = await putLease(transaction, queue, holder, leaseSeconds ?? queue.leaseSeconds)
-    return { item: shownItem(access, own.item), lease }
+    return { item: toItemAnswer(access, own.item), lease }
   })
 }
 
@@ -105,7 +105,7 @@ async function apply(database: CatalogDatabase, access: QueueAccess, itemId: str
   if (result.outcome === "refused") throw refusal(itemId, event, result.ownState)
   if (result.outcome === "full") throw isFull(itemId)
   const { item, expiresAt } = result
-  return { item: shownItem(access, item), lease: expiresAt === null ? null : { expires_at: expiresAt } }
+  return { item: toItemAnswer(access, item), lease: expiresAt === null ? null : { expires_at: expiresAt } }
 }
 
 function refusal(itemId: string, event: AnnotationEvent, state: string): HeddleError {

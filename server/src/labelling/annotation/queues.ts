@@ -75,7 +75,7 @@ export async function makeQueue(
 
 /** @throws {HeddleError} `not_found`. */
 export async function readQueue(database: CatalogDatabase, access: QueueAccess): Promise<AnnotationQueue> {
-  return shown(access, await findQueue(database, access))
+  return toQueueAnswer(access, await findQueue(database, access))
 }
 
 /** @throws {HeddleError} `not_found`. */
@@ -93,7 +93,7 @@ export async function removeQueue(
     }
     return queue
   })
-  return shown(access, deleted)
+  return toQueueAnswer(access, deleted)
 }
 
 /** Sets what is given and differs from null. @throws {HeddleError} `not_found`, also for a scorer that is not there. */
@@ -119,7 +119,7 @@ export async function changeQueue(
     await updateQueue(transaction, access, changes)
     return findQueue(transaction, access)
   })
-  return shown(access, queue)
+  return toQueueAnswer(access, queue)
 }
 
 function changesOf({ name, description, scorer_refs, required_annotators, lease_seconds }: QueueUpdateBody) {
@@ -142,8 +142,8 @@ export async function listQueues(
 ): Promise<AnnotationQueue[]> {
   const range = checkRange(body)
   const project = await existingProject(database, principal, body.project_id)
-  const asked = knownSorts(body.sort_by, sortFields)
-  const order: QueueOrder = asked.length > 0 ? asked : [{ field: "created_at", direction: "desc" }]
+  const requested = knownSorts(body.sort_by, sortFields)
+  const order: QueueOrder = requested.length > 0 ? requested : [{ field: "created_at", direction: "desc" }]
   const queues = await findQueues(database, project.id, {
     name: body.name ?? null,
     order: [...order, { field: "id", direction: "asc" }],
@@ -161,7 +161,7 @@ export async function countQueueItems(database: CatalogDatabase, projectId: stri
   }))
 }
 
-function shown({ project, queueId }: QueueAccess, queue: AnnotationQueueRecord | null): AnnotationQueue {
+function toQueueAnswer({ project, queueId }: QueueAccess, queue: AnnotationQueueRecord | null): AnnotationQueue {
   if (queue === null) throw queueNotFound(queueId)
   return withProject(project.name, queue)
 }

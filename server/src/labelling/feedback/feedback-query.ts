@@ -19,12 +19,12 @@ export async function queryFeedback(
   const { limit, offset } = checkRange(body)
   const project = await existingProject(database, principal, body.project_id)
   const selection = { projectId: project.id, projectName: project.name, where: body.query?.$expr ?? null }
-  const asked = body.fields?.length ? [...new Set(body.fields)] : null
-  if (asked?.includes(countField)) return countAnswer(asked, await countFeedback(traces, selection))
-  const fields = asked ?? Object.keys(feedbackColumns)
+  const requested = body.fields?.length ? [...new Set(body.fields)] : null
+  if (requested?.includes(countField)) return countAnswer(requested, await countFeedback(traces, selection))
+  const fields = requested ?? Object.keys(feedbackColumns)
   const rows = await selectFeedback(traces, selection, { fields, sortBy: body.sort_by ?? null, limit, offset })
   const total = await totalCount(traces, selection, rows.length, { limit, offset })
-  const texts = rows.map((values) => rowText(fields, values, asked === null))
+  const texts = rows.map((values) => rowText(fields, values, requested === null))
   return `{"result":[${texts.join(",")}],"total_count":${total}}`
 }
 

@@ -71,10 +71,14 @@ export const feedbackTask = threadTask<FeedbackInput, FeedbackResult, FeedbackLo
     const [row] = rows
     // Replaced by itself, it is only changed.
     const isChanged = replaced !== null && row?.id === replaced
-    const { shown, added } = isChanged ? { shown: rows, added: rows } : withoutRetries(rows, found)
+    const { answered, added } = isChanged ? { answered: rows, added: rows } : withoutRetries(rows, found)
     const deleted =
       replaced === null || isChanged || row === undefined ? [] : [{ project_id: row.project_id, id: replaced }]
-    return { ...feedbackLines(added, deleted), attempt, answers: Buffer.from(`[${shown.map(answerText).join(",")}]`) }
+    return {
+      ...feedbackLines(added, deleted),
+      attempt,
+      answers: Buffer.from(`[${answered.map(answerText).join(",")}]`),
+    }
   },
 })
 
@@ -140,7 +144,7 @@ function* storedBefore(placed: readonly PlacedItem[]): Generator<FeedbackLookup,
 function withoutRetries(rows: readonly FeedbackRow[], found: readonly StoredFeedback[]) {
   const taken = new Map<string, Pick<StoredFeedback, "created_at" | "content_digest">>()
   for (const row of found) taken.set(keyOf(row), row)
-  const shown: FeedbackRow[] = []
+  const answered: FeedbackRow[] = []
   const added: FeedbackRow[] = []
   for (const row of rows) {
     const digest = contentDigest(row)
@@ -151,9 +155,9 @@ function withoutRetries(rows: readonly FeedbackRow[], found: readonly StoredFeed
     } else if (before.content_digest !== digest) {
       throw new HeddleError("conflict", `feedback ${row.id} exists with other content; leave id out or replace it`)
     }
-    shown.push(before === undefined ? row : { ...row, created_at: before.created_at })
+    answered.push(before === undefined ? row : { ...row, created_at: before.created_at })
   }
-  return { shown, added }
+  return { answered, added }
 }
 
 function keyOf({ project_id, id }: { project_id: string; id: string }): string {

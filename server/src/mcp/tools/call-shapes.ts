@@ -17,7 +17,7 @@ export const callColumns = [
 ]
 export const payloadColumns = ["inputs", "output"]
 
-export const shownCall = z.looseObject({
+export const callSummary = z.looseObject({
   call_id: z.string(),
   trace_id: z.string(),
   parent_id: z.string().nullable(),
@@ -45,7 +45,7 @@ export function showCall(
   call: CallRecord,
   most: number,
   { payloads: hasPayloads } = { payloads: true },
-): { shown: object; isShortened: boolean } {
+): { view: object; isShortened: boolean } {
   const { inputs, output, exception, display_name: name } = call
   const weave = weaveOf(call)
   const feedback = weave.feedback?.map(({ feedback_type: type, payload, id }) => ({ type, payload, feedback_id: id }))
@@ -53,7 +53,7 @@ export function showCall(
   const payloads = shorten(fields, most)
   const reason = shorten(exception ?? null, Math.max(300, Math.floor(most / 4)))
   return {
-    shown: {
+    view: {
       ...factsOf(call),
       ...(name == null || name === opOf(call.op_name) ? {} : { name }),
       exception: reason.value,

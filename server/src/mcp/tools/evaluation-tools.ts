@@ -55,17 +55,17 @@ export const evaluationTools: readonly Tool[] = [
           offset,
         },
       })
-      const shown = lines.slice(0, limit).map((call) => {
+      const page = lines.slice(0, limit).map((call) => {
         const { inputs, output, exception } = call
         const shortened = shorten({ inputs, summary: output, exception }, Math.floor(mostCharacters / limit))
         const { call_id, status, started_at, duration_ms } = factsOf(call)
         const facts = { evaluation_call_id: call_id, name: call.display_name ?? null, status, started_at, duration_ms }
         return { ...shortened, value: { ...facts, ...(shortened.value as object) } }
       })
-      const isShortened = shown.some((one) => one.isShortened)
+      const isShortened = page.some((one) => one.isShortened)
       return {
-        evaluations: shown.map(({ value }) => value),
-        next_offset: isCut || lines.length > limit ? offset + shown.length : null,
+        evaluations: page.map(({ value }) => value),
+        next_offset: isCut || lines.length > limit ? offset + page.length : null,
         note: isShortened ? "Inputs or scores are shortened; get_call reads one run in full." : null,
       }
     },

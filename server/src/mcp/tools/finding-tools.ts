@@ -6,7 +6,7 @@ import type { Api } from "../api.ts"
 import { beginningOf, shorten, sizeOf } from "../shorten.ts"
 import { projectField, shortenedNote, type Tool, tool, ToolError } from "../tool.ts"
 import { callSelection, selectionOf } from "./call-conditions.ts"
-import { callColumns, payloadColumns, shownCall, showCall } from "./call-shapes.ts"
+import { callColumns, payloadColumns, callSummary, showCall } from "./call-shapes.ts"
 import { foldTrace, traceNode } from "./trace-tree.ts"
 
 /** Of one answer: some ten thousand tokens. */
@@ -65,7 +65,7 @@ export const findingTools: readonly Tool[] = [
       offset: z.int().min(0).max(1_000_000).default(0),
     }),
     output: z.object({
-      calls: z.array(shownCall),
+      calls: z.array(callSummary),
       count: z.int().describe(`How many match; at most ${mostCounted} are counted.`),
       count_is_complete: z.boolean(),
       next_offset: z.int().nullable().describe("offset of the next page; null: there is none."),
@@ -95,15 +95,15 @@ export const findingTools: readonly Tool[] = [
       })
       const counted = facets === undefined ? null : await facetsOf(api, chosen, facets)
       const most = Math.floor(mostCharacters / Math.max(lines.length, 5))
-      const shown = lines.map((call) => showCall(call, most, { payloads }))
+      const page = lines.map((call) => showCall(call, most, { payloads }))
       const end = offset + lines.length
       return {
-        calls: shown.map((each) => each.shown),
+        calls: page.map((each) => each.view),
         count,
         count_is_complete: !has_more,
         next_offset: lines.length > 0 && (end < count || has_more) ? end : null,
         ...(counted === null ? {} : { facets: counted }),
-        note: shown.some((each) => each.isShortened)
+        note: page.some((each) => each.isShortened)
           ? "Inputs, outputs or feedback are shortened; get_call reads one call, and with `path` one part of it in full."
           : null,
       }
@@ -174,9 +174,9 @@ export const findingTools: readonly Tool[] = [
         const end = offset + page.length
         return { ...head, value: page, next_offset: end < value.length && page !== "" ? end : null, note: null }
       }
-      const { value: shown, isShortened } = shorten(value, mostCharacters)
+      const { value: excerpt, isShortened } = shorten(value, mostCharacters)
       const note = isShortened ? "Parts are shortened; `path` reads one of them by itself." : null
-      return { ...head, value: shown, next_offset: null, note }
+      return { ...head, value: excerpt, next_offset: null, note }
     },
   }),
 ]

@@ -5,7 +5,7 @@ import type { QueueWorkAnswer } from "../../wire/labelling/annotation-work.ts"
 import { type Api, pathPart } from "../api.ts"
 import { shorten } from "../shorten.ts"
 import { projectField, shortenedNote, type Tool, tool, ToolError } from "../tool.ts"
-import { shownCall, showCall } from "./call-shapes.ts"
+import { callSummary, showCall } from "./call-shapes.ts"
 import { mostCharacters, readCall } from "./finding-tools.ts"
 
 const queueField = z.string().min(1).describe("Id of a queue, as list_queues has it.")
@@ -33,14 +33,14 @@ export const labellingTools: readonly Tool[] = [
     run: async ({ project: project_id, search, limit, offset }, api) => {
       const body = { project_id, name: search, limit: limit + 1, offset }
       const { lines } = await api.lines<AnnotationQueue>({ method: "POST", path: "/annotation_queues/query", body })
-      const shown = lines.slice(0, limit)
+      const page = lines.slice(0, limit)
       const { queues } = await api.json<QueueWorkAnswer>({
         method: "POST",
         path: "/annotation_queues/work",
-        body: { project_id, queue_ids: shown.map(({ id }) => id) },
+        body: { project_id, queue_ids: page.map(({ id }) => id) },
       })
       return {
-        queues: shown.map(({ id, name, description, scorer_refs: refs }) => {
+        queues: page.map(({ id, name, description, scorer_refs: refs }) => {
           const work = queues.find((one) => one.queue_id === id)
           return {
             queue_id: id,
@@ -68,7 +68,7 @@ export const labellingTools: readonly Tool[] = [
     output: z.object({
       item_id: z.string().nullable().describe("null: nothing is left for the caller, for now."),
       fields: z.array(z.looseObject({ field: z.string() })),
-      call: shownCall.nullable(),
+      call: callSummary.nullable(),
       lease_expires_at: z.string().nullable(),
       leased_by_others: z.int().describe("Items in other hands, which may come back."),
       note: shortenedNote,
@@ -86,9 +86,9 @@ export const labellingTools: readonly Tool[] = [
       const fields = await fieldsOf(api, project, queue_id)
       const head = { fields, lease_expires_at: lease?.expires_at ?? null, leased_by_others }
       if (item === null) return { item_id: null, ...head, call: null, note: null }
-      const { shown, isShortened } = showCall(await readCall(api, project, item.call_id), mostCharacters)
+      const { view, isShortened } = showCall(await readCall(api, project, item.call_id), mostCharacters)
       const note = isShortened ? "The call is shortened; get_call with `path` reads a part of it in full." : null
-      return { item_id: item.id, ...head, call: shown, note }
+      return { item_id: item.id, ...head, call: view, note }
     },
   }),
   tool({

@@ -15,7 +15,7 @@ const ofTeams = { right: "read", of: "teams" } as const
 const jobPath = "/v1/preview/training-jobs"
 const needsTrain = "Needs a key of the scope train or all."
 
-const shownJob = z.looseObject({
+const jobSummary = z.looseObject({
   job_id: z.string(),
   model_id: z.string(),
   status: jobStatus,
@@ -65,7 +65,7 @@ export const trainingTools: readonly Tool[] = [
       after: z.string().optional().describe("next_after of the page before."),
       limit: z.int().min(1).max(50).default(20),
     }),
-    output: z.object({ jobs: z.array(shownJob), next_after: z.string().nullable() }),
+    output: z.object({ jobs: z.array(jobSummary), next_after: z.string().nullable() }),
     run: async ({ project, model_id, status, after, limit }, api) => {
       const query = { ...namesOf(project), model_id, status, after, limit }
       const page = await api.json<Page<ListedJob>>({ method: "GET", path: jobPath, query })
@@ -84,7 +84,7 @@ export const trainingTools: readonly Tool[] = [
       points: z.int().min(1).max(50).default(10).describe("Most points of a curve."),
     }),
     output: z.object({
-      job: shownJob,
+      job: jobSummary,
       metrics: z.array(z.looseObject({ metric: z.string() })),
       note: shortenedNote,
     }),
@@ -177,7 +177,7 @@ export const trainingTools: readonly Tool[] = [
     isDestructive: true,
     isRepeatable: true,
     input: z.strictObject({ job_id: z.string().min(1) }),
-    output: z.object({ job: shownJob }),
+    output: z.object({ job: jobSummary }),
     run: async ({ job_id }, api) => {
       const path = `${jobPath}/${pathPart("job_id", job_id)}/cancel`
       return { job: showJob(await api.json<ListedJob>({ method: "POST", path })) }
@@ -214,11 +214,11 @@ export const trainingTools: readonly Tool[] = [
     }),
     run: async ({ model, prompt, messages, max_tokens, temperature }, api) => {
       if ((prompt === undefined) === (messages === undefined)) throw new ToolError("give either prompt or messages")
-      const asked = messages ?? [{ role: "user", content: prompt }]
+      const conversation = messages ?? [{ role: "user", content: prompt }]
       const answer = await api.json<z.output<typeof chatCompletion>>({
         method: "POST",
         path: "/v1/chat/completions",
-        body: { model, messages: asked, max_tokens, temperature, logprobs: false, return_token_ids: false },
+        body: { model, messages: conversation, max_tokens, temperature, logprobs: false, return_token_ids: false },
       })
       const [choice] = answer.choices
       const text = shorten(choice?.message.content ?? null, mostCharacters)

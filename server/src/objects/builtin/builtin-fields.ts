@@ -136,8 +136,8 @@ function read(field: Field, value: unknown, path: string): unknown {
 }
 
 export function refuse(path: string, wanted: string, value: unknown): never {
-  const shown = value === undefined ? "it is missing" : `not ${JSON.stringify(value).slice(0, 80)}`
-  throw new HeddleError("value_error", `${path} must be ${wanted}, ${shown}`)
+  const actual = value === undefined ? "it is missing" : `not ${JSON.stringify(value).slice(0, 80)}`
+  throw new HeddleError("value_error", `${path} must be ${wanted}, ${actual}`)
 }
 
 export function numberOf(value: unknown): number {

@@ -10,6 +10,7 @@ import {
   findMemberships,
   type NewDatasetSourceLink,
   putLinks,
+  type SourceKey,
 } from "../../storage/catalog/objects/dataset-sources.ts"
 import type {
   datasetSourceQueryBody,
@@ -23,8 +24,8 @@ import type { StoreDependencies } from "../dependencies.ts"
 import { checkRange } from "../requests/list-range.ts"
 import { ensureProject, existingProject, projectIfThere } from "../../access/project-access.ts"
 import { isUuid } from "../../storage/catalog/identifiers.ts"
-import { type AskedLink, type LinkRequest, mostLinks } from "./link-body.ts"
-import { type AskedSource, findSources, type FoundSource } from "./source-lookup.ts"
+import { type LinkItem, type LinkRequest, mostLinks } from "./link-body.ts"
+import { findSources, type FoundSource } from "./source-lookup.ts"
 
 const mostRowDigests = 100
 /** Everything of the request or nothing. */
@@ -33,16 +34,18 @@ export async function linkSources(
   principal: Principal,
   body: LinkRequest,
 ): Promise<z.output<typeof datasetSourcesLinked>> {
-  const asked = body.links
+  const requested = body.links
   await projectIfThere(dependencies.database, principal, body.project_id)
-  for (const { source } of asked) checkSource(source)
+  for (const { source } of requested) checkSource(source)
   const project = await ensureProject(dependencies.database, principal, body.project_id)
   const found = await findSources(
     dependencies.traces,
     project,
-    asked.map(({ source }) => source),
+    requested.map(({ source }) => source),
   )
-  const links = asked.map((link, index) => newLink(project, body.dataset_object_id, link, found[index] as FoundSource))
+  const links = requested.map((link, index) =>
+    newLink(project, body.dataset_object_id, link, found[index] as FoundSource),
+  )
   const byId = new Map(links.map((link) => [link.id, link]))
   const created = await putLinks(dependencies.database, project.id, [...byId.values()])
   const isTold = body.include_created_status === true
@@ -50,7 +53,7 @@ export async function linkSources(
 }
 
 /** A span's id is one within its trace; a conversation has many traces. */
-function checkSource({ source_kind, source_id, source_trace_id }: AskedSource): void {
+function checkSource({ source_kind, source_id, source_trace_id }: SourceKey): void {
   if (source_kind === "conversation" && source_trace_id !== "") {
     throw new HeddleError(
       "invalid_request",
@@ -65,7 +68,7 @@ function checkSource({ source_kind, source_id, source_trace_id }: AskedSource): 
 function newLink(
   { id: projectId, userId }: { id: string; userId: string },
   datasetObjectId: string,
-  { rowDigest, source, metadata }: AskedLink,
+  { rowDigest, source, metadata }: LinkItem,
   found: FoundSource,
 ): NewDatasetSourceLink {
   const key = [datasetObjectId, rowDigest, source.source_kind, source.source_id, found.traceId]
@@ -102,8 +105,8 @@ export async function unlinkSources(
   }
   const project = await existingProject(database, principal, project_id)
   const unknown = ids.find((id) => !isUuid(id))
-  const asked = [...new Set(ids.map((id) => id.toLowerCase()))]
-  const deleted = unknown === undefined ? await deleteLinks(database, project.id, asked) : null
+  const requested = [...new Set(ids.map((id) => id.toLowerCase()))]
+  const deleted = unknown === undefined ? await deleteLinks(database, project.id, requested) : null
   if (deleted !== null) return { entries: ids.map((id) => ({ link_id: id, deleted: deleted.has(id.toLowerCase()) })) }
   throw new HeddleError(
     "invalid_request",
@@ -131,8 +134,8 @@ export async function querySources(
 
 /** Its metadata as it came. */
 function linkText(link: DatasetSourceLink): string {
-  const { link_metadata: metadata, dataset_object_id: _dataset, ...shown } = link
-  return `${JSON.stringify(shown).slice(0, -1)},"link_metadata":${metadata ?? "null"}}`
+  const { link_metadata: metadata, dataset_object_id: _dataset, ...rest } = link
+  return `${JSON.stringify(rest).slice(0, -1)},"link_metadata":${metadata ?? "null"}}`
 }
 
 export async function querySourceDatasets(

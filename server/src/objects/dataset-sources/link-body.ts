@@ -15,10 +15,10 @@ type LinkBody = z.output<typeof datasetSourceLinkBody>
 
 /** A link for each source. */
 export interface LinkRequest extends Omit<LinkBody, "links"> {
-  links: AskedLink[]
+  links: LinkItem[]
 }
 
-export interface AskedLink {
+export interface LinkItem {
   rowDigest: string
   source: LinkBody["links"][number]["sources"][number]
   /** JSON text. */
@@ -45,7 +45,7 @@ function readLinks(bytes: Buffer): LinkRequest {
   return { ...body, links }
 }
 
-function checkMetadata(links: readonly AskedLink[]): void {
+function checkMetadata(links: readonly LinkItem[]): void {
   const bytes = links.reduce((sum, { metadata }) => sum + (metadata === null ? 0 : Buffer.byteLength(metadata)), 0)
   if (bytes <= mostMetadataBytes) return
   throw new HeddleError(

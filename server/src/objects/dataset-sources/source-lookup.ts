@@ -6,8 +6,6 @@ import { readCallRows } from "../../storage/traces/calls/call-row-reads.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
 
-export type AskedSource = SourceKey
-
 export interface FoundSource {
   displayName: string
   /** ISO 8601. */
@@ -23,7 +21,7 @@ export interface FoundSource {
 export async function findSources(
   traces: TraceStore,
   project: ProjectAccess,
-  sources: readonly AskedSource[],
+  sources: readonly SourceKey[],
 ): Promise<FoundSource[]> {
   const calls = await findCalls(traces, project.id, sources)
   const spans = await findSpans(traces, project.id, sources)
@@ -38,7 +36,7 @@ export async function findSources(
   return found as FoundSource[]
 }
 
-async function findCalls(traces: TraceStore, projectId: string, sources: readonly AskedSource[]) {
+async function findCalls(traces: TraceStore, projectId: string, sources: readonly SourceKey[]) {
   const ids = new Set(sources.flatMap((one) => (one.source_kind === "call" ? [one.source_id] : [])))
   const rows = ids.size === 0 ? [] : await readCallRows(traces, projectId, [...ids], ["display_name"])
   return new Map(
@@ -49,11 +47,11 @@ async function findCalls(traces: TraceStore, projectId: string, sources: readonl
   )
 }
 
-async function findSpans(traces: TraceStore, projectId: string, sources: readonly AskedSource[]) {
-  const asked = sources
+async function findSpans(traces: TraceStore, projectId: string, sources: readonly SourceKey[]) {
+  const spans = sources
     .filter((one) => one.source_kind === "span")
     .map((one) => ({ trace_id: one.source_trace_id, span_id: one.source_id }))
-  const rows = await findSpanNames(traces, projectId, asked)
+  const rows = await findSpanNames(traces, projectId, spans)
   return new Map(
     rows.map((row) => [
       spanKey(row.trace_id, row.span_id),
@@ -68,7 +66,7 @@ function spanKey(traceId: string, spanId: string): string {
 
 const mostNamed = 20
 
-function sourcesNotFound(projectName: string, missing: readonly AskedSource[]): HeddleError {
+function sourcesNotFound(projectName: string, missing: readonly SourceKey[]): HeddleError {
   const names = [...new Set(missing.map((one) => `${one.source_kind} ${one.source_id}`))]
   const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : ""
   return new HeddleError(

@@ -17,7 +17,7 @@ export const datasets: ObjectFamily = {
   selection: { kind: "object", baseObjectClass: "Dataset" },
   hasSource: false,
   pagedOrder: [],
-  shown: dataset,
+  response: dataset,
   show: (member) => JSON.stringify({ ...describedFields(member), rows: textOr(member.val["rows"], "") }),
 }
 

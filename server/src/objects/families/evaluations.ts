@@ -23,7 +23,7 @@ export const evaluations: ObjectFamily = {
   selection: { kind: "object", baseObjectClass: "Evaluation" },
   hasSource: false,
   pagedOrder: [],
-  shown: evaluation,
+  response: evaluation,
   show: (member) => JSON.stringify(evaluationFields(member)),
 }
 

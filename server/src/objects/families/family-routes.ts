@@ -41,7 +41,7 @@ function readRoutes(dependencies: StoreDependencies, family: ObjectFamily): Rout
       access: { right: "read", of: "project path.entity/project" },
       summary: `List versions of ${family.name} as JSON Lines`,
       schemas: { params: familyParams, query: listRangeQuery },
-      response: family.shown,
+      response: family.response,
       answerTypes: lineTypes,
       handle: async ({ params, query, principal, request, reply }) => {
         const range = checkRange(query)
@@ -56,7 +56,7 @@ function readRoutes(dependencies: StoreDependencies, family: ObjectFamily): Rout
       access: { right: "read", of: "project path.entity/project" },
       summary: `Read ${family.noun} by digest, index, alias or as the latest`,
       schemas: { params: familyVersionParams },
-      response: family.shown,
+      response: family.response,
       handle: async ({ params, principal, reply }) => {
         const name = { projectName: projectNameOf(params), objectId: params.object_id, version: params.digest }
         return reply.type(json).send(await readMember(dependencies, principal, family, name))

@@ -29,7 +29,7 @@ export interface ObjectFamily {
   hasSource: boolean
   /** Sort order of a list that is returned in pages. */
   pagedOrder: readonly { field: "object_id" | "created_at"; direction: "asc" | "desc" }[]
-  shown: z.ZodType
+  response: z.ZodType
   /** The JSON that a read or list answers. `source`: what the file `obj.py` holds; empty without one. */
   show: (member: FamilyMember, source: string) => string
 }

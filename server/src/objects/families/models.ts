@@ -25,7 +25,7 @@ export const models: ObjectFamily = {
   selection: { kind: "object", baseObjectClass: "Model" },
   hasSource: true,
   pagedOrder: [],
-  shown: model,
+  response: model,
   show: showModel,
 }
 

@@ -20,7 +20,7 @@ export const ops: ObjectFamily = {
     { field: "object_id", direction: "asc" },
     { field: "created_at", direction: "desc" },
   ],
-  shown: op,
+  response: op,
   show: ({ record }, source) => JSON.stringify({ ...versionFields(record), code: source }),
 }
 

@@ -15,7 +15,7 @@ export const scorers: ObjectFamily = {
   selection: { kind: "object", baseObjectClass: "Scorer" },
   hasSource: false,
   pagedOrder: [],
-  shown: scorer,
+  response: scorer,
   show: (member) => JSON.stringify({ ...describedFields(member), score_op: textOr(member.val["score"], "") }),
 }
 

@@ -14,12 +14,12 @@ export async function projectStats(
   body: z.infer<typeof projectStatsBody>,
 ): Promise<z.infer<typeof projectStatsAnswer>> {
   const { id } = await existingProject(database, principal, body.project_id)
-  const asked = (flag: boolean | null | undefined, bytes: () => Promise<number>) => (flag === false ? 0 : bytes())
+  const included = (flag: boolean | null | undefined, bytes: () => Promise<number>) => (flag === false ? 0 : bytes())
   const [calls, objects, tables, files] = await Promise.all([
-    asked(body.include_trace_storage_size, () => callBytes(traces, id)),
-    asked(body.include_object_storage_size, () => objectBytes(database, id)),
-    asked(body.include_table_storage_size, () => rowBytes(traces, id)),
-    asked(body.include_file_storage_size, () => projectFileBytes(database, id)),
+    included(body.include_trace_storage_size, () => callBytes(traces, id)),
+    included(body.include_object_storage_size, () => objectBytes(database, id)),
+    included(body.include_table_storage_size, () => rowBytes(traces, id)),
+    included(body.include_file_storage_size, () => projectFileBytes(database, id)),
   ])
   return {
     trace_storage_size_bytes: calls,

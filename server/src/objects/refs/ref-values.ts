@@ -18,7 +18,7 @@ const maximumHops = 32
 
 /** Progress of reading one ref. `value` is JSON text, or null if nothing is there. */
 type Walk =
-  | { state: "object"; ref: Ref; asked: boolean }
+  | { state: "object"; ref: Ref; isRequested: boolean }
   | { state: "row"; project: string; digest: string; steps: RefStep[] }
   | { state: "done"; value: string | null }
 
@@ -33,7 +33,7 @@ export async function readRefs(
   mostBytes = dependencies.limits.refs_value_bytes,
 ): Promise<(string | null)[]> {
   const reader = new RefReader(dependencies, principal, mostBytes)
-  let walks: Walk[] = refs.map((ref) => ({ state: "object", ref, asked: true }))
+  let walks: Walk[] = refs.map((ref) => ({ state: "object", ref, isRequested: true }))
   for (let hop = 0; hop < maximumHops && walks.some((walk) => walk.state !== "done"); hop++) {
     walks = await reader.advance(walks)
   }
@@ -84,28 +84,28 @@ class RefReader {
       if (walk.state === "done") continue
       const name = walk.state === "object" ? walk.ref.project : walk.project
       if (this.#projects.has(name)) continue
-      const asked = walk.state === "object" && walk.asked
-      this.#projects.set(name, await this.#projectOf(name, asked))
+      const isRequested = walk.state === "object" && walk.isRequested
+      this.#projects.set(name, await this.#projectOf(name, isRequested))
     }
   }
 
   /** A stored value may refer to another team's project, which counts as missing. */
-  async #projectOf(name: string, asked: boolean): Promise<ProjectAccess | null> {
+  async #projectOf(name: string, isRequested: boolean): Promise<ProjectAccess | null> {
     try {
       return await existingProject(this.#dependencies.database, this.#principal, name, "read")
     } catch (error) {
-      if (!asked && error instanceof HeddleError && error.code === "project_not_found") return null
+      if (!isRequested && error instanceof HeddleError && error.code === "project_not_found") return null
       throw error
     }
   }
 
   async #findObjects(walks: readonly Walk[]): Promise<void> {
     const wanted = new Map<string, Ref>()
-    const asked = new Set<string>()
+    const requested = new Set<string>()
     for (const walk of walks) {
       if (walk.state !== "object") continue
       const key = keyOf(walk.ref)
-      if (walk.asked) asked.add(key)
+      if (walk.isRequested) requested.add(key)
       if (!this.#objects.has(key)) wanted.set(key, walk.ref)
     }
     const missing: Ref[] = []
@@ -113,7 +113,7 @@ class RefReader {
       const found = await this.#versionsOf(project, refs)
       refs.forEach((ref, index) => {
         const { exists = false, val = null } = found[index] ?? {}
-        if (!exists && asked.has(keyOf(ref))) missing.push(ref)
+        if (!exists && requested.has(keyOf(ref))) missing.push(ref)
         this.#objects.set(keyOf(ref), val)
       })
     }
@@ -186,7 +186,7 @@ function follow(value: string | null, steps: readonly RefStep[]): Walk {
 
 function through(ref: Ref, rest: RefStep[]): Walk {
   if (ref.kind === "object" || ref.kind === "op") {
-    return { state: "object", ref: { ...ref, steps: [...ref.steps, ...rest] }, asked: false }
+    return { state: "object", ref: { ...ref, steps: [...ref.steps, ...rest] }, isRequested: false }
   }
   const [first, ...others] = [...ref.steps, ...rest]
   if (ref.kind !== "table" || first?.edge !== "id") return { state: "done", value: null }

@@ -49,7 +49,7 @@ export async function queryTable(
     rowDigests === null && sortBy.length === 0
       ? (at) => readRows(traces, project, body.digest, at)
       : (at) => selectedRows(traces, project, selection, at)
-  return rowBatches(source, range, shownRow)
+  return rowBatches(source, range, printRow)
 }
 
 /** The rows of a whole table as they are stored, in batches. @throws {HeddleError} `not_found` */
@@ -65,7 +65,7 @@ export async function tableTexts(
 
 type PrintRow = (place: PlacedDigest, text: string) => string
 
-const shownRow: PrintRow = ({ digest, position }, text) =>
+const printRow: PrintRow = ({ digest, position }, text) =>
   `{"digest":${JSON.stringify(digest)},"val":${text},"original_index":${position}}`
 
 function checkSortField(field: string): void {
@@ -184,10 +184,10 @@ export async function readTableStatsBatch(
   { project_id, digests, include_storage_size }: z.output<typeof tableStatsBatchBody>,
 ): Promise<z.output<typeof tableStatsBatch>> {
   const project = await existingProject(database, principal, project_id)
-  const asked = [...new Set(digests ?? [])]
-  const counts = await tableCounts(traces, project.id, asked)
+  const wanted = [...new Set(digests ?? [])]
+  const counts = await tableCounts(traces, project.id, wanted)
   const sizes = include_storage_size === true ? await tableSizes(traces, project.id, [...counts.keys()]) : null
-  const tables = asked.flatMap((digest) => {
+  const tables = wanted.flatMap((digest) => {
     const count = counts.get(digest)
     return count === undefined
       ? []

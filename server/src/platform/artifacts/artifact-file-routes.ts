@@ -79,7 +79,7 @@ export function artifactFileRoutes(dependencies: RunDependencies): Route[] {
           maximumBytes: limits.run_file_bytes,
         } as const
         const bytes = await storeBody(dependencies, request.raw, storing, async ({ sha256, sizeBytes }) => {
-          if (!(await hasFile(database, artifact.id, link.what))) throw notAsked()
+          if (!(await hasFile(database, artifact.id, link.what))) throw linkEnded()
           await addContent(database, artifact.project_id, { digest: link.what, sha256, size_bytes: sizeBytes })
           return null
         })
@@ -132,7 +132,7 @@ async function linked(
   throw new HeddleError("not_found", "the key that made this address was revoked; ask for the file's address again")
 }
 
-function notAsked(): HeddleError {
+function linkEnded(): HeddleError {
   return new HeddleError(
     "not_found",
     "the artifact of this address was committed or deleted; ask for the address again",
@@ -142,7 +142,7 @@ function notAsked(): HeddleError {
 /** @throws {HeddleError} `not_found`: nothing is added to what is committed. */
 async function pendingArtifact({ database }: RunDependencies, id: string): Promise<ArtifactRecord> {
   const artifact = await findAnyArtifact(database, id)
-  if (artifact?.state !== "pending") throw notAsked()
+  if (artifact?.state !== "pending") throw linkEnded()
   return artifact
 }
 
@@ -153,7 +153,7 @@ async function putManifest(
 ): Promise<number> {
   const { database } = dependencies
   const manifest = await findManifest(database, id)
-  if (manifest === null || what === "") throw notAsked()
+  if (manifest === null || what === "") throw linkEnded()
   const artifact = await pendingArtifact(dependencies, manifest.artifact_id)
   const storing = { artifact, digest: what, encoding: "base64", maximumBytes: maximumManifestBytes } as const
   return storeBody(dependencies, request, storing, ({ sha256, sizeBytes }) =>
@@ -170,7 +170,7 @@ async function putPart(
   const { database, limits } = dependencies
   const upload = await findUpload(database, id)
   const part = upload === null ? undefined : (await partsOf(database, id)).find(({ number }) => number === Number(what))
-  if (upload === null || part === undefined) throw notAsked()
+  if (upload === null || part === undefined) throw linkEnded()
   const artifact = await pendingArtifact(dependencies, upload.artifact_id)
   const storing = { artifact, digest: part.md5, encoding: "hex", maximumBytes: limits.run_file_bytes } as const
   // The client tells the tags of all parts when it completes the file.

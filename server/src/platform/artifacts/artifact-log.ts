@@ -71,7 +71,7 @@ export function artifactLogMutations(context: RunContext) {
     },
     createArtifactFiles: async ({ input }: Given) => {
       const { artifactFiles } = checkedInput("createArtifactFiles", createFilesInput, input)
-      return { files: { edges: await askedFiles(context, artifactFiles) } }
+      return { files: { edges: await requestedFiles(context, artifactFiles) } }
     },
     completeMultipartUploadArtifact: async ({ input }: Given) => {
       const given = checkedInput("completeMultipartUploadArtifact", completeUploadInput, input)
@@ -176,33 +176,33 @@ function describeManifest(context: RunContext, { id, digest }: ManifestRecord) {
   }
 }
 
-type AskedFiles = ReturnType<typeof createFilesInput.parse>["artifactFiles"]
+type FileInputs = ReturnType<typeof createFilesInput.parse>["artifactFiles"]
 
 /** An answer for each, in their order: platform-wandb 9.2. */
-async function askedFiles(context: RunContext, files: AskedFiles) {
+async function requestedFiles(context: RunContext, files: FileInputs) {
   const artifacts = new Map<string, ArtifactRecord>()
   const known = new Map<string, Set<string>>()
   for (const id of new Set(files.map(({ artifactID }) => artifactID))) {
     const artifact = await requireState(context, id, "pending")
     await usageOf(context.database)?.requireRoom(teamOf(artifact))
     const own = files.filter(({ artifactID }) => artifactID === id)
-    const asked = own.map(({ name, md5 }) => ({ path: name, digest: md5 }))
+    const requested = own.map(({ name, md5 }) => ({ path: name, digest: md5 }))
     artifacts.set(id, artifact)
-    known.set(id, await claimFiles(context.database, artifact, asked))
+    known.set(id, await claimFiles(context.database, artifact, requested))
   }
   const edges: { node: object }[] = []
   for (const file of files) {
     const artifact = artifacts.get(file.artifactID) as ArtifactRecord
     const isStored = known.get(file.artifactID)?.has(file.md5) === true
-    edges.push({ node: await describeAsked(context, artifact, file, isStored) })
+    edges.push({ node: await describeRequested(context, artifact, file, isStored) })
   }
   return edges
 }
 
-async function describeAsked(
+async function describeRequested(
   context: RunContext,
   artifact: ArtifactRecord,
-  { name, md5, uploadPartsInput }: AskedFiles[number],
+  { name, md5, uploadPartsInput }: FileInputs[number],
   isStored: boolean,
 ) {
   const described = {
@@ -216,9 +216,9 @@ async function describeAsked(
   if (isStored) return { ...described, uploadUrl: null, uploadHeaders: [], uploadMultipartUrls: null }
   const uploadUrl = addressOf(context, { use: "file", id: artifact.id, what: md5 })
   if (!uploadPartsInput || uploadPartsInput.length === 0) return { ...described, uploadUrl, uploadMultipartUrls: null }
-  const asked = uploadPartsInput.map(({ partNumber, hexMD5 }) => ({ number: partNumber, md5: hexMD5 }))
-  const id = await ensureUpload(context.database, artifact.id, md5, asked)
-  const uploadUrlParts = asked.map(({ number }) => ({
+  const requested = uploadPartsInput.map(({ partNumber, hexMD5 }) => ({ number: partNumber, md5: hexMD5 }))
+  const id = await ensureUpload(context.database, artifact.id, md5, requested)
+  const uploadUrlParts = requested.map(({ number }) => ({
     partNumber: number,
     uploadUrl: addressOf(context, { use: "part", id, what: String(number) }),
   }))

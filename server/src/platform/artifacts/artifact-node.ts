@@ -188,10 +188,10 @@ export function describeCollection(context: RunContext, collection: CollectionRe
       const limit = Math.min(Math.max(first ?? 100, 1), 1000)
       const last = after ? Buffer.from(after, "base64").toString("utf8") : null
       const found = await listAliases(database, collection.id, last, limit + 1)
-      const shown = found.slice(0, limit)
-      const end = shown.at(-1)
+      const items = found.slice(0, limit)
+      const end = items.at(-1)
       return {
-        edges: shown.map((alias) => ({ node: describeAlias(context, alias) })),
+        edges: items.map((alias) => ({ node: describeAlias(context, alias) })),
         pageInfo: pageInfo(found.length > limit, end === undefined ? null : Buffer.from(end.alias).toString("base64")),
       }
     },
@@ -207,15 +207,15 @@ export function describeCollection(context: RunContext, collection: CollectionRe
 async function versionsOf(context: RunContext, { id }: CollectionRecord, given: VersionsArguments): Promise<object> {
   const { database } = context
   const tag = tagOf(given.filters)
-  const { shown, cursors, pageInfo: info } = await pageOf(given, (page) => listVersions(database, id, tag, page))
+  const { items, cursors, pageInfo: info } = await pageOf(given, (page) => listVersions(database, id, tag, page))
   const artifacts = await artifactsOf(
     database,
-    shown.map(({ artifact_id }) => artifact_id),
+    items.map(({ artifact_id }) => artifact_id),
   )
   const described = new Map(describeArtifacts(context, artifacts).map((one) => [one.id, one]))
   return {
     totalCount: () => countVersions(database, id, tag),
-    edges: shown.flatMap(({ artifact_id, version }, index) => {
+    edges: items.flatMap(({ artifact_id, version }, index) => {
       const node = described.get(globalId("Artifact", artifact_id))
       return node === undefined ? [] : [{ version: `v${version}`, node, cursor: cursors[index] }]
     }),
@@ -236,8 +236,8 @@ function tagOf(filters: unknown): string | null {
   if (state !== "COMMITTED") {
     throw new HeddleError("bad_query", `artifacts in the state ${JSON.stringify(state)} are not listed`)
   }
-  const asked: unknown = isMap(tag) ? (tag["$eq"] ?? tag["$in"]) : tag
-  const [one] = Array.isArray(asked) && asked.length === 1 ? (asked as unknown[]) : [asked]
+  const wanted: unknown = isMap(tag) ? (tag["$eq"] ?? tag["$in"]) : tag
+  const [one] = Array.isArray(wanted) && wanted.length === 1 ? (wanted as unknown[]) : [wanted]
   if (one !== null && typeof one !== "string") throw new HeddleError("bad_query", "artifacts are filtered by one tag")
   return one
 }

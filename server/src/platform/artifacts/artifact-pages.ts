@@ -13,13 +13,13 @@ const byDefault = 50
 export async function pageOf<T>(
   { after, first }: PageArguments,
   read: (page: { skip: number; limit: number }) => Promise<T[]>,
-): Promise<{ shown: T[]; cursors: string[]; pageInfo: PageInfo }> {
+): Promise<{ items: T[]; cursors: string[]; pageInfo: PageInfo }> {
   const limit = Math.min(Math.max(first ?? byDefault, 1), most)
   const skip = countBefore(after)
   const found = await read({ skip, limit: limit + 1 })
-  const shown = found.slice(0, limit)
-  const cursors = shown.map((_, index) => cursorAt(skip + index + 1))
-  return { shown, cursors, pageInfo: pageInfo(found.length > shown.length, cursors.at(-1) ?? null) }
+  const items = found.slice(0, limit)
+  const cursors = items.map((_, index) => cursorAt(skip + index + 1))
+  return { items, cursors, pageInfo: pageInfo(found.length > items.length, cursors.at(-1) ?? null) }
 }
 
 export interface PageInfo {

@@ -76,12 +76,12 @@ export function artifactFields(context: RunContext, projectId: string) {
     }
   const collectionsOf = (type: string | null) => async (given: PageArguments) => {
     await listed()
-    const { shown, cursors, pageInfo } = await pageOf(given, (page) =>
+    const { items, cursors, pageInfo } = await pageOf(given, (page) =>
       listCollections(database, { projectId, type, ...page }),
     )
     return {
       totalCount: () => countCollections(database, { projectId, type }),
-      edges: shown.map((one, index) => ({ node: describeCollection(context, one), cursor: cursors[index] })),
+      edges: items.map((one, index) => ({ node: describeCollection(context, one), cursor: cursors[index] })),
       pageInfo,
     }
   }

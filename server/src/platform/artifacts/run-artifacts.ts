@@ -11,13 +11,13 @@ export type { PageArguments } from "./artifact-pages.ts"
 export async function runArtifacts(context: RunContext, runId: string, kind: "output" | "input", given: PageArguments) {
   const { database } = context
   const own = ownEntities(context)
-  const { shown, cursors, pageInfo } = await pageOf(given, (page) =>
+  const { items, cursors, pageInfo } = await pageOf(given, (page) =>
     artifactsOfRun(database, own, { runId, kind }, page),
   )
-  const described = new Map(describeArtifacts(context, await artifactsOf(database, shown)).map((one) => [one.id, one]))
+  const described = new Map(describeArtifacts(context, await artifactsOf(database, items)).map((one) => [one.id, one]))
   return {
     totalCount: () => countArtifactsOfRun(database, own, { runId, kind }),
-    edges: shown.flatMap((id, index) => {
+    edges: items.flatMap((id, index) => {
       const node = described.get(globalId("Artifact", id))
       return node === undefined ? [] : [{ node, cursor: cursors[index] }]
     }),

@@ -115,11 +115,11 @@ export async function historyKeysField(traces: TraceStore, run: RunKey): Promise
     }
     keys.set(key, known)
   }
-  const shown = Array.from(keys, ([key, { typeCounts, monotonic, previousValue }]) => [
+  const entries = Array.from(keys, ([key, { typeCounts, monotonic, previousValue }]) => [
     key,
     { typeCounts, monotonic, previousValue },
   ])
-  return { sets: [], keys: Object.fromEntries(shown) as unknown, lastStep }
+  return { sets: [], keys: Object.fromEntries(entries) as unknown, lastStep }
 }
 
 /** The last row as the client reads it at a resume: a JSON list of JSON texts. */

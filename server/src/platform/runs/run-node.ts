@@ -2,7 +2,7 @@
 import { can, ownTeam, scopeAllows } from "../../access/can.ts"
 import { membersOf, textAt } from "../../json/json-members.ts"
 import { countRunFiles, listRunFiles, type RunFileRecord } from "../../storage/catalog/runs/run-files.ts"
-import { type RunRecord, shownState } from "../../storage/catalog/runs/runs.ts"
+import { type RunRecord, reportedState } from "../../storage/catalog/runs/runs.ts"
 import { historyEnd } from "../../storage/traces/runs/run-history.ts"
 import { runLineCount, sampleRunLines } from "../../storage/traces/runs/run-lines.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
@@ -65,7 +65,7 @@ function wholeRun(context: RunContext, run: RunRecord) {
     commit: run.commit,
     host: run.host,
     readOnly: false,
-    state: shownState(run),
+    state: reportedState(run),
     exitCode: run.exit_code,
     stopped: run.stop_requested,
     sweepName: null,

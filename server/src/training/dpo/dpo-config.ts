@@ -6,8 +6,8 @@ import type { DpoTarget } from "../../wire/training/train-from.ts"
 const automaticBatchSize = 2
 
 /** `learning_rate` is no list. */
-export function resolveDpoConfig({ beta, reference }: DpoTarget, asked: SftJobConfig): DpoConfig {
-  const { batch_size: batchSize, learning_rate: rate } = asked
+export function resolveDpoConfig({ beta, reference }: DpoTarget, config: SftJobConfig): DpoConfig {
+  const { batch_size: batchSize, learning_rate: rate } = config
   return {
     batch_size: typeof batchSize === "number" ? batchSize : automaticBatchSize,
     learning_rate: typeof rate === "number" ? rate : 5e-6,

@@ -10,7 +10,7 @@ import { heldCheckpoint } from "../checkpoint-access.ts"
 import type { TrainingDependencies } from "../dependencies.ts"
 import { requireRoomFor } from "../model-access.ts"
 
-interface Asked {
+interface DownloadRequest {
   params: typeof checkpointParams
   query: typeof checkpointDownloadQuery
 }
@@ -18,7 +18,7 @@ interface Asked {
 /** @throws {HeddleError} */
 export async function sendExport(
   dependencies: TrainingDependencies,
-  { params, query, principal, reply, request, signal }: RouteContext<Asked>,
+  { params, query, principal, reply, request, signal }: RouteContext<DownloadRequest>,
   format: ExportFormat,
 ): Promise<unknown> {
   const { database, exports, requireEngine } = dependencies

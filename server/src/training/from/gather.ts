@@ -10,7 +10,7 @@ import type { LedgerSize } from "../../storage/traces/token-ledger.ts"
 import type { PreviewRow, TrainingSummary } from "../../wire/training/train-from.ts"
 import { policyNames } from "../trajectories/captured/policy-names.ts"
 import { DropTally } from "./drop-tally.ts"
-import { mapRowsTask, type MappedRow, type MapResult, type ShownRow } from "./map-rows-task.ts"
+import { mapRowsTask, type MappedRow, type MapResult, type RowPreview } from "./map-rows-task.ts"
 import { type Pair, pairingBy, type Pairing } from "./pair-rows.ts"
 import type { Chunk, RowChunk } from "./row-source.ts"
 import type { RowPlan } from "./row-plan.ts"
@@ -55,7 +55,7 @@ export interface Gathered {
 const mostRows = 1_000_000
 const previewRows = 5
 /** Answers that are kept to be shown, until it is known which of them make a pair. */
-const mostShown = 200
+const mostPreviews = 200
 /** Rows that the engine is asked to count. */
 const mostCounted = 200
 /** As many threads as one user has. */
@@ -135,7 +135,7 @@ interface Sizes {
 class Gathering {
   readonly preview: PreviewRow[] = []
   readonly #pairing: Pairing<KeptRow | null> | null
-  readonly #shown = new Map<string, ShownRow>()
+  readonly #previews = new Map<string, RowPreview>()
   readonly #plan: RowPlan
   readonly #tools: GatherTools
   readonly #model: ModelRecord
@@ -166,7 +166,7 @@ class Gathering {
   }
 
   get previewsWanted(): number {
-    return this.#pairing === null ? previewRows - this.preview.length : mostShown - this.#shown.size
+    return this.#pairing === null ? previewRows - this.preview.length : mostPreviews - this.#previews.size
   }
 
   noteModels(names: readonly string[]): void {
@@ -197,13 +197,13 @@ class Gathering {
       this.#drops.add(cause, id, detail)
     }
     const sampled = this.#plan.kind === "rl" ? await this.#sampledTokens(rows) : null
-    const shown = new Map(previews.map((preview) => [preview.id, preview]))
-    if (this.#pairing !== null) for (const one of previews) this.#shown.set(shownKey(one.id, one.same ?? ""), one)
+    const byId = new Map(previews.map((preview) => [preview.id, preview]))
+    if (this.#pairing !== null) for (const one of previews) this.#previews.set(previewKey(one.id, one.same ?? ""), one)
     for (const row of rows) {
       this.#seen.add(row.id)
       const isTaken = await this.#take(row, sampled)
       this.#offset += row.bytes
-      const preview = shown.get(row.id)
+      const preview = byId.get(row.id)
       if (!isTaken || preview === undefined || this.#pairing !== null) continue
       const { id, question, answer, isCorrected: is_corrected, score } = preview
       this.preview.push({ id, question, answer, rejected: null, is_corrected, score })
@@ -255,10 +255,10 @@ class Gathering {
         if (one.kept !== null) this.#kept.push({ ...one.kept, group: String(number) })
       }
       if (this.preview.length === previewRows) continue
-      const shown = this.#shown.get(shownKey(chosen.row.id, chosen.row.same))
-      const other = this.#shown.get(shownKey(rejected.row.id, rejected.row.same))
-      if (shown === undefined || other === undefined) continue
-      const { id, question, answer, score } = shown
+      const preview = this.#previews.get(previewKey(chosen.row.id, chosen.row.same))
+      const other = this.#previews.get(previewKey(rejected.row.id, rejected.row.same))
+      if (preview === undefined || other === undefined) continue
+      const { id, question, answer, score } = preview
       this.preview.push({ id, question, answer, rejected: other.answer, is_corrected: false, score })
     }
   }
@@ -405,7 +405,7 @@ class Gathering {
 }
 
 /** The two answers of a pair of fields are one row's. */
-const shownKey = (id: string, same: string) => `${id} ${same}`
+const previewKey = (id: string, same: string) => `${id} ${same}`
 
 /** As training-api 7.2 has it: equal but for rounding. */
 function hasNoContrast({ count, lowest, highest }: Group): boolean {

@@ -77,7 +77,7 @@ export function lineageRoutes(dependencies: TrainingDependencies): Route[] {
         const jobs = await jobsOfSources(database, teamIds(principal), sources)
         const uses = found.slice(0, mostUses).flatMap(({ source_id, ...row }) => {
           const job = jobs.get(source_id)
-          return job === undefined ? [] : [{ ...shownRow(row), ...jobFields(job) }]
+          return job === undefined ? [] : [{ ...rowFields(row), ...jobFields(job) }]
         })
         return { uses, is_complete: found.length <= mostUses }
       },
@@ -101,13 +101,13 @@ async function rowsOf(
     throw new HeddleError("not_found", `after: "${after}" is no row of this job; rows are numbers, from 0`)
   const rows = await readTrainingRows(traces, { projectId: source.projectId, sourceId: source.id }, from, limit + 1)
   const page = toPage(
-    rows.map((row): TrainingRow => ({ id: String(row.row), ...shownRow(row) })),
+    rows.map((row): TrainingRow => ({ id: String(row.row), ...rowFields(row) })),
     limit,
   )
   return { ...page, project_id: project.name, ...source.request, summary: source.summary }
 }
 
-function shownRow({ call_id, row_digest, rollout_id, ...row }: TrainingRowRecord) {
+function rowFields({ call_id, row_digest, rollout_id, ...row }: TrainingRowRecord) {
   const orNull = (text: string) => (text === "" ? null : text)
   return { ...row, call_id: orNull(call_id), row_digest: orNull(row_digest), rollout_id: orNull(rollout_id) }
 }

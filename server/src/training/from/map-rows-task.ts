@@ -11,7 +11,7 @@ import type { DropCause } from "../../wire/training/train-from.ts"
 import { Drop, extraText, weighedSum } from "./field-scores.ts"
 import { recordedTokens, type RecordedTokens } from "./recorded-tokens.ts"
 import type { FieldPlace, PlannedPairs, PlannedScore, RowPlan } from "./row-plan.ts"
-import { type Answered, answerOf, askedMessages, lastAnswer, type Recorded, toolsOf } from "./shapes/chat.ts"
+import { type Answered, answerOf, promptMessages, lastAnswer, type Recorded, toolsOf } from "./shapes/chat.ts"
 import { fieldText, firstOf, isObject, unpacked, valueAt } from "./shapes/loose.ts"
 import { type Message, NotText } from "./shapes/message.ts"
 
@@ -82,11 +82,11 @@ export interface MapResult {
   text: Buffer
   rows: MappedRow[]
   dropped: Dropped[]
-  previews: ShownRow[]
+  previews: RowPreview[]
   read: number
 }
 
-export interface ShownRow {
+export interface RowPreview {
   id: string
   question: string
   answer: string
@@ -130,19 +130,19 @@ function mapRows({ lines, plan, extras, wantsText, longBytes, previews }: MapInp
       if (wantsText) texts.push(bytes)
       if (result.previews.length >= previews) continue
       const { id, isCorrected, score, same } = row
-      const question = shown(messages.findLast(({ role }) => role === "user"))
-      result.previews.push({ id, question, answer: shown(answer), isCorrected, score, same })
+      const question = previewText(messages.findLast(({ role }) => role === "user"))
+      result.previews.push({ id, question, answer: previewText(answer), isCorrected, score, same })
     }
   }
   return { ...result, text: Buffer.concat(texts) }
 }
 
-const longestShown = 500
+const longestPreview = 500
 
-function shown(message: Message | undefined): string {
+function previewText(message: Message | undefined): string {
   const text = message?.content ?? ""
-  const said = text === "" && message?.["tool_calls"] !== undefined ? JSON.stringify(message["tool_calls"]) : text
-  return said.length > longestShown ? `${said.slice(0, longestShown)}…` : said
+  const content = text === "" && message?.["tool_calls"] !== undefined ? JSON.stringify(message["tool_calls"]) : text
+  return content.length > longestPreview ? `${content.slice(0, longestPreview)}…` : content
 }
 
 type Made = Omit<MappedRow, "bytes" | "long"> & { text: string; messages: Message[]; answer: Message }
@@ -226,12 +226,12 @@ function chatsOf(recorded: Recorded, plan: RowPlan, fields: Fields): Chat[] {
   if (pairs?.from !== "fields") return [chatOf(recorded, plan, fields)]
   const chosen = pairs.chosen === null ? null : answerIn(pairs.chosen, fields)
   const rejected = pairs.rejected === null ? null : answerIn(pairs.rejected, fields)
-  const asked = chatOf(recorded, plan, fields, chosen ?? rejected)
+  const prompt = chatOf(recorded, plan, fields, chosen ?? rejected)
   const own = chosen === null || rejected === null ? chatOf(recorded, plan, fields).answer : null
   const pair = [chosen ?? own, rejected ?? own] as [Message, Message]
   if (JSON.stringify(pair[0]) === JSON.stringify(pair[1])) throw new Drop("tie", "both answers say the same")
   return pair.map((answer, place) => ({
-    ...asked,
+    ...prompt,
     answer,
     isCorrected: false,
     pair: { side: place === 0 ? "chosen" : "rejected" },
@@ -255,14 +255,14 @@ function voteOf({ over, value }: Extract<PlannedPairs, { from: "vote" }>, fields
 
 /** `given`: the answer, in the place of the row's own. @throws {Drop} @throws {NotText} */
 function chatOf(recorded: Recorded, plan: RowPlan, fields: Fields, given: Message | null = null): Chat {
-  const asked = askedMessages(recorded, plan.messages)
-  if (asked === null || asked.length === 0) {
+  const prompt = promptMessages(recorded, plan.messages)
+  if (prompt === null || prompt.length === 0) {
     const where = plan.messages === null ? "none of the usual fields" : plan.messages.join(".")
     throw new Drop("no_messages", `${where} holds messages; its inputs are ${keysOf(recorded.inputs)}`)
   }
   const corrected = given ?? correctionOf(plan, fields)
-  const isWhole = plan.ofDataset && plan.answer === null && asked.length > 1 && asked.at(-1)?.role === "assistant"
-  const answered = isWhole ? popped(asked) : answerOf(plan.ofDataset ? rowAnswer(recorded) : recorded, plan.answer)
+  const isWhole = plan.ofDataset && plan.answer === null && prompt.length > 1 && prompt.at(-1)?.role === "assistant"
+  const answered = isWhole ? popped(prompt) : answerOf(plan.ofDataset ? rowAnswer(recorded) : recorded, plan.answer)
   if (corrected === null && answered === null) {
     throw new Drop("no_answer", `${plan.answer?.join(".") ?? "its output"} holds no answer`)
   }
@@ -274,7 +274,7 @@ function chatOf(recorded: Recorded, plan: RowPlan, fields: Fields, given: Messag
   }
   const answer = corrected ?? (answered as Answered).message
   const isCorrected = corrected !== null
-  return { messages: asked, tools: toolsOf(recorded, plan.tools), answer, answered, isCorrected, pair: null }
+  return { messages: prompt, tools: toolsOf(recorded, plan.tools), answer, answered, isCorrected, pair: null }
 }
 
 const rowAnswers = [
@@ -295,8 +295,8 @@ function rowAnswer({ inputs, attributes }: Recorded): Recorded {
 }
 
 /** Off the end of a dialogue that is written down whole. */
-function popped(asked: Message[]): Answered | null {
-  const message = asked.pop()
+function popped(prompt: Message[]): Answered | null {
+  const message = prompt.pop()
   return message === undefined ? null : { message, choice: null, isOneOfSeveral: false }
 }
 

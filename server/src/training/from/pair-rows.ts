@@ -109,12 +109,12 @@ class Votes<Kept> implements Pairing<Kept> {
   pairs(): Pair<Kept>[] {
     const pairs: Pair<Kept>[] = []
     const used = new Set<string>()
-    const told = new Set<string>()
+    const seen = new Set<string>()
     for (const chosen of this.#rows.values()) {
       const { id, pair } = chosen.row
       for (const other of pair !== null && "over" in pair ? pair.over : []) {
         const rejected = this.#rows.get(other)
-        const why = this.#unfit(chosen, other, rejected, told)
+        const why = this.#unfit(chosen, other, rejected, seen)
         if (why !== null) this.#drops.add(why.cause, id, why.detail)
         else if (rejected !== undefined) {
           pairs.push({ chosen, rejected })
@@ -136,7 +136,7 @@ class Votes<Kept> implements Pairing<Kept> {
     return null
   }
 
-  #unfit(chosen: PairRow<Kept>, other: string, rejected: PairRow<Kept> | undefined, told: Set<string>) {
+  #unfit(chosen: PairRow<Kept>, other: string, rejected: PairRow<Kept> | undefined, seen: Set<string>) {
     if (rejected === undefined) {
       return { cause: "no_other", detail: `call ${other}, to which it was preferred, is not among the rows` } as const
     }
@@ -148,9 +148,9 @@ class Votes<Kept> implements Pairing<Kept> {
     }
     if (rejected.row.same === chosen.row.same) return { cause: "tie", detail: `call ${other} says the same` } as const
     const key = `${chosen.row.same} ${rejected.row.same}`
-    if (told.has(key))
+    if (seen.has(key))
       return { cause: "repeated", detail: `the same was preferred to what call ${other} says` } as const
-    told.add(key)
+    seen.add(key)
     return null
   }
 }
@@ -162,7 +162,7 @@ function whyAlone(pair: PairEvidence | null): string {
 /** The two answers of each row, which come one after the other. */
 class Fields<Kept> implements Pairing<Kept> {
   readonly #drops: DropTally
-  readonly #told = new Set<string>()
+  readonly #seen = new Set<string>()
   readonly #pairs: Pair<Kept>[] = []
   #chosen: PairRow<Kept> | null = null
 
@@ -181,11 +181,11 @@ class Fields<Kept> implements Pairing<Kept> {
     // Its other half was left out.
     if (chosen?.row.id !== id) return
     const key = `${chosen.row.same} ${same}`
-    if (this.#told.has(key)) {
+    if (this.#seen.has(key)) {
       this.#drops.add("repeated", id, "the one that came first is kept")
       return
     }
-    this.#told.add(key)
+    this.#seen.add(key)
     this.#pairs.push({ chosen, rejected: row })
   }
 

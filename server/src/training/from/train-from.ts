@@ -27,7 +27,7 @@ import { gather, type Gathered, type GatherTools, type KeptRow } from "./gather.
 import { type RowPlan, rowPlan } from "./row-plan.ts"
 import { sourceRows } from "./sources/source-rows.ts"
 
-interface Asked {
+interface CheckedRequest {
   body: TrainFromBody
   plan: RowPlan
   model: ModelRecord
@@ -35,7 +35,11 @@ interface Asked {
 }
 
 /** @throws {HeddleError} 404 the model; `project_not_found`; 422 what the request says of them. */
-async function asked({ database }: TrainingDependencies, principal: Principal, body: TrainFromBody): Promise<Asked> {
+async function checkRequest(
+  { database }: TrainingDependencies,
+  principal: Principal,
+  body: TrainFromBody,
+): Promise<CheckedRequest> {
   const plan = rowPlan(body)
   checkSettings(body)
   const reader = { ...principal, right: "read" as const }
@@ -65,7 +69,7 @@ export async function dryRun(
   principal: Principal,
   body: TrainFromBody,
 ): Promise<TrainingDryRun> {
-  const request = await asked(dependencies, principal, body)
+  const request = await checkRequest(dependencies, principal, body)
   const { summary, preview, warnings } = await gathered(dependencies, principal, request, null)
   const time = await timeOf(dependencies, request.model, summary)
   return { object: "training_dry_run", ...summary, time, preview, warnings: [...settingWarnings(body), ...warnings] }
@@ -90,7 +94,7 @@ async function timeOf(
 async function gathered(
   dependencies: TrainingDependencies,
   principal: Principal,
-  { body, plan, model, project }: Asked,
+  { body, plan, model, project }: CheckedRequest,
   file: FileHandle | null,
 ): Promise<Gathered> {
   const { threads, ledger, maximumTokens, countTokens } = dependencies
@@ -112,7 +116,7 @@ export async function makeJobFrom(
   body: TrainFromBody,
 ): Promise<{ job: JobRecord; summary: TrainingSummary }> {
   const { blobs, wakeScheduler } = dependencies
-  const request = await asked(dependencies, principal, body)
+  const request = await checkRequest(dependencies, principal, body)
   const path = blobs.temporaryPath()
   const file = await open(path, "wx+", 0o600)
   try {
@@ -130,8 +134,8 @@ export async function makeJobFrom(
 function requireSomething({ summary: { kind, read, rows, drops, groups, ...counts } }: Gathered): void {
   if (read === 0) throw invalid(["body", "source"], "it matches nothing; ask the dry run with a wider filter")
   if (rows === 0) {
-    const told = drops.map(({ count, reason }) => `${count}: ${reason}`).join(" ")
-    throw invalid(["body", "target"], `nothing of the ${read} rows is left to train on. ${told}`)
+    const reasons = drops.map(({ count, reason }) => `${count}: ${reason}`).join(" ")
+    throw invalid(["body", "target"], `nothing of the ${read} rows is left to train on. ${reasons}`)
   }
   if (kind !== "rl" || groups === null || (counts.groups_without_contrast ?? 0) + (counts.groups_of_one ?? 0) < groups)
     return
@@ -144,7 +148,7 @@ function requireSomething({ summary: { kind, read, rows, drops, groups, ...count
 async function storeJob(
   dependencies: TrainingDependencies,
   principal: Principal,
-  { body, model, project }: Asked,
+  { body, model, project }: CheckedRequest,
   { summary, kept, warnings, policyNames }: Gathered,
   file: FileHandle,
 ): Promise<JobRecord> {

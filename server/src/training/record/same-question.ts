@@ -13,7 +13,7 @@ import { toGroup } from "./recorded-groups.ts"
 const mostJobs = 200
 const mostBytes = 64 * 1024 ** 2
 
-interface Asked {
+interface GroupSearch {
   entityIds: string[]
   modelId: string
   digest: string
@@ -23,7 +23,7 @@ interface Asked {
 export async function sameQuestion(
   database: CatalogDatabase,
   dataDir: string,
-  { entityIds, modelId, digest }: Asked,
+  { entityIds, modelId, digest }: GroupSearch,
 ): Promise<SameQuestionAnswer> {
   const selection = { jobId: null, entity: null, project: null, statuses: null, afterId: null }
   const jobs = await listJobs(database, { ...selection, entityIds, modelId, limit: mostJobs + 1 })
@@ -38,7 +38,7 @@ export async function sameQuestion(
     )
     if (read > mostBytes) break
     searched += 1
-    for (const group of await groupsAsked(file, digest)) {
+    for (const group of await matchingGroups(file, digest)) {
       data.push({
         training_job_id: job.id,
         created_at: job.createdAt.toISOString(),
@@ -50,7 +50,7 @@ export async function sameQuestion(
   return { object: "list", data, jobs_searched: searched, is_complete: searched === jobs.length }
 }
 
-async function groupsAsked(file: string, digest: string) {
+async function matchingGroups(file: string, digest: string) {
   const groups = new Map<number, RecordedTrajectory[]>()
   for await (const line of wholeLines(file)) {
     if (!line.includes(digest)) continue

@@ -13,9 +13,9 @@ export async function resolveKlReference(
   database: CatalogDatabase,
   principal: Principal,
   model: ModelRecord,
-  asked: ExperimentalConfig,
+  config: ExperimentalConfig,
 ): Promise<KlReference> {
-  const { kl_penalty_step_lag: lag, kl_penalty_reference_step: step, kl_ref_adapter_path: uri } = asked
+  const { kl_penalty_step_lag: lag, kl_penalty_reference_step: step, kl_ref_adapter_path: uri } = config
   if (typeof lag === "number") return { lag }
   if (typeof uri === "string") return adapterReference(database, principal, model, uri)
   if (typeof step !== "number") return null

@@ -43,11 +43,11 @@ async function storeRlJob(
   const fields = checkedFields(rlJobFields, data)
   const model = await modelOf(database, principal, fields.model_id)
   await requireRoomFor(database, principal, model, data.sizeBytes)
-  const asked = fields.experimental_config ?? {}
-  const scaled = asked.scale_learning_rate_by_reward_std_dev === true
+  const config = fields.experimental_config ?? {}
+  const scaled = config.scale_learning_rate_by_reward_std_dev === true
   const history = scaled ? await metricHistory(database, model.id, deviationMetric) : []
-  const engine = resolveRlConfig(asked, rewardDeviationMultiplier(history))
-  const klReference = await resolveKlReference(database, principal, model, asked)
+  const engine = resolveRlConfig(config, rewardDeviationMultiplier(history))
+  const klReference = await resolveKlReference(database, principal, model, config)
   await blobs.adopt(file, data.sha256)
   const job = await referToBlob(database, blobs, data.sha256, () =>
     createJob(database, {
@@ -64,7 +64,7 @@ async function storeRlJob(
       dataPath: blobs.pathOf(data.sha256),
       dataSha256: data.sha256,
       dataBytes: data.sizeBytes,
-      warnings: [...warningsOf(asked), ...trajectoryWarnings(data)],
+      warnings: [...warningsOf(config), ...trajectoryWarnings(data)],
       failure: null,
     }),
   )

@@ -1,5 +1,5 @@
 /** Reasons why a rollout, or a part of it, cannot be trained. Unknown facts are reported, never guessed. */
-import type { AskedModel, RolloutRecord } from "../../storage/catalog/training/rollouts.ts"
+import type { RolloutModel, RolloutRecord } from "../../storage/catalog/training/rollouts.ts"
 import type { RolloutIssue } from "../../wire/training/rollout.ts"
 
 export function issuesOf(rollout: RolloutRecord): RolloutIssue[] {
@@ -46,7 +46,7 @@ function* issues(rollout: RolloutRecord): Generator<RolloutIssue> {
   }
 }
 
-function namesOf(models: readonly AskedModel[]): string {
+function namesOf(models: readonly RolloutModel[]): string {
   const names = new Set(models.map(({ path, modelId }) => path ?? `${modelId}, deleted`))
   return [...names].slice(0, 5).join(", ")
 }

@@ -1,7 +1,7 @@
 /** From rows of the catalog to what rollouts look like on the wire. */
 import { artifactName } from "../../gateway/model-name.ts"
 import type { RewardRecord } from "../../storage/catalog/training/rollout-rewards.ts"
-import type { AskedModel, RolloutRecord, TurnRecord } from "../../storage/catalog/training/rollouts.ts"
+import type { RolloutModel, RolloutRecord, TurnRecord } from "../../storage/catalog/training/rollouts.ts"
 import type { Rollout, RolloutReward, RolloutTurn } from "../../wire/training/rollout.ts"
 import { issuesOf } from "./rollout-issues.ts"
 import { exchangeOf, type StoredChoice } from "./turn-content.ts"
@@ -20,12 +20,12 @@ export function toWireRollout(record: RolloutRecord, project: string): Rollout {
     turns: record.turns,
     prompt_tokens: record.promptTokens,
     completion_tokens: record.completionTokens,
-    models: record.models.map(toAskedModel),
+    models: record.models.map(toRolloutModel),
     issues: issuesOf(record),
   }
 }
 
-function toAskedModel({ path, baseModel, modelId, step, turns }: AskedModel): Rollout["models"][number] {
+function toRolloutModel({ path, baseModel, modelId, step, turns }: RolloutModel): Rollout["models"][number] {
   const [entity = "", project = "", name = ""] = (path ?? "").split("/")
   const model = path === null ? baseModel : `${artifactName(entity, project, name)}:step${step}`
   return { model, model_id: modelId, step, turns }
@@ -77,8 +77,8 @@ export async function toWireTurn(turn: TurnRecord, withTokens: boolean): Promise
   }
 }
 
-function toWireChoice({ token_ids, compact_logprobs, prompt_token_ids, ...said }: StoredChoice, withTokens: boolean) {
-  if (!withTokens) return said
+function toWireChoice({ token_ids, compact_logprobs, prompt_token_ids, ...choice }: StoredChoice, withTokens: boolean) {
+  if (!withTokens) return choice
   const ofPrompt = prompt_token_ids === undefined ? {} : { prompt_token_ids }
-  return { ...said, ...ofPrompt, token_ids, logprobs: compact_logprobs }
+  return { ...choice, ...ofPrompt, token_ids, logprobs: compact_logprobs }
 }

@@ -4,12 +4,12 @@ import { type CreateSftJobBody, sftJobConfig, type SftJobConfig } from "../../wi
 
 const automaticBatchSize = 2
 
-export function resolveSftConfig(asked: SftJobConfig): SftConfig {
-  const { batch_size: batchSize } = asked
+export function resolveSftConfig(config: SftJobConfig): SftConfig {
+  const { batch_size: batchSize } = config
   return {
     batch_size: typeof batchSize === "number" ? batchSize : automaticBatchSize,
-    learning_rate: asked.learning_rate ?? 5e-5,
-    assistant_turns: asked.assistant_turns ?? "all",
+    learning_rate: config.learning_rate ?? 5e-5,
+    assistant_turns: config.assistant_turns ?? "all",
   }
 }
 

@@ -24,7 +24,7 @@ export const costCreateBody = z.looseObject({
 export const costsCreated = z.object({ ids: z.array(z.array(z.string()).length(2)) })
 
 /** In the order in which all fields are shown. */
-export const shownCost = z.object({
+export const costRow = z.object({
   id: z.string(),
   llm_id: z.string(),
   prompt_token_cost: z.number(),
@@ -37,7 +37,7 @@ export const shownCost = z.object({
   provider_id: z.string(),
 })
 
-export const costPage = z.object({ results: z.array(shownCost.partial()) })
+export const costPage = z.object({ results: z.array(costRow.partial()) })
 
 export type CostInput = z.infer<typeof costInput>
 export type CostCreateBody = z.infer<typeof costCreateBody>

@@ -15,7 +15,7 @@ export const tokenMetric = z.enum([
 const costMetric = z.enum(["input_cost", "output_cost", "total_cost"])
 export const callMetric = z.enum(["latency_ms", "call_count", "error_count"])
 
-const asked = {
+const statistics = {
   aggregations: fieldList(aggregation).nullish(),
   percentiles: fieldList(z.number()).nullish(),
 }
@@ -24,8 +24,8 @@ export const callStatsBody = z.looseObject({
   project_id: z.string(),
   ...timeRange,
   /** By model. Of costs there is the sum only. */
-  usage_metrics: fieldList(z.looseObject({ metric: z.union([tokenMetric, costMetric]), ...asked })).nullish(),
-  call_metrics: fieldList(z.looseObject({ metric: callMetric, ...asked })).nullish(),
+  usage_metrics: fieldList(z.looseObject({ metric: z.union([tokenMetric, costMetric]), ...statistics })).nullish(),
+  call_metrics: fieldList(z.looseObject({ metric: callMetric, ...statistics })).nullish(),
   filter: callsFilter.nullish(),
   /** Rollup of `usage_metrics`. Absent: `once`. */
   rollup: usageRollup.nullish(),

@@ -121,7 +121,7 @@ export const scoringRule = z.object({
   }),
   errors: z.array(ruleFailure),
 })
-export type ShownScoringRule = z.output<typeof scoringRule>
+export type ScoringRule = z.output<typeof scoringRule>
 
 export const ruleAnswer = z.object({ rule: scoringRule })
 export const ruleDeleted = z.object({})

@@ -21,9 +21,9 @@ export const familyDeleted = z.object({ num_deleted: z.int() })
 
 const created = z.object({ digest: z.string(), object_id: z.string(), version_index: z.int() })
 
-const shown = created.extend({ created_at: z.iso.datetime() })
+const publishedVersion = created.extend({ created_at: z.iso.datetime() })
 
-const described = shown.extend({ name: z.string(), description: z.string().nullable() })
+const described = publishedVersion.extend({ name: z.string(), description: z.string().nullable() })
 
 const text = z.string().nullish()
 const attributes = z.record(z.string(), z.unknown())
@@ -48,7 +48,7 @@ export const model = described.extend({ source_code: z.string(), attributes: att
 
 export const opCreateBody = z.object({ name: text, source_code: text })
 export const opCreated = created
-export const op = shown.extend({ code: z.string() })
+export const op = publishedVersion.extend({ code: z.string() })
 
 export const scorerCreateBody = z.object({ name: z.string(), description: text, op_source_code: z.string() })
 export const scorerCreated = created.extend({ scorer: z.string() })

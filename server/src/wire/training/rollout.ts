@@ -40,7 +40,7 @@ export const rolloutIssue = z.object({
   message: z.string(),
 })
 
-const askedModel = z.object({
+const rolloutModel = z.object({
   /** The model's address, or the name of a base model. */
   model: z.string(),
   /** null: a base model. */
@@ -65,7 +65,7 @@ export const rollout = z.object({
   turns: z.int(),
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
-  models: z.array(askedModel),
+  models: z.array(rolloutModel),
   /** Reasons why it, or a part of it, cannot be trained or deserves a look. */
   issues: z.array(rolloutIssue),
 })

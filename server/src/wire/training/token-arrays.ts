@@ -52,7 +52,7 @@ function faultOfIds(ids: unknown[]): Fault {
   for (let index = 0; index < ids.length; index++) {
     const id = ids[index]
     if (typeof id !== "number" || !Number.isSafeInteger(id) || id < 0) {
-      return { path: [index], message: `expected a token id, a whole number from 0, received ${shown(id)}` }
+      return { path: [index], message: `expected a token id, a whole number from 0, received ${describe(id)}` }
     }
   }
   return null
@@ -62,13 +62,13 @@ function faultOfLogprobs(entries: unknown[]): Fault {
   for (let index = 0; index < entries.length; index++) {
     const entry = entries[index]
     if (typeof entry !== "object" || entry === null) {
-      return { path: [index], message: `expected an object, received ${shown(entry)}` }
+      return { path: [index], message: `expected an object, received ${describe(entry)}` }
     }
     const { token, logprob } = entry as Partial<Record<string, unknown>>
     if (typeof token !== "string")
-      return { path: [index, "token"], message: `expected a string, received ${shown(token)}` }
+      return { path: [index, "token"], message: `expected a string, received ${describe(token)}` }
     if (typeof logprob !== "number" || !Number.isFinite(logprob)) {
-      return { path: [index, "logprob"], message: `expected a finite number, received ${shown(logprob)}` }
+      return { path: [index, "logprob"], message: `expected a finite number, received ${describe(logprob)}` }
     }
   }
   return null
@@ -78,13 +78,13 @@ function faultOfValues(values: unknown[]): Fault {
   for (let index = 0; index < values.length; index++) {
     const value = values[index]
     if (value !== null && (typeof value !== "number" || !Number.isFinite(value))) {
-      return { path: [index], message: `expected a finite number or null, received ${shown(value)}` }
+      return { path: [index], message: `expected a finite number or null, received ${describe(value)}` }
     }
   }
   return null
 }
 
-function shown(value: unknown): string {
+function describe(value: unknown): string {
   if (value === undefined) return "nothing"
   if (typeof value === "number") return String(value)
   return JSON.stringify(value).slice(0, 60)

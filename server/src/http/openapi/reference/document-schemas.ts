@@ -14,18 +14,19 @@ export class DocumentSchemas {
 
   /** Schema of what a client may send. */
   input(schema: z.ZodType): Json {
-    return this.#shown(schema, "input")
+    return this.#documented(schema, "input")
   }
 
   /** Schema of what the server answers. */
   output(schema: z.ZodType): Json {
-    return this.#shown(schema, "output")
+    return this.#documented(schema, "output")
   }
 
   /** The fields of `schema`, whether it has a name or not. */
   fieldsOf(schema: z.ZodObject): { properties: Readonly<Record<string, Json>>; required: readonly string[] } {
-    const shown = this.input(schema)
-    const fields = typeof shown["$ref"] === "string" ? this.#named.input.get(nameIn(shown["$ref"])) : shown
+    const documented = this.input(schema)
+    const fields =
+      typeof documented["$ref"] === "string" ? this.#named.input.get(nameIn(documented["$ref"])) : documented
     const { properties = {}, required = [] } = (fields ?? {}) as {
       properties?: Record<string, Json>
       required?: string[]
@@ -51,7 +52,7 @@ export class DocumentSchemas {
   }
 
   /** Refs name their side until the document is whole: only then is it known which schemas are the same on both. */
-  #shown(schema: z.ZodType, side: Side): Json {
+  #documented(schema: z.ZodType, side: Side): Json {
     const { $defs = {}, ...root } = z.toJSONSchema(schema, { io: side, unrepresentable: "any", metadata: schemaNames })
     for (const [name, definition] of Object.entries($defs)) {
       if (this.#named[side].has(name)) continue
@@ -121,34 +122,37 @@ const implied: Readonly<Record<string, (value: unknown, schema: Json) => boolean
 const dataKeywords: ReadonlySet<string> = new Set(["default", "enum", "const", "examples"])
 
 function readable(schema: unknown, place: FieldPlace): Json {
-  return shownSchema(schema, place) as Json
+  return documentSchema(schema, place) as Json
 }
 
-function shownSchema(schema: unknown, place: FieldPlace): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => shownSchema(one, place))
+function documentSchema(schema: unknown, place: FieldPlace): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => documentSchema(one, place))
   if (typeof schema !== "object" || schema === null) return schema
-  const shown: Record<string, unknown> = {}
+  const documented: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(schema)) {
     if (implied[key]?.(value, schema as Json) === true) continue
-    shown[key] = shownKeyword(key, value, place)
+    documented[key] = documentKeyword(key, value, place)
   }
-  return shown
+  return documented
 }
 
-function shownKeyword(key: string, value: unknown, place: FieldPlace): unknown {
+function documentKeyword(key: string, value: unknown, place: FieldPlace): unknown {
   if (dataKeywords.has(key)) return value
   if (key === "$ref") return String(value).replace(named, `#/${place.side}/`)
   if (key === "pattern") return withoutClassNames(String(value))
-  return key === "properties" ? withMeanings(value as Json, place) : shownSchema(value, place)
+  return key === "properties" ? withMeanings(value as Json, place) : documentSchema(value, place)
 }
 
 /** A field's own description wins. */
 function withMeanings(properties: Json, place: FieldPlace): Json {
   const described = Object.entries(properties).map(([name, property]) => {
     const { side, within } = place
-    const shown = readable(property, { side, within: within === null ? null : `${within}.${name}` })
+    const documented = readable(property, { side, within: within === null ? null : `${within}.${name}` })
     const meaning = meaningOf(name, place)
-    return [name, meaning === undefined || "description" in shown ? shown : { ...shown, description: meaning }] as const
+    return [
+      name,
+      meaning === undefined || "description" in documented ? documented : { ...documented, description: meaning },
+    ] as const
   })
   return Object.fromEntries(described)
 }

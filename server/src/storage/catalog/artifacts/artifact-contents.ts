@@ -13,7 +13,7 @@ export interface ArtifactContent {
 }
 
 /** A file that the client of a pending artifact wants to store. */
-export interface AskedFile {
+export interface FileRequest {
   path: string
   digest: string
 }
@@ -22,7 +22,7 @@ export interface AskedFile {
 export async function claimFiles(
   database: CatalogDatabase,
   artifact: { id: string; project_id: string },
-  files: readonly AskedFile[],
+  files: readonly FileRequest[],
 ): Promise<Set<string>> {
   return inProjectTurn(database, artifact.project_id, async (transaction) => {
     await sql`insert into artifact_entries (artifact_id, path, project_id, digest, size_bytes)

@@ -5,13 +5,13 @@ import { isUuid } from "../identifiers.ts"
 import { inTransaction } from "../in-transaction.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 
-export interface AskedPart {
+export interface PartRequest {
   number: number
   /** Hex. */
   md5: string
 }
 
-export interface PartRecord extends AskedPart {
+export interface PartRecord extends PartRequest {
   sha256: string | null
   size_bytes: number
 }
@@ -28,7 +28,7 @@ export async function ensureUpload(
   database: CatalogDatabase,
   artifactId: string,
   digest: string,
-  parts: readonly AskedPart[],
+  parts: readonly PartRequest[],
 ): Promise<string> {
   return inTransaction(database, async (transaction) => {
     const { id } = await transaction
@@ -75,7 +75,7 @@ export async function partsOf(database: CatalogDatabase, uploadId: string): Prom
 export async function storePart(
   database: CatalogDatabase,
   upload: UploadInParts,
-  { number, md5 }: AskedPart,
+  { number, md5 }: PartRequest,
   content: { sha256: string; size_bytes: number },
 ): Promise<string | null> {
   const before = await inTransaction(database, async (transaction) => {

@@ -73,7 +73,7 @@ export const isLive = sql<boolean>`artifacts.state = 'committed' and (artifacts.
     where live.id = artifacts.checkpoint_id and live.deleted_at is null))`
 
 /** Portfolios, and sequences that have a version: a first version that was never committed makes none. */
-const isShown = sql<boolean>`(artifact_collections.kind = 'portfolio' or exists (select 1 from artifacts
+const isVisible = sql<boolean>`(artifact_collections.kind = 'portfolio' or exists (select 1 from artifacts
   where artifacts.collection_id = artifact_collections.id and ${isLive}))`
 
 export function namedArtifacts(database: CatalogDatabase) {
@@ -251,7 +251,7 @@ export async function listCollections(
   let rows = namedCollections(database).where("artifact_collections.project_id", "=", projectId)
   if (type !== null) rows = rows.where("artifact_collections.type", "=", type)
   return rows
-    .where(isShown)
+    .where(isVisible)
     .orderBy(sql`artifact_collections.name collate "C"`)
     .offset(skip)
     .limit(limit)
@@ -266,7 +266,7 @@ export async function countCollections(
     .selectFrom("artifact_collections")
     .select(({ fn }) => fn.countAll<number>().as("count"))
     .where("artifact_collections.project_id", "=", projectId)
-    .where(isShown)
+    .where(isVisible)
   if (type !== null) rows = rows.where("artifact_collections.type", "=", type)
   return (await rows.executeTakeFirstOrThrow()).count
 }

@@ -8,19 +8,19 @@ import type { Catalog } from "../schema.ts"
 
 /** Those of the blobs that any row names. */
 export async function referencedBlobs(database: CatalogDatabase, blobs: readonly string[]): Promise<Set<string>> {
-  const isAsked = sql<string>`any(${blobs})`
+  const isListed = sql<string>`any(${blobs})`
   const named = sql<string>`sha256`.as("sha256")
   const rows = await database
     .selectFrom("training_jobs")
     .select("data_sha256 as sha256")
-    .where("data_sha256", "=", isAsked)
-    .union((eb) => eb.selectFrom("uploads").select("sha256").where("sha256", "=", isAsked))
-    .union((eb) => eb.selectFrom("project_files").select("sha256").where("sha256", "=", isAsked))
-    .union((eb) => eb.selectFrom("run_files").select("sha256").where("sha256", "=", isAsked))
-    .union((eb) => eb.selectFrom("artifact_contents").select("sha256").where("sha256", "=", isAsked))
-    .union((eb) => eb.selectFrom("artifact_manifests").select(named).where("sha256", "=", isAsked))
-    .union((eb) => eb.selectFrom("artifact_parts").select(named).where("sha256", "=", isAsked))
-    .union((eb) => eb.selectFrom("trajectory_logs").select("data_sha256 as sha256").where("data_sha256", "=", isAsked))
+    .where("data_sha256", "=", isListed)
+    .union((eb) => eb.selectFrom("uploads").select("sha256").where("sha256", "=", isListed))
+    .union((eb) => eb.selectFrom("project_files").select("sha256").where("sha256", "=", isListed))
+    .union((eb) => eb.selectFrom("run_files").select("sha256").where("sha256", "=", isListed))
+    .union((eb) => eb.selectFrom("artifact_contents").select("sha256").where("sha256", "=", isListed))
+    .union((eb) => eb.selectFrom("artifact_manifests").select(named).where("sha256", "=", isListed))
+    .union((eb) => eb.selectFrom("artifact_parts").select(named).where("sha256", "=", isListed))
+    .union((eb) => eb.selectFrom("trajectory_logs").select("data_sha256 as sha256").where("data_sha256", "=", isListed))
     .execute()
   return new Set(rows.map((row) => row.sha256))
 }

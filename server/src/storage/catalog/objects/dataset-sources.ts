@@ -138,7 +138,7 @@ export async function findMemberships(
   sources: readonly SourceKey[],
   { withDeleted, mostRows }: { withDeleted: boolean; mostRows: number },
 ): Promise<SourceMembership[]> {
-  const asked = JSON.stringify(sources)
+  const sourcesJson = JSON.stringify(sources)
   const { rows } = await sql<SourceMembership>`
     select source_kind, source_id, source_trace_id, dataset_object_id,
       (array_agg(row_digest order by row_digest))[1:${sql.lit(mostRows)}] as row_digests,
@@ -148,7 +148,7 @@ export async function findMemberships(
     where project_id = ${projectId} and (deleted_at is null or ${withDeleted})
       and (source_kind, source_id, source_trace_id) in (
         select source_kind, source_id, source_trace_id
-        from json_to_recordset(${asked}::json) as asked (source_kind text, source_id text, source_trace_id text)
+        from json_to_recordset(${sourcesJson}::json) as wanted (source_kind text, source_id text, source_trace_id text)
       )
     group by source_kind, source_id, source_trace_id, dataset_object_id
     order by source_kind, source_id, source_trace_id, dataset_object_id`.execute(database)

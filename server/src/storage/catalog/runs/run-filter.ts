@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from "kysely"
 import { HeddleError } from "../../../errors.ts"
 import { isMap } from "../../../json/parsed-json.ts"
 import { isStorable } from "../storable-text.ts"
-import { shownStateSql } from "./runs.ts"
+import { reportedStateSql } from "./runs.ts"
 
 type Condition = RawBuilder<boolean>
 
@@ -17,7 +17,7 @@ const text = (value: RawBuilder<unknown>): Field => ({ kind: "text", value })
 const time = (value: RawBuilder<unknown>): Field => ({ kind: "time", value })
 
 const fields: Readonly<Record<string, Field>> = {
-  state: text(shownStateSql),
+  state: text(reportedStateSql),
   name: text(sql`runs.name`),
   display_name: text(sql`runs.display_name`),
   displayName: text(sql`runs.display_name`),
@@ -44,18 +44,18 @@ export function runCondition(filter: unknown): Condition {
 }
 
 function conditionOf(filter: unknown, depth: number, counted: { conditions: number }): Condition {
-  if (!isMap(filter)) throw refusal(`a filter is an object, not ${shown(filter)}`)
+  if (!isMap(filter)) throw refusal(`a filter is an object, not ${describe(filter)}`)
   if (depth > deepest) throw refusal(`a filter nests at most ${deepest} levels deep`)
-  const parts = Object.entries(filter).map(([name, asked]): Condition => {
+  const parts = Object.entries(filter).map(([name, operand]): Condition => {
     if (++counted.conditions > mostConditions) throw refusal(`a filter has at most ${mostConditions} conditions`)
     if (name === "$and" || name === "$or" || name === "$nor") {
-      if (!Array.isArray(asked)) throw refusal(`${name} takes a list of filters, not ${shown(asked)}`)
-      const inner = asked.map((one) => conditionOf(one, depth + 1, counted))
+      if (!Array.isArray(operand)) throw refusal(`${name} takes a list of filters, not ${describe(operand)}`)
+      const inner = operand.map((one) => conditionOf(one, depth + 1, counted))
       if (name === "$and") return all(inner)
       return name === "$or" ? any(inner) : sql<boolean>`not ${any(inner)}`
     }
-    if (name === "$not") return sql<boolean>`not ${conditionOf(asked, depth + 1, counted)}`
-    return fieldCondition(fieldOf(name), name, asked, depth, counted)
+    if (name === "$not") return sql<boolean>`not ${conditionOf(operand, depth + 1, counted)}`
+    return fieldCondition(fieldOf(name), name, operand, depth, counted)
   })
   return all(parts)
 }
@@ -63,13 +63,13 @@ function conditionOf(filter: unknown, depth: number, counted: { conditions: numb
 function fieldCondition(
   field: Field,
   name: string,
-  asked: unknown,
+  operand: unknown,
   depth: number,
   counted: { conditions: number },
 ): Condition {
-  const isOperators = isMap(asked) && Object.keys(asked).some((key) => key.startsWith("$"))
-  if (!isOperators) return compared(field, name, "$eq", asked)
-  const parts = Object.entries(asked).map(([operator, value]): Condition => {
+  const isOperators = isMap(operand) && Object.keys(operand).some((key) => key.startsWith("$"))
+  if (!isOperators) return compared(field, name, "$eq", operand)
+  const parts = Object.entries(operand).map(([operator, value]): Condition => {
     if (++counted.conditions > mostConditions) throw refusal(`a filter has at most ${mostConditions} conditions`)
     if (operator !== "$not") return compared(field, name, operator, value)
     if (depth > deepest) throw refusal(`a filter nests at most ${deepest} levels deep`)
@@ -85,24 +85,24 @@ const comparisons: Readonly<Record<string, RawBuilder<unknown>>> = {
   $lte: sql`<=`,
 }
 
-function compared(field: Field, name: string, operator: string, asked: unknown): Condition {
+function compared(field: Field, name: string, operator: string, operand: unknown): Condition {
   const { kind, value } = field
-  if (operator === "$exists") return known(asked === false ? sql`${value} is null` : sql`${value} is not null`)
-  if (operator === "$eq") return asked === null ? isNull(field) : equals(field, name, asked)
-  if (operator === "$ne") return sql<boolean>`not ${compared(field, name, "$eq", asked)}`
+  if (operator === "$exists") return known(operand === false ? sql`${value} is null` : sql`${value} is not null`)
+  if (operator === "$eq") return operand === null ? isNull(field) : equals(field, name, operand)
+  if (operator === "$ne") return sql<boolean>`not ${compared(field, name, "$eq", operand)}`
   if (operator === "$in" || operator === "$nin") {
-    if (!Array.isArray(asked)) throw refusal(`${operator} takes a list, not ${shown(asked)}`)
-    if (asked.length > mostConditions) throw refusal(`${operator} takes at most ${mostConditions} values`)
-    const found = any(asked.map((one) => compared(field, name, "$eq", one)))
+    if (!Array.isArray(operand)) throw refusal(`${operator} takes a list, not ${describe(operand)}`)
+    if (operand.length > mostConditions) throw refusal(`${operator} takes at most ${mostConditions} values`)
+    const found = any(operand.map((one) => compared(field, name, "$eq", one)))
     return operator === "$in" ? found : sql<boolean>`not ${found}`
   }
   if (operator === "$regex") {
-    if (typeof asked !== "string" || !isStorable(asked) || asked.length > 200) {
-      throw refusal(`$regex takes a pattern of at most 200 characters, not ${shown(asked)}`)
+    if (typeof operand !== "string" || !isStorable(operand) || operand.length > 200) {
+      throw refusal(`$regex takes a pattern of at most 200 characters, not ${describe(operand)}`)
     }
     const own =
       kind === "json" ? sql`(${value} #>> '{}')` : kind === "tags" ? sql`array_to_string(${value}, ' ')` : value
-    return known(sql`${own}::text ~ ${asked}`)
+    return known(sql`${own}::text ~ ${operand}`)
   }
   const comparison = comparisons[operator]
   if (comparison === undefined)
@@ -110,39 +110,39 @@ function compared(field: Field, name: string, operator: string, asked: unknown):
   if (kind === "tags") throw refusal(`tags cannot be compared with ${operator}`)
   // Values of different types do not compare: a text is neither more nor less than a number.
   const sameType =
-    kind === "json" ? sql`jsonb_typeof(${value}) = jsonb_typeof(${literal(field, name, asked)}) and` : sql``
-  return known(sql`${sameType} ${value} ${comparison} ${literal(field, name, asked)}`)
+    kind === "json" ? sql`jsonb_typeof(${value}) = jsonb_typeof(${literal(field, name, operand)}) and` : sql``
+  return known(sql`${sameType} ${value} ${comparison} ${literal(field, name, operand)}`)
 }
 
 function isNull({ kind, value }: Field): Condition {
   return known(kind === "json" ? sql`${value} is null or ${value} = 'null'::jsonb` : sql`${value} is null`)
 }
 
-function equals(field: Field, name: string, asked: unknown): Condition {
+function equals(field: Field, name: string, operand: unknown): Condition {
   const { kind, value } = field
   if (kind === "tags") {
-    const tags = Array.isArray(asked) ? asked : [asked]
+    const tags = Array.isArray(operand) ? operand : [operand]
     return known(sql`${value} && ${tags.map((tag) => textValue(name, tag))}::text[]`)
   }
-  return known(sql`${value} = ${literal(field, name, asked)}`)
+  return known(sql`${value} = ${literal(field, name, operand)}`)
 }
 
-function literal({ kind }: Field, name: string, asked: unknown): RawBuilder<unknown> {
+function literal({ kind }: Field, name: string, operand: unknown): RawBuilder<unknown> {
   if (kind === "json") {
-    const written = JSON.stringify(asked)
+    const written = JSON.stringify(operand)
     if (/\\u0000|\\ud[89a-f]/i.test(written)) throw refusal(`${name} is compared with a text that no run can hold`)
     return sql`${written}::jsonb`
   }
-  const given = textValue(name, asked)
+  const given = textValue(name, operand)
   if (kind === "text") return sql`${given}`
   const date = new Date(given)
   if (Number.isNaN(date.getTime())) throw refusal(`${name} is compared with "${given}", which is no time`)
   return sql`${date.toISOString()}::timestamptz`
 }
 
-function textValue(name: string, asked: unknown): string {
-  if (typeof asked === "string" && isStorable(asked)) return asked
-  throw refusal(`${name} is compared with ${shown(asked)}, which is no text`)
+function textValue(name: string, operand: unknown): string {
+  if (typeof operand === "string" && isStorable(operand)) return operand
+  throw refusal(`${name} is compared with ${describe(operand)}, which is no text`)
 }
 
 /** @throws {HeddleError} `bad_query`. */
@@ -202,7 +202,7 @@ function any(conditions: readonly Condition[]): Condition {
   return conditions.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(conditions, sql` or `)})`
 }
 
-function shown(value: unknown): string {
+function describe(value: unknown): string {
   return JSON.stringify(value)?.slice(0, 80) ?? "nothing"
 }
 

@@ -211,10 +211,10 @@ export async function deleteRun(database: CatalogDatabase, run: RunRecord): Prom
 export const silenceMinutes = 5
 
 /** As a reader sees it, in SQL: `crashed` is what a run is whose process went away without an end. */
-export const shownStateSql = sql<string>`case when runs.state in ('running', 'preempting')
+export const reportedStateSql = sql<string>`case when runs.state in ('running', 'preempting')
   and runs.heartbeat_at < now() - make_interval(mins => ${silenceMinutes}) then 'crashed' else runs.state end`
 
-export function shownState({ state, heartbeat_at }: Pick<RunRecord, "state" | "heartbeat_at">): string {
+export function reportedState({ state, heartbeat_at }: Pick<RunRecord, "state" | "heartbeat_at">): string {
   const isSilent = heartbeat_at.getTime() < Date.now() - silenceMinutes * 60_000
   return isSilent && (state === "running" || state === "preempting") ? "crashed" : state
 }

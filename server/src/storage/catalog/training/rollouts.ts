@@ -51,7 +51,7 @@ export async function findRollouts(
     .execute()
 }
 
-export interface AskedModel {
+export interface RolloutModel {
   /** `<entity>/<project>/<name>`; null: a base model, or one that was deleted with its project. */
   path: string | null
   baseModel: string
@@ -77,7 +77,7 @@ export interface RolloutRecord {
   groups: number
   promptTokens: number
   completionTokens: number
-  models: AskedModel[]
+  models: RolloutModel[]
 }
 
 /** Absent members do not narrow the list. */
@@ -176,7 +176,7 @@ export interface TurnRecord extends Pick<
   sequence: number
   startedAt: string
   endedAt: string
-  /** As {@link AskedModel.path}. */
+  /** As {@link RolloutModel.path}. */
   modelPath: string | null
   /** Compressed; null: it is gone. */
   content: Buffer | null

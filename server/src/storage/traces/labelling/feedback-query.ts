@@ -39,15 +39,15 @@ export async function selectFeedback(
   return rows.map((row) => fields.map((_, index) => row[`c${index}`]))
 }
 
-/** A select of what `shown` says about the rows. @throws {HeddleError} for fields and expressions that mean nothing. */
+/** A select of what `selectColumns` says about the rows. @throws {HeddleError} for fields and expressions that mean nothing. */
 export function feedbackRowsSql(
   selection: FeedbackSelection,
   { sortBy, limit, offset }: Omit<FeedbackPage, "fields">,
-  shown: (scope: FeedbackFieldScope) => string,
+  selectColumns: (scope: FeedbackFieldScope) => string,
 ): { sql: string; parameters: TraceParameters } {
   const parameters = new SqlParameters()
   const scope = { projectName: selection.projectName, parameters }
-  const columns = shown(scope)
+  const columns = selectColumns(scope)
   const where = condition(selection, scope)
   const order = orderTerms(sortBy, scope)
   const range = `limit ${parameters.bind(limit ?? unlimited, "UInt64")} offset ${parameters.bind(offset, "UInt64")}`

@@ -9,7 +9,7 @@ import type { CopyBound, CopyProgress } from "./copy-progress.ts"
 
 /** Rows that one statement copies. */
 const stretchRows = 20_000
-const tellEveryMs = 10_000
+const reportEveryMs = 10_000
 
 /** To go on from an earlier copy, or only calls of which rows were written behind a block. */
 type Which = Pick<CopyProgress, "after" | "copied" | "keep"> | { writtenAfter: string }
@@ -23,7 +23,7 @@ export async function copyCalls(traces: TraceStore, log: Log, table: string, whi
   let after = isRest ? null : which.after
   let copied = isRest ? 0 : which.copied
   let size = stretchRows
-  let told = performance.now()
+  let reportedAt = performance.now()
   for (;;) {
     const until = await boundBehind(traces, table, wanted, after, size)
     try {
@@ -39,8 +39,8 @@ export async function copyCalls(traces: TraceStore, log: Log, table: string, whi
     after = until
     size = Math.min(stretchRows, size * 2)
     if (!isRest) await which.keep(until, copied)
-    if (performance.now() - told < tellEveryMs) continue
-    told = performance.now()
+    if (performance.now() - reportedAt < reportEveryMs) continue
+    reportedAt = performance.now()
     log.info({ copied, rows }, `traces: ${copied} of about ${rows} rows of calls are copied into the order of time`)
   }
 }

@@ -159,8 +159,8 @@ export class ClickHouseTraces implements TraceStore {
 /** The message of the server or the network. A server that is no ClickHouse may answer with a whole page. */
 function reasonOf(error: unknown): string {
   const { message, code } = (isStoreUnavailable(error) ? error.cause : error) as { message: string; code?: string }
-  const said = (message || (code ?? String(error))).replace(/\s+/g, " ").trim()
-  return said.length > longestReason ? `${said.slice(0, longestReason)}…` : said.replace(/\.$/, "")
+  const reason = (message || (code ?? String(error))).replace(/\s+/g, " ").trim()
+  return reason.length > longestReason ? `${reason.slice(0, longestReason)}…` : reason.replace(/\.$/, "")
 }
 
 const longestReason = 200

@@ -32,15 +32,17 @@ const chatNames = [
   "example",
 ]
 /** Function arguments that are never the question. */
-const notAsked = new Set(["self", "model", "temperature", "stream", "user", "api_key"])
+const notPrompt = new Set(["self", "model", "temperature", "stream", "user", "api_key"])
 
 /** The messages before the answer, or null if the call is nothing like a chat. @throws {NotText} */
-export function askedMessages({ inputs, attributes }: Recorded, path: readonly string[] | null): Message[] | null {
+export function promptMessages({ inputs, attributes }: Recorded, path: readonly string[] | null): Message[] | null {
   const given = path === null ? inputs : valueAt({ inputs, attributes }, path)
-  const asked = path === null ? chatIn(given) : listOf(given)
-  if (asked === null || asked.length === 0) return null
+  const messages = path === null ? chatIn(given) : listOf(given)
+  if (messages === null || messages.length === 0) return null
   const system = path === null ? systemOf(inputs, attributes) : null
-  return system === null || asked[0]?.role === "system" ? asked : [{ role: "system", content: system }, ...asked]
+  return system === null || messages[0]?.role === "system"
+    ? messages
+    : [{ role: "system", content: system }, ...messages]
 }
 
 function chatIn(value: unknown): Message[] | null {
@@ -52,7 +54,7 @@ function chatIn(value: unknown): Message[] | null {
     if (found !== null && found.length > 0) return found
   }
   const texts = Object.entries(inputs).filter(
-    ([name, one]) => !notAsked.has(name) && typeof one === "string" && one !== "",
+    ([name, one]) => !notPrompt.has(name) && typeof one === "string" && one !== "",
   )
   const [only, ...others] = texts
   return only === undefined || others.length > 0 ? null : [{ role: "user", content: String(only[1]) }]
@@ -143,10 +145,10 @@ export function answerOf({ output, inputs }: Recorded, path: readonly string[] |
   const choices = objectsOf(given["choices"])
   if (choices.length > 0) {
     const choice = choices[0] as Loose
-    const said = isObject(choice["message"])
+    const source = isObject(choice["message"])
       ? choice["message"]
       : { role: "assistant", content: choice["text"] ?? null }
-    const message = lastAnswer([said])
+    const message = lastAnswer([source])
     return message === null ? null : { message, choice, isOneOfSeveral: choices.length > 1 }
   }
   if (given["role"] !== undefined || isObject(given["message"])) return only(lastAnswer([given]))

@@ -34,14 +34,14 @@ export function messagesOfOne(given: unknown): Message[] | null {
   if (itemType === "reasoning") return []
   const role = roles[String(value["role"] ?? itemType)]
   if (role === undefined) return null
-  const said = partsOf(firstOf(value, ["content", "parts", "contents"]))
-  const calls = [...objectsOf(value["tool_calls"]).map(openAiCall), ...said.calls]
-  if (role === "assistant" && calls.length > 0) return [called(calls, said.text)]
-  if (role === "tool" && said.results.length === 0) {
-    return [{ role, content: said.text ?? "", tool_call_id: value["tool_call_id"] ?? null, ...named(value) }]
+  const parts = partsOf(firstOf(value, ["content", "parts", "contents"]))
+  const calls = [...objectsOf(value["tool_calls"]).map(openAiCall), ...parts.calls]
+  if (role === "assistant" && calls.length > 0) return [called(calls, parts.text)]
+  if (role === "tool" && parts.results.length === 0) {
+    return [{ role, content: parts.text ?? "", tool_call_id: value["tool_call_id"] ?? null, ...named(value) }]
   }
-  if (said.text === null && said.results.length === 0) return role === "assistant" ? [{ role, content: "" }] : []
-  return [...said.results, ...(said.text === null ? [] : [{ role, content: said.text, ...named(value) }])]
+  if (parts.text === null && parts.results.length === 0) return role === "assistant" ? [{ role, content: "" }] : []
+  return [...parts.results, ...(parts.text === null ? [] : [{ role, content: parts.text, ...named(value) }])]
 }
 
 const named = (value: Loose): Loose => (typeof value["name"] === "string" ? { name: value["name"] } : {})

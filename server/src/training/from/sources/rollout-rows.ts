@@ -96,7 +96,7 @@ class TrajectoryChunk {
     this.bytes += text.length
     this.#rows.push({ ...row, bytes: text.length })
     for (const name of found.capturedModels) this.#names.add(name)
-    this.#previews.push({ id: row.id, ...shownOf(found), isCorrected: false, score: reward })
+    this.#previews.push({ id: row.id, ...previewOf(found), isCorrected: false, score: reward })
   }
 
   taken(): Chunk {
@@ -182,7 +182,7 @@ function isField(place: RowPlan["group"]): place is FieldPlace {
 }
 
 /** Question and answer of the newest turn, shortened. */
-function shownOf({ turns }: RolloutTrajectory): { question: string; answer: string } {
+function previewOf({ turns }: RolloutTrajectory): { question: string; answer: string } {
   const last = turns.findLast(({ isFinished }) => isFinished)
   const question = last?.messages?.findLast(({ role }) => role === "user")?.["content"]
   const answer = last?.choices[0]?.message?.["content"] ?? last?.choices[0]?.text

@@ -108,8 +108,8 @@ export class CallPlacer {
     seen: ReadonlySet<string>,
     placed: PlacedRow[],
   ): Promise<Buffer[]> {
-    const asked = [...calls.keys()].filter((id) => seen.has(id))
-    const recorded = await recordedSortTimes(this.#traces, projectId, asked)
+    const repeated = [...calls.keys()].filter((id) => seen.has(id))
+    const recorded = await recordedSortTimes(this.#traces, projectId, repeated)
     const scattered = new Map<string, number[]>()
     const places: Buffer[] = []
     let text = ""

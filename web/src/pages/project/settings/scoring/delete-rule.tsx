@@ -1,11 +1,11 @@
 /** Deletes a rule, after saying what stays. */
-import type { ShownScoringRule } from "@heddle/server/wire/evaluations/scoring-rule.ts"
+import type { ScoringRule } from "@heddle/server/wire/evaluations/scoring-rule.ts"
 import { useState } from "react"
 import { useDeleteScoringRule } from "../../../../api/scoring-rules.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { Confirm } from "../../../../components/layers/confirm.tsx"
 
-export function DeleteRule({ rule: { id, name, project_id, counters } }: { rule: ShownScoringRule }) {
+export function DeleteRule({ rule: { id, name, project_id, counters } }: { rule: ScoringRule }) {
   const [isAsked, setAsked] = useState(false)
   const remove = useDeleteScoringRule(id)
   return (

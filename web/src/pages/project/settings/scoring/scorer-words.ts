@@ -1,5 +1,5 @@
 /** What a rule scores with, in a few words. */
-import type { ShownScoringRule } from "@heddle/server/wire/evaluations/scoring-rule.ts"
+import type { ScoringRule } from "@heddle/server/wire/evaluations/scoring-rule.ts"
 
 const words: Readonly<Record<string, string>> = {
   contains: "words in it",
@@ -12,7 +12,7 @@ const words: Readonly<Record<string, string>> = {
   published: "published scorers",
 }
 
-export function scorerWords(scorer: ShownScoringRule["scorer"]): string {
+export function scorerWords(scorer: ScoringRule["scorer"]): string {
   const model = scorer["model"]
   const word = words[scorer.kind] ?? scorer.kind
   return typeof model === "string" ? `${word}: ${model}` : word

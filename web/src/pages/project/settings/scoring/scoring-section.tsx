@@ -1,5 +1,5 @@
 /** Rules that score new calls: whether each is at work, what it has counted, and a new one. */
-import type { ShownScoringRule } from "@heddle/server/wire/evaluations/scoring-rule.ts"
+import type { ScoringRule } from "@heddle/server/wire/evaluations/scoring-rule.ts"
 import { Plus } from "lucide-react"
 import { useState } from "react"
 import { useScoringRules, useSwitchScoringRule } from "../../../../api/scoring-rules.ts"
@@ -66,13 +66,13 @@ export function ScoringSection() {
   )
 }
 
-const states: Record<ShownScoringRule["state"], [StatusKind, string]> = {
+const states: Record<ScoringRule["state"], [StatusKind, string]> = {
   active: ["ok", "at work"],
   paused: ["cancelled", "paused"],
   stopped: ["error", "stopped"],
 }
 
-function RuleRow({ rule }: { rule: ShownScoringRule }) {
+function RuleRow({ rule }: { rule: ScoringRule }) {
   const { name, source, sampling_rate: share, counters, state, stopped_reason: reason, errors, scorer } = rule
   const change = useSwitchScoringRule(rule.id)
   const [kind, word] = states[state]
@@ -115,7 +115,7 @@ function RuleRow({ rule }: { rule: ShownScoringRule }) {
   )
 }
 
-function leftWords({ counters, lag_seconds: lag }: ShownScoringRule): string {
+function leftWords({ counters, lag_seconds: lag }: ScoringRule): string {
   const { failed, over_budget: over, overflowed, waiting } = counters
   const parts = [
     [waiting, `wait, since ${formatDuration(lag * 1000)}`],
