@@ -115,23 +115,23 @@ export function useRunRows(projectId: string, runs: readonly Pick<EvalRun, "id" 
 }
 
 /** A trial of one row, its payloads as text. */
-export interface ShownTrial {
+export interface ComparedTrial {
   id: string
   output: JsonText
   scores: JsonText
 }
 
-export interface ShownRow {
+export interface ComparedRow {
   digest: string
   /** The dataset row that the models were given, with the expected values. */
   data: JsonText
   /** In the order of the runs. */
-  runs: readonly { runId: string; trials: readonly ShownTrial[] }[]
+  runs: readonly { runId: string; trials: readonly ComparedTrial[] }[]
 }
 
 /** One row with everything: inputs, and what each run answered. null: there is no such row. */
-export function useShownRow(projectId: string, runIds: readonly string[], digest: string) {
-  return useQuery<ShownRow | null, ApiError>({
+export function useComparedRow(projectId: string, runIds: readonly string[], digest: string) {
+  return useQuery<ComparedRow | null, ApiError>({
     queryKey: ["POST eval_results/query", projectId, "row", runIds, digest],
     queryFn: async ({ signal }) => {
       const [row] = await readRows(projectId, { evaluation_call_ids: runIds, ...withDigests([digest]) }, signal)
@@ -175,12 +175,12 @@ function withDigests(digests: readonly string[]) {
   }
 }
 
-async function readRows(projectId: string, body: object, signal: AbortSignal): Promise<ShownRow[]> {
+async function readRows(projectId: string, body: object, signal: AbortSignal): Promise<ComparedRow[]> {
   const response = await send({ method: "POST", path: resultsPath(projectId), body, signal })
-  return elementTexts(memberTexts(await response.text()).get("rows") ?? "[]").map(shownRow)
+  return elementTexts(memberTexts(await response.text()).get("rows") ?? "[]").map(toComparedRow)
 }
 
-function shownRow(text: JsonText): ShownRow {
+function toComparedRow(text: JsonText): ComparedRow {
   const members = memberTexts(text)
   return {
     digest: stringOf(members.get("row_digest")),
@@ -189,13 +189,13 @@ function shownRow(text: JsonText): ShownRow {
       const ofRun = memberTexts(run)
       return {
         runId: stringOf(ofRun.get("evaluation_call_id")),
-        trials: elementTexts(ofRun.get("trials") ?? "[]").map(shownTrial),
+        trials: elementTexts(ofRun.get("trials") ?? "[]").map(toComparedTrial),
       }
     }),
   }
 }
 
-function shownTrial(text: JsonText): ShownTrial {
+function toComparedTrial(text: JsonText): ComparedTrial {
   const members = memberTexts(text)
   return {
     id: stringOf(members.get("predict_and_score_call_id")),

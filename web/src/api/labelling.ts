@@ -15,27 +15,27 @@ export function labelRequests(project_id: string, queueId: string): LabelRequest
   const items = `/annotation_queues/${encodeURIComponent(queueId)}/items`
   return {
     next: (ahead) =>
-      asked(
+      withSignIn(
         sendForJson<z.output<typeof nextItem>>({ method: "POST", path: `${items}/next`, body: { project_id, ahead } }),
       ),
     hold: async (itemId) => {
       const request: Request = { method: "PUT", path: `${items}/${itemId}/lease`, body: { project_id } }
-      return (await asked(sendForJson<z.output<typeof leaseAnswer>>(request))).item
+      return (await withSignIn(sendForJson<z.output<typeof leaseAnswer>>(request))).item
     },
     release: async (itemId) => {
-      await asked(send({ method: "DELETE", path: `${items}/${itemId}/lease`, query: { project_id } }))
+      await withSignIn(send({ method: "DELETE", path: `${items}/${itemId}/lease`, query: { project_id } }))
     },
     save: async (entry) => {
       const batch = feedbackOf(project_id, queueId, entry)
-      if (batch.length > 0) await asked(send({ method: "POST", path: "/feedback/batch/create", body: { batch } }))
+      if (batch.length > 0) await withSignIn(send({ method: "POST", path: "/feedback/batch/create", body: { batch } }))
     },
     finish: async (itemId, annotation_state) => {
       const body = { project_id, annotation_state }
-      await asked(send({ method: "POST", path: `${items}/${itemId}/progress`, body }))
+      await withSignIn(send({ method: "POST", path: `${items}/${itemId}/progress`, body }))
     },
     undo: async (itemId) => {
       const request: Request = { method: "POST", path: `${items}/${itemId}/progress/undo`, body: { project_id } }
-      return (await asked(sendForJson<z.output<typeof undoAnswer>>(request))).lease !== null
+      return (await withSignIn(sendForJson<z.output<typeof undoAnswer>>(request))).lease !== null
     },
   }
 }
@@ -56,8 +56,8 @@ function feedbackOf(project_id: string, queue_id: string, { item, labels, note }
   ]
 }
 
-/** A session that has ended is asked for in place, as for every other request. */
-async function asked<Answer>(request: Promise<Answer>): Promise<Answer> {
+/** When the session has ended, the page asks for the sign-in in place, as after every other request. */
+async function withSignIn<Answer>(request: Promise<Answer>): Promise<Answer> {
   try {
     return await request
   } catch (error) {

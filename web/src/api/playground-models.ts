@@ -7,7 +7,7 @@ import { useObjectVersions } from "./object-versions.ts"
 import { jsonQuery } from "./queries.ts"
 import { type OfProject, useBaseModels, useModels } from "./training.ts"
 
-export interface AskableModel {
+export interface ChatModel {
   /** As a chat names it. */
   name: string
   note: string
@@ -16,15 +16,15 @@ export interface AskableModel {
 const mostModels = 50
 const mostSteps = 30
 
-export interface AskableModels {
+export interface ChatModels {
   /** Without the single steps; undefined while they are read. */
-  models: AskableModel[] | undefined
+  models: ChatModel[] | undefined
   trained: { id: string; name: string }[]
   error: ApiError | null
   refetch: () => void
 }
 
-export function useAskableModels({ entity, project }: OfProject): AskableModels {
+export function useChatModels({ entity, project }: OfProject): ChatModels {
   const own = useModels({ entity, project, limit: mostModels })
   const base = useBaseModels()
   const outside = useObjectVersions({
@@ -35,7 +35,7 @@ export function useAskableModels({ entity, project }: OfProject): AskableModels 
   const refetch = () => void Promise.all([own.refetch(), base.refetch()])
   if (own.data === undefined || base.data === undefined) return { models: undefined, trained: [], error, refetch }
   const trained = own.data.data
-  const models: AskableModel[] = [
+  const models: ChatModel[] = [
     ...trained.map(({ name, latest_step: step }) => ({
       name: `${name}@latest`,
       note: step === null ? "no step left" : `newest, step ${step}`,
@@ -52,7 +52,7 @@ export function useAskableModels({ entity, project }: OfProject): AskableModels 
 }
 
 /** The newest kept steps of these models. */
-export function useAskableSteps(trained: readonly { id: string; name: string }[]): AskableModel[] {
+export function useChatSteps(trained: readonly { id: string; name: string }[]): ChatModel[] {
   const found = useQueries({
     queries: trained.map(({ id }) =>
       jsonQuery<z.output<typeof checkpointPage>>("GET", `/v1/preview/models/${encodeURIComponent(id)}/checkpoints`, {

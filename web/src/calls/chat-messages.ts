@@ -33,11 +33,11 @@ const wrappers = ["kwargs", "request", "body", "inputs", "input", "params"]
 export function chatOf(inputs: JsonText, output: JsonText): Chat | null {
   const request = requestOf(JSON.parse(inputs))
   if (request === null) return null
-  const asked = request.messages.flatMap(messageOf)
+  const prompt = request.messages.flatMap(messageOf)
   const answers = answersOf(JSON.parse(output))
-  if (asked.length === 0) return null
+  if (prompt.length === 0) return null
   const system = typeof request.system === "string" ? [plain("system", request.system)] : []
-  return { messages: [...system, ...asked, ...answers], answered: answers.length, tools: request.tools }
+  return { messages: [...system, ...prompt, ...answers], answered: answers.length, tools: request.tools }
 }
 
 interface Request {

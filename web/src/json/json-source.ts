@@ -48,7 +48,7 @@ function openHere(text: string): JsonSource {
 function openInWorker(text: string): JsonSource {
   const worker = new Worker(new URL("./json-worker.ts", import.meta.url), { type: "module" })
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
-  let asked = 0
+  let lastId = 0
   worker.addEventListener("message", ({ data }: MessageEvent<JsonReply>) => {
     const call = waiting.get(data.id)
     waiting.delete(data.id)
@@ -69,9 +69,9 @@ function openInWorker(text: string): JsonSource {
     ...parameters: Parameters<JsonSource[Name]>
   ): ReturnType<JsonSource[Name]> {
     const call = Promise.withResolvers<unknown>()
-    asked += 1
-    waiting.set(asked, call)
-    const request = { id: asked, name, parameters }
+    lastId += 1
+    waiting.set(lastId, call)
+    const request = { id: lastId, name, parameters }
     void sent.then(() => worker.postMessage(request))
     return call.promise as ReturnType<JsonSource[Name]>
   }

@@ -3,13 +3,18 @@ import { answerOf, type Draft, draftText } from "./label-draft.ts"
 import type { LabelField } from "./label-fields.ts"
 import type { Item, NewEntry } from "./label-session.ts"
 import { newId } from "./new-id.ts"
-import type { Said } from "./suggestions.ts"
+import type { GivenLabels } from "./suggestions.ts"
 
-export function labelledItem(item: Item, fields: readonly LabelField[], draft: Draft, shown: Said | null): NewEntry {
+export function labelledItem(
+  item: Item,
+  fields: readonly LabelField[],
+  draft: Draft,
+  given: GivenLabels | null,
+): NewEntry {
   const labels = fields.flatMap((field) => {
     const answer = answerOf(field, draft)
     if (answer.kind !== "value") return []
-    const suggestion = shown?.suggestions[field.name]
+    const suggestion = given?.suggestions[field.name]
     return {
       feedbackId: newId(),
       field: field.name,

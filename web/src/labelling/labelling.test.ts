@@ -5,7 +5,7 @@ import { labelledItem, skippedItem } from "./finished-item.ts"
 import { answerOf, type Draft, draftText, emptyDraft, openFields, withAnswer, withChoice } from "./label-draft.ts"
 import { fieldOf, type LabelField } from "./label-fields.ts"
 import type { Item } from "./label-session.ts"
-import { saidOf } from "./suggestions.ts"
+import { givenLabels } from "./suggestions.ts"
 
 const field = (name: string, field_schema: object, description = ""): LabelField => {
   const made = fieldOf(`weave:///e/p/object/${name}:v0`, name, { name, description, field_schema })
@@ -82,7 +82,7 @@ describe("what was said of a call", () => {
   })
 
   test("a scorer of the question's name, and a member of any scorer's output, suggest; the newest counts", () => {
-    const { suggestions } = saidOf(
+    const { suggestions } = givenLabels(
       [tone, warm],
       summary([
         scored("tone", "kind", "old"),
@@ -97,10 +97,14 @@ describe("what was said of a call", () => {
     })
   })
   test("what cannot be chosen is no suggestion", () => {
-    expect(saidOf([tone], summary([scored("tone", "icy")]), "me").suggestions).toEqual({})
+    expect(givenLabels([tone], summary([scored("tone", "icy")]), "me").suggestions).toEqual({})
   })
   test("labels of others, the newest of each; one's own are none", () => {
-    const { others } = saidOf([tone], summary([label("me", "kind"), label("ann", "kind"), label("ann", "rude")]), "me")
+    const { others } = givenLabels(
+      [tone],
+      summary([label("me", "kind"), label("ann", "kind"), label("ann", "rude")]),
+      "me",
+    )
     expect(others).toEqual([{ field: "tone", value: "rude", userId: "ann" }])
   })
 })

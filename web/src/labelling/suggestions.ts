@@ -26,13 +26,13 @@ interface Feedback {
   runnable_ref: string | null
 }
 
-export interface Said {
+export interface GivenLabels {
   suggestions: Readonly<Record<string, Suggestion>>
   others: readonly OtherLabel[]
 }
 
 /** `summary`: of a call that was read with its feedback, the oldest first. */
-export function saidOf(fields: readonly LabelField[], summary: JsonText, ownUserId: string): Said {
+export function givenLabels(fields: readonly LabelField[], summary: JsonText, ownUserId: string): GivenLabels {
   const parsed = JSON.parse(summary) as { weave?: { feedback?: Feedback[] } } | null
   const feedback = parsed?.weave?.feedback ?? []
   const suggestions: Record<string, Suggestion> = {}

@@ -9,7 +9,7 @@ export interface Parameters {
   stop?: string[] | undefined
 }
 
-interface Asked {
+interface CompletionRequest {
   projectId: string
   /** Groups the calls of one conversation. */
   conversationId: string
@@ -25,8 +25,8 @@ interface Asked {
 /** Alternatives per token of an answer. */
 const alternatives = 5
 
-export function completionBody(asked: Asked): string {
-  const { model, turns, tools, schema, parameters } = asked
+export function completionBody(request: CompletionRequest): string {
+  const { model, turns, tools, schema, parameters } = request
   const { temperature, top_p, max_tokens, seed, stop = [] } = parameters
   const inputs = [
     member("model", JSON.stringify(model)),
@@ -49,13 +49,13 @@ export function completionBody(asked: Asked): string {
         ]),
     // Other services may not know these, and refuse them.
     ...(isOutside(model) ? [] : [member("logprobs", "true"), member("top_logprobs", `${alternatives}`)]),
-    ...(asked.isBegun === true
+    ...(request.isBegun === true
       ? [member("continue_final_message", "true"), member("add_generation_prompt", "false")]
       : []),
   ]
   return `{${[
-    member("project_id", JSON.stringify(asked.projectId)),
-    member("conversation_id", JSON.stringify(asked.conversationId)),
+    member("project_id", JSON.stringify(request.projectId)),
+    member("conversation_id", JSON.stringify(request.conversationId)),
     member("source", '"playground"'),
     member("inputs", `{${inputs.join(",")}}`),
   ].join(",")}}`

@@ -116,7 +116,7 @@ export function openToolCalls({ turns }: Column): ToolCall[] {
 }
 
 /** The turns before a turn of a column: the prompt and the answers until then. */
-export function askedBefore({ prompt, columns }: Conversation, column: number, turn: number): Turn[] {
+export function promptBefore({ prompt, columns }: Conversation, column: number, turn: number): Turn[] {
   return [...prompt, ...(columns[column]?.turns.slice(0, turn) ?? [])]
 }
 

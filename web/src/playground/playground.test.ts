@@ -79,8 +79,8 @@ describe("what is asked", () => {
   })
 
   test("another service is asked for no probabilities", () => {
-    const asked = { projectId: "e/p", conversationId: "c", turns: [], tools: "", schema: "", parameters: {} }
-    expect(completionBody({ ...asked, model: "custom::agent::v1" })).not.toContain("logprobs")
+    const request = { projectId: "e/p", conversationId: "c", turns: [], tools: "", schema: "", parameters: {} }
+    expect(completionBody({ ...request, model: "custom::agent::v1" })).not.toContain("logprobs")
   })
 
   test.each([
@@ -371,9 +371,9 @@ describe("where it is kept", () => {
 })
 
 describe("a row of a dataset", () => {
-  const asked = [{ role: "user", text: "2+2?" }]
+  const prompt = [{ role: "user", text: "2+2?" }]
   test("a dialogue that SFT trains on, with the tools as they were written", () => {
-    const row = rowOf("dialogue", { asked, answer: said("4"), tools: '[{"maximum": 1.0}]' })
+    const row = rowOf("dialogue", { prompt, answer: said("4"), tools: '[{"maximum": 1.0}]' })
     expect(row).toContain('"maximum": 1.0')
     expect(JSON.parse(row)).toEqual({
       messages: [
@@ -384,7 +384,7 @@ describe("a row of a dataset", () => {
     })
   })
   test("a question with what is expected", () =>
-    expect(JSON.parse(rowOf("question", { asked, answer: said("4"), tools: "" }))).toEqual({
+    expect(JSON.parse(rowOf("question", { prompt, answer: said("4"), tools: "" }))).toEqual({
       messages: [{ role: "user", content: "2+2?" }],
       expected: "4",
     }))

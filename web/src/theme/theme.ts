@@ -8,7 +8,7 @@ const yearSeconds = 365 * 24 * 3600
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)")
 const listeners = new Set<() => void>()
 
-export function shownTheme(): Theme {
+export function currentTheme(): Theme {
   const chosen = document.documentElement.dataset["theme"]
   if (chosen === "light" || chosen === "dark") return chosen
   return systemIsDark.matches ? "dark" : "light"
@@ -16,7 +16,7 @@ export function shownTheme(): Theme {
 
 /** To go back to what the system has is to forget the choice. */
 export function toggleTheme(): void {
-  const wanted: Theme = shownTheme() === "dark" ? "light" : "dark"
+  const wanted: Theme = currentTheme() === "dark" ? "light" : "dark"
   const isSystems = wanted === (systemIsDark.matches ? "dark" : "light")
   document.documentElement.dataset["theme"] = isSystems ? "system" : wanted
   const life = isSystems ? 0 : yearSeconds
@@ -25,7 +25,7 @@ export function toggleTheme(): void {
 }
 
 export function useTheme(): Theme {
-  return useSyncExternalStore(subscribe, shownTheme)
+  return useSyncExternalStore(subscribe, currentTheme)
 }
 
 function subscribe(listener: () => void): () => void {

@@ -27,7 +27,7 @@ export function CallComparisonPage() {
   const { calls = [] } = route.useSearch()
   const navigate = route.useNavigate()
   const [first, second] = calls
-  const isAsked = first !== undefined && second !== undefined
+  const hasBoth = first !== undefined && second !== undefined
   const params = { entity: project.entity, project: project.project }
   return (
     <div className={styles.page}>
@@ -39,7 +39,7 @@ export function CallComparisonPage() {
         }
         title="Two calls compared"
         actions={
-          isAsked && (
+          hasBoth && (
             <Button
               icon={ArrowLeftRight}
               onClick={() =>
@@ -51,7 +51,7 @@ export function CallComparisonPage() {
           )
         }
       />
-      {isAsked ? (
+      {hasBoth ? (
         <Compared key={`${first} ${second}`} project={project} ids={[first, second]} />
       ) : (
         <Empty
@@ -128,7 +128,7 @@ function Changes(calls: { before: Call; after: Call }) {
   return parts.map((part) => <Part key={part.name} part={part} />)
 }
 
-const firstShown = 50
+const mostChanges = 50
 
 function Part({ part: { name, changes } }: { part: ChangedPart }) {
   return (
@@ -143,14 +143,14 @@ function Part({ part: { name, changes } }: { part: ChangedPart }) {
               : `${formatExact(changes.length)} values differ`}
         </span>
       </h2>
-      {changes.slice(0, firstShown).map((change) => (
+      {changes.slice(0, mostChanges).map((change) => (
         <div key={change.path} className={styles.change}>
           <code className={styles.path}>{change.path === "" ? "the whole value" : change.path}</code>
           <Change {...change} />
         </div>
       ))}
-      {changes.length > firstShown && (
-        <p className={styles.note}>{formatExact(changes.length - firstShown)} more values differ.</p>
+      {changes.length > mostChanges && (
+        <p className={styles.note}>{formatExact(changes.length - mostChanges)} more values differ.</p>
       )}
     </section>
   )

@@ -25,8 +25,8 @@ const mostRuns = 6
 
 export function ComparePage() {
   const project = useProjectOfPage()
-  const { runs: asked = [] } = route.useSearch()
-  const ids = [...new Set(asked)].slice(0, mostRuns)
+  const { runs: requestedIds = [] } = route.useSearch()
+  const ids = [...new Set(requestedIds)].slice(0, mostRuns)
   const navigate = route.useNavigate()
   const found = useRunsOf(project.id, ids)
   const runs = found.data ?? []
@@ -60,7 +60,7 @@ export function ComparePage() {
         <NothingToCompare project={project} baseline={null} />
       ) : (
         <Loaded query={found} what="runs">
-          {() => <Shown key={ids.join()} project={project} asked={ids} runs={compared} />}
+          {() => <RunComparison key={ids.join()} project={project} requestedIds={ids} runs={compared} />}
         </Loaded>
       )}
     </>
@@ -82,18 +82,18 @@ function Crumb({ project, runs }: { project: CurrentProject; runs: readonly Eval
   )
 }
 
-interface ShownProps {
+interface RunComparisonProps {
   project: CurrentProject
-  asked: readonly string[]
+  requestedIds: readonly string[]
   runs: readonly ComparedRun[]
 }
 
-function Shown({ project, asked, runs }: ShownProps) {
+function RunComparison({ project, requestedIds, runs }: RunComparisonProps) {
   const read = useRunRows(
     project.id,
     runs.map(({ run }) => run),
   )
-  const missing = asked.filter((id) => runs.every(({ run }) => run.id !== id))
+  const missing = requestedIds.filter((id) => runs.every(({ run }) => run.id !== id))
   const failed = read.find(({ error }) => error !== null)
   const rows = read.flatMap(({ data }) => data ?? [])
   const [baseline] = runs

@@ -1,6 +1,6 @@
 /** One row: what the models were given, and what each run answered, word by word against the baseline. */
 import { getRouteApi } from "@tanstack/react-router"
-import { type ShownRow, type ShownTrial, useShownRow } from "../../../api/evaluations.ts"
+import { type ComparedRow, type ComparedTrial, useComparedRow } from "../../../api/evaluations.ts"
 import { Segmented } from "../../../components/controls/segmented.tsx"
 import { Pane } from "../../../components/layout/pane.tsx"
 import { Loaded } from "../../../components/states/loaded.tsx"
@@ -27,7 +27,7 @@ export function RowDetail({ project, runs, digest }: RowDetailProps) {
   const { diff = "words", trial = 1 } = route.useSearch()
   const navigate = route.useNavigate()
   const ids = runs.map(({ run }) => run.id)
-  const row = useShownRow(project.id, ids, digest)
+  const row = useComparedRow(project.id, ids, digest)
   const trials = Math.max(1, ...(row.data?.runs ?? []).map((run) => run.trials.length))
   const shown = Math.min(Math.max(1, Math.round(trial)), trials)
   return (
@@ -73,7 +73,7 @@ export function RowDetail({ project, runs, digest }: RowDetailProps) {
           data === null ? (
             <p className={styles.none}>This row is not there any more.</p>
           ) : (
-            <Shown project={project} runs={runs} row={data} trial={shown - 1} isDiff={diff === "words"} />
+            <RowContent project={project} runs={runs} row={data} trial={shown - 1} isDiff={diff === "words"} />
           )
         }
       </Loaded>
@@ -84,16 +84,16 @@ export function RowDetail({ project, runs, digest }: RowDetailProps) {
 /** Further ones are in the traces. */
 const mostTrials = 8
 
-interface ShownProps {
+interface RowContentProps {
   project: CurrentProject
   runs: readonly ComparedRun[]
-  row: ShownRow
+  row: ComparedRow
   /** From 0. */
   trial: number
   isDiff: boolean
 }
 
-function Shown({ project, runs, row, trial, isDiff }: ShownProps) {
+function RowContent({ project, runs, row, trial, isDiff }: RowContentProps) {
   const answers = runs.map(({ run }) => row.runs.find(({ runId }) => runId === run.id)?.trials[trial])
   const texts = answers.map((answer) => (answer === undefined ? null : readableText(answer.output)))
   const [baseline = null] = texts
@@ -137,7 +137,7 @@ interface ToTraceProps {
   project: CurrentProject
   runs: readonly ComparedRun[]
   index: number
-  answer: ShownTrial
+  answer: ComparedTrial
 }
 
 function ToTrace({ project, runs, index, answer }: ToTraceProps) {
@@ -157,7 +157,7 @@ function ToTrace({ project, runs, index, answer }: ToTraceProps) {
 }
 
 /** Each member of the row under its name; what is no object as it is. */
-function RowData({ data }: { data: ShownRow["data"] }) {
+function RowData({ data }: { data: ComparedRow["data"] }) {
   if (!data.startsWith("{")) return <LongText text={readableText(data)} />
   return Array.from(memberTexts(data), ([name, value]) => (
     <div key={name} className={styles.member}>
@@ -168,7 +168,7 @@ function RowData({ data }: { data: ShownRow["data"] }) {
 }
 
 /** As the scorers gave them, reasons included. */
-function Scores({ answer }: { answer: ShownTrial }) {
+function Scores({ answer }: { answer: ComparedTrial }) {
   const leaves = leafTexts(answer.scores)
   if (leaves.length === 0) return null
   return (

@@ -149,10 +149,10 @@ function ObjectTable({ project, objects, kind }: ObjectTableProps) {
 }
 
 /** How many rows the newest version of a dataset has, by its digest. The values of datasets are small: they name a table. */
-function useRowCounts(project: CurrentProject, isAsked: boolean): (digest: string) => string {
+function useRowCounts(project: CurrentProject, isEnabled: boolean): (digest: string) => string {
   const filter = { latest_only: true, ...filterOfKind("datasets") }
   const sort_by = [{ field: "created_at", direction: "desc" as const }]
-  const datasets = useObjectVersions({ project_id: project.id, filter, sort_by, limit: mostObjects }, isAsked)
+  const datasets = useObjectVersions({ project_id: project.id, filter, sort_by, limit: mostObjects }, isEnabled)
   const tables = new Map(
     (datasets.data ?? []).flatMap(({ digest, val }) => {
       const table = tableOfDataset(val, project.id)

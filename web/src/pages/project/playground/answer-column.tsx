@@ -2,7 +2,7 @@
 import { ChevronDown, CircleStop, Database, Pencil, RotateCcw, ThumbsDown, ThumbsUp, X } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { useGiveFeedback } from "../../../api/feedback.ts"
-import type { AskableModels } from "../../../api/playground-models.ts"
+import type { ChatModels } from "../../../api/playground-models.ts"
 import { useNow } from "../../../clock/use-now.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
@@ -16,7 +16,7 @@ import { formatExact, formatScore } from "../../../format/numbers.ts"
 import { forkAt, tokensPerSecond } from "../../../playground/answer-collector.ts"
 import {
   type Answer,
-  askedBefore,
+  promptBefore,
   type Column,
   type Conversation,
   lastAnswer,
@@ -54,7 +54,7 @@ interface AnswerColumnProps {
   color: AnswerColor
   /** The column that stands first. */
   first: Column | undefined
-  models: AskableModels
+  models: ChatModels
   actions: ColumnActions
   /** null: there is nothing to vote on. */
   onBetter: (() => void) | null
@@ -172,7 +172,7 @@ export function AnswerColumn(props: AnswerColumnProps) {
       {saved !== null && turns[saved] !== undefined && (
         <SaveRow
           project={project}
-          asked={askedBefore(conversation, index, saved)}
+          prompt={promptBefore(conversation, index, saved)}
           answer={turns[saved]}
           tools={conversation.tools}
           onClose={() => setSaved(null)}
@@ -243,7 +243,7 @@ interface ColumnTurnProps {
 function ColumnTurn({ turn, color, compared, isLast, onEdit, onAgain, onFork }: ColumnTurnProps) {
   const [edited, setEdited] = useState<string | null>(null)
   const { role, text, toolCalls, answer } = turn
-  const isSaid = role === "assistant"
+  const isAnswer = role === "assistant"
   const isRunning = answer?.state === "running"
   if (edited !== null) {
     return (
@@ -257,7 +257,7 @@ function ColumnTurn({ turn, color, compared, isLast, onEdit, onAgain, onFork }: 
       >
         <textarea
           className={styles.editText}
-          aria-label={isSaid ? "The answer as it should be" : `The ${role}'s message`}
+          aria-label={isAnswer ? "The answer as it should be" : `The ${role}'s message`}
           autoFocus
           rows={4}
           value={edited}
@@ -265,7 +265,7 @@ function ColumnTurn({ turn, color, compared, isLast, onEdit, onAgain, onFork }: 
         />
         <span className={styles.row}>
           <Button size="small" kind="primary" type="submit">
-            {isSaid ? "Put right" : "Run from here"}
+            {isAnswer ? "Put right" : "Run from here"}
           </Button>
           <Button size="small" onClick={() => setEdited(null)}>
             Leave it
@@ -275,15 +275,15 @@ function ColumnTurn({ turn, color, compared, isLast, onEdit, onAgain, onFork }: 
     )
   }
   return (
-    <div className={isSaid ? styles.said : styles.told}>
-      {!isSaid && <span className={styles.who}>{role}</span>}
+    <div className={isAnswer ? styles.said : styles.told}>
+      {!isAnswer && <span className={styles.who}>{role}</span>}
       {answer !== undefined && answer.reasoning !== "" && (
         <details className={styles.reasoning} open={isRunning && text === ""}>
           <summary>Thinking</summary>
           {answer.reasoning}
         </details>
       )}
-      {isSaid ? (
+      {isAnswer ? (
         <AnswerText turn={turn} color={color} compared={compared} onFork={onFork} />
       ) : (
         <p className={styles.plain}>{text}</p>
@@ -294,12 +294,12 @@ function ColumnTurn({ turn, color, compared, isLast, onEdit, onAgain, onFork }: 
       {answer?.failure != null && <FailureNote failure={answer.failure} onAgain={onAgain} />}
       {!isRunning && (
         <span className={styles.turnTools}>
-          {(isSaid ? answer?.state !== "failed" : role === "user") && (
+          {(isAnswer ? answer?.state !== "failed" : role === "user") && (
             <Button size="small" kind="quiet" icon={Pencil} onClick={() => setEdited(text)}>
               Edit
             </Button>
           )}
-          {isSaid && answer?.state !== "failed" && (
+          {isAnswer && answer?.state !== "failed" && (
             <Button
               size="small"
               kind="quiet"
@@ -310,7 +310,7 @@ function ColumnTurn({ turn, color, compared, isLast, onEdit, onAgain, onFork }: 
               Ask again
             </Button>
           )}
-          {isSaid && text !== "" && <CopyButton text={text} label="Copy the answer" />}
+          {isAnswer && text !== "" && <CopyButton text={text} label="Copy the answer" />}
         </span>
       )}
     </div>

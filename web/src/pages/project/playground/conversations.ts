@@ -8,7 +8,7 @@ import { streamCompletion } from "../../../api/completions.ts"
 import { AnswerCollector } from "../../../playground/answer-collector.ts"
 import { completionBody, type Parameters } from "../../../playground/completion-body.ts"
 import {
-  askedBefore,
+  promptBefore,
   type Conversation,
   type Failure,
   type SampledToken,
@@ -83,14 +83,14 @@ const drawMs = 80
 /** Asks the column's model to go on; what it says becomes the column's last turn. Nothing is thrown: a failure is in the turn. */
 export async function ask({ projectId, id, column, parameters, begun }: Ask): Promise<void> {
   const conversation = open.get(id)
-  const asked = conversation?.columns[column]
-  if (conversation === undefined || asked === undefined) return
+  const chosen = conversation?.columns[column]
+  if (conversation === undefined || chosen === undefined) return
   stop(id, column)
   const abort = new AbortController()
   const key = keyOf(id, column)
   running.set(key, abort)
-  const { model, turns } = asked
-  const before = askedBefore(conversation, column, turns.length)
+  const { model, turns } = chosen
+  const before = promptBefore(conversation, column, turns.length)
   const body = completionBody({
     projectId,
     conversationId: id,

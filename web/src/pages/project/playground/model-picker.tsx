@@ -1,13 +1,13 @@
 /** A button that asks which model or step, with a field to search them. */
 import { useState } from "react"
 import { Autocomplete, Input, Menu, MenuItem, SearchField } from "react-aria-components"
-import { type AskableModel, type AskableModels, useAskableSteps } from "../../../api/playground-models.ts"
+import { type ChatModel, type ChatModels, useChatSteps } from "../../../api/playground-models.ts"
 import { Button, type ButtonLook } from "../../../components/controls/button.tsx"
 import { Dialog } from "../../../components/layers/dialog.tsx"
 import styles from "./model-picker.module.css"
 
 interface ModelPickerProps {
-  models: AskableModels
+  models: ChatModels
   label: string
   look: ButtonLook
   onChoose: (model: string) => void
@@ -38,12 +38,12 @@ const mostShown = 200
 
 function Found({ models, onChoose }: Pick<ModelPickerProps, "models" | "onChoose">) {
   const [text, setText] = useState("")
-  const steps = useAskableSteps(models.trained)
+  const steps = useChatSteps(models.trained)
   const wanted = text.trim().toLowerCase()
   const all = [...(models.models ?? []), ...steps]
   const found = all.filter(({ name, note }) => `${name} ${note}`.toLowerCase().includes(wanted)).slice(0, mostShown)
   // A step that is further back than the list, or a model of another project.
-  const typed: AskableModel[] =
+  const typed: ChatModel[] =
     wanted === "" || all.some(({ name }) => name === text.trim()) ? [] : [{ name: text.trim(), note: "as typed" }]
   return (
     <Autocomplete inputValue={text} onInputChange={setText}>

@@ -2,7 +2,7 @@
 import { getRouteApi } from "@tanstack/react-router"
 import { useEffect, useMemo, useState } from "react"
 import type { Call } from "../../../api/calls.ts"
-import { type AskableModels, useAskableModels } from "../../../api/playground-models.ts"
+import { type ChatModels, useChatModels } from "../../../api/playground-models.ts"
 import { useWholeCall } from "../../../api/trace-calls.ts"
 import { LinkButton } from "../../../components/controls/button.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
@@ -31,7 +31,7 @@ export function PlaygroundPage() {
   const project = useProjectOfPage()
   const { conversation: named } = route.useParams()
   const { from, system, user } = route.useSearch()
-  const models = useAskableModels(project)
+  const models = useChatModels(project)
   const [draft, setDraft] = useState<Draft>(() => ({ id: newConversationId(), named, projectId: project.id }))
   if (draft.named !== named || draft.projectId !== project.id) {
     // Who leaves a conversation for the playground itself begins another one.
@@ -39,17 +39,17 @@ export function PlaygroundPage() {
   }
   const id = named ?? draft.id
   const known = useConversation(id)
-  const asked = useMemo(() => conversationOf({ system: system ?? "", user: user ?? "" }), [system, user])
+  const initial = useMemo(() => conversationOf({ system: system ?? "", user: user ?? "" }), [system, user])
   if (known === null && from !== undefined) return <FromCall key={from} {...{ project, id, callId: from, models }} />
   if (known === null && named !== undefined) return <NotHere project={project} />
-  return <Workbench key={id} project={project} id={id} conversation={known ?? asked} models={models} />
+  return <Workbench key={id} project={project} id={id} conversation={known ?? initial} models={models} />
 }
 
 interface FromCallProps {
   project: CurrentProject
   id: string
   callId: string
-  models: AskableModels
+  models: ChatModels
 }
 
 function FromCall({ project, id, callId, models }: FromCallProps) {
@@ -116,11 +116,11 @@ function Fill({ project, id, call, chat, models }: FillProps) {
   const navigate = route.useNavigate()
   // The address and the tab's storage.
   useEffect(() => {
-    const asked = modelsFor(chat, models)
-    setConversation(id, answeredConversation(chat, asked, call), true)
+    const columns = modelsFor(chat, models)
+    setConversation(id, answeredConversation(chat, columns, call), true)
     void navigate({
       params: { ...of(project), conversation: id },
-      search: (before) => ({ ...chat.parameters, m: asked, ...before, system: undefined, user: undefined }),
+      search: (before) => ({ ...chat.parameters, m: columns, ...before, system: undefined, user: undefined }),
       replace: true,
     })
   }, [call, chat, id, models, navigate, project])

@@ -12,6 +12,6 @@ export function problemOf({ prompt, tools, schema }: Conversation, search: Playg
   }
   const wrong = toolsProblem(tools) ?? schemaProblem(schema)
   if (wrong !== null) return wrong
-  const isSaid = prompt.some(({ text, toolCalls = [] }) => text.trim() !== "" || toolCalls.length > 0)
-  return isSaid ? null : "Write a message first."
+  const hasMessage = prompt.some(({ text, toolCalls = [] }) => text.trim() !== "" || toolCalls.length > 0)
+  return hasMessage ? null : "Write a message first."
 }

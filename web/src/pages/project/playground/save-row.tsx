@@ -16,7 +16,7 @@ import styles from "./save-row.module.css"
 
 interface SaveRowProps {
   project: CurrentProject
-  asked: readonly Turn[]
+  prompt: readonly Turn[]
   answer: Turn
   tools: string
   onClose: () => void
@@ -27,9 +27,9 @@ const shapes: { value: RowShape; label: string }[] = [
   { value: "question", label: "Question and expected answer" },
 ]
 
-export function SaveRow({ project, asked, answer, tools, onClose }: SaveRowProps) {
+export function SaveRow({ project, prompt, answer, tools, onClose }: SaveRowProps) {
   const [shape, setShape] = useState<RowShape>("dialogue")
-  const [row, setRow] = useState(() => rowOf("dialogue", { asked, answer, tools }))
+  const [row, setRow] = useState(() => rowOf("dialogue", { prompt, answer, tools }))
   const [chosen, setChosen] = useState<string | null>(null)
   const [name, setName] = useState("")
   const datasets = useObjectVersions({
@@ -107,7 +107,7 @@ export function SaveRow({ project, asked, answer, tools, onClose }: SaveRowProps
           segments={shapes}
           onChange={(value) => {
             setShape(value)
-            setRow(rowOf(value, { asked, answer, tools }))
+            setRow(rowOf(value, { prompt, answer, tools }))
           }}
         />
         <TextArea

@@ -2,7 +2,7 @@
 import { getRouteApi } from "@tanstack/react-router"
 import { EyeOff, Play, Plus, Send } from "lucide-react"
 import { type CSSProperties, useRef, useState } from "react"
-import type { AskableModels } from "../../../api/playground-models.ts"
+import type { ChatModels } from "../../../api/playground-models.ts"
 import { addressOf } from "../../../base-path.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
@@ -42,7 +42,7 @@ interface WorkbenchProps {
   project: CurrentProject
   id: string
   conversation: Conversation
-  models: AskableModels
+  models: ChatModels
 }
 
 export function Workbench({ project, id, conversation: given, models }: WorkbenchProps) {
@@ -108,11 +108,11 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
   const send = () => {
     const text = next.trim()
     if (text === "" || goingOn.length === 0) return
-    const told = columns.map((column, index) =>
+    const updated = columns.map((column, index) =>
       goingOn.includes(index) ? { ...column, turns: [...column.turns, { role: "user", text }] } : column,
     )
     setNext("")
-    run({ ...conversation, columns: told }, goingOn)
+    run({ ...conversation, columns: updated }, goingOn)
   }
   const setModels = (wanted: string[]) => {
     for (const index of all) if (wanted[index] !== names[index]) stop(id, index)

@@ -54,12 +54,12 @@ function Content({ call, displayFields, isBlind }: ItemContentProps) {
   if (chat === null) {
     return wanted.map((path) => <Part key={path} path={path} call={call} isBlind={isBlind} />)
   }
-  const asked = chat.messages.slice(0, chat.messages.length - chat.answered)
-  const answers = wanted.includes("output") ? chat.messages.slice(asked.length) : []
+  const prompt = chat.messages.slice(0, chat.messages.length - chat.answered)
+  const answers = wanted.includes("output") ? chat.messages.slice(prompt.length) : []
   return (
     <>
       <ol className={styles.chat} aria-label="Conversation">
-        {asked.map((message, index) => (
+        {prompt.map((message, index) => (
           <Message key={index} message={message} tools={index === 0 ? chat.tools : 0} />
         ))}
       </ol>

@@ -19,16 +19,16 @@ const icons: Record<string, LucideIcon> = {
 }
 
 /** The middle of a longer chat is shown on demand. */
-const shownAtEnds = 30
+const endMessages = 30
 /** Longer text is not read as Markdown, which would stop the page. */
 const longestMarkdown = 50_000
 
 export function ChatView({ chat }: { chat: Chat }) {
   const [isWhole, setWhole] = useState(false)
   const { messages } = chat
-  const hidden = messages.length - 2 * shownAtEnds
+  const hidden = messages.length - 2 * endMessages
   const isCut = hidden > 0 && !isWhole
-  const shown = isCut ? messages.slice(0, shownAtEnds) : messages
+  const shown = isCut ? messages.slice(0, endMessages) : messages
   return (
     <ol className={styles.chat} aria-label="Chat">
       {shown.map((message, index) => (
@@ -39,8 +39,8 @@ export function ChatView({ chat }: { chat: Chat }) {
           <li className={styles.more}>
             <Button onClick={() => setWhole(true)}>Show {formatCount(hidden)} more messages</Button>
           </li>
-          {messages.slice(-shownAtEnds).map((message, index) => (
-            <Message key={messages.length - shownAtEnds + index} message={message} tools={0} />
+          {messages.slice(-endMessages).map((message, index) => (
+            <Message key={messages.length - endMessages + index} message={message} tools={0} />
           ))}
         </>
       )}

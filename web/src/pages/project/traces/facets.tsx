@@ -17,7 +17,7 @@ interface FacetsProps {
   onCountAll: () => void
 }
 
-const firstShown = 5
+const mostCollapsed = 5
 
 export function Facets({ counted, clauses, onFilter, onCountAll }: FacetsProps) {
   const { facets, countedFrom, error, retry } = counted
@@ -58,7 +58,7 @@ function FacetValues({ facet: { title, values }, isWhole, checked, onToggle }: F
   // A value that the filter names stays listed even if no call has it.
   const absent = [...checked].filter((value) => !found.some((one) => one.value === value))
   const listed = [...found, ...absent.map((value) => ({ value, count: 0 }))]
-  const shown = isAll ? listed : listed.filter(({ value }, index) => index < firstShown || checked.has(value))
+  const shown = isAll ? listed : listed.filter(({ value }, index) => index < mostCollapsed || checked.has(value))
   // A field that no call has is none to filter by.
   if (values !== undefined && listed.every(({ value }) => value === null) && checked.size === 0) return null
   return (
@@ -80,7 +80,7 @@ function FacetValues({ facet: { title, values }, isWhole, checked, onToggle }: F
           {formatExact(listed.length - shown.length)} more
         </button>
       )}
-      {isAll && listed.length > firstShown && (
+      {isAll && listed.length > mostCollapsed && (
         <button type="button" className={styles.link} onClick={() => setAll(false)}>
           Fewer
         </button>

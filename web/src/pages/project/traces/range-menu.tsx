@@ -16,7 +16,7 @@ interface RangeMenuProps {
 }
 
 export function RangeMenu({ name, from, to, onChange }: RangeMenuProps) {
-  const [isAsking, setAsking] = useState(false)
+  const [isChoosing, setChoosing] = useState(false)
   return (
     <>
       <Menu
@@ -31,19 +31,19 @@ export function RangeMenu({ name, from, to, onChange }: RangeMenuProps) {
               </MenuItem>
             ))}
             <MenuLine />
-            <MenuItem onAction={() => setAsking(true)}>Between two times…</MenuItem>
+            <MenuItem onAction={() => setChoosing(true)}>Between two times…</MenuItem>
           </>
         }
       >
         {name}
       </Menu>
-      {isAsking && (
+      {isChoosing && (
         <Between
           from={from}
           to={to}
-          onClose={() => setAsking(false)}
+          onClose={() => setChoosing(false)}
           onChange={(start, end) => {
-            setAsking(false)
+            setChoosing(false)
             onChange(start, end)
           }}
         />

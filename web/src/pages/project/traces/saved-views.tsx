@@ -28,7 +28,7 @@ const to = "/$entity/$project/traces"
 
 export function SavedViews({ project, search, clauses, onView }: SavedViewsProps) {
   const { views, error } = useSavedViews(project.id)
-  const [asked, setAsked] = useState<"new" | "rename" | "delete" | null>(null)
+  const [dialog, setDialog] = useState<"new" | "rename" | "delete" | null>(null)
   const save = useSaveView()
   const params = { entity: project.entity, project: project.project }
   const open = views?.find(({ id }) => id === search.view)
@@ -76,8 +76,8 @@ export function SavedViews({ project, search, clauses, onView }: SavedViewsProps
                       Save the changes
                     </MenuItem>
                   )}
-                  <MenuItem onAction={() => setAsked("rename")}>Rename…</MenuItem>
-                  <MenuItem isDanger onAction={() => setAsked("delete")}>
+                  <MenuItem onAction={() => setDialog("rename")}>Rename…</MenuItem>
+                  <MenuItem isDanger onAction={() => setDialog("delete")}>
                     Delete…
                   </MenuItem>
                 </>
@@ -87,24 +87,24 @@ export function SavedViews({ project, search, clauses, onView }: SavedViewsProps
         </span>
       ))}
       {!isPlain && (open === undefined || isChanged) && (
-        <Button kind="quiet" size="small" icon={Plus} onClick={() => setAsked("new")}>
+        <Button kind="quiet" size="small" icon={Plus} onClick={() => setDialog("new")}>
           Save view
         </Button>
       )}
       {error !== null && <ErrorNote what="The saved views could not be read." error={error} />}
-      {save.error !== null && asked === null && <ErrorNote what="The view was not saved." error={save.error} />}
-      {(asked === "new" || (asked === "rename" && open !== undefined)) && (
+      {save.error !== null && dialog === null && <ErrorNote what="The view was not saved." error={save.error} />}
+      {(dialog === "new" || (dialog === "rename" && open !== undefined)) && (
         <NameView
           project={project}
-          renamed={asked === "rename" ? open : undefined}
-          address={asked === "rename" ? (open?.address ?? address) : address}
+          renamed={dialog === "rename" ? open : undefined}
+          address={dialog === "rename" ? (open?.address ?? address) : address}
           definition={definition}
           onSaved={onView}
-          onClose={() => setAsked(null)}
+          onClose={() => setDialog(null)}
         />
       )}
-      {asked === "delete" && open !== undefined && (
-        <DeleteView project={project} view={open} onDeleted={() => onView(undefined)} onClose={() => setAsked(null)} />
+      {dialog === "delete" && open !== undefined && (
+        <DeleteView project={project} view={open} onDeleted={() => onView(undefined)} onClose={() => setDialog(null)} />
       )}
     </nav>
   )

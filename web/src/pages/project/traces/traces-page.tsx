@@ -62,8 +62,8 @@ function Traces({ project }: { project: CurrentProject }) {
   const { clauses, error: filterError } = readFilter(q)
   const rootsOnly = scope !== "all"
   const words = clauses.filter(({ field }) => field === null).flatMap(({ values }) => values.map(({ text }) => text))
-  const asked = sortOf(search.sort)
-  const sort = sortFieldOf(asked.column) === null ? newestFirst : asked
+  const requested = sortOf(search.sort)
+  const sort = sortFieldOf(requested.column) === null ? newestFirst : requested
   const listScope = { projectId: project.id, rootsOnly, from: range.from, to: range.to }
   const rows = useCallRows({
     projectId: project.id,

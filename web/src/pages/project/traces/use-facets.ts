@@ -32,7 +32,7 @@ interface Wanted {
 
 export function useFacets({ clauses, scope, isLive, isEnabled, isWhole }: Wanted) {
   // Payloads are slow to count, so what columns hold does not wait for them.
-  const plain = facetFields.filter(({ field, path }) => !isPayload(path) && !isAsked(clauses, field))
+  const plain = facetFields.filter(({ field, path }) => !isPayload(path) && !isFiltered(clauses, field))
   const alone = facetFields.filter((field) => !plain.includes(field))
   const countings = [
     { fields: plain.map(({ path }) => path).concat(hours), clauses, limit: mostHours },
@@ -87,4 +87,4 @@ function hoursOf(answer: CallFacets | undefined): Hour[] | undefined {
 
 const isPayload = (path: string) => /^(?:inputs|output|attributes)\./.test(path)
 
-const isAsked = (clauses: readonly Clause[], field: string) => withoutFacet(clauses, field).length < clauses.length
+const isFiltered = (clauses: readonly Clause[], field: string) => withoutFacet(clauses, field).length < clauses.length

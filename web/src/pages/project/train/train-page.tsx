@@ -36,7 +36,7 @@ export function TrainPage() {
   const models = useModels({ entity: project.entity, project: project.project, limit: mostModels })
   const known = models.data?.data ?? []
   const chosen = known.find(({ name }) => name === search.model) ?? known[0] ?? null
-  const request = asked(search, project.id, chosen?.id ?? null, openedAt)
+  const request = requestOf(search, project.id, chosen?.id ?? null, openedAt)
   const body = "body" in request ? request.body : null
   const dryRun = useDryRun(body)
   const start = useTrainFrom()
@@ -101,7 +101,7 @@ export function TrainPage() {
   )
 }
 
-function asked(search: TrainSearch, project: string, modelId: string | null, now: number): TrainRequest {
+function requestOf(search: TrainSearch, project: string, modelId: string | null, now: number): TrainRequest {
   try {
     return trainRequest(search, project, modelId, now)
   } catch (error) {

@@ -9,9 +9,12 @@ export interface JobProgress {
   detail: string
 }
 
-type Told = Pick<ListedJob, "status" | "gradient_steps" | "expected_gradient_steps" | "estimated_seconds_left">
+type ProgressFields = Pick<
+  ListedJob,
+  "status" | "gradient_steps" | "expected_gradient_steps" | "estimated_seconds_left"
+>
 
-export function jobProgress(job: Told): JobProgress {
+export function jobProgress(job: ProgressFields): JobProgress {
   const { status, gradient_steps: done, expected_gradient_steps: expected, estimated_seconds_left: left } = job
   if (status === "queued") return { share: null, leftMs: null, detail: "waits in the queue" }
   if (expected === null)

@@ -15,7 +15,7 @@ import { type CurrentProject, useProjectOfPage } from "../../../../shell/current
 import { MoreRows } from "../../training/more-rows.tsx"
 import styles from "./evaluation-page.module.css"
 import { RunsChart } from "./runs-chart.tsx"
-import { RunsTable, type ShownRun } from "./runs-table.tsx"
+import { RunsTable, type RunRow } from "./runs-table.tsx"
 
 const route = getRouteApi("/signed-in/$entity/$project/evaluations/$name")
 
@@ -132,7 +132,7 @@ function Runs({ project, name, runs }: { project: CurrentProject; name: string; 
   )
   const versions = useObjectVersions(project.id, names).data ?? []
   const read = useRunRows(project.id, runs.slice(0, mostRead))
-  const shown = runs.map((run, index): ShownRun => ({ run, label: runLabel(run, versions), rows: read[index]?.data }))
+  const shown = runs.map((run, index): RunRow => ({ run, label: runLabel(run, versions), rows: read[index]?.data }))
   const failed = read.find(({ error }) => error !== null)
   return (
     <div className={styles.page}>

@@ -5,13 +5,13 @@ import { SelectField } from "../../../../components/controls/field.tsx"
 import { betterDirection, directionWords, formatValue } from "../../../../evaluations/metrics.ts"
 import { runFigure } from "../../../../evaluations/run-figures.ts"
 import { formatWholeTime } from "../../../../format/times.ts"
-import { metricsOf, type ShownRun } from "./runs-table.tsx"
+import { metricsOf, type RunRow } from "./runs-table.tsx"
 import styles from "./runs-chart.module.css"
 
 const route = getRouteApi("/signed-in/$entity/$project/evaluations/$name")
 const chartHeight = 180
 
-export function RunsChart({ runs }: { runs: readonly ShownRun[] }) {
+export function RunsChart({ runs }: { runs: readonly RunRow[] }) {
   const { metric: chosen } = route.useSearch()
   const navigate = route.useNavigate()
   const metrics = metricsOf(runs)

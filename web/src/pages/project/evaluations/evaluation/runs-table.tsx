@@ -19,7 +19,7 @@ import styles from "./runs-table.module.css"
 
 const route = getRouteApi("/signed-in/$entity/$project/evaluations/$name")
 
-export interface ShownRun {
+export interface RunRow {
   run: EvalRun
   label: string
   /** undefined: not read yet. */
@@ -27,7 +27,7 @@ export interface ShownRun {
 }
 
 /** Every metric that one of the runs has. */
-export function metricsOf(runs: readonly ShownRun[]): Metric[] {
+export function metricsOf(runs: readonly RunRow[]): Metric[] {
   const all = runs.flatMap(({ rows }) => rows?.metrics ?? [])
   return sortedMetrics(new Map(all.map((metric) => [metric.id, metric])).values())
 }
@@ -36,7 +36,7 @@ interface RunsTableProps {
   project: CurrentProject
   name: string
   /** The newest first. */
-  runs: readonly ShownRun[]
+  runs: readonly RunRow[]
 }
 
 export function RunsTable({ project, name, runs }: RunsTableProps) {
@@ -73,7 +73,7 @@ export function RunsTable({ project, name, runs }: RunsTableProps) {
   )
 }
 
-function sortedRuns(runs: readonly ShownRun[], metric: Metric, isUp: boolean): ShownRun[] {
+function sortedRuns(runs: readonly RunRow[], metric: Metric, isUp: boolean): RunRow[] {
   const keyed = runs.map((run) => ({
     run,
     mean: run.rows === undefined ? undefined : runFigure(run.rows, metric)?.mean,
@@ -83,7 +83,7 @@ function sortedRuns(runs: readonly ShownRun[], metric: Metric, isUp: boolean): S
   return keyed.toSorted((a, b) => ((a.mean ?? last) - (b.mean ?? last) || 0) * (isUp ? 1 : -1)).map(({ run }) => run)
 }
 
-function columnsOf(project: CurrentProject, metrics: readonly Metric[]): Column<ShownRun>[] {
+function columnsOf(project: CurrentProject, metrics: readonly Metric[]): Column<RunRow>[] {
   return [
     {
       id: "run",
@@ -92,7 +92,7 @@ function columnsOf(project: CurrentProject, metrics: readonly Metric[]): Column<
       cell: ({ run, label }) => <RunName project={project} run={run} label={label} />,
     },
     { id: "started", title: "Started", width: 104, cell: ({ run }) => <Time at={run.startedAt} /> },
-    ...metrics.map((metric): Column<ShownRun> => ({
+    ...metrics.map((metric): Column<RunRow> => ({
       id: metric.id,
       title: metric.name,
       unit: betterDirection(metric, []) === "up" ? "↑" : "↓",

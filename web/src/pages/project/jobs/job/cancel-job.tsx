@@ -10,18 +10,18 @@ import { formatCount } from "../../../../format/numbers.ts"
 import { jobTitle } from "../../training/job-words.ts"
 
 export function CancelJob({ job }: { job: ListedJob }) {
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   return (
     <>
-      <Button kind="danger" icon={Ban} onClick={() => setAsked(true)}>
+      <Button kind="danger" icon={Ban} onClick={() => setConfirming(true)}>
         Cancel job
       </Button>
-      {isAsked && <AskFirst job={job} onClose={() => setAsked(false)} />}
+      {isConfirming && <ConfirmCancel job={job} onClose={() => setConfirming(false)} />}
     </>
   )
 }
 
-function AskFirst({ job, onClose }: { job: ListedJob; onClose: () => void }) {
+function ConfirmCancel({ job, onClose }: { job: ListedJob; onClose: () => void }) {
   const { entity, project, model, gradient_steps: done } = job
   const cancel = useCancelJob()
   const models = useModels({ entity, project, name: model, limit: 1 })

@@ -77,13 +77,13 @@ function OneJob({ id }: { id: string }) {
         </div>
       )}
       <Loaded query={query} what="job">
-        {(found) => <Shown job={found} />}
+        {(found) => <JobContent job={found} />}
       </Loaded>
     </>
   )
 }
 
-function Shown({ job }: { job: ListedJob }) {
+function JobContent({ job }: { job: ListedJob }) {
   const events = useJobEvents(job.id, eventsMs)
   const curves = gradientCurves(events.data ?? [])
   const { view = "progress" } = route.useSearch()

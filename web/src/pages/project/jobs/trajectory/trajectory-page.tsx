@@ -113,7 +113,9 @@ function OneTrajectory({ id, group, index }: { id: string; group: number; index:
         }
       />
       <Loaded query={query} what="trajectory">
-        {(trajectory) => <Shown project={project} trajectory={trajectory} answer={groups.data} isOpen={isOpen} />}
+        {(trajectory) => (
+          <TrajectoryContent project={project} trajectory={trajectory} answer={groups.data} isOpen={isOpen} />
+        )}
       </Loaded>
     </>
   )
@@ -128,14 +130,14 @@ function isComplete({ turns }: TrainedTrajectory): boolean {
   )
 }
 
-interface ShownProps {
+interface TrajectoryContentProps {
   project: CurrentProject
   trajectory: TrainedTrajectory
   answer: TrajectoryGroupsAnswer | undefined
   isOpen: boolean
 }
 
-function Shown({ project, trajectory, answer, isOpen }: ShownProps) {
+function TrajectoryContent({ project, trajectory, answer, isOpen }: TrajectoryContentProps) {
   const { heat = "surprise", token } = route.useSearch()
   const navigate = route.useNavigate()
   const selected = placeOf(token, trajectory)

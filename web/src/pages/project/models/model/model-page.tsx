@@ -40,13 +40,13 @@ function OneModel({ project, name }: { project: CurrentProject; name: string }) 
         }
       />
       <Loaded query={models} what="model">
-        {() => (model === undefined ? <NoSuchModel name={name} project={project} /> : <Shown model={model} />)}
+        {() => (model === undefined ? <NoSuchModel name={name} project={project} /> : <ModelContent model={model} />)}
       </Loaded>
     </>
   )
 }
 
-function Shown({ model }: { model: ListedModel }) {
+function ModelContent({ model }: { model: ListedModel }) {
   const live = model.open_jobs > 0 ? underWay : idle
   const names = useModelMetrics({ model_id: [model.id], from_step: 0, to_step: 0 }, live)
   return (

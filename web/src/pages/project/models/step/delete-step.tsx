@@ -15,21 +15,21 @@ interface DeleteStepProps {
 }
 
 export function DeleteStep({ model, step, sizeBytes }: DeleteStepProps) {
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const remove = useDeleteCheckpoints(model.id)
   return (
     <div className={styles.row}>
-      <Button kind="danger" icon={Trash2} onClick={() => setAsked(true)}>
+      <Button kind="danger" icon={Trash2} onClick={() => setConfirming(true)}>
         {`Delete step ${step}`}
       </Button>
-      {isAsked && (
+      {isConfirming && (
         <Confirm
           title={`Delete step ${step} of ${model.name}?`}
           action={`Delete step ${step}`}
           failure="The step was not deleted."
           change={remove}
-          onConfirm={() => remove.mutate([step], { onSuccess: () => setAsked(false) })}
-          onClose={() => setAsked(false)}
+          onConfirm={() => remove.mutate([step], { onSuccess: () => setConfirming(false) })}
+          onClose={() => setConfirming(false)}
         >
           <p>
             {sizeBytes > 0 && `Frees ${formatBytes(sizeBytes)}. `}

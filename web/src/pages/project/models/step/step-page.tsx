@@ -74,7 +74,7 @@ function OneStep({ project, name, step }: { project: CurrentProject; name: strin
           model === undefined ? (
             <NoSuchModel name={name} project={project} />
           ) : (
-            <Shown key={step} model={model} project={project} step={step} />
+            <StepContent key={step} model={model} project={project} step={step} />
           )
         }
       </Loaded>
@@ -82,7 +82,7 @@ function OneStep({ project, name, step }: { project: CurrentProject; name: strin
   )
 }
 
-function Shown({ model, project, step }: { model: ListedModel; project: CurrentProject; step: number }) {
+function StepContent({ model, project, step }: { model: ListedModel; project: CurrentProject; step: number }) {
   const checkpoint = useCheckpoint(model.id, step)
   const range = { from_step: Math.max(0, step - 1), to_step: step }
   const metrics = useModelMetrics({ model_id: [model.id], ...range })

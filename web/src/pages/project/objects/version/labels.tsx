@@ -17,15 +17,15 @@ interface LabelsProps {
   versions: readonly ObjectVersion[]
 }
 
-type Asked = { what: "alias" } | { what: "tag" } | { what: "remove"; alias: string } | null
+type Dialog = { what: "alias" } | { what: "tag" } | { what: "remove"; alias: string } | null
 
 export function Labels({ project, version, versions }: LabelsProps) {
-  const [asked, setAsked] = useState<Asked>(null)
+  const [dialog, setDialog] = useState<Dialog>(null)
   const change = useChangeLabels()
   const of = { project_id: project.id, object_id: version.object_id, digest: version.digest }
   const close = () => {
     change.reset()
-    setAsked(null)
+    setDialog(null)
   }
   const aliases = version.aliases ?? []
   return (
@@ -40,12 +40,12 @@ export function Labels({ project, version, versions }: LabelsProps) {
               kind="quiet"
               icon={X}
               aria-label={`Take the alias ${alias} off`}
-              onClick={() => setAsked({ what: "remove", alias })}
+              onClick={() => setDialog({ what: "remove", alias })}
             />
           )}
         </span>
       ))}
-      <Button size="small" kind="quiet" icon={Flag} onClick={() => setAsked({ what: "alias" })}>
+      <Button size="small" kind="quiet" icon={Flag} onClick={() => setDialog({ what: "alias" })}>
         Alias…
       </Button>
       {version.tags?.map((tag) => (
@@ -60,11 +60,11 @@ export function Labels({ project, version, versions }: LabelsProps) {
           />
         </span>
       ))}
-      <Button size="small" kind="quiet" icon={Plus} onClick={() => setAsked({ what: "tag" })}>
+      <Button size="small" kind="quiet" icon={Plus} onClick={() => setDialog({ what: "tag" })}>
         Tag…
       </Button>
-      {asked === null && change.error !== null && <ErrorNote what="The tag is still there." error={change.error} />}
-      {asked?.what === "alias" && (
+      {dialog === null && change.error !== null && <ErrorNote what="The tag is still there." error={change.error} />}
+      {dialog?.what === "alias" && (
         <AliasDialog
           version={version}
           versions={versions}
@@ -74,17 +74,17 @@ export function Labels({ project, version, versions }: LabelsProps) {
           onClose={close}
         />
       )}
-      {asked?.what === "remove" && (
+      {dialog?.what === "remove" && (
         <RemoveAliasDialog
           version={version}
-          alias={asked.alias}
+          alias={dialog.alias}
           error={change.error}
           isPending={change.isPending}
-          onRemove={() => change.mutate({ ...of, change: "remove", alias: asked.alias }, { onSuccess: close })}
+          onRemove={() => change.mutate({ ...of, change: "remove", alias: dialog.alias }, { onSuccess: close })}
           onClose={close}
         />
       )}
-      {asked?.what === "tag" && (
+      {dialog?.what === "tag" && (
         <TagDialog
           version={version}
           error={change.error}

@@ -140,8 +140,8 @@ function Content({ project, version, versions }: ContentProps) {
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true })
   const others = versions.filter(({ digest }) => digest !== version.digest)
   const before = others.find(({ version_index: index }) => index < version.version_index)
-  const asked = others.find(({ version_index: index }) => `v${index}` === search.against)
-  const shared = { project, version, others, against: asked ?? before, search, onChange: change }
+  const requested = others.find(({ version_index: index }) => `v${index}` === search.against)
+  const shared = { project, version, others, against: requested ?? before, search, onChange: change }
   const table = tableOfDataset(version.val, project.id)
   return isDataset(project, version) && table !== null ? (
     <DatasetView {...shared} table={table} />

@@ -14,7 +14,7 @@ import { labelledItem, skippedItem } from "../../../../labelling/finished-item.t
 import { isChosen, openFields, withChoice } from "../../../../labelling/label-draft.ts"
 import { isSame, type LabelField, wordOf } from "../../../../labelling/label-fields.ts"
 import { draftIn, type Item } from "../../../../labelling/label-session.ts"
-import { saidOf } from "../../../../labelling/suggestions.ts"
+import { givenLabels } from "../../../../labelling/suggestions.ts"
 import styles from "./bulk-view.module.css"
 import { LabelFoot } from "./label-foot.tsx"
 import type { Work } from "./labelling.tsx"
@@ -39,8 +39,8 @@ export function BulkView(props: BulkViewProps) {
   const withOptions = fields.filter(({ options }) => options.length > 0)
   const field = withOptions.find(({ name }) => name === named) ?? withOptions[0]
   const rows = state.held.map((item, index) => ({ item, call: calls[index]?.data?.[0] }))
-  const shownOf = (call: Call | undefined) =>
-    call === undefined || isBlind ? null : saidOf(fields, call.summary, userId)
+  const labelsOf = (call: Call | undefined) =>
+    call === undefined || isBlind ? null : givenLabels(fields, call.summary, userId)
   const chosen = rows.filter(({ item }) => selected.has(item.id))
   // Without a selection keys mean the row in hand.
   const meant = chosen.length > 0 ? chosen : rows.slice(inHand, inHand + 1)
@@ -60,7 +60,7 @@ export function BulkView(props: BulkViewProps) {
   }
   const submit = () => {
     if (ready.length === 0) return
-    session.finish(ready.map(({ item, call }) => labelledItem(item, fields, draftIn(state, item.id), shownOf(call))))
+    session.finish(ready.map(({ item, call }) => labelledItem(item, fields, draftIn(state, item.id), labelsOf(call))))
     const gone = new Set(ready.map(({ item }) => item.id))
     setSelected(new Set([...selected].filter((id) => !gone.has(id))))
     onField(undefined)
@@ -173,7 +173,7 @@ export function BulkView(props: BulkViewProps) {
               <p className={styles.asked}>{call === undefined ? "…" : payloadPreview(call.inputs)}</p>
               <p className={styles.answer}>{call === undefined ? "…" : payloadPreview(call.output)}</p>
             </div>
-            <Answers fields={fields} state={state} item={item} said={shownOf(call)} />
+            <Answers fields={fields} state={state} item={item} labels={labelsOf(call)} />
           </li>
         ))}
       </ul>
@@ -190,18 +190,18 @@ export function BulkView(props: BulkViewProps) {
 
 interface AnswersProps extends Pick<Work, "fields" | "state"> {
   item: Item
-  said: ReturnType<typeof saidOf> | null
+  labels: ReturnType<typeof givenLabels> | null
 }
 
 /** The answers so far; dashed: a scorer's suggestions. */
-function Answers({ fields, state, item, said }: AnswersProps) {
+function Answers({ fields, state, item, labels }: AnswersProps) {
   const draft = draftIn(state, item.id)
   return (
     <span className={styles.answers}>
       {fields.map((field) => {
         const given = draft.answers[field.name]
         const isGiven = given !== undefined && given !== "" && !(Array.isArray(given) && given.length === 0)
-        const suggestion = said?.suggestions[field.name]
+        const suggestion = labels?.suggestions[field.name]
         if (isGiven) {
           const isAccepted = suggestion !== undefined && isSame(suggestion.value, given)
           return (

@@ -11,7 +11,7 @@ import { labelledItem, skippedItem } from "../../../../labelling/finished-item.t
 import { type Draft, openFields, withAnswer, withChoice } from "../../../../labelling/label-draft.ts"
 import type { LabelField } from "../../../../labelling/label-fields.ts"
 import { draftIn, type Item } from "../../../../labelling/label-session.ts"
-import { saidOf } from "../../../../labelling/suggestions.ts"
+import { givenLabels } from "../../../../labelling/suggestions.ts"
 import { useMedia } from "../../../../shell/use-media.ts"
 import { ItemContent } from "../item-content.tsx"
 import styles from "./focus-view.module.css"
@@ -62,7 +62,7 @@ function OneItem(props: OneItemProps) {
   const isNarrow = useMedia("(max-width: 699px)")
   const draft = draftIn(state, item.id)
   const call = query?.data?.[0]
-  const said = call === undefined || isBlind ? null : saidOf(fields, call.summary, userId)
+  const given = call === undefined || isBlind ? null : givenLabels(fields, call.summary, userId)
   const missing = openFields(fields, draft)
   const [isSkipping, setSkipping] = useState(false)
   // A field that the address names counts for the first item; later ones begin with their first question.
@@ -94,7 +94,7 @@ function OneItem(props: OneItemProps) {
     const [first] = openFields(fields, draft)
     if (first !== undefined) return activate(first.name)
     onField(undefined)
-    session.finish([labelledItem(item, fields, draft, said)])
+    session.finish([labelledItem(item, fields, draft, given)])
   }
   const skip = (reason: string) => {
     if (isLost) return
@@ -177,7 +177,7 @@ function OneItem(props: OneItemProps) {
           fields={fields}
           draft={draft}
           active={active}
-          said={said}
+          given={given}
           nameOf={nameOf}
           isStepwise={isNarrow}
           isDisabled={isLost}

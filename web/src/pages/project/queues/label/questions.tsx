@@ -5,7 +5,7 @@ import { TextArea } from "../../../../components/controls/field.tsx"
 import { Keys } from "../../../../components/signs/keys.tsx"
 import { answerOf, type Draft } from "../../../../labelling/label-draft.ts"
 import type { LabelField } from "../../../../labelling/label-fields.ts"
-import type { Said } from "../../../../labelling/suggestions.ts"
+import type { GivenLabels } from "../../../../labelling/suggestions.ts"
 import { Question } from "./question.tsx"
 import styles from "./questions.module.css"
 
@@ -15,7 +15,7 @@ interface QuestionsProps {
   /** Name of the question in focus. */
   active: string | undefined
   /** null: nothing of it is shown. */
-  said: Said | null
+  given: GivenLabels | null
   nameOf: (userId: string) => string
   isStepwise: boolean
   isDisabled: boolean
@@ -27,7 +27,7 @@ interface QuestionsProps {
 }
 
 export function Questions(props: QuestionsProps) {
-  const { fields, draft, active, said, nameOf, isStepwise, isDisabled, noteRef, onNote, onActivate } = props
+  const { fields, draft, active, given, nameOf, isStepwise, isDisabled, noteRef, onNote, onActivate } = props
   const shown = isStepwise ? fields.filter(({ name }) => name === active) : fields
   return (
     <section className={styles.questions} aria-label="Questions">
@@ -56,8 +56,8 @@ export function Questions(props: QuestionsProps) {
           field={field}
           draft={draft}
           isActive={field.name === active}
-          suggestion={said?.suggestions[field.name] ?? null}
-          others={(said?.others ?? [])
+          suggestion={given?.suggestions[field.name] ?? null}
+          others={(given?.others ?? [])
             .filter((one) => one.field === field.name)
             .map(({ value, userId }) => ({ value, name: nameOf(userId) }))}
           isDisabled={isDisabled}

@@ -13,7 +13,7 @@ import { SkeletonRows } from "../../../../components/states/skeleton.tsx"
 import { useKeys } from "../../../../keys/use-keys.ts"
 import { answerOf, emptyDraft, withAnswer } from "../../../../labelling/label-draft.ts"
 import { isSame, type LabelField, wordOf } from "../../../../labelling/label-fields.ts"
-import { saidOf } from "../../../../labelling/suggestions.ts"
+import { givenLabels } from "../../../../labelling/suggestions.ts"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
 import { ItemContent } from "../item-content.tsx"
 import styles from "./adjudication.module.css"
@@ -39,7 +39,7 @@ export function Adjudication({ project, queueId, dispute, place, count, field, n
   const [query] = useItemCalls(project.id, [item.call_id])
   const call = query?.data?.[0]
   const suggestion =
-    call === undefined || field === null ? undefined : saidOf([field], call.summary, "").suggestions[field.name]
+    call === undefined || field === null ? undefined : givenLabels([field], call.summary, "").suggestions[field.name]
   const decide = useDecide()
   const [isOther, setOther] = useState(false)
   const send = (choice: { feedback_id: string } | { value: unknown } | null) => {

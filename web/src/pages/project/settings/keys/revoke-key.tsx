@@ -7,21 +7,21 @@ import { Confirm } from "../../../../components/layers/confirm.tsx"
 import { formatAgo } from "../../../../format/times.ts"
 
 export function RevokeKey({ apiKey: { id, name, username, last_used_at: used } }: { apiKey: ApiKey }) {
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const revoke = useRevokeApiKey()
   return (
     <>
-      <Button size="small" kind="quiet" aria-label={`End the key ${name}`} onClick={() => setAsked(true)}>
+      <Button size="small" kind="quiet" aria-label={`End the key ${name}`} onClick={() => setConfirming(true)}>
         End…
       </Button>
-      {isAsked && (
+      {isConfirming && (
         <Confirm
           title={`End the key “${name}” of ${username}?`}
           action="End key"
           failure="The key lives on."
           change={revoke}
           onConfirm={() => revoke.mutate(id)}
-          onClose={() => setAsked(false)}
+          onClose={() => setConfirming(false)}
         >
           <p>
             The next request with it is refused, and browsers that were signed in with it are signed out. It cannot be

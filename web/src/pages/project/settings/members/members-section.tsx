@@ -29,7 +29,7 @@ export function MembersSection() {
   const { entity } = project
   const members = useMembers(entity)
   const roles = useProjectRoles(project)
-  const [asked, setAsked] = useState<"invite" | "program" | null>(null)
+  const [dialog, setDialog] = useState<"invite" | "program" | null>(null)
   const changeRole = useChangeRole()
   const changeOwn = useChangeProjectRole()
   const own = members.data?.data.find(({ username }) => username === user.username)
@@ -44,10 +44,10 @@ export function MembersSection() {
         actions={
           mayManage && (
             <>
-              <Button icon={Bot} onClick={() => setAsked("program")}>
+              <Button icon={Bot} onClick={() => setDialog("program")}>
                 New program
               </Button>
-              <Button kind="primary" icon={UserPlus} onClick={() => setAsked("invite")}>
+              <Button kind="primary" icon={UserPlus} onClick={() => setDialog("invite")}>
                 Invite
               </Button>
             </>
@@ -118,8 +118,8 @@ export function MembersSection() {
           </tr>
         ))}
       </PlainTable>
-      {asked === "invite" && <Invite team={entity} onClose={() => setAsked(null)} />}
-      {asked === "program" && <NewProgram team={entity} onClose={() => setAsked(null)} />}
+      {dialog === "invite" && <Invite team={entity} onClose={() => setDialog(null)} />}
+      {dialog === "program" && <NewProgram team={entity} onClose={() => setDialog(null)} />}
     </>
   )
 }
@@ -201,13 +201,13 @@ function MemberRow({ project, member, inProject, hasProject, mayManage, isChangi
 }
 
 function TakeOut({ team, username }: { team: string; username: string }) {
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   return (
     <>
-      <Button size="small" kind="quiet" aria-label={`Take out ${username}`} onClick={() => setAsked(true)}>
+      <Button size="small" kind="quiet" aria-label={`Take out ${username}`} onClick={() => setConfirming(true)}>
         Take out…
       </Button>
-      {isAsked && <ConfirmTakeOut team={team} username={username} onClose={() => setAsked(false)} />}
+      {isConfirming && <ConfirmTakeOut team={team} username={username} onClose={() => setConfirming(false)} />}
     </>
   )
 }

@@ -6,22 +6,22 @@ import { Button } from "../../../../components/controls/button.tsx"
 import { Confirm } from "../../../../components/layers/confirm.tsx"
 
 export function RemoveUser({ user: { username, default_entity: own, entities } }: { user: User }) {
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const remove = useRemoveUser()
   const teams = entities.filter((entity) => entity !== own)
   return (
     <>
-      <Button size="small" kind="quiet" aria-label={`Remove ${username}`} onClick={() => setAsked(true)}>
+      <Button size="small" kind="quiet" aria-label={`Remove ${username}`} onClick={() => setConfirming(true)}>
         Remove…
       </Button>
-      {isAsked && (
+      {isConfirming && (
         <Confirm
           title={`Remove ${username}?`}
           action={`Remove ${username}`}
           failure="The user is as before."
           change={remove}
-          onConfirm={() => remove.mutate(username, { onSuccess: () => setAsked(false) })}
-          onClose={() => setAsked(false)}
+          onConfirm={() => remove.mutate(username, { onSuccess: () => setConfirming(false) })}
+          onClose={() => setConfirming(false)}
         >
           <p>
             {teams.length === 0 ? "They are in no team. " : `They leave ${teams.join(", ")}. `}

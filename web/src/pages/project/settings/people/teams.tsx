@@ -80,7 +80,7 @@ function TeamLine({ team: { name }, mayChange }: { team: Team; mayChange: boolea
 }
 
 function Member({ team, member, mayChange }: { team: string; member: TeamMember; mayChange: boolean }) {
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const { username, role, disabled } = member
   return (
     <span className={styles.member}>
@@ -92,10 +92,10 @@ function Member({ team, member, mayChange }: { team: string; member: TeamMember;
           kind="quiet"
           icon={X}
           aria-label={`Take ${username} out of ${team}`}
-          onClick={() => setAsked(true)}
+          onClick={() => setConfirming(true)}
         />
       )}
-      {isAsked && <ConfirmTakeOut team={team} username={username} onClose={() => setAsked(false)} />}
+      {isConfirming && <ConfirmTakeOut team={team} username={username} onClose={() => setConfirming(false)} />}
     </span>
   )
 }

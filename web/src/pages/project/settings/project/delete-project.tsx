@@ -8,20 +8,20 @@ import { TextField } from "../../../../components/controls/field.tsx"
 import { Confirm } from "../../../../components/layers/confirm.tsx"
 
 export function DeleteProject({ entity, project }: { entity: string; project: string }) {
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const [typed, setTyped] = useState("")
   const remove = useDeleteProject()
   const navigate = useNavigate()
   const close = () => {
-    setAsked(false)
+    setConfirming(false)
     setTyped("")
   }
   return (
     <>
-      <Button kind="danger" icon={Trash2} onClick={() => setAsked(true)}>
+      <Button kind="danger" icon={Trash2} onClick={() => setConfirming(true)}>
         Delete project…
       </Button>
-      {isAsked && (
+      {isConfirming && (
         <Confirm
           title={`Delete ${entity}/${project}?`}
           action="Delete project"
