@@ -1,6 +1,6 @@
 /** A paused training job keeps its progress, others run meanwhile, and it ends as if it had never been paused. */
 import { once } from "node:events"
-import { mkdtemp, readdir, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
@@ -121,6 +121,34 @@ describe("a running job", () => {
     await change(id, "resume")
     await reached(next, "succeeded")
     expect([(await readJob(id)).output_step, (await readJob(next)).output_step]).toEqual([1, 2])
+  })
+
+  test("no checkpoint is imported into its model meanwhile: it makes the step after the one that it began with", async () => {
+    const { id: modelId } = await newModel(opened.acme)
+    staysAtStepTwo()
+    opened.fake.handlers["adapter.import"] = async ({ output }) => {
+      await mkdir(output.path)
+      return { size_bytes: 1, manifest_sha256: "0".repeat(64) }
+    }
+    const importAdapter = async () => {
+      const { statusCode, body } = await opened.app.server.inject({
+        method: "POST",
+        url: `/v1/preview/models/${modelId}/checkpoints`,
+        headers: { authorization: `Bearer ${opened.acme.key}`, "content-type": "application/x-tar" },
+        payload: Buffer.alloc(1024),
+      })
+      return { status: statusCode, body: JSON.parse(body) as { detail?: string; step?: number } }
+    }
+    const id = await startJob(modelId)
+    await expect.poll(() => eventsOf(id), { timeout: 30_000 }).toHaveLength(3)
+    await change(id, "pause")
+    const refused = await importAdapter()
+    expect(refused.status).toBe(409)
+    expect(refused.body.detail).toContain(`is being trained by job ${id}; add a checkpoint when the job has ended`)
+    await change(id, "resume")
+    await reached(id, "succeeded")
+    expect((await importAdapter()).status).toBe(200)
+    expect(await stepsOf(modelId)).toEqual([0, 1, 2])
   })
 
   test("it stays paused over a restart of the server, and goes on after it", async () => {

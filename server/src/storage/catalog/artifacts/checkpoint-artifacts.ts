@@ -1,11 +1,11 @@
 /** Checkpoints of models and the versions of the `lora` artifacts that they are: training-api 5.4, platform-wandb 9.5. */
 import { sql } from "kysely"
-import { HeddleError } from "../../../errors.ts"
 import { addMember, setAliases } from "./artifact-aliases.ts"
 import type { ArtifactContent } from "./artifact-contents.ts"
 import { ensureCollection } from "./artifact-create.ts"
 import { inProjectTurn } from "./artifact-lock.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
+import { checkedNewStep } from "../training/new-step.ts"
 
 export interface UnlistedCheckpoint {
   id: string
@@ -124,35 +124,10 @@ export interface Adoption {
   step: number | null
 }
 
-/** The step that the version becomes. @throws {HeddleError} `invalid_request`, `conflict` when it cannot be one. */
-export async function adoptableStep(database: CatalogDatabase, { modelId, step }: Adoption): Promise<number> {
-  const model = await database
-    .selectFrom("models")
-    .select(["name", "last_step", "deleted_at"])
-    .where("id", "=", modelId)
-    .forUpdate()
-    .executeTakeFirst()
-  if (model === undefined || model.deleted_at !== null) throw new HeddleError("not_found", "the model was deleted")
-  // A paused one too: it goes on from the step that it began with.
-  const begun = await database
-    .selectFrom("training_jobs")
-    .select("id")
-    .where("model_id", "=", modelId)
-    .where("started_at", "is not", null)
-    .where("ended_at", "is", null)
-    .executeTakeFirst()
-  if (begun !== undefined) {
-    throw new HeddleError(
-      "conflict",
-      `the model "${model.name}" is being trained; add a checkpoint when its job has ended`,
-    )
-  }
-  if (step === null || step > model.last_step) return step ?? model.last_step + 1
-  throw new HeddleError(
-    "conflict",
-    `the model "${model.name}" is at step ${model.last_step}, and a step is not replaced; ` +
-      `give the version the alias step${model.last_step + 1} or a higher one`,
-  )
+/** The step that the version becomes. @throws {HeddleError} as {@link checkedNewStep}. */
+export function adoptableStep(database: CatalogDatabase, { modelId, step }: Adoption): Promise<number> {
+  const otherStep = (next: number) => `give the version the alias step${next} or a higher one`
+  return checkedNewStep(database, { modelId, step, otherStep })
 }
 
 export interface AdoptedFolder {

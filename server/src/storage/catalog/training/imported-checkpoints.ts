@@ -1,8 +1,8 @@
 /** A checkpoint that no job made: an adapter that was trained elsewhere. */
 import { sql } from "kysely"
-import { HeddleError } from "../../../errors.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { listOf } from "../text-lists.ts"
+import { checkedNewStep } from "./new-step.ts"
 
 export interface ImportedCheckpoint {
   modelId: string
@@ -24,7 +24,8 @@ export async function addImportedCheckpoint(
   place: () => Promise<void>,
 ): Promise<number> {
   return database.transaction().execute(async (transaction) => {
-    const step = await nextStep(transaction, modelId, wanted)
+    const otherStep = (next: number) => `choose ${next} or a higher one, or leave step out`
+    const step = await checkedNewStep(transaction, { modelId, step: wanted, otherStep })
     await transaction
       .insertInto("checkpoints")
       .values({
@@ -42,35 +43,6 @@ export async function addImportedCheckpoint(
     await place()
     return step
   })
-}
-
-/** Holds the model's row until the transaction ends, so that no job ends meanwhile. @throws {HeddleError} */
-async function nextStep(transaction: CatalogDatabase, modelId: string, wanted: number | null): Promise<number> {
-  const model = await transaction
-    .selectFrom("models")
-    .select(["name", "last_step", "deleted_at"])
-    .where("id", "=", modelId)
-    .forUpdate()
-    .executeTakeFirst()
-  if (model === undefined || model.deleted_at !== null) throw new HeddleError("not_found", "the model was deleted")
-  const running = await transaction
-    .selectFrom("training_jobs")
-    .select("id")
-    .where("model_id", "=", modelId)
-    .where("status", "=", "running")
-    .executeTakeFirst()
-  if (running !== undefined) {
-    throw new HeddleError(
-      "conflict",
-      `the model "${model.name}" is being trained by job ${running.id}; import when it has ended, or cancel it`,
-    )
-  }
-  if (wanted === null || wanted > model.last_step) return wanted ?? model.last_step + 1
-  throw new HeddleError(
-    "conflict",
-    `the model "${model.name}" is at step ${model.last_step}, and a step is not replaced; ` +
-      `choose ${model.last_step + 1} or a higher one, or leave step out`,
-  )
 }
 
 /** Those of `paths` that a checkpoint has or had. */
