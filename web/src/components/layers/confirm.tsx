@@ -2,7 +2,7 @@
 import type { ReactNode } from "react"
 import { Button } from "../controls/button.tsx"
 import { ErrorNote } from "../states/error-note.tsx"
-import styles from "./confirm.module.css"
+import styles from "./dialog-parts.module.css"
 import { Dialog } from "./dialog.tsx"
 
 interface ConfirmProps {

@@ -79,16 +79,7 @@ function FromCall({ project, id, callId, models }: FromCallProps) {
       {isRead && chat === null && (
         <Empty
           title={call === undefined ? "There is no such call here" : "This call is no chat"}
-          actions={
-            <LinkButton
-              kind="primary"
-              to="/$entity/$project/playground/{-$conversation}"
-              params={of(project)}
-              search={{}}
-            >
-              New conversation
-            </LinkButton>
-          }
+          actions={<NewConversation project={project} />}
         >
           {call === undefined
             ? `${project.id} has no call ${callId}. It may have been deleted, or belong to another project.`
@@ -127,23 +118,19 @@ function Fill({ project, id, call, chat, models }: FillProps) {
   return <PageBar title="Playground" />
 }
 
+function NewConversation({ project }: { project: CurrentProject }) {
+  return (
+    <LinkButton kind="primary" to="/$entity/$project/playground/{-$conversation}" params={of(project)} search={{}}>
+      New conversation
+    </LinkButton>
+  )
+}
+
 function NotHere({ project }: { project: CurrentProject }) {
   return (
     <>
       <PageBar title="Playground" />
-      <Empty
-        title="This conversation is not in this tab"
-        actions={
-          <LinkButton
-            kind="primary"
-            to="/$entity/$project/playground/{-$conversation}"
-            params={of(project)}
-            search={{}}
-          >
-            New conversation
-          </LinkButton>
-        }
-      >
+      <Empty title="This conversation is not in this tab" actions={<NewConversation project={project} />}>
         <p>
           A conversation stays in the tab that it was held in, and what was asked is recorded as calls: find it in
           Traces and open it here again. <b>Copy link</b> gives an address that opens everywhere.

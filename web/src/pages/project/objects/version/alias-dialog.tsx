@@ -1,10 +1,9 @@
 /** Lets an alias name a version. When it names another one, the question says from where to where it moves. */
-import { type FormEvent, useId, useState } from "react"
+import { useId, useState } from "react"
 import type { ObjectVersion } from "../../../../api/object-versions.ts"
-import { Button } from "../../../../components/controls/button.tsx"
 import { TextField } from "../../../../components/controls/field.tsx"
-import { Dialog } from "../../../../components/layers/dialog.tsx"
-import styles from "./label-dialog.module.css"
+import { FormDialog } from "../../../../components/layers/form-dialog.tsx"
+import styles from "./alias-dialog.module.css"
 
 interface AliasDialogProps {
   version: ObjectVersion
@@ -24,54 +23,51 @@ export function AliasDialog({ version, versions, error, isPending, onSet, onClos
   const holder = alias === "" ? undefined : versions.find(({ aliases }) => aliases?.includes(alias))
   const isHere = holder?.digest === digest
   const isMove = holder !== undefined && !isHere
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    onSet(alias)
-  }
+  const submit = () => onSet(alias)
   return (
-    <Dialog title={`Which alias names ${name} v${index}?`} isOpen onClose={onClose} width={440}>
-      <form className={styles.form} onSubmit={submit}>
-        <TextField
-          label="Alias"
-          autoFocus
-          isMono
-          list={id}
-          autoComplete="off"
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-          hint="A name of one version at a time, such as production. Clients that ask for it get that version."
-          error={error?.message}
-        />
-        <datalist id={id}>
-          {known.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </datalist>
-        <p aria-live="polite" className={styles.question}>
-          {isHere ? (
+    <FormDialog
+      title={`Which alias names ${name} v${index}?`}
+      width={440}
+      action={isMove ? `Move ${alias} from v${holder.version_index} to v${index}` : `Let it name v${index}`}
+      isReady={alias !== "" && !isHere}
+      isPending={isPending}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextField
+        label="Alias"
+        autoFocus
+        isMono
+        list={id}
+        autoComplete="off"
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        hint="A name of one version at a time, such as production. Clients that ask for it get that version."
+        error={error?.message}
+      />
+      <datalist id={id}>
+        {known.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </datalist>
+      <p aria-live="polite" className={styles.question}>
+        {isHere ? (
+          <>
+            <b>{alias}</b> names v{index} already.
+          </>
+        ) : isMove ? (
+          <>
+            <b>{alias}</b> names v{holder.version_index} now. Move it from v{holder.version_index} to v{index}? Whoever
+            asks for {name}:{alias} gets v{index} from then on.
+          </>
+        ) : (
+          alias !== "" && (
             <>
-              <b>{alias}</b> names v{index} already.
+              <b>{alias}</b> is a new alias of {name}.
             </>
-          ) : isMove ? (
-            <>
-              <b>{alias}</b> names v{holder.version_index} now. Move it from v{holder.version_index} to v{index}?
-              Whoever asks for {name}:{alias} gets v{index} from then on.
-            </>
-          ) : (
-            alias !== "" && (
-              <>
-                <b>{alias}</b> is a new alias of {name}.
-              </>
-            )
-          )}
-        </p>
-        <div className={styles.actions}>
-          <Button onClick={onClose}>Leave it</Button>
-          <Button kind="primary" type="submit" disabled={alias === "" || isHere || isPending}>
-            {isMove ? `Move ${alias} from v${holder.version_index} to v${index}` : `Let it name v${index}`}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+          )
+        )}
+      </p>
+    </FormDialog>
   )
 }

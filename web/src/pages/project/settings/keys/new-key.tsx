@@ -1,17 +1,15 @@
 /** Makes a key: its name, what it may be used for, when it ends, and, where somebody else may have it, whose it is. */
 import type { KeyScope } from "@heddle/server/wire/platform/access.ts"
-import { type FormEvent, useState } from "react"
+import { useState } from "react"
 import { type CreatedApiKey, useCreateApiKey } from "../../../../api/api-keys.ts"
 import { useProgramsOfTeams, useUsers } from "../../../../api/organization.ts"
 import { useSession } from "../../../../api/session.ts"
 import { useNow } from "../../../../clock/use-now.ts"
-import { Button } from "../../../../components/controls/button.tsx"
 import { SelectField, TextField } from "../../../../components/controls/field.tsx"
-import { Dialog } from "../../../../components/layers/dialog.tsx"
+import { FormDialog } from "../../../../components/layers/form-dialog.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
 import { endOfKey, keyLives, type KeyLife } from "./key-lives.ts"
 import { keyScopes, scopeWords } from "./key-scopes.ts"
-import styles from "./new-key.module.css"
 
 interface NewKeyProps {
   onMade: (made: CreatedApiKey) => void
@@ -33,8 +31,7 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
   const owners = user.is_admin
     ? (users.data?.data.filter(({ disabled }) => !disabled) ?? [user]).map((one) => one.username)
     : [user.username, ...programs]
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     const body = { name: name.trim(), username, scope, ...(end === null ? {} : { expires_at: end.toISOString() }) }
     create.mutate(body, {
       onSuccess: (made) => {
@@ -44,58 +41,58 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
     })
   }
   return (
-    <Dialog title="New key" isOpen onClose={onClose} width={420}>
-      <form className={styles.form} onSubmit={submit}>
-        <TextField
-          label="Name"
-          autoFocus
-          maxLength={128}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          hint="The program or machine that it is for: it stands in the record of changes."
-        />
-        {owners.length > 1 && (
-          <SelectField label="Whose it is" value={username} onChange={(event) => setUsername(event.target.value)}>
-            {owners.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </SelectField>
-        )}
-        <SelectField
-          label="What it may be used for"
-          value={scope}
-          onChange={(event) => setScope(event.target.value as KeyScope)}
-          hint={scopeWords[scope].hint}
-        >
-          {keyScopes.map((one) => (
-            <option key={one} value={one}>
-              {scopeWords[one].name}
-            </option>
-          ))}
-        </SelectField>
-        <SelectField label="Ends after" value={life} onChange={(event) => setLife(event.target.value as KeyLife)}>
-          {keyLives.map((one) => (
+    <FormDialog
+      title="New key"
+      width={420}
+      action="Make key"
+      isReady={name.trim() !== ""}
+      isPending={create.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        autoFocus
+        maxLength={128}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        hint="The program or machine that it is for: it stands in the record of changes."
+      />
+      {owners.length > 1 && (
+        <SelectField label="Whose it is" value={username} onChange={(event) => setUsername(event.target.value)}>
+          {owners.map((one) => (
             <option key={one}>{one}</option>
           ))}
         </SelectField>
-        {life === "until a day" && (
-          <TextField
-            label="Last day"
-            type="date"
-            required
-            value={day}
-            onChange={(event) => setDay(event.target.value)}
-            error={end !== null && end.getTime() < now ? "The day is past; choose one to come." : undefined}
-          />
-        )}
-        {create.error && <ErrorNote what="No key was made." error={create.error} />}
-        <div className={styles.actions}>
-          <Button onClick={onClose}>Leave it</Button>
-          <Button kind="primary" type="submit" disabled={name.trim() === "" || create.isPending}>
-            Make key
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <SelectField
+        label="What it may be used for"
+        value={scope}
+        onChange={(event) => setScope(event.target.value as KeyScope)}
+        hint={scopeWords[scope].hint}
+      >
+        {keyScopes.map((one) => (
+          <option key={one} value={one}>
+            {scopeWords[one].name}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField label="Ends after" value={life} onChange={(event) => setLife(event.target.value as KeyLife)}>
+        {keyLives.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </SelectField>
+      {life === "until a day" && (
+        <TextField
+          label="Last day"
+          type="date"
+          required
+          value={day}
+          onChange={(event) => setDay(event.target.value)}
+          error={end !== null && end.getTime() < now ? "The day is past; choose one to come." : undefined}
+        />
+      )}
+      {create.error && <ErrorNote what="No key was made." error={create.error} />}
+    </FormDialog>
   )
 }

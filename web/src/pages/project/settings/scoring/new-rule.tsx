@@ -1,12 +1,10 @@
 /** Makes a rule: which calls, how many of them, and what scores them. */
 import type { RuleScorer } from "@heddle/server/wire/evaluations/scoring-rule.ts"
-import { type FormEvent, useState } from "react"
+import { useState } from "react"
 import { useMakeScoringRule } from "../../../../api/scoring-rules.ts"
-import { Button } from "../../../../components/controls/button.tsx"
 import { SelectField, TextArea, TextField } from "../../../../components/controls/field.tsx"
-import { Dialog } from "../../../../components/layers/dialog.tsx"
+import { FormDialog } from "../../../../components/layers/form-dialog.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
-import styles from "./new-rule.module.css"
 
 const kinds = {
   contains: "whether it holds a text",
@@ -45,8 +43,7 @@ export function NewRuleDialog({ projectId, onClose }: { projectId: string; onClo
   const [budget, setBudget] = useState("1000")
   const make = useMakeScoringRule()
   const label = textLabels[kind]
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     const body = {
       project_id: projectId,
       name: name.trim(),
@@ -58,93 +55,93 @@ export function NewRuleDialog({ projectId, onClose }: { projectId: string; onClo
     make.mutate(body, { onSuccess: onClose })
   }
   return (
-    <Dialog title="New rule" isOpen onClose={onClose} width={460}>
-      <form className={styles.form} onSubmit={submit}>
-        <TextField
-          label="Name"
-          autoFocus
-          required
-          maxLength={128}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          hint="Letters, digits, - and _. The scores are called by it."
-        />
-        <TextField
-          label="Only calls of the op"
-          isMono
-          value={op}
-          onChange={(event) => setOp(event.target.value)}
-          hint="As a call’s page shows it, with :* at its end for any version. Empty: every call."
-        />
-        <TextField
-          label="Share of them, in %"
-          type="number"
-          required
-          min={0}
-          max={100}
-          step="any"
-          value={share}
-          onChange={(event) => setShare(event.target.value)}
-        />
-        <SelectField label="Scores with" value={kind} onChange={(event) => setKind(event.target.value as Kind)}>
-          {Object.entries(kinds).map(([one, words]) => (
-            <option key={one} value={one}>
-              {words}
-            </option>
-          ))}
-        </SelectField>
-        {kind === "judge" && (
-          <>
-            <TextField
-              label="Model"
-              isMono
-              required
-              value={model}
-              onChange={(event) => setModel(event.target.value)}
-              hint="A base model, name@latest of a model of yours, or custom::endpoint::model."
-            />
-            <TextField
-              label="Answers in a day, at most"
-              type="number"
-              required
-              min={0}
-              value={budget}
-              onChange={(event) => setBudget(event.target.value)}
-            />
-          </>
-        )}
-        {label !== undefined && (
-          <TextArea
-            label={label}
-            required
-            rows={kind === "judge" ? 4 : 2}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            hint={
-              kind === "judge"
-                ? "{output}, {inputs} and each input by its name are filled in; the score is 0 to 1."
-                : null
-            }
-          />
-        )}
-        {kind !== "judge" && (
+    <FormDialog
+      title="New rule"
+      width={460}
+      action="Make rule"
+      isReady={name.trim() !== ""}
+      isPending={make.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        autoFocus
+        required
+        maxLength={128}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        hint="Letters, digits, - and _. The scores are called by it."
+      />
+      <TextField
+        label="Only calls of the op"
+        isMono
+        value={op}
+        onChange={(event) => setOp(event.target.value)}
+        hint="As a call’s page shows it, with :* at its end for any version. Empty: every call."
+      />
+      <TextField
+        label="Share of them, in %"
+        type="number"
+        required
+        min={0}
+        max={100}
+        step="any"
+        value={share}
+        onChange={(event) => setShare(event.target.value)}
+      />
+      <SelectField label="Scores with" value={kind} onChange={(event) => setKind(event.target.value as Kind)}>
+        {Object.entries(kinds).map(([one, words]) => (
+          <option key={one} value={one}>
+            {words}
+          </option>
+        ))}
+      </SelectField>
+      {kind === "judge" && (
+        <>
           <TextField
-            label="Field"
+            label="Model"
             isMono
-            required={kind === "value"}
-            value={field}
-            onChange={(event) => setField(event.target.value)}
-            hint="Such as output.choices.0.message.content. Empty: the whole output."
+            required
+            value={model}
+            onChange={(event) => setModel(event.target.value)}
+            hint="A base model, name@latest of a model of yours, or custom::endpoint::model."
           />
-        )}
-        {make.error && <ErrorNote what="No rule was made." error={make.error} />}
-        <div className={styles.actions}>
-          <Button onClick={onClose}>Leave it</Button>
-          <Button kind="primary" type="submit" disabled={name.trim() === "" || make.isPending}>
-            Make rule
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+          <TextField
+            label="Answers in a day, at most"
+            type="number"
+            required
+            min={0}
+            value={budget}
+            onChange={(event) => setBudget(event.target.value)}
+          />
+        </>
+      )}
+      {label !== undefined && (
+        <TextArea
+          label={label}
+          required
+          rows={kind === "judge" ? 4 : 2}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          hint={
+            kind === "judge"
+              ? "{output}, {inputs} and each input by its name are filled in; the score is 0 to 1."
+              : null
+          }
+        />
+      )}
+      {kind !== "judge" && (
+        <TextField
+          label="Field"
+          isMono
+          required={kind === "value"}
+          value={field}
+          onChange={(event) => setField(event.target.value)}
+          hint="Such as output.choices.0.message.content. Empty: the whole output."
+        />
+      )}
+      {make.error && <ErrorNote what="No rule was made." error={make.error} />}
+    </FormDialog>
   )
 }
