@@ -15,7 +15,7 @@ import type { ExecutionDependencies } from "../dependencies.ts"
 import { type Evaluation, isDatasetRow, readEvaluation, rowRef } from "../evaluation.ts"
 import { endedCall, outputOf } from "./scored-call.ts"
 import { naming, predict, readStructuredModel, type StructuredModel } from "../structured-model.ts"
-import { attributesOf, endedIds, ensureRun, failRun, scoreTrial, startStoredRun, trialOp } from "./evaluation-run.ts"
+import { attributesOf, ensureRun, failRun, openTrials, scoreTrial, startStoredRun, trialOp } from "./evaluation-run.ts"
 import type { JobContext, JobKind, JobRunner } from "./job-runner.ts"
 import { jobOpRef } from "./op-refs.ts"
 import { forEachParallel } from "./parallel.ts"
@@ -27,8 +27,6 @@ interface EvaluateModelRequest {
   evaluation: string
   model: string
 }
-
-const trialsAtOnce = 256
 
 /** The id of the evaluation's call, which is begun. @throws {HeddleError} 400, 403, 404: nothing was stored. */
 export async function evaluateModel(
@@ -71,14 +69,7 @@ export function evaluateModelJob(dependencies: ExecutionDependencies): JobKind {
       const trials = trialsOf(jobId, evaluation)
       await ensureRun(dependencies, context, request)
       await setExecutionJobTotal(dependencies.database, jobId, trials.length)
-      for (let from = 0; from < trials.length; from += trialsAtOnce) {
-        const some = trials.slice(from, from + trialsAtOnce)
-        const done = await endedIds(
-          dependencies,
-          project,
-          some.map(({ id }) => id),
-        )
-        const left = some.filter(({ id }) => !done.has(id))
+      for await (const left of openTrials(dependencies, project, trials, ({ id }) => id)) {
         const texts = await rowTexts(
           dependencies.traces,
           evaluation.dataset.project.id,

@@ -125,12 +125,19 @@ export async function scoreTrial(
   return { scores: objectText(scores), summary }
 }
 
-/** Which of the calls have ended. */
-export async function endedIds(
+const trialsAtOnce = 256
+
+/** The trials whose call has not ended, in batches: a job that was cut off goes on with these. */
+export async function* openTrials<Trial>(
   { traces }: ExecutionDependencies,
   project: ProjectAccess,
-  ids: readonly string[],
-): Promise<Set<string>> {
-  const rows = await readCallRows(traces, project.id, ids, ["ended_at"])
-  return new Set(rows.flatMap(({ id, ended_at }) => (ended_at == null ? [] : [id])))
+  trials: readonly Trial[],
+  callIdOf: (trial: Trial) => string,
+): AsyncGenerator<Trial[]> {
+  for (let from = 0; from < trials.length; from += trialsAtOnce) {
+    const batch = trials.slice(from, from + trialsAtOnce)
+    const rows = await readCallRows(traces, project.id, batch.map(callIdOf), ["ended_at"])
+    const ended = new Set(rows.flatMap(({ id, ended_at }) => (ended_at == null ? [] : [id])))
+    yield batch.filter((trial) => !ended.has(callIdOf(trial)))
+  }
 }

@@ -21,9 +21,9 @@ import type { ExecutionDependencies } from "../dependencies.ts"
 import { readScorers, type Scorer } from "../scorer.ts"
 import {
   attributesOf,
-  endedIds,
   ensureRun,
   failRun,
+  openTrials,
   type RunRefs,
   scoreTrial,
   startStoredRun,
@@ -39,8 +39,6 @@ interface RescoreRequest {
   scorerRefs: string[]
   refs: RunRefs & { source_evaluation_run_id: string }
 }
-
-const trialsAtOnce = 256
 
 /** The id of the new run, which is begun. @throws {HeddleError} 400, 403, 404: nothing was stored. */
 export async function rescore(
@@ -73,18 +71,11 @@ export function rescoreJob(dependencies: ExecutionDependencies): JobKind {
       await ensureRun(dependencies, context, request.refs)
       const trials = await endedTrials(dependencies, project, source)
       await setExecutionJobTotal(dependencies.database, jobId, trials.length)
-      for (let from = 0; from < trials.length; from += trialsAtOnce) {
-        const some = trials.slice(from, from + trialsAtOnce)
-        const done = await endedIds(
-          dependencies,
-          project,
-          some.map((id) => derivedId(jobId, id)),
-        )
-        const rows = await readCallRows(dependencies.traces, project.id, some, ["inputs", "output", "attributes"])
-        const left = rows.filter(({ id }) => !done.has(derivedId(jobId, id)))
-        const examples = await examplesOf(dependencies, principal, left)
-        const exceptions = await predictionExceptions(dependencies, project, left)
-        await forEachParallel(left, signal, (row) => {
+      for await (const ids of openTrials(dependencies, project, trials, (id) => derivedId(jobId, id))) {
+        const rows = await readCallRows(dependencies.traces, project.id, ids, ["inputs", "output", "attributes"])
+        const examples = await examplesOf(dependencies, principal, rows)
+        const exceptions = await predictionExceptions(dependencies, project, rows)
+        await forEachParallel(rows, signal, (row) => {
           const trial = { example: examples.get(row.id) ?? "{}", exception: exceptions.get(row.id) ?? null }
           return runTrial(dependencies, context, { request, scorers }, row, trial)
         })
