@@ -1,6 +1,7 @@
 /**
  * Which item an annotator works on: leases with an end, so that no two are handed the same place of
- * an item. All of it on a locked queue (`annotation-lock.ts`).
+ * an item. All of it on a locked queue (`annotation-lock.ts`); the next item is chosen by `annotation_next`
+ * (`annotation-functions.ts`), and several ahead by {@link claimAhead}.
  *
  * Handing out takes the first item with a free place beyond the annotator's cursor: an index finds
  * it, however many items are done. That the cursor may pass by items for good rests on one rule: a

@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely"
 
 /**
  * Annotation queues: their items, who works on which item, what was done, and final labels. What is done with them is in
- * `catalog-functions.ts`.
+ * `labelling/annotation-functions.ts`.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of tables) await sql.raw(statement).execute(db)

@@ -1,3 +1,8 @@
+/**
+ * The tables of calls, and what every read of them begins with: a call's partial rows as one ({@link callsFinal}), and no
+ * call that was deleted or has only an end ({@link liveCall}).
+ */
+
 /** Merges more of the small parts at once, so that a row is rewritten less often (ClickHouse's default is 5). */
 const rarerMerges = "merge_selector_base = 20"
 
