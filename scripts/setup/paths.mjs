@@ -1,4 +1,4 @@
-/** Paths of the set-up. All that it makes lies inside the repository folder. */
+/** Paths of the set-up. Everything that it makes is inside the repository. */
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 

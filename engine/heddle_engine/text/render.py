@@ -1,4 +1,4 @@
-"""Messages to token ids by the model's chat template, for prompts and for training spans."""
+"""Turns messages into token ids with the model's chat template, for prompts and for training spans."""
 
 import contextlib
 import json
@@ -26,7 +26,7 @@ _MOST_CHARACTERS = 64 << 20
 
 
 class TooManyCharactersError(EngineError):
-    """The template writes more than was asked for: `count` characters, or more."""
+    """The template writes more characters than allowed: at least `count`."""
 
     def __init__(self, count: int):
         super().__init__("invalid", f"The chat template writes {count} characters: too many.", "messages")
@@ -43,7 +43,7 @@ class Span:
 
 
 class Renderer:
-    """Renders chat messages of one base model, its template being run in `sandbox`."""
+    """Renders chat messages of one base model; the template runs in `sandbox`."""
 
     def __init__(self, folder: Path, tokenizer: TextTokenizer, sandbox: Sandbox):
         self._tokenizer, self._sandbox = tokenizer, sandbox
@@ -68,7 +68,11 @@ class Renderer:
         variables: dict | None = None,
         most: int = _MOST_CHARACTERS,
     ) -> str:
-        """Raises `invalid` for messages the template or the model cannot take: TooManyCharactersError past `most`."""
+        """The prompt's text.
+
+        Raises `invalid` if the template or the model cannot take the messages, and TooManyCharactersError if the text
+        would be longer than `most`.
+        """
         source = self._with_tools if tools else self._plain
         if source is None:
             raise EngineError(
@@ -107,8 +111,8 @@ class Renderer:
     def spans(self, messages: list[dict], tools: list[dict] | None = None) -> list[Span]:
         """Every assistant message as a span, found by rendering step by step (engine 4.5).
 
-        A later prompt repeats the ids of an earlier span wherever the template repeats its text; a
-        template that rewrites history (dropping old reasoning) gives a prompt that does not.
+        Where the template repeats the text of an earlier span, the later prompt repeats its ids. A template
+        that rewrites history, such as one that drops old reasoning, gives a prompt with other ids.
         """
         spans: list[Span] = []
         done_text, done_ids = "", []
@@ -134,7 +138,7 @@ class Renderer:
 
 
 def _shared_prefix(prompt: str, whole: str) -> str:
-    """`prompt`, cut where `whole` departs from it (a generation prompt that opens a think block)."""
+    """`prompt`, cut where `whole` differs from it, as when a generation prompt opens a think block."""
     if whole.startswith(prompt):
         return prompt
     length = next((i for i, (a, b) in enumerate(zip(prompt, whole, strict=False)) if a != b), len(whole))
@@ -220,7 +224,7 @@ def _parsed_call(call: dict) -> dict:
     """Templates write arguments with `tojson`, so they want the object behind the wire's JSON string."""
     function = dict(call.get("function") or {})
     if isinstance(function.get("arguments"), str):
-        # Malformed arguments are the model's own words and are shown back as they were.
+        # Malformed arguments are the model's own text: the prompt has them unchanged.
         with contextlib.suppress(ValueError, RecursionError):
             function["arguments"] = json.loads(function["arguments"] or "{}")
     return {**call, "function": function}

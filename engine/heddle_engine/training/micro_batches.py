@@ -20,7 +20,7 @@ from ..faults import as_engine_error
 from ..memory import training_tokens
 from ..model.decoder import Decoder, LoraView
 from .packed_forward import Batch, batch_logprobs, lay_out
-from .packing import already_there
+from .packing import shared_tokens
 from .prefix_tree import build_forest
 from .sequences import Sequence
 from .trainable_lora import TrainableLora
@@ -67,7 +67,7 @@ def cut(sequences: list[Sequence], places: Iterable[int], limits: PieceLimits) -
     size = 0
     for place in places:
         there = [sequences[other] for other in pieces[-1]] if pieces else []
-        shared = already_there(sequences[place], there)
+        shared = shared_tokens(sequences[place], there)
         if there and limits.allow(sequences[place], shared, size, len(there)):
             pieces[-1].append(place)
             size += len(sequences[place]) - shared

@@ -1,4 +1,4 @@
-"""Packs sequences into rows, and takes rows together for optimizer steps (training-api 7.3)."""
+"""Packs sequences into rows, and groups rows into optimizer steps (training-api 7.3)."""
 
 import numpy as np
 
@@ -9,15 +9,15 @@ ROW_MULTIPLE = 2048
 
 
 def row_length(longest: int, requested: int | None, max_model_len: int) -> int:
-    """Tokens a row holds: as asked, else the longest sequence rounded up, never above the model's maximum."""
+    """Tokens of a row: as requested, else the longest sequence rounded up; at most the model's maximum."""
     rounded = -(-longest // ROW_MULTIPLE) * ROW_MULTIPLE
     return min(requested or rounded, max_model_len)
 
 
 def pack(sequences: list[Sequence], length: int, generator: np.random.Generator) -> list[list[Sequence]]:
-    """Rows of at most ``length`` tokens in random order, filled in group order, groups shuffled inside.
+    """Rows of at most ``length`` tokens, in random order.
 
-    No sequence may be longer than ``length``.
+    They are filled group by group, with the members of each group shuffled. No sequence may be longer than ``length``.
     """
     shuffled = [sequence for group in _shuffled_groups(sequences, generator) for sequence in group]
     rows = next_fit(shuffled, length)
@@ -25,14 +25,16 @@ def pack(sequences: list[Sequence], length: int, generator: np.random.Generator)
 
 
 def next_fit(sequences: list[Sequence], length: int) -> list[list[Sequence]]:
-    """A sequence goes to the open row or starts a new one; what group members share counts once a row.
+    """Puts each sequence into the last row if it fits there, else into a new row.
+
+    A prefix that members of a group share counts once in a row.
 
     A sequence longer than ``length`` gets a row of its own.
     """
     rows: list[list[Sequence]] = []
     room = 0
     for sequence in sequences:
-        cost = len(sequence) - (already_there(sequence, rows[-1]) if rows else 0)
+        cost = len(sequence) - (shared_tokens(sequence, rows[-1]) if rows else 0)
         if not rows or cost > room:
             rows.append([])
             room, cost = length, len(sequence)
@@ -53,7 +55,7 @@ def _shuffled_groups(sequences: list[Sequence], generator: np.random.Generator) 
     return [[group[i] for i in generator.permutation(len(group))] for group in groups.values()]
 
 
-def already_there(sequence: Sequence, row: list[Sequence]) -> int:
-    """Tokens of ``sequence`` that members of its group brought into the row."""
+def shared_tokens(sequence: Sequence, row: list[Sequence]) -> int:
+    """How many tokens of ``sequence`` the row already holds, from members of its group."""
     mates = (other for other in row if other.group == sequence.group)
     return max((shared_length(sequence, mate) for mate in mates), default=0)

@@ -1,8 +1,8 @@
 """Lays sequences out flat with every shared prefix stored once.
 
-The tokens of a set of sequences form a forest: a node is a stretch of tokens, its children are the
-ways it goes on. Flat order is depth first, so a subtree is one contiguous range. A token's position
-is its place in its own sequence, so it continues after the prefix and restarts for every sequence.
+The tokens of a set of sequences form a forest: a node is a stretch of tokens, and its children
+continue it. Flat order is depth first, so a subtree is one contiguous range. A token's position is its
+place in its own sequence: it goes on after the prefix, and restarts for every sequence.
 """
 
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class Forest:
 
 
 def shared_length(a: Sequence, b: Sequence) -> int:
-    """Length of the prefix worth sharing: 0 when short, and never ending inside a trained stretch of ``a``."""
+    """Length of the prefix that both share; 0 if too short to pay. It never ends inside a trained stretch of ``a``."""
     return _worth_sharing(a, _common_prefix(a.ids, b.ids))
 
 

@@ -1,4 +1,4 @@
-/** Rows 2, 3 and 4 of training-api 1.1, and a list of models. */
+/** Lists base models; makes, lists and deletes models: rows 2, 3 and 4 of training-api 1.1. */
 import { requireRightIn, teamIds } from "../access/can.ts"
 import { rm } from "node:fs/promises"
 import path from "node:path"

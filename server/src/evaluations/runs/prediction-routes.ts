@@ -36,7 +36,7 @@ export function predictionRoutes(dependencies: CallDependencies): Route[] {
       method: "POST",
       path: familyPath(predictions.name),
       access: { right: "write", of: "project path.entity/project", ingest: true },
-      summary: "Record what a model gave for its inputs",
+      summary: "Record a model's output for its inputs",
       schemas: { params: projectParams },
       rawBody: true,
       bodyDocument: predictionCreateBody,

@@ -5,42 +5,43 @@ import { Button } from "./button.tsx"
 
 interface CopyButtonProps {
   text: string
-  /** For readers, where the button has no words. */
+  /** For screen readers, where the button shows only its icon. */
   label?: string
-  /** With words on it. */
+  /** Shows words beside the icon. */
   isWordy?: boolean
-  /** Label of the button: "Copy name". */
+  /** The words, such as "Copy name". */
   words?: string
 }
 
-const shownMs = 1400
+/** How long the button says what became of it. */
+const resultMs = 1400
 
 export function CopyButton({ text, label = "Copy", isWordy = false, words = "Copy" }: CopyButtonProps) {
   const [state, setState] = useState<"idle" | "copied" | "failed">("idle")
-  // The clock: what was done is said for a moment.
+  // The clock: after a moment the button has its own words again.
   useEffect(() => {
     if (state === "idle") return
-    const timer = setTimeout(() => setState("idle"), shownMs)
+    const timer = setTimeout(() => setState("idle"), resultMs)
     return () => clearTimeout(timer)
   }, [state])
   const copy = () => {
-    // Browsers allow it on https and on this machine only.
+    // Browsers allow copying only on https and on localhost.
     const written = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error("no clipboard"))
     written.then(
       () => setState("copied"),
       () => setState("failed"),
     )
   }
-  const shown = { idle: words, copied: "Copied", failed: "Not allowed here" }[state]
+  const wording = { idle: words, copied: "Copied", failed: "Not allowed here" }[state]
   return (
     <Button
       size="small"
       kind={isWordy ? "default" : "quiet"}
       icon={state === "copied" ? Check : Copy}
-      aria-label={state === "idle" ? label : shown}
+      aria-label={state === "idle" ? label : wording}
       onClick={copy}
     >
-      {isWordy || state === "failed" ? shown : undefined}
+      {isWordy || state === "failed" ? wording : undefined}
     </Button>
   )
 }

@@ -1,4 +1,4 @@
-/** Colours of short code samples: strings, comments and keywords of Python and shell. Not a parser: samples are our own. */
+/** Colours of short code samples: strings, comments and keywords of Python and shell. It is no parser, because all samples are our own. */
 
 export type CodePart = "plain" | "string" | "comment" | "keyword"
 

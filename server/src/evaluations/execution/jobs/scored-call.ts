@@ -1,4 +1,4 @@
-/** Applying a scorer to a call: the scorer's call, and feedback on the call that was scored. Done again, it stores the same. */
+/** Applies a scorer to a call: records the scorer's own call, and stores its output as feedback. Repeating it stores the same. */
 import { parseExact } from "../../../json/exact-json.ts"
 import { isMap } from "../../../json/parsed-json.ts"
 import { type CallRow, readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
@@ -28,7 +28,7 @@ export interface ScoringTarget {
   attributes: string
 }
 
-/** The scorer's output as JSON text, or null if it failed. @throws {HeddleError} for faults of others. */
+/** The scorer's output as JSON text, or null if it failed. @throws {HeddleError} for a failure that is not the scorer's. */
 export async function applyScorer(
   dependencies: ExecutionDependencies,
   context: JobContext,
@@ -74,7 +74,7 @@ async function scoreAnew(
     (prediction) => ({ ...prediction, exception: null }),
     (error: unknown) => ({ output: null, usage: null, usageModel: "", exception: failureText(error) }),
   )
-  // The server stops: the next start does it again.
+  // When the server stops, the next start scores the call again.
   signal.throwIfAborted()
   const recordedInputs = JSON.stringify({ self: scorer.ref, ...inputs })
   const start = {
@@ -92,14 +92,14 @@ async function scoreAnew(
   return result.output
 }
 
-/** But for the object whose method it is, and an input that is named as the output. */
+/** The call's inputs, without `self` and `this`, and without one named `output`: the scorer gets the call's output under that name. */
 function inputsOf({ inputs }: ScoringTarget): TemplateVariables {
   const given = parseExact(inputs)
   const { self: _self, this: _this, output: _output, ...rest } = isMap(given) ? given : {}
   return rest
 }
 
-/** null: not there, or it has not ended. */
+/** null: there is no such call, or it has not ended. */
 export async function endedCall(
   { traces }: Pick<ExecutionDependencies, "traces">,
   project: ProjectAccess,

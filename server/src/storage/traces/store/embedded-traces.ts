@@ -20,11 +20,11 @@ import {
   withPrintSettings,
 } from "./trace-store.ts"
 
-/** Concurrent inserts have no order; an awaited insert is older than the next. */
+/** Inserts that run at the same time have no order; one that was awaited is stored before the next begins. */
 const writers = 4
-/** An insert of one call takes an eighth less than with several threads; of large ones two run at once. */
+/** With one thread each, an insert of one call takes an eighth less time, and two large inserts run at the same time. */
 const writerSettings = "set max_threads = 1, max_insert_threads = 1, input_format_parallel_parsing = 0"
-/** In the process that serves everything else a print keeps to one core; of 90,000 calls it takes 70 MB, with four threads 190. */
+/** One core, because this process serves everything else. A print of 90,000 calls takes 70 MB; with four threads, 190 MB. */
 const printThreads = 1
 const connectionArguments = [
   `--config-file=${fileURLToPath(new URL("embedded-config.xml", import.meta.url))}`,
@@ -42,7 +42,7 @@ export class EmbeddedTraces implements TraceStore {
   readonly queues: readonly FairQueue[]
   readonly #writers: Lanes
   readonly #readers: Lanes
-  /** Apart from the readers, as an export may take minutes. */
+  /** Separate from the readers, because an export may take minutes. */
   readonly #printers: Lanes
   readonly #stopper: StatementStopper
   readonly #spool: PrintSpool
@@ -71,14 +71,14 @@ export class EmbeddedTraces implements TraceStore {
 
   async rows<Row>(sql: string, parameters: TraceParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
     const result = await this.#readers.run(limits.kind ?? "heavy", (session) => {
-      // Not before its turn: a client that leaves while it waits costs nothing more.
+      // The text is made only when it is the query's turn: a client that leaves before then costs nothing more.
       const text = withLimits(inlineParameters(sql, parameters), limits)
       return this.#stopper.whileAwaited((mark) => session.queryAsync(mark + text, { format: "JSONEachRow" }))
     })
     return parseLines<Row>(result.text())
   }
 
-  /** chDB streams texts but not Parquet, and holds its connection as long as a client reads: hence the file. */
+  /** Prints into a file: chDB cannot stream Parquet, and a stream would hold a connection for as long as its client reads. */
   async print(
     sql: string,
     parameters: TraceParameters,
@@ -94,7 +94,7 @@ export class EmbeddedTraces implements TraceStore {
     })
   }
 
-  /** An insert that has begun is stored, whether its client waits for it or not. */
+  /** An insert that has begun is stored even if its client leaves. */
   async insert(table: string, rows: Buffer | string): Promise<void> {
     if (rows.length === 0) return
     const values = typeof rows === "string" ? Buffer.from(rows) : rows
@@ -133,7 +133,7 @@ function parseLines<Row>(text: string): Row[] {
   return JSON.parse(`[${text.trimEnd().replaceAll("\n", ",")}]`) as Row[]
 }
 
-/** Freed pages go back to the system after a second: in steady use the five of the library's default kept 150 MB. */
+/** Freed pages go back to the system after one second. After five, the library's default, steady use kept 150 MB. */
 const allocatorSettings = "dirty_decay_ms:1000"
 
 /** Loaded only when a store is opened: the native library is large and exists for few platforms. */
