@@ -26,7 +26,7 @@ import type { ExecutionDependencies } from "../execution/dependencies.ts"
 import { workPrincipal } from "../execution/jobs/work-principal.ts"
 import { readDefinition } from "./rule-definition.ts"
 import { takeTurn } from "./rule-turn.ts"
-import { Sifter } from "./sifter.ts"
+import { CallMatcher } from "./call-matcher.ts"
 
 const turnsAtOnce = 3
 /** The rest is for others: a judge may take minutes. */
@@ -34,7 +34,7 @@ const mostOfTeam = turnsAtOnce - 1
 const leaseSeconds = 30
 const tickMs = 2_000
 /** Between two looks at what came, so that a busy server asks its store about many calls at once. */
-const siftEveryMs = 1_000
+const matchEveryMs = 1_000
 const closeWaitMs = 5_000
 
 export interface ScoringOptions {
@@ -58,27 +58,27 @@ export class ScoringLoop {
   readonly #dependencies: ExecutionDependencies
   readonly #arrived: ArrivedCalls
   readonly #options: ScoringOptions
-  readonly #sifter: Sifter
+  readonly #matcher: CallMatcher
   readonly #closing = new AbortController()
   /** By lease. */
   readonly #turns = new Map<string, Promise<void>>()
   #wakeTurns: () => void = () => undefined
-  #wakeSift: () => void = () => undefined
+  #wakeMatching: () => void = () => undefined
   #loops: Promise<void>[] = []
 
   constructor(dependencies: ExecutionDependencies, arrived: ArrivedCalls, options: ScoringOptions) {
     this.#dependencies = dependencies
     this.#arrived = arrived
     this.#options = options
-    this.#sifter = new Sifter(dependencies, arrived, options.log)
+    this.#matcher = new CallMatcher(dependencies, arrived, options.log)
   }
 
   async start(): Promise<void> {
     if (this.#options.exclusive) await freeScoringLeases(this.#dependencies.database)
     await this.watch()
     this.#dependencies.writer.tell((batches) => this.#arrived.note(batches))
-    this.#arrived.tell(() => this.#wakeSift())
-    this.#loops = [outsideOfRequests(() => this.#sift()), outsideOfRequests(() => this.#give())]
+    this.#arrived.tell(() => this.#wakeMatching())
+    this.#loops = [outsideOfRequests(() => this.#match()), outsideOfRequests(() => this.#give())]
   }
 
   /** Call it when a rule was made, changed or deleted: calls that come from now on are held against it. */
@@ -89,26 +89,26 @@ export class ScoringLoop {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    this.#wakeSift()
+    this.#wakeMatching()
     this.#wakeTurns()
     const ended = Promise.all([...this.#loops, ...this.#turns.values()])
     await Promise.race([ended, sleep(closeWaitMs, undefined, { ref: false })])
   }
 
-  async #sift(): Promise<void> {
+  async #match(): Promise<void> {
     while (!this.#closing.signal.aborted) {
-      const woken = new Promise<void>((resolve) => (this.#wakeSift = resolve))
-      const found = await this.#trying("new calls could not be held against scoring rules", () => this.#siftAll())
+      const woken = new Promise<void>((resolve) => (this.#wakeMatching = resolve))
+      const found = await this.#trying("new calls could not be held against scoring rules", () => this.#matchAll())
       if (found === true) this.#wakeTurns()
       await this.#rest(woken, tickMs)
-      await this.#rest(null, siftEveryMs)
+      await this.#rest(null, matchEveryMs)
     }
   }
 
   /** Whether there were any. */
-  async #siftAll(): Promise<boolean> {
+  async #matchAll(): Promise<boolean> {
     let hasFound = false
-    while (!this.#closing.signal.aborted && (await this.#sifter.next())) hasFound = true
+    while (!this.#closing.signal.aborted && (await this.#matcher.next())) hasFound = true
     return hasFound
   }
 

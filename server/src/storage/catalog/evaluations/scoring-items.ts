@@ -5,7 +5,7 @@ import { leaseEnd } from "../lease-end.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { lastErrors } from "./scoring-rules.ts"
 
-export interface SiftedCalls {
+export interface MatchedCalls {
   ruleId: string
   seen: number
   matched: number
@@ -17,13 +17,13 @@ export interface SiftedCalls {
 }
 
 /** All of it or nothing: what is read again after a kill was not counted. */
-export async function storeSifted(
+export async function storeMatched(
   database: CatalogDatabase,
   { journal, position }: { journal: string; position: number },
-  sifted: readonly SiftedCalls[],
+  matches: readonly MatchedCalls[],
 ): Promise<void> {
   await inTransaction(database, async (transaction) => {
-    for (const { ruleId, seen, matched, sampled, overflowed, calls } of sifted) {
+    for (const { ruleId, seen, matched, sampled, overflowed, calls } of matches) {
       // It locks the rule, so that who works on it sees these calls and their number together.
       await sql`
         update scoring_rules set seen = seen + ${seen}, matched = matched + ${matched}, sampled = sampled + ${sampled},
@@ -49,7 +49,7 @@ export async function storeSifted(
 }
 
 /** null: nothing of the journal was read yet. */
-export async function siftedTo(database: CatalogDatabase, journal: string): Promise<number | null> {
+export async function matchedUpTo(database: CatalogDatabase, journal: string): Promise<number | null> {
   const row = await database
     .selectFrom("scoring_positions")
     .select("position")

@@ -1,9 +1,9 @@
-/** Holds calls that came against the rules of their projects, and puts those that are to be scored into the queue. */
+/** Matches new calls against the rules of their projects, and queues those that are to be scored. */
 import { createHash } from "node:crypto"
 import { HeddleError, isStoreUnavailable } from "../../errors.ts"
 import type { Log } from "../../log.ts"
 import type { ArrivedCall, ArrivedCalls } from "../../storage/arrived-calls.ts"
-import { siftedTo, type SiftedCalls, storeSifted } from "../../storage/catalog/evaluations/scoring-items.ts"
+import { matchedUpTo, type MatchedCalls, storeMatched } from "../../storage/catalog/evaluations/scoring-items.ts"
 import {
   stopScoringRule,
   type WorkingRule,
@@ -13,12 +13,12 @@ import { matchingAmong, endedAmong } from "../../storage/traces/calls/matching-c
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
 import { readDefinition, type RuleDefinition } from "./rule-definition.ts"
 
-/** Calls that are remembered as seen: their start and their end are two lines of the journal. */
+/** Limit on the calls remembered as seen: the start and the end of a call are two lines of the journal. */
 const mostRemembered = 100_000
-/** A rule that fails so often, one after the other, is stopped: it must not keep the others waiting. */
+/** A rule that fails so many times in a row is stopped, so that the others need not wait for it. */
 const mostFailures = 3
 
-export class Sifter {
+export class CallMatcher {
   readonly #dependencies: ExecutionDependencies
   readonly #arrived: ArrivedCalls
   readonly #log: Log
@@ -32,14 +32,14 @@ export class Sifter {
     this.#log = log
   }
 
-  /** Sifts the next calls. false: there are no more. @throws what may be gone when it is called again. */
+  /** Matches the next calls of the journal. false: there are no more. @throws an error that may be gone when it is called again. */
   async next(): Promise<boolean> {
     const { database } = this.#dependencies
-    this.#position ??= (await siftedTo(database, this.#arrived.id)) ?? this.#arrived.start
+    this.#position ??= (await matchedUpTo(database, this.#arrived.id)) ?? this.#arrived.start
     const { calls, next } = await this.#arrived.read(this.#position)
     if (next === this.#position) return false
     const seen: string[] = []
-    const sifted: SiftedCalls[] = []
+    const matches: MatchedCalls[] = []
     const byProject = Map.groupBy(calls, (call) => call.projectId)
     const working = await workingScoringRules(database, [...byProject.keys()])
     for (const [projectId, rules] of Map.groupBy(working, (rule) => rule.projectId)) {
@@ -47,18 +47,18 @@ export class Sifter {
       if (ended.size === 0) continue
       for (const id of ended.keys()) seen.push(`${projectId},${id}`)
       for (const rule of rules) {
-        const found = await this.#sift(rule, ended)
-        if (found !== null) sifted.push(found)
+        const found = await this.#match(rule, ended)
+        if (found !== null) matches.push(found)
       }
     }
-    await storeSifted(database, { journal: this.#arrived.id, position: next }, sifted)
+    await storeMatched(database, { journal: this.#arrived.id, position: next }, matches)
     this.#position = next
     this.#remember(seen)
     await this.#arrived.forget(next)
     return true
   }
 
-  /** By id, when each came; those that were sifted already are left out. */
+  /** The time at which each call came, by id; calls that were matched already are left out. */
   async #newlyEnded(projectId: string, calls: readonly ArrivedCall[]): Promise<Map<string, number>> {
     const came = new Map(calls.map(({ callId, at }) => [callId, at]))
     const ids = [...came.keys()].filter((id) => !this.#remembered.has(`${projectId},${id}`))
@@ -68,7 +68,7 @@ export class Sifter {
   }
 
   /** null: the rule cannot work, and was stopped. */
-  async #sift(rule: WorkingRule, ended: ReadonlyMap<string, number>): Promise<SiftedCalls | null> {
+  async #match(rule: WorkingRule, ended: ReadonlyMap<string, number>): Promise<MatchedCalls | null> {
     const { limits, database } = this.#dependencies
     try {
       const definition = readDefinition(rule.definition)
@@ -117,7 +117,7 @@ export class Sifter {
   }
 }
 
-/** By its id alone: of two rules with one rate both take the same calls, and a higher rate takes these and more. */
+/** By its id alone: two rules with the same rate take the same calls, and a higher rate takes these and more. */
 export function isSampled(callId: string, rate: number): boolean {
   if (rate >= 1) return true
   return createHash("sha256").update(callId).digest().readUIntBE(0, 6) / 2 ** 48 < rate
