@@ -82,12 +82,12 @@ async function label(
   const work: Work = { seconds: 0, nextMs: [], completeMs: [], twice: 0 }
   const seen = new Set<string>()
   const url = `/annotation_queues/${queueId}/items`
-  let begun = 0
+  let started = 0
   const annotate = async (person: Annotator) => {
-    while (begun++ < finished) {
-      const asked = performance.now()
+    while (started++ < finished) {
+      const sentAt = performance.now()
       const { item } = await person.post<{ item: { id: string } | null }>(`${url}/next`, { project_id: PROJECT_ID })
-      work.nextMs.push(performance.now() - asked)
+      work.nextMs.push(performance.now() - sentAt)
       if (item === null) throw new Error(`nothing was handed out after ${seen.size} items`)
       if (seen.has(item.id)) work.twice++
       seen.add(item.id)

@@ -115,7 +115,7 @@ async function measure(attack: Attack, seconds: number): Promise<Report> {
 /** Sends light requests, and chats if wanted, at equal intervals; resolves when all are answered. */
 async function askRegularly(other: OtherTeam, chats: boolean, durationMs: number): Promise<Waits> {
   const waits: Waits = { light: [], chat: [], failed: 0 }
-  const asked: Promise<void>[] = []
+  const requests: Promise<void>[] = []
   const ask = async (one: () => Promise<number>, into: number[]) => {
     const began = performance.now()
     const status = await one().catch(() => null)
@@ -125,10 +125,10 @@ async function askRegularly(other: OtherTeam, chats: boolean, durationMs: number
   const ends = performance.now() + durationMs
   for (let next = performance.now(); next < ends; next += everyMs) {
     await sleep(Math.max(0, next - performance.now()))
-    asked.push(ask(other.light, waits.light))
-    if (chats) asked.push(ask(other.chat, waits.chat))
+    requests.push(ask(other.light, waits.light))
+    if (chats) requests.push(ask(other.chat, waits.chat))
   }
-  await Promise.all(asked)
+  await Promise.all(requests)
   return waits
 }
 
@@ -177,8 +177,8 @@ function summaryOf({ attack, attacked, idle, outcomes, serverMebibytes, engineMe
 }
 
 function figures(values: number[]): string {
-  const shown = [median(values), quantile(values, 0.99), Math.max(...values)].map((value) => value.toFixed(1))
-  return `p50 ${shown[0]} p99 ${shown[1]} max ${shown[2]} ms (${values.length})`
+  const [middle, late, last] = [median(values), quantile(values, 0.99), Math.max(...values)].map((value) => value.toFixed(1))
+  return `p50 ${middle} p99 ${late} max ${last} ms (${values.length})`
 }
 
 function measurementsOf({ attack, attacked, outcomes, ...report }: Report): Measurement[] {

@@ -72,16 +72,16 @@ export async function run(given: Options): Promise<Findings> {
   }
 }
 
-interface Asked {
+interface ChatBody {
   model: string
   seed: number
   max_tokens: number
 }
 
 /** Asks over one protocol; returns the sampled token ids. */
-const ask: Record<Protocol, (server: HeddleServer, asked: Asked) => Promise<number[]>> = {
-  chat: async (server, asked) => {
-    const body = { ...asked, messages: [{ role: "user", content: question }] }
+const ask: Record<Protocol, (server: HeddleServer, request: ChatBody) => Promise<number[]>> = {
+  chat: async (server, request) => {
+    const body = { ...request, messages: [{ role: "user", content: question }] }
     return (await server.post<ChatAnswer>("/v1/chat/completions", body)).choices[0]?.token_ids ?? []
   },
   responses: async (server, { model, seed, max_tokens: max_output_tokens }) => {
@@ -89,8 +89,8 @@ const ask: Record<Protocol, (server: HeddleServer, asked: Asked) => Promise<numb
     const { token_generations } = await server.post<ResponsesAnswer>("/v1/responses", body)
     return token_generations.flatMap(({ output_tokens }) => output_tokens.map(({ token_id }) => token_id))
   },
-  messages: async (server, asked) => {
-    const body = { ...asked, messages: [{ role: "user", content: question }] }
+  messages: async (server, request) => {
+    const body = { ...request, messages: [{ role: "user", content: question }] }
     return (await server.post<MessagesAnswer>("/v1/messages", body)).token_ids
   },
 }

@@ -133,8 +133,8 @@ function helpOfCommand({ usage, about, options = [], environment = () => [] }) {
     ["Options", typeof options === "function" ? options() : options],
     ["Environment", environment()],
   ]
-  const shown = sections.filter(([, rows]) => rows.length > 0).map(([title, rows]) => `\n${title}:\n${table(rows)}`)
-  return [`Usage: ${usage}\n\n${about}`, ...shown].join("\n")
+  const blocks = sections.filter(([, rows]) => rows.length > 0).map(([title, rows]) => `\n${title}:\n${table(rows)}`)
+  return [`Usage: ${usage}\n\n${about}`, ...blocks].join("\n")
 }
 
 /** The list of all commands, for `--help` without a command. */

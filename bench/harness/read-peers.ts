@@ -126,12 +126,12 @@ async function phoenixCases(origin: string): Promise<PeerCases> {
     {},
   )
   const id = projects.edges.find(({ node }) => node.recordCount > 0)?.node.id
-  const shown = "edges { node { spanId name startTime attributes } }"
+  const selection = "edges { node { spanId name startTime attributes } }"
   const ofProject = async <T>(fields: string): Promise<T> =>
     (await graphql<{ node: T }>(`query ($id: ID!) { node(id: $id) { ... on Project { ${fields} } } }`, { id })).node
   const spans = async (argument: string, expected: number) => {
     const found = await ofProject<{ spans: Spans }>(
-      `spans(first: 50, sort: { col: startTime, dir: desc }${argument}) { ${shown} }`,
+      `spans(first: 50, sort: { col: startTime, dir: desc }${argument}) { ${selection} }`,
     )
     expectCount("Phoenix", found.spans.edges.length, expected)
   }
@@ -157,7 +157,7 @@ async function phoenixCases(origin: string): Promise<PeerCases> {
     "trace by id": async (round) => {
       const traceId = otlpTraceId(traceOf(round) + 1).toString("hex")
       const found = await graphql<{ getTraceByOtelId: { spans: Spans } | null }>(
-        `query ($traceId: String!) { getTraceByOtelId(traceId: $traceId) { spans(first: 1000) { ${shown} } } }`,
+        `query ($traceId: String!) { getTraceByOtelId(traceId: $traceId) { spans(first: 1000) { ${selection} } } }`,
         { traceId },
       )
       expectCount("Phoenix", found.getTraceByOtelId?.spans.edges.length ?? 0, callsPerTrace)

@@ -18,6 +18,6 @@ export function changesOf(lock, installed, clients) {
     .filter(([name]) => own.has(name))
     .map(([name, version]) => `${name} ${pinned.get(name)} → ${version}`)
   const others = changed.filter(([name]) => !own.has(name)).map(([name, version]) => `${name} ${version}`)
-  const said = lines.length === 0 ? ["no newer version of its clients"] : lines
-  return others.length === 0 ? said : [...said, `beside them: ${others.join(", ")}`]
+  const summary = lines.length === 0 ? ["no newer version of its clients"] : lines
+  return others.length === 0 ? summary : [...summary, `beside them: ${others.join(", ")}`]
 }

@@ -13,13 +13,13 @@ export async function withLock(name, work) {
   const folder = join(cache, "locks")
   const path = join(folder, `${name}.lock`)
   makeFolder(folder)
-  let told = false
+  let hasReported = false
   while (!tryLock(path)) {
     const owner = ownerOf(path)
     if (owner !== null && !isAlive(owner)) breakLock(path, owner)
     else {
-      if (!told) say(`waiting for another set-up of ${name}${owner ? ` (process ${owner})` : ""} …`)
-      told = true
+      if (!hasReported) say(`waiting for another set-up of ${name}${owner ? ` (process ${owner})` : ""} …`)
+      hasReported = true
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
   }

@@ -38,9 +38,9 @@ export async function runLogged(command, args, { log, detail, until, ...options 
   }).finally(release)
   file.end()
   if (code !== 0) {
-    const shown = [command, ...args].join(" ")
+    const commandLine = [command, ...args].join(" ")
     throw new SetupError(
-      `${shown}\nended with ${code}:\n${last.map((line) => `  ${line}`).join("\n")}\nwhole output: ${relative(root, log)}`,
+      `${commandLine}\nended with ${code}:\n${last.map((line) => `  ${line}`).join("\n")}\nwhole output: ${relative(root, log)}`,
     )
   }
 }

@@ -73,9 +73,9 @@ export class ThreadPool {
     input: I,
     { bytes, answer }: RunOptions<L, A>,
   ): Promise<R> {
-    const begun = bytes < task.ownThreadBytes ? await runHere(task, input, answer) : { answers: [] }
-    if ("result" in begun) return begun.result
-    const { answers } = begun
+    const progress = bytes < task.ownThreadBytes ? await runHere(task, input, answer) : { answers: [] }
+    if ("result" in progress) return progress.result
+    const { answers } = progress
     let request: ThreadRequest = { task: task.name, input, answers }
     for (;;) {
       const current = request

@@ -4,10 +4,10 @@ import type { SpanMessage } from "../../storage/traces/agents/span-table.ts"
 import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import { agentSpan } from "../spans/span-rows.ts"
 
-type Shown = ReturnType<typeof agentSpan>
+type SpanAnswer = ReturnType<typeof agentSpan>
 
 /** With the times as numbers to reckon with. */
-export interface ChatSpan extends Shown {
+export interface ChatSpan extends SpanAnswer {
   began: number
   /** null: never ended. */
   ended: number | null

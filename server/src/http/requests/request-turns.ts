@@ -81,8 +81,8 @@ export class RequestTurns {
     this.#openTurn()
     if (this.#turnsToSpare === 0) this.#startNext()
     else {
-      const hasBegunSome = this.#turnsToSpare === turnsBetween
-      if (hasBegunSome) this.#startsAtOnce = lastTurnMs > longTurnMs ? 1 : Math.min(64, this.#startsAtOnce * 2)
+      const hasStartedSome = this.#turnsToSpare === turnsBetween
+      if (hasStartedSome) this.#startsAtOnce = lastTurnMs > longTurnMs ? 1 : Math.min(64, this.#startsAtOnce * 2)
       this.#turnsToSpare -= 1
     }
   }

@@ -54,10 +54,10 @@ export class PartStream {
 
   #grow(kind: GrowingPart["kind"], text: string): PartEvent[] {
     if (text === "") return []
-    const begun = this.#open?.kind === kind ? [] : this.begin(kind)
+    const opening = this.#open?.kind === kind ? [] : this.begin(kind)
     const part = this.#open as GrowingPart
     part.text += text
-    return [...begun, { event: "grow", index: this.parts.length - 1, part, text }]
+    return [...opening, { event: "grow", index: this.parts.length - 1, part, text }]
   }
 
   begin(kind: GrowingPart["kind"]): PartEvent[] {

@@ -31,9 +31,9 @@ export class StreamedChoices {
     if (content !== "") gathered.content = (gathered.content ?? "") + content
     if (reasoning !== "") gathered.reasoning = (gathered.reasoning ?? "") + reasoning
     for (const { index: place, ...call } of calls) {
-      const begun = gathered.tool_calls[place]
-      if (begun === undefined) gathered.tool_calls[place] = call
-      else begun.arguments += call.arguments
+      const toolCall = gathered.tool_calls[place]
+      if (toolCall === undefined) gathered.tool_calls[place] = call
+      else toolCall.arguments += call.arguments
     }
   }
 

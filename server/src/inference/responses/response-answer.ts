@@ -48,8 +48,8 @@ export class ResponseEvents {
   /** Closes open items. A turn that has only an end is an empty message. */
   end(result: EngineChatResult): { events: ResponseEvent[]; answer: ResponseAnswer } {
     const isCut = onlyChoice(result).finish_reason === "length"
-    const begun = this.#parts.parts.length === 0 ? this.#parts.begin("text") : []
-    const closing = [...begun, ...this.#parts.end()]
+    const opening = this.#parts.parts.length === 0 ? this.#parts.begin("text") : []
+    const closing = [...opening, ...this.#parts.end()]
     const events = closing.flatMap((one) => this.#partEvents(one, isCut ? "incomplete" : "completed"))
     const answer = finished(this.#frame, result, this.#parts.parts, this.#ids)
     return {

@@ -48,8 +48,8 @@ export async function linkSources(
   )
   const byId = new Map(links.map((link) => [link.id, link]))
   const created = await putLinks(dependencies.database, project.id, [...byId.values()])
-  const isTold = body.include_created_status === true
-  return { entries: links.map(({ id }) => ({ link_id: id, created: isTold ? created.has(id) : null })) }
+  const withStatus = body.include_created_status === true
+  return { entries: links.map(({ id }) => ({ link_id: id, created: withStatus ? created.has(id) : null })) }
 }
 
 /** A span's id is one within its trace; a conversation has many traces. */

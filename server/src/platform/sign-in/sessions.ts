@@ -68,9 +68,9 @@ export class Sessions {
     const secret = randomSecret()
     const session = { sha256: hashOfKey(secret), userId, apiKeyId, userAgent: userAgent.slice(0, longestUserAgent) }
     const record = await audited(this.#database, principal, async (transaction, recordEntry) => {
-      const begun = await createSession(transaction, session, this.#limits.sessions_per_user, this.#times)
-      await recordEntry({ type: "login.succeeded", team: null, resourceId: begun.id, details: { username } })
-      return begun
+      const created = await createSession(transaction, session, this.#limits.sessions_per_user, this.#times)
+      await recordEntry({ type: "login.succeeded", team: null, resourceId: created.id, details: { username } })
+      return created
     })
     return { principal, secret, record }
   }

@@ -78,10 +78,10 @@ function nameOf(id: string): string {
 
 /** What a kill left: uploads, and checkpoints that were moved into place and never listed. Call it before the first request. */
 export async function removeBrokenImports(database: CatalogDatabase, dataDir: string): Promise<void> {
-  const begun = await namesIn(path.join(dataDir, folderName))
-  if (begun.length === 0) return
+  const unfinished = await namesIn(path.join(dataDir, folderName))
+  if (unfinished.length === 0) return
   const models = await namesIn(path.join(dataDir, "checkpoints"))
-  const possible = models.flatMap((model) => begun.map((id) => path.posix.join("checkpoints", model, nameOf(id))))
+  const possible = models.flatMap((model) => unfinished.map((id) => path.posix.join("checkpoints", model, nameOf(id))))
   const listed = new Set(await knownPaths(database, possible))
   const unlisted = possible.filter((file) => !listed.has(file))
   for (const file of unlisted) await rm(path.join(dataDir, file), { recursive: true, force: true })

@@ -26,17 +26,17 @@ export async function checkedNewStep(
     .executeTakeFirst()
   if (model === undefined || model.deleted_at !== null) throw new HeddleError("not_found", "the model was deleted")
   // A paused job counts too: it goes on from the step that it began with.
-  const begun = await database
+  const openJob = await database
     .selectFrom("training_jobs")
     .select("id")
     .where("model_id", "=", modelId)
     .where("started_at", "is not", null)
     .where("ended_at", "is", null)
     .executeTakeFirst()
-  if (begun !== undefined) {
+  if (openJob !== undefined) {
     throw new HeddleError(
       "conflict",
-      `the model "${model.name}" is being trained by job ${begun.id}; add a checkpoint when the job has ended, or cancel it`,
+      `the model "${model.name}" is being trained by job ${openJob.id}; add a checkpoint when the job has ended, or cancel it`,
     )
   }
   if (step === null || step > model.last_step) return step ?? model.last_step + 1
