@@ -177,8 +177,10 @@ function summaryOf({ attack, attacked, idle, outcomes, serverMebibytes, engineMe
 }
 
 function figures(values: number[]): string {
-  const [middle, late, last] = [median(values), quantile(values, 0.99), Math.max(...values)].map((value) => value.toFixed(1))
-  return `p50 ${middle} p99 ${late} max ${last} ms (${values.length})`
+  const [p50, p99, longest] = [median(values), quantile(values, 0.99), Math.max(...values)].map((value) =>
+    value.toFixed(1),
+  )
+  return `p50 ${p50} p99 ${p99} max ${longest} ms (${values.length})`
 }
 
 function measurementsOf({ attack, attacked, outcomes, ...report }: Report): Measurement[] {
