@@ -76,9 +76,9 @@ function OneItem(props: OneItemProps) {
     onField(name)
   }
   const set = (next: Draft) => session.setDraft(item.id, next)
-  const goOn = (after: string | undefined, given: Draft) => {
+  const goOn = (after: string | undefined, changed: Draft) => {
     const place = fields.findIndex(({ name }) => name === after)
-    const open = openFields(fields, given)
+    const open = openFields(fields, changed)
     const next = fields.slice(place + 1).find((one) => open.includes(one)) ?? fields[place + 1] ?? open[0]
     if (next !== undefined) activate(next.name)
   }
