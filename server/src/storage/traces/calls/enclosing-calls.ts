@@ -1,7 +1,7 @@
 /** Calls with those that enclose them, up to the roots of their traces. */
 import { isCandidate, traceCandidates } from "./insert/call-places.ts"
 import { callsFinal, liveCall } from "./calls-tables.ts"
-import { type CallRow, readCallRows } from "./shown-calls.ts"
+import { type CallRow, readCallRows } from "./call-row-reads.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 
