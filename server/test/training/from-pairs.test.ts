@@ -275,8 +275,8 @@ test.each([
   [
     { from: "vote" },
     { source: { kind: "rollouts" } },
-    ["body", "target", "pairs", "field"],
-    '"feedback.[playground.vote].payload.over" is no field of a rollout; it has rollout.reward, rollout.group and rollout.metrics.<name>',
+    ["body", "target", "pairs", "from"],
+    "a vote prefers one call to others, and says nothing of rollouts; make pairs from score or fields",
   ],
 ])("%j %j is refused, and nothing is stored", async (pairs, more, loc, msg) => {
   const world = await from.world()
