@@ -191,6 +191,8 @@ describe("what a machine suggests", () => {
     await expect.poll(() => searchOf(page)["blind"]).toBe("off")
     await page.keyboard.press("Enter")
     await inHand(page, 2)
+    // A label that is chosen before the suggestion is shown does not count as taken.
+    await option(page, "rude").getByText("judge 0.83").waitFor()
     await page.keyboard.press("3")
     await page.keyboard.press("Enter")
     await page.getByText("Nothing to label for you now").waitFor()
