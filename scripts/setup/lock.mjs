@@ -62,7 +62,8 @@ function ownerOf(path) {
   }
 }
 
-function isAlive(pid) {
+/** Whether a process has this id. */
+export function isAlive(pid) {
   try {
     process.kill(pid, 0)
     return true

@@ -45,7 +45,8 @@ export async function runLogged(command, args, { log, detail, until, ...options 
   }
 }
 
-const endings = ["SIGINT", "SIGTERM", "SIGHUP"]
+/** Signals that end a command. */
+export const endings = ["SIGINT", "SIGTERM", "SIGHUP"]
 
 /** Ends the child's group before a signal ends this process. Returns a function that takes this back. */
 function endTogether(child) {
@@ -84,7 +85,7 @@ export async function become(command, args, { onMessage, ...options } = {}) {
   if (onMessage) child.on("message", onMessage)
   // A terminal's Ctrl-C reaches the child by itself; for SIGINT the handler only keeps this process alive until it
   // ends.
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  for (const signal of endings) {
     process.on(signal, () => signal !== "SIGINT" && child.kill(signal))
   }
   const [code, signal] = await new Promise((resolve, reject) => {

@@ -3,9 +3,11 @@
  * server's tests of objects took 63 s on a disk and 26 s in memory (2 cores). A process that is killed loses nothing that
  * it has written to either.
  */
-import { accessSync, chmodSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs"
+import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs"
 import { freemem } from "node:os"
 import { join } from "node:path"
+import { isAlive } from "../setup/lock.mjs"
+import { endings } from "../setup/run.mjs"
 
 /** A file system in memory that every Linux has; in a container it may be small. */
 const sharedMemory = "/dev/shm"
@@ -13,16 +15,16 @@ const sharedMemory = "/dev/shm"
 const roomBytes = 8 * 1024 ** 3
 
 /** From now on temporary files are in memory if there is room, until this process ends. `TMPDIR` says otherwise. */
-export function keepTemporaryFilesInMemory(env = process.env) {
-  if (env.TMPDIR || !hasRoom()) return
+export function keepTemporaryFilesInMemory() {
+  if (process.env.TMPDIR || !hasRoom()) return
   removeLeftovers()
   const folder = mkdtempSync(join(sharedMemory, `heddle-tests-${process.pid}-`))
   // PostgreSQL runs as a user of its own.
   chmodSync(folder, 0o711)
-  env.TMPDIR = folder
+  process.env.TMPDIR = folder
   const remove = () => rmSync(folder, { recursive: true, force: true })
   process.once("exit", remove)
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  for (const signal of endings) {
     process.once(signal, () => {
       remove()
       process.kill(process.pid, signal)
@@ -30,7 +32,7 @@ export function keepTemporaryFilesInMemory(env = process.env) {
   }
 }
 
-function hasRoom() {
+export function hasRoom() {
   try {
     accessSync(sharedMemory, constants.W_OK)
     const { bavail, bsize } = statfsSync(sharedMemory)
@@ -44,6 +46,6 @@ function hasRoom() {
 function removeLeftovers() {
   for (const name of readdirSync(sharedMemory)) {
     const pid = /^heddle-tests-(\d+)-/.exec(name)?.[1]
-    if (pid && !existsSync(`/proc/${pid}`)) rmSync(join(sharedMemory, name), { recursive: true, force: true })
+    if (pid && !isAlive(Number(pid))) rmSync(join(sharedMemory, name), { recursive: true, force: true })
   }
 }

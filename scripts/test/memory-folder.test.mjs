@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process"
-import { existsSync, statfsSync } from "node:fs"
-import { freemem } from "node:os"
+import { existsSync } from "node:fs"
 import { expect, test } from "vitest"
 import { fromRoot } from "../setup/paths.mjs"
+import { hasRoom } from "./memory-folder.mjs"
 
 const script = `
   import { existsSync } from "node:fs"
@@ -14,12 +14,6 @@ function folderOfRun(TMPDIR) {
   const env = { ...process.env, TMPDIR }
   const run = spawnSync(process.execPath, ["--input-type=module", "-e", script], { env, encoding: "utf8" })
   return run.stdout.trim().split(" ")
-}
-
-function hasRoom() {
-  if (!existsSync("/dev/shm")) return false
-  const { bavail, bsize } = statfsSync("/dev/shm")
-  return Math.min(bavail * bsize, freemem()) > 9 * 1024 ** 3
 }
 
 test.runIf(hasRoom())("temporary files of a run are in memory, and gone when it has ended", () => {

@@ -2,7 +2,6 @@
  * Completions and images are recorded before the model is asked (calls 9); a server that is killed leaves no call
  * running.
  */
-import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -10,7 +9,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { answering, callsOf, openExecutionApp, type StoredCall } from "../support/execution-app.ts"
-import { call, newStores, type RunningServer, startServer } from "../support/server-process.ts"
+import { call, endServer, newStores, type RunningServer, startServer } from "../support/server-process.ts"
 
 const project = "local/killed"
 const cutOff = "the server was stopped before this call ended; what the model answered is not known"
@@ -51,11 +50,6 @@ afterAll(async () => {
 const start = () =>
   startServer(dataDir, { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal", HEDDLE_FETCH_ALLOW: "127.0.0.1", ...stores })
 
-async function kill(server: RunningServer, signal: "SIGKILL" | "SIGTERM"): Promise<void> {
-  server.process.kill(signal)
-  await once(server.process, "exit")
-}
-
 const stored = async (server: RunningServer) => {
   const { status, body } = await call(server, "POST", "/calls/query", { project_id: project })
   expect(status).toBe(200)
@@ -83,7 +77,7 @@ test(
       call(server, "POST", "/image/create", { project_id: project, inputs: { model, prompt: "slow image" } }),
     ].map((one) => one.then(() => "answered").catch(() => "cut off"))
     await expect.poll(() => asked.length, { timeout: 20_000 }).toBe(4)
-    await kill(server, "SIGKILL")
+    await endServer(server, "SIGKILL")
     await Promise.all(broken)
 
     server = await start()
@@ -105,10 +99,10 @@ test(
       Array.from({ length: 3 }, () => ({ weave: { status: "error" } })),
     )
 
-    await kill(server, "SIGTERM")
+    await endServer(server, "SIGTERM")
     server = await start()
     expect(await stored(server)).toEqual(calls)
-    await kill(server, "SIGTERM")
+    await endServer(server, "SIGTERM")
   },
 )
 

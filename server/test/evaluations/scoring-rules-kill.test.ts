@@ -1,5 +1,4 @@
 /** Laws 1, 2 and 7 for scoring rules: after SIGKILL, rules score every acknowledged call, and none twice. */
-import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer, type Server } from "node:http"
 import { randomUUIDv7 } from "node:crypto"
@@ -7,7 +6,7 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { call, newStores, type RunningServer, startServer } from "../support/server-process.ts"
+import { call, endServer, newStores, type RunningServer, startServer } from "../support/server-process.ts"
 
 const project = "local/scored"
 /** Number of kills; more with `HEDDLE_SLOW_TESTS=1`. */
@@ -38,11 +37,6 @@ afterAll(async () => {
 
 const start = () =>
   startServer(dataDir, { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal", HEDDLE_FETCH_ALLOW: "127.0.0.1", ...stores })
-
-async function kill(server: RunningServer, signal: "SIGKILL" | "SIGTERM"): Promise<void> {
-  server.process.kill(signal)
-  await once(server.process, "exit")
-}
 
 async function send(server: RunningServer, method: "GET" | "POST" | "PUT", url: string, body?: object) {
   const answer = await call(server, method, url, body)
@@ -78,7 +72,7 @@ async function storeUntilKilled(server: RunningServer): Promise<string[]> {
     await send(server, "POST", `/v2/${project}/calls/complete`, { batch: [one] })
     stored.push(id)
   }
-  await kill(server, "SIGKILL")
+  await endServer(server, "SIGKILL")
   return stored
 }
 
@@ -115,6 +109,6 @@ test(
     expect(
       result.every(({ payload }) => JSON.stringify(payload.output) === '{"score":1}' || payload.output === 4),
     ).toBe(true)
-    await kill(server, "SIGTERM")
+    await endServer(server, "SIGTERM")
   },
 )

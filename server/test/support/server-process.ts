@@ -1,5 +1,6 @@
 /** Starts a server in a process of its own, for tests that kill it. */
 import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import path from "node:path"
 import { createInterface } from "node:readline"
@@ -52,6 +53,11 @@ export function launchServer(
 export async function startServer(dataDir: string, env: NodeJS.ProcessEnv): Promise<RunningServer> {
   const { child, url } = launchServer(dataDir, env)
   return { process: child, url: await url }
+}
+
+export async function endServer(server: RunningServer, signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+  server.process.kill(signal)
+  await once(server.process, "exit")
 }
 
 export async function call(

@@ -1,9 +1,9 @@
 /** Merged weights and GGUF files that the real engine writes load in transformers and the reader of gguf. */
-import { execFile } from "node:child_process"
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { runProgram } from "../support/run-program.ts"
 import { openTestApp, type TestApp } from "../support/test-app.ts"
 import { newModel, sampledTrajectory, trained } from "../support/training-app.ts"
 
@@ -45,17 +45,7 @@ async function greedy(content: string): Promise<Sampled> {
   return { prompt: choice.prompt_token_ids, length: choice.token_ids.length, tokens: choice.token_ids }
 }
 
-async function run(command: string, args: string[], input = ""): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(command, args, { cwd: folder, maxBuffer: 1e8 }, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout)
-      else reject(new Error(stderr))
-    })
-    // A program that reads nothing may have ended by now, and even an empty write would then fail.
-    if (input !== "") child.stdin?.write(input)
-    child.stdin?.end()
-  })
-}
+const run = (command: string, args: string[], input = "") => runProgram(command, args, { cwd: folder, input })
 
 const checks = path.join(import.meta.dirname, "../support/check-exports.py")
 

@@ -1,10 +1,10 @@
 /** Adapters that peft made become steps of a model, by the real engine, by route and by command. */
-import { execFile } from "node:child_process"
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { readCheckpoint } from "../../src/wire/training/checkpoint.ts"
+import { runProgram } from "../support/run-program.ts"
 import { type Caller, openTestApp, type TestApp } from "../support/test-app.ts"
 import { newModel, sampledTrajectory, trained } from "../support/training-app.ts"
 
@@ -27,25 +27,14 @@ beforeAll(async () => {
   url = await real.app.server.listen({ port: 0, host: "127.0.0.1" })
   const { name } = await newModel(real.acme)
   prompts = await Promise.all(questions.map(async (question) => (await greedy(name, 0, question)).prompt_token_ids))
-  const stdout = await run(python, [script, shipped, path.join(folder, "adapter")], JSON.stringify(prompts))
+  const input = JSON.stringify(prompts)
+  const stdout = await runProgram(python, [script, shipped, path.join(folder, "adapter")], { cwd: folder, input })
   expected = JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as number[][]
 }, 300_000)
 afterAll(async () => {
   await real.close()
   await rm(folder, { recursive: true, force: true })
 })
-
-function run(file: string, args: string[], input = "", env = process.env): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(file, args, { cwd: folder, env }, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout)
-      else reject(new Error(stdout + stderr))
-    })
-    // A program that reads nothing may have ended by now, and even an empty write would then fail.
-    if (input !== "") child.stdin?.write(input)
-    child.stdin?.end()
-  })
-}
 
 async function greedy(name: string, step: number, content: string) {
   const model = `wandb-artifact:///acme/tests/${name}:step${step}`
@@ -68,7 +57,7 @@ async function sampledAt(name: string, step: number): Promise<number[][]> {
 const byPeft = (sampled: number[][]) => sampled.map(({ length }, index) => expected[index]?.slice(0, length))
 
 async function packed(...args: string[]): Promise<Buffer> {
-  await run("tar", ["-cf", "upload.tar", ...args])
+  await runProgram("tar", ["-cf", "upload.tar", ...args], { cwd: folder })
   return readFile(path.join(folder, "upload.tar"))
 }
 
@@ -113,12 +102,13 @@ test("the command takes a folder, and a step of its own; a step is not replaced"
   const { id, name } = await newModel(real.acme)
   const env = { ...process.env, HEDDLE_URL: url, HEDDLE_API_KEY: real.acme.key }
   const args = ["import", "--what", "checkpoint", "--project", "acme/tests", "--name", name, "--in", "adapter"]
-  expect(await run(process.execPath, [command, ...args, "--step", "5"], "", env)).toBe(
+  expect(await runProgram(process.execPath, [command, ...args, "--step", "5"], { cwd: folder, env })).toBe(
     `step 5 of ${name}: wandb-artifact:///acme/tests/${name}:step5\n`,
   )
   const again = await upload(id, await packed("adapter"), "step=5")
   expect(again).toMatchObject({ status: 409, body: { detail: expect.stringContaining("choose 6 or a higher one") } })
-  await expect(run(process.execPath, [command, ...args.slice(0, -1), "adapter-pickle"], "", env)).rejects.toThrow(
+  const pickle = [command, ...args.slice(0, -1), "adapter-pickle"]
+  await expect(runProgram(process.execPath, pickle, { cwd: folder, env })).rejects.toThrow(
     /adapter_model.bin, a pickle/,
   )
 })
