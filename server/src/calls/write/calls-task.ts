@@ -35,12 +35,11 @@ export const callsTask = threadTask<CallsInput, CallsResult, PayloadLookup, unkn
   name: "calls",
   ownThreadBytes,
   *run({ bytes, envelope, pathProject, userId }) {
-    // Asked before the body is read: values that wait for the answer outlive V8's new space.
-    const known = pathProject === null ? null : yield* findProjectId(pathProject)
+    // Before the body is read: its values, while they waited for a look-up, would outlive V8's new space.
+    const id = pathProject === null ? null : yield* findProjectId(pathProject)
     const body = readCalls(bytes, envelope)
     const names = projectsOf(body, pathProject)
-    const projects =
-      pathProject !== null && known !== null ? new Map([[pathProject, known]]) : yield* ensureProjectIds(names)
+    const projects = id === null ? yield* ensureProjectIds(names) : new Map([...names].map((name) => [name, id]))
     const rows = new CallRows(body)
     const ids = body.items.map((item) => {
       const made = idsOf(item)
