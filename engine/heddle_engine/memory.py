@@ -10,10 +10,11 @@ import torch
 from .model.decoder import Decoder
 from .settings import Settings
 
-_CPU_SHARE, _CUDA_SHARE = 0.25, 0.6
+_CPU_SHARE, _CUDA_SHARE = 0.25, 0.4
 _CPU_MOST = 16 << 30
 _CACHE_SHARE = 0.25
-_TRAINING_SHARE = 0.125
+_TRAINING_SHARE = {"cpu": 0.125, "cuda": 0.25}
+"""On a GPU, whose memory holds nothing else, a larger part: weights, keys and values have the rest."""
 _CACHED_CONTEXTS = 32
 """Prompts of full length that the prefix cache may hold: a small model does not fill a large machine with them."""
 
@@ -52,7 +53,7 @@ def training_tokens(decoder: Decoder) -> int:
         whole = torch.cuda.get_device_properties(decoder.device).total_memory
     else:
         whole = machine_bytes()
-    return int(whole * _TRAINING_SHARE) // decoder.activation_token_bytes
+    return int(whole * _TRAINING_SHARE[decoder.device.type]) // decoder.activation_token_bytes
 
 
 def _machine_share(device: torch.device) -> int:

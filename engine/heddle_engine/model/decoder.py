@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from .. import progress
 from .attention_heads import attention_heads
@@ -129,27 +131,45 @@ class Decoder:
             yield share, projection.in_features * projection.out_features
 
     def hidden(
-        self, ids: Tensor, positions: Tensor, lora: LoraView, attend: Attend, rows: Tensor | None = None
+        self,
+        ids: Tensor,
+        positions: Tensor,
+        lora: LoraView,
+        attend: Attend,
+        rows: Tensor | None = None,
+        recompute: bool = False,
     ) -> Tensor:
         """ids [N], positions [N] -> hidden states after the final norm [N, hidden]. Differentiable in `lora`.
 
         With `rows` int64 [M] those of these tokens only, [M, hidden]: of the others nothing but keys
-        and values is needed in the last layer.
+        and values is needed in the last layer. With `recompute` each layer keeps its input alone, and is
+        computed again in the backward pass (arXiv:1604.06174).
         """
-        c = self.config
         cos, sin = self._cos[positions], self._sin[positions]
-        heads = (c.num_heads, c.num_kv_heads)
         x = F.embedding(ids, self.embedding)
-        for index, layer in enumerate(self.layers):
+        for index in range(len(self.layers)):
             progress.advance()
-            h = self._norm(x, layer.attention_norm)
-            qkv = lora.project(index, "qkv", h, layer.qkv).unflatten(1, (-1, c.head_dim))
-            mixed = attend(index, *attention_heads(qkv, heads, layer.qk_norm, c.eps, cos, sin)).flatten(1)
-            if rows is not None and layer is self.layers[-1]:
-                x, mixed = x[rows], mixed[rows]
-            x = x + lora.project(index, "o", mixed, layer.o)
-            x = x + self._feed_forward(index, self._norm(x, layer.mlp_norm), lora)
+            last = rows if index == len(self.layers) - 1 else None
+            if recompute and torch.is_grad_enabled():
+                arguments = (index, x, cos, sin, lora, attend, last)
+                x = checkpoint(self._layer, *arguments, use_reentrant=False, preserve_rng_state=False)
+            else:
+                x = self._layer(index, x, cos, sin, lora, attend, last)
         return self._norm(x, self.final_norm)
+
+    def _layer(
+        self, index: int, x: Tensor, cos: Tensor, sin: Tensor, lora: LoraView, attend: Attend, rows: Tensor | None
+    ) -> Tensor:
+        """Hidden states [N, hidden] behind layer `index`, of `rows` only where they are given."""
+        c, layer = self.config, self.layers[index]
+        h = self._norm(x, layer.attention_norm)
+        qkv = lora.project(index, "qkv", h, layer.qkv).unflatten(1, (-1, c.head_dim))
+        heads = attention_heads(qkv, (c.num_heads, c.num_kv_heads), layer.qk_norm, c.eps, cos, sin)
+        mixed = attend(index, *heads).flatten(1)
+        if rows is not None:
+            x, mixed = x[rows], mixed[rows]
+        x = x + lora.project(index, "o", mixed, layer.o)
+        return x + self._feed_forward(index, self._norm(x, layer.mlp_norm), lora)
 
     def _feed_forward(self, index: int, h: Tensor, lora: LoraView) -> Tensor:
         mlp = self.layers[index].mlp

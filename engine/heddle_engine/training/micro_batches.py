@@ -27,9 +27,10 @@ from .trainable_lora import TrainableLora
 
 #: Packed tokens of one forward pass.
 TOKENS = {"cpu": 2048, "cuda": 8192}
-#: The same where sequences share a long prompt, which is computed once a pass. Not more on a GPU, whose attention takes
-#: memory with the square of the tokens (`MaskedTreeAttention`).
-MOST_TOKENS = {"cpu": 16384, "cuda": 8192}
+#: The same where sequences share a long prompt, which is computed once a pass.
+MOST_TOKENS = {"cpu": 16384, "cuda": 32768}
+#: On a GPU fewer where only they fit without being computed twice: so few keep it as busy.
+LEAST_TOKENS = 2048
 
 Record = TypeVar("Record")
 #: Given the sequences' places in the step, log-probabilities and entropy [M]: the piece's part of the
@@ -84,8 +85,9 @@ class MicroBatches:
         self._decoder = decoder
         self._chunk_size = chunk_size
         kind = decoder.device.type if decoder.device.type in TOKENS else "cuda"
-        most = min(MOST_TOKENS[kind], training_tokens(decoder))
-        self._limits = PieceLimits(TOKENS[kind], max(TOKENS[kind], most))
+        fit = training_tokens(decoder)
+        usual = max(LEAST_TOKENS, min(TOKENS[kind], fit))
+        self._limits = PieceLimits(usual, max(usual, min(MOST_TOKENS[kind], fit)))
         self.halvings = 0
         self.seconds = 0.0
 

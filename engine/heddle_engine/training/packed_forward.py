@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..memory import training_tokens
 from ..model.decoder import Decoder, LoraView
 from ..model.head import token_logprobs
 from .prefix_tree import build_forest
@@ -45,6 +46,10 @@ def lay_out(sequences: list[Sequence], device: torch.device) -> Batch:
 
 
 def batch_logprobs(decoder: Decoder, batch: Batch, lora: LoraView, chunk_size: int) -> tuple[Tensor, Tensor]:
-    """Log-probability (differentiable) and entropy of every trained token, fp32 [M]."""
-    hidden = decoder.hidden(batch.ids, batch.positions, lora, batch.attend, batch.predictors)
+    """Log-probability (differentiable) and entropy of every trained token, fp32 [M].
+
+    Where memory would not hold what the layers compute until the backward pass, they compute it again.
+    """
+    recompute = len(batch) > training_tokens(decoder)
+    hidden = decoder.hidden(batch.ids, batch.positions, lora, batch.attend, batch.predictors, recompute)
     return token_logprobs(hidden, batch.targets, decoder.head, chunk_size)

@@ -1,159 +1,35 @@
-"""Attention over a forest of shared prefixes: a token sees its own stretch up to itself, and its ancestors.
-
-Every part is a plain causal or a plain full attention, so no mask is ever built: each node attends
-causally to itself, then all descendants of a node attend to the whole of it, and the parts are joined
-by their log-sum-exp (cascade attention). One sequence never sees another (engine 4.5).
-
-``MaskedTreeAttention`` is the same function through one dense mask, for devices without the CPU kernel.
-"""
+"""Which attention over a forest of shared prefixes a device gets."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
+from torch import Tensor
 
-from .prefix_tree import Forest, Node
+from ..model.varlen import flash_fits
+from .cascade_attention import CascadeAttention
+from .flash_tree_attention import FlashTreeAttention
+from .masked_attention import MaskedTreeAttention
+from .prefix_tree import Forest
 
-Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
-
-#: Nodes up to this long are padded to a common length and attend in one call; above, a call costs less than padding.
-SHORT = 48
-
-_KERNEL = "_scaled_dot_product_flash_attention_for_cpu"
+Attend = Callable[[int, Tensor, Tensor, Tensor], Tensor]
 
 
 def tree_attention(forest: Forest, device: torch.device) -> Attend:
     """The ``attend`` of a packed row: q [N, heads, D], k and v [N, kv_heads, D] -> [N, heads, D]."""
-    if device.type == "cpu" and hasattr(torch.ops.aten, _KERNEL):
+    if device.type == "cpu" and CascadeAttention.has_kernel():
         return CascadeAttention(forest)
-    return MaskedTreeAttention(forest, device)
+    return _ByFirstQuery(forest, device)
 
 
-class MaskedTreeAttention:
-    """Memory grows with the square of the row; used where the cascade has no kernel."""
+class _ByFirstQuery:
+    """The flash kernel where it takes the numbers of the first query, else the mask."""
 
     def __init__(self, forest: Forest, device: torch.device) -> None:
-        n = len(forest.ids)
-        visible = torch.zeros(n, n, dtype=torch.bool)
-        for node in forest.nodes:
-            visible[node.start : node.end, node.start : node.start + node.length] = True
-        self._visible = visible.tril_().to(device)
+        self._forest, self._device = forest, device
+        self._chosen: Attend | None = None
 
-    def __call__(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))
-        out = F.scaled_dot_product_attention(q, k, v, attn_mask=self._visible, enable_gqa=True)
-        return out[0].transpose(0, 1)
-
-
-@dataclass(frozen=True)
-class _Batch:
-    """Short nodes padded to one length T: ``index`` [B, T] into the row, ``padding`` [B, T, 1, 1] true there.
-
-    ``rows`` [R] are the places in the row of the real tokens, ``slots`` [R] those in the flattened batch.
-    """
-
-    index: torch.Tensor
-    padding: torch.Tensor
-    rows: torch.Tensor
-    slots: torch.Tensor
-
-
-class CascadeAttention:
-    def __init__(self, forest: Forest) -> None:
-        self.long = [node for node in forest.nodes if node.length > SHORT]
-        self.batches = _batches([node for node in forest.nodes if node.length <= SHORT])
-        self.inner = [node for node in forest.nodes if node.children]
-
-    def __call__(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        return _Cascade.apply(q, k, v, self)
-
-
-def _batches(nodes: list[Node]) -> list[_Batch]:
-    """Nodes of similar length together: one batch for every power of two."""
-    by_size: dict[int, list[Node]] = {}
-    for node in nodes:
-        by_size.setdefault((node.length - 1).bit_length(), []).append(node)
-    return [_padded(members) for members in by_size.values()]
-
-
-def _padded(nodes: list[Node]) -> _Batch:
-    starts = torch.tensor([node.start for node in nodes])[:, None]
-    lengths = torch.tensor([node.length for node in nodes])[:, None]
-    t = torch.arange(int(lengths.max()))
-    # Padding repeats the node's last token: under a causal mask no real token sees what comes after it.
-    index, real = starts + torch.minimum(t, lengths - 1), t < lengths
-    return _Batch(index, ~real[..., None, None], index[real], real.flatten().nonzero()[:, 0])
-
-
-class _Cascade(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, q, k, v, plan):  # type: ignore[no-untyped-def]
-        out = torch.empty_like(q)
-        lse = torch.empty(q.shape[:2])
-        for node in plan.long:
-            own = slice(node.start, node.start + node.length)
-            out[own], lse[own] = _attend(q[own], k[own], v[own], causal=True)
-        for batch in plan.batches:
-            part, part_lse = _attend(q[batch.index], k[batch.index], v[batch.index], causal=True)
-            out[batch.rows] = part.flatten(0, 1)[batch.slots]
-            lse[batch.rows] = part_lse.flatten(0, 1)[batch.slots]
-        for node in plan.inner:
-            own, below = _ranges(node)
-            part, part_lse = _attend(q[below], k[own], v[own], causal=False)
-            _join(out[below], lse[below], part, part_lse)
-        ctx.save_for_backward(q, k, v, out, lse)
-        ctx.plan = plan
-        return out
-
-    @staticmethod
-    def backward(ctx, grad):  # type: ignore[no-untyped-def]
-        q, k, v, out, lse = ctx.saved_tensors
-        dq, dk, dv = torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
-        for node in ctx.plan.long:
-            own = slice(node.start, node.start + node.length)
-            part = _backward(grad[own], q[own], k[own], v[own], out[own], lse[own], causal=True)
-            dq[own], dk[own], dv[own] = part
-        for batch in ctx.plan.batches:
-            at = batch.index
-            padded_grad = grad[at].masked_fill_(batch.padding, 0.0)
-            part = _backward(padded_grad, q[at], k[at], v[at], out[at], lse[at], causal=True)
-            dq[batch.rows], dk[batch.rows], dv[batch.rows] = (x.flatten(0, 1)[batch.slots] for x in part)
-        for node in ctx.plan.inner:
-            own, below = _ranges(node)
-            part = _backward(grad[below], q[below], k[own], v[own], out[below], lse[below], causal=False)
-            dq[below] += part[0]
-            dk[own] += part[1]
-            dv[own] += part[2]
-        return dq, dk, dv, None
-
-
-def _ranges(node: Node) -> tuple[slice, slice]:
-    own_end = node.start + node.length
-    return slice(node.start, own_end), slice(own_end, node.end)
-
-
-def _attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    """Output [.., T, H, D] and log-sum-exp [.., T, H] of one part; the leading batch axis is optional."""
-    batched = q.dim() == 4
-    if not batched:
-        q, k, v = q[None], k[None], v[None]
-    out, lse = getattr(torch.ops.aten, _KERNEL)(*(x.transpose(1, 2) for x in (q, k, v)), 0.0, causal)
-    out, lse = out.transpose(1, 2), lse.transpose(1, 2)
-    return (out, lse) if batched else (out[0], lse[0])
-
-
-def _backward(grad, q, k, v, out, lse, causal):  # type: ignore[no-untyped-def]
-    """Gradients of one part given the joined output and log-sum-exp, in the layout of :func:`_attend`."""
-    batched = q.dim() == 4
-    tensors = (grad, q, k, v, out, lse) if batched else tuple(x[None] for x in (grad, q, k, v, out, lse))
-    kernel = getattr(torch.ops.aten, _KERNEL + "_backward")
-    grads = [g.transpose(1, 2) for g in kernel(*(x.transpose(1, 2) for x in tensors), 0.0, causal)]
-    return grads if batched else [g[0] for g in grads]
-
-
-def _join(out: torch.Tensor, lse: torch.Tensor, part: torch.Tensor, part_lse: torch.Tensor) -> None:
-    """Merges a further part into ``out`` and ``lse``, in place."""
-    total = torch.logaddexp(lse, part_lse)
-    out.mul_((lse - total).exp_()[..., None]).add_(part.mul_((part_lse - total).exp_()[..., None]))
-    lse.copy_(total)
+    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        if self._chosen is None:
+            kind = FlashTreeAttention if flash_fits(q) else MaskedTreeAttention
+            self._chosen = kind(self._forest, self._device)
+        return self._chosen(layer, q, k, v)

@@ -6,10 +6,13 @@ import torch
 
 from heddle_engine.model.head import token_logprobs
 from heddle_engine.model.linear import FrozenLinear
+from heddle_engine.training import packed_forward
+from heddle_engine.training.flash_tree_attention import FlashTreeAttention
+from heddle_engine.training.masked_attention import MaskedTreeAttention
 from heddle_engine.training.packed_forward import batch_logprobs, lay_out
 from heddle_engine.training.prefix_tree import build_forest
-from heddle_engine.training.tree_attention import MaskedTreeAttention
 from tests.models import CONFIGS
+from tests.training import plain_attention
 from tests.training.builders import random_group, sequence
 from tests.training.oracle import CPU, make_pair, oracle_gradients
 
@@ -78,18 +81,44 @@ def test_one_sequence_never_sees_another(changed, model_folders):
         assert torch.equal(old, new) == (i != changed), f"sequence {i}"
 
 
-def test_cascade_and_masked_attention_agree():
+def test_all_attentions_over_shared_prefixes_agree():
     forest = build_forest(mixed_sequences())
     q, k, v = (torch.randn(len(forest.ids), heads, 16, dtype=torch.float32) for heads in (4, 2, 2))
     grad = torch.randn_like(q)
-    results = []
-    for make in (lambda: MaskedTreeAttention(forest, CPU), lambda: lay_out(mixed_sequences(), CPU).attend):
+
+    def results(attend):
         leaves = [x.clone().requires_grad_() for x in (q, k, v)]
-        out = make()(0, *leaves)
+        out = attend(0, *leaves)
         out.backward(grad)
-        results.append([out, *(leaf.grad for leaf in leaves)])
-    for masked, cascade in zip(*results, strict=True):
-        torch.testing.assert_close(cascade, masked, rtol=1e-5, atol=1e-5)
+        return [out, *(leaf.grad for leaf in leaves)]
+
+    masked = results(MaskedTreeAttention(forest, CPU))
+    for attend in (lay_out(mixed_sequences(), CPU).attend, FlashTreeAttention(forest, CPU, plain_attention.KERNEL)):
+        for one, other in zip(results(attend), masked, strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
+
+
+def test_layers_that_are_computed_again_give_the_same_gradient(model_folders, monkeypatch):
+    """engine-next G1: where activations do not fit, each layer keeps its input alone."""
+    pair = make_pair(model_folders("qwen3"))
+
+    def gradient():
+        pair.lora.gradient.zero_()
+        logprobs, _ = batch_logprobs(pair.decoder, lay_out(mixed_sequences(), CPU), pair.lora, 1024)
+        logprobs.sum().backward()
+        return pair.lora.gradient.clone()
+
+    def kept_bytes():
+        kept = []
+        hooks = torch.autograd.graph.saved_tensors_hooks(lambda x: kept.append(x.nbytes) or x, lambda x: x)
+        with hooks:
+            batch_logprobs(pair.decoder, lay_out(mixed_sequences(), CPU), pair.lora, 1024)
+        return sum(kept)
+
+    kept, whole = kept_bytes(), gradient()
+    monkeypatch.setattr(packed_forward, "training_tokens", lambda decoder: 1)
+    assert kept_bytes() < kept / 4
+    assert torch.equal(gradient(), whole)
 
 
 def test_chunks_of_the_head_do_not_change_the_result(model_folders):

@@ -1,0 +1,58 @@
+"""Attention within many stretches of unequal length in one call: torch's flash kernel (FlashAttention-2, arXiv:2307.08691).
+
+Queries [Tq, heads, D] and keys [Tk, kv_heads, D] lie stretch behind stretch; stretch i of the queries sees stretch i of
+the keys. The kernel needs a GPU and 16-bit numbers, and takes fewer heads of keys than of queries as they are.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+_MOST_HEAD_DIM = 256
+_LEAST_CAPABILITY = (8, 0)
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """Where the stretches of queries and of keys begin, and where the last ends: int32 [stretches + 1] each.
+
+    Under `causal` the last query of a stretch sees all keys of it, the one before all but the last, and so on.
+    """
+
+    queries: Tensor
+    keys: Tensor
+    longest_query: int
+    longest_keys: int
+    causal: bool
+
+
+def flash_fits(q: Tensor) -> bool:
+    """Whether the kernel takes queries like `q`."""
+    return (
+        q.device.type == "cuda"
+        and q.dtype in (torch.bfloat16, torch.float16)
+        and q.shape[-1] <= _MOST_HEAD_DIM
+        and q.shape[-1] % 8 == 0
+        and torch.cuda.get_device_capability(q.device) >= _LEAST_CAPABILITY
+        and torch.backends.cuda.is_flash_attention_available()
+    )
+
+
+def flash_forward(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> tuple[Tensor, Tensor]:
+    """The output [Tq, heads, D] and the log-sum-exp of each query's scores, fp32 [heads, Tq]."""
+    out, lse, *_ = torch.ops.aten._flash_attention_forward(q, k, v, *_arguments(stretches), False)
+    return out, lse
+
+
+def flash_backward(
+    grad: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, lse: Tensor, stretches: Stretches
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Gradients to q, k and v. `out` and `lse` may be of more keys than these: then this is the part that these have."""
+    unused = torch.empty(2, dtype=torch.uint64, device=q.device)  # the state of a dropout that there is not
+    arguments = (*_arguments(stretches), unused, unused[0])
+    return torch.ops.aten._flash_attention_backward(grad, q, k, v, out, lse, *arguments)
+
+
+def _arguments(s: Stretches) -> tuple:
+    return s.queries, s.keys, s.longest_query, s.longest_keys, 0.0, s.causal

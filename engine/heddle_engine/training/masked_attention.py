@@ -1,0 +1,23 @@
+"""Attention over a forest of shared prefixes through one dense mask."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from .prefix_tree import Forest
+
+
+class MaskedTreeAttention:
+    """Memory grows with the square of the row; used where no other has a kernel."""
+
+    def __init__(self, forest: Forest, device: torch.device) -> None:
+        n = len(forest.ids)
+        visible = torch.zeros(n, n, dtype=torch.bool)
+        for node in forest.nodes:
+            visible[node.start : node.end, node.start : node.start + node.length] = True
+        self._visible = visible.tril_().to(device)
+
+    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=self._visible, enable_gqa=True)
+        return out[0].transpose(0, 1)
