@@ -16,6 +16,7 @@ from .model.decoder import Decoder
 from .model.hub import fetch_weights, hub_folder, local_folder
 from .model.weight_files import check_weights
 from .model.weights import check_experts, load_decoder
+from .streams import wait_for
 from .text.grammar import GrammarCompiler
 from .text.render import Renderer
 from .text.sandbox import Sandbox
@@ -88,6 +89,7 @@ class Base:
                 # Weights made in inference mode could not take part in a trainer's graph.
                 with torch.inference_mode(False):
                     self._decoder = load_decoder(self.folder, self.config, self._device, self._dtype)
+                wait_for(self._device)
             return self._decoder
 
     @property

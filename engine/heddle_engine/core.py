@@ -5,6 +5,8 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
+import torch
+
 from . import progress
 from .bases import Base
 from .errors import EngineError
@@ -12,6 +14,7 @@ from .memory import serving_plan
 from .serving.batching import MAX_ROWS, Batcher
 from .serving.generation import Request
 from .settings import Settings
+from .streams import serve_first
 from .threads import use_cores
 
 log = logging.getLogger(__name__)
@@ -20,8 +23,8 @@ log = logging.getLogger(__name__)
 class ServingThread:
     """Runs requests handed over by any thread. `flush` is called on it after every step."""
 
-    def __init__(self, flush: Callable[[], None], cores: int, settings: Settings):
-        self._flush, self._cores, self._settings = flush, cores, settings
+    def __init__(self, flush: Callable[[], None], cores: int, settings: Settings, device: torch.device):
+        self._flush, self._cores, self._settings, self._device = flush, cores, settings, device
         self._inbox: deque[Callable[[], None]] = deque()
         self._wake = threading.Condition()
         self._batchers: dict[Base, Batcher] = {}
@@ -79,6 +82,7 @@ class ServingThread:
 
     def _run(self) -> None:
         use_cores(self._cores)
+        serve_first(self._device)
         while not self._stopping:
             for action in self._arrived():
                 action()

@@ -50,7 +50,7 @@ class Engine:
         bases = Bases(sandbox=sandbox, adapter_bytes=settings.adapter_bytes)
         self._device = bases.device
         self._bases = BaseLoader(bases, settings.unload_idle_s, self._unloading)
-        self._serving = ServingThread(self._flush, cores, settings)
+        self._serving = ServingThread(self._flush, cores, settings, self._device)
         self._training = TrainingThread(cores)
         self._exporter = Exporter()
         self._imports = FairPool(1, 1, "import")

@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from ..streams import wait_for
 from .config import DecoderConfig
 from .decoder import SITE_MODULES
 from .lora import LoraWeights, read_peft
@@ -40,8 +41,10 @@ def _fuse_site(weights: LoraWeights, config: DecoderConfig, layer: int, site: st
     rank = sum(lora.rank for lora in found if lora)
     if not rank:
         return None
-    down = torch.zeros(shapes[0][1], rank)
-    up = torch.zeros(rank, sum(rows for rows, _ in shapes))
+    # Put together where the weights are: a trainer's never leave its device.
+    place = next(lora.a.device for lora in found if lora)
+    down = torch.zeros(shapes[0][1], rank, device=place)
+    up = torch.zeros(rank, sum(rows for rows, _ in shapes), device=place)
     at_rank = at_row = 0
     for lora, (rows, _) in zip(found, shapes, strict=True):
         if lora:
@@ -76,6 +79,7 @@ class AdapterStore:
         """Put `weights` in a slot under `key`, which names them for ever; no disk is touched."""
         with torch.inference_mode():
             adapter = ServedAdapter(key, weights, self._config, self._device, self._dtype)
+        wait_for(self._device)
         with self._lock:
             self._held[key] = adapter
             self._held.move_to_end(key)

@@ -7,7 +7,9 @@ the keys. The kernel needs a GPU and 16-bit numbers, and takes fewer heads of ke
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
+from torch.nn.attention.bias import causal_lower_right
 
 _MOST_HEAD_DIM = 256
 _LEAST_CAPABILITY = (8, 0)
@@ -37,6 +39,24 @@ def flash_fits(q: Tensor) -> bool:
         and torch.cuda.get_device_capability(q.device) >= _LEAST_CAPABILITY
         and torch.backends.cuda.is_flash_attention_available()
     )
+
+
+def attend_stretches(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> Tensor:
+    """The output alone, [Tq, heads, D]; without a kernel stretch after stretch."""
+    if flash_fits(q):
+        return flash_forward(q, k, v, stretches)[0]
+    return torch.cat([_attend_plainly(*parts, stretches.causal) for parts in _parts(q, k, v, stretches)])
+
+
+def _parts(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> zip:
+    keys = stretches.keys.diff().tolist()
+    return zip(q.split(stretches.queries.diff().tolist()), k.split(keys), v.split(keys), strict=True)
+
+
+def _attend_plainly(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
+    q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))
+    mask = causal_lower_right(q.shape[2], k.shape[2]) if causal else None
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=True)[0].transpose(0, 1)
 
 
 def flash_forward(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> tuple[Tensor, Tensor]:

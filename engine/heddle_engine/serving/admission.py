@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..errors import EngineError
 from ..turns import TurnQueue
 from .generation import Generation, Request
-from .kv import KvMemory, Line
+from .kv_lines import KvLine, KvMemory
 from .prefix_cache import BLOCK
 
 _TIMES_THE_FREE = 7
@@ -48,7 +48,7 @@ class _Claim:
 
     request: Request
     bytes: int
-    before: frozenset[Line]
+    before: frozenset[KvLine]
 
 
 class Admission:
@@ -98,7 +98,7 @@ class Admission:
             self._waiting.served(tenant)
             yield generation
 
-    def _next(self, tenant: str, usage: Usage, lines: set[Line], computing: set[bytes]) -> Generation | None:
+    def _next(self, tenant: str, usage: Usage, lines: set[KvLine], computing: set[bytes]) -> Generation | None:
         """The first choice of `tenant` that may begin, if it has a place left."""
         if usage.rows[tenant] >= _TIMES_THE_FREE * (self._max_rows - usage.num_rows):
             return None
@@ -118,7 +118,7 @@ class Admission:
             return generation
         return None
 
-    def _allocate(self, generation: Generation, usage: Usage, lines: set[Line]) -> Line | None:
+    def _allocate(self, generation: Generation, usage: Usage, lines: set[KvLine]) -> KvLine | None:
         expected = min(generation.remaining, _EXPECTED_OUTPUT)
         for length in (len(generation.ids) + expected, len(generation.ids) + 1):
             if self._may_take(generation, self._memory.bytes_for(length), usage, lines):
@@ -131,7 +131,7 @@ class Admission:
             self._claim = _Claim(generation.request, wanted, frozenset(lines))
         return None
 
-    def _may_take(self, generation: Generation, wanted: int, usage: Usage, lines: set[Line]) -> bool:
+    def _may_take(self, generation: Generation, wanted: int, usage: Usage, lines: set[KvLine]) -> bool:
         claim = self._claim
         if claim and claim.request is generation.request:
             return wanted <= self._most_bytes

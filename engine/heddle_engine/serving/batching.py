@@ -8,6 +8,7 @@ queue and is computed again later.
 import logging
 import math
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -15,11 +16,12 @@ from torch import Tensor
 from ..errors import EngineError
 from ..faults import as_engine_error, device_is_lost
 from ..model.adapters import ServedAdapter
-from ..model.decoder import Decoder, LoraView
+from ..model.decoder import Decoder
 from .admission import Admission, Usage
-from .forward import DecodeBatch, prefill
+from .forward import SlabForward
 from .generation import Generation, Request, Token
-from .kv import KvMemory
+from .kv_lines import KvMemory
+from .pool_forward import PoolForward
 from .prefix_cache import PrefixCache
 from .sampler import Sampled, Sampler
 
@@ -34,18 +36,47 @@ _LEAST_CHUNK = 64
 log = logging.getLogger(__name__)
 
 
+class DecodeBatch(Protocol):
+    """A fixed set of rows that decode together; `ids` [rows] are their last tokens."""
+
+    rows: list[Generation]
+    ids: Tensor
+
+    def step(self) -> Tensor:
+        """Write the last token of every row; hidden states [rows, hidden]."""
+        ...
+
+
+class Forward(Protocol):
+    """The passes of one base model over its memory for keys and values."""
+
+    memory: KvMemory
+
+    def prefill(self, chunks: list[tuple[Generation, int]]) -> list[Tensor]:
+        """Run the next `count` unwritten tokens of each generation; hidden states [count, hidden] each."""
+        ...
+
+    def batch(self, rows: list[Generation]) -> DecodeBatch: ...
+
+
+def forward_of(decoder: Decoder, kv_bytes: int, max_rows: int) -> Forward:
+    if decoder.device.type == "cpu":
+        return SlabForward(decoder, kv_bytes, max_rows)
+    return PoolForward(decoder, kv_bytes)
+
+
 class Batcher:
     """Runs requests of one base. Not thread safe: one thread calls everything."""
 
     def __init__(self, decoder: Decoder, kv_bytes: int, cache_bytes: int, max_rows: int = MAX_ROWS):
         self._decoder = decoder
-        self._kv = KvMemory(decoder, kv_bytes, max_rows)
+        self._forward = forward_of(decoder, kv_bytes, max_rows)
+        self._kv = self._forward.memory
         self._cache = PrefixCache(decoder, cache_bytes)
         self._admission = Admission(self._kv, max_rows, lambda request, error: self._fail({request}, error))
         self._prefilling: list[Generation] = []
         self._rows: list[Generation] = []
         self._batch: DecodeBatch | None = None  # None once rows or lines have changed
-        self._last_lora: LoraView | None = None
         self._sampler: Sampler | None = None
 
     @property
@@ -138,8 +169,7 @@ class Batcher:
             hit = self._cache.find(generation.request.namespace, generation.ids)
         line = generation.line
         if hit:
-            self._cache.read(hit, line.slab.tokens(line, 0, hit.length))
-            line.length = hit.length
+            line.fill(self._cache.read(hit))
         if not generation.request.started:
             generation.request.started = True
             generation.request.sink.started(line.length)
@@ -151,7 +181,7 @@ class Batcher:
         chunks = self._chunks(PREFILL_TOKENS_BESIDE_DECODE if self._rows else PREFILL_TOKENS)
         chunks.sort(key=lambda chunk: chunk[0].adapter.key if chunk[0].adapter else "")
         done, last_hidden = [], []
-        for (generation, _), hidden in zip(chunks, prefill(self._decoder, chunks), strict=True):
+        for (generation, _), hidden in zip(chunks, self._forward.prefill(chunks), strict=True):
             if generation.reads_prompt:
                 generation.request.reader.read(self._decoder, hidden)
             if generation.line.length == len(generation.ids):
@@ -215,8 +245,7 @@ class Batcher:
 
     def _remember(self, generation: Generation, hidden: Tensor | None) -> None:
         line = generation.line
-        kv = line.slab.tokens(line, 0, line.length)
-        self._cache.store(generation.request.namespace, generation.ids[: line.length], kv, hidden)
+        self._cache.store(generation.request.namespace, generation.ids[: line.length], line.read(), hidden)
 
     # Decode
 
@@ -225,8 +254,7 @@ class Batcher:
         if not self._rows:
             return
         if self._batch is None:
-            self._batch = DecodeBatch(self._decoder, self._rows, self._last_lora)
-            self._last_lora = self._batch.lora
+            self._batch = self._forward.batch(self._rows)
             self._sampler = Sampler(self._batch.rows, self._decoder.config.vocab_size, self._decoder.device)
         batch = self._batch
         sampled = self._sampler.sample(self._decoder.head.in_fp32(batch.step()))

@@ -1,4 +1,4 @@
-"""Batched forward passes of serving: chunks of prompts, and one token for every running row."""
+"""Forward passes over keys and values in slabs, for a CPU: chunks of prompts, and one token for every running row."""
 
 import torch
 import torch.nn.functional as F
@@ -7,11 +7,28 @@ from torch import Tensor
 from ..model.decoder import Decoder, LoraView
 from ..threads import use_cores_for
 from .generation import Generation
-from .kv import Line, Slab
+from .kv import Line, Slab, SlabMemory
 from .lora_batch import SegmentLora, decode_view, segments
 
 _BUCKET = 16
 """Decode attends over lengths rounded up to this, so that views of the slabs change rarely."""
+
+
+class SlabForward:
+    """A `Forward` (`batching`) over lines of slabs."""
+
+    def __init__(self, decoder: Decoder, kv_bytes: int, max_rows: int):
+        self._decoder = decoder
+        self.memory = SlabMemory(decoder, kv_bytes, max_rows)
+        self._last_lora: LoraView | None = None
+
+    def prefill(self, chunks: list[tuple[Generation, int]]) -> list[Tensor]:
+        return prefill(self._decoder, chunks)
+
+    def batch(self, rows: list[Generation]) -> "DecodeBatch":
+        batch = DecodeBatch(self._decoder, rows, self._last_lora)
+        self._last_lora = batch.lora
+        return batch
 
 
 def prefill(decoder: Decoder, chunks: list[tuple[Generation, int]]) -> list[Tensor]:

@@ -12,7 +12,7 @@ from ..model.adapters import ServedAdapter
 from ..text.grammar import GrammarMatcher
 from ..text.tokenizer import TextTokenizer
 from .constraint import Constraint, Thinking
-from .kv import Line
+from .kv_lines import KvLine
 from .prompt_reading import PromptReader
 from .sampler import choice_seed
 from .sampling import SamplingParams
@@ -106,7 +106,7 @@ class Generation:
 
     request: Request
     index: int
-    line: Line | None = None
+    line: KvLine | None = None
     ids: list[int] = field(init=False)
 
     def __post_init__(self):

@@ -35,7 +35,7 @@ SPARE_BYTES = 8 << 20
 
 @dataclass(eq=False)
 class Line:
-    """The place of one sequence: `length` tokens are written, and there is memory for `room`."""
+    """A `KvLine` that is one stretch of a slab."""
 
     slab: "Slab"
     index: int
@@ -44,15 +44,20 @@ class Line:
 
     @property
     def bytes(self) -> int:
-        """Its bytes as the limit counts them."""
         return self.room * self.slab.token_bytes
 
     @property
     def is_full(self) -> bool:
         return self.length == self.room
 
+    def read(self) -> Tensor:
+        return self.slab.tokens(self, 0, self.length)
+
+    def fill(self, kv: Tensor) -> None:
+        self.length = kv.shape[3]
+        self.read().copy_(kv)
+
     def wipe(self) -> None:
-        """Zero what a failed sequence wrote: values that are not finite would spoil the line for the next sequence."""
         self.slab.tokens(self, 0, self.room).zero_()
 
 
@@ -255,8 +260,8 @@ def _cycles(order: list[int]) -> Iterator[list[int]]:
             yield cycle
 
 
-class KvMemory:
-    """Lines for at most `most` sequences under one limit in bytes."""
+class SlabMemory:
+    """A `KvMemory` with lines for at most `most` sequences."""
 
     def __init__(self, decoder: Decoder, limit: int, most: int):
         self._decoder, self.limit, self._most = decoder, limit, most

@@ -88,11 +88,11 @@ class PrefixCache:
         self._touch(path)
         return Hit(path, length, hidden)
 
-    def read(self, hit: Hit, into: Tensor) -> None:
-        """Copy what was hit to `into` [layers, 2, kv_heads, length, D]."""
+    def read(self, hit: Hit) -> Tensor:
+        """What was hit, [layers, 2, kv_heads, length, D]."""
         slots = torch.tensor([block.slot for block in hit.path], device=self._data.device)
         blocks = self._data[slots].permute(1, 2, 3, 0, 4, 5).flatten(3, 4)
-        into.copy_(blocks[:, :, :, : hit.length])
+        return blocks[:, :, :, : hit.length]
 
     def store(self, namespace: Namespace, ids: list[int], kv: Tensor, hidden: Tensor | None) -> None:
         """Keep `kv` [layers, 2, kv_heads, tokens, D] of the sequence `ids`, and `hidden` when it is a prompt.

@@ -11,8 +11,10 @@ from transformers import AutoModelForCausalLM
 from heddle_engine.bases import Base
 from heddle_engine.model.adapters import AdapterStore, ServedAdapter
 from heddle_engine.model.lora import initial_lora, lora_modules, read_peft
+from heddle_engine.serving import batching
 from heddle_engine.serving.batching import Batcher
 from heddle_engine.serving.generation import Request
+from heddle_engine.serving.pool_forward import PoolForward
 from heddle_engine.serving.sampler import Sampler
 from heddle_engine.serving.sampling import SamplingParams
 from tests.models import CONFIGS
@@ -47,6 +49,13 @@ class Recorder:
 
     def logprobs(self, index=0):
         return [token.logprob for token in self.tokens[index]]
+
+
+@pytest.fixture(autouse=True, params=["slabs", "pool"])
+def _layout(request, monkeypatch):
+    """A pool of blocks is for GPUs; computed in plain operators it gives what slabs give."""
+    if request.param == "pool":
+        monkeypatch.setattr(batching, "forward_of", lambda decoder, kv_bytes, max_rows: PoolForward(decoder, kv_bytes))
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +264,7 @@ def test_choices_share_their_prompt(base):
     finally:
         del batcher._decoder.hidden
     assert computed[0] == 50
-    assert sum(computed) == 50 + 5 * 5
+    assert max(computed[1:]) <= 8  # five rows, or as many as their batch is filled up to
     assert len({tuple(sink.ids(i)) for i in range(5)}) == 5
 
 

@@ -9,7 +9,7 @@ from heddle_engine.allocator import give_back_freed_pages
 from heddle_engine.bases import Base
 from heddle_engine.memory import resident_bytes
 from heddle_engine.serving import kv
-from heddle_engine.serving.kv import DenseSlab, KvMemory, PagedSlab
+from heddle_engine.serving.kv import DenseSlab, SlabMemory, PagedSlab
 from tests.serving.test_batching import batcher_of, request_of, run
 
 CPU = torch.device("cpu")
@@ -79,8 +79,8 @@ def test_one_long_line_is_read_in_a_run_of_its_own(base):
 
 def memory_of(kind, base, limit, monkeypatch):
     if kind is DenseSlab:
-        monkeypatch.setattr(KvMemory, "_make_pages", lambda memory: None)
-    return KvMemory(base.decoder, limit, 30)
+        monkeypatch.setattr(SlabMemory, "_make_pages", lambda memory: None)
+    return SlabMemory(base.decoder, limit, 30)
 
 
 def held_bytes(memory):
@@ -128,7 +128,7 @@ def test_no_history_of_lines_holds_more_than_the_limit(kind, base, monkeypatch):
 
 
 def test_memory_of_lines_that_ended_is_given_back(base):
-    memory = KvMemory(base.decoder, 1 << 40, 200)
+    memory = SlabMemory(base.decoder, 1 << 40, 200)
     # Frees the memory of earlier tests first, which would be freed during the measurement otherwise.
     give_back_freed_pages()
     before = resident_bytes()
@@ -144,7 +144,7 @@ def test_memory_of_lines_that_ended_is_given_back(base):
 
 
 def test_lines_that_follow_each_other_use_the_same_pages(base):
-    memory = KvMemory(base.decoder, 1 << 40, 4)
+    memory = SlabMemory(base.decoder, 1 << 40, 4)
     given_back = []
     memory._pages._pages.give_back = lambda start, end: given_back.append((start, end))
     for _ in range(1000):
@@ -157,7 +157,7 @@ def test_lines_that_follow_each_other_use_the_same_pages(base):
 
 def test_no_history_of_lines_loses_what_another_holds_when_pages_are_given_back(base, monkeypatch):
     monkeypatch.setattr(kv, "SPARE_BYTES", 300 * base.decoder.kv_token_bytes)
-    memory = KvMemory(base.decoder, 1 << 40, 30)
+    memory = SlabMemory(base.decoder, 1 << 40, 30)
     give_back, times = memory._pages._pages.give_back, []
 
     def counting(start, end):
@@ -185,7 +185,7 @@ def test_no_history_of_lines_loses_what_another_holds_when_pages_are_given_back(
 
 
 def test_a_line_of_pages_costs_what_is_written(base):
-    memory = KvMemory(base.decoder, 1 << 40, 4)
+    memory = SlabMemory(base.decoder, 1 << 40, 4)
     line = memory.allocate(70)
     assert (line.room, memory.used_bytes) == (128, 128 * memory.token_bytes)
     line.length = 128

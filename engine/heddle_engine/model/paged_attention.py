@@ -1,0 +1,40 @@
+"""Attention of one query a row over keys and values that lie in blocks of a pool (PagedAttention, arXiv:2309.06180)."""
+
+from importlib.util import find_spec
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+_DIMS = (16, 32, 64, 128, 256)
+_PROGRAMS = 264
+"""Two for each multiprocessor of a large GPU; a row is split where there would be fewer."""
+_MOST_SPLITS = 16
+
+
+def paged_attention(q: Tensor, keys: Tensor, values: Tensor, table: Tensor, lengths: Tensor, block: int) -> Tensor:
+    """q [rows, heads, D] -> [rows, heads, D].
+
+    `keys` and `values` [tokens, kv_heads, D] are pools of blocks of `block` tokens. `table` int32 [rows, width] names
+    the blocks of each row, and `lengths` int32 [rows] says how many of its tokens are seen: 1 or more.
+    """
+    if q.device.type == "cuda" and q.shape[-1] in _DIMS and find_spec("triton"):
+        from .paged_kernel import attend_in_blocks
+
+        return attend_in_blocks(q, keys, values, table, lengths, block, _splits(len(q) * keys.shape[1]))
+    return _gathered(q, keys, values, table, lengths, block)
+
+
+def _splits(programs: int) -> int:
+    """The number of rows and key heads alone decides, so that a captured graph serves every length."""
+    return max(1, min(_MOST_SPLITS, 1 << (_PROGRAMS // programs).bit_length() - 1)) if programs < _PROGRAMS else 1
+
+
+def _gathered(q: Tensor, keys: Tensor, values: Tensor, table: Tensor, lengths: Tensor, block: int) -> Tensor:
+    """The same in plain operators, where there is no kernel."""
+    width = -(-int(lengths.max()) // block)
+    places = (table[:, :width, None].long() * block + torch.arange(block, device=q.device)).flatten(1)
+    seen = torch.arange(places.shape[1], device=q.device) < lengths[:, None]
+    k, v = (pool[places].transpose(1, 2) for pool in (keys, values))
+    out = F.scaled_dot_product_attention(q[:, :, None], k, v, attn_mask=seen[:, None, None], enable_gqa=True)
+    return out[:, :, 0]

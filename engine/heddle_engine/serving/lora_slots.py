@@ -1,0 +1,121 @@
+"""Adapters at fixed addresses, so that a captured graph of a decode step serves whatever adapters its rows use.
+
+Rows are laid out in tiles of one height, each of one adapter, and a tile names its adapter by a slot.
+"""
+
+from collections import OrderedDict
+
+import torch
+from torch import Tensor
+
+from ..model.adapters import ServedAdapter
+from ..model.decoder import SITE_MODULES, Decoder
+from ..model.linear import FrozenLinear
+
+_MOST_BYTES = 2 << 30
+_MOST_SLOTS = 8
+_LEAST_RANK = 8
+
+
+class LoraSlots:
+    """Per site A [slots + 1, in, R] and B [slots + 1, R, out]; the last slot is that of no adapter, and stays zero.
+
+    `version` changes when the memory is another: graphs that were captured before are void.
+    """
+
+    def __init__(self, decoder: Decoder):
+        self._decoder = decoder
+        self._sites: dict[tuple[int, str], tuple[Tensor, Tensor]] = {}
+        self._ranks: dict[str, int] = dict.fromkeys(SITE_MODULES, 0)
+        self._held: OrderedDict[str, int] = OrderedDict()
+        self._count = 0
+        self.version = 0
+
+    def find(self, adapters: list[ServedAdapter | None]) -> list[int] | None:
+        """The slots of `adapters`, which are filled where they were not there; None if they are too many."""
+        wanted = {adapter.key: adapter for adapter in adapters if adapter}
+        self._make_room(list(wanted.values()))
+        if len(wanted) > self._count:
+            return None
+        for key in wanted:
+            if key in self._held:
+                self._held.move_to_end(key)
+        for key, adapter in wanted.items():
+            if key not in self._held:
+                self._held[key] = self._free_slot()
+                self._write(self._held[key], adapter)
+        return [self._held[adapter.key] if adapter else self._count for adapter in adapters]
+
+    def at(self, layer: int, site: str) -> tuple[Tensor, Tensor] | None:
+        return self._sites.get((layer, site))
+
+    def _free_slot(self) -> int:
+        if len(self._held) < self._count:
+            return len(self._held)
+        return self._held.popitem(last=False)[1]
+
+    def _make_room(self, adapters: list[ServedAdapter]) -> None:
+        """Larger slots where an adapter's rank asks for it; all are filled anew then."""
+        ranks = {site: max([_rank(adapter, site) for adapter in adapters], default=0) for site in SITE_MODULES}
+        if all(ranks[site] <= self._ranks[site] for site in SITE_MODULES):
+            return
+        for site, rank in ranks.items():
+            if rank > self._ranks[site]:
+                self._ranks[site] = max(_LEAST_RANK, 1 << (rank - 1).bit_length())
+        shapes = self._shapes()
+        size = sum((rows + columns) * self._ranks[site] for (_, site), (rows, columns) in shapes.items())
+        self._count = max(1, min(_MOST_SLOTS, _MOST_BYTES // (size * self._decoder.dtype.itemsize)))
+        place = {"device": self._decoder.device, "dtype": self._decoder.dtype}
+        self._sites = {
+            (layer, site): (
+                torch.zeros(self._count + 1, columns, self._ranks[site], **place),
+                torch.zeros(self._count + 1, self._ranks[site], rows, **place),
+            )
+            for (layer, site), (rows, columns) in shapes.items()
+            if self._ranks[site]
+        }
+        self._held.clear()
+        self.version += 1
+
+    def _shapes(self) -> dict[tuple[int, str], tuple[int, int]]:
+        """Rows and columns of each site of each layer."""
+        module_shape = self._decoder.config.module_shape
+        of_site = {
+            site: (sum(module_shape(module)[0] for module in modules), module_shape(modules[0])[1])
+            for site, modules in SITE_MODULES.items()
+        }
+        return {(layer, site): of_site[site] for layer in range(self._decoder.config.num_layers) for site in of_site}
+
+    def _write(self, slot: int, adapter: ServedAdapter) -> None:
+        places: list[Tensor] = []
+        targets: list[Tensor] = []
+        sources: list[Tensor] = []
+        for key, (a, b) in self._sites.items():
+            places += [a[slot], b[slot]]
+            if pair := adapter.sites[key]:
+                rank = pair[0].shape[1]
+                targets += [a[slot, :, :rank], b[slot, :rank]]
+                sources += pair
+        torch._foreach_zero_(places)
+        torch._foreach_copy_(targets, sources)
+
+
+class TileLora:
+    """The `LoraView` of rows in tiles of `height`; `tiles` int64 [T] names the slot of each."""
+
+    def __init__(self, slots: LoraSlots, tiles: Tensor, height: int):
+        self._slots, self._tiles, self._height = slots, tiles, height
+
+    def project(self, layer: int, site: str, x: Tensor, frozen: FrozenLinear) -> Tensor:
+        y = frozen(x)
+        pair = self._slots.at(layer, site)
+        if pair is None:
+            return y
+        a, b = (weights.index_select(0, self._tiles) for weights in pair)
+        tiled = x.view(-1, self._height, x.shape[1])
+        y.view(-1, self._height, y.shape[1]).baddbmm_(torch.bmm(tiled, a), b)
+        return y
+
+
+def _rank(adapter: ServedAdapter, site: str) -> int:
+    return max((pair[0].shape[1] for key, pair in adapter.sites.items() if key[1] == site and pair), default=0)

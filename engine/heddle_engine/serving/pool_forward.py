@@ -1,0 +1,111 @@
+"""Forward passes over keys and values in a pool, for a GPU: chunks of prompts, and one token for every running row."""
+
+from itertools import accumulate
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..model.decoder import Decoder, LoraView
+from ..model.varlen import Stretches, attend_stretches
+from ..threads import use_cores_for
+from .generation import Generation
+from .kv_pool import KvPool
+from .lora_batch import SegmentLora, decode_view, segments
+from .lora_slots import LoraSlots
+from .pool_step import CapturedStep, Layout, PoolStep, StepGraphs, lay_out
+
+
+class PoolForward:
+    """A `Forward` (`batching`) over blocks of a pool."""
+
+    def __init__(self, decoder: Decoder, kv_bytes: int):
+        self._decoder = decoder
+        self.memory = KvPool(decoder, kv_bytes)
+        self._slots = LoraSlots(decoder)
+        self._graphs = StepGraphs(decoder, self.memory, self._slots)
+
+    def prefill(self, chunks: list[tuple[Generation, int]]) -> list[Tensor]:
+        """Run the next `count` unwritten tokens of each generation; hidden states [count, hidden] each."""
+        decoder, memory = self._decoder, self.memory
+        ids, positions, adapters = [], [], []
+        for generation, count in chunks:
+            start = generation.line.length
+            ids += generation.ids[start : start + count]
+            positions += range(start, start + count)
+            adapters += [generation.adapter] * count
+        place = {"device": decoder.device, "dtype": torch.long}
+        written, seen, stretches = self._places(chunks)
+
+        def attend(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+            keys, values = memory.keys[layer], memory.values[layer]
+            keys.index_copy_(0, written, k)
+            values.index_copy_(0, written, v)
+            if seen is not None:
+                k, v = keys.index_select(0, seen), values.index_select(0, seen)
+            return attend_stretches(q, k, v, stretches)
+
+        use_cores_for(decoder.operator_work(len(ids)))
+        lora = SegmentLora(segments(adapters))
+        hidden = decoder.hidden(torch.tensor(ids, **place), torch.tensor(positions, **place), lora, attend)
+        for generation, count in chunks:
+            generation.line.length += count
+        return list(hidden.split([count for _, count in chunks]))
+
+    def _places(self, chunks: list[tuple[Generation, int]]) -> tuple[Tensor, Tensor | None, Stretches]:
+        """Where the new tokens are written, and what they see: None where that is the new tokens alone."""
+        device = self._decoder.device
+        bounds = [(generation.line, generation.line.length, generation.line.length + count) for generation, count in chunks]
+        written = np.concatenate([line.places(start, end) for line, start, end in bounds])
+        seen = None
+        if any(start for _, start, _ in bounds):
+            seen = torch.from_numpy(np.concatenate([line.places(0, end) for line, _, end in bounds])).to(device)
+        counts, ends = [count for _, count in chunks], [end for _, _, end in bounds]
+        starts = [torch.tensor([0, *accumulate(each)], dtype=torch.int32, device=device) for each in (counts, ends)]
+        return torch.from_numpy(written).to(device), seen, Stretches(*starts, max(counts), max(ends), causal=True)
+
+    def batch(self, rows: list[Generation]) -> "PoolBatch":
+        rows = sorted(rows, key=lambda row: row.adapter.key if row.adapter else "")
+        runs = segments([row.adapter for row in rows])
+        slots = self._slots.find([run.adapter for run in runs])
+        if slots is None:
+            lora = decode_view([row.adapter for row in rows], self._decoder.device, None)
+            return PoolBatch(rows, self._eager(len(rows), lora), list(range(len(rows))), [])
+        counts = [run.end - run.start for run in runs]
+        layout, places, runs_of_tiles = lay_out(counts, any(run.adapter for run in runs))
+        return PoolBatch(rows, self._graphs.step(layout), places, [slots[run] for run in runs_of_tiles])
+
+    def _eager(self, rows: int, lora: LoraView) -> PoolStep:
+        return PoolStep(self._decoder, self.memory, lora, Layout(0, rows))
+
+
+class PoolBatch:
+    """A fixed set of rows that decode together, sorted by adapter, at `places` of a step."""
+
+    def __init__(self, rows: list[Generation], step: PoolStep | CapturedStep, places: list[int], slots: list[int]):
+        self.rows, self._step = rows, step
+        self._blocks: list[int] = []
+        self._contiguous = places == list(range(len(rows)))
+        self._places = torch.tensor(places, device=step.ids.device)
+        step.begin([row.line.length for row in rows], self._places, slots)
+        self.ids = torch.tensor([row.ids[-1] for row in rows], device=step.ids.device)
+
+    def step(self) -> Tensor:
+        """Write the last token of every row; hidden states [rows, hidden]."""
+        self._find_blocks()
+        self._step.ids.index_copy_(0, self._places, self.ids)
+        hidden = self._step.run()
+        for row in self.rows:
+            row.line.length += 1
+        return hidden[: len(self.rows)] if self._contiguous else hidden.index_select(0, self._places)
+
+    def _find_blocks(self) -> None:
+        """Tell the step of blocks that came since: lines grow in place."""
+        counts = [len(row.line.blocks) for row in self.rows]
+        if counts == self._blocks:
+            return
+        table = np.zeros((len(counts), max(counts)), np.int32)
+        for entry, row in zip(table, self.rows, strict=True):
+            entry[: len(row.line.blocks)] = row.line.blocks
+        self._step.table[self._places, : table.shape[1]] = torch.from_numpy(table).to(self._step.table.device)
+        self._blocks = counts
