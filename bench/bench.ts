@@ -26,6 +26,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   "calls-read": () => import("./calls-read.ts"),
   decode: () => import("./decode.ts"),
   export: () => import("./export.ts"),
+  gpu: () => import("./gpu.ts"),
   ingest: () => import("./ingest.ts"),
   labelling: () => import("./labelling.ts"),
   latency: () => import("./latency.ts"),

@@ -62,7 +62,7 @@ function section(result: BenchResult): string {
 const title = (result: BenchResult) => subjectOf(result).join(", ")
 
 const describe = (machine: Machine) =>
-  `${machine.cores} cores of ${machine.cpu}, ${machine.memory_gib} GiB, no GPU used, ${machine.system}, Node ${machine.node}`
+  `${machine.cores} cores of ${machine.cpu}, ${machine.memory_gib} GiB, ${machine.gpu ?? "no GPU used"}, ${machine.system}, Node ${machine.node}`
 
 /** The versions as one sentence; an empty text where no peer was measured. */
 function versions(found: Record<string, string>): string {

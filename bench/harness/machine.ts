@@ -8,6 +8,8 @@ export interface Machine {
   memory_gib: number
   system: string
   node: string
+  /** The GPU that was used, if one was. */
+  gpu?: string
 }
 
 export const machineCores = () => os.cpus().length

@@ -22,6 +22,8 @@ export interface Findings {
   /** Sentences for the reader of the report that say what was run. */
   method: string[]
   versions: Record<string, string>
+  /** Where the figures are of another machine than the one that reports them. */
+  machine?: Machine
   settings: Record<string, string | number>
   measurements: Measurement[]
   bars: Bar[]

@@ -27,9 +27,9 @@ from .sampler import Sampled, Sampler
 
 MAX_ROWS = 146
 """One tenant alone gets 128 of them (`admission`)."""
-PREFILL_TOKENS = 2048
+PREFILL_TOKENS = {"cpu": 2048, "cuda": 8192}
 """Prompt tokens per step when nothing decodes."""
-PREFILL_TOKENS_BESIDE_DECODE = 512
+PREFILL_TOKENS_BESIDE_DECODE = {"cpu": 512, "cuda": 2048}
 _LEAST_CHUNK = 64
 """If more tenants wait than can have this many tokens each in a step, some wait for the next."""
 
@@ -178,7 +178,8 @@ class Batcher:
     # Prefill
 
     def _prefill(self) -> None:
-        chunks = self._chunks(PREFILL_TOKENS_BESIDE_DECODE if self._rows else PREFILL_TOKENS)
+        budget = PREFILL_TOKENS_BESIDE_DECODE if self._rows else PREFILL_TOKENS
+        chunks = self._chunks(budget[self._decoder.device.type])
         chunks.sort(key=lambda chunk: chunk[0].adapter.key if chunk[0].adapter else "")
         done, last_hidden = [], []
         for (generation, _), hidden in zip(chunks, self._forward.prefill(chunks), strict=True):

@@ -46,13 +46,23 @@ class LoraSlots:
                 self._write(self._held[key], adapter)
         return [self._held[adapter.key] if adapter else self._count for adapter in adapters]
 
+    def find_one(self, adapter: ServedAdapter) -> None:
+        """Have `adapter` in the first slot, which a batch of one adapter reads without being told."""
+        self._make_room([adapter])
+        if self._held.get(adapter.key) != 0:
+            self._held.pop(adapter.key, None)
+            self._held = OrderedDict((key, slot) for key, slot in self._held.items() if slot != 0)
+            self._held[adapter.key] = 0
+            self._write(0, adapter)
+        self._held.move_to_end(adapter.key)
+
     def at(self, layer: int, site: str) -> tuple[Tensor, Tensor] | None:
         return self._sites.get((layer, site))
 
     def _free_slot(self) -> int:
-        if len(self._held) < self._count:
-            return len(self._held)
-        return self._held.popitem(last=False)[1]
+        taken = set(self._held.values())
+        free = next((slot for slot in range(self._count) if slot not in taken), None)
+        return self._held.popitem(last=False)[1] if free is None else free
 
     def _make_room(self, adapters: list[ServedAdapter]) -> None:
         """Larger slots where an adapter's rank asks for it; all are filled anew then."""
@@ -98,6 +108,19 @@ class LoraSlots:
                 sources += pair
         torch._foreach_zero_(places)
         torch._foreach_copy_(targets, sources)
+
+
+class OneLora:
+    """The `LoraView` of rows that all have the adapter in the first slot."""
+
+    def __init__(self, slots: LoraSlots):
+        self._slots = slots
+
+    def project(self, layer: int, site: str, x: Tensor, frozen: FrozenLinear) -> Tensor:
+        y = frozen(x)
+        if pair := self._slots.at(layer, site):
+            y.addmm_(x @ pair[0][0], pair[1][0])
+        return y
 
 
 class TileLora:

@@ -55,7 +55,9 @@ class PoolForward:
     def _places(self, chunks: list[tuple[Generation, int]]) -> tuple[Tensor, Tensor | None, Stretches]:
         """Where the new tokens are written, and what they see: None where that is the new tokens alone."""
         device = self._decoder.device
-        bounds = [(generation.line, generation.line.length, generation.line.length + count) for generation, count in chunks]
+        bounds = [
+            (generation.line, generation.line.length, generation.line.length + count) for generation, count in chunks
+        ]
         written = np.concatenate([line.places(start, end) for line, start, end in bounds])
         seen = None
         if any(start for _, start, _ in bounds):
@@ -67,13 +69,18 @@ class PoolForward:
     def batch(self, rows: list[Generation]) -> "PoolBatch":
         rows = sorted(rows, key=lambda row: row.adapter.key if row.adapter else "")
         runs = segments([row.adapter for row in rows])
-        slots = self._slots.find([run.adapter for run in runs])
+        adapters = [run.adapter for run in runs]
+        if len(runs) == 1:
+            slots = []
+            if adapters[0]:
+                self._slots.find_one(adapters[0])
+        else:
+            slots = self._slots.find(adapters)
         if slots is None:
             lora = decode_view([row.adapter for row in rows], self._decoder.device, None)
             return PoolBatch(rows, self._eager(len(rows), lora), list(range(len(rows))), [])
-        counts = [run.end - run.start for run in runs]
-        layout, places, runs_of_tiles = lay_out(counts, any(run.adapter for run in runs))
-        return PoolBatch(rows, self._graphs.step(layout), places, [slots[run] for run in runs_of_tiles])
+        layout, places, tiles = lay_out([run.end - run.start for run in runs], any(adapters))
+        return PoolBatch(rows, self._graphs.step(layout), places, [slots[run] for run in tiles])
 
     def _eager(self, rows: int, lora: LoraView) -> PoolStep:
         return PoolStep(self._decoder, self.memory, lora, Layout(0, rows))

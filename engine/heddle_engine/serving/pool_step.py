@@ -4,7 +4,10 @@ A step launches about a thousand small kernels; replaying a graph of them costs 
 is of one number of rows, so batches are filled up to a few sizes with rows that write to the scratch block.
 """
 
+import gc
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -14,20 +17,21 @@ from ..model.decoder import Decoder, LoraView, NoLora
 from ..model.paged_attention import paged_attention
 from ..threads import use_cores_for
 from .kv_pool import BLOCK, SCRATCH, KvPool
-from .lora_slots import LoraSlots, TileLora
+from .lora_slots import LoraSlots, OneLora, TileLora
 
 _ROWS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 80, 96, 112, 128)
 _TILE = 8
 """Rows of a tile where a batch has several adapters."""
 _STEPS_TO_PAY = 8
 """A layout is captured after so many steps: capturing takes as long as some tens of them."""
+_MOST_TRIES = 3
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """`tiles` of `height` rows with an adapter each; without tiles `height` rows of the base model."""
+    """`tiles` of `height` rows with an adapter each; a single one has that of the first slot, none the base model."""
 
     tiles: int
     height: int
@@ -38,12 +42,10 @@ class Layout:
 
 
 def lay_out(counts: list[int], adapted: bool) -> tuple[Layout, list[int], list[int]]:
-    """Rows of `counts` by adapter: their layout, each row's place in it, and which of `counts` each tile is of.
-
-    """
+    """Rows of `counts` by adapter: their layout, each row's place in it, and which of `counts` each tile is of."""
     rows = sum(counts)
     if len(counts) == 1:
-        return Layout(int(adapted), _filled(rows)), list(range(rows)), [0] * adapted
+        return Layout(int(adapted), _filled(rows)), list(range(rows)), []
     places, tiles = [], []
     for run, count in enumerate(counts):
         places += range(len(tiles) * _TILE, len(tiles) * _TILE + count)
@@ -102,14 +104,18 @@ class CapturedStep:
     def __init__(self, step: PoolStep, pool: object):
         self._step, self._pool = step, pool
         self.ids, self.table, self.begin = step.ids, step.table, step.begin
-        self._runs = 0
+        self._runs = self._tries = 0
         self._graph: torch.cuda.CUDAGraph | None = None
         self._hidden: Tensor
+
+    @property
+    def is_captured(self) -> bool:
+        return self._graph is not None
 
     def run(self) -> Tensor:
         if self._graph is None:
             self._runs += 1
-            if self._runs != _STEPS_TO_PAY or not self._capture():
+            if self._runs < _STEPS_TO_PAY or self._tries == _MOST_TRIES or not self._capture():
                 return self._step.run()
         self._graph.replay()
         return self._hidden
@@ -118,13 +124,26 @@ class CapturedStep:
         graph = torch.cuda.CUDAGraph()
         try:
             # A trainer goes on allocating and launching in its own thread.
-            with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
+            with _no_collection(), torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
                 self._hidden = self._step.run()
-        except RuntimeError:
-            log.exception("a decode step was not captured; it goes on uncaptured")
+        except RuntimeError as error:
+            self._runs, self._tries = 0, self._tries + 1
+            log.warning("a decode step was not captured (try %d of %d): %s", self._tries, _MOST_TRIES, error)
             return False
         self._graph = graph
         return True
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """No cyclic garbage is collected meanwhile: what frees something of the GPU ends a capture."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class StepGraphs:
@@ -146,8 +165,8 @@ class StepGraphs:
         return self._steps[layout]
 
     def _make(self, layout: Layout) -> PoolStep | CapturedStep:
-        tiles, lora = None, NoLora()
-        if layout.tiles:
+        tiles, lora = None, OneLora(self._slots) if layout.tiles else NoLora()
+        if layout.tiles > 1:
             tiles = torch.zeros(layout.tiles, dtype=torch.long, device=self._decoder.device)
             lora = TileLora(self._slots, tiles, layout.height)
         step = PoolStep(self._decoder, self._pool, lora, layout, tiles)

@@ -8,8 +8,10 @@ from torch import Tensor
 
 from .sampling import SamplingParams
 
-_LEADING = 256
-"""Tokens that are looked at first: few distributions need more to reach top_p."""
+_LEADING = {"cpu": 256}
+"""Tokens that are looked at first: few distributions need more to reach top_p. On a GPU all of them, since sorting a
+vocabulary costs less there than to ask whether some sufficed.
+"""
 
 _DIGIT_BITS = 10
 """The bits of a weight, which is at most 1, are three such digits."""
@@ -42,7 +44,7 @@ class Truncation:
 def _cut(weights: Tensor, top_k: Tensor, top_p: Tensor) -> Tensor:
     vocab = weights.shape[1]
     total = weights.sum(-1, keepdim=True, dtype=torch.double)
-    leading = torch.topk(weights, min(_LEADING, vocab), -1).values
+    leading = torch.topk(weights, min(_LEADING.get(weights.device.type, vocab), vocab), -1).values
     count, known = _num_kept(leading, total, top_k, top_p)
     least = leading.gather(1, count - 1)
     if leading.shape[1] < vocab and not known.all():

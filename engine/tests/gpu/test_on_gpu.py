@@ -24,7 +24,7 @@ from heddle_engine.training.trainable_lora import TrainableLora
 from tests.serving.test_batching import request_of, run
 from tests.training.builders import random_group, sequence
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")]
 GPU = torch.device("cuda")
 
 
@@ -67,14 +67,14 @@ def test_flash_and_masked_attention_over_shared_prefixes_agree(heads, kv_heads, 
     grad = torch.randn_like(given[0])
 
     def results(attend, dtype):
-        leaves = [x.to(dtype).requires_grad_() for x in given]
+        leaves = [x.to(dtype, copy=True).requires_grad_() for x in given]
         out = attend(0, *leaves)
         out.backward(grad.to(dtype))
         return [out, *(leaf.grad for leaf in leaves)]
 
     exact = results(MaskedTreeAttention(forest, GPU), torch.float32)
     for one, other in zip(results(FlashTreeAttention(forest, GPU), torch.bfloat16), exact, strict=True):
-        assert relative(one, other) < 1e-2
+        assert relative(one.detach(), other.detach()) < 1e-2
 
 
 def test_layers_that_are_computed_again_give_the_same_gradient(base, monkeypatch):
@@ -112,7 +112,7 @@ def test_captured_steps_sample_what_a_training_pass_computes(own, base):
     requests = [request_of(base, ids, adapter, temperature=1, seed="4", max_tokens=90) for adapter, ids in rows]
     sinks = run(batcher, requests)
     steps = batcher._forward._graphs._steps.values()
-    assert any(isinstance(step, CapturedStep) and step._graph for step in steps)
+    assert any(step.is_captured for step in steps if isinstance(step, CapturedStep))
     for (adapter, ids), sink in zip(rows, sinks, strict=True):
         batch = lay_out([sequence([*ids, *sink.ids()], len(ids))], GPU)
         with torch.no_grad():

@@ -203,8 +203,8 @@ def test_reported_logprobs_are_those_of_a_full_forward(base, peft_models):
 
 @with_mixtures
 def test_prompts_longer_than_a_prefill_chunk(base, monkeypatch):
-    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS", 37)
-    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", 11)
+    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS", {"cpu": 37})
+    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", {"cpu": 11})
     lines = prompts(5, seed=3, low=90, high=200)
     chunked = run(batcher_of(base), [request_of(base, line) for line in lines])
     monkeypatch.undo()
@@ -346,7 +346,7 @@ def broken_adapter(base):
 
 def test_broken_weights_that_sample_nothing_leave_nothing_behind(base, monkeypatch):
     """The request is cancelled while its prompt is computed."""
-    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", 80)
+    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", {"cpu": 80})
     batcher = batcher_of(base)
     # Another row keeps the memory of broken values from being freed, so that a later row may get it.
     batcher.submit(request_of(base, prompts(1, seed=9)[0], max_tokens=60))

@@ -123,7 +123,7 @@ def test_the_tenant_with_most_memory_makes_room(base):
 
 
 def test_a_long_prompt_delays_a_short_one_of_another_by_a_chunk(base, monkeypatch):
-    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS", 64)
+    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS", {"cpu": 64})
     monkeypatch.setattr("heddle_engine.serving.batching._LEAST_CHUNK", 16)
     batcher = batcher_of(base)
     for line in prompts(3, low=400, high=450):
@@ -134,7 +134,7 @@ def test_a_long_prompt_delays_a_short_one_of_another_by_a_chunk(base, monkeypatc
 
 
 def test_more_tenants_than_fit_a_step_take_turns_in_prefill(base, monkeypatch):
-    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS", 64)
+    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS", {"cpu": 64})
     monkeypatch.setattr("heddle_engine.serving.batching._LEAST_CHUNK", 32)
     batcher = batcher_of(base)
     requests = [

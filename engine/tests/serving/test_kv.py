@@ -9,7 +9,7 @@ from heddle_engine.allocator import give_back_freed_pages
 from heddle_engine.bases import Base
 from heddle_engine.memory import resident_bytes
 from heddle_engine.serving import kv
-from heddle_engine.serving.kv import DenseSlab, SlabMemory, PagedSlab
+from heddle_engine.serving.kv import DenseSlab, PagedSlab, SlabMemory
 from tests.serving.test_batching import batcher_of, request_of, run
 
 CPU = torch.device("cpu")

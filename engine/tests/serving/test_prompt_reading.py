@@ -68,8 +68,8 @@ def expected_logprobs(oracle, ids):
 def steps(request, monkeypatch):
     """Runs a test twice: prompts in one step, or in steps of 64 tokens with logits for 5 tokens at a time."""
     if request.param == "in chunks":
-        monkeypatch.setattr(batching, "PREFILL_TOKENS", 64)
-        monkeypatch.setattr(batching, "PREFILL_TOKENS_BESIDE_DECODE", 64)
+        monkeypatch.setattr(batching, "PREFILL_TOKENS", {"cpu": 64})
+        monkeypatch.setattr(batching, "PREFILL_TOKENS_BESIDE_DECODE", {"cpu": 64})
         monkeypatch.setitem(prompt_reading._LOGITS_BYTES, "cpu", 5 * 4 * 512)
 
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from heddle_engine.errors import EngineError
+from heddle_engine.serving import truncation
 from heddle_engine.serving.sampler import Sampler, choice_seed, inverse_cdf, uniforms
 from heddle_engine.serving.sampling import SamplingParams
 from heddle_engine.serving.truncation import Truncation
@@ -104,7 +105,10 @@ def reference_cut(weights, top_k, top_p, min_p):
 
 @pytest.mark.parametrize("spread", [0.0, 0.3, 2.0, 8.0], ids=["flat", "wide", "usual", "peaked"])
 @pytest.mark.parametrize("coarse", [False, True], ids=["all-different", "many-equal"])
-def test_truncation_is_what_sorting_everything_gives(spread, coarse):
+@pytest.mark.parametrize("leading", [{"cpu": 256}, {}], ids=["selected", "sorted"])
+def test_truncation_is_what_sorting_everything_gives(leading, spread, coarse, monkeypatch):
+    """On a CPU what stays is selected; on a GPU weights are sorted."""
+    monkeypatch.setattr(truncation, "_LEADING", leading)
     vocab = 3000
     asked = [{"top_k": k, "top_p": p, "min_p": m} for k in (0, 1, 7, 2000) for p in (1, 0.95, 0.31) for m in (0, 0.1)]
     asked.append({"temperature": 0, "top_p": 0.5})

@@ -1,0 +1,139 @@
+/**
+ * Measures the engine on a GPU against the targets of its design: how near decoding and training come to what the card
+ * can do, and to a plain loop of peft over transformers.
+ */
+import { readFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { hfPython } from "./harness/environments.ts"
+import { describeMachine } from "./harness/machine.ts"
+import type { Options } from "./harness/options.ts"
+import { fromRoot, pythonScript } from "./harness/paths.ts"
+import { atLeast, atMost, type Bar, type Findings, measurement } from "./harness/result.ts"
+
+export const options = {
+  /** A file with what `bench/python/gpu.py` printed on another machine; without it the script runs here. */
+  from: { type: "string", default: "" },
+} as const
+
+/** Printed by `gpu.py`. */
+interface Figures {
+  gpu: string
+  machine: { cpu: string; cores: number; memory_gib: number; system: string }
+  versions: Record<string, string>
+  /** By what was measured, with its unit in parentheses where it has one. */
+  figures: Record<string, number[]>
+}
+
+const SMALL = "Qwen3-0.6B"
+const LARGE = "Qwen3-8B"
+const SHARED = "8 completions on prompts of 2,048"
+
+export async function run(given: Options): Promise<Findings> {
+  const found = JSON.parse(given["from"] ? readFileSync(String(given["from"]), "utf8") : await measure()) as Figures
+  const middle = (name: string) => {
+    const values = found.figures[name]?.toSorted((a, b) => a - b)
+    return values?.[Math.floor(values.length / 2)]
+  }
+  return {
+    method: [
+      "The engine's own classes in one process, bf16, on random weights of the shapes of Qwen3-0.6B and Qwen3-8B (vocabulary 151,936), LoRA of rank 16 on all linear modules.",
+      "Decode: every row has a prompt of 1,024 tokens; a step gives each one token, sampling included. The roofline is the time to read the weights and the rows' keys and values at the speed of a copy on the device.",
+      "Training: forward and backward of all rows. Mixed lengths: 48 rows with prompts of 32 to 900 and completions of 32 to 700 tokens; full length: 8 rows of 4,096, of which the last 3,072 are trained; shared: 2 groups of 8 completions of 256 on a prompt of 2,048. Tokens are those of all rows, each with its prompt. The share of the matrix product counts 4 operations for each weight of the layers and token, no attention and no head.",
+      "Plain loop: peft on transformers, right-padded batches of neighbours by length, 8 rows where memory suffices.",
+    ],
+    versions: found.versions,
+    settings: { gpu: found.gpu },
+    machine: { ...found.machine, node: describeMachine().node, gpu: found.gpu },
+    measurements: Object.entries(found.figures).map(([name, values]) => {
+      const [, what = name, unit = "×"] = /^(.*?)(?:: tokens\/s| \(([^)]*)\))$/.exec(name) ?? []
+      return measurement(what, name.endsWith("tokens/s") ? "tokens/s" : unit, values)
+    }),
+    bars: bars(middle),
+    caveats: [],
+  }
+}
+
+async function measure(): Promise<string> {
+  const done = spawnSync(await hfPython(), [pythonScript("gpu.py")], {
+    env: { ...process.env, PYTHONPATH: fromRoot("engine") },
+    stdio: ["ignore", "pipe", "inherit"],
+    encoding: "utf8",
+    maxBuffer: 1 << 26,
+  })
+  if (done.status !== 0) throw new Error("gpu.py failed: its reason stands above")
+  return done.stdout
+}
+
+function bars(middle: (name: string) => number | undefined): Bar[] {
+  const found: Bar[] = []
+  const bar = (make: typeof atLeast, what: string, bound: number, measured: number | undefined, unit: string) => {
+    if (measured !== undefined && Number.isFinite(measured)) found.push(make(what, bound, measured, unit))
+  }
+  const ratio = (one: string, other: string) => (middle(one) ?? Number.NaN) / (middle(other) ?? Number.NaN)
+  for (const [workload, bound] of [
+    ["mixed lengths", 2.5],
+    ["full length", 1.3],
+    [SHARED, 4],
+  ] as const) {
+    const of = (who: string, what: string) => `${who}, ${SMALL}, ${workload}: ${what}`
+    const speed = ratio(of("training", "tokens/s"), of("plain loop", "tokens/s"))
+    bar(atLeast, `training, ${SMALL}, ${workload}, against the plain loop`, bound, speed, "×")
+    const peak = "peak above the weights (GiB)"
+    const memory = ratio(of("training", peak), of("plain loop", peak))
+    bar(atMost, `memory of training, ${SMALL}, ${workload}, against the plain loop`, 0.6, memory, "×")
+  }
+  const large = (name: string) => middle(name.replace("MODEL", LARGE))
+  bar(
+    atLeast,
+    `training, ${LARGE}, full length`,
+    0.5,
+    large("training, MODEL, full length: share of the matrix product"),
+    "of the matrix product",
+  )
+  for (const rows of [64, 128]) {
+    bar(
+      atLeast,
+      `decode, ${LARGE}, ${rows} rows`,
+      0.6,
+      large(`decode, MODEL, ${rows} rows: share of roofline`),
+      "of the roofline",
+    )
+    bar(
+      atMost,
+      `decode, ${LARGE}, ${rows} rows, one adapter`,
+      1.08,
+      large(`decode, MODEL, ${rows} rows, one adapter: times the base`),
+      "×",
+    )
+    bar(
+      atMost,
+      `decode, ${LARGE}, ${rows} rows, 8 adapters`,
+      1.2,
+      large(`decode, MODEL, ${rows} rows, 8 adapters: times the base`),
+      "×",
+    )
+  }
+  bar(
+    atMost,
+    `a step of 16 rows, one of them with top_p, ${LARGE}`,
+    1.1,
+    large("decode, MODEL, 16 rows with top_p: times without"),
+    "×",
+  )
+  bar(atMost, `publish to first token, ${LARGE}`, 50, large("publish to first token, MODEL (ms)"), "ms")
+  bar(
+    atMost,
+    `32 streams beside training, ${LARGE}: p99`,
+    3,
+    large("32 streams beside training, MODEL: p99 times that alone"),
+    "× alone",
+  )
+  bar(
+    atLeast,
+    `training beside 32 streams, ${LARGE}`,
+    0.7,
+    large("training beside 32 streams, MODEL: share of its speed alone"),
+    "of its speed alone",
+  )
+  return found
+}
