@@ -86,7 +86,7 @@ class MicroBatches:
         self._chunk_size = chunk_size
         kind = decoder.device.type if decoder.device.type in TOKENS else "cuda"
         fit = training_tokens(decoder)
-        usual = max(LEAST_TOKENS, min(TOKENS[kind], fit))
+        usual = min(TOKENS[kind], max(LEAST_TOKENS, fit))
         self._limits = PieceLimits(usual, max(usual, min(MOST_TOKENS[kind], fit)))
         self.halvings = 0
         self.seconds = 0.0
