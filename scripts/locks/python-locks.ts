@@ -9,6 +9,7 @@ const places = [
   "compat/*/lock.txt",
   "compat/python/locks/*.txt",
   "bench/python/locks/*.txt",
+  "scripts/setup/uv.txt",
 ]
 
 /** Paths of all lock files, relative to the repository. */

@@ -9,6 +9,7 @@ import { SetupError, step } from "./progress.mjs"
 import { ask, runLogged } from "./run.mjs"
 import { clearStamp, digest, readStamp, writeStamp } from "./stamp.mjs"
 import { installTorch, pinnedTorch } from "./torch.mjs"
+import { uvInstall, uvLock } from "./uv.mjs"
 
 const OLDEST = [3, 11]
 const NAMES = ["python3.13", "python3.12", "python3.11", "python3", "python"]
@@ -71,23 +72,33 @@ function isNewEnough(version, oldest) {
 /**
  * Makes a virtual environment with the packages of exactly pinned requirement files, in their order. Each file has its
  * own stamp, so an environment for running grows into one for tests. With `compile` all modules are compiled at once;
- * without it each is compiled at its first import, and most are never imported.
+ * without it each is compiled at its first import, and most are never imported. With `uv`, an environment that has it,
+ * uv installs instead of pip, which is then not in the environment.
  */
-export async function ensureVenv(venv, title, requirements, { compile = true } = {}) {
+export async function ensureVenv(venv, title, requirements, { compile = true, uv = null } = {}) {
   const wanted = requirements.map((file) => ({ file, digest: digest(readFileSync(file, "utf8")) }))
   if (wanted.every((one) => isCurrent(venv, one))) return
   await withLock(`venv-${digest(venv).slice(0, 8)}`, async () => {
     if (wanted.every((one) => isCurrent(venv, one))) return
-    await makeVenv(venv, title, requirements.map(oldestFor).toSorted((a, b) => b[1] - a[1])[0])
-    for (const one of wanted) if (!isCurrent(venv, one)) await installRequirements(venv, title, one, compile)
+    await makeVenv(venv, title, requirements.map(oldestFor).toSorted((a, b) => b[1] - a[1])[0], uv === null)
+    for (const one of wanted) if (!isCurrent(venv, one)) await installRequirements(venv, title, one, { compile, uv })
   })
 }
 
 /** Makes the environment `name` with exactly what one lock file pins; returns its Python. */
 export async function ensureLocked(name, title, lock) {
   const venv = join(cache, "venvs", name)
-  await ensureVenv(venv, title, [lock], { compile: false })
+  // torch is chosen among builds, for which its set-up asks pip.
+  const uv = pinnedTorch(readFileSync(lock, "utf8")) ? null : await ensureUv()
+  await ensureVenv(venv, title, [lock], { compile: false, uv })
   return venvBin(venv, "python")
+}
+
+/** Makes the environment with the uv that installs the others; returns its path. */
+async function ensureUv() {
+  const venv = join(cache, "venvs", "uv")
+  await ensureVenv(venv, "uv", [uvLock], { compile: false })
+  return venv
 }
 
 /** Makes an environment anew, with the newest packages that `requirements` allow, on a Python that `lock` allows. */
@@ -104,26 +115,32 @@ const stampOf = (venv, file) => join(venv, ".heddle", basename(file))
 const isCurrent = (venv, { file, digest: wanted }) => readStamp(stampOf(venv, file)) === wanted
 
 /** Makes the environment unless one is there whose creation ended; half an environment is deleted. */
-async function makeVenv(venv, title, oldest) {
+async function makeVenv(venv, title, oldest, withPip = true) {
   const stamp = join(venv, ".heddle", "created")
   if (readStamp(stamp) && existsSync(venvBin(venv, "python"))) return
   const python = findPython(oldest)
   await step(`${title}: new virtual environment ${relative(root, venv)} (${python})`, async (detail) => {
     rmSync(venv, { recursive: true, force: true })
-    await runLogged(python, ["-m", "venv", venv], { log: logOf(venv, "venv"), detail })
+    await runLogged(python, ["-m", "venv", ...(withPip ? [] : ["--without-pip"]), venv], {
+      log: logOf(venv, "venv"),
+      detail,
+    })
   })
   writeStamp(stamp, python)
 }
 
-async function installRequirements(venv, title, { file, digest: wanted }, compile) {
+async function installRequirements(venv, title, { file, digest: wanted }, { compile, uv }) {
   const stamp = stampOf(venv, file)
   clearStamp(stamp)
   const torch = pinnedTorch(readFileSync(file, "utf8"))
   if (torch) await installTorch(venv, title, torch)
   // The lock files are complete: there is nothing to resolve.
   const how = ["--no-deps", "--require-hashes", compile ? "--compile" : "--no-compile"]
-  await step(`${title}: Python packages of ${relative(root, file)}`, (detail) =>
-    pip(venv, ["install", ...how, "-r", file], { log: logOf(venv, basename(file)), detail }),
-  )
+  await step(`${title}: Python packages of ${relative(root, file)}`, (detail) => {
+    const log = logOf(venv, basename(file))
+    return uv === null
+      ? pip(venv, ["install", ...how, "-r", file], { log, detail })
+      : uvInstall(uv, venv, file, { log, detail })
+  })
   writeStamp(stamp, wanted)
 }
