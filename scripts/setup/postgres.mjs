@@ -58,6 +58,8 @@ export async function startPostgres() {
     fsync: "off",
     synchronous_commit: "off",
     full_page_writes: "off",
+    // It visits every database again and again, and tests leave hundreds.
+    autovacuum: "off",
     max_connections: "200",
   }
   const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])

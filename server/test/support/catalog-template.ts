@@ -1,8 +1,9 @@
-/** Vitest's global set-up: a migrated embedded catalog that tests copy, since making one takes seconds. */
+/** Vitest's global set-up: a migrated catalog of each kind that tests copy, since making one takes seconds. */
 import { cp, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { openCatalog } from "../../src/storage/catalog/open-catalog.ts"
+import { makePostgresTemplate } from "./postgres-database.ts"
 
 const variable = "HEDDLE_TEST_CATALOG_TEMPLATE"
 
@@ -11,6 +12,10 @@ export default async function setup(): Promise<() => Promise<void>> {
   const catalog = await openCatalog({ postgresUrl: null, folder: path.join(folder, "catalog"), template: null })
   await catalog.destroy()
   process.env[variable] = folder
+  await makePostgresTemplate(async (postgresUrl) => {
+    const made = await openCatalog({ postgresUrl, folder, template: null })
+    await made.destroy()
+  })
   return () => rm(folder, { recursive: true, force: true })
 }
 
