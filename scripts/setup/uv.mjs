@@ -45,7 +45,10 @@ export function uvSettings(printed) {
   const of = (name) =>
     sections.map((section) => settings.find((one) => one.section === section && one.name === name)?.value).find(Boolean)
   // pip separates several values by spaces or, in its files, by lines.
-  const list = (name) => of(name)?.split(/(?:\s|\\n)+/).filter(Boolean)
+  const list = (name) =>
+    of(name)
+      ?.split(/(?:\s|\\n)+/)
+      .filter(Boolean)
   const wanted = {
     UV_DEFAULT_INDEX: of("index-url"),
     UV_INDEX: list("extra-index-url")?.join(" "),
