@@ -1,19 +1,19 @@
 /** The catalog of a test: embedded, or a database of its own on the server of `HEDDLE_TEST_POSTGRES_URL`. */
 import pg from "pg"
 
-const server = process.env["HEDDLE_TEST_POSTGRES_URL"]
+const ofTheRun = process.env["HEDDLE_TEST_POSTGRES_URL"]
 const template = "HEDDLE_TEST_POSTGRES_TEMPLATE"
 let databases = 0
 
 /** Address of a new database with the tables of the catalog; null for the embedded catalog. */
 export async function newPostgresUrl(): Promise<string | null> {
-  return server === undefined ? null : createDatabase(server, process.env[template])
+  return ofTheRun === undefined ? null : createDatabase(ofTheRun, process.env[template])
 }
 
 /** Makes the database that `newPostgresUrl` copies from now on, with `migrate`; making the tables anew takes longer. */
 export async function makePostgresTemplate(migrate: (url: string) => Promise<void>): Promise<void> {
-  if (server === undefined) return
-  const url = await createDatabase(server)
+  if (ofTheRun === undefined) return
+  const url = await createDatabase(ofTheRun)
   await migrate(url)
   process.env[template] = new URL(url).pathname.slice(1)
 }
