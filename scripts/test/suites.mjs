@@ -17,6 +17,7 @@ import { ensureWeb } from "../setup/web.mjs"
 import { ensureLocked } from "../setup/python.mjs"
 import { afterSecondRun, fileOf, fromExit, fromJunit, fromVitest, honest, none } from "./counts.mjs"
 import { reportPath, runTool } from "./runner.mjs"
+import { onEmbedded, onGrown, whereStoresComeFrom } from "./server-files.mjs"
 
 const PYTHON_SOURCES = [
   "engine/heddle_engine",
@@ -118,36 +119,6 @@ const server = [
     },
   },
 ]
-
-/** Modules that open the test stores. Tests that import neither do the same on all stores, and run once. */
-const whereStoresComeFrom = ["postgres", "clickhouse"].map((store) => `server/test/support/${store}-database.ts`)
-
-/**
- * Tests whose subject is not a store, but the engine, the start of a server, its files, or work outside the event loop.
- * They run once, on the embedded stores.
- */
-const onEmbedded = [
-  "server/test/http/attacks.test.ts",
-  "server/test/training/base-models-hub.test.ts",
-  "server/test/engines/engine-environment.test.ts",
-  "server/test/engines/engine-limits.test.ts",
-  "server/test/engines/exact-numbers.test.ts",
-  "server/test/storage/file-modes.test.ts",
-  "server/test/storage/first-start.test.ts",
-  "server/test/storage/full-disk.test.ts",
-  "server/test/http/hostile-requests.test.ts",
-  "server/test/training/mixtures.test.ts",
-  "server/test/engines/no-engine.test.ts",
-  "server/test/http/request-log.test.ts",
-  "server/test/http/start.test.ts",
-  "server/test/training/peft.test.ts",
-]
-
-/**
- * Tests that check access to every route with thousands of requests. The rules are the same on all stores: they run
- * once.
- */
-const onGrown = ["server/test/access/access-table.test.ts", "server/test/access/isolation.test.ts"]
 
 const without = (files) => files.map((file) => `--exclude=${file}`)
 
