@@ -146,6 +146,10 @@ describe("calls 6.2: making and reading", () => {
     )
     expect(await at({ offset: 2 ** 52, limit: 5 })).toEqual([])
     expect(await at({ limit: 0 })).toEqual([])
+    // A table that was made twice has its chunks twice until they are merged.
+    await createTable(project, numbered(6000))
+    expect(await at({ offset: 3071, limit: 3 })).toEqual([3071, 3072, 3073])
+    expect(await at({ offset: 5999, limit: 3 })).toEqual([5999])
     const chosen = [row_digests[2000], row_digests[3], "x".repeat(43)]
     expect(await at({ filter: { row_digests: chosen } })).toEqual([3, 2000])
     expect(await at({ filter: { row_digests: chosen }, offset: 1, limit: 1 })).toEqual([2000])

@@ -2,7 +2,7 @@
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { isMap } from "../../json/parsed-json.ts"
-import { tableDigests } from "../../storage/traces/table-rows.ts"
+import { tableDigests } from "../../storage/traces/table-digests.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
 import { tryParseRef } from "../../objects/refs/refs.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"

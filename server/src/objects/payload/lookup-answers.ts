@@ -2,7 +2,7 @@
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { findProjectNames, findProjects, internalProjectId } from "../../storage/catalog/accounts/projects.ts"
-import { tableDigests } from "../../storage/traces/table-rows.ts"
+import { tableDigests } from "../../storage/traces/table-digests.ts"
 import type { Answer } from "../../threads/thread-task.ts"
 import type { StoreDependencies } from "../dependencies.ts"
 import { ownTeam, teamIds } from "../../access/can.ts"

@@ -3,6 +3,7 @@ import type { z } from "zod"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { type PlacedDigest, selectRows, type TableSelection } from "../../storage/traces/table-order.ts"
+import { tableDigests } from "../../storage/traces/table-digests.ts"
 import { readTablePage } from "../../storage/traces/table-pages.ts"
 import {
   mostNamedRows,
@@ -10,7 +11,6 @@ import {
   rowPieces,
   type RowTexts,
   tableCounts,
-  tableDigests,
   tableSizes,
 } from "../../storage/traces/table-rows.ts"
 import type {

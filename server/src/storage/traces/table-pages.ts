@@ -6,7 +6,8 @@
  */
 import { needsLessMemory } from "./store/store-failure.ts"
 import type { TraceStore } from "./store/trace-store.ts"
-import { mostNamedRows, namedTexts, type RowPiece, tableDigests } from "./table-rows.ts"
+import { tableDigests } from "./table-digests.ts"
+import { mostNamedRows, namedTexts, type RowPiece } from "./table-rows.ts"
 
 interface TablePart {
   projectId: string
