@@ -39,6 +39,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   stalls: () => import("./stalls.ts"),
   soak: () => import("./soak.ts"),
   start: () => import("./start.ts"),
+  "tables-read": () => import("./tables-read.ts"),
   "top-p": () => import("./top-p.ts"),
   train: () => import("./train.ts"),
   wandb: () => import("./wandb.ts"),
