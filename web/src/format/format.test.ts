@@ -13,6 +13,7 @@ import {
   formatP,
   formatPoints,
   formatScore,
+  formatChosenShare,
   formatShare,
 } from "./numbers.ts"
 import { formatBytes } from "./sizes.ts"
@@ -53,6 +54,8 @@ test.each([
   [formatChange(0.001, 2, "en-GB"), "±0.00"],
   [formatInterval(-0.19, 0.03, 2, "en-GB"), "[−0.19, +0.03]"],
   [formatShare(0.907, "en-GB"), "90.7 %"],
+  [formatChosenShare(0.07, "en-GB"), "7 %"],
+  [formatChosenShare(0.125, "en-GB"), "12.5 %"],
   [formatPoints(0.093, "en-GB"), "+9.3 pts"],
   [formatP(0.085, "en-GB"), "0.085"],
   [formatP(0.0004, "en-GB"), "< 0.001"],

@@ -53,6 +53,12 @@ export function formatShare(share: number, locale?: Locale): string {
   return `${formatScore(share * 100, 1, locale)}${thinSpace}%`
 }
 
+/** A share that somebody chose: "50 %", "12.5 %". */
+export function formatChosenShare(share: number, locale?: Locale): string {
+  const tenths = Math.round(share * 1000)
+  return `${formatScore(tenths / 10, tenths % 10 === 0 ? 0 : 1, locale)}${thinSpace}%`
+}
+
 /** A difference of shares, in points: "+9.3 pts". */
 export function formatPoints(difference: number, locale?: Locale): string {
   return `${formatChange(difference * 100, 1, locale)}${thinSpace}pts`

@@ -177,7 +177,6 @@ export function Disputes({ project, queueId, fields, work, mayDecide }: Disputes
       <Split
         label="Width of the disputes"
         name="disputes"
-        start={46}
         first={rows}
         second={
           current === undefined ? (

@@ -10,7 +10,7 @@ import { Empty } from "../../../../components/states/empty.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
 import { formatDuration } from "../../../../format/durations.ts"
-import { formatCount, formatShare } from "../../../../format/numbers.ts"
+import { formatChosenShare, formatCount } from "../../../../format/numbers.ts"
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
 import { SectionHead } from "../section-head.tsx"
 import { DeleteRule } from "./delete-rule.tsx"
@@ -84,7 +84,7 @@ function RuleRow({ rule }: { rule: ScoringRule }) {
         {source === "monitor" && " (monitor)"}
       </td>
       <td className={styles.scorer}>{scorerWords(scorer)}</td>
-      <td className={styles.count}>{formatShare(share)}</td>
+      <td className={styles.count}>{formatChosenShare(share)}</td>
       <td className={styles.count}>{formatCount(counters.matched)}</td>
       <td className={styles.count}>{formatCount(counters.scored)}</td>
       <td className={styles.notes} title={errors[0]?.message}>
