@@ -111,10 +111,13 @@ export class AnswerCollector {
   }
 }
 
-/** Tokens a second after the first one; null: too few to say. */
+/** What comes sooner after the first token came with it: of that the clock says nothing. */
+const shortestMs = 10
+
+/** Tokens a second after the first one; null: too few, or too fast, to say. */
 export function tokensPerSecond({ usage, firstTokenMs, totalMs, tokens }: Answer): number | null {
   const count = usage?.output ?? tokens.length
-  if (firstTokenMs === null || totalMs === null || count < 2 || totalMs <= firstTokenMs) return null
+  if (firstTokenMs === null || totalMs === null || count < 2 || totalMs - firstTokenMs < shortestMs) return null
   return ((count - 1) / (totalMs - firstTokenMs)) * 1000
 }
 

@@ -137,6 +137,7 @@ describe("what is answered", () => {
     })
     expect(turn.answer?.tokens.map(({ text }) => text)).toEqual(["Y", "", "é"])
     expect(tokensPerSecond(turn.answer as Answer)).toBe(100)
+    expect(tokensPerSecond({ ...(turn.answer as Answer), totalMs: 31 })).toBe(null)
   })
 
   test("calls of tools come in parts", () => {
