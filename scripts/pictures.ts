@@ -2,14 +2,15 @@
  * Takes pictures of a running server's screens, in both themes, with the data of one project.
  *
  * Usage: node scripts/pictures.ts --url http://127.0.0.1:8080 --key KEY --project local/demo --out docs/pictures
- *   [--only traces,trace] [--theme light]
+ *   [--only traces,trace] [--theme light] [--width 390] [--format webp]
  * Each screen that the project has something for becomes NAME-light.png and NAME-dark.png; the others are named and
- * left out.
+ * left out. scripts/picture-project.ts starts a server with a project that has something for all of them.
  */
 import { execFileSync } from "node:child_process"
-import { mkdirSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { parseArgs } from "node:util"
+import type { Page } from "playwright-core"
 import { launchBrowser, wide } from "../web/browser/support/browser.ts"
 
 const { values: given } = parseArgs({
@@ -20,6 +21,9 @@ const { values: given } = parseArgs({
     out: { type: "string", default: "docs/pictures" },
     only: { type: "string" },
     theme: { type: "string" },
+    width: { type: "string", default: String(wide.width) },
+    /** webp is a third as large. */
+    format: { type: "string", default: "png" },
   },
 })
 const { url, key, project, out } = given
@@ -34,6 +38,15 @@ async function ask<Answer>(method: "GET" | "POST", place: string, body?: object)
   return (await response.json()) as Answer
 }
 
+/** The answer's JSON Lines. */
+async function askLines<Line>(place: string, body: object): Promise<Line[]> {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+  const response = await fetch(url + place, { method: "POST", headers, body: JSON.stringify(body) })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`POST ${place} answered ${response.status}: ${text}`)
+  return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Line]))
+}
+
 interface Listed {
   id: string
   name: string
@@ -45,47 +58,104 @@ interface Call {
   op_name: string
 }
 
+interface Screen {
+  /** The path after the project's own; null where the project has nothing to show. */
+  address: string | null
+  /** What a person does there first. */
+  act?: (page: Page) => Promise<unknown>
+}
+
 const newest = [{ field: "started_at", direction: "desc" }]
 
-/** The path of each screen after the project's own; null where the project has nothing to show. */
-async function screens(): Promise<Record<string, string | null>> {
+const at = (address: string, act?: Screen["act"]): Screen => (act === undefined ? { address } : { address, act })
+const where = <Found>(found: Found | undefined, address: (found: Found) => string, act?: Screen["act"]): Screen =>
+  found === undefined ? { address: null } : at(address(found), act)
+
+async function screens(): Promise<Record<string, Screen>> {
   const name = project.split("/")[1] ?? ""
   const ended = { $expr: { $eq: [{ $getField: "summary.weave.status" }, { $literal: "success" }] } }
   const calls = async (filter: object, limit: number) => {
     const body = { project_id: project, filter, query: ended, sort_by: newest, limit }
     return (await ask<{ calls: Call[] }>("POST", "/calls/query", body)).calls
   }
-  const [roots, models, jobs, { objs }] = await Promise.all([
+  const evaluate = `weave:///${project}/op/Evaluation.evaluate:*`
+  const [roots, runs, models, jobs, { objs }, queues] = await Promise.all([
     calls({ trace_roots_only: true }, 20),
+    calls({ op_names: [evaluate] }, 2),
     ask<{ data: Listed[] }>("GET", `/v1/preview/models?project=${name}`),
-    ask<{ data: Listed[] }>("GET", `/v1/training/jobs?project=${name}`).catch(() => ({ data: [] })),
+    ask<{ data: { id: string; model: string }[] }>("GET", `/v1/preview/training-jobs?project=${name}&status=succeeded`),
     ask<{ objs: { object_id: string; digest: string; base_object_class: string | null }[] }>("POST", "/objs/query", {
       project_id: project,
       filter: { latest_only: true },
       metadata_only: true,
     }),
+    askLines<Listed>("/annotation_queues/query", { project_id: project }),
   ])
   const [first] = roots
   const second = roots.find(({ id, op_name }) => id !== first?.id && op_name === first?.op_name)
-  const model = models.data[0]?.name
-  const job = jobs.data[0]?.id
-  const dataset = objs.find(({ base_object_class }) => base_object_class === "Dataset")
+  const [job] = jobs.data
+  const model = job?.model ?? models.data[0]?.name
+  const ofClass = (wanted: string) => objs.find(({ base_object_class }) => base_object_class === wanted)
+  const [queue] = queues
+  const [newer, older] = runs
+  const settings = ["keys", "members", "usage", "quotas", "people", "project", "storage", "scoring", "outside", "audit"]
   return {
-    overview: "",
-    traces: "/traces",
-    trace: first === undefined ? null : `/traces/${first.trace_id}`,
-    "calls-compared":
-      first === undefined || second === undefined ? null : `/traces/compare?calls=${second.id},${first.id}`,
-    models: "/models",
-    model: model === undefined ? null : `/models/${model}`,
-    jobs: "/jobs",
-    job: job === undefined ? null : `/jobs/${job}`,
-    evaluations: "/evaluations",
-    objects: "/objects",
-    dataset: dataset === undefined ? null : `/objects/${dataset.object_id}/versions/${dataset.digest}`,
-    keys: "/settings/keys",
-    usage: "/settings/usage",
+    overview: at(""),
+    traces: at("/traces"),
+    trace: where(first, ({ trace_id }) => `/traces/${trace_id}`),
+    "calls-compared": where(second, ({ id }) => `/traces/compare?calls=${id},${first?.id}`),
+    models: at("/models"),
+    model: where(model, (one) => `/models/${one}`),
+    curve: where(model, (one) => `/models/${one}?metric=loss&smooth=0.5`),
+    "base-models": at("/base-models"),
+    jobs: at("/jobs"),
+    job: where(job, ({ id }) => `/jobs/${id}`),
+    trajectories: where(job, ({ id }) => `/jobs/${id}?view=trajectories`),
+    train: where(
+      model,
+      (one) => `/train?q=op is answer_chat&model=${one}`,
+      (page) => page.getByRole("button", { name: /^Start on/ }).waitFor(),
+    ),
+    evaluations: at("/evaluations"),
+    evaluation: where(ofClass("Evaluation"), ({ object_id }) => `/evaluations/${object_id}`),
+    "compared-evaluations": where(older, ({ id }) => `/compare?runs=${id},${newer?.id}`),
+    objects: at("/objects"),
+    dataset: where(ofClass("Dataset"), ({ object_id, digest }) => `/objects/${object_id}/versions/${digest}`),
+    queues: at("/queues"),
+    "new-queue": at("/queues/new?q=op is answer_chat"),
+    queue: where(queue, ({ id }) => `/queues/${id}`),
+    label: where(
+      queue,
+      ({ id }) => `/queues/${id}/label`,
+      (page) => page.getByRole("button", { name: /^Skip/ }).waitFor(),
+    ),
+    playground: where(model, (one) => `/playground?m=${one}@latest,heddle/tiny&max_tokens=8&user=3%2B1%3D`, answered),
+    ...Object.fromEntries(settings.map((section) => [`settings-${section}`, at(`/settings/${section}`)])),
   }
+}
+
+/** Asks the models of the playground, and waits until both have answered. */
+async function answered(page: Page): Promise<void> {
+  await page.getByLabel("Message 1, user").click()
+  await page.keyboard.press("Control+Enter")
+  await page.getByRole("button", { name: "Good", exact: true }).nth(1).waitFor({ timeout: 120_000 })
+}
+
+/** The picture in WebP, which only the browser can write here. */
+async function asWebp(page: Page, png: Buffer): Promise<Buffer> {
+  const dataUrl = await page.evaluate(
+    async (source) => {
+      const image = new Image()
+      image.src = source
+      await image.decode()
+      const canvas = document.createElement("canvas")
+      ;[canvas.width, canvas.height] = [image.width, image.height]
+      canvas.getContext("2d")?.drawImage(image, 0, 0)
+      return canvas.toDataURL("image/webp", 0.9)
+    },
+    `data:image/png;base64,${png.toString("base64")}`,
+  )
+  return Buffer.from(dataUrl.slice(dataUrl.indexOf(",") + 1), "base64")
 }
 
 process.env["HEDDLE_TEST_BROWSER"] ??= execFileSync("sh", ["-c", "command -v chromium || command -v google-chrome"])
@@ -95,27 +165,32 @@ mkdirSync(out, { recursive: true })
 const browser = await launchBrowser()
 try {
   const wanted = given.only?.split(",")
+  const viewport = { width: Number(given.width), height: wide.height }
+  const writer = await browser.newPage()
   for (const colorScheme of ["light", "dark"] as const) {
     if (given.theme !== undefined && given.theme !== colorScheme) continue
-    const context = await browser.newContext({ viewport: wide, colorScheme, reducedMotion: "reduce" })
+    const context = await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" })
     await context.request.post(`${url}/v1/session`, {
       data: { api_key: key },
       headers: { origin: url, "x-heddle-csrf": "1" },
     })
     const page = await context.newPage()
-    for (const [name, address] of Object.entries(await screens())) {
+    for (const [name, { address, act }] of Object.entries(await screens())) {
       if (wanted !== undefined && !wanted.includes(name)) continue
       if (address === null) {
         console.log(`${name}: ${project} has nothing to show there`)
         continue
       }
       await page.goto(`${url}/${project}${address}`)
+      await page.getByRole("heading").first().waitFor()
+      await act?.(page)
       // Live pages keep sending requests, so their network may never be idle: after ten seconds the picture is taken
       // anyway.
       await page.waitForLoadState("networkidle", { timeout: 10_000 }).catch(() => undefined)
       await page.waitForTimeout(500)
-      const file = path.join(out, `${name}-${colorScheme}.png`)
-      await page.screenshot({ path: file })
+      const file = path.join(out, `${name}-${colorScheme}.${given.format}`)
+      const png = await page.screenshot()
+      writeFileSync(file, given.format === "webp" ? await asWebp(writer, png) : png)
       console.log(file)
     }
     await context.close()
