@@ -49,7 +49,7 @@ describe("fine-tuning from calls", () => {
       groups: null,
       corrected: 1,
       tokens_are_estimated: true,
-      time: { seconds: null, reason: "not known: no sft job of heddle/tiny has ended here yet" },
+      time: { seconds: null, reason: "no sft job of heddle/tiny has ended here yet" },
       preview: [
         { id: uuid(1), question: "1+1", answer: "2", is_corrected: false, score: 1 },
         { id: uuid(3), question: "1+3", answer: "4", is_corrected: true, score: null },

@@ -91,7 +91,7 @@ test(
     expect(done.map(({ num_trajectories }) => num_trajectories)).toEqual([2, 2])
     const { time } = await from.dry(body)
     expect(time.tokens_per_second).toBeGreaterThan(0)
-    expect(time.reason).toBe("as fast as the newest 1 sft jobs of heddle/tiny that ended well")
+    expect(time.reason).toBe("as fast as the newest sft job of heddle/tiny that ended well")
   },
 )
 
@@ -126,7 +126,7 @@ test(
     expect(done.at(-1)).toMatchObject({ accuracy: 1 })
     expect(done.at(-1)?.["reward_margin"]).toBeGreaterThan(0)
     expect(done.at(-1)?.["chosen_reward"]).toBeGreaterThan(done.at(-1)?.["rejected_reward"] ?? 0)
-    expect((await from.dry(body)).time.reason).toBe("as fast as the newest 1 dpo jobs of heddle/tiny that ended well")
+    expect((await from.dry(body)).time.reason).toBe("as fast as the newest dpo job of heddle/tiny that ended well")
   },
 )
 

@@ -81,7 +81,7 @@ describe("best and worst of a group by score", () => {
       tokens_are_estimated: true,
       preview: [{ id: uuid(3), question: "a", answer: "good", rejected: "poor", is_corrected: false, score: 1 }],
       warnings: [],
-      time: { seconds: null, reason: "not known: no dpo job of heddle/tiny has ended here yet" },
+      time: { seconds: null, reason: "no dpo job of heddle/tiny has ended here yet" },
     })
     expect(causes(answer)).toEqual({ between: 1, tie: 2, no_other: 1, no_score: 1, repeated: 1 })
     expect(answer.drops.find(({ cause }) => cause === "tie")).toEqual({

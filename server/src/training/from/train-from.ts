@@ -82,12 +82,13 @@ async function timeOf(
 ) {
   const speed = await trainingSpeed(database, model.baseModel, kind)
   if (speed === null) {
-    const reason = `not known: no ${kind} job of ${model.baseModel} has ended here yet`
+    const reason = `no ${kind} job of ${model.baseModel} has ended here yet`
     return { seconds: null, tokens_per_second: null, reason }
   }
   const { tokensPerSecond, jobs } = speed
   const seconds = Math.round(((kind === "rl" ? trained_tokens : tokens) / tokensPerSecond) * 10) / 10
-  const reason = `as fast as the newest ${jobs} ${kind} jobs of ${model.baseModel} that ended well`
+  const newest = jobs === 1 ? `the newest ${kind} job` : `the newest ${jobs} ${kind} jobs`
+  const reason = `as fast as ${newest} of ${model.baseModel} that ended well`
   return { seconds, tokens_per_second: Math.round(tokensPerSecond * 10) / 10, reason }
 }
 
