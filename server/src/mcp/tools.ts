@@ -1,5 +1,6 @@
 /** All tools, as clients are told of them. */
-import { z } from "zod"
+import type { z } from "zod"
+import { standaloneSchema } from "../http/openapi/reference/document-schemas.ts"
 import type { RouteAccess } from "../wire/platform/access.ts"
 import type { Tool } from "./tool.ts"
 import { evaluationTools } from "./tools/evaluation-tools.ts"
@@ -58,16 +59,6 @@ function describe({
   }
 }
 
-/** Without what a model need not read: the pattern behind a format, and the bounds of all whole numbers. */
 function documentOf(schema: z.ZodObject, io: "input" | "output"): ToolDescription["inputSchema"] {
-  const document = z.toJSONSchema(schema, {
-    io,
-    override: ({ jsonSchema }) => {
-      if (jsonSchema.format !== undefined) delete jsonSchema.pattern
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
-    },
-  })
-  delete document.$schema
-  return { ...document, type: "object" }
+  return { ...standaloneSchema(schema, io), type: "object" }
 }

@@ -115,7 +115,7 @@ export const trainingTools: readonly Tool[] = [
     name: "dry_run_training",
     title: "What a job would be trained on",
     description:
-      "Says what start_training would train on, with the same arguments, and stores nothing: rows, groups, tokens, estimated time, " +
+      "Says what start_training would train on, with the same arguments, and stores nothing: rows, groups, pairs, tokens, estimated time, " +
       "some rows to look at, and what is left out with the reason. Always do this first, and look at the reasons.",
     access: { right: "read", of: "project body.params.arguments.source.project" },
     input: trainFromInput,

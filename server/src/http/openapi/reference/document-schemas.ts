@@ -80,6 +80,14 @@ export class DocumentSchemas {
   }
 }
 
+/** `schema` by itself: parts that have a name stand once, under `$defs`, and say what their fields mean. */
+export function standaloneSchema(schema: z.ZodType, side: Side): Json {
+  const { $defs = {}, ...root } = z.toJSONSchema(schema, { io: side, metadata: schemaNames })
+  const parts = Object.entries($defs).map(([name, part]) => [name, readable(part, { side, within: name })] as const)
+  const whole = { ...readable(root, null), ...(parts.length === 0 ? {} : { $defs: Object.fromEntries(parts) }) }
+  return JSON.parse(JSON.stringify(whole).replaceAll(`"#/${side}/`, `"${named}`)) as Json
+}
+
 /** A union that refers to itself says no more than this, and generated clients do not compile with it. */
 const anyJson: Readonly<Record<string, Json>> = {
   JsonValue: { description: "Any JSON value." },
@@ -121,11 +129,12 @@ const implied: Readonly<Record<string, (value: unknown, schema: Json) => boolean
 /** Keywords whose values are data, not schemas. */
 const dataKeywords: ReadonlySet<string> = new Set(["default", "enum", "const", "examples"])
 
-function readable(schema: unknown, place: FieldPlace): Json {
+/** `place` null: no meanings are added, and refs stay. */
+function readable(schema: unknown, place: FieldPlace | null): Json {
   return documentSchema(schema, place) as Json
 }
 
-function documentSchema(schema: unknown, place: FieldPlace): unknown {
+function documentSchema(schema: unknown, place: FieldPlace | null): unknown {
   if (Array.isArray(schema)) return schema.map((one) => documentSchema(one, place))
   if (typeof schema !== "object" || schema === null) return schema
   const documented: Record<string, unknown> = {}
@@ -136,11 +145,11 @@ function documentSchema(schema: unknown, place: FieldPlace): unknown {
   return documented
 }
 
-function documentKeyword(key: string, value: unknown, place: FieldPlace): unknown {
+function documentKeyword(key: string, value: unknown, place: FieldPlace | null): unknown {
   if (dataKeywords.has(key)) return value
-  if (key === "$ref") return String(value).replace(named, `#/${place.side}/`)
+  if (key === "$ref" && place !== null) return String(value).replace(named, `#/${place.side}/`)
   if (key === "pattern") return withoutClassNames(String(value))
-  return key === "properties" ? withMeanings(value as Json, place) : documentSchema(value, place)
+  return key === "properties" && place !== null ? withMeanings(value as Json, place) : documentSchema(value, place)
 }
 
 /** A field's own description wins. */
