@@ -4,7 +4,7 @@
 import { randomUUID, randomUUIDv7 } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { targetsOf } from "../../src/labelling/annotation/annotation-states.ts"
-import { claimNext } from "../../src/storage/catalog/labelling/annotation-claims.ts"
+import { claimAhead, claimNext } from "../../src/storage/catalog/labelling/annotation-claims.ts"
 import { addItems } from "../../src/storage/catalog/labelling/annotation-items.ts"
 import { addPlaces, withLockedQueue } from "../../src/storage/catalog/labelling/annotation-lock.ts"
 import { applyProgress } from "../../src/storage/catalog/labelling/annotation-progress.ts"
@@ -15,6 +15,7 @@ import {
   readQueueStats,
 } from "../../src/storage/catalog/labelling/annotation-queues.ts"
 import type { CatalogDatabase } from "../../src/storage/catalog/open-catalog.ts"
+import { seededRandom } from "../support/seeded-random.ts"
 import { addTenant, openTestCatalog, type TestCatalog } from "../support/test-catalog.ts"
 
 const postgres = process.env["HEDDLE_TEST_POSTGRES_URL"]
@@ -111,6 +112,54 @@ describe.each(stores)("on $name", ({ url }) => {
     expect(await claimNext(database, key, "annotator-1", null)).toBeNull()
     expect(await say(key, item, "annotator-1", "complete")).toBeNull()
   })
+
+  test.each([1, 2, 3, 4, 5, 6])(
+    "who takes items ahead gets those that somebody else gets one by one, whatever was done before (seed %i)",
+    async (seed) => {
+      // Two queues that the same happened to: others finished items, skipped them, or hold them still.
+      const handed = []
+      for (const ahead of [false, true]) {
+        const random = seededRandom(seed)
+        const key = await newQueue(16, 1 + Math.floor(random() * 2))
+        const order = await idsOf(key)
+        const one = "annotator-0"
+        for (let event = 0; event < 30; event += 1) {
+          const who = annotators[Math.floor(random() * 4)] ?? one
+          const what = random()
+          const item = (await claimNext(database, key, who, null))?.item
+          if (item == null) continue
+          if (what < 0.6) await say(key, item.id, who, what < 0.3 ? "complete" : "skip")
+        }
+        const count = 1 + Math.floor(random() * 6)
+        const items = ahead ? await takenAhead(key, one, count) : await takenOneByOne(key, one, count)
+        handed.push(items.map((id) => order.indexOf(id)))
+        expect(handed.flat()).not.toContain(-1)
+      }
+      expect(handed[1]).toEqual(handed[0])
+    },
+  )
+
+  /** In the order in which they were added. */
+  async function idsOf({ queueId }: QueueKey): Promise<string[]> {
+    const items = database.selectFrom("annotation_items").select("id").where("queue_id", "=", queueId)
+    return (await items.orderBy("created_at").orderBy("id").execute()).map(({ id }) => id)
+  }
+
+  async function takenAhead(key: QueueKey, userId: string, count: number): Promise<string[]> {
+    const ahead = await claimAhead(database, key, { userId, count: count - 1, leaseSeconds: null })
+    return (ahead?.held ?? []).map(({ item }) => item.id)
+  }
+
+  async function takenOneByOne(key: QueueKey, userId: string, count: number): Promise<string[]> {
+    const items: string[] = []
+    while (items.length < count) {
+      const item = (await claimNext(database, key, userId, null))?.item
+      if (item == null) break
+      items.push(item.id)
+      await say(key, item.id, userId, "complete")
+    }
+    return items
+  }
 
   test("places that are added while annotators work are all used", async () => {
     const key = await newQueue(30, 1)

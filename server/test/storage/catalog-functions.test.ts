@@ -45,6 +45,7 @@ test("a start replaces functions that a store has from before they were kept apa
     "annotation_lease",
     "annotation_lock",
     "annotation_next",
+    "annotation_take",
   ])
   await stale()
   await sql`comment on function annotation_event(uuid, uuid, uuid, text, text, jsonb) is null`.execute(database)

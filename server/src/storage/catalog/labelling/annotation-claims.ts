@@ -1,7 +1,7 @@
 /**
  * Which item an annotator works on: leases with an end, so that no two are handed the same place of
- * an item. All of it on a locked queue (`annotation-lock.ts`); the next item is chosen by `annotation_next`
- * (`annotation-functions.ts`), and several ahead by {@link claimAhead}.
+ * an item. All of it on a locked queue (`annotation-lock.ts`); the next items are chosen by `annotation_take`
+ * (`annotation-functions.ts`), whether one is asked for or several.
  *
  * Handing out takes the first item with a free place beyond the annotator's cursor: an index finds
  * it, however many items are done. That the cursor may pass by items for good rests on one rule: a
@@ -75,7 +75,10 @@ export async function claimAhead(
       .where("user_id", "=", userId)
       .returning("item_id")
       .execute()
-    await takeFree(transaction, queue.id, { userId, count: count + 1 - own.length, seconds })
+    const missing = count + 1 - own.length
+    if (missing > 0) {
+      await sql`select from annotation_take(${queue.id}, ${userId}, ${missing}, ${seconds})`.execute(transaction)
+    }
     const held = await findHeld(transaction, queue.id, userId)
     if (held.length > 0) return { held, leased: 0 }
     if (await takeHeldAhead(transaction, queue.id, userId, seconds)) {
@@ -91,37 +94,6 @@ export async function claimAhead(
 }
 
 const leaseEnd = (seconds: number) => sql<Date>`clock_timestamp() + make_interval(secs => ${seconds}::integer)`
-
-/** The next items with a free place beyond the annotator's cursor, which goes along. */
-async function takeFree(
-  transaction: Kysely<Catalog>,
-  queueId: string,
-  { userId, count, seconds }: { userId: string; count: number; seconds: number },
-): Promise<void> {
-  if (count <= 0) return
-  await sql`
-    with past as (
-      select coalesce(max(c.place), 0) as place from annotation_cursors c
-      where c.queue_id = ${queueId} and c.user_id = ${userId}),
-    free as (
-      select i.id, i.place from annotation_items i, past
-      where i.queue_id = ${queueId} and i.free_places > 0 and i.deleted_at is null and i.place > past.place
-        and not exists (select 1 from annotation_progress p
-          where p.item_id = i.id and p.user_id = ${userId} and p.state in ('completed', 'skipped'))
-        and not exists (select 1 from annotation_leases l where l.item_id = i.id and l.user_id = ${userId})
-      order by i.place limit ${count}),
-    reached as (
-      insert into annotation_cursors (queue_id, user_id, place)
-      select ${queueId}::uuid, ${userId}, max(free.place) from free having count(*) > 0
-      on conflict (queue_id, user_id) do update set place = excluded.place),
-    taken as (
-      insert into annotation_leases (item_id, user_id, queue_id, leased_at, expires_at)
-      select free.id, ${userId}, ${queueId}::uuid,
-        -- A microsecond apart: what is held is worked on in the order of the queue.
-        clock_timestamp() + row_number() over (order by free.place) * interval '1 microsecond', ${leaseEnd(seconds)}
-      from free)
-    update annotation_items i set free_places = i.free_places - 1 from free where i.id = free.id`.execute(transaction)
-}
 
 /** Whether there was one to take. The item's places stay as they are: one of its leases changes hands. */
 async function takeHeldAhead(

@@ -40,32 +40,54 @@ export const annotationFunctions = [
     on conflict (item_id, user_id) do update set expires_at = excluded.expires_at
     returning expires_at
   $$`,
+  // The next items for an annotator, leased: up to `count_` of those with a free place beyond their cursor, which goes along.
+  // One at a time: with a limit that the planner does not know, it would not keep the plan that follows the index.
+  `create or replace function annotation_take(queue_ uuid, user_ text, count_ integer, seconds_ integer)
+  returns table (item_id uuid, expires_at timestamptz) language plpgsql as $$
+  #variable_conflict use_column
+  declare free_ uuid; past_ bigint;
+  begin
+    select c.place into past_ from annotation_cursors c where c.queue_id = queue_ and c.user_id = user_;
+    for nth_ in 1..count_ loop
+      select i.id, i.place into free_, past_ from annotation_items i
+      where i.queue_id = queue_ and i.free_places > 0 and i.deleted_at is null and i.place > coalesce(past_, 0)
+        and not exists (select 1 from annotation_progress p
+          where p.item_id = i.id and p.user_id = user_ and p.state in ('completed', 'skipped'))
+        and not exists (select 1 from annotation_leases l where l.item_id = i.id and l.user_id = user_)
+      order by i.place limit 1;
+      if not found then
+        select q.last_place into past_ from annotation_queues q where q.id = queue_;
+        exit;
+      end if;
+      update annotation_items i set free_places = i.free_places - 1 where i.id = free_;
+      -- A microsecond apart: what is held is worked on in the order of the queue, and a clock may stand still between two.
+      return query insert into annotation_leases (item_id, user_id, queue_id, leased_at, expires_at)
+        values (free_, user_, queue_, clock_timestamp() + nth_ * interval '1 microsecond',
+          clock_timestamp() + make_interval(secs => seconds_))
+        returning annotation_leases.item_id, annotation_leases.expires_at;
+    end loop;
+    insert into annotation_cursors (queue_id, user_id, place) values (queue_, user_, past_)
+    on conflict (queue_id, user_id) do update set place = excluded.place;
+  end $$`,
   // The item that an annotator holds, else the next for them. No row: no queue; no item: none is left for now.
   `create or replace function annotation_next(project_ uuid, queue_ uuid, user_ text, seconds_ integer)
   returns table (item annotation_items, expires_at timestamptz, leased integer) language plpgsql as $$
-  declare locked_ annotation_queues; held_ uuid; past_ bigint; reached_ bigint; ends_ timestamptz;
+  declare locked_ annotation_queues; held_ uuid; ends_ timestamptz;
   begin
     select * into locked_ from annotation_lock(project_, queue_);
     if not found then return; end if;
     select l.item_id into held_ from annotation_leases l
     where l.queue_id = queue_ and l.user_id = user_ order by l.leased_at, l.item_id limit 1;
     if held_ is null then
-      select c.place into past_ from annotation_cursors c where c.queue_id = queue_ and c.user_id = user_;
-      select i.id, i.place into held_, reached_ from annotation_items i
-      where i.queue_id = queue_ and i.free_places > 0 and i.deleted_at is null and i.place > coalesce(past_, 0)
-        and not exists (select 1 from annotation_progress p
-          where p.item_id = i.id and p.user_id = user_ and p.state in ('completed', 'skipped'))
-      order by i.place limit 1;
-      insert into annotation_cursors (queue_id, user_id, place)
-      values (queue_, user_, coalesce(reached_, locked_.last_place))
-      on conflict (queue_id, user_id) do update set place = excluded.place;
-      update annotation_items i set free_places = i.free_places - 1 where i.id = held_;
+      select t.item_id, t.expires_at into held_, ends_
+      from annotation_take(queue_, user_, 1, coalesce(seconds_, locked_.lease_seconds)) t;
+    else
+      ends_ := annotation_lease(queue_, held_, user_, coalesce(seconds_, locked_.lease_seconds));
     end if;
     if held_ is null then
       return query select null::annotation_items, null::timestamptz,
         (select count(*)::integer from annotation_leases l where l.queue_id = queue_);
     else
-      ends_ := annotation_lease(queue_, held_, user_, coalesce(seconds_, locked_.lease_seconds));
       return query select i, ends_, 0 from annotation_items i where i.id = held_;
     end if;
   end $$`,
