@@ -70,7 +70,7 @@ async function adopted(context: RunContext, artifact: ArtifactRecord): Promise<A
 async function checkModel(context: RunContext, artifact: ArtifactRecord, entries: readonly string[]): Promise<void> {
   if (artifact.type !== "lora") return
   const { database } = context
-  const { id, project_id, collection, asked_aliases: aliases } = artifact
+  const { id, project_id, collection, pending_aliases: aliases } = artifact
   await listCheckpoints(context, project_id)
   const model = await findModelByName(database, project_id, collection)
   if (model === null) return

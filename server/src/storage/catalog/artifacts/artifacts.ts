@@ -13,8 +13,8 @@ export interface ArtifactRecord extends Omit<Selectable<ArtifactTable>, "aliases
   project: string
   collection: string
   type: string
-  /** Until it is committed: what it is to be called then. */
-  asked_aliases: string[]
+  /** Until it is committed: what it is to be called then. The column is `aliases`. */
+  pending_aliases: string[]
 }
 
 export interface CollectionRecord extends Omit<Selectable<ArtifactCollectionTable>, "next_version"> {
@@ -84,7 +84,7 @@ export function namedArtifacts(database: CatalogDatabase) {
     .innerJoin("entities", "entities.id", "projects.entity_id")
     .select(artifactColumns)
     .select(["entities.name as entity", "entities.id as entity_id", "projects.name as project"])
-    .select(["source.name as collection", "source.type as type", "artifacts.aliases as asked_aliases"])
+    .select(["source.name as collection", "source.type as type", "artifacts.aliases as pending_aliases"])
 }
 
 export function namedCollections(database: CatalogDatabase) {
