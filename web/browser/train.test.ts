@@ -147,7 +147,7 @@ test("answers to the same question become pairs: by score, by a written answer, 
   await page.getByLabel("Pairs from").selectOption("fields")
   await page.getByText("Name a field with the better or the worse answer.").waitFor()
   await field(page, "Better answer", "feedback.[better].payload.value")
-  await page.getByRole("button", { name: /Start on 1 pairs/ }).waitFor()
+  await page.getByRole("button", { name: /Start on 1 pair/ }).waitFor()
   await shown.getByRole("row").filter({ hasText: "5+5=" }).getByText("10", { exact: true }).waitFor()
   await page.getByLabel("Pairs from").selectOption("vote")
   await shown.getByRole("row").filter({ hasText: "2+2=" }).waitFor()

@@ -33,7 +33,7 @@ test("cells of CSV are JSON where they are, and texts elsewhere", () => {
 test.each([
   ["a,,b\n1,2,3\n", "line 1 has a column without a name"],
   ["a,b,a\n1,2,3\n", "line 1 names the column “a” twice"],
-  ["a,b\n1,2\n3\n", "row 2 has 1 cells, and the first line names 2 columns"],
+  ["a,b\n1,2\n3\n", "row 2 has 1 cell, and the first line names 2 columns"],
 ])("%j", (text, problem) => {
   expect(previewCsv(text, false).problem).toBe(problem)
 })

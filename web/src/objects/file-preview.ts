@@ -1,4 +1,5 @@
 /** The first rows of a file that is about to be imported, as the server will read them. */
+import { counted } from "../format/counted.ts"
 import type { JsonText } from "../json/json-text.ts"
 
 export interface FilePreview {
@@ -47,7 +48,7 @@ export function previewCsv(text: string, isCut: boolean): FilePreview {
   for (const [index, record] of cells.entries()) {
     if (record.length === 1 && record[0] === null && names.length > 1) continue
     if (record.length !== names.length) {
-      const problem = `row ${index + 1} has ${record.length} cells, and the first line names ${names.length} columns`
+      const problem = `row ${index + 1} has ${counted(record.length, "cell")}, and the first line names ${counted(names.length, "column")}`
       return { rows, problem }
     }
     const members = names.flatMap((name, at) => {

@@ -12,6 +12,7 @@ import { Loaded } from "../../../components/states/loaded.tsx"
 import { Note } from "../../../components/states/note.tsx"
 import { ChangedText } from "../../../components/text/changed-text.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
+import { nounOf } from "../../../format/counted.ts"
 import { formatExact } from "../../../format/numbers.ts"
 import { formatBytes } from "../../../format/sizes.ts"
 import type { JsonText } from "../../../json/json-text.ts"
@@ -138,9 +139,7 @@ function Part({ part: { name, changes } }: { part: ChangedPart }) {
         <span className={styles.note}>
           {changes.length === 0
             ? "the same in both"
-            : changes.length === 1
-              ? "one value differs"
-              : `${formatExact(changes.length)} values differ`}
+            : `${formatExact(changes.length)} ${nounOf(changes.length, "value differs", "values differ")}`}
         </span>
       </h2>
       {changes.slice(0, mostChanges).map((change) => (
@@ -150,7 +149,10 @@ function Part({ part: { name, changes } }: { part: ChangedPart }) {
         </div>
       ))}
       {changes.length > mostChanges && (
-        <p className={styles.note}>{formatExact(changes.length - mostChanges)} more values differ.</p>
+        <p className={styles.note}>
+          {formatExact(changes.length - mostChanges)} more{" "}
+          {nounOf(changes.length - mostChanges, "value differs", "values differ")}.
+        </p>
       )}
     </section>
   )

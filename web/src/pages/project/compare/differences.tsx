@@ -4,7 +4,7 @@ import { Note } from "../../../components/states/note.tsx"
 import type { Pairing } from "../../../evaluations/comparison.ts"
 import { changedScorers, type EvaluationSetup, hasSameDataset, setupOf } from "../../../evaluations/evaluation-setup.ts"
 import { type KnownVersion, objectNames, versionLabel } from "../../../evaluations/run-labels.ts"
-import { formatCount } from "../../../format/numbers.ts"
+import { counted } from "../../../format/counted.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import type { ComparedRun } from "./compared-run.ts"
 import styles from "./compare-page.module.css"
@@ -88,5 +88,5 @@ function differenceWords({ before, after, pairing, versions }: Difference): stri
 }
 
 function rowCount(count: number): string {
-  return count === 1 ? "1 row is" : `${formatCount(count)} rows are`
+  return counted(count, "row is", "rows are")
 }

@@ -15,6 +15,7 @@ import {
   formatSize,
   formatValue,
 } from "../../../evaluations/metrics.ts"
+import { counted } from "../../../format/counted.ts"
 import { formatP } from "../../../format/numbers.ts"
 import type { ComparedRun } from "./compared-run.ts"
 import { ChangeForest } from "./change-forest.tsx"
@@ -84,7 +85,10 @@ export function MetricTable({ runs, comparisons, others, pairs }: MetricTablePro
                   />
                   <b title={metric.name}>{metric.name}</b>
                   {one.count < pairs && (
-                    <span className={styles.dim} title={`${pairs - one.count} rows lack it in one of both runs`}>
+                    <span
+                      className={styles.dim}
+                      title={`${counted(pairs - one.count, "row lacks", "rows lack")} it in one of both runs`}
+                    >
                       {formatSize(one.count)}
                     </span>
                   )}
@@ -127,7 +131,7 @@ export function MetricTable({ runs, comparisons, others, pairs }: MetricTablePro
 }
 
 function intervalTitle({ count, interval, intervalKind }: MetricComparison): string {
-  const of = `mean of the changes of ${count === 1 ? "1 row" : `${count} rows`}`
+  const of = `mean of the changes of ${counted(count, "row")}`
   return interval === null ? of : `${of}, ${intervalKind} interval`
 }
 

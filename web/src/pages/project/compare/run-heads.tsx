@@ -9,8 +9,8 @@ import { Tag } from "../../../components/signs/tag.tsx"
 import { Time } from "../../../components/signs/time.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
 import type { RunRows } from "../../../evaluations/run-rows.ts"
+import { counted } from "../../../format/counted.ts"
 import { formatDuration } from "../../../format/durations.ts"
-import { formatCount } from "../../../format/numbers.ts"
 import { formatTime } from "../../../format/times.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import type { ComparedRun } from "./compared-run.ts"
@@ -91,7 +91,7 @@ export function RunHeads({ project, runs, rows, mostRuns }: RunHeadsProps) {
 
 function rowWords(rows: RunRows | undefined): string {
   if (rows === undefined) return "reading rows"
-  return rows.total === 1 ? "1 row" : `${formatCount(rows.total)} rows`
+  return counted(rows.total, "row")
 }
 
 interface AddRunProps {

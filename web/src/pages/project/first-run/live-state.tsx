@@ -10,8 +10,8 @@ import { Icon } from "../../../components/signs/icon.tsx"
 import { Status, StatusIcon } from "../../../components/signs/status.tsx"
 import { Time } from "../../../components/signs/time.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
+import { counted } from "../../../format/counted.ts"
 import { formatDuration } from "../../../format/durations.ts"
-import { formatCount } from "../../../format/numbers.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import type { Pulse } from "../use-pulse.ts"
 import { Loom } from "./loom.tsx"
@@ -124,10 +124,7 @@ function FirstThing({ project, pulse }: { project: CurrentProject; pulse: Pulse 
   }
   if (pulse.requests > 0) {
     return (
-      <Check
-        icon={<StatusIcon of="ok" />}
-        title={`${formatCount(pulse.requests)} chat ${pulse.requests === 1 ? "request" : "requests"}`}
-      >
+      <Check icon={<StatusIcon of="ok" />} title={counted(pulse.requests, "chat request")}>
         answered and counted; nothing of what was said is kept
       </Check>
     )

@@ -8,6 +8,7 @@ import { Status } from "../../../components/signs/status.tsx"
 import { Time } from "../../../components/signs/time.tsx"
 import { Loaded } from "../../../components/states/loaded.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
+import { counted } from "../../../format/counted.ts"
 import { formatScore } from "../../../format/numbers.ts"
 import { useProjectOfPage } from "../../../shell/current-project.ts"
 import { idle, underWay } from "../training/live.ts"
@@ -109,7 +110,7 @@ function ModelRow({ model, telling }: { model: ListedModel; telling: TellingCurv
         {open === 0 ? (
           <span className={styles.idle}>idle</span>
         ) : (
-          <Status of="running">{open === 1 ? "1 open job" : `${open} open jobs`}</Status>
+          <Status of="running">{counted(open, "open job")}</Status>
         )}
       </td>
     </tr>

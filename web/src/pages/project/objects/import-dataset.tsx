@@ -7,6 +7,7 @@ import { TextField } from "../../../components/controls/field.tsx"
 import { Dialog } from "../../../components/layers/dialog.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { Note } from "../../../components/states/note.tsx"
+import { nounOf } from "../../../format/counted.ts"
 import { formatExact } from "../../../format/numbers.ts"
 import { formatBytes } from "../../../format/sizes.ts"
 import { type FilePreview, previewCsv, previewLines } from "../../../objects/file-preview.ts"
@@ -67,7 +68,7 @@ export function ImportDataset({ project, onClose }: { project: CurrentProject; o
               {formatBytes(chosen.file.size)},{" "}
               {chosen.preview === null
                 ? "with types of its own"
-                : `${formatExact(chosen.preview.rows.length)} rows looked at`}
+                : `${formatExact(chosen.preview.rows.length)} ${nounOf(chosen.preview.rows.length, "row")} looked at`}
             </p>
             {problem !== null && <Note kind="bad" title="The file cannot be read.">{`${problem}.`}</Note>}
             {problem === null && chosen.preview !== null && <FileColumns rows={chosen.preview.rows} />}
@@ -80,7 +81,10 @@ export function ImportDataset({ project, onClose }: { project: CurrentProject; o
           hint="A dataset of this name gets a new version; the versions before stay as they are."
         />
         {store.data !== undefined && store.data.failed > 0 && (
-          <Note kind="bad" title={`Nothing was stored: ${formatExact(store.data.failed)} rows cannot be read.`}>
+          <Note
+            kind="bad"
+            title={`Nothing was stored: ${formatExact(store.data.failed)} ${nounOf(store.data.failed, "row")} cannot be read.`}
+          >
             <ul>
               {store.data.errors.slice(0, mostErrors).map(({ row, column, message }) => (
                 <li key={`${row} ${column}`}>

@@ -10,6 +10,7 @@ import { Icon } from "../../../components/signs/icon.tsx"
 import { Time } from "../../../components/signs/time.tsx"
 import { Loaded } from "../../../components/states/loaded.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
+import { counted } from "../../../format/counted.ts"
 import { formatScore } from "../../../format/numbers.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { NoModels } from "../training/no-models.tsx"
@@ -76,7 +77,7 @@ function ModelRow({ model, telling }: { model: ListedModel; telling: TellingCurv
         <span className={styles.note}>
           {model.latest_step === null ? "no step left" : `step ${model.latest_step}`}
           {isMoved && `, ${telling.name} ${formatScore(first)} → ${formatScore(last)}`}, {model.base_model}
-          {model.open_jobs > 0 && `, ${model.open_jobs} ${model.open_jobs === 1 ? "job" : "jobs"} open`}
+          {model.open_jobs > 0 && `, ${counted(model.open_jobs, "job")} open`}
         </span>
       </div>
       <span className={styles.delta}>{isMoved && <Delta value={last - first} />}</span>

@@ -6,6 +6,7 @@ import { type Station, stations } from "../../../components/layout/thread.tsx"
 import { Count } from "../../../components/signs/figures.tsx"
 import { Icon } from "../../../components/signs/icon.tsx"
 import { Time } from "../../../components/signs/time.tsx"
+import { counted, nounOf } from "../../../format/counted.ts"
 import { formatDuration } from "../../../format/durations.ts"
 import { formatCount, formatShare, thinSpace } from "../../../format/numbers.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
@@ -30,7 +31,7 @@ export function LoopStrip({ project, since }: LoopStripProps) {
         figure={
           training &&
           (training.running === undefined ? (
-            <Figure unit={training.jobs === 1 ? "job" : "jobs"}>
+            <Figure unit={nounOf(training.jobs, "job")}>
               <Count of={training.jobs} isWhole={training.isAll} />
             </Figure>
           ) : training.running.share === null ? (
@@ -60,12 +61,12 @@ export function LoopStrip({ project, since }: LoopStripProps) {
         project={project}
         figure={
           serving && (
-            <Figure unit="chat requests">
+            <Figure unit={nounOf(serving.requests, "chat request")}>
               <Count of={serving.requests} />
             </Figure>
           )
         }
-        note={serving && `${formatCount(serving.tokens)} tokens, ${plural(serving.models, "model")}`}
+        note={serving && `${counted(serving.tokens, "token")}, ${counted(serving.models, "model")}`}
       />
       <Stop
         station="trace"
@@ -73,7 +74,7 @@ export function LoopStrip({ project, since }: LoopStripProps) {
         project={project}
         figure={
           tracing && (
-            <Figure unit="calls">
+            <Figure unit={nounOf(tracing.calls, "call")}>
               <Count of={tracing.calls} />
             </Figure>
           )
@@ -91,7 +92,7 @@ export function LoopStrip({ project, since }: LoopStripProps) {
         project={project}
         figure={
           evaluating && (
-            <Figure unit={evaluating.runs === 1 ? "run" : "runs"}>
+            <Figure unit={nounOf(evaluating.runs, "run")}>
               <Count of={evaluating.runs} isWhole={evaluating.isAll} />
             </Figure>
           )
@@ -118,7 +119,7 @@ export function LoopStrip({ project, since }: LoopStripProps) {
             </Figure>
           )
         }
-        note={labelling && (labelling.queues === 0 ? "no queue yet" : `items in ${plural(labelling.queues, "queue")}`)}
+        note={labelling && (labelling.queues === 0 ? "no queue yet" : `items in ${counted(labelling.queues, "queue")}`)}
       />
       <Stop
         station="again"
@@ -126,7 +127,7 @@ export function LoopStrip({ project, since }: LoopStripProps) {
         project={project}
         figure={
           labelling && (
-            <Figure unit="labelled items">
+            <Figure unit={nounOf(labelling.completed, "labelled item")}>
               <Count of={labelling.completed} />
             </Figure>
           )
@@ -171,8 +172,4 @@ function Stop({ station, to, project, isLive = false, figure, note }: StopProps)
       <span className={styles.note}>{note ?? " "}</span>
     </Link>
   )
-}
-
-function plural(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`
 }

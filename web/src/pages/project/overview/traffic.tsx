@@ -5,6 +5,7 @@ import { PaneHead } from "../../../components/layout/pane.tsx"
 import { Loaded } from "../../../components/states/loaded.tsx"
 import { SkeletonBlock } from "../../../components/states/skeleton.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
+import { counted } from "../../../format/counted.ts"
 import { formatDuration, formatDurationTick } from "../../../format/durations.ts"
 import { formatCount } from "../../../format/numbers.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
@@ -51,8 +52,7 @@ export function Traffic({ project, since }: TrafficProps) {
                 title="Calls"
                 figures={
                   <>
-                    <span className={styles.errors}>{formatCount(totals.errors)} errors</span>{" "}
-                    {formatCount(totals.calls)}
+                    <span className={styles.errors}>{counted(totals.errors, "error")}</span> {formatCount(totals.calls)}
                   </>
                 }
                 label={`Calls and errors, ${name}`}

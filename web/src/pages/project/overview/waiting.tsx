@@ -9,6 +9,7 @@ import { PaneHead } from "../../../components/layout/pane.tsx"
 import { Icon } from "../../../components/signs/icon.tsx"
 import { StatusIcon } from "../../../components/signs/status.tsx"
 import { Loaded } from "../../../components/states/loaded.tsx"
+import { counted } from "../../../format/counted.ts"
 import { formatCount } from "../../../format/numbers.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { slow } from "./live.ts"
@@ -47,7 +48,7 @@ export function Waiting({ project }: { project: CurrentProject }) {
                 <Line
                   key={queue.id}
                   icon={<Icon of={Highlighter} size={14} />}
-                  title={`${formatCount(left)} ${left === 1 ? "item" : "items"} of ${queue.name}`}
+                  title={`${counted(left, "item")} of ${queue.name}`}
                   note={`${formatCount(total - left)} of ${formatCount(total)} labelled`}
                   action={
                     <LinkButton

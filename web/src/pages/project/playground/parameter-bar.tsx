@@ -10,6 +10,7 @@ import type { Conversation } from "../../../playground/conversation.ts"
 import { JsonDialog } from "./json-dialog.tsx"
 import type { PlaygroundSearch } from "./playground-search.ts"
 import { numberParameters } from "./problem.ts"
+import { counted } from "../../../format/counted.ts"
 import styles from "./parameter-bar.module.css"
 
 const route = getRouteApi("/signed-in/$entity/$project/playground/{-$conversation}")
@@ -72,7 +73,7 @@ export function ParameterBar({ conversation, search, onConversation }: Parameter
         title={toolsProblem(tools) ?? toolNames(tools).join(", ")}
         onClick={() => setEdited("tools")}
       >
-        {count === 0 ? "Tools" : count === 1 ? "1 tool" : `${count} tools`}
+        {count === 0 ? "Tools" : counted(count, "tool")}
       </Button>
       <Button size="small" icon={Braces} isOn={schema.trim() !== ""} onClick={() => setEdited("schema")}>
         Schema

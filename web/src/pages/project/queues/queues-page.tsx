@@ -10,6 +10,7 @@ import { Time } from "../../../components/signs/time.tsx"
 import { Empty } from "../../../components/states/empty.tsx"
 import { Loaded } from "../../../components/states/loaded.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
+import { counted } from "../../../format/counted.ts"
 import { formatCount } from "../../../format/numbers.ts"
 import { type CurrentProject, useProjectOfPage } from "../../../shell/current-project.ts"
 import type { QueueWork } from "./label/labelling.tsx"
@@ -42,11 +43,7 @@ export function QueuesPage() {
     <>
       <PageBar
         title="Labelling"
-        aside={
-          queues.data !== undefined &&
-          ids.length > 0 &&
-          `${formatCount(ids.length)} ${ids.length === 1 ? "queue" : "queues"}`
-        }
+        aside={queues.data !== undefined && ids.length > 0 && counted(ids.length, "queue")}
         actions={
           mayWrite ? (
             <LinkButton kind="primary" icon={Plus} to="/$entity/$project/queues/new" params={params}>

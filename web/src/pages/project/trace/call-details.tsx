@@ -19,6 +19,7 @@ import { Tag } from "../../../components/signs/tag.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { Note } from "../../../components/states/note.tsx"
 import { SkeletonRows } from "../../../components/states/skeleton.tsx"
+import { nounOf } from "../../../format/counted.ts"
 import { formatDuration } from "../../../format/durations.ts"
 import { formatMoney } from "../../../format/money.ts"
 import { formatExact } from "../../../format/numbers.ts"
@@ -228,7 +229,7 @@ function Figures({ project, call, hasInside, own }: FiguresProps) {
             + {formatExact(tokens.output)} <small>out</small>
           </Figure>
           <Figure name="Cost">{formatMoney(tokens.cost)}</Figure>
-          <Figure name={tokens.models.length === 1 ? "Model" : "Models"}>
+          <Figure name={nounOf(tokens.models.length, "Model")}>
             {tokens.models.map((model) => (
               <Tag key={model} isMono title={model}>
                 {model}

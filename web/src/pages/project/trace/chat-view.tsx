@@ -7,6 +7,7 @@ import { Icon } from "../../../components/signs/icon.tsx"
 import { Tag } from "../../../components/signs/tag.tsx"
 import { LongText } from "../../../components/text/long-text.tsx"
 import { Markdown } from "../../../components/text/markdown.tsx"
+import { counted } from "../../../format/counted.ts"
 import { formatCount } from "../../../format/numbers.ts"
 import styles from "./chat-view.module.css"
 
@@ -63,19 +64,19 @@ export function Message({ message, tools }: { message: ChatMessage; tools: numbe
       <div className={styles.said}>
         {reasoning !== "" && (
           <details>
-            <summary className={styles.summary}>Thinking, {formatCount(reasoning.length)} characters</summary>
+            <summary className={styles.summary}>Thinking, {counted(reasoning.length, "character")}</summary>
             <LongText text={reasoning} />
           </details>
         )}
         {isInstruction && text.length > longInstructions ? (
           <details>
-            <summary className={styles.summary}>Instructions, {formatCount(text.length)} characters</summary>
+            <summary className={styles.summary}>Instructions, {counted(text.length, "character")}</summary>
             <Words text={text} role={role} />
           </details>
         ) : (
           text !== "" && <Words text={text} role={role} />
         )}
-        {tools > 0 && <p className={styles.note}>{formatCount(tools)} tools were offered.</p>}
+        {tools > 0 && <p className={styles.note}>{counted(tools, "tool was", "tools were")} offered.</p>}
         {otherParts.map((part, index) => (
           <Tag key={index} icon={Image}>
             {part}

@@ -1,6 +1,7 @@
 /** Why a call failed: the last line, which says what happened, and the way there on demand. */
 import { Note } from "../../../components/states/note.tsx"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
+import { counted } from "../../../format/counted.ts"
 import styles from "./failure.module.css"
 
 export function Failure({ exception }: { exception: string }) {
@@ -11,7 +12,7 @@ export function Failure({ exception }: { exception: string }) {
       <Note kind="bad" title={last}>
         {lines.length > 1 && (
           <details>
-            <summary className={styles.summary}>The way there, {lines.length - 1} lines</summary>
+            <summary className={styles.summary}>The way there, {counted(lines.length - 1, "line")}</summary>
             <pre className={styles.stack} tabIndex={0}>
               {exception}
             </pre>

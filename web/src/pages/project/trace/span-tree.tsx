@@ -6,6 +6,7 @@ import type { GroupRow, TreeRow } from "../../../calls/trace-rows.ts"
 import { type Span, spanDuration, type TraceTree } from "../../../calls/trace-tree.ts"
 import { classNames } from "../../../components/class-names.ts"
 import { Icon } from "../../../components/signs/icon.tsx"
+import { nounOf } from "../../../format/counted.ts"
 import { formatDuration, formatDurationTick } from "../../../format/durations.ts"
 import { formatExact } from "../../../format/numbers.ts"
 import { kindSigns } from "./kind-signs.ts"
@@ -75,8 +76,8 @@ export function SpanTree({ tree, rows, window, selected, rowHeight, onSelect, on
     <div className={styles.around}>
       <div className={styles.axis} aria-hidden>
         <span className={styles.axisNote}>
-          {formatExact(rows.length)} {rows.length === 1 ? "row" : "rows"} of {formatExact(tree.spans.length)}{" "}
-          {tree.spans.length === 1 ? "call" : "calls"}
+          {formatExact(rows.length)} {nounOf(rows.length, "row")} of {formatExact(tree.spans.length)}{" "}
+          {nounOf(tree.spans.length, "call")}
         </span>
         <span className={styles.axisTicks}>
           {ticksOf(window).map((time) => (
@@ -175,7 +176,10 @@ function SpanName({ span, isOpen }: { span: Span; isOpen: boolean }) {
         </span>
       )}
       {!isOpen && span.failedInside > 0 && (
-        <span className={styles.failedInside} title={`${formatExact(span.failedInside)} calls inside failed`}>
+        <span
+          className={styles.failedInside}
+          title={`${formatExact(span.failedInside)} ${nounOf(span.failedInside, "call")} inside failed`}
+        >
           <Icon of={CircleX} size={12} name="failed inside:" /> {formatExact(span.failedInside)}
         </span>
       )}

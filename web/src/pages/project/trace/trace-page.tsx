@@ -19,6 +19,7 @@ import { Empty } from "../../../components/states/empty.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { SkeletonRows } from "../../../components/states/skeleton.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
+import { nounOf } from "../../../format/counted.ts"
 import { formatDuration } from "../../../format/durations.ts"
 import { formatExact } from "../../../format/numbers.ts"
 import { useKeys } from "../../../keys/use-keys.ts"
@@ -196,7 +197,7 @@ function OpenTrace({ project, traceId, calls, readAt, crumb }: OpenTraceProps) {
             <ShortId of={traceId} />
             {root !== undefined && <Status of={callStatus(root)} />}
             <span>
-              {formatExact(calls.length)} {calls.length === 1 ? "call" : "calls"} · {formatDuration(tree.durationMs)}
+              {formatExact(calls.length)} {nounOf(calls.length, "call")} · {formatDuration(tree.durationMs)}
               {tree.running > 0 && ` · ${formatExact(tree.running)} running`}
             </span>
           </span>
@@ -205,8 +206,8 @@ function OpenTrace({ project, traceId, calls, readAt, crumb }: OpenTraceProps) {
           <>
             {tree.failed.length > 0 && (
               <button type="button" className={styles.failed} onClick={() => jump(1)} title="Next error">
-                <Icon of={CircleX} size={14} /> {formatExact(tree.failed.length)}{" "}
-                {tree.failed.length === 1 ? "error" : "errors"} <Keys of="e" />
+                <Icon of={CircleX} size={14} /> {formatExact(tree.failed.length)} {nounOf(tree.failed.length, "error")}{" "}
+                <Keys of="e" />
               </button>
             )}
             <span className={styles.wideOnly}>

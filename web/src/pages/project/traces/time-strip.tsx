@@ -1,6 +1,7 @@
 /** When the calls that match began, as bars over the table. A bar is the range of time that it stands for; dragging takes several. */
 import { type PointerEvent, useState } from "react"
 import { classNames } from "../../../components/class-names.ts"
+import { nounOf } from "../../../format/counted.ts"
 import { formatCount, formatExact } from "../../../format/numbers.ts"
 import { formatTick, formatTime } from "../../../format/times.ts"
 import { hourMs, timeBars } from "./time-bars.ts"
@@ -36,7 +37,7 @@ export function TimeStrip({ hours, onRange }: TimeStripProps) {
       <div
         className={styles.bars}
         role="img"
-        aria-label={`${formatExact(total)} calls from ${name(first.from)} to ${name(last.to)}, at most ${formatExact(most)} in one bar. The range of time in the bar above narrows it.`}
+        aria-label={`${formatExact(total)} ${nounOf(total, "call")} from ${name(first.from)} to ${name(last.to)}, at most ${formatExact(most)} in one bar. The range of time in the bar above narrows it.`}
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId)
           setMarked([barAt(event), barAt(event)])

@@ -5,6 +5,7 @@ import { PlainTable } from "../../../components/layout/plain-table.tsx"
 import { Note } from "../../../components/states/note.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
 import { formatEstimate } from "../../../format/durations.ts"
+import { nounOf } from "../../../format/counted.ts"
 import { formatCount } from "../../../format/numbers.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import styles from "./dry-run.module.css"
@@ -33,11 +34,16 @@ export function DryRun({ project, found, isOld }: DryRunProps) {
   )
 }
 
-const leftWords = { sft: "rows to learn from", rl: "answers to compare", dpo: "pairs to learn from" } as const
+const leftWords = {
+  sft: ["row", "to learn from"],
+  rl: ["answer", "to compare"],
+  dpo: ["pair", "to learn from"],
+} as const
 
 function Funnel({ project, found }: Pick<DryRunProps, "project" | "found">) {
   const { read, drops, kind } = found
   const left = found.pairs ?? found.rows
+  const [unit, purpose] = leftWords[kind]
   return (
     <ul className={styles.funnel}>
       <li>
@@ -64,7 +70,7 @@ function Funnel({ project, found }: Pick<DryRunProps, "project" | "found">) {
       <li>
         <b className={styles.total}>{formatCount(left)}</b>
         <Bar share={shareLeft(found)} />
-        <span>{leftWords[kind]}</span>
+        <span>{`${nounOf(left, unit)} ${purpose}`}</span>
       </li>
     </ul>
   )
@@ -121,8 +127,8 @@ function Figures({ found }: Pick<DryRunProps, "found">) {
           name={kind === "dpo" ? "Questions" : "Groups"}
           note={
             kind === "dpo"
-              ? `${formatCount(equal ?? 0)} with equal scores and ${formatCount(alone ?? 0)} with one answer make no pair`
-              : `${formatCount(equal ?? 0)} with equal rewards and ${formatCount(alone ?? 0)} of one answer teach nothing`
+              ? `${formatCount(equal ?? 0)} with equal scores and ${formatCount(alone ?? 0)} with one answer ${nounOf((equal ?? 0) + (alone ?? 0), "makes", "make")} no pair`
+              : `${formatCount(equal ?? 0)} with equal rewards and ${formatCount(alone ?? 0)} of one answer ${nounOf((equal ?? 0) + (alone ?? 0), "teaches", "teach")} nothing`
           }
         >
           {formatCount(groups)}

@@ -5,7 +5,7 @@ import { useMakeModel } from "../../../api/train-from.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { SelectField, TextField } from "../../../components/controls/field.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
-import { formatCount } from "../../../format/numbers.ts"
+import { counted } from "../../../format/counted.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { Committed, numberOf, textOf } from "./committed.tsx"
 import { LearnFields } from "./learn-fields.tsx"
@@ -76,8 +76,7 @@ export function TrainForm({ project, search, models, model, onChange }: TrainFor
 function From({ project, search, onChange }: Pick<TrainFormProps, "project" | "search" | "onChange">) {
   const { from, ids = [], q = "", runs = [], dataset, version } = search
   if (from === "queue") return <QueueChoice project={project} queue={search.queue} onChange={onChange} />
-  if (from === "evaluation")
-    return <p>{runs.length === 1 ? "1 evaluation" : `${formatCount(runs.length)} evaluations`}: each trial a row</p>
+  if (from === "evaluation") return <p>{counted(runs.length, "evaluation")}: each trial a row</p>
   if (from === "dataset") {
     return (
       <p>
@@ -86,7 +85,7 @@ function From({ project, search, onChange }: Pick<TrainFormProps, "project" | "s
       </p>
     )
   }
-  if (ids.length > 0) return <p>{formatCount(ids.length)} calls that were picked</p>
+  if (ids.length > 0) return <p>{counted(ids.length, "call that was", "calls that were")} picked</p>
   return (
     <p>
       {search.scope === "all" ? "every call" : "every trace"}

@@ -10,7 +10,7 @@ import { PageBar } from "../../../components/layout/page-bar.tsx"
 import { PaneHead } from "../../../components/layout/pane.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { Loaded } from "../../../components/states/loaded.tsx"
-import { formatCount } from "../../../format/numbers.ts"
+import { counted } from "../../../format/counted.ts"
 import { useKeys } from "../../../keys/use-keys.ts"
 import { useProjectOfPage } from "../../../shell/current-project.ts"
 import { DryRun } from "./dry-run.tsx"
@@ -23,9 +23,9 @@ const route = getRouteApi("/signed-in/$entity/$project/train")
 const mostModels = 100
 
 const wordsOf = {
-  sft: { from: "from examples", unit: "rows" },
-  rl: { from: "from rewards", unit: "answers" },
-  dpo: { from: "from preferences", unit: "pairs" },
+  sft: { from: "from examples", unit: "row" },
+  rl: { from: "from rewards", unit: "answer" },
+  dpo: { from: "from preferences", unit: "pair" },
 } as const
 
 export function TrainPage() {
@@ -94,7 +94,7 @@ export function TrainPage() {
           disabled={rows === null || rows === 0 || start.isPending}
           onClick={begin}
         >
-          {ready === null ? "Start" : `Start on ${formatCount(ready)} ${words.unit}`}
+          {ready === null ? "Start" : `Start on ${counted(ready, words.unit)}`}
         </Button>
       </footer>
     </div>

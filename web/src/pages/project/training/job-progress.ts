@@ -1,5 +1,6 @@
 /** How far a training job is, and how long it takes still. */
 import type { ListedJob } from "@heddle/server/wire/training/job.ts"
+import { counted } from "../../../format/counted.ts"
 import { formatCount } from "../../../format/numbers.ts"
 
 export interface JobProgress {
@@ -20,7 +21,7 @@ export function jobProgress(job: ProgressFields): JobProgress {
   if (expected === null)
     return { share: null, leftMs: null, detail: status === "paused" ? "paused" : "its data is read" }
   const share = expected === 0 ? 1 : done / expected
-  const steps = `${formatCount(done)} of ${formatCount(expected)} gradient steps`
+  const steps = `${formatCount(done)} of ${counted(expected, "gradient step")}`
   // Of a job whose steps are done only the checkpoint is to be written.
   const leftMs = left === null || left === 0 ? null : left * 1000
   return { share, leftMs, detail: status === "paused" ? `paused at ${steps}` : steps }

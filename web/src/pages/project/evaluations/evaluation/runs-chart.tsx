@@ -4,6 +4,7 @@ import { type Series, LineChart } from "../../../../components/charts/line-chart
 import { SelectField } from "../../../../components/controls/field.tsx"
 import { betterDirection, directionWords, formatValue } from "../../../../evaluations/metrics.ts"
 import { runFigure } from "../../../../evaluations/run-figures.ts"
+import { counted } from "../../../../format/counted.ts"
 import { formatWholeTime } from "../../../../format/times.ts"
 import { metricsOf, type RunRow } from "./runs-table.tsx"
 import styles from "./runs-chart.module.css"
@@ -52,7 +53,7 @@ export function RunsChart({ runs }: { runs: readonly RunRow[] }) {
           ))}
         </SelectField>
         <span className={styles.note}>
-          over {points.length} runs, dashed: 95 % interval; {directionWords(betterDirection(metric, []))}
+          over {counted(points.length, "run")}, dashed: 95 % interval; {directionWords(betterDirection(metric, []))}
         </span>
       </header>
       <LineChart

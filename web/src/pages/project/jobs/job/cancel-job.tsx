@@ -6,7 +6,7 @@ import { useCancelJob } from "../../../../api/training-changes.ts"
 import { useModels } from "../../../../api/training.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { Confirm } from "../../../../components/layers/confirm.tsx"
-import { formatCount } from "../../../../format/numbers.ts"
+import { counted } from "../../../../format/counted.ts"
 import { jobTitle } from "../../training/job-words.ts"
 
 export function CancelJob({ job }: { job: ListedJob }) {
@@ -48,5 +48,5 @@ function ConfirmCancel({ job, onClose }: { job: ListedJob; onClose: () => void }
 }
 
 function lostSteps(count: number): string {
-  return count === 1 ? "1 gradient step is" : `${formatCount(count)} gradient steps are`
+  return counted(count, "gradient step is", "gradient steps are")
 }

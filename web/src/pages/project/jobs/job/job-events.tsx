@@ -5,6 +5,7 @@ import { PaneHead } from "../../../../components/layout/pane.tsx"
 import { DataTable } from "../../../../components/data-table/data-table.tsx"
 import type { Column } from "../../../../components/data-table/columns.ts"
 import { Time } from "../../../../components/signs/time.tsx"
+import { counted } from "../../../../format/counted.ts"
 import { formatCount } from "../../../../format/numbers.ts"
 import { formatMetric } from "../../training/metric-words.ts"
 import styles from "./job-events.module.css"
@@ -67,8 +68,7 @@ export function JobEvents({ events, isLive }: { events: readonly Event[]; isLive
 function wordsOf({ event, number }: Numbered): string {
   switch (event.type) {
     case "training_started": {
-      const expected = event.data["num_sequences"]
-      return `starts, ${expected === 1 ? "1 step" : `${String(expected)} steps`}`
+      return `starts, ${counted(Number(event.data["num_sequences"]), "step")}`
     }
     case "gradient_step":
       return `gradient step ${number}`

@@ -6,7 +6,7 @@ import { PaneHead } from "../../../../components/layout/pane.tsx"
 import { PlainTable } from "../../../../components/layout/plain-table.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
 import { TextLink } from "../../../../components/text/link.tsx"
-import { formatCount } from "../../../../format/numbers.ts"
+import { counted } from "../../../../format/counted.ts"
 import { MoreRows } from "../../training/more-rows.tsx"
 import styles from "./job-origin.module.css"
 
@@ -29,7 +29,7 @@ export function JobOrigin({ job }: { job: ListedJob }) {
         note={
           first === undefined
             ? undefined
-            : `${formatCount(first.summary.rows)} rows of ${formatCount(first.summary.read)} that were read`
+            : `${counted(first.summary.rows, "row")} of ${counted(first.summary.read, "that was", "that were")} read`
         }
       />
       <Loaded query={rows} what="rows">

@@ -11,6 +11,7 @@ import { Icon } from "../../../../components/signs/icon.tsx"
 import { StatusIcon } from "../../../../components/signs/status.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
+import { counted, nounOf } from "../../../../format/counted.ts"
 import { formatCount, formatScore } from "../../../../format/numbers.ts"
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
 import { eventsMs } from "../../training/live.ts"
@@ -72,7 +73,9 @@ export function JobTrajectories({ job }: { job: ListedJob }) {
               </div>
               <Drops summary={summary} />
               {query.hasNextPage && sort !== "data" && (
-                <p className={styles.note}>Ordered among the {formatCount(loaded.length)} groups that are shown.</p>
+                <p className={styles.note}>
+                  Ordered among the {counted(loaded.length, "group that is", "groups that are")} shown.
+                </p>
               )}
               <div className={styles.table} data-rows>
                 <PlainTable label="Groups of trajectories" heads={heads}>
@@ -118,7 +121,7 @@ function noteOf({
   trajectories,
   trajectories_trained: trained,
 }: TrajectorySummary) {
-  return `${formatCount(teaching)} of ${formatCount(groups)} have contrast · ${formatCount(trained)} of ${formatCount(trajectories)} trajectories trained`
+  return `${formatCount(teaching)} of ${formatCount(groups)} ${nounOf(groups, "has", "have")} contrast · ${formatCount(trained)} of ${counted(trajectories, "trajectory", "trajectories")} trained`
 }
 
 function CellLegend({ by, scale: { low, high } }: { by: CellValue; scale: { low: number; high: number } }) {
@@ -162,7 +165,7 @@ function Drops({ summary: { drops } }: { summary: TrajectorySummary }) {
           ) : (
             <StatusIcon of="warning" name="Left out" />
           )}
-          <b>{trajectories === 1 ? "1 trajectory" : `${formatCount(trajectories)} trajectories`}</b> {reason}
+          <b>{counted(trajectories, "trajectory", "trajectories")}</b> {reason}
         </li>
       ))}
     </ul>

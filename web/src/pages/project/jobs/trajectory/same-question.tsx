@@ -4,6 +4,7 @@ import { PaneHead } from "../../../../components/layout/pane.tsx"
 import { rampColors } from "../../../../components/signs/heat.tsx"
 import { Time } from "../../../../components/signs/time.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
+import { counted, nounOf } from "../../../../format/counted.ts"
 import { formatCount, formatScore } from "../../../../format/numbers.ts"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
 import { CellLink, CellList } from "./cell-link.tsx"
@@ -29,7 +30,7 @@ export function SameQuestion({ project, jobId, group, scale: { low, high } }: Sa
             <>
               {isAlone && (
                 <p className={styles.none}>
-                  In no other of the {formatCount(searched)} jobs of this model whose trajectories are kept.
+                  In no other of the {counted(searched, "job")} of this model whose trajectories are kept.
                 </p>
               )}
               <ol className={styles.steps}>
@@ -70,7 +71,10 @@ export function SameQuestion({ project, jobId, group, scale: { low, high } }: Sa
                 })}
               </ol>
               {!isComplete && (
-                <p className={styles.none}>Older jobs than these {formatCount(searched)} were not looked through.</p>
+                <p className={styles.none}>
+                  Older jobs than {nounOf(searched, "this one", `these ${formatCount(searched)}`)} were not looked
+                  through.
+                </p>
               )}
             </>
           )

@@ -4,7 +4,7 @@ import { type KeyboardEvent, useState } from "react"
 import { classNames } from "../../../../components/class-names.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { rampColors } from "../../../../components/signs/heat.tsx"
-import { formatCount } from "../../../../format/numbers.ts"
+import { counted } from "../../../../format/counted.ts"
 import { heatOf, type OneToken, tokenAt, tokenWords, visibleText } from "./token-values.ts"
 import type { TokenHeat } from "./trajectory-search.ts"
 import styles from "./token-text.module.css"
@@ -60,7 +60,7 @@ export function TokenText({ label, tokens, sequence, heat, selected, onSelect }:
       </div>
       {shown < count && (
         <Button size="small" onClick={() => setWhole(true)}>
-          Show {formatCount(count - shown)} more tokens
+          Show {counted(count - shown, "more token")}
         </Button>
       )}
     </div>

@@ -5,6 +5,7 @@ import { chatOf, type ChatMessage } from "../../../../calls/chat-messages.ts"
 import { Icon } from "../../../../components/signs/icon.tsx"
 import { StatusIcon } from "../../../../components/signs/status.tsx"
 import { LongText } from "../../../../components/text/long-text.tsx"
+import { counted } from "../../../../format/counted.ts"
 import { formatChange, formatCount } from "../../../../format/numbers.ts"
 import type { JsonText } from "../../../../json/json-text.ts"
 import { Message } from "../../trace/chat-view.tsx"
@@ -79,7 +80,7 @@ function Context({ turn: { text, tokens } }: { turn: Extract<TrainedTurn, { type
         <Icon of={FileText} size={14} /> prompt
       </span>
       <details className={styles.context}>
-        <summary>{formatCount(tokens)} tokens of context, not trained</summary>
+        <summary>{counted(tokens, "token")} of context, not trained</summary>
         <LongText text={text} />
       </details>
     </li>
@@ -124,7 +125,7 @@ function Completion({
           {place} ·{" "}
           {tokens === null
             ? "its tokens are not known"
-            : `${formatCount(trained)} of ${formatCount(count)} tokens trained`}
+            : `${formatCount(trained)} of ${counted(count, "token")} trained`}
           {sequence?.gradient_step != null && ` at gradient step ${sequence.gradient_step}`}
           {sequence !== undefined && trained > 0 && `, advantage ${formatChange(sequence.advantage)}`}
         </p>

@@ -13,6 +13,7 @@ import { idle, underWay } from "../../training/live.ts"
 import { NoSuchModel } from "../../training/no-such-model.tsx"
 import { ModelCurves } from "./model-curves.tsx"
 import styles from "./model-page.module.css"
+import { counted } from "../../../../format/counted.ts"
 import { ModelSteps } from "./model-steps.tsx"
 
 const route = getRouteApi("/signed-in/$entity/$project/models/$name")
@@ -72,7 +73,7 @@ function ModelAside({ model, project }: { model: ListedModel; project: CurrentPr
       <code>{model.base_model}</code>
       {model.open_jobs > 0 && (
         <TextLink to="/$entity/$project/jobs" params={{ entity: project.entity, project: project.project }}>
-          <Status of="running">{model.open_jobs === 1 ? "1 open job" : `${model.open_jobs} open jobs`}</Status>
+          <Status of="running">{counted(model.open_jobs, "open job")}</Status>
         </TextLink>
       )}
     </span>

@@ -8,6 +8,7 @@ import { ErrorNote } from "../../../../components/states/error-note.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
 import { Note } from "../../../../components/states/note.tsx"
 import { SkeletonRows } from "../../../../components/states/skeleton.tsx"
+import { nounOf } from "../../../../format/counted.ts"
 import { formatExact } from "../../../../format/numbers.ts"
 import { cellsOf, countChanges, diffRows, type RowChange } from "../../../../objects/row-diff.ts"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
@@ -82,15 +83,16 @@ function Changes({ old, now, before, after }: ChangesProps) {
   if (changes.length === 0) {
     return (
       <Empty title="No row differs">
-        {before.name} and {after.name} have the same {formatExact(now.length)} rows.
+        {before.name} and {after.name} have the same {nounOf(now.length, "row", `${formatExact(now.length)} rows`)}.
       </Empty>
     )
   }
   const columns = columnsOf(changes)
+  const all = Math.max(old.length, now.length)
   return (
     <div className={styles.scroll} tabIndex={0} role="region" aria-label="Rows that differ">
       <p className={styles.figures}>
-        {formatExact(changes.length)} of {formatExact(Math.max(old.length, now.length))} rows differ
+        {formatExact(changes.length)} of {formatExact(all)} {nounOf(all, "row differs", "rows differ")}
         <ChangeFigures counts={countChanges(changes)} />
       </p>
       <table className={styles.table}>
@@ -123,7 +125,8 @@ function Changes({ old, now, before, after }: ChangesProps) {
       {changes.length > most && (
         <div className={styles.more}>
           <Button onClick={() => setMost(most + step)}>
-            Show more of {formatExact(changes.length - most)} rows that differ
+            Show more of {formatExact(changes.length - most)}{" "}
+            {nounOf(changes.length - most, "row that differs", "rows that differ")}
           </Button>
         </div>
       )}

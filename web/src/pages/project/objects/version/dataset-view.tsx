@@ -5,6 +5,7 @@ import { Segmented } from "../../../../components/controls/segmented.tsx"
 import { PaneHead } from "../../../../components/layout/pane.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
+import { nounOf } from "../../../../format/counted.ts"
 import { formatExact } from "../../../../format/numbers.ts"
 import { tableOfDataset } from "../../../../objects/dataset-table.ts"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
@@ -55,7 +56,7 @@ export function DatasetView({ table, ...props }: VersionViewProps & { table: str
             </>
           )
         }
-        note={size && `${formatExact(size.count)} rows`}
+        note={size && `${formatExact(size.count)} ${nounOf(size.count, "row")}`}
       />
       {isComparing ? (
         <Compared {...props} key={against.digest} against={against} table={table} />

@@ -6,6 +6,7 @@ import { Button } from "../../../../components/controls/button.tsx"
 import { Tag } from "../../../../components/signs/tag.tsx"
 import { Time } from "../../../../components/signs/time.tsx"
 import { SkeletonRows } from "../../../../components/states/skeleton.tsx"
+import { nounOf } from "../../../../format/counted.ts"
 import { formatExact } from "../../../../format/numbers.ts"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
 import { Publisher } from "../publisher.tsx"
@@ -94,5 +95,5 @@ function VersionLabels({ version: { aliases, tags } }: { version: ObjectVersion 
 }
 
 function rowWords(count: number): string {
-  return count === 1 ? "1 row" : `${formatExact(count)} rows`
+  return `${formatExact(count)} ${nounOf(count, "row")}`
 }

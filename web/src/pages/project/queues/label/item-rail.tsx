@@ -1,7 +1,7 @@
 /** The annotator's finished items, each of which can be undone; the item in hand; and items loaded ahead. */
 import { Check, CircleDashed, CircleDot, CloudUpload, SkipForward, TriangleAlert } from "lucide-react"
 import { Icon } from "../../../../components/signs/icon.tsx"
-import { formatCount } from "../../../../format/numbers.ts"
+import { counted } from "../../../../format/counted.ts"
 import { draftText } from "../../../../labelling/label-draft.ts"
 import { draftIn } from "../../../../labelling/label-session.ts"
 import styles from "./item-rail.module.css"
@@ -68,11 +68,7 @@ export function ItemRail({
           </ul>
         </>
       )}
-      {others > 0 && (
-        <p className={styles.head}>
-          {formatCount(others)} {others === 1 ? "is" : "are"} in other hands
-        </p>
-      )}
+      {others > 0 && <p className={styles.head}>{counted(others, "is", "are")} in other hands</p>}
     </nav>
   )
 }

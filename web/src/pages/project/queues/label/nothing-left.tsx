@@ -1,6 +1,7 @@
 /** No item for the annotator now: why, and what they can do meanwhile. */
 import { LinkButton } from "../../../../components/controls/button.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"
+import { counted } from "../../../../format/counted.ts"
 import { formatCount } from "../../../../format/numbers.ts"
 import type { Work } from "./labelling.tsx"
 
@@ -41,8 +42,8 @@ function words({ total_items, items, own }: NonNullable<Work["counts"]>, othersH
   const parts = [
     `${formatCount(items.finished)} finished`,
     ...(yours > 0 ? [`${formatCount(yours)} labelled or skipped by you`] : []),
-    ...(items.part > 0 ? [`${formatCount(items.part)} wait for another person`] : []),
+    ...(items.part > 0 ? [`${counted(items.part, "waits", "wait")} for another person`] : []),
     ...(othersHold > 0 ? [`${formatCount(othersHold)} in other hands, which may come back`] : []),
   ]
-  return `${formatCount(total_items)} ${total_items === 1 ? "item" : "items"}: ${parts.join(", ")}.`
+  return `${counted(total_items, "item")}: ${parts.join(", ")}.`
 }

@@ -5,6 +5,7 @@ import { Button } from "../../../../components/controls/button.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
 import { Note } from "../../../../components/states/note.tsx"
 import type { Work } from "./labelling.tsx"
+import { counted, nounOf } from "../../../../format/counted.ts"
 import styles from "./unsent-notes.module.css"
 
 export function UnsentNotes({ state, session }: Pick<Work, "state" | "session">) {
@@ -24,7 +25,7 @@ export function UnsentNotes({ state, session }: Pick<Work, "state" | "session">)
           />
         ) : (
           <ErrorNote
-            what={`${count} ${count === 1 ? "item waits" : "items wait"} to be sent; ${count === 1 ? "it is" : "they are"} kept on this device.`}
+            what={`${counted(count, "item waits", "items wait")} to be sent; ${nounOf(count, "it is", "they are")} kept on this device.`}
             error={state.error}
             onRetry={() => session.retry()}
           />

@@ -12,6 +12,7 @@ import { PageBar } from "../../../../components/layout/page-bar.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
 import { Note } from "../../../../components/states/note.tsx"
 import { TextLink } from "../../../../components/text/link.tsx"
+import { counted } from "../../../../format/counted.ts"
 import { formatCount } from "../../../../format/numbers.ts"
 import { type FieldDraft, fieldFault, fieldSchema, objectName } from "../../../../labelling/field-draft.ts"
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
@@ -117,7 +118,7 @@ export function NewQueuePage() {
       }
       if (ids.length > 0) {
         what = "The queue is there, but the calls were not added."
-        setBusy(`Adding ${formatCount(ids.length)} calls…`)
+        setBusy(`Adding ${counted(ids.length, "call")}…`)
         await addToQueue(id, { project_id: project.id, call_ids: ids, display_fields: shownPaths(shown) })
       }
       await navigate({ to: "/$entity/$project/queues/$id", params: { ...params, id } })
@@ -142,9 +143,7 @@ export function NewQueuePage() {
         <section className={styles.part} aria-label="Items">
           <h2>Items</h2>
           {picked.length > 0 ? (
-            <p>
-              {formatCount(picked.length)} selected {picked.length === 1 ? "call" : "calls"}.
-            </p>
+            <p>{counted(picked.length, "selected call")}.</p>
           ) : isFilter ? (
             filterError !== null ? (
               <Note kind="bad" title="The filter is not understood.">
@@ -157,7 +156,7 @@ export function NewQueuePage() {
                     ? "Counting the calls…"
                     : matching === 0
                       ? "No call matches the filter; the queue would be empty."
-                      : `${count.data.count >= mostAdded ? "≥ " : ""}${formatCount(matching)} ${matching === 1 ? "call matches" : "calls match"} ${q === "" ? "" : `“${q}”, `}${range.name.toLowerCase()}.`}
+                      : `${count.data.count >= mostAdded ? "≥ " : ""}${counted(matching, "call matches", "calls match")} ${q === "" ? "" : `“${q}”, `}${range.name.toLowerCase()}.`}
                 </p>
                 {count.error !== null && (
                   <ErrorNote

@@ -11,6 +11,7 @@ import { Tag } from "../../../../components/signs/tag.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
 import { TextLink } from "../../../../components/text/link.tsx"
+import { nounOf } from "../../../../format/counted.ts"
 import { formatCount } from "../../../../format/numbers.ts"
 import { useKeys } from "../../../../keys/use-keys.ts"
 import { type CurrentProject, useProjectOfPage } from "../../../../shell/current-project.ts"
@@ -155,7 +156,7 @@ function OneQueue({ project, queueId }: { project: CurrentProject; queueId: stri
                 <>
                   <p className={styles.figures}>
                     <b>{formatCount(counts.items.finished)}</b> of {formatCount(counts.total_items)}{" "}
-                    {counts.total_items === 1 ? "item" : "items"} finished
+                    {nounOf(counts.total_items, "item")} finished
                     <span className={styles.note}>
                       {formatCount(counts.annotators.reduce((all, one) => all + one.completed, 0))} labelled,{" "}
                       {formatCount(counts.own.open)} left for you

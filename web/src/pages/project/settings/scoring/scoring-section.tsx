@@ -9,6 +9,7 @@ import { Status, type StatusKind } from "../../../../components/signs/status.tsx
 import { Empty } from "../../../../components/states/empty.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
+import { nounOf } from "../../../../format/counted.ts"
 import { formatDuration } from "../../../../format/durations.ts"
 import { formatChosenShare, formatCount } from "../../../../format/numbers.ts"
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
@@ -118,7 +119,7 @@ function RuleRow({ rule }: { rule: ScoringRule }) {
 function leftWords({ counters, lag_seconds: lag }: ScoringRule): string {
   const { failed, over_budget: over, overflowed, waiting } = counters
   const parts = [
-    [waiting, `wait, since ${formatDuration(lag * 1000)}`],
+    [waiting, `${nounOf(waiting, "waits", "wait")}, since ${formatDuration(lag * 1000)}`],
     [failed, "failed"],
     [over, "over budget"],
     [overflowed, "too many waited"],
