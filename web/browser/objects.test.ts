@@ -209,7 +209,7 @@ describe("import", () => {
     await page.getByRole("button", { name: "Import" }).click()
     const dialog = page.getByRole("dialog", { name: "Import a dataset" })
     await dialog.getByLabel("File").setInputFiles(csv("ticket,section\nonly one\n"))
-    await dialog.getByText("row 1 has 1 cells, and the first line names 2 columns.").waitFor()
+    await dialog.getByText("row 1 has 1 cell, and the first line names 2 columns.").waitFor()
     expect(await dialog.getByRole("button", { name: "Import as returns-eval" }).isDisabled()).toBe(true)
     await close()
   })

@@ -147,7 +147,7 @@ describe("jobs", () => {
     const { page, close } = await open("/jobs")
     await expect.poll(() => page.getByRole("row").filter({ hasText: "RL job of returns-agent" }).count()).toBe(3)
     expect(await rowOf(page, "RL job of returns-agent").first().innerText()).toMatch(
-      /succeeded\s+RL job of returns-agent\s+1 of 1 gradient steps\s+step 3/,
+      /succeeded\s+RL job of returns-agent\s+1 of 1 gradient step\s+step 3/,
     )
     const section = page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Models & jobs" })
     expect(await section.getAttribute("aria-current")).toBe("page")
@@ -212,7 +212,7 @@ describe("jobs", () => {
       const cancel = page.getByRole("button", { name: "Cancel job" })
       await cancel.click()
       const question = page.getByRole("dialog", { name: "Cancel the SFT job of stopped?" })
-      await question.getByText(/^\d+ gradient steps are lost; no step is made\./).waitFor()
+      await question.getByText(/^\d+ gradient steps? (is|are) lost; no step is made\./).waitFor()
       await question.getByText("Kept: stopped at step 0").waitFor()
       await question.getByRole("button", { name: "Leave it" }).click()
       expect((await job()).status).toBe("running")
