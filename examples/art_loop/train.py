@@ -109,6 +109,14 @@ async def train(backend: ServerlessBackend, model: art.TrainableModel, rounds: i
     report.train_s = time.monotonic() - began
 
 
+def trace_chats(project: str, url: str, key: str) -> None:
+    """From here on weave stores each chat in the project: its pages show it, and a person can label it there."""
+    os.environ.update(WANDB_BASE_URL=url, WANDB_API_KEY=key)
+    import weave
+
+    weave.init(project, settings={"print_call_link": False, "log_level": "ERROR"})
+
+
 async def compare(model: art.TrainableModel) -> None:
     """Asks the base model and the newest step the same held-out questions, and prints their likeliest answers."""
     step = await model.get_step()
@@ -137,6 +145,7 @@ async def main() -> None:
     after = await held_out_rewards(model)
     terminal.show_rewards("held-out reward before", before)
     terminal.show_rewards("held-out reward after", after)
+    trace_chats(f"{model.entity}/{model.project}", options.url, options.key)
     await compare(model)
     await backend.close()
     report.held_out_before = sum(before.values()) / len(before)

@@ -4,6 +4,7 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { findings } from "./support/axe.ts"
 import { launchBrowser, phone } from "./support/browser.ts"
+import { fillRollouts } from "./support/fill-rollouts.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
 
 let heddle: Heddle
@@ -165,6 +166,65 @@ test("answers to the same question become pairs: by score, by a written answer, 
   )
   expect(made.data.map(({ call_id }) => call_id)).toEqual(calls.slice(0, 4).map(({ id }) => id))
   expect(made).toMatchObject({ target: { kind: "dpo", beta: 0.5, reference: "base" }, summary: { pairs: 2 } })
+})
+
+test("rollouts that agents made: chosen on the page, judged by reward, feedback, labels or scores, and trained on", async () => {
+  const attempts = await fillRollouts(heddle, "local/attempts")
+  const { page, complaints } = await signedIn(browser, heddle, "/local/attempts/train")
+  await page.getByLabel("Rows", { exact: true }).selectOption("rollouts")
+  const start = (count: string) => page.getByRole("button", { name: new RegExp(`^Start on ${count}\\b`) })
+  // Four have a reward; of two others nobody said anything.
+  await start("4 answers").waitFor()
+  const search = () => Object.fromEntries(new URL(page.url()).searchParams)
+  expect(search()).toEqual({ from: "rollouts", mode: "rl", score: "rollout.reward" })
+  const dryRun = page.getByRole("region", { name: "Dry run" })
+  await dryRun.getByText("A field of its score has no number").click()
+  await dryRun.getByText("unjudged-1").first().waitFor()
+  await dryRun.getByText("0 with equal rewards and 0 of one answer teach nothing").waitFor()
+  expect(await findings(page)).toEqual([])
+
+  await field(page, "Of the group", "order-0")
+  await start("2 answers").waitFor()
+  expect(search()).toMatchObject({ rolloutGroup: "order-0" })
+  await field(page, "Answered by step", "7")
+  await dryRun.getByText("read", { exact: true }).waitFor()
+  await expect.poll(() => page.getByRole("button", { name: /^Start/ }).isDisabled()).toBe(true)
+  await field(page, "Answered by step", "0")
+  await field(page, "Of the group", "")
+  await page.getByLabel("Begun").selectOption("24h")
+  await start("4 answers").waitFor()
+
+  // What was said of the calls around them, each with a click.
+  const known = page.getByRole("group", { name: "Reward: known fields" })
+  await known.getByRole("button", { name: "rollout.reward" }).click()
+  await known.getByRole("button", { name: "feedback.[helpful].payload.value" }).click()
+  await start("2 answers").waitFor()
+  await known.getByRole("button", { name: "feedback.[helpful].payload.value" }).click()
+  await page.getByText("Name the field that the reward is.").waitFor()
+  await page.getByLabel("Labels of").selectOption("What agents said")
+  await known.getByRole("button", { name: "label.tone" }).click()
+  await dryRun.getByText("A field of its score has no number").waitFor()
+  await page.getByRole("group", { name: "Words that count 1" }).getByRole("button", { name: "kind" }).click()
+  await start("2 answers").waitFor()
+  expect(search()).toMatchObject({ score: "label.tone", values: "kind=1,rude=0" })
+  await known.getByRole("button", { name: "label.tone" }).click()
+  await field(page, "Reward", "scores.exact")
+  await start("1 answer").waitFor()
+
+  await field(page, "Reward", "rollout.reward")
+  await start("4 answers").click()
+  await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)
+  const origin = page.getByRole("table", { name: "What each row was made of" })
+  for (const attempt of attempts) await origin.getByText(`rollout ${attempt}`).waitFor()
+  const made = await heddle.send<{ data: { rollout_id: string; score: number }[]; source: object }>(
+    "GET",
+    `/v1/preview/training-jobs/${page.url().slice(-36)}/rows`,
+  )
+  expect(made.source).toMatchObject({ kind: "rollouts", step: 0 })
+  expect(made.data.map(({ rollout_id, score }) => [rollout_id, score])).toEqual(
+    attempts.map((attempt, index) => [attempt, index % 2]),
+  )
+  expect(complaints).toEqual([])
 })
 
 test("the page says what is missing, shows a refused field's error at the field, and starts no job", async () => {

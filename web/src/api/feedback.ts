@@ -1,10 +1,10 @@
-/** Feedback on calls: `/feedback/create`. */
+/** Feedback on calls: `/feedback/create`, `/feedback/query`. */
 import type { feedbackCreateBody, feedbackCreated } from "@heddle/server/wire/labelling/feedback.ts"
-import { useMutation } from "@tanstack/react-query"
+import { useMutation, useQuery } from "@tanstack/react-query"
 import type * as z from "zod"
 import type { ApiError } from "./api-error.ts"
 import { sendForJson } from "./client.ts"
-import { queryClient } from "./queries.ts"
+import { jsonQuery, queryClient } from "./queries.ts"
 
 type Created = z.output<typeof feedbackCreated>
 
@@ -19,3 +19,18 @@ export function useGiveFeedback() {
       }),
   })
 }
+
+/** So many of the newest are looked at. */
+const mostLookedAt = 1000
+
+/** Types of the project's newest feedback. */
+export function useFeedbackTypes(project_id: string, { enabled }: { enabled: boolean }) {
+  const body = { project_id, fields: ["feedback_type"], sort_by: newestFirst, limit: mostLookedAt }
+  return useQuery({
+    ...jsonQuery<{ result: { feedback_type: string }[] }>("POST", "/feedback/query", body),
+    select: ({ result }) => [...new Set(result.map(({ feedback_type: type }) => type))].toSorted(),
+    enabled,
+  })
+}
+
+const newestFirst = [{ field: "created_at", direction: "desc" }]

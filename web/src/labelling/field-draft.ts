@@ -23,6 +23,23 @@ export interface FieldDraft {
 
 export const newField: FieldDraft = { name: "", rule: "", shape: "choice", words: "", least: "1", most: "5" }
 
+/** Questions that most queues ask, with the words of the button that takes them. */
+export const readyFields: readonly { words: string; field: FieldDraft }[] = [
+  {
+    words: "Is the answer right?",
+    field: { ...newField, name: "right", shape: "yesno", rule: "Is the answer right?" },
+  },
+  {
+    words: "What should it have said?",
+    field: {
+      ...newField,
+      name: "better",
+      shape: "text",
+      rule: "What should it have said? Leave it empty where the answer is right.",
+    },
+  },
+]
+
 export function wordsOf({ words }: FieldDraft): string[] {
   return [...new Set(words.split(/[\n,]/).map((word) => word.trim()))].filter((word) => word !== "")
 }

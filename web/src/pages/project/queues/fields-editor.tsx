@@ -4,7 +4,14 @@ import { useObjectVersions } from "../../../api/object-versions.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { Checkbox, SelectField, TextArea, TextField } from "../../../components/controls/field.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
-import { fieldFault, type FieldDraft, fieldShapes, type FieldShape, newField } from "../../../labelling/field-draft.ts"
+import {
+  fieldFault,
+  type FieldDraft,
+  fieldShapes,
+  type FieldShape,
+  newField,
+  readyFields,
+} from "../../../labelling/field-draft.ts"
 import { fieldOf, type LabelField } from "../../../labelling/label-fields.ts"
 import { readRef } from "../../../objects/object-refs.ts"
 import styles from "./fields-editor.module.css"
@@ -133,9 +140,18 @@ export function FieldsEditor({ projectId, chosen, onChosen, added, onAdded, isCh
           </fieldset>
         )
       })}
-      <Button icon={Plus} onClick={() => onAdded([...added, newField])}>
-        New question
-      </Button>
+      <div className={styles.more}>
+        {readyFields
+          .filter(({ field: { name } }) => ![...fields, ...added].some((known) => known.name === name))
+          .map(({ words, field }) => (
+            <Button key={words} icon={Plus} onClick={() => onAdded([...added, field])}>
+              {words}
+            </Button>
+          ))}
+        <Button icon={Plus} onClick={() => onAdded([...added, newField])}>
+          New question
+        </Button>
+      </div>
     </div>
   )
 }

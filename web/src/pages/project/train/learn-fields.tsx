@@ -1,6 +1,9 @@
 /** What is learnt: answers, rewards or preferences, and the fields that say which are good. */
 import { Radio } from "../../../components/controls/field.tsx"
 import { Committed, itemsOf, numberOf, textOf } from "./committed.tsx"
+import { FieldChoices } from "./field-choices.tsx"
+import type { KnownFields } from "./known-fields.ts"
+import { isCorrection, labelPath } from "./label-choices.ts"
 import { PairFields } from "./pair-fields.tsx"
 import { ScoreFields } from "./score-fields.tsx"
 import styles from "./train-form.module.css"
@@ -8,6 +11,7 @@ import { modeOf, type TrainSearch } from "./train-search.ts"
 
 interface LearnFieldsProps {
   search: TrainSearch
+  known: KnownFields
   onChange: (next: Partial<TrainSearch>) => void
 }
 
@@ -17,7 +21,7 @@ const modes = [
   { mode: "dpo", label: "from preferences: of two answers to a question, the better one" },
 ] as const
 
-export function LearnFields({ search, onChange }: LearnFieldsProps) {
+export function LearnFields({ search, known, onChange }: LearnFieldsProps) {
   const chosen = modeOf(search)
   return (
     <>
@@ -32,17 +36,18 @@ export function LearnFields({ search, onChange }: LearnFieldsProps) {
           />
         ))}
       </div>
-      {chosen === "sft" && <ExampleFields search={search} onChange={onChange} />}
-      {chosen === "rl" && <RewardFields search={search} onChange={onChange} />}
-      {chosen === "dpo" && <PairFields search={search} onChange={onChange} />}
+      {chosen === "sft" && <ExampleFields search={search} known={known} onChange={onChange} />}
+      {chosen === "rl" && <RewardFields search={search} known={known} onChange={onChange} />}
+      {chosen === "dpo" && <PairFields search={search} known={known} onChange={onChange} />}
     </>
   )
 }
 
-function ExampleFields({ search, onChange }: LearnFieldsProps) {
+function ExampleFields({ search, known, onChange }: LearnFieldsProps) {
+  const { fix = [] } = search
   return (
     <>
-      <ScoreFields label="Score" search={search} onChange={onChange} />
+      <ScoreFields label="Score" search={search} known={known} onChange={onChange} />
       <Committed
         label="Keep from a score of"
         value={search.min === undefined ? "" : `${search.min}`}
@@ -51,9 +56,20 @@ function ExampleFields({ search, onChange }: LearnFieldsProps) {
       />
       <Committed
         label="Corrections"
-        value={(search.fix ?? []).join(", ")}
+        value={fix.join(", ")}
         hint="fields whose text takes the place of the answer"
         onCommit={(text) => onChange({ fix: itemsOf(text) })}
+      />
+      <FieldChoices
+        label="Corrections: known fields"
+        choices={known.labels
+          .filter(isCorrection)
+          .map(labelPath)
+          .map((path) => ({
+            name: path,
+            isOn: fix.includes(path),
+            onToggle: () => onChange({ fix: fix.includes(path) ? fix.filter((one) => one !== path) : [...fix, path] }),
+          }))}
       />
       <Committed
         label="Only the best of each"
@@ -65,10 +81,10 @@ function ExampleFields({ search, onChange }: LearnFieldsProps) {
   )
 }
 
-function RewardFields({ search, onChange }: LearnFieldsProps) {
+function RewardFields({ search, known, onChange }: LearnFieldsProps) {
   return (
     <>
-      <ScoreFields label="Reward" search={search} onChange={onChange} />
+      <ScoreFields label="Reward" search={search} known={known} onChange={onChange} />
       <Committed
         label="Compare within"
         value={search.group ?? ""}

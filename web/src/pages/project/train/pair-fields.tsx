@@ -1,21 +1,24 @@
 /** Where pairs of a better and a worse answer come from, and how much they may change the model. */
 import { SelectField } from "../../../components/controls/field.tsx"
 import { Committed, textOf } from "./committed.tsx"
+import type { KnownFields } from "./known-fields.ts"
 import { ScoreFields } from "./score-fields.tsx"
 import type { TrainSearch } from "./train-search.ts"
 
 interface PairFieldsProps {
   search: TrainSearch
+  known: KnownFields
   onChange: (next: Partial<TrainSearch>) => void
 }
 
+/** A vote prefers one call to others, and says nothing of rollouts. */
 const origins = {
   score: "scores: the best answer to a question against the worst",
   vote: "votes: an answer against those it was preferred to",
   fields: "two fields: what should have been said against what was",
 } as const
 
-export function PairFields({ search, onChange }: PairFieldsProps) {
+export function PairFields({ search, known, onChange }: PairFieldsProps) {
   const { pairs = "score" } = search
   return (
     <>
@@ -26,13 +29,15 @@ export function PairFields({ search, onChange }: PairFieldsProps) {
           onChange({ pairs: value === "vote" || value === "fields" ? value : undefined })
         }
       >
-        {Object.entries(origins).map(([origin, words]) => (
-          <option key={origin} value={origin}>
-            {words}
-          </option>
-        ))}
+        {Object.entries(origins)
+          .filter(([origin]) => origin !== "vote" || pairs === "vote" || search.from !== "rollouts")
+          .map(([origin, words]) => (
+            <option key={origin} value={origin}>
+              {words}
+            </option>
+          ))}
       </SelectField>
-      {pairs === "score" && <ScoreFields label="Score" search={search} onChange={onChange} />}
+      {pairs === "score" && <ScoreFields label="Score" search={search} known={known} onChange={onChange} />}
       {pairs === "vote" && (
         <Committed
           label="Votes"

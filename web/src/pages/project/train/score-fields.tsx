@@ -1,14 +1,23 @@
 /** The fields that a score is the sum of, and what their texts count. */
 import { Committed, itemsOf } from "./committed.tsx"
+import { FieldChoices } from "./field-choices.tsx"
+import type { KnownFields } from "./known-fields.ts"
+import { goodWords, isScored, labelPath, toggledScore, toggledWord, wordsOf } from "./label-choices.ts"
 import type { TrainSearch } from "./train-search.ts"
 
 interface ScoreFieldsProps {
   label: string
   search: TrainSearch
+  known: KnownFields
   onChange: (next: Partial<TrainSearch>) => void
 }
 
-export function ScoreFields({ label, search, onChange }: ScoreFieldsProps) {
+export function ScoreFields({ label, search, known, onChange }: ScoreFieldsProps) {
+  const { score = [] } = search
+  const labels = known.labels.filter(isScored)
+  const words = [...new Set(labels.filter((field) => score.includes(labelPath(field))).flatMap(wordsOf))]
+  const togglePath = (path: string) =>
+    onChange({ score: score.includes(path) ? score.filter((one) => one !== path) : [...score, path] })
   return (
     <>
       <Committed
@@ -17,11 +26,34 @@ export function ScoreFields({ label, search, onChange }: ScoreFieldsProps) {
         hint={<ScoreHint from={search.from} />}
         onCommit={(text) => onChange({ score: itemsOf(text) })}
       />
+      <FieldChoices
+        label={`${label}: known fields`}
+        choices={[
+          ...labels.map((field) => ({
+            name: labelPath(field),
+            isOn: score.includes(labelPath(field)),
+            onToggle: () => onChange(toggledScore(search, field)),
+          })),
+          ...known.paths.map((path) => ({
+            name: path,
+            isOn: score.includes(path),
+            onToggle: () => togglePath(path),
+          })),
+        ]}
+      />
       <Committed
         label="What texts count"
         value={(search.values ?? []).join(", ")}
         hint="yes=1, no=0; numbers, true and false count as they are"
         onCommit={(text) => onChange({ values: itemsOf(text) })}
+      />
+      <FieldChoices
+        label="Words that count 1"
+        choices={words.map((word) => ({
+          name: word,
+          isOn: goodWords(search).includes(word),
+          onToggle: () => onChange({ values: toggledWord(search, words, word) }),
+        }))}
       />
     </>
   )
@@ -30,6 +62,7 @@ export function ScoreFields({ label, search, onChange }: ScoreFieldsProps) {
 function ScoreHint({ from }: { from: TrainSearch["from"] }) {
   const example = {
     queue: "label.tone, label.done*0.5",
+    rollouts: "rollout.reward, scores.exact_match",
     evaluation: "scores.exact_match.correct",
     dataset: "row.grade",
     calls: "feedback.[quality].payload.value",

@@ -34,6 +34,27 @@ test("queues, evaluations and datasets", () => {
   expect(source({ from: "queue" })).toEqual({ missing: "Choose a queue." })
 })
 
+test("rollouts: those that were picked, or all of a group, a step and a range of time, with the labels of a queue", () => {
+  const source = (search: Parameters<typeof trainRequest>[0]) => {
+    const made = request({ from: "rollouts", mode: "rl", score: ["rollout.reward"], ...search })
+    return "body" in made ? made.body.source : made
+  }
+  expect(source({})).toEqual({ kind: "rollouts", project_id: "e/p" })
+  expect(source({ rollouts: ["a-1", "a-2"] })).toMatchObject({ rollout_ids: ["a-1", "a-2"] })
+  expect(source({ rolloutGroup: "order-17", step: 0, queue: "q", since: "1h" })).toEqual({
+    kind: "rollouts",
+    project_id: "e/p",
+    group: "order-17",
+    step: 0,
+    queue_id: "q",
+    since: "2026-03-01T11:00:00.000Z",
+  })
+  expect(source({ since: "2026-02-01T10:00", until: "2026-02-02T10:00" })).toMatchObject({
+    since: expect.stringMatching(/^2026-02-01T\d\d:00:00\.000Z$/),
+    until: expect.stringMatching(/^2026-02-02T\d\d:00:00\.000Z$/),
+  })
+})
+
 test("scores with weights and values, the least of them, corrections and the best of each question", () => {
   const search = { ids: ["a"], score: ["label.tone*0.5", "label.done"], values: ["yes=1", "no=0"], min: 0.5 }
   const values = { yes: 1, no: 0 }

@@ -86,6 +86,7 @@ function pairsOf(search: TrainSearch): Extract<Target, { kind: "dpo" }>["pairs"]
 
 function sourceOf(search: TrainSearch, project_id: string, now: number): TrainFromBody["source"] | string {
   const { from, queue = "", runs = [], dataset = "", version, ids = [] } = search
+  if (from === "rollouts") return rolloutsOf(search, project_id, now)
   if (from === "queue") return queue === "" ? "Choose a queue." : { kind: "queue", project_id, queue_id: queue }
   if (from === "evaluation") {
     return runs.length === 0 ? "Choose an evaluation." : { kind: "evaluation", project_id, evaluation_call_ids: runs }
@@ -98,6 +99,22 @@ function sourceOf(search: TrainSearch, project_id: string, now: number): TrainFr
   const range = timeRangeOf(search.since ?? "", search.until ?? "", now)
   const scope = { projectId: project_id, rootsOnly: search.scope !== "all", from: range.from, to: range.to }
   return { kind: "calls", project_id, ...(selectionOf(parseFilter(search.q ?? ""), scope) as object) }
+}
+
+function rolloutsOf(search: TrainSearch, project_id: string, now: number): TrainFromBody["source"] {
+  const { rollouts = [], rolloutGroup, step, queue = "", since = "", until = "" } = search
+  const range = timeRangeOf(since, until, now)
+  const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
+  return {
+    kind: "rollouts",
+    project_id,
+    ...(rollouts.length === 0 ? {} : { rollout_ids: rollouts }),
+    ...(rolloutGroup === undefined ? {} : { group: rolloutGroup }),
+    ...(step === undefined ? {} : { step }),
+    ...(range.from === undefined ? {} : { since: iso(range.from) }),
+    ...(range.to === undefined ? {} : { until: iso(range.to) }),
+    ...(queue === "" ? {} : { queue_id: queue }),
+  }
 }
 
 function scoreOf({ score = [], values = [] }: TrainSearch) {

@@ -3,15 +3,21 @@ import { searchChoice, searchKeys, searchList, searchNumber, searchText } from "
 
 export const trainSearch = searchKeys({
   /** By default calls. */
-  from: searchChoice(["queue", "evaluation", "dataset"]),
-  /** The filter of traces, and its range of time, as on their page. */
+  from: searchChoice(["queue", "rollouts", "evaluation", "dataset"]),
+  /** The filter of traces, as on their page. */
   q: searchText,
+  /** The range of time of traces, as on their page, or of rollouts. */
   since: searchText,
   until: searchText,
   scope: searchChoice(["all"]),
   /** Calls that were picked. */
   ids: searchList,
+  /** The queue that is trained on, or whose labels count for rollouts. */
   queue: searchText,
+  /** Rollouts that were picked; of none, all of this group with a turn of this step. */
+  rollouts: searchList,
+  rolloutGroup: searchText,
+  step: searchNumber,
   /** Root calls of evaluations. */
   runs: searchList,
   /** Name of a dataset, and its version. */

@@ -1,13 +1,16 @@
 /** No item for the annotator now: why, and what they can do meanwhile. */
+import { Zap } from "lucide-react"
 import { LinkButton } from "../../../../components/controls/button.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"
 import { counted } from "../../../../format/counted.ts"
 import { formatCount } from "../../../../format/numbers.ts"
+import { firstChoice } from "../../train/label-choices.ts"
 import type { Work } from "./labelling.tsx"
 
-export function NothingLeft({ project, queue, counts, state }: Work) {
+export function NothingLeft({ project, queue, counts, state, fields }: Work) {
   const params = { entity: project.entity, project: project.project, id: queue.id }
   const isEmpty = counts !== null && counts.total_items === 0
+  const isLabelled = (counts?.items.finished ?? 0) > 0
   return (
     <Empty
       title={isEmpty ? "The queue has no items yet" : "Nothing to label for you now"}
@@ -16,7 +19,18 @@ export function NothingLeft({ project, queue, counts, state }: Work) {
         : {})}
       actions={
         <>
-          <LinkButton kind="primary" to="/$entity/$project/queues/$id" params={params}>
+          {isLabelled && (
+            <LinkButton
+              kind="primary"
+              icon={Zap}
+              to="/$entity/$project/train"
+              params={params}
+              search={{ from: "queue", queue: queue.id, ...firstChoice(fields) }}
+            >
+              Train on these labels
+            </LinkButton>
+          )}
+          <LinkButton kind={isLabelled ? "default" : "primary"} to="/$entity/$project/queues/$id" params={params}>
             See how far it is
           </LinkButton>
           {isEmpty && (

@@ -14,6 +14,7 @@ import { Note } from "../../../../components/states/note.tsx"
 import { TextLink } from "../../../../components/text/link.tsx"
 import { counted } from "../../../../format/counted.ts"
 import { formatCount } from "../../../../format/numbers.ts"
+import { formatTick } from "../../../../format/times.ts"
 import { type FieldDraft, fieldFault, fieldSchema, objectName } from "../../../../labelling/field-draft.ts"
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
 import { readFilter } from "../../traces/filter-bar.tsx"
@@ -23,6 +24,7 @@ import styles from "./new-queue-page.module.css"
 
 const route = getRouteApi("/signed-in/$entity/$project/queues/new")
 
+const dayMs = 24 * 3600 * 1000
 /** So many calls of a filter can be added at once. */
 const mostAdded = 10_000
 
@@ -52,7 +54,7 @@ export function NewQueuePage() {
   const work = useQueueWork({ project_id: project.id, queue_ids: [] })
   const known = useProjectFields(project.id).fields.map((field) => field.name)
 
-  const [name, setName] = useState("")
+  const [name, setName] = useState(() => `Calls of ${formatTick(new Date(openedAt), dayMs)}`)
   const [instructions, setInstructions] = useState("")
   const [people, setPeople] = useState("1")
   const [shown, setShown] = useState("inputs, output")
@@ -182,7 +184,10 @@ export function NewQueuePage() {
               <TextLink to="/$entity/$project/traces" params={params}>
                 Traces
               </TextLink>
-              : select some, or filter them, and press Add to queue.
+              : select some, or filter them, and press Add to queue.{" "}
+              <Button size="small" onClick={() => change({ q: "" })}>
+                Take all traces
+              </Button>
             </p>
           )}
           <TextField

@@ -15,6 +15,7 @@ import { nounOf } from "../../../../format/counted.ts"
 import { formatCount } from "../../../../format/numbers.ts"
 import { useKeys } from "../../../../keys/use-keys.ts"
 import { type CurrentProject, useProjectOfPage } from "../../../../shell/current-project.ts"
+import { firstChoice } from "../../train/label-choices.ts"
 import { ProgressStack } from "../progress-stack.tsx"
 import { QueueGone } from "../queue-gone.tsx"
 import { AgreementTable } from "./agreement-table.tsx"
@@ -112,7 +113,7 @@ function OneQueue({ project, queueId }: { project: CurrentProject; queueId: stri
                 icon={Zap}
                 to="/$entity/$project/train"
                 params={params}
-                search={{ from: "queue", queue: queueId }}
+                search={{ from: "queue", queue: queueId, ...firstChoice(fields) }}
               >
                 Train on these labels
               </LinkButton>
