@@ -71,8 +71,18 @@ test("all traces become rows: a model is made, labels choose, a correction takes
   expect(new URL(page.url()).searchParams.get("score")).toBe("feedback.[right].payload.value")
   expect(await findings(page)).toEqual([])
 
+  // Another model can be made, and until it is none learns.
+  await page.getByLabel("Model", { exact: true }).selectOption("a new model…")
+  await page.getByText("Choose the model that learns.").waitFor()
+  expect(await page.getByRole("button", { name: /^Start/ }).isDisabled()).toBe(true)
+  await page.getByLabel("New model").fill("other")
+  await page.getByRole("button", { name: "Make the model" }).click()
+  await page.getByRole("button", { name: /Start on 10 rows/ }).waitFor()
+  expect(new URL(page.url()).searchParams.get("model")).toBe("other")
+
   await start.click()
   await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)
+  await page.getByRole("heading", { name: "SFT job of other" }).waitFor()
   const id = page.url().slice(-36)
   const origin = page.getByRole("table", { name: "What each row was made of" })
   await origin.getByRole("row").filter({ hasText: "corrected" }).waitFor()

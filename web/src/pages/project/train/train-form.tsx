@@ -25,9 +25,13 @@ interface TrainFormProps {
   onChange: (next: Partial<TrainSearch>) => void
 }
 
+/** No name of a model has a space. */
+const newModel = "a new model"
+
 export function TrainForm({ project, search, models, model, onChange }: TrainFormProps) {
   const mode = modeOf(search)
   const known = useKnownFields(project, search)
+  const isNew = search.newModel === true
   return (
     <form className={styles.form} aria-label="What to train" onSubmit={(event) => event.preventDefault()}>
       <fieldset>
@@ -40,18 +44,22 @@ export function TrainForm({ project, search, models, model, onChange }: TrainFor
       </fieldset>
       <fieldset>
         <legend>Into</legend>
-        {models.length === 0 ? (
-          <NewModel project={project} onMade={(name) => onChange({ model: name })} />
-        ) : (
+        {models.length > 0 && (
           <SelectField
             label="Model"
-            value={model?.name ?? ""}
-            onChange={({ target }) => onChange({ model: target.value })}
+            value={isNew ? newModel : (model?.name ?? "")}
+            onChange={({ target: { value } }) =>
+              onChange(value === newModel ? { newModel: true } : { model: value, newModel: undefined })
+            }
           >
             {models.map(({ id, name }) => (
               <option key={id}>{name}</option>
             ))}
+            <option value={newModel}>a new model…</option>
           </SelectField>
+        )}
+        {(isNew || models.length === 0) && (
+          <NewModel project={project} onMade={(name) => onChange({ model: name, newModel: undefined })} />
         )}
         <Committed
           label="Learning rate"

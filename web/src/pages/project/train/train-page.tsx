@@ -35,7 +35,7 @@ export function TrainPage() {
   const [openedAt] = useState(() => Date.now())
   const models = useModels({ entity: project.entity, project: project.project, limit: mostModels })
   const known = models.data?.data ?? []
-  const chosen = known.find(({ name }) => name === search.model) ?? known[0] ?? null
+  const chosen = search.newModel === true ? null : (known.find(({ name }) => name === search.model) ?? known[0] ?? null)
   const request = requestOf(search, project.id, chosen?.id ?? null, openedAt)
   const body = "body" in request ? request.body : null
   const dryRun = useDryRun(body)

@@ -1,5 +1,5 @@
 /** The address of "Train on these": where the rows come from, and what is made of them. */
-import { searchChoice, searchKeys, searchList, searchNumber, searchText } from "../../../url/search.ts"
+import { searchChoice, searchKeys, searchList, searchNumber, searchSwitch, searchText } from "../../../url/search.ts"
 
 export const trainSearch = searchKeys({
   /** By default calls. */
@@ -25,8 +25,10 @@ export const trainSearch = searchKeys({
   version: searchText,
   /** Learns by reward or from preferences; by default from examples. */
   mode: searchChoice(["rl", "dpo"]),
-  /** Name of the model. */
+  /** Name of the model; by default the newest. */
   model: searchText,
+  /** It is still to be made. */
+  newModel: searchSwitch,
   /** Fields of the score, each with its weight behind an asterisk: `label.tone*0.5`. */
   score: searchList,
   /** Numbers that texts count as: `yes=1`. */
