@@ -200,6 +200,7 @@ function showNextSteps(url, key, name, link) {
   console.log(`The server stays up at ${url} until you press Ctrl-C. Try next:
 
   look at it, in a browser ${link}
+  label ten of its answers there: Labelling, New queue, Take all traces; then train on the labels
   ask the trained model    curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${key}' \\
                              -H 'Content-Type: application/json' -d '${JSON.stringify(question)}'
   the API's reference      ${url}/docs/

@@ -1,7 +1,9 @@
 /** The models of a project: what each learns, how far it is, what runs. */
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
+import { Zap } from "lucide-react"
 import { useModelMetricsOfPages, useModelPages } from "../../../api/training-pages.ts"
 import { Sparkline } from "../../../components/charts/sparkline.tsx"
+import { LinkButton } from "../../../components/controls/button.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
 import { PlainTable } from "../../../components/layout/plain-table.tsx"
 import { Status } from "../../../components/signs/status.tsx"
@@ -44,7 +46,14 @@ export function ModelsPage() {
   const rows = pages.flatMap(({ data }) => data)
   return (
     <>
-      <PageBar title="Models & jobs" />
+      <PageBar
+        title="Models & jobs"
+        actions={
+          <LinkButton icon={Zap} to="/$entity/$project/train" params={{ entity, project: name }}>
+            Train on what is here
+          </LinkButton>
+        }
+      />
       <TrainingTabs project={project} />
       <div className={styles.list}>
         <Loaded query={models} what="models">
