@@ -111,10 +111,11 @@ async def train(backend: ServerlessBackend, model: art.TrainableModel, rounds: i
 
 def trace_chats(project: str, url: str, key: str) -> None:
     """From here on weave stores each chat in the project: its pages show it, and a person can label it there."""
-    os.environ.update(WANDB_BASE_URL=url, WANDB_API_KEY=key)
+    quiet = {"WEAVE_PRINT_CALL_LINK": "false", "WEAVE_LOG_LEVEL": "ERROR"}
+    os.environ.update(WANDB_BASE_URL=url, WANDB_API_KEY=key, **quiet)
     import weave
 
-    weave.init(project, settings={"print_call_link": False, "log_level": "ERROR"})
+    weave.init(project)
 
 
 async def compare(model: art.TrainableModel) -> None:

@@ -72,7 +72,13 @@ export function SelectionBar({ project, picked, onClear, note, shown }: Selectio
       <div className={styles.bar}>
         {note}
         <span className={styles.actions}>
-          <LinkButton size="small" kind="quiet" icon={Highlighter} {...toQueue} search={{ q, from, to, scope }}>
+          <LinkButton
+            size="small"
+            kind="quiet"
+            icon={Highlighter}
+            {...toQueue}
+            search={{ q, from, to, scope, all: true }}
+          >
             Add all of these to a queue
           </LinkButton>
           {train(shown, "Train on all…")}

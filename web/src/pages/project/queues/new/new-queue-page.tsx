@@ -37,7 +37,7 @@ export function NewQueuePage() {
     void navigate({ to: "/$entity/$project/queues/new", params, search: { ...search, ...next }, replace: true })
   const [openedAt] = useState(() => Date.now())
   const { calls: picked = [], q, from = "", to = "", scope, queue: target = "" } = search
-  const isFilter = picked.length === 0 && q !== undefined
+  const isFilter = picked.length === 0 && (q !== undefined || search.all === true)
   const { clauses, error: filterError } = readFilter(q ?? "")
   const range = timeRangeOf(from, to, openedAt)
   const selection = selectionOf(clauses, {
@@ -158,7 +158,7 @@ export function NewQueuePage() {
                     ? "Counting the calls…"
                     : matching === 0
                       ? "No call matches the filter; the queue would be empty."
-                      : `${count.data.count >= mostAdded ? "≥ " : ""}${counted(matching, "call matches", "calls match")} ${q === "" ? "" : `“${q}”, `}${range.name.toLowerCase()}.`}
+                      : `${count.data.count >= mostAdded ? "≥ " : ""}${counted(matching, "call matches", "calls match")} ${q === undefined || q === "" ? "" : `“${q}”, `}${range.name.toLowerCase()}.`}
                 </p>
                 {count.error !== null && (
                   <ErrorNote
@@ -185,7 +185,7 @@ export function NewQueuePage() {
                 Traces
               </TextLink>
               : select some, or filter them, and press Add to queue.{" "}
-              <Button size="small" onClick={() => change({ q: "" })}>
+              <Button size="small" onClick={() => change({ all: true })}>
                 Take all traces
               </Button>
             </p>

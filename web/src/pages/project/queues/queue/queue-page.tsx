@@ -102,7 +102,7 @@ function OneQueue({ project, queueId }: { project: CurrentProject; queueId: stri
                   icon={Plus}
                   to="/$entity/$project/queues/new"
                   params={params}
-                  search={{ queue: queueId, q: "" }}
+                  search={{ queue: queueId, all: true }}
                 >
                   Add items
                 </LinkButton>
