@@ -152,11 +152,13 @@ const heads = [{ name: "Row", className: styles.id }, { name: "Asked" }]
 const scoreHead = { name: "Score", className: styles.score }
 const exampleHeads = [...heads, { name: "Answer to learn" }, scoreHead]
 const pairHeads = [...heads, { name: "Better answer" }, { name: "Worse answer" }, scoreHead]
+const rewardHeads = [...heads, { name: "Answer" }, { ...scoreHead, name: "Reward" }]
+const headsOf = { sft: exampleHeads, rl: rewardHeads, dpo: pairHeads } as const
 
 function Preview({ project, found }: Pick<DryRunProps, "project" | "found">) {
   const isOfPairs = found.kind === "dpo"
   return (
-    <PlainTable label={isOfPairs ? "The first pairs" : "The first rows"} heads={isOfPairs ? pairHeads : exampleHeads}>
+    <PlainTable label={isOfPairs ? "The first pairs" : "The first rows"} heads={headsOf[found.kind]}>
       {found.preview.map(({ id, question, answer, rejected, is_corrected: isCorrected, score }) => (
         <tr key={`${id} ${rejected ?? ""}`} className={styles.row}>
           <td className={styles.id}>

@@ -22,11 +22,12 @@ export function useKnownFields(project: CurrentProject, { from, queue }: TrainSe
   const { fields } = useLabelFields(refs ?? [])
   const isOfCalls = from === undefined || from === "rollouts"
   const feedback = useFeedbackTypes(project.id, { enabled: isOfCalls })
+  const asked = new Set(fields.map(({ name }) => `wandb.annotation.${name}`))
   return {
     labels: fields,
     paths: [
       ...(from === "rollouts" ? ["rollout.reward"] : []),
-      ...(isOfCalls ? (feedback.data ?? []).flatMap((type) => numberOf(type) ?? []) : []),
+      ...(isOfCalls ? (feedback.data ?? []).flatMap((type) => (asked.has(type) ? [] : (numberOf(type) ?? []))) : []),
     ],
   }
 }

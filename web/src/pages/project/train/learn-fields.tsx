@@ -88,7 +88,11 @@ function RewardFields({ search, known, onChange }: LearnFieldsProps) {
       <Committed
         label="Compare within"
         value={search.group ?? ""}
-        hint="question, unless it says input or a field"
+        hint={
+          search.from === "rollouts"
+            ? "their group, unless it says a field"
+            : "question, unless it says input or a field"
+        }
         onCommit={(text) => onChange({ group: textOf(text) })}
       />
     </>

@@ -103,6 +103,7 @@ function RolloutFields({ project, search, onChange }: SourceFieldsProps) {
         project={project}
         queue={queue}
         label="Labels of"
+        none="no queue"
         hint="a queue that has calls of these rollouts: its labels can be the reward"
         onChange={(next) => onChange({ queue: next })}
       />
@@ -127,10 +128,11 @@ interface QueueChoiceProps {
   queue: string | undefined
   label: string
   hint: string
+  none?: string
   onChange: (queue: string | undefined) => void
 }
 
-function QueueChoice({ project, queue, label, hint, onChange }: QueueChoiceProps) {
+function QueueChoice({ project, queue, label, hint, none = "…", onChange }: QueueChoiceProps) {
   const queues = useQueues({ project_id: project.id, limit: mostQueues })
   return (
     <>
@@ -143,7 +145,7 @@ function QueueChoice({ project, queue, label, hint, onChange }: QueueChoiceProps
         value={queue ?? ""}
         onChange={({ target }) => onChange(textOf(target.value))}
       >
-        <option value="">…</option>
+        <option value="">{none}</option>
         {(queues.data ?? []).map(({ id, name }) => (
           <option key={id} value={id}>
             {name}
