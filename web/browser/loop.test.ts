@@ -39,7 +39,7 @@ test("ten answers are labelled and trained on without a word being typed", { tim
   const { page, complaints } = await signedIn(browser, heddle, `/${project}/queues`)
   await page.getByRole("link", { name: "New queue" }).first().click()
   await page.getByRole("button", { name: "Take all traces" }).click()
-  await page.getByText(/^10 calls match/).waitFor()
+  await page.getByText("10 calls: all time.").waitFor()
   await page.getByRole("button", { name: "Is the answer right?" }).click()
   await page.getByRole("button", { name: "What should it have said?" }).click()
   await page.getByRole("button", { name: "Make the queue" }).click()

@@ -158,7 +158,7 @@ export function NewQueuePage() {
                     ? "Counting the calls…"
                     : matching === 0
                       ? "No call matches the filter; the queue would be empty."
-                      : `${count.data.count >= mostAdded ? "≥ " : ""}${counted(matching, "call matches", "calls match")} ${q === undefined || q === "" ? "" : `“${q}”, `}${range.name.toLowerCase()}.`}
+                      : `${count.data.count >= mostAdded ? "≥ " : ""}${q === undefined || q === "" ? `${counted(matching, "call")}: ` : `${counted(matching, "call matches", "calls match")} “${q}”, `}${range.name.toLowerCase()}.`}
                 </p>
                 {count.error !== null && (
                   <ErrorNote
