@@ -1,4 +1,7 @@
-"""Starts an engine: `python -m heddle_engine --listen unix:PATH | tcp:HOST:PORT`.
+"""Starts an engine: `python -m heddle_engine --listen unix:PATH | tcp://HOST:PORT`.
+
+A server starts one on its own machine and names files by their paths. One that listens on TCP is started by people,
+on a machine with a GPU for instance; the servers that reach it need its token, and name files by their content.
 
 Listens before torch is imported, so that a server connects at once; calls wait until it is there.
 """
@@ -15,6 +18,7 @@ import threading
 from pathlib import Path
 
 from .allocator import keep_few_kernels, keep_freed_pages
+from .remote.remote_listener import RemoteListener, add_remote_options
 from .service import Service
 from .settings import Settings
 from .text.sandbox import Sandbox
@@ -46,17 +50,16 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="heddle_engine", description="Serve and train LoRA adapters over one base model."
     )
-    parser.add_argument("--listen", required=True, metavar="unix:PATH|tcp:HOST:PORT")
-    parser.add_argument("--token-file", type=Path, help="file with the token callers must present")
+    parser.add_argument("--listen", required=True, metavar="unix:PATH|tcp://HOST:PORT")
+    add_remote_options(parser)
     parser.add_argument("--exit-with-stdin", action="store_true", help="exit when standard input closes")
     Settings.add_options(parser)
     parser.add_argument("--log-level", default="INFO")
     options = parser.parse_args(arguments)
-    kind, _, place = options.listen.partition(":")
-    if kind == "tcp" and options.token_file is None:
-        parser.error("--listen tcp:… needs --token-file, as anyone who reaches the port could use the engine")
-    if kind not in ("unix", "tcp") or not place:
-        parser.error(f"--listen {options.listen}: expected unix:PATH or tcp:HOST:PORT")
+    try:
+        options.remote = RemoteListener.from_options(options)
+    except ValueError as error:
+        parser.error(str(error))
     return options
 
 
@@ -89,9 +92,9 @@ def _tune_runtime() -> None:
 
 
 async def _serve(options: argparse.Namespace) -> None:
-    token = options.token_file.read_text().strip() if options.token_file else None
-    service = Service(_make_engine(Settings.from_options(options)), token)
-    server = await _listen(options.listen, service)
+    remote: RemoteListener | None = options.remote
+    service = Service(_make_engine(Settings.from_options(options), remote), remote and remote.token)
+    server = await (remote.listen(service.connect) if remote else _listen(options.listen, service))
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, lambda: asyncio.ensure_future(service.shutdown(_DRAIN_S)))
     async with server:
@@ -101,13 +104,18 @@ async def _serve(options: argparse.Namespace) -> None:
     os._exit(0)
 
 
-async def _make_engine(settings: Settings):
+async def _make_engine(settings: Settings, remote: RemoteListener | None):
     sandbox = Sandbox(settings.chat_template_ms / 1000)
     sandbox.start()
     await asyncio.get_running_loop().run_in_executor(None, _import_engine)
     from .engine import Engine
 
-    return Engine(settings, sandbox)
+    engine = Engine(settings, sandbox)
+    if remote is None:
+        return engine
+    from .remote.remote_calls import RemoteCalls
+
+    return RemoteCalls(engine, remote.store, remote.model_folders)
 
 
 def _import_engine() -> None:
@@ -123,15 +131,10 @@ def _import_engine() -> None:
 
 
 async def _listen(address: str, service: Service) -> asyncio.Server:
-    kind, _, place = address.partition(":")
-    if kind == "unix":
-        Path(place).unlink(missing_ok=True)
-        server = await asyncio.start_unix_server(service.connect, place)
-        os.chmod(place, 0o600)
-    else:
-        host, _, port = place.rpartition(":")
-        server = await asyncio.start_server(service.connect, host, int(port))
-        print(f"listening on {host}:{server.sockets[0].getsockname()[1]}", file=sys.stderr, flush=True)
+    path = address.removeprefix("unix:")
+    Path(path).unlink(missing_ok=True)
+    server = await asyncio.start_unix_server(service.connect, path)
+    os.chmod(path, 0o600)
     return server
 
 

@@ -182,6 +182,12 @@ class Engine:
                 self._training.stop(params["job_id"], EngineError("cancelled", "The connection closed."))
                 raise
 
+    async def stopped(self, job_id: str) -> None:
+        """Returns when the job does not run here: one that another connection began stops, its snapshot left."""
+        reason = EngineError("unavailable", "The job goes on for another connection.")
+        while self._training.stop(job_id, reason) or self._stop_beginning(job_id, reason):
+            await asyncio.sleep(0.02)
+
     async def _base_of_job(self, params: dict) -> Base:
         """The job's base, loaded; meanwhile the job can be stopped."""
         job_id, stopped = params["job_id"], self._loop.create_future()

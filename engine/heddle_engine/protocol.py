@@ -30,12 +30,12 @@ class FrameTooLargeError(ValueError):
     """A message that fits in no frame; the peer would close the connection over it."""
 
 
-async def read_frame(reader: asyncio.StreamReader) -> dict | None:
+async def read_frame(reader: asyncio.StreamReader, most: int = MAX_CALL_BYTES) -> dict | None:
     """The next frame, or None when the peer closed between frames. Raises FrameError and UnreadableCallError."""
     try:
         (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-        if length > MAX_CALL_BYTES:
-            raise FrameError(f"a call of {length} bytes; at most {MAX_CALL_BYTES} are allowed")
+        if length > most:
+            raise FrameError(f"a call of {length} bytes; at most {most} are allowed")
         body = await reader.readexactly(length)
     except asyncio.IncompleteReadError as error:
         if error.partial:

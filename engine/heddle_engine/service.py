@@ -1,6 +1,7 @@
 """The front: accepts connections, runs each call as a task, sends heartbeats."""
 
 import asyncio
+import hmac
 import logging
 from collections.abc import Awaitable, Callable
 
@@ -16,30 +17,70 @@ from .protocol import (
 
 HEARTBEAT_S = 2.0
 
+_HELLO_BYTES = 4096
+_HELLO_S = 10.0
+_MOST_STRANGERS = 64
+"""Connections that have not shown the token yet."""
+
+_MOST_UNSENT = 256 * 1024 * 1024
+"""Bytes that wait for a peer that does not read."""
+
 log = logging.getLogger(__name__)
 
 
 class Service:
-    """Serves one engine to any number of connections. `engine` completes once torch is imported."""
+    """Serves one engine to any number of connections. `engine` completes once torch is imported.
+
+    With a token, connections come from other machines: each must show it first, and none may shut the engine down.
+    """
 
     def __init__(self, engine: Awaitable, token: str | None):
         self._engine = asyncio.ensure_future(engine)
         self._token = token
+        self._strangers = 0
         self.draining = False
         self.stopped = asyncio.Event()
 
     async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = _Connection(self, reader, writer)
+        if self._token is not None and not await self._is_admitted(connection, writer):
+            writer.close()
+            return
         await connection.run()
 
-    async def call(self, method: str, params: dict, emit: Callable[[str, dict], None], trusted: "_Connection") -> dict:
+    async def _is_admitted(self, connection: "_Connection", writer: asyncio.StreamWriter) -> bool:
+        """Whether the connection has said hello with the token; until then little is read of it and nothing told."""
+        peer = writer.get_extra_info("peername")
+        if self._strangers >= _MOST_STRANGERS:
+            log.warning("a connection from %s is refused: %s others have not said hello yet", peer, self._strangers)
+            return False
+        self._strangers += 1
+        try:
+            async with asyncio.timeout(_HELLO_S):
+                if not await connection.greet():
+                    log.warning("a connection from %s was refused: it did not show the engine's token", peer)
+                    return False
+        except (FrameError, UnreadableCallError, ConnectionError, TimeoutError) as error:
+            log.warning("a connection from %s said no hello: %s", peer, str(error) or "it was silent")
+            return False
+        finally:
+            self._strangers -= 1
+        return True
+
+    def knows(self, hello: dict) -> bool:
+        """Whether a first call shows the token."""
+        params = hello.get("params")
+        token = params.get("token") if hello.get("method") == "hello" and isinstance(params, dict) else None
+        return isinstance(token, str) and hmac.compare_digest(token.encode(), (self._token or "").encode())
+
+    async def call(self, method: str, params: dict, emit: Callable[[str, dict], None]) -> dict:
         """The result of `method`; raises EngineError."""
         if method == "hello":
-            return await self._hello(params, trusted)
-        if self._token is not None and not trusted.authenticated:
-            raise EngineError("invalid", "Say hello with the engine's token first.", "token")
+            return await self._hello(params)
         engine = await self._engine
         if method == "shutdown":
+            if self._token is not None:
+                raise EngineError("invalid", "An engine that listens for other machines is stopped on its own.")
             return await self.shutdown(params.get("drain_s", 10.0))
         handler = getattr(engine, _METHODS.get(method, ""), None)
         if handler is None:
@@ -48,16 +89,13 @@ class Service:
             raise EngineError("unavailable", "The engine is shutting down.")
         return await handler(params, emit)
 
-    async def _hello(self, params: dict, connection: "_Connection") -> dict:
+    async def _hello(self, params: dict) -> dict:
         if params.get("protocol") != PROTOCOL_VERSION:
             theirs = params.get("protocol")
             raise EngineError(
                 "invalid",
                 f"The server speaks protocol {theirs}, this engine {PROTOCOL_VERSION}: use matching versions.",
             )
-        if self._token is not None and params.get("token") != self._token:
-            raise EngineError("invalid", "The token is not this engine's.", "token")
-        connection.authenticated = True
         return (await self._engine).hello()
 
     async def shutdown(self, drain_s: float) -> dict:
@@ -80,6 +118,10 @@ _METHODS = {
     "detokenize": "detokenize",
     "train": "train",
     "train.cancel": "train_cancel",
+    "train.forget": "train_forget",
+    "files.lacking": "files_lacking",
+    "file.put": "file_put",
+    "file.get": "file_get",
     "adapter.import": "adapter_import",
     "checkpoint.export": "checkpoint_export",
 }
@@ -91,7 +133,18 @@ class _Connection:
     def __init__(self, service: Service, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
         self._service, self._reader, self._writer = service, reader, writer
         self._calls: dict[int, asyncio.Task] = {}
-        self.authenticated = False
+
+    async def greet(self) -> bool:
+        """Whether the first call is a hello that the service knows; it is answered then, and refused otherwise."""
+        hello = await read_frame(self._reader, _HELLO_BYTES)
+        if hello is None:
+            raise ConnectionError("it closed")
+        if self._service.knows(hello):
+            self._start(hello)
+            return True
+        if isinstance(hello.get("id"), int):
+            self._fail(hello["id"], EngineError("invalid", "The token is not this engine's.", "token"))
+        return False
 
     async def run(self) -> None:
         beating = asyncio.create_task(self._beat())
@@ -151,7 +204,7 @@ class _Connection:
             self._send({"id": call_id, "event": event, "data": data})
 
         try:
-            self._send({"id": call_id, "result": await self._service.call(method, params, emit, self)})
+            self._send({"id": call_id, "result": await self._service.call(method, params, emit)})
         except EngineError as error:
             self._fail(call_id, error)
         except (KeyError, TypeError, AttributeError) as error:
@@ -166,6 +219,10 @@ class _Connection:
 
     def _send(self, frame: dict) -> None:
         if self._writer.is_closing():
+            return
+        if self._writer.transport.get_write_buffer_size() > _MOST_UNSENT:
+            log.error("closing a connection that does not read what it asked for")
+            self._writer.transport.abort()
             return
         try:
             self._writer.write(encode_frame(frame))

@@ -290,22 +290,6 @@ def test_shutdown_lets_chats_finish_and_refuses_new_ones(tmp_path, chat):
     assert process.process.wait(10) == 0
 
 
-def test_tcp_needs_its_token(tmp_path, base):
-    (tmp_path / "token").write_text("secret\n")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    process = EngineProcess(tmp_path, "--token-file", str(tmp_path / "token"), listen=f"tcp:127.0.0.1:{port}")
-    try:
-        client = process.wait_until_listening(port)
-        assert client.call("base.resolve", {"base": base})[1]["param"] == "token"
-        assert client.call("hello", {"protocol": 1, "token": "guess"})[1]["param"] == "token"
-        assert client.call("hello", {"protocol": 1, "token": "secret"})[1]["protocol"] == 1
-        assert client.call("base.resolve", {"base": base})[1]["name"] == "tiny"
-    finally:
-        process.close()
-
-
 def test_sigterm_drains(tmp_path):
     process = EngineProcess(tmp_path)
     client = process.wait_until_listening()

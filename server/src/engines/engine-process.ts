@@ -9,19 +9,11 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Log } from "../log.ts"
-import type { HelloResult } from "../wire/engine/base.ts"
-import type { Heartbeat } from "../wire/engine/frames.ts"
 import type { EngineMethod } from "../wire/engine/methods.ts"
-import {
-  type Engine,
-  type EngineCall,
-  EngineFailure,
-  type EngineParams,
-  type EngineState,
-  type EngineStatus,
-} from "./engine.ts"
+import type { Engine, EngineCall, EngineParams, EngineStatus } from "./engine.ts"
 import { failedCall } from "./engine-call.ts"
 import { EngineConnection } from "./engine-connection.ts"
+import { EngineStanding } from "./engine-standing.ts"
 import { defaultWatchdogLimits, EngineWatchdog, type WatchdogLimits } from "./engine-watchdog.ts"
 import type { EngineProcess, LaunchEngine } from "./python-process.ts"
 
@@ -52,13 +44,9 @@ export class SupervisedEngine implements Engine {
   readonly #closing = new AbortController()
   readonly #stop = once(this.#closing.signal, "abort").then(() => null)
   readonly #supervision: Promise<void>
-  #state: EngineState = "starting"
-  #reason: string | null = null
+  readonly #standing = new EngineStanding()
   #failuresInARow = 0
   #connection: EngineConnection | null = null
-  #hello: HelloResult | null = null
-  #heartbeat: Heartbeat | null = null
-  #waiters = new Set<() => void>()
 
   /** Starts at once and returns at once. */
   constructor(options: EngineProcessOptions) {
@@ -72,36 +60,21 @@ export class SupervisedEngine implements Engine {
   }
 
   call<M extends EngineMethod>(method: M, params: EngineParams<M>, signal?: AbortSignal): EngineCall<M> {
-    if (this.#state === "ready" && this.#connection !== null) return this.#connection.call(method, params, signal)
-    return failedCall(this.#unavailable())
+    const connection = this.#standing.state === "ready" ? this.#connection : null
+    return connection === null ? failedCall(this.#standing.unavailable()) : connection.call(method, params, signal)
   }
 
-  async ready(timeoutMs: number): Promise<void> {
-    const deadline = performance.now() + timeoutMs
-    while (this.#state !== "ready") {
-      const left = deadline - performance.now()
-      if (left <= 0 || this.#state === "closed") throw this.#unavailable()
-      await this.#nextChange(left)
-    }
+  ready(timeoutMs: number): Promise<void> {
+    return this.#standing.ready(timeoutMs)
   }
 
   status(): EngineStatus {
-    return {
-      state: this.#state,
-      hello: this.#hello,
-      heartbeat: this.#heartbeat,
-      reason: this.#reason,
-    }
+    return this.#standing.status()
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#supervision
-  }
-
-  #unavailable(): EngineFailure {
-    const why = this.#reason === null ? "it is starting" : this.#reason
-    return new EngineFailure("unavailable", `the engine is not ready: ${why}`)
   }
 
   async #supervise(): Promise<void> {
@@ -110,13 +83,13 @@ export class SupervisedEngine implements Engine {
       const reason = await this.#lifetime().catch((error: Error) => error.message)
       if (this.#closing.signal.aborted) break
       this.#failuresInARow = performance.now() - began > healthyMs ? 1 : this.#failuresInARow + 1
-      this.#enter("restarting", reason)
+      this.#standing.enter("restarting", reason)
       this.#options.log.warn({ reason, failuresInARow: this.#failuresInARow }, "engine ended")
       await sleep(this.#options.backOffMs(this.#failuresInARow), undefined, {
         signal: this.#closing.signal,
       }).catch(() => undefined)
     }
-    this.#enter("closed", "the server is stopping")
+    this.#standing.enter("closed", "the server is stopping")
   }
 
   /** One process from start to end. Returns why it ended. */
@@ -148,11 +121,11 @@ export class SupervisedEngine implements Engine {
     if (typeof socket === "string") return socket
     const connection = new EngineConnection(socket, {
       heartbeat: (beat) => {
-        this.#heartbeat = beat
+        this.#standing.heartbeat = beat
         watchdog.heartbeat(beat)
       },
       closed: (reason) => {
-        this.#lose(reason)
+        this.#standing.lose(reason)
         // The exit says more than the closed socket; give it a moment to be known.
         setTimeout(() => ended.resolve(reason), 100).unref()
       },
@@ -164,8 +137,8 @@ export class SupervisedEngine implements Engine {
     const hello = await Promise.race([greeting, ended.promise, this.#stop])
     if (hello === null) return "the server is stopping"
     if (typeof hello === "string") return hello
-    this.#hello = hello
-    this.#enter("ready", null)
+    this.#standing.hello = hello
+    this.#standing.enter("ready", null)
     return this.#watch(process, connection, watchdog, ended.promise)
   }
 
@@ -197,7 +170,7 @@ export class SupervisedEngine implements Engine {
   }
 
   async #leave(process: EngineProcess, connection: EngineConnection, ended: Promise<string>): Promise<void> {
-    this.#enter("closed", "the server is stopping")
+    this.#standing.enter("closed", "the server is stopping")
     connection.call("shutdown", { drain_s: drainSeconds })
     const drained = await Promise.race([ended.then(() => true), sleep((drainSeconds + 1) * 1000, false)])
     if (drained) return
@@ -217,32 +190,6 @@ export class SupervisedEngine implements Engine {
 
   #startedTooLate(missed: "listen" | "answer"): Error {
     return new Error(`the engine did not ${missed} within ${this.#options.startTimeoutMs / 1000} s of its start`)
-  }
-
-  /** From here on calls wait for the next process. */
-  #lose(reason: string): void {
-    if (this.#state === "ready") this.#enter("restarting", reason)
-  }
-
-  #enter(state: EngineState, reason: string | null): void {
-    this.#state = state
-    this.#reason = reason
-    if (state !== "ready") this.#heartbeat = null
-    for (const wake of this.#waiters) wake()
-    this.#waiters.clear()
-  }
-
-  #nextChange(timeoutMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(done, timeoutMs)
-      const waiters = this.#waiters
-      function done() {
-        clearTimeout(timer)
-        waiters.delete(done)
-        resolve()
-      }
-      waiters.add(done)
-    })
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * The engine seam. The engine owns weights, tokens and gradients; the server owns names, jobs and
- * accounts. Implementations: a supervised process (`engine-process.ts`) and none (`no-engine.ts`).
+ * accounts. Implementations: a supervised process (`engine-process.ts`), one on another machine
+ * (`remote/remote-engine.ts`) and none (`no-engine.ts`).
  */
 import type { z } from "zod"
 import type { HelloResult } from "../wire/engine/base.ts"
@@ -31,7 +32,8 @@ export interface EngineCall<M extends EngineMethod> {
   result: Promise<EngineResult<M>>
 }
 
-export type EngineState = "none" | "starting" | "ready" | "restarting" | "closed"
+/** `unreachable`: of an engine on another machine that a try to connect has not reached; more follow. */
+export type EngineState = "none" | "starting" | "ready" | "restarting" | "unreachable" | "closed"
 
 export interface EngineStatus {
   state: EngineState

@@ -15,6 +15,15 @@ import {
   tokenizeResult,
 } from "./chat.ts"
 import { exportParams, exportPlanned, exportResult } from "./export.ts"
+import {
+  fileGetParams,
+  fileGetResult,
+  filePutParams,
+  filePutResult,
+  filesLackingParams,
+  filesLackingResult,
+  trainForgetParams,
+} from "./files.ts"
 import { importParams, importResult } from "./import.ts"
 import { heartbeat } from "./frames.ts"
 import { gradientStep, trainCancelParams, trainParams, trainResult, trainWarning, trainingStarted } from "./train.ts"
@@ -36,6 +45,10 @@ export const engineMethods = {
     result: trainResult,
   },
   "train.cancel": { params: trainCancelParams, events: {}, result: nothing },
+  "train.forget": { params: trainForgetParams, events: {}, result: nothing },
+  "files.lacking": { params: filesLackingParams, events: {}, result: filesLackingResult },
+  "file.put": { params: filePutParams, events: {}, result: filePutResult },
+  "file.get": { params: fileGetParams, events: {}, result: fileGetResult },
   "checkpoint.export": { params: exportParams, events: { planned: exportPlanned }, result: exportResult },
   "adapter.import": { params: importParams, events: {}, result: importResult },
   shutdown: { params: shutdownParams, events: {}, result: nothing },

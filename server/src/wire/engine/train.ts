@@ -8,6 +8,7 @@
 import { z } from "zod"
 import { baseRef } from "./base.ts"
 import { adapterRef, chatMessage } from "./chat.ts"
+import { carriedAdapter, contentFile } from "./files.ts"
 
 /** The sampler's record of one completion (law 6). */
 export const ledgerEntry = z.object({
@@ -165,6 +166,16 @@ export const trainParams = z.object({
   output: adapterRef,
 })
 
+/** `train` of an engine on another machine: the job's folders are the engine's own. */
+export const remoteTrainParams = trainParams.omit({ work_dir: true, record_dir: true }).extend({
+  start: carriedAdapter.nullable(),
+  reference: carriedAdapter.nullable(),
+  data: z.object({ sha256: z.string() }),
+  /** Whether an RL job records what it trains. */
+  is_recorded: z.boolean(),
+  output: z.object({ key: z.string() }),
+})
+
 /** Event `training_started`. */
 export const trainingStarted = z.object({ num_sequences: z.int() })
 
@@ -183,6 +194,9 @@ export const trainResult = z.object({
   gradient_steps: z.int(),
   /** How trajectories became tokens: turns per source (`choice_ids`, `ledger`, `token_id_strings`, `retokenized`), drift, drops, mismatch. */
   data_metrics: z.record(z.string(), z.number()),
+  /** Of an engine on another machine: the files of the checkpoint, and of the record. */
+  files: z.array(contentFile).optional(),
+  record: z.array(contentFile).optional(),
 })
 
 /** `train.cancel`: stop job `job_id` after the running gradient step; `train` ends with `cancelled`. */
@@ -197,4 +211,5 @@ export type SftConfig = z.infer<typeof sftConfig>
 export type DpoConfig = z.infer<typeof dpoConfig>
 export type LoraConfig = z.infer<typeof loraConfig>
 export type TrainParams = z.infer<typeof trainParams>
+export type RemoteTrainParams = z.infer<typeof remoteTrainParams>
 export type TrainResult = z.infer<typeof trainResult>
