@@ -58,7 +58,7 @@ async function startServer(args) {
 
 async function runTypeScript(file, args, { flags = [], settings = {}, onMessage } = {}) {
   await ensureNodeModules()
-  const own = process.env.HEDDLE_ENGINE === "none" || process.env.HEDDLE_PYTHON
+  const own = process.env.HEDDLE_ENGINE === "none" || process.env.HEDDLE_ENGINE_URLS || process.env.HEDDLE_PYTHON
   const [python, template] = await Promise.all([
     own ? process.env.HEDDLE_PYTHON : ensureEngine(),
     ensureCatalogTemplate(),

@@ -11,6 +11,7 @@ import { baseCheck, checkEngine, countTokens, maximumTokens, requireEngine } fro
 import { exportCheckpoint } from "./engines/engine-exports.ts"
 import { importAdapter } from "./engines/engine-imports.ts"
 import { SupervisedEngine } from "./engines/engine-process.ts"
+import { openRemoteEngine } from "./engines/remote/remote-engine.ts"
 import type { Engine } from "./engines/engine.ts"
 import { noEngine } from "./engines/no-engine.ts"
 import { pythonLauncher } from "./engines/python-process.ts"
@@ -97,7 +98,7 @@ export async function createApp(config: Config, engine?: Engine): Promise<App> {
     secrets: await loadProviderSecrets(config.secretsFile),
   }
   const server = await createHttpServer(config)
-  const runningEngine = engine ?? startEngine(config, server)
+  const runningEngine = engine ?? (await startEngine(config, server))
   const stores = await openStores({
     dataDir: config.dataDir,
     catalog: { postgresUrl: config.postgresUrl, template: config.catalogTemplate },
@@ -198,7 +199,12 @@ async function compose(
       database,
       blobs,
       dataDir,
-      baseModels: createBaseModels({ shipped: shippedModels, allowed: allowedBases, checkBase: baseCheck(engine) }),
+      baseModels: createBaseModels({
+        shipped: shippedModels,
+        allowed: allowedBases,
+        checkBase: baseCheck(engine),
+        foldersAreHere: typeof config.engine === "string",
+      }),
       wakeScheduler: () => scheduler.wake(),
       afterUse: (modelId, step, remove) => gateway.adapters.afterUse(modelId, step, remove),
       useCheckpoint: (modelId, step) => gateway.adapters.take(modelId, step),
@@ -319,8 +325,11 @@ async function removeModelFiles(gateway: Gateway, dataDir: string, modelId: stri
   return isGone
 }
 
-function startEngine(config: Config, server: FastifyInstance): Engine {
+async function startEngine(config: Config, server: FastifyInstance): Promise<Engine> {
   if (config.engine === "none") return noEngine
+  if (config.engine !== "process") {
+    return openRemoteEngine(config.engine, { shippedBases: new Set(shippedModels.keys()), log: server.log })
+  }
   const { chat_template_ms, grammar_bytes, grammar_ms } = config.limits
   const options = { ...config.engineMemory, chat_template_ms, grammar_bytes, grammar_ms }
   const launch = pythonLauncher(config.python, config.engineEnvironment, options)

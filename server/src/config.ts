@@ -3,6 +3,8 @@ import { isIP } from "node:net"
 import path from "node:path"
 import { parseArgs } from "node:util"
 import { engineEnvironment } from "./engine-environment.ts"
+import { parseEngineAddress } from "./engines/remote/engine-address.ts"
+import type { RemoteEngineSettings } from "./engines/remote/remote-engine.ts"
 import { type Limits, readLimits } from "./limits.ts"
 
 export interface Config {
@@ -26,8 +28,8 @@ export interface Config {
   pricesFile: string | null
   /** Keys of model providers outside; null: none. */
   secretsFile: string | null
-  /** `process`: start and supervise the Python engine; `none`: chat and jobs answer 503. */
-  engine: "process" | "none"
+  /** `process`: start and supervise the Python engine; `none`: chat and jobs answer 503; else one on another machine. */
+  engine: "process" | "none" | RemoteEngineSettings
   /** Python interpreter of the engine's virtual environment. */
   python: string
   /** Variables that the engine is started with; those of this server are not among them. */
@@ -86,7 +88,7 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
     clickhouseUrl: env["HEDDLE_CLICKHOUSE_URL"] || null,
     pricesFile: env["HEDDLE_PRICES"] || null,
     secretsFile: env["HEDDLE_SECRETS"] || null,
-    engine: parseEngine(env["HEDDLE_ENGINE"]),
+    engine: parseRemoteEngine(env) ?? parseEngine(env["HEDDLE_ENGINE"]),
     python: env["HEDDLE_PYTHON"] || path.join(repositoryRoot, "engine/.venv/bin/python"),
     engineEnvironment: engineEnvironment(env),
     engineMemory: {
@@ -191,4 +193,21 @@ function parseEngine(text: string | undefined): Config["engine"] {
   if (text === undefined || text === "" || text === "process") return "process"
   if (text === "none") return "none"
   throw new Error(`HEDDLE_ENGINE must be "process" or "none", not "${text}"`)
+}
+
+/** null: none is named. */
+function parseRemoteEngine(env: NodeJS.ProcessEnv): RemoteEngineSettings | null {
+  const urls = entriesOf(env["HEDDLE_ENGINE_URLS"], /[,\s]/)
+  const [url] = urls
+  if (url === undefined) return null
+  if (urls.length > 1) {
+    throw new Error(`HEDDLE_ENGINE_URLS names ${urls.length} engines; a server works with one so far`)
+  }
+  const engine = env["HEDDLE_ENGINE"]
+  if (engine) throw new Error(`HEDDLE_ENGINE_URLS names an engine, and HEDDLE_ENGINE says "${engine}": set one of them`)
+  const tokenFile = env["HEDDLE_ENGINE_TOKEN_FILE"]
+  if (!tokenFile) {
+    throw new Error("HEDDLE_ENGINE_URLS needs HEDDLE_ENGINE_TOKEN_FILE: the file with the token of the engine")
+  }
+  return { address: parseEngineAddress(url), tokenFile, caFile: env["HEDDLE_ENGINE_CA_FILE"] || null }
 }

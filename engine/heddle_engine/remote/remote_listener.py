@@ -66,8 +66,8 @@ class RemoteListener:
         if tls is None and not options.without_tls and not _is_this_machine(host):
             raise ValueError(
                 f"--listen {options.listen} is reached from other machines, and without TLS the token and all that is "
-                "trained can be read on the way. Give --tls-cert and --tls-key, or listen on 127.0.0.1 behind a tunnel; "
-                "--without-tls does without"
+                "trained can be read on the way. Give --tls-cert and --tls-key, or listen on 127.0.0.1 behind a "
+                "tunnel; --without-tls does without"
             )
         os.umask(0o077)
         try:

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import struct
 import time
 from pathlib import Path

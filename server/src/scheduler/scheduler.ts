@@ -135,7 +135,8 @@ export class Scheduler {
     await this.#cancelDeleted()
     await this.#keepLeases()
     if (!exclusive) await reclaimJobs(database, moveFor("lease_lost"), false)
-    if (engine.status().state === "none") return
+    // A job that would wait for an engine that is away has not been tried.
+    if (engine.status().state === "none" || engine.status().state === "unreachable") return
     // A job that lost its lease and is still stopping here must not run twice, even if this server claims it.
     if ([...this.#running.values()].some(({ controller }) => controller.signal.aborted)) return
     while (!this.#closed && this.#running.size < concurrency) {

@@ -27,15 +27,23 @@ export interface BaseModelSources {
   /** Further base models that members may name. */
   allowed: AllowedBases
   checkBase: CheckBase
+  /** false: folders are on the engine's machine. */
+  foldersAreHere: boolean
 }
 
-export function createBaseModels({ shipped, allowed, checkBase }: BaseModelSources): BaseModels {
+export function createBaseModels({ shipped, allowed, checkBase, foldersAreHere }: BaseModelSources): BaseModels {
   const shippedNames = [...shipped.keys()]
 
   async function find(name: string, { isAdmin }: { isAdmin: boolean }): Promise<BaseRef> {
     const shippedFolder = shipped.get(name)
     if (shippedFolder !== undefined) return inFolder(name, shippedFolder)
     if (!isAdmin && !allowed.allows(name)) throw notAllowed(name, [...shippedNames, ...allowed.names])
+    if (path.isAbsolute(name) && !foldersAreHere) {
+      const folder = path.normalize(name)
+      const base = { name: folder, path: folder }
+      if (await isFound(base)) return base
+      throw unusableBase(`"${folder}" is no model's folder in those that the engine reads models from (its option --models)`)
+    }
     if (path.isAbsolute(name)) {
       // One name for all spellings of a folder, and for links to it: each name would be another copy in memory.
       const folder = await realpath(name).catch(() => name)

@@ -211,5 +211,4 @@ export type SftConfig = z.infer<typeof sftConfig>
 export type DpoConfig = z.infer<typeof dpoConfig>
 export type LoraConfig = z.infer<typeof loraConfig>
 export type TrainParams = z.infer<typeof trainParams>
-export type RemoteTrainParams = z.infer<typeof remoteTrainParams>
 export type TrainResult = z.infer<typeof trainResult>
