@@ -101,7 +101,11 @@ export const areas: readonly Area[] = [
     lives: "model names to adapters, admission, streams, usage; models of other services (`providers/`)",
     imports: ["access", "engines", "storage", "wire", "work", "limits", "log", "errors", "json", "outbound"],
   },
-  { folder: "engines", lives: "the engine seam: Python process, none, fake", imports: ["wire", "log", "errors"] },
+  {
+    folder: "engines",
+    lives: "the engine seam: Python process, one on another machine (`remote/`), none, fake",
+    imports: ["wire", "log", "errors"],
+  },
   {
     folder: "storage",
     lives: "`catalog/`, `traces/`, `blobs/`: a folder an area, one file a noun; SQL and migrations only here",

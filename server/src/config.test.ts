@@ -29,6 +29,12 @@ test.each([
     "HEDDLE_POSTGRES_URL is not a URL such as postgresql://user:password@host:5432/database; " +
       "in a password, / is written %2F, @ %40 and # %23",
   ],
+  ["HEDDLE_ENGINE_URLS", "tls://a:1,tls://b:2", "HEDDLE_ENGINE_URLS names 2 engines; a server works with one so far"],
+  [
+    "HEDDLE_ENGINE_URLS",
+    "tls://a:1",
+    "HEDDLE_ENGINE_URLS needs HEDDLE_ENGINE_TOKEN_FILE: the file with the token of the engine",
+  ],
 ])("%s = %j is refused by name", (name, value, message) => {
   expect(() => readConfig([], { [name]: value })).toThrow(new Error(message))
 })
@@ -72,4 +78,26 @@ test("HEDDLE_BASE_MODELS is a list with commas or on lines of their own", () => 
     "/models/with space",
   ])
   expect(readConfig([], {}).baseModels).toEqual([])
+})
+
+test("law 9: an engine on another machine is named by its address, and its token by a file", () => {
+  const env = { HEDDLE_ENGINE_URLS: " tls://gpu.example:8090 ", HEDDLE_ENGINE_TOKEN_FILE: "token" }
+  const address = { url: "tls://gpu.example:8090", host: "gpu.example", port: 8090, isTls: true }
+  expect(readConfig([], env).engine).toEqual({ address, tokenFile: "token", caFile: null })
+  const plain = readConfig([], { ...env, HEDDLE_ENGINE_URLS: "tcp://[::1]:1", HEDDLE_ENGINE_CA_FILE: "ca" }).engine
+  expect(plain).toMatchObject({ address: { host: "::1", port: 1, isTls: false }, caFile: "ca" })
+  expect(() => readConfig([], { ...env, HEDDLE_ENGINE: "none" })).toThrow("set one of them")
+})
+
+test.each([
+  "gpu:8090",
+  "http://gpu:8090",
+  "tls://gpu",
+  "tls://me:pw@gpu:1",
+  "tcp://gpu:1/path",
+  "unix:/x",
+  "tls://gpu:1?a",
+])("HEDDLE_ENGINE_URLS = %j is refused", (url) => {
+  const env = { HEDDLE_ENGINE_URLS: url, HEDDLE_ENGINE_TOKEN_FILE: "token" }
+  expect(() => readConfig([], env)).toThrow("must be an address such as tls://gpu.example:8090")
 })

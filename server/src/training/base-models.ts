@@ -42,7 +42,9 @@ export function createBaseModels({ shipped, allowed, checkBase, foldersAreHere }
       const folder = path.normalize(name)
       const base = { name: folder, path: folder }
       if (await isFound(base)) return base
-      throw unusableBase(`"${folder}" is no model's folder in those that the engine reads models from (its option --models)`)
+      throw unusableBase(
+        `"${folder}" is no model's folder in those that the engine reads models from (its option --models)`,
+      )
     }
     if (path.isAbsolute(name)) {
       // One name for all spellings of a folder, and for links to it: each name would be another copy in memory.

@@ -3,12 +3,14 @@
  * byte, and nothing is lost when the engine, the network or the server goes (laws 7 and 9).
  */
 import { createHash } from "node:crypto"
-import { readdir, readFile } from "node:fs/promises"
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { listedJob } from "../../src/wire/training/job.ts"
 import { python, RemoteEngineProcess } from "../support/remote-engine.ts"
-import { type Caller, openTestApp, type TestApp } from "../support/test-app.ts"
+import { endServer, newStores, startServer } from "../support/server-process.ts"
+import { adminKey, type Answer, type Caller, openTestApp, type TestApp } from "../support/test-app.ts"
 import { newModel, sampledTrajectory, trained } from "../support/training-app.ts"
 
 const jobsPath = "/v1/preview/training-jobs"
@@ -21,7 +23,7 @@ let expected: string
 beforeAll(async () => {
   engine = await RemoteEngineProcess.open()
   opened = await openTestApp({ engine: engine.settings() })
-  const beside = await openTestApp({ engine: "process", python })
+  const beside = await openServer({ HEDDLE_PYTHON: python })
   const { id } = await newModel(beside.acme)
   await ended(beside.acme, await startJob(beside.acme, id))
   expected = await adapterOf(beside, id)
@@ -31,6 +33,36 @@ afterAll(async () => {
   await opened.close()
   await engine.close()
 })
+
+interface OpenServer {
+  acme: Caller
+  config: { dataDir: string }
+  close: () => Promise<void>
+}
+
+/** A server in a process of its own: of the embedded trace store there can be one in a process. */
+async function openServer(settings: NodeJS.ProcessEnv): Promise<OpenServer> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-remote-server-"))
+  const server = await startServer(dataDir, { HEDDLE_LOG: "silent", ...(await newStores(dataDir)), ...settings })
+  const call = async (method: string, url: string, body?: unknown): Promise<Answer> => {
+    const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" }
+    const payload = body === undefined ? {} : { body: JSON.stringify(body) }
+    const answer = await fetch(server.url + url, { method, headers, ...payload })
+    return { status: answer.status, body: await answer.json(), headers: Object.fromEntries(answer.headers) }
+  }
+  const acme = {
+    entity: "local",
+    key: adminKey,
+    get: (url: string) => call("GET", url),
+    post: (url: string, body?: unknown) => call("POST", url, body),
+    delete: (url: string, body?: unknown) => call("DELETE", url, body),
+  }
+  const close = async () => {
+    await endServer(server, "SIGTERM")
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  return { acme, config: { dataDir }, close }
+}
 
 /** Enough that a job does not end before something happens to it. */
 const groups = Array.from({ length: 60 }, (_, group) => ({
@@ -60,7 +92,7 @@ async function ended(caller: Caller, job: string): Promise<void> {
   expect(events.map(({ type }) => type)).toEqual(["training_started", ...each, "training_ended"])
 }
 
-async function adapterOf({ config }: TestApp, model: string, step = 1): Promise<string> {
+async function adapterOf({ config }: { config: { dataDir: string } }, model: string, step = 1): Promise<string> {
   const folder = path.join(config.dataDir, "checkpoints", model, `step_${String(step).padStart(6, "0")}`)
   return createHash("sha256")
     .update(await readFile(path.join(folder, "adapter_model.safetensors")))
@@ -68,30 +100,44 @@ async function adapterOf({ config }: TestApp, model: string, step = 1): Promise<
 }
 
 function chat(caller: Caller, model: string) {
-  return caller.post("/v1/chat/completions", { model, messages: [{ role: "user", content: "3 + 4 = ?" }], max_tokens: 3 })
+  return caller.post("/v1/chat/completions", {
+    model,
+    messages: [{ role: "user", content: "3 + 4 = ?" }],
+    max_tokens: 3,
+  })
 }
 
-const stepOf = (name: string, step: number) => `wandb-artifact:///acme/tests/${name}:step${step}`
+const stepOf = (name: string, step: number, { entity } = opened.acme) =>
+  `wandb-artifact:///${entity}/tests/${name}:step${step}`
 
-test("chats, trains as an engine beside the server does, and answers with the new step", { timeout: 300_000 }, async () => {
-  expect((await opened.acme.get("/v1/system-check")).body).toMatchObject({ gpu_queue: { success: true } })
-  expect((await chat(opened.acme, "heddle/tiny")).status).toBe(200)
-  const { id, name } = await newModel(opened.acme)
-  const job = await startJob(opened.acme, id)
-  await ended(opened.acme, job)
-  expect(await adapterOf(opened, id)).toBe(expected)
-  expect((await chat(opened.acme, stepOf(name, 1))).status).toBe(200)
-  const record = await opened.acme.get(`${jobsPath}/${job}/trajectory-groups`)
-  expect(record.body).toMatchObject({ state: "kept", summary: { trajectories: 120 } })
-  const models = path.join(opened.config.dataDir, "checkpoints", id)
-  expect(await readdir(models)).toEqual(["step_000001"])
-  await vi.waitUntil(async () => (await readdir(path.join(engine.folder, "data/jobs"))).length === 0, patience)
-})
+test(
+  "chats, trains as an engine beside the server does, and answers with the new step",
+  { timeout: 300_000 },
+  async () => {
+    expect((await opened.acme.get("/v1/system-check")).body).toMatchObject({ gpu_queue: { success: true } })
+    expect((await chat(opened.acme, "heddle/tiny")).status).toBe(200)
+    const { id, name } = await newModel(opened.acme)
+    const job = await startJob(opened.acme, id)
+    await ended(opened.acme, job)
+    expect(await adapterOf(opened, id)).toBe(expected)
+    expect((await chat(opened.acme, stepOf(name, 1))).status).toBe(200)
+    const record = await opened.acme.get(`${jobsPath}/${job}/trajectory-groups`)
+    expect(record.body).toMatchObject({ state: "kept", summary: { trajectories: 120 } })
+    const models = path.join(opened.config.dataDir, "checkpoints", id)
+    expect(await readdir(models)).toEqual(["step_000001"])
+    await vi.waitUntil(async () => (await readdir(path.join(engine.folder, "data/jobs"))).length === 0, patience)
+  },
+)
 
 test("an engine that has lost all its files gets those that are asked for", { timeout: 300_000 }, async () => {
   const { id, name } = await newModel(opened.acme)
   await trained(opened.acme, id)
-  const asked = { model: stepOf(name, 1), messages: [{ role: "user", content: "hello" }], max_tokens: 4, temperature: 0 }
+  const asked = {
+    model: stepOf(name, 1),
+    messages: [{ role: "user", content: "hello" }],
+    max_tokens: 4,
+    temperature: 0,
+  }
   const before = await opened.acme.post("/v1/chat/completions", asked)
   await engine.end("SIGTERM")
   await engine.forgetEverything()
@@ -139,25 +185,29 @@ test("law 7: the network is cut during a job; when it is back the job goes on", 
   expect(await adapterOf(opened, id)).toBe(expected)
 })
 
-test("law 7: the connection breaks while a checkpoint is fetched; it is fetched again", { timeout: 300_000 }, async () => {
-  const plain = await RemoteEngineProcess.open({ isTls: false })
-  const app = await openTestApp({ engine: plain.settings() })
-  try {
-    const { id, name } = await newModel(app.acme)
-    const job = await startJob(app.acme, id)
-    await reached(app.acme, job, 1)
-    plain.network.cutAfter('"file.get"')
-    await vi.waitUntil(async () => (await chat(app.acme, "heddle/tiny")).status === 503, patience)
-    expect(await readJob(app.acme, job)).toMatchObject({ ended_at: null })
-    plain.network.mend()
-    await ended(app.acme, job)
-    expect(await adapterOf(app, id)).toBe(expected)
-    expect((await chat(app.acme, stepOf(name, 1))).status).toBe(200)
-  } finally {
-    await app.close()
-    await plain.close()
-  }
-})
+test(
+  "law 7: the connection breaks while a checkpoint is fetched; it is fetched again",
+  { timeout: 300_000 },
+  async () => {
+    const plain = await RemoteEngineProcess.open({ isTls: false })
+    const app = await openServer(plain.environment())
+    try {
+      const { id, name } = await newModel(app.acme)
+      const job = await startJob(app.acme, id)
+      await reached(app.acme, job, 1)
+      plain.network.cutAfter('"file.get"')
+      await vi.waitUntil(async () => (await chat(app.acme, "heddle/tiny")).status === 503, patience)
+      expect(await readJob(app.acme, job)).toMatchObject({ ended_at: null })
+      plain.network.mend()
+      await ended(app.acme, job)
+      expect(await adapterOf(app, id)).toBe(expected)
+      expect((await chat(app.acme, stepOf(name, 1, app.acme))).status).toBe(200)
+    } finally {
+      await app.close()
+      await plain.close()
+    }
+  },
+)
 
 test("law 7: the server is started again during a job, which goes on", { timeout: 300_000 }, async () => {
   const { id } = await newModel(opened.acme)
@@ -169,14 +219,14 @@ test("law 7: the server is started again during a job, which goes on", { timeout
 })
 
 test("two servers use one engine", { timeout: 300_000 }, async () => {
-  const other = await openTestApp({ engine: engine.settings() })
+  const other = await openServer(engine.environment())
   try {
-    const apps = [opened, other]
+    const apps: OpenServer[] = [opened, other]
     const made = await Promise.all(apps.map(async ({ acme }) => ({ acme, model: await newModel(acme) })))
     await Promise.all(made.map(async ({ acme, model }) => ended(acme, await startJob(acme, model.id))))
     for (const [place, { acme, model }] of made.entries()) {
       expect(await adapterOf(apps[place] ?? opened, model.id)).toBe(expected)
-      expect((await chat(acme, stepOf(model.name, 1))).status).toBe(200)
+      expect((await chat(acme, stepOf(model.name, 1, acme))).status).toBe(200)
     }
   } finally {
     await other.close()
@@ -184,32 +234,36 @@ test("two servers use one engine", { timeout: 300_000 }, async () => {
   expect((await chat(opened.acme, "heddle/tiny")).status).toBe(200)
 })
 
-test("law 9: a server with another token, or without the authority's certificate, gets nothing", { timeout: 120_000 }, async () => {
-  const wrong = [
-    [{ tokenFile: path.join(engine.folder, "wrong-token") }, "refuses the token in HEDDLE_ENGINE_TOKEN_FILE"],
-    [{ caFile: null }, "HEDDLE_ENGINE_CA_FILE names the one that has"],
-  ] as const
-  for (const [changes, reason] of wrong) {
-    const app = await openTestApp({ engine: engine.settings(changes) })
-    try {
-      const refused = await vi.waitUntil(async () => {
-        const answer = await chat(app.acme, "heddle/tiny")
-        return answer.status === 503 && answer
-      }, patience)
-      expect(JSON.stringify(refused.body)).toContain(reason)
-      expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0)
-      const check = await app.acme.get("/v1/system-check")
-      expect(check).toMatchObject({ status: 503, body: { gpu_queue: { success: false } } })
-      expect(JSON.stringify(check.body)).toContain(reason)
-      const { id } = await newModel(app.acme)
-      const job = await startJob(app.acme, id)
-      expect(await readJob(app.acme, job)).toMatchObject({ status: "queued", ended_at: null })
-    } finally {
-      await app.close()
+test(
+  "law 9: a server with another token, or without the authority's certificate, gets nothing",
+  { timeout: 120_000 },
+  async () => {
+    const wrong = [
+      [{ tokenFile: path.join(engine.folder, "wrong-token") }, "refuses the token in HEDDLE_ENGINE_TOKEN_FILE"],
+      [{ caFile: null }, "HEDDLE_ENGINE_CA_FILE names the one that has"],
+    ] as const
+    for (const [changes, reason] of wrong) {
+      const app = await openServer(engine.environment(changes))
+      try {
+        const refused = await vi.waitUntil(async () => {
+          const answer = await chat(app.acme, "heddle/tiny")
+          return answer.status === 503 && answer
+        }, patience)
+        expect(JSON.stringify(refused.body)).toContain(reason)
+        expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0)
+        const check = await app.acme.get("/v1/system-check")
+        expect(check).toMatchObject({ status: 503, body: { gpu_queue: { success: false } } })
+        expect(JSON.stringify(check.body)).toContain(reason)
+        const { id } = await newModel(app.acme)
+        const job = await startJob(app.acme, id)
+        expect(await readJob(app.acme, job)).toMatchObject({ status: "queued", ended_at: null })
+      } finally {
+        await app.close()
+      }
     }
-  }
-  expect(engine.log).toContain("did not show the engine's token")
-})
+    expect(engine.log).toContain("did not show the engine's token")
+  },
+)
 
 test("exports and imports are refused, and the reason says what can be done", { timeout: 300_000 }, async () => {
   const { id } = await newModel(opened.acme)

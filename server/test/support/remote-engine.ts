@@ -59,6 +59,16 @@ export class RemoteEngineProcess {
     }
   }
 
+  /** The same as environment of a server's process. */
+  environment(changes: { tokenFile?: string; caFile?: string | null } = {}): NodeJS.ProcessEnv {
+    const { address, tokenFile, caFile } = this.settings(changes)
+    return {
+      HEDDLE_ENGINE_URLS: address.url,
+      HEDDLE_ENGINE_TOKEN_FILE: tokenFile,
+      ...(caFile !== null && { HEDDLE_ENGINE_CA_FILE: caFile }),
+    }
+  }
+
   /** What it has printed. */
   get log(): string {
     return this.#log.join("\n")

@@ -35,31 +35,32 @@ export function parseEngineAddress(text: string): EngineAddress {
 export async function connectEngine(address: EngineAddress, ca: string | null, signal: AbortSignal): Promise<Socket> {
   const either = AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)])
   const socket = open(address, ca)
-  const abort = () => socket.destroy(new Error(`it did not answer within ${connectTimeoutMs / 1000} s`))
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const abort = () => reject(new Error(`it did not answer within ${connectTimeoutMs / 1000} s`))
+  const close = () => reject(new Error("it closed the connection"))
   either.addEventListener("abort", abort, { once: true })
+  socket
+    .once(address.isTls ? "secureConnect" : "connect", resolve)
+    .once("error", reject)
+    .once("close", close)
   try {
-    await new Promise<void>((resolve, reject) => {
-      socket.once(address.isTls ? "secureConnect" : "connect", resolve)
-      socket.once("error", reject)
-      socket.once("close", () => reject(new Error("it closed the connection")))
-    })
+    await promise
   } catch (error) {
-    socket.destroy()
+    socket.on("error", () => undefined).destroy()
     throw new Error(`cannot reach the engine at ${address.url}: ${worded(error as NodeJS.ErrnoException)}`, {
       cause: error,
     })
   } finally {
     either.removeEventListener("abort", abort)
+    socket.off("error", reject).off("close", close)
   }
-  socket.removeAllListeners("error")
-  socket.removeAllListeners("close")
   return socket
 }
 
 function open({ host, port, isTls }: EngineAddress, ca: string | null): Socket {
   const options = { host, port, keepAlive: true, keepAliveInitialDelay: keepAliveMs, noDelay: true }
   if (!isTls) return connect(options)
-  const socket = connectTls({ ...options, minVersion: "TLSv1.3", ...(ca !== null && { ca }) })
+  const socket = connectTls({ ...options, minVersion: "TLSv1.3", rejectUnauthorized: true, ...(ca !== null && { ca }) })
   // Of these options a TLS socket takes none.
   return socket.setKeepAlive(true, keepAliveMs).setNoDelay(true)
 }

@@ -11,6 +11,9 @@ export interface LocalFile extends ContentFile {
   path: string
 }
 
+/** Pieces in a row that brought nothing. */
+const mostIdle = 5
+
 /** `name`: of the file in its folder. */
 export async function describeFile(file: string, name = path.basename(file)): Promise<LocalFile> {
   const hash = createHash("sha256")
@@ -54,17 +57,17 @@ async function sendFile(
   const handle = await open(file)
   try {
     const buffer = Buffer.allocUnsafe(FILE_CHUNK_BYTES)
-    for (let offset = have; ; ) {
-      const { bytesRead } = await handle.read(buffer, 0, FILE_CHUNK_BYTES, offset)
+    let offset = have
+    for (let idle = 0; idle < mostIdle;) {
+      const { bytesRead } = await handle.read(buffer, 0, Math.min(FILE_CHUNK_BYTES, size - offset), offset)
       const data = buffer.toString("base64", 0, bytesRead)
       const answer = await connection.call("file.put", { sha256, size, offset, data }, signal).result
       if (answer.stored) return
       // Two servers may send one file; both go on where it ends.
-      if (answer.have <= offset && bytesRead === 0) {
-        throw new EngineFailure("internal", `${file} ended after ${offset} of ${size} bytes while it was sent`)
-      }
+      idle = answer.have > offset ? 0 : idle + 1
       offset = answer.have
     }
+    throw new EngineFailure("unavailable", `${file} stopped at ${offset} of ${size} bytes on its way to the engine`)
   } finally {
     await handle.close()
   }
@@ -112,7 +115,7 @@ async function fetchFile(
   const handle = await open(target, "w", 0o600)
   const hash = createHash("sha256")
   try {
-    for (let offset = 0; offset < size; ) {
+    for (let offset = 0; offset < size;) {
       const { data } = await connection.call("file.get", { sha256, offset }, signal).result
       const piece = Buffer.from(data, "base64")
       if (piece.length === 0) throw new EngineFailure("unavailable", `the engine's file ${sha256} ends early`)

@@ -113,7 +113,11 @@ export class RemoteCalls {
     signal?: AbortSignal,
   ): Promise<EngineCall<"train">> {
     const { data, start, reference, output } = params
-    const sent = { name: "data", ...data, size: (await stat(data.path)).size }
+    const { size } = await stat(data.path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error
+      throw new EngineFailure("not_found", `the job's data ${data.path} is not there`)
+    })
+    const sent = { name: "data", ...data, size }
     await sendFiles(this.#connection, [sent], signal)
     const remote: z.input<typeof remoteTrainParams> = {
       ...params,
