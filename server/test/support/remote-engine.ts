@@ -41,10 +41,9 @@ export class RemoteEngineProcess {
     const port = await freePort()
     const network = await TcpProxy.open(`${isTls ? "tls" : "tcp"}://127.0.0.1:${port}`)
     const tls = ["--tls-cert", path.join(fixtures, "localhost.crt"), "--tls-key", path.join(fixtures, "localhost.key")]
-    const engine = new RemoteEngineProcess(folder, network, [
-      ...["-m", "heddle_engine", "--listen", `tcp://127.0.0.1:${port}`, "--token-file", path.join(folder, "token")],
-      ...["--data-dir", path.join(folder, "data"), ...(isTls ? tls : []), ...others],
-    ])
+    const own = ["--token-file", path.join(folder, "token"), "--data-dir", path.join(folder, "data")]
+    const command = ["-m", "heddle_engine", "--listen", `tcp://127.0.0.1:${port}`, ...own, ...others]
+    const engine = new RemoteEngineProcess(folder, network, isTls ? [...command, ...tls] : command)
     await engine.start()
     return engine
   }

@@ -108,11 +108,8 @@ export class RemoteCalls {
     this.#connection.call("train.forget", { job_id: jobId })
   }
 
-  async #beginTraining(
-    { work_dir: _, record_dir, ...params }: EngineParams<"train">,
-    signal?: AbortSignal,
-  ): Promise<EngineCall<"train">> {
-    const { data, start, reference, output } = params
+  async #beginTraining(params: EngineParams<"train">, signal?: AbortSignal): Promise<EngineCall<"train">> {
+    const { job_id, base, lora, job, data, start, reference, record_dir, output } = params
     const { size } = await stat(data.path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT") throw error
       throw new EngineFailure("not_found", `the job's data ${data.path} is not there`)
@@ -120,7 +117,10 @@ export class RemoteCalls {
     const sent = { name: "data", ...data, size }
     await sendFiles(this.#connection, [sent], signal)
     const remote: z.input<typeof remoteTrainParams> = {
-      ...params,
+      job_id,
+      base,
+      lora,
+      job,
       start: start && (await this.#send(start, [...adapterFiles, optimizerFile], signal)),
       reference: reference && (await this.#send(reference, adapterFiles, signal)),
       data: { sha256: data.sha256 },
