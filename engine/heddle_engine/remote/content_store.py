@@ -48,8 +48,10 @@ class ContentStore:
         fcntl.flock(self._owned, fcntl.LOCK_EX | fcntl.LOCK_NB)
         for torn in self._folders.glob("*.tmp"):
             shutil.rmtree(torn)
-        self._held: Counter[Path] = Counter()
         self._changing = threading.RLock()
+        self._held: Counter[Path] = Counter()
+        # Apart from the other, which is kept while a large file is checked: the event loop takes this one.
+        self._holding = threading.Lock()
 
     def lacking(self, digests: Iterable[str]) -> list[dict]:
         """Of each file that is not here, how much of it has come."""
@@ -144,15 +146,17 @@ class ContentStore:
 
     @contextmanager
     def held(self, *paths: Path) -> Iterator[None]:
-        """They do not go meanwhile."""
-        with self._changing:
+        """They do not go meanwhile, and count as used until the end."""
+        with self._holding:
             self._held.update(paths)
         try:
             yield
         finally:
-            with self._changing:
+            with self._holding:
                 self._held.subtract(paths)
                 self._held += Counter()
+            for path in paths:
+                self._use(path)
 
     def _folder_path(self, files: list[dict]) -> Path:
         listed = sorted((file["name"], self._blob(file["sha256"]).name) for file in files)
@@ -182,31 +186,50 @@ class ContentStore:
 
     def _make_room(self) -> None:
         """A file that is linked to from several places goes with the last of them."""
-        entries = [
-            path for folder in (self._partial, self._blobs, self._folders, self._jobs) for path in folder.iterdir()
-        ]
+        kinds = (self._partial, self._blobs, self._folders, self._jobs)
+        entries = {entry: _used_at(entry) for kind in kinds for entry in kind.iterdir()}
         files = {entry: list(_files_in(entry)) for entry in entries}
         links = Counter(inode for inodes in files.values() for inode, _ in inodes)
         total = sum(dict(file for inodes in files.values() for file in inodes).values())
         latest = time.time() - _GRACE_S
-        for entry in sorted(entries, key=_used_at):
-            if total <= self._most_bytes or _used_at(entry) > latest:
+        with self._holding:
+            held = set(self._held)
+        for entry in sorted(entries, key=lambda entry: entries[entry]):
+            if total <= self._most_bytes or entries[entry] > latest:
                 return
-            if entry in self._held:
+            if entry in held:
                 continue
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            _remove(entry)
             for inode, size in files[entry]:
                 links[inode] -= 1
                 total -= 0 if links[inode] else size
 
 
+# Jobs write, replace and remove files of theirs meanwhile.
+
+
 def _used_at(path: Path) -> float:
-    return path.stat().st_mtime
+    found = _stat(path)
+    return found.st_mtime if found else 0
 
 
 def _files_in(path: Path) -> Iterator[tuple[int, int]]:
     """Inode and size of each."""
-    for file in path.rglob("*") if path.is_dir() else [path]:
-        if file.is_file():
-            found = file.stat()
+    names = (Path(folder, name) for folder, _, names in os.walk(path) for name in names)
+    for file in names if path.is_dir() else [path]:
+        if found := _stat(file):
             yield found.st_ino, found.st_size
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _remove(entry: Path) -> None:
+    if entry.is_dir():
+        shutil.rmtree(entry, ignore_errors=True)
+    else:
+        entry.unlink(missing_ok=True)
