@@ -10,8 +10,7 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { parseArgs } from "node:util"
-import type { Page } from "playwright-core"
-import { launchBrowser, wide } from "../web/browser/support/browser.ts"
+import { launchBrowser, type Visit, wide } from "../web/browser/support/browser.ts"
 
 const { values: given } = parseArgs({
   options: {
@@ -57,6 +56,8 @@ interface Call {
   trace_id: string
   op_name: string
 }
+
+type Page = Visit["page"]
 
 interface Screen {
   /** The path after the project's own; null where the project has nothing to show. */
