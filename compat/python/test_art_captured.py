@@ -225,6 +225,28 @@ async def test_choices_and_captured_chats_train_in_one_group(server: Server, nam
         assert_learned(await backend.train(model, [group_of(trajectories[:2] + handed_on)], learning_rate=1e-3))
 
 
+@covers("art-captured-broken-stream")
+async def test_a_stream_that_broke_off_is_not_trained_and_the_others_are(server: Server, name: str) -> None:
+    async with registered(server, name) as (backend, model):
+        client = bare_client(model)
+        trajectories = [await captured_chat(client, model, seed, stream=True) for seed in range(4)]
+        with art.Trajectory(reward=-1.0) as broken:
+            async with await client.chat.completions.create(
+                model=model.get_inference_name(), messages=QUESTION, max_completion_tokens=200, stream=True
+            ) as stream:
+                async for _ in stream:
+                    break
+        assert not broken.exchanges
+        result = await backend.train(model, [group_of([*trajectories, broken])], learning_rate=1e-3)
+        assert (result.step, result.metrics["trajectories_untrainable"]) == (1, 1)
+        assert result.metrics["loss/grad_norm"] > 0
+        assert any("nothing was captured" in warning for warning in warnings_of(server, model))
+
+
+def warnings_of(server: Server, model: art.TrainableModel) -> list[str]:
+    return call(server, "GET", f"/v1/preview/training-jobs?model_id={model.id}").json["data"][0]["warnings"]
+
+
 @covers("art-captured-nothing")
 async def test_a_job_of_empty_rollouts_fails_and_says_why(server: Server, name: str) -> None:
     backend = backend_for(server)
@@ -247,5 +269,4 @@ async def test_an_empty_rollout_among_others_is_counted_and_told(server: Server,
         result = await backend.train(model, [group], learning_rate=1e-3)
         assert result.step == 1
         assert result.metrics["trajectories_untrainable"] == 1
-        job = call(server, "GET", f"/v1/preview/training-jobs?model_id={model.id}").json["data"][0]
-        assert any("nothing was captured" in warning for warning in job["warnings"])
+        assert any("nothing was captured" in warning for warning in warnings_of(server, model))

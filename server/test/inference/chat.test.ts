@@ -61,6 +61,8 @@ describe("the answer", () => {
       stop_reason: null,
       token_ids: [100, 101, 102],
       prompt_token_ids: [1, 2, 3],
+      prompt_policy_token_spans: [expect.objectContaining({ start_token: 1, end_token: 3 })],
+      policy_token_spans: [expect.objectContaining({ start_token: 0, end_token: 3 })],
       heddle_ledger_key: `${json.id}:1`,
     })
     expect(json.usage).toEqual({
@@ -204,6 +206,41 @@ function result(choice: object) {
     choices: [{ ...defaults, ...choice }],
   }
 }
+
+test.each([false, true])(
+  "art-0.5.23 8: spans say which step read the prompt and sampled each choice; a base model has none (stream %s)",
+  async (stream) => {
+    const spansOf = async (model: string) => {
+      const { json, text } = await chat(app, { model, max_tokens: 2, n: 2, stream })
+      const choices: Record<string, unknown>[] = stream
+        ? dataOf(text).flatMap((chunk) => chunk.choices ?? [])
+        : json.choices
+      return ["prompt_policy_token_spans", "policy_token_spans"].map((key) =>
+        choices.flatMap(({ index, [key]: spans }) => (spans === undefined ? [] : [[index, spans]])),
+      )
+    }
+    for (const [model, step] of [
+      [name, 3],
+      [`${name}:step1`, 1],
+      [`${name}:step0`, 0],
+    ] as const) {
+      const weights = `${modelId}:step${step}`
+      const span = { generation_id: weights, policy_version: step, lora_slot: weights, update_seq: step }
+      const both = (spans: object[]) => [0, 1].map((index) => [index, spans])
+      expect(await spansOf(model)).toEqual([
+        both([{ start_token: 1, end_token: 3, ...span }]),
+        both([{ start_token: 0, end_token: 2, ...span }]),
+      ])
+    }
+    expect(await spansOf("heddle/tiny")).toEqual([[], []])
+  },
+)
+
+test("art-0.5.23 8: of a prompt of one token, which nothing comes before, there is no span", async () => {
+  fake.handlers.chat = () => result({ tokens: [{ id: 1, logprob: -1, bytes: [97], top: [] }] })
+  const { json } = await chat(app, { model: name })
+  expect(json.choices[0]).toMatchObject({ prompt_policy_token_spans: [], policy_token_spans: [{ end_token: 1 }] })
+})
 
 describe("model names (inference-api 2, training-api 4.4)", () => {
   test.each([

@@ -3,6 +3,7 @@ import type { ChatChoice, ChatDelta, EngineChatResult, EngineToolCall } from "..
 import type { Usage } from "../../wire/inference/sampling.ts"
 import type { TokenDetails } from "../completion-request.ts"
 import { idsMember, logprobsJson, promptLogprobsMember } from "./logprobs.ts"
+import { choiceSpansMember, promptSpansMember } from "./policy-spans.ts"
 
 export interface AnswerFrame {
   id: string
@@ -17,24 +18,29 @@ export interface AnswerFrame {
   parallelToolCalls: boolean
   /** null: a base model, whose completions are not kept for training. */
   ledgerKey: ((index: number) => string) | null
+  /** See `policyFields`. */
+  policy: string | null
 }
 
 export function chatAnswerJson(frame: AnswerFrame, result: EngineChatResult): string {
   const promptIds = frame.details.ids ? `,"prompt_token_ids":[${result.prompt_token_ids.join(",")}]` : ""
-  const choices = result.choices.map((choice) => choiceJson(frame, choice, promptIds))
+  const ofPrompt = `${promptIds}${promptSpansMember(frame.policy, result.prompt_token_ids.length)}`
+  const choices = result.choices.map((choice) => choiceJson(frame, choice, ofPrompt))
   return (
     `{"id":"${frame.id}","object":"chat.completion","created":${frame.created},"model":${JSON.stringify(frame.model)},` +
     `"choices":[${choices.join(",")}]${promptIds}${promptLogprobsMember(result.prompt_logprobs, frame.promptLogprobs)},"usage":${JSON.stringify(toUsage(result))}}`
   )
 }
 
-function choiceJson(frame: AnswerFrame, choice: ChatChoice, promptIds: string): string {
+/** `ofPrompt`: the members that say something of the prompt. */
+function choiceJson(frame: AnswerFrame, choice: ChatChoice, ofPrompt: string): string {
   const ledgerKey =
     frame.ledgerKey === null ? "" : `,"heddle_ledger_key":${JSON.stringify(frame.ledgerKey(choice.index))}`
   return (
     `{"index":${choice.index},"message":${JSON.stringify(toMessage(choice, frame.parallelToolCalls))},` +
     `"logprobs":${logprobsJson(choice.tokens, frame.details)},"finish_reason":"${choice.finish_reason}",` +
-    `"stop_reason":${JSON.stringify(choice.stop_reason)}${idsMember(choice.tokens, frame.details)}${promptIds}${ledgerKey}}`
+    `"stop_reason":${JSON.stringify(choice.stop_reason)}${idsMember(choice.tokens, frame.details)}${ofPrompt}` +
+    `${choiceSpansMember(frame.policy, choice.tokens.length)}${ledgerKey}}`
   )
 }
 
@@ -97,7 +103,7 @@ export function chunkText(frame: ChunkFrame, each: ChatChunk): string {
   }
 }
 
-/** The value that {@link chunkText} prints, without logprobs and ids. */
+/** The value that {@link chunkText} prints, without logprobs, ids and spans. */
 export function chunkValue(frame: ChunkFrame, each: ChatChunk): Record<string, unknown> {
   const { id, created, ledgerKey } = frame
   switch (each.kind) {
@@ -120,10 +126,11 @@ export function chunkValue(frame: ChunkFrame, each: ChatChunk): Record<string, u
 /** All choices with their role, in order: one client indexes choices by their place in the list. The role comes only here. */
 function roleChunk(frame: ChunkFrame, promptTokenIds: readonly number[]): string {
   const promptIds = frame.details.ids ? `,"prompt_token_ids":${JSON.stringify(promptTokenIds)}` : ""
+  const ofPrompt = `${promptIds}${promptSpansMember(frame.policy, promptTokenIds.length)}`
   const choices = Array.from(
     { length: frame.n },
     (_, index) =>
-      `{"index":${index},"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null${promptIds}}`,
+      `{"index":${index},"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null${ofPrompt}}`,
   )
   return chunk(frame, choices.join(","), promptIds)
 }
@@ -155,7 +162,7 @@ function finishChunk(frame: ChunkFrame, choice: ChatChoice): string {
   return chunk(
     frame,
     `{"index":${choice.index},"delta":{},"logprobs":null,"finish_reason":"${choice.finish_reason}",` +
-      `"stop_reason":${JSON.stringify(choice.stop_reason)}${ledgerKey}}`,
+      `"stop_reason":${JSON.stringify(choice.stop_reason)}${choiceSpansMember(frame.policy, choice.tokens.length)}${ledgerKey}}`,
   )
 }
 

@@ -5,6 +5,7 @@ import type { EngineChatResult } from "../../wire/engine/chat.ts"
 import type { ChatRequest } from "../../wire/inference/chat.ts"
 import { chatAnswerJson, type ChatChunk, type ChunkFrame, toUsage } from "./chat-answer.ts"
 import { completionId, tokenDetails, unixSeconds } from "../completion-request.ts"
+import { policyFields } from "./policy-spans.ts"
 import { type AdmittedChat, sampleChat, sampleStream } from "./sampled-chat.ts"
 import { exactStructuredFields } from "../structured-output.ts"
 
@@ -35,6 +36,7 @@ export function frameOf(body: ChatRequest, admitted: AdmittedRequest): ChunkFram
     promptLogprobs: body.prompt_logprobs ?? null,
     parallelToolCalls: body.parallel_tool_calls ?? true,
     ledgerKey: admitted.served.trained === null ? null : (index) => ledgerKey(id, index),
+    policy: policyFields(admitted.served),
     n: body.n ?? 1,
     includeUsage: body.stream_options?.include_usage ?? false,
   }

@@ -79,6 +79,18 @@ const toolCall = z.object({
 
 const finishReason = z.enum(["stop", "length", "tool_calls"])
 
+/** openpipe-art takes a span with these keys and no others. */
+const policySpans = z.array(
+  z.object({
+    start_token: z.int(),
+    end_token: z.int(),
+    generation_id: z.string(),
+    policy_version: z.int(),
+    lora_slot: z.string(),
+    update_seq: z.int(),
+  }),
+)
+
 export const chatChoice = z.object({
   index: z.int(),
   message: z.object({
@@ -96,6 +108,9 @@ export const chatChoice = z.object({
   /** Base models leave it out with `return_token_ids: false`. */
   token_ids: z.array(z.int()).optional(),
   prompt_token_ids: z.array(z.int()).optional(),
+  /** Only of trained models: which step read the prompt and sampled the answer (art-0.5.23 8). */
+  prompt_policy_token_spans: policySpans.optional(),
+  policy_token_spans: policySpans.optional(),
   /** Opaque; brings the sampled ids back to training when a client drops them (engine 5.4). Only for trainable models. */
   heddle_ledger_key: z.string().optional(),
 })
@@ -124,6 +139,8 @@ export const chatChunk = z.object({
       finish_reason: finishReason.nullable(),
       token_ids: z.array(z.int()).optional(),
       prompt_token_ids: z.array(z.int()).optional(),
+      prompt_policy_token_spans: policySpans.optional(),
+      policy_token_spans: policySpans.optional(),
       stop_reason: z.union([z.string(), z.int()]).nullable().optional(),
       heddle_ledger_key: z.string().optional(),
     }),

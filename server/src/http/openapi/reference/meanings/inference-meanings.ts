@@ -100,6 +100,16 @@ export const inferenceMeanings: Meanings = {
         "`stop`: the model or a stop text ended it; `length`: a limit of tokens did; `tool_calls`: it asks for tools.",
       message: "What the model answered.",
       logprobs: "Null for base models unless `logprobs` is true, and for trained ones where it is false.",
+      policy_token_spans: "Only of trained models: which checkpoint sampled the tokens.",
+      prompt_policy_token_spans: "Only of trained models: which checkpoint read the prompt.",
+    },
+    "ChatChoice.policy_token_spans, ChatChoice.prompt_policy_token_spans": {
+      start_token: "First token of the span, from 0.",
+      end_token: "The token after the last one of the span.",
+      generation_id: "The weights: the model's id and the step.",
+      policy_version: "Step of the checkpoint.",
+      lora_slot: "As `generation_id`.",
+      update_seq: "As `policy_version`.",
     },
     "ChatChoice, TextChoice": {
       heddle_ledger_key: "Only of trained models: keep it in the choice, and training finds the sampled tokens.",
