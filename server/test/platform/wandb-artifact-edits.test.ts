@@ -333,3 +333,20 @@ test("an artifact that a killed client left unfinished is removed with its conte
   expect(await blobs.has(sha256("left behind"))).toBe(false)
   await put(opened, node?.uploadUrl ?? "", "left behind", 404)
 })
+
+test("parts of a file whose last part never came are removed with it after a day", async () => {
+  const names = newNames()
+  const parts = ["the first part", "one that never comes"]
+  const whole = parts.join("")
+  const { id } = await createArtifact(opened.acme, names, artifactDigest(contentsOf({ files: { whole } })))
+  const uploadPartsInput = parts.map((part, place) => ({ partNumber: place + 1, hexMD5: md5(part, "hex") }))
+  const [node] = await askForFiles(opened.acme, [{ artifactID: id, name: "whole", md5: md5(whole), uploadPartsInput }])
+  const [first] = node?.uploadMultipartUrls?.uploadUrlParts ?? []
+  await put(opened, first?.uploadUrl ?? "", "the first part")
+  const { blobs } = opened.app.stores
+  expect(await collectArtifacts(opened.app.stores, new Date(0))).toBe(0)
+  expect(await blobs.has(sha256("the first part"))).toBe(true)
+  expect(await collectArtifacts(opened.app.stores, new Date(Date.now() + 1000))).toBeGreaterThan(0)
+  expect(await blobs.has(sha256("the first part"))).toBe(false)
+  await put(opened, first?.uploadUrl ?? "", "the first part", 404)
+})

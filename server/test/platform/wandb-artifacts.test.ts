@@ -242,14 +242,15 @@ test("platform-wandb 9.2: a large file comes in parts, each again if need be, an
     )
   const uploadID = first?.uploadMultipartUrls?.uploadID ?? ""
   await expect(complete(uploadID)).rejects.toThrow("part 3 of the file")
+  const manifest = manifestOf(contents)
+  await put(opened, await manifestAddress(opened.acme, id, manifest), manifest)
+  await expect(commit(opened.acme, id)).rejects.toThrow('the file "large" of the manifest was never stored here')
   // A client that begins again with this artifact gets the same upload.
   const [again] = await askForFiles(opened.acme, [spec])
   expect(again?.uploadMultipartUrls?.uploadID).toBe(uploadID)
   await put(opened, again?.uploadMultipartUrls?.uploadUrlParts[2]?.uploadUrl ?? "", parts[2] ?? "")
   expect(dataOf(await complete(uploadID), "completeMultipartUploadArtifact")).toEqual({ digest: md5(whole) })
   await expect(complete(uploadID)).rejects.toThrow("ask for the file's addresses again")
-  const manifest = manifestOf(contents)
-  await put(opened, await manifestAddress(opened.acme, id, manifest), manifest)
   await commit(opened.acme, id)
   const [file] = await filesOf(opened.acme, names, `${names.collection}:latest`)
   expect(md5((await fetchFrom(opened, file?.directUrl ?? "")).rawPayload)).toBe(md5(whole))

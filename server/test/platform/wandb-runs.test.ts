@@ -1,14 +1,11 @@
 /** Runs of the wandb client through HTTP: platform-wandb 3 to 8. */
 import { randomUUID } from "node:crypto"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { defaultLimits } from "../../src/limits.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { ask, dataOf, readRun, type RunNames, startRun, streamPath, upsertRun } from "../support/wandb-runs.ts"
 
 let opened: EvaluationApp
-beforeAll(async () => {
-  opened = await openEvaluationApp({ limits: { ...defaultLimits, run_row_bytes: 2 * 1024 * 1024 } })
-})
+beforeAll(async () => (opened = await openEvaluationApp()))
 afterAll(() => opened.close())
 
 const newRun = async (): Promise<RunNames> => {
@@ -258,11 +255,15 @@ test("acknowledged rows are there after a restart", async () => {
   expect(await readRun(opened.acme, names, "state")).toEqual({ state: "finished" })
 })
 
-test("a row that is too large, no object, or at no offset is refused, and nothing of its request is stored", async () => {
+test("platform-wandb 6: a row of 20 MB, one that is no object, or at no offset is refused, and nothing of its request is stored", async () => {
   const names = await newRun()
-  const large = `{"_step":1,"text":"${"x".repeat(3 * 1024 * 1024)}"}`
+  const large = `{"_step":1,"text":"${"x".repeat(20_000_000)}"}`
   const cases: [unknown, number, string][] = [
-    [history(0, [...rows(0, 1), large]), 413, "row 1 of wandb-history.jsonl has 3145749 bytes; a row may have 2097152"],
+    [
+      history(0, [...rows(0, 1), large]),
+      413,
+      "row 1 of wandb-history.jsonl has 20000021 bytes; a row may have 16777216",
+    ],
     [history(0, [...rows(0, 1), "[1]"]), 400, "row 1 of wandb-history.jsonl is not a JSON object"],
     [history(0, [...rows(0, 1), '{"a":']), 400, "row 1 of wandb-history.jsonl is not a JSON object"],
     [history(-1, rows(0, 1)), 400, "files.wandb-history.jsonl.offset"],
