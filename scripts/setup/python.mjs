@@ -106,7 +106,7 @@ export async function makeUnpinned(venv, title, lock, requirements) {
   rmSync(venv, { recursive: true, force: true })
   await makeVenv(venv, title, oldestFor(lock))
   await step(`${title}: newest Python packages`, (detail) =>
-    pip(venv, ["install", "--upgrade", ...requirements], { log: logOf(venv, "newest"), detail }),
+    pip(venv, ["install", "--upgrade", "--no-compile", ...requirements], { log: logOf(venv, "newest"), detail }),
   )
 }
 
