@@ -130,9 +130,7 @@ def peer_figures(shape: Shape, figures: dict[str, list[float]]) -> None:
             break
 
 
-def _peer_steps(
-    shape: Shape, sequences: list[Sequence], checkpointing: bool, rows: int
-) -> tuple[list[float], float]:
+def _peer_steps(shape: Shape, sequences: list[Sequence], checkpointing: bool, rows: int) -> tuple[list[float], float]:
     peer = Peer(shape, checkpointing, rows)
     return _measured(partial(peer.step, sequences))
 

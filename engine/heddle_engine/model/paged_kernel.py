@@ -3,6 +3,8 @@
 One program reads the keys of one key head, for all query heads that share it, so that nothing is read twice.
 """
 
+# ruff: noqa: N803 (what a kernel is compiled for stands in capitals, as Triton's users write it)
+
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,4 @@
-"""Attention within many stretches of unequal length in one call: torch's flash kernel (FlashAttention-2, arXiv:2307.08691).
+"""Attention within many stretches of unequal length in one call: torch's flash kernel (arXiv:2307.08691).
 
 Queries [Tq, heads, D] and keys [Tk, kv_heads, D] lie stretch behind stretch; stretch i of the queries sees stretch i of
 the keys. The kernel needs a GPU and 16-bit numbers, and takes fewer heads of keys than of queries as they are.
@@ -68,7 +68,7 @@ def flash_forward(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> tupl
 def flash_backward(
     grad: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, lse: Tensor, stretches: Stretches
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Gradients to q, k and v. `out` and `lse` may be of more keys than these: then this is the part that these have."""
+    """Gradients to q, k and v. Where `out` and `lse` are of more keys than these, the part that these have in them."""
     unused = torch.empty(2, dtype=torch.uint64, device=q.device)  # the state of a dropout that there is not
     arguments = (*_arguments(stretches), unused, unused[0])
     return torch.ops.aten._flash_attention_backward(grad, q, k, v, out, lse, *arguments)

@@ -71,7 +71,7 @@ class PoolStep:
         self._tiles = tiles
 
     def begin(self, lengths: list[int], places: Tensor, slots: list[int]) -> None:
-        """Other rows come, of `lengths` at `places`; `slots` are those of the first tiles; none of these rows is in another."""
+        """Other rows come, of `lengths` at `places`; `slots` are those of the first tiles."""
         self.ids.zero_()
         self.positions.zero_()
         self.table.fill_(SCRATCH)

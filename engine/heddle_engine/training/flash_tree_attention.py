@@ -1,7 +1,8 @@
 """Attention over a forest of shared prefixes on a GPU: a few calls whatever the number of sequences.
 
-As on a CPU (`cascade_attention`) each node attends causally to itself and what continues a node attends to the whole of it;
-here all nodes, and then all nodes of one generation, are the stretches of one call. Memory grows with the tokens.
+As on a CPU (`cascade_attention`) each node attends causally to itself, and what continues a node attends to the
+whole of it; here all nodes, and then all nodes of one generation, are the stretches of one call. Memory grows with
+the tokens.
 """
 
 from collections.abc import Callable
