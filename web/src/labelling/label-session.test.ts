@@ -78,6 +78,26 @@ describe("items in hand", () => {
     expect(session.current()).toMatchObject({ waiting: [], phase: "working" })
   })
 
+  test("who finishes all that an answer on its way hands out is not told that nothing is left", async () => {
+    const queue = queueOf("a", "b", "c", "d")
+    const { session, heldIds, label } = work(queue)
+    session.open(null)
+    await expect.poll(heldIds).toEqual(["a", "b", "c"])
+    const phases: string[] = []
+    session.subscribe(() => phases.push(session.current().phase))
+    const { next } = queue.requests
+    queue.requests.next = async (ahead) => {
+      queue.requests.next = next
+      const answer = await next(ahead)
+      for (const id of ["a", "b", "c"]) label(id)
+      return answer
+    }
+    session.retry()
+    await expect.poll(heldIds).toEqual(["d"])
+    expect(phases).not.toContain("empty")
+    expect(session.current()).toMatchObject({ waiting: [], phase: "working" })
+  })
+
   test("one that somebody else has now is said, its draft stays, and the next one follows", async () => {
     const queue = queueOf("a", "b", "c")
     const { session, heldIds, kept, label } = work(queue)

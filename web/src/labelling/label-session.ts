@@ -383,15 +383,17 @@ export class LabelSession {
       ]
       const known = new Set(kept.map(({ id }) => id))
       const held = [...kept, ...[...own.values()].filter(({ id }) => !known.has(id))]
+      // What was finished meanwhile is sent next, and then it is asked again.
+      const isOver = held.length === 0 && !this.#state.waiting.some(({ refusal }) => refusal === null)
       this.#set({
         held,
         othersHold,
-        phase: held.length > 0 ? "working" : "empty",
+        phase: held.length > 0 ? "working" : isOver ? "empty" : "asking",
         leases: this.#leasesWith([...own.keys()]),
         lost: isLost ? first.id : null,
       })
       this.#noteAnswer()
-      if (held.length === 0) this.#later(emptyMs)
+      if (isOver) this.#later(emptyMs)
     } catch (error) {
       if (isPassing(error)) return this.#noteFailure(error as ApiError)
       const phase = error instanceof ApiError && error.status === 403 ? "refused" : "gone"
