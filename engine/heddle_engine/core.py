@@ -9,7 +9,7 @@ import torch
 
 from . import progress
 from .bases import Base
-from .errors import EngineError
+from .faults import as_engine_error
 from .memory import serving_plan
 from .serving.batching import MAX_ROWS, Batcher
 from .serving.generation import Request
@@ -38,7 +38,7 @@ class ServingThread:
                 self._batcher(base).submit(request)
             except Exception as error:
                 log.exception("a request could not enter the batch")
-                request.sink.failed(EngineError("internal", f"{type(error).__name__}: {error}"))
+                request.sink.failed(as_engine_error(error))
 
         self._post(enter)
 

@@ -1,7 +1,14 @@
 """An engine that cannot compute any more ends, so that its server starts another (engine 5.2)."""
 
-import pytest
+import asyncio
 
+import pytest
+import torch
+
+from heddle_engine.engine import Engine
+from heddle_engine.errors import EngineError
+from heddle_engine.settings import Settings
+from heddle_engine.text.sandbox import Sandbox
 from tests.serving.engine_process import EngineProcess
 from tests.training.jobs_support import SFT_CONFIG, write_lines
 
@@ -52,3 +59,21 @@ def test_a_job_of_an_engine_that_lost_its_device_is_not_failed(failing, base, tm
     assert [frame.get("event") for frame in seen] == ["training_started"]
     assert engine.process.wait(20) == 70
     assert "the training thread failed" in engine.log.read_text()
+
+
+def test_a_chat_for_which_the_device_has_no_memory_left_says_so(model_folders, monkeypatch):
+    """A GPU's keys and values are allocated at once, when the first chat of a model comes."""
+
+    def no_memory(*_):
+        raise torch.OutOfMemoryError("20 GiB are not there")
+
+    monkeypatch.setattr("heddle_engine.core.Batcher", no_memory)
+    base = {"name": "tiny", "path": str(model_folders("qwen3"))}
+    params = {"base": base, "adapter": None, "prompt": "the rain", "sampling": {"max_tokens": 1}}
+
+    async def chat():
+        return await Engine(Settings(), Sandbox()).chat(params, print)
+
+    with pytest.raises(EngineError, match="20 GiB are not there") as raised:
+        asyncio.run(chat())
+    assert raised.value.kind == "out_of_memory"
