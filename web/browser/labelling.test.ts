@@ -418,7 +418,7 @@ describe.each([
     const { page, close } = await open("admin", "/queues", { colorScheme, viewport })
     for (const [path, ready] of [
       ["/queues", page.getByRole("table", { name: "Queues" })],
-      ["/queues/new?q=", page.getByText(/calls match/)],
+      ["/queues/new?q=", page.getByText(/\d calls?: /)],
       [`/queues/${queue}`, page.getByRole("button", { name: "kind, as ann" })],
       [`/queues/${queue}?dialog=settings`, page.getByRole("dialog")],
       [`/queues/${queue}/label?blind=off`, page.getByRole("radio", { name: "kind" })],
