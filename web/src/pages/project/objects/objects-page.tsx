@@ -106,10 +106,7 @@ function Objects({ project, kind, search, onSearch }: ObjectsProps) {
             ofKind.length === 0 ? (
               <NoObjects project={project} kind={kind} />
             ) : shown.length === 0 ? (
-              <Empty title="No name matches">
-                None of {formatCount(ofKind.length)} {kind === null ? "objects" : nameOfKind(kind).toLowerCase()} has “
-                {search}” in its name.
-              </Empty>
+              <Empty title="No name matches">No name here has “{search}” in it.</Empty>
             ) : (
               <ObjectTable project={project} objects={shown} kind={kind} />
             )
