@@ -7,7 +7,11 @@
  * bodies keep their large buffers, which lie outside that space, from being freed. After the same 2,000 calls, 1,000
  * spans and 60 queries, 915 and 1,195 MB were resident with V8's default size, and 812 MB with this one.
  */
-export const serverFlags = ["--max-semi-space-size=16"]
+export const serverFlags = [
+  "--max-semi-space-size=16",
+  // Of node:ffi, which only server/src/freed-memory.ts uses.
+  "--disable-warning=ExperimentalWarning",
+]
 
 /**
  * Settings of glibc's allocator; other systems have no such variables. When a block of several megabytes is freed, glibc

@@ -4,6 +4,7 @@ import path from "node:path"
 import { inspect } from "node:util"
 import type { Welcome } from "./app.ts"
 import { type Config, readConfig } from "./config.ts"
+import { giveBackFreedMemory } from "./freed-memory.ts"
 
 /** Files of server and engine are private to this user: the data folder holds payloads, key hashes and secrets. */
 process.umask(0o077)
@@ -43,6 +44,7 @@ async function main(): Promise<void> {
   process.send?.("ready")
   // A server is often killed, and what is written at exit would be lost.
   flushCompileCache()
+  giveBackFreedMemory()
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
       setTimeout(() => process.exit(1), stopMs).unref()
