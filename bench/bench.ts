@@ -25,6 +25,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   "calls-growth": () => import("./calls-growth.ts"),
   "calls-read": () => import("./calls-read.ts"),
   decode: () => import("./decode.ts"),
+  "dry-run": () => import("./dry-run.ts"),
   export: () => import("./export.ts"),
   gpu: () => import("./gpu.ts"),
   ingest: () => import("./ingest.ts"),
