@@ -118,6 +118,10 @@ describe("the policy of a page", () => {
 })
 
 describe("files", () => {
+  test("the icon is kept for a day: a browser asks for it whenever the address changes", async () => {
+    expect((await get("/favicon.svg")).headers["cache-control"]).toBe("public, max-age=86400")
+  })
+
   test("a file whose name holds its digest is kept for ever, and comes compressed", async () => {
     const plain = await get("/assets/main-1a2b3c.js")
     expect(plain.payload).toBe(script)

@@ -13,7 +13,8 @@ import path from "node:path"
 import { isOfApi, isPagePath, wantsPage } from "./page-paths.ts"
 import { pagesMissing } from "./pages-missing.ts"
 
-const yearSeconds = 365 * 24 * 3600
+const daySeconds = 24 * 3600
+const yearSeconds = 365 * daySeconds
 
 /** @param folder what the build wrote; it may come only after the server has started. */
 export async function registerPages(server: FastifyInstance, folder: string): Promise<void> {
@@ -34,8 +35,9 @@ export async function registerPages(server: FastifyInstance, folder: string): Pr
       ? answerPage(folder, request, reply)
       : reply.send({ name: "Heddle", docs: "/docs/", openapi: "/openapi.json" }),
   )
+  // Its name stays when it changes, so not for a year; but browsers ask for it whenever the address changes.
   server.get("/favicon.svg", (_request, reply) =>
-    reply.sendFile("favicon.svg", folder, { immutable: false, maxAge: 0 }),
+    reply.sendFile("favicon.svg", folder, { immutable: false, maxAge: daySeconds * 1000 }),
   )
   server.get("/*", (request, reply) => {
     // The address as it was sent too: `/traces/…` is the API, of which `request.url` has lost the first segment.
