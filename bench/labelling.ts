@@ -15,7 +15,7 @@ export const options = {
   /** Annotators at once. */
   annotators: { type: "string", default: "20" },
   /** Milliseconds that an annotator looks at an item before the key. */
-  pause: { type: "string", default: "1500" },
+  pause: { type: "string", default: "4000" },
 } as const
 
 const PROJECT_ID = `${ENTITY}/${PROJECT}`
