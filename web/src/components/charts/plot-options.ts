@@ -2,6 +2,7 @@
 import uPlot from "uplot"
 import { formatTick } from "../../format/times.ts"
 import type { ColorToken } from "./chart-colors.ts"
+import { toldApart, withoutRepeats } from "./ticks.ts"
 
 export interface PlotShape {
   looks: {
@@ -69,7 +70,7 @@ export function makePlot(parent: HTMLElement, shape: PlotShape, handlers: PlotHa
           values: (_plot, values, _axis, _space, step) =>
             withoutRepeats(values.map((value) => (isTime ? formatTick(new Date(value), step) : showX(value)))),
         },
-        { ...axis, size: 44, gap: 4, space: 28, values: (_plot, values) => values.map((value) => showTick(value)) },
+        { ...axis, size: 44, gap: 4, space: 28, values: (_plot, values) => toldApart(values, showTick) },
       ],
       series: [{}, ...looks.map((look) => seriesOf(look, colorOf))],
       hooks: {
@@ -132,11 +133,6 @@ function isShort(values: ArrayLike<number | null | undefined>): boolean {
   let count = 0
   for (let place = 0; place < values.length && count < 3; place += 1) if (values[place] != null) count += 1
   return count < 3
-}
-
-/** Ticks may be closer together than what their labels tell apart. */
-function withoutRepeats(labels: string[]): string[] {
-  return labels.map((label, place) => (label === labels[place - 1] ? "" : label))
 }
 
 /** With some room around the values. uPlot shows values that are all 0 from 0 to 100, which as a share is 10,000 %. */
