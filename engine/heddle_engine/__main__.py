@@ -58,6 +58,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     try:
         options.remote = RemoteListener.from_options(options)
+        options.settings = Settings.from_options(options)
     except ValueError as error:
         parser.error(str(error))
     return options
@@ -93,7 +94,7 @@ def _tune_runtime() -> None:
 
 async def _serve(options: argparse.Namespace) -> None:
     remote: RemoteListener | None = options.remote
-    service = Service(_make_engine(Settings.from_options(options), remote), remote and remote.token)
+    service = Service(_make_engine(options.settings, remote), remote and remote.token)
     server = await (remote.listen(service.connect) if remote else _listen(options.listen, service))
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, lambda: asyncio.ensure_future(service.shutdown(_DRAIN_S)))

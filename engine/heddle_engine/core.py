@@ -1,4 +1,4 @@
-"""The serving thread: one batcher per base model, stepped in turn."""
+"""The engine's own backend: one thread, with one batcher per base model, stepped in turn."""
 
 import logging
 import threading

@@ -18,9 +18,11 @@ from .fair_pool import FairPool
 from .memory import resident_bytes
 from .model.adapters import MAX_LORA_RANK
 from .protocol import PROTOCOL_VERSION
+from .serving.backend import Backend
 from .serving.chat import ChatCall, check_ids, prompt_ids
 from .serving.embedding import EmbedCall
 from .serving.grammars import Grammars
+from .serving.vllm.backend import VllmBackend
 from .settings import Settings
 from .text.sandbox import Sandbox
 from .threads import usable_cores
@@ -50,12 +52,17 @@ class Engine:
         bases = Bases(sandbox=sandbox, adapter_bytes=settings.adapter_bytes)
         self._device = bases.device
         self._bases = BaseLoader(bases, settings.unload_idle_s, self._unloading)
-        self._serving = ServingThread(self._flush, cores, settings, self._device)
+        self._serving = self._backend(cores)
         self._training = TrainingThread(cores)
         self._exporter = Exporter()
         self._imports = FairPool(1, 1, "import")
         # Jobs whose base is still loading, each with what ends it.
         self._beginning: dict[str, asyncio.Future[EngineError]] = {}
+
+    def _backend(self, cores: int) -> Backend:
+        if self._settings.sampler == "vllm":
+            return VllmBackend(self._flush, self._settings)
+        return ServingThread(self._flush, cores, self._settings, self._device)
 
     def _flush(self) -> None:
         """Carry one step's events to the event loop at once."""

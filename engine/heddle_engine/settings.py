@@ -1,11 +1,28 @@
 """Settings of the operator. The server passes each of them (server/src/engines/python-process.ts)."""
 
+import subprocess
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass, field, fields
 
+_INSTALL_VLLM = (
+    "Install it with `npm run install-vllm` for the CPU, or as docs/guide/vllm.md says for a GPU, "
+    "and name its Python in HEDDLE_VLLM_PYTHON"
+)
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise ValueError(text)
+    return value
+
 
 def _setting(meaning: str, default: int | None = None) -> int | None:
-    return field(default=default, metadata={"meaning": meaning})
+    return field(default=default, metadata={"meaning": meaning, "type": _count})
+
+
+def _text(meaning: str, default: str | None = None, choices: tuple[str, ...] | None = None) -> str | None:
+    return field(default=default, metadata={"meaning": meaning, "type": str, "choices": choices})
 
 
 @dataclass(frozen=True)
@@ -23,22 +40,41 @@ class Settings:
     grammar_ms: int = _setting("how long compiling a grammar may take", 3_000)
     grammar_bytes: int = _setting("how large a schema, pattern, grammar or list of choices may be", 262_144)
 
+    sampler: str = _text("what samples: the engine itself, or vLLM beside it", "heddle", ("heddle", "vllm"))
+    vllm_python: str | None = _text("the Python of the environment that has vLLM")
+    vllm_lora_rank: int = _setting("the largest rank of adapters that vLLM serves", 16)
+
     @staticmethod
     def add_options(parser: ArgumentParser) -> None:
         for each in fields(Settings):
-            parser.add_argument(_option(each.name), type=_count, default=each.default, help=each.metadata["meaning"])
+            how = {name: each.metadata.get(name) for name in ("type", "choices")}
+            parser.add_argument(_option(each.name), default=each.default, help=each.metadata["meaning"], **how)
 
     @staticmethod
     def from_options(options: Namespace) -> "Settings":
-        return Settings(**{each.name: getattr(options, each.name) for each in fields(Settings)})
+        """Raises ValueError with a sentence for the operator."""
+        settings = Settings(**{each.name: getattr(options, each.name) for each in fields(Settings)})
+        if settings.sampler == "vllm":
+            _check_vllm(settings.vllm_python)
+        return settings
+
+
+def _check_vllm(python: str | None) -> None:
+    if python is None:
+        raise ValueError(
+            f"--sampler vllm needs --vllm-python: the Python of the environment that has vLLM. {_INSTALL_VLLM}."
+        )
+    # Found without being imported, which takes half a minute.
+    probe = "import importlib.util, sys; sys.exit(importlib.util.find_spec('vllm') is None)"
+    try:
+        found = subprocess.run([python, "-c", probe], stdin=subprocess.DEVNULL, capture_output=True).returncode == 0
+    except OSError as error:
+        raise ValueError(
+            f"{python}, which is to run vLLM, does not start: {error.strerror}. {_INSTALL_VLLM}."
+        ) from error
+    if not found:
+        raise ValueError(f"{python} has no vLLM. {_INSTALL_VLLM}.")
 
 
 def _option(name: str) -> str:
     return "--" + name.replace("_", "-")
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise ValueError(text)
-    return value

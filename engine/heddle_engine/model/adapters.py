@@ -27,6 +27,7 @@ class ServedAdapter:
 
     def __init__(self, key: str, weights: LoraWeights, config: DecoderConfig, device, dtype):
         self.key = key
+        self.rank = max((lora.rank for lora in weights.modules.values()), default=0)
         self.sites: dict[tuple[int, str], tuple[Tensor, Tensor] | None] = {
             (layer, site): _fuse_site(weights, config, layer, site, device, dtype)
             for layer in range(config.num_layers)

@@ -235,7 +235,7 @@ class Batcher:
         self._free(generation)
         try:
             if not is_finite:
-                raise _not_finite(generation.adapter)
+                raise not_finite(generation.adapter)
             generation.request.sink.ended(generation.index)
         except Exception as error:
             self._fail({generation.request}, as_engine_error(error))
@@ -292,7 +292,7 @@ class Batcher:
         ended = []
         for place, generation in enumerate(generations):
             if math.isnan(sampled.logprobs[place]):
-                self._fail({generation.request}, _not_finite(generation.adapter))
+                self._fail({generation.request}, not_finite(generation.adapter))
             if generation.request.cancelled:
                 continue
             top = sampled.tops[place] if sampled.tops else []
@@ -311,6 +311,7 @@ class Batcher:
             self._free(generation)
 
 
-def _not_finite(adapter: ServedAdapter | None) -> EngineError:
+def not_finite(adapter: ServedAdapter | None) -> EngineError:
+    """What a request is told whose logits are NaN."""
     what = f"adapter {adapter.key}" if adapter else "the base model"
     return EngineError("internal", f"The logits of {what} are not finite: its weights are damaged or have diverged.")

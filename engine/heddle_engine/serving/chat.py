@@ -173,6 +173,7 @@ class ChatCall:
             max_length=self.base.max_model_len,
             reader=self._prompt_logprobs,
             tenant=params.get("tenant", ""),
+            adapter_path=adapter["path"] if adapter else "",
         )
         self.grammar = _grammar(self.base, params, most_grammar_bytes)
         self.request.thinking = self._thinking(params)

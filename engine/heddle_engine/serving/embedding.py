@@ -29,6 +29,7 @@ class EmbedCall:
             max_length=base.max_model_len,
             reader=self._mean,
             tenant=params.get("tenant", ""),
+            adapter_path=adapter["path"] if adapter else "",
         )
 
     is_short = False  # a vector is made

@@ -67,6 +67,8 @@ class Request:
     """Reads the prompt while the first choice computes it."""
     tenant: str = ""
     """Whose it is; tenants take turns."""
+    adapter_path: str = ""
+    """The PEFT folder of `adapter`, for a backend that reads it by itself."""
     cancelled: bool = False
     started: bool = False
     prompt_is_read: bool = False

@@ -37,7 +37,7 @@ class PromptLogprobs:
     """Log-probabilities of the prompt's tokens after the first, which nothing predicts."""
 
     def __init__(self, ids: list[int], num_top: int):
-        self._ids, self._num_top = ids, num_top
+        self._ids, self.num_top = ids, num_top
         self._next = 1
         # As numbers side by side: as objects those of a long prompt would take a hundred megabytes.
         self._parts: list[tuple[Tensor, Tensor, Tensor, Tensor]] = []
@@ -47,6 +47,15 @@ class PromptLogprobs:
         for part in self._parts:
             for logprob, rank, ids, values in zip(*(column.tolist() for column in part), strict=True):
                 yield PromptToken(logprob, rank, list(zip(ids, values, strict=True)))
+
+    def add(self, tokens: list[PromptToken]) -> None:
+        """The next tokens, which another backend has read; each has `num_top` of the likeliest."""
+        shape = (len(tokens), -1)
+        ids = torch.tensor([[token_id for token_id, _ in token.top] for token in tokens], dtype=torch.int32)
+        values = torch.tensor([[value for _, value in token.top] for token in tokens])
+        logprobs = torch.tensor([token.logprob for token in tokens])
+        ranks = torch.tensor([token.rank for token in tokens], dtype=torch.int32)
+        self._parts.append((logprobs, ranks, ids.view(shape), values.view(shape)))
 
     def read(self, decoder: Decoder, hidden: Tensor) -> None:
         targets = torch.tensor(self._ids[self._next : self._next + len(hidden)], device=hidden.device)
@@ -61,7 +70,7 @@ class PromptLogprobs:
         normaliser = torch.logsumexp(logits, -1, keepdim=True)
         own = logits.gather(1, targets)
         ranks = (logits > own).sum(-1) + 1
-        values, ids = torch.topk(logits, min(self._num_top, logits.shape[1]), -1)
+        values, ids = torch.topk(logits, min(self.num_top, logits.shape[1]), -1)
         columns = ((own - normaliser)[:, 0], ranks.int(), ids.int(), values - normaliser)
         self._parts.append(tuple(column.cpu() for column in columns))
 

@@ -40,11 +40,11 @@ class GrammarMatcher:
     """Follows one text from its first token."""
 
     def __init__(self, matcher: LLMatcher, vocab_size: int, param: str):
-        self._matcher, self._vocab_size, self._param = matcher, vocab_size, param
+        self._matcher, self._vocab_size, self.param = matcher, vocab_size, param
 
     def fork(self) -> "GrammarMatcher":
         """The same state, to be continued on its own."""
-        return GrammarMatcher(self._matcher.deep_copy(), self._vocab_size, self._param)
+        return GrammarMatcher(self._matcher.deep_copy(), self._vocab_size, self.param)
 
     def allowed(self) -> np.ndarray:
         """bool [vocab]: the tokens that may come next; the ends of turn where the text may be over.
@@ -62,7 +62,7 @@ class GrammarMatcher:
 
     def _check(self) -> None:
         if self._matcher.is_error():
-            raise unusable(self._param, _reason(self._matcher))
+            raise unusable(self.param, _reason(self._matcher))
 
 
 class GrammarCompiler:

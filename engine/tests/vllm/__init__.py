@@ -1,0 +1,1 @@
+"""Sampling with the real vLLM: `npm test -- vllm`."""
