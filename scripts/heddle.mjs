@@ -7,6 +7,7 @@
  *        node scripts/heddle.mjs dev                              (pages from their sources, on the server at
  * HEDDLE_URL)        node scripts/heddle.mjs check                            (types, format, lint, tests of modules)
  *        node scripts/heddle.mjs test  [suite or path …]
+ *        node scripts/heddle.mjs install-vllm                     (vLLM's CPU build, for HEDDLE_SAMPLER=vllm)
  *        node scripts/heddle.mjs newest [set …]                   (client suites with the newest versions)
  *        node scripts/heddle.mjs bench NAME [--json …]
  *        node scripts/heddle.mjs export | import --project TEAM/PROJECT …   (scripts/transfer.mjs)
@@ -22,6 +23,7 @@ import { checkNode, ensureNodeModules, projectNode } from "./setup/node-modules.
 import { fromRoot } from "./setup/paths.mjs"
 import { SetupError, say } from "./setup/progress.mjs"
 import { become } from "./setup/run.mjs"
+import { ensureVllm } from "./setup/vllm.mjs"
 import { serverEnvironment, serverFlags } from "./setup/server-flags.mjs"
 import { ensureWeb, tryBuildWeb } from "./setup/web.mjs"
 
@@ -34,6 +36,7 @@ const commands = {
   dev: async (args) => (await ensureNodeModules(), become(projectNode, [vite, fromRoot("web"), ...args])),
   check: async (args) => (await import("./test.mjs")).check(args),
   test: async (args) => (await import("./test.mjs")).main(args),
+  "install-vllm": async () => say(`vLLM is installed: ${await ensureVllm()}`),
   newest: async (args) => (await import("./newest.mjs")).main(args),
   bench: (args) => runTypeScript("bench/bench.ts", args),
   export: async (args) => {

@@ -56,13 +56,20 @@ const commands = {
     usage: "npm run check",
     about: "Types, format, lint, dead code and the tests of modules: what can be told of a change within a minute.",
   },
+  "install-vllm": {
+    usage: "npm run install-vllm",
+    about: "Installs vLLM's CPU build in .heddle/venvs/vllm, 3.5 GB, where HEDDLE_SAMPLER=vllm looks for it.",
+  },
   test: {
     usage: "npm test -- [SUITE …] [PATH …] [-t TITLE]",
     about: "Runs all tests, or those of the suites and paths. The last line is N passed, N failed.",
     options: [
       ["PATH", "a file or folder of tests; with a suite, only those of its tests"],
       ["-t TITLE", "only tests whose titles have this in them (vitest's -t, pytest's -k)"],
-      ["SUITE", "checks, scripts, web, server, browser, engine, clients, reference, fuzz, or one part of them by name"],
+      [
+        "SUITE",
+        "checks, scripts, web, server, browser, engine, clients, reference, fuzz, or one part of them by name; vllm runs only by name",
+      ],
     ],
     environment: () => [
       ["HEDDLE_FUZZ_CASES", "how many hostile requests and cases of schemathesis are tried"],

@@ -28,6 +28,7 @@ test.each([
   ["dev", ["HEDDLE_URL"]],
   ["check", ["within a minute"]],
   ["test", ["clients", "HEDDLE_FUZZ_CASES"]],
+  ["install-vllm", ["HEDDLE_SAMPLER=vllm"]],
   ["newest", ["SET"]],
   ["bench", ["calls-growth", "--save"]],
   ["export", ["--out FILE", "--dtype DTYPE", "HEDDLE_API_KEY"]],

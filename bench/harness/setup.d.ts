@@ -11,6 +11,11 @@ declare module "*/scripts/setup/engine.mjs" {
   /** Returns the Python of the engine's environment. */
   export function ensureEngine(options?: { tests?: boolean }): Promise<string>
 }
+declare module "*/scripts/setup/vllm.mjs" {
+  export const vllmLock: string
+  /** Returns the Python of vLLM's environment. */
+  export function ensureVllm(): Promise<string>
+}
 declare module "*/scripts/setup/node-modules.mjs" {
   export const projectNode: string
 }
@@ -27,11 +32,6 @@ declare module "*/scripts/setup/run.mjs" {
 }
 declare module "*/scripts/setup/progress.mjs" {
   export function step<T>(title: string, work: (detail: (text: string) => void) => Promise<T>): Promise<T>
-}
-declare module "*/scripts/setup/stamp.mjs" {
-  export function digest(...texts: string[]): string
-  export function readStamp(path: string): string | null
-  export function writeStamp(path: string, value: string): void
 }
 declare module "*/scripts/setup/chromium.mjs" {
   /** The path of the browser's program, or null when there is none and none can be installed. */

@@ -22,7 +22,9 @@ export function chosenSuites(suites, names, exists) {
   for (const path of paths) {
     if (!exists(path)) throw new SetupError(`no tests are called ${path}, and no file is: choose from ${known(suites)}`)
   }
-  if (paths.length === 0) return (names.length === 0 ? suites : named).map((suite) => ({ suite }))
+  if (paths.length === 0) {
+    return (names.length === 0 ? suites.filter((suite) => !suite.onlyByName) : named).map((suite) => ({ suite }))
+  }
   const chosen = new Map()
   for (const path of paths) {
     const owners = (named.length === 0 ? suites : named).filter(({ folder }) => folder && path.startsWith(folder))

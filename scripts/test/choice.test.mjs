@@ -7,14 +7,16 @@ const suites = [
   { name: "server-embedded", group: "server", folder: "server/" },
   { name: "server-grown", group: "server", folder: "server/" },
   { name: "browser", folder: "web/browser/" },
+  { name: "vllm", folder: "engine/tests/vllm/", onlyByName: true },
 ]
 const choose = (...names) =>
   chosenSuites(suites, names, (path) => !path.includes("missing")).map(({ suite, paths }) =>
     [suite.name, ...(paths ?? [])].join(" "),
   )
 
-test("without a name every suite runs", () => {
+test("without a name every suite runs that does not ask for its name", () => {
   expect(choose()).toEqual(["types", "web", "server-embedded", "server-grown", "browser"])
+  expect(choose("vllm")).toEqual(["vllm"])
 })
 
 test("a suite is chosen by its name or by its group's", () => {

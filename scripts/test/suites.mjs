@@ -3,7 +3,7 @@
  * the suite needs, runs it with its output on the terminal and returns its counts; with `paths` it runs only the tests
  * there, with a `title` only those that fit it, and with a `label` each line of output begins with that, because other
  * suites run at the same time. Suites that are `beside` wait for a client or a server most of the time, and run while
- * the others use the processors.
+ * the others use the processors. A suite that is `onlyByName` is not among those that run when none is named.
  */
 import { ensureCatalogTemplate } from "../setup/catalog.mjs"
 import { ensureChromium } from "../setup/chromium.mjs"
@@ -13,6 +13,7 @@ import { ensureEngine } from "../setup/engine.mjs"
 import { projectNode } from "../setup/node-modules.mjs"
 import { startPostgres } from "../setup/postgres.mjs"
 import { fromRoot } from "../setup/paths.mjs"
+import { ensureVllm } from "../setup/vllm.mjs"
 import { ensureWeb } from "../setup/web.mjs"
 import { ensureLocked } from "../setup/python.mjs"
 import { afterSecondRun, fileOf, fromExit, fromJunit, fromVitest, honest, none } from "./counts.mjs"
@@ -144,7 +145,20 @@ const engine = {
   folder: "engine/tests/",
   title: "engine (pytest)",
   async run({ paths = ["engine/tests"], ...how }) {
-    return [await pytest(await ensureEngine({ tests: true }), "engine", { paths, ...how })]
+    const others = [`--ignore=${vllm.folder}`]
+    return [await pytest(await ensureEngine({ tests: true }), "engine", { paths: [...paths, ...others], ...how })]
+  },
+}
+
+/** The installation takes 3.5 GB and three minutes, and each start of vLLM half a minute or more. */
+const vllm = {
+  name: "vllm",
+  folder: "engine/tests/vllm/",
+  onlyByName: true,
+  title: "sampling with vLLM (pytest)",
+  async run({ paths = ["engine/tests/vllm"], ...how }) {
+    const env = { HEDDLE_VLLM_PYTHON: await ensureVllm() }
+    return [await pytest(await ensureEngine({ tests: true }), "vllm", { paths, env, ...how })]
   },
 }
 
@@ -259,6 +273,7 @@ export const suites = [
   ...server,
   browser,
   engine,
+  vllm,
   ...pythonClients,
   nodeClients,
   reference,
