@@ -14,6 +14,7 @@ test.each(["", "http", "65536", "-1", "8e3", "0x50"])("port %j is refused by nam
 })
 
 test.each([
+  ["HEDDLE_SAMPLER", "llama", 'HEDDLE_SAMPLER must be "heddle" or "vllm", not "llama"'],
   ["HEDDLE_METRICS", "yes", 'HEDDLE_METRICS must be "admin" or "open", not "yes"'],
   ["HEDDLE_REQUEST_LOG", "yes", 'HEDDLE_REQUEST_LOG must be "on" or "off", not "yes"'],
   ["HEDDLE_LOG", "loud", 'HEDDLE_LOG must be one of trace, debug, info, warn, error, fatal, silent, not "loud"'],
@@ -37,6 +38,18 @@ test.each([
   ],
 ])("%s = %j is refused by name", (name, value, message) => {
   expect(() => readConfig([], { [name]: value })).toThrow(new Error(message))
+})
+
+test("vLLM samples with the Python that is named, and a missing one is an error that says how to install it", () => {
+  expect(readConfig([], {}).sampler).toEqual({ sampler: "heddle", vllm_python: null, vllm_lora_rank: null })
+  const env = { HEDDLE_SAMPLER: "vllm", HEDDLE_VLLM_PYTHON: process.execPath, HEDDLE_VLLM_LORA_RANK: "32" }
+  expect(readConfig([], env).sampler).toEqual({ sampler: "vllm", vllm_python: process.execPath, vllm_lora_rank: 32 })
+  expect(() => readConfig([], { ...env, HEDDLE_VLLM_PYTHON: "/nowhere/python" })).toThrow(
+    'HEDDLE_SAMPLER=vllm needs vLLM, and there is no /nowhere/python. Install it with "npm run install-vllm" for the CPU',
+  )
+  expect(() => readConfig([], { ...env, HEDDLE_ENGINE_URLS: "tcp://127.0.0.1:1" })).toThrow(
+    "HEDDLE_SAMPLER is for the engine of this machine",
+  )
 })
 
 test("the engine's memory is its own choice unless it is set", () => {

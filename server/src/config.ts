@@ -1,4 +1,5 @@
 /** Settings of one server process. Read from the command line and the environment by `main.ts` only. */
+import { existsSync } from "node:fs"
 import { isIP } from "node:net"
 import path from "node:path"
 import { parseArgs } from "node:util"
@@ -35,6 +36,7 @@ export interface Config {
   /** Variables that the engine is started with; those of this server are not among them. */
   engineEnvironment: Readonly<Record<string, string>>
   engineMemory: EngineMemory
+  sampler: Sampler
   logLevel: string
   /** Whether requests are logged at level `info`; else at `debug`. */
   logsRequests: boolean
@@ -63,6 +65,15 @@ export interface EngineMemory {
   adapter_bytes: number | null
   /** Seconds after which a base model that nobody uses gives its memory back; null: never. */
   unload_idle_s: number | null
+}
+
+/** What samples, by the names of the engine's options; the engine itself where vLLM's fields are null. */
+export interface Sampler {
+  sampler: "heddle" | "vllm"
+  /** The Python of the environment that has vLLM. */
+  vllm_python: string | null
+  /** Largest rank of adapters that vLLM serves; null: the engine's default. */
+  vllm_lora_rank: number | null
 }
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
@@ -97,6 +108,7 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
       adapter_bytes: parseOptionalCount("HEDDLE_ENGINE_ADAPTER_BYTES", env),
       unload_idle_s: parseOptionalCount("HEDDLE_ENGINE_UNLOAD_IDLE_S", env),
     },
+    sampler: parseSampler(env),
     logLevel: parseLogLevel(env["HEDDLE_LOG"]),
     logsRequests: parseRequestLog(env["HEDDLE_REQUEST_LOG"]),
     metricsAreOpen: parseMetrics(env["HEDDLE_METRICS"]),
@@ -193,6 +205,24 @@ function parseEngine(text: string | undefined): Config["engine"] {
   if (text === undefined || text === "" || text === "process") return "process"
   if (text === "none") return "none"
   throw new Error(`HEDDLE_ENGINE must be "process" or "none", not "${text}"`)
+}
+
+/** @throws {Error} where vLLM is to sample and is not there; the engine looks whether that Python has it. */
+function parseSampler(env: NodeJS.ProcessEnv): Sampler {
+  const name = env["HEDDLE_SAMPLER"] || "heddle"
+  if (name === "heddle") return { sampler: name, vllm_python: null, vllm_lora_rank: null }
+  if (name !== "vllm") throw new Error(`HEDDLE_SAMPLER must be "heddle" or "vllm", not "${name}"`)
+  if (env["HEDDLE_ENGINE_URLS"]) {
+    throw new Error("HEDDLE_SAMPLER is for the engine of this machine; one elsewhere is started with --sampler vllm")
+  }
+  const python = env["HEDDLE_VLLM_PYTHON"] || path.join(repositoryRoot, ".heddle/venvs/vllm/bin/python")
+  if (!existsSync(python)) {
+    throw new Error(
+      `HEDDLE_SAMPLER=vllm needs vLLM, and there is no ${python}. Install it with "npm run install-vllm" for the CPU, ` +
+        "or as docs/guide/vllm.md says for a GPU, and name its Python in HEDDLE_VLLM_PYTHON",
+    )
+  }
+  return { sampler: name, vllm_python: python, vllm_lora_rank: parseOptionalCount("HEDDLE_VLLM_LORA_RANK", env) }
 }
 
 /** null: none is named. */

@@ -13,6 +13,7 @@ const names = new Set(
 const prefixes = words(`LC_ XDG_ PYTHON MALLOC_
   HF_ HUGGINGFACE_ TRANSFORMERS_ TOKENIZERS_ SAFETENSORS_ RAYON_
   TORCH PYTORCH_ TRITON_ OMP_ GOMP_ KMP_ MKL_ OPENBLAS_
+  VLLM_CPU_ VLLM_ATTENTION_ VLLM_LOGGING_
   CUDA_ CUBLAS_ CUDNN_ NVIDIA_ NCCL_ HIP_ ROCR_ HSA_`)
 /** How memory is kept by this process (scripts/setup/server-flags.mjs); tensors want it otherwise. */
 const ownNames = new Set(["MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"])

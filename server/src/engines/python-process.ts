@@ -17,7 +17,7 @@ export interface EngineProcess {
 export type LaunchEngine = (socketPath: string, log: (line: string) => void) => EngineProcess
 
 /** Options listed in `engine/heddle_engine/settings.py`, by their names there; null leaves the choice to the engine. */
-export type EngineOptions = Readonly<Record<string, number | null>>
+export type EngineOptions = Readonly<Record<string, number | string | null>>
 
 const engineFolder = path.resolve(import.meta.dirname, "../../../engine")
 

@@ -89,6 +89,7 @@ export function testConfig(dataDir: string): Config {
     engine: "none",
     python: "python3",
     engineEnvironment: engineEnvironment(process.env),
+    sampler: { sampler: "heddle", vllm_python: null, vllm_lora_rank: null },
     engineMemory: { kv_bytes: null, cache_bytes: null, adapter_bytes: null, unload_idle_s: null },
     logLevel: "silent",
     metricsAreOpen: false,
