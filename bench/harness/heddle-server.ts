@@ -5,7 +5,7 @@ import { projectNode } from "../../scripts/setup/node-modules.mjs"
 import { serverEnvironment, serverFlags } from "../../scripts/setup/server-flags.mjs"
 import type { CompletionServer } from "./completions.ts"
 import { startProgram, type RunningProgram } from "./child-process.ts"
-import { enginePython } from "./environments.ts"
+import { enginePython, vllmPython } from "./environments.ts"
 import { freePort, requestJson, waitUntilReady } from "./http.ts"
 import { fromRoot, logFile } from "./paths.ts"
 
@@ -25,8 +25,12 @@ export interface HeddleServer extends AsyncDisposable {
   readonly completions: CompletionServer
 }
 
+export const samplers = ["heddle", "vllm"] as const
+
 export interface StartOptions {
   engine?: "process" | "none"
+  /** What samples; the engine itself without it. */
+  sampler?: (typeof samplers)[number]
   env?: Readonly<Record<string, string>>
   /** The folder of another checkout, whose server is started instead of this one's. */
   checkout?: string
@@ -52,6 +56,7 @@ export async function startHeddle(dataDir: string, options: StartOptions = {}): 
         HEDDLE_ENTITY: ENTITY,
         HEDDLE_ENGINE: options.engine ?? "process",
         HEDDLE_PYTHON: python,
+        ...(options.sampler === "vllm" ? { HEDDLE_SAMPLER: "vllm", HEDDLE_VLLM_PYTHON: await vllmPython() } : {}),
         HEDDLE_LOG: "warn",
         // One key sends all requests of a benchmark, which in practice many keys would share.
         HEDDLE_LIMIT_KEY_REQUESTS_PER_MINUTE: "1000000000",
