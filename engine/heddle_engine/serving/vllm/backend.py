@@ -158,9 +158,9 @@ class _VllmBase:
     async def _start(self) -> _Served:
         process = None
         try:
-            process = await VllmProcess.start(
-                self._settings.vllm_python, self._options(), _environment(self._settings), self._flush, self._died
-            )
+            python = self._settings.vllm_python
+            environment = _environment(python, self._base.decoder.device.type)
+            process = await VllmProcess.start(python, self._options(), environment, self._flush, self._died)
             canary = Canary(self._base)
             await canary.check(process, None, None)
         except EngineError as error:
@@ -248,15 +248,18 @@ class _Choice:
         self.call.ended.set_result(None)
 
 
-def _environment(settings: Settings) -> dict[str, str]:
+def _environment(python: str, device: str) -> dict[str, str]:
     environment = {
         **os.environ,
-        "PATH": f"{Path(settings.vllm_python).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+        "PATH": f"{Path(python).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         # Base models are on disk when vLLM is started, and nothing is told to others.
         "HF_HUB_OFFLINE": "1",
         "VLLM_NO_USAGE_STATS": "1",
         "DO_NOT_TRACK": "1",
     }
+    if device == "cpu":
+        # Else the first log-probability waits for a C++ compiler, which there may not be.
+        environment.setdefault("TORCHDYNAMO_DISABLE", "1")
     if hasattr(os, "sched_getaffinity"):
         # By default vLLM leaves one core free.
         cores = ",".join(map(str, sorted(os.sched_getaffinity(0))))
