@@ -31,6 +31,7 @@ _REFUSED_S = 30.0
 """How long a model that vLLM could not load is refused without another try, which takes half a minute."""
 
 _STEADY_S = 30.0
+_STEP_TOKENS = 2048
 
 log = logging.getLogger(__name__)
 
@@ -193,7 +194,12 @@ class _VllmBase:
         kv_bytes = serving_plan(decoder, _ROWS, self._settings).kv_bytes
         fitting = kv_bytes // decoder.kv_token_bytes // _BLOCK * _BLOCK
         self._max_length = min(self._base.max_model_len, fitting)
+        prompts = {}
+        if decoder.device.type == "cpu":
+            # A prompt in parts moves the seed of its request back, which ends vLLM on a CPU ("does not use offset").
+            prompts = {"enable_chunked_prefill": False, "max_num_batched_tokens": max(_STEP_TOKENS, self._max_length)}
         return {
+            **prompts,
             "model": str(self._base.folder),
             "dtype": str(decoder.dtype).removeprefix("torch."),
             "max_model_len": self._max_length,

@@ -189,9 +189,9 @@ class VllmProcess:
         if code == -signal.SIGKILL:
             return "the process was killed (SIGKILL; the system does this when memory runs out)"
         errors = [match[1] for line in self._lines if (match := _ERROR.match(line))]
-        # vLLM's processes fail one after the other; the first says why.
-        causes = [error for error in errors if "See root cause above" not in error]
-        return (causes or errors or [f"the process ended with exit code {code}"])[0]
+        # vLLM's processes fail one after the other; the first says why, unless it was killed.
+        causes = [error for error in errors if "EngineDeadError" not in error and "See root cause" not in error]
+        return (causes or [f"the process ended with exit code {code}"])[0]
 
     async def _forward_lines(self) -> None:
         while True:
