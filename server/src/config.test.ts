@@ -47,9 +47,8 @@ test("vLLM samples with the Python that is named, and a missing one is an error 
   expect(() => readConfig([], { ...env, HEDDLE_VLLM_PYTHON: "/nowhere/python" })).toThrow(
     'HEDDLE_SAMPLER=vllm needs vLLM, and there is no /nowhere/python. Install it with "npm run install-vllm" for the CPU',
   )
-  expect(() => readConfig([], { ...env, HEDDLE_ENGINE_URLS: "tcp://127.0.0.1:1" })).toThrow(
-    "HEDDLE_SAMPLER is for the engine of this machine",
-  )
+  const elsewhere = { HEDDLE_ENGINE_URLS: "tcp://127.0.0.1:1", HEDDLE_ENGINE_TOKEN_FILE: "token" }
+  expect(() => readConfig([], { ...env, ...elsewhere })).toThrow("HEDDLE_SAMPLER is for the engine of this machine")
 })
 
 test("the engine's memory is its own choice unless it is set", () => {
