@@ -132,7 +132,11 @@ export const areas: readonly Area[] = [
     lives: "JSON text as it came: cutting, checking, exact numbers, Python's printing, digests",
     imports: [],
   },
-  { folder: "work", lives: "whose work runs and until when, queues that are fair by tenant", imports: ["errors"] },
+  {
+    folder: "work",
+    lives: "whose work runs and until when, queues that are fair by tenant, queries and writes that requests share",
+    imports: ["errors"],
+  },
   {
     folder: "wire",
     lives: "schemas of everything that crosses a border, a folder an area, nothing else",

@@ -13,7 +13,7 @@ import {
 } from "../storage/catalog/inference/served-models.ts"
 import type { BaseRef } from "../wire/engine/base.ts"
 import type { AdapterRef } from "../wire/engine/chat.ts"
-import { BatchedLookup } from "./batched-lookup.ts"
+import { BatchedLookup } from "../work/batched-lookup.ts"
 import { artifactName, type ModelName, parseModelName } from "./model-name.ts"
 
 /** The model that answers a request, fixed for the request's whole life. */

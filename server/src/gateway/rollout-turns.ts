@@ -9,7 +9,7 @@ import { usageOf } from "../storage/team-usage.ts"
 import { retryWhileUnavailable } from "../storage/retry-while-unavailable.ts"
 import type { CompletionRecord, SampledChoice } from "./completion-record.ts"
 import type { ServedModel } from "./model-directory.ts"
-import { GroupCommit } from "./group-commit.ts"
+import { GroupCommit } from "../work/group-commit.ts"
 import type { RolloutMark } from "./rollout-mark.ts"
 import { extendedTurn, runOf } from "./rollout-prefixes.ts"
 

@@ -9,7 +9,7 @@ import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { insertUsage, type UsageRow } from "../storage/catalog/inference/completion-usage.ts"
 import { retryWhileUnavailable } from "../storage/retry-while-unavailable.ts"
 import { outsideOfRequests } from "../work/work-scope.ts"
-import { GroupCommit } from "./group-commit.ts"
+import { GroupCommit } from "../work/group-commit.ts"
 
 const rowsPerInsert = 1_000
 /** A short restart of the catalog costs nobody the answer. */

@@ -3,7 +3,7 @@
  * already begun, so every answer is as fresh as a query of its own would be (law 1).
  */
 import { setImmediate } from "node:timers/promises"
-import { outsideOfRequests } from "../work/work-scope.ts"
+import { outsideOfRequests } from "./work-scope.ts"
 
 interface Waiting<K, V> {
   key: K
