@@ -16,6 +16,7 @@ import { accountRoutes } from "./account-routes.ts"
 import { apiKeyRoutes } from "./api-key-routes.ts"
 import { artifactFileRoutes } from "./artifacts/artifact-file-routes.ts"
 import { ArtifactLinks } from "./artifacts/artifact-links.ts"
+import { SentFiles } from "./artifacts/sent-files.ts"
 import { auditLogRoutes } from "./audit-log-routes.ts"
 import { fileRoutes } from "./file-routes.ts"
 import { graphqlRoutes } from "./graphql/graphql-routes.ts"
@@ -79,7 +80,7 @@ export function openPlatform(dependencies: PlatformDependencies): Platform {
   const cookie = new SessionCookie(secret)
   const accounts = { database, invalidate: () => authenticator.invalidate() }
   const links = { links: new RunFileLinks(secret), artifactLinks: new ArtifactLinks(secret) }
-  const runs = { database, traces, blobs, threads, ...links, limits }
+  const runs = { database, traces, blobs, threads, ...links, sentFiles: new SentFiles(database), limits }
   return {
     routes: [
       ...fileRoutes({ database, blobs, maximumFileBytes: dependencies.maximumFileBytes }),

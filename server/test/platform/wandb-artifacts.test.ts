@@ -99,6 +99,34 @@ test("platform-wandb 9.2: the manifest that is served names no path of the clien
   ])
 })
 
+test("platform-wandb 9.2: files that are sent at the same time are each kept, and what nobody asked for is not", async () => {
+  const names = newNames()
+  const files = Object.fromEntries(Array.from({ length: 60 }, (_, place) => [`${place}.txt`, `content ${place % 50}`]))
+  const contents = contentsOf({ files })
+  const { id } = await createArtifact(opened.acme, names, artifactDigest(contents))
+  const paths = Object.keys(files)
+  const specs = paths.map((name) => ({ artifactID: id, name, md5: contents[name]?.digest, mimetype: null }))
+  const nodes = await askForFiles(opened.acme, specs)
+  const [other] = await askForFiles(opened.acme, [{ artifactID: id, name: "0.txt", md5: md5("other"), mimetype: null }])
+  // The file of this path is asked for again with its own content, so the other one is asked for no more.
+  await askForFiles(opened.acme, specs.slice(0, 1))
+  const payloads = paths.map((path) => files[path] ?? "")
+  const statuses = await Promise.all([
+    ...nodes.map(
+      async ({ uploadUrl }, place) => (await put(opened, uploadUrl ?? "", payloads[place] ?? "")).statusCode,
+    ),
+    put(opened, other?.uploadUrl ?? "", "other", 404).then(({ statusCode }) => statusCode),
+  ])
+  expect(statuses).toEqual([...paths.map(() => 200), 404])
+  const manifest = manifestOf(contents)
+  await put(opened, await manifestAddress(opened.acme, id, manifest), manifest)
+  await commit(opened.acme, id)
+  const listed = await filesOf(opened.acme, names, `${names.collection}:v0`, "(first: 100)")
+  const fetched = await Promise.all(listed.map(({ directUrl }) => fetchFrom(opened, directUrl)))
+  expect(fetched.map(({ payload }) => payload)).toEqual(listed.map(({ name }) => files[name]))
+  expect(listed).toHaveLength(60)
+})
+
 test("platform-wandb 9.2: a content that the project has is not asked for again", async () => {
   const names = newNames()
   await log({ ...names, files: { one: "shared content", two: "first" } })

@@ -102,7 +102,9 @@ test("platform-wandb 6.2: rows of one step are merged by key, whichever offset t
   const names = await newRun()
   await stream(names, history(0, ['{"_step":0,"a":1,"b":1}', '{"_step":1,"a":2}']))
   await stream(names, history(2, ['{"_step":0,"b":3,"c":NaN}']))
-  expect(await historyOf(names)).toEqual({ history: ['{"_step":0,"a":1,"b":3,"c":NaN}', '{"_step":1,"a":2}'] })
+  const merged = { history: ['{"_step":0,"a":1,"b":3,"c":NaN}', '{"_step":1,"a":2}'] }
+  expect(await historyOf(names)).toEqual(merged)
+  expect(await readRun(opened.acme, names, "history(samples: 10)")).toEqual(merged)
 })
 
 test("platform-wandb 7: keys with dots, nested columns, NaN and numbers past 2^53 are read as they were logged", async () => {

@@ -5,8 +5,6 @@ import { Readable } from "node:stream"
 import { type Holder, ownTeam } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
 import { type Route, route } from "../../http/route.ts"
-import { isLiveKey } from "../../storage/catalog/accounts/api-keys.ts"
-import { addContent, hasFile } from "../../storage/catalog/artifacts/artifact-contents.ts"
 import { findStoredFile, type StoredFile } from "../../storage/catalog/artifacts/artifact-entries.ts"
 import { findManifest, storeManifest } from "../../storage/catalog/artifacts/artifact-manifests.ts"
 import { findUpload, partsOf, storePart } from "../../storage/catalog/artifacts/artifact-uploads.ts"
@@ -79,9 +77,11 @@ export function artifactFileRoutes(dependencies: RunDependencies): Route[] {
           maximumBytes: limits.run_file_bytes,
         } as const
         const bytes = await storeBody(dependencies, request.raw, storing, async ({ sha256, sizeBytes }) => {
-          if (!(await hasFile(database, artifact.id, link.what))) throw linkEnded()
-          await addContent(database, artifact.project_id, { digest: link.what, sha256, size_bytes: sizeBytes })
-          return null
+          const { id, project_id } = artifact
+          const content = { artifact_id: id, project_id, digest: link.what, sha256, size_bytes: sizeBytes }
+          const kept = await dependencies.sentFiles.add(content)
+          if (kept === "unasked") throw linkEnded()
+          return kept === "added" ? null : sha256
         })
         return { bytes }
       },
@@ -123,12 +123,12 @@ export function artifactFileRoutes(dependencies: RunDependencies): Route[] {
 
 /** @throws {HeddleError} `not_found`. */
 async function linked(
-  { database, artifactLinks }: RunDependencies,
+  { artifactLinks, sentFiles }: RunDependencies,
   token: string,
   stores: boolean,
 ): Promise<ArtifactLink> {
   const link = artifactLinks.linkOf(token, stores, Date.now())
-  if (await isLiveKey(database, link.apiKeyId)) return link
+  if (await sentFiles.isLiveKey(link.apiKeyId)) return link
   throw new HeddleError("not_found", "the key that made this address was revoked; ask for the file's address again")
 }
 
@@ -140,9 +140,9 @@ function linkEnded(): HeddleError {
 }
 
 /** @throws {HeddleError} `not_found`: nothing is added to what is committed. */
-async function pendingArtifact({ database }: RunDependencies, id: string): Promise<ArtifactRecord> {
-  const artifact = await findAnyArtifact(database, id)
-  if (artifact?.state !== "pending") throw linkEnded()
+async function pendingArtifact({ sentFiles }: RunDependencies, id: string): Promise<ArtifactRecord> {
+  const artifact = await sentFiles.pendingArtifact(id)
+  if (artifact === null) throw linkEnded()
   return artifact
 }
 

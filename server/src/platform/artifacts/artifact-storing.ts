@@ -20,7 +20,7 @@ export interface Storing {
 
 /**
  * Stores the body as a blob and has `keep` write the row that names it; returns its size. Without the row the blob goes,
- * and so do those that `keep` says nobody names any more.
+ * and so does the one that `keep` says may have no name any more, if it has none.
  * @throws {HeddleError} `bad_request` when the body is not what was announced; then nothing is stored.
  */
 export async function storeBody(
@@ -32,7 +32,7 @@ export async function storeBody(
   const { database } = dependencies
   const usage = usageOf(database)
   await usage?.requireRoom(teamOf(artifact), Number(request.headers["content-length"] ?? 0))
-  const content = bodyStream(request, maximumBytes)
+  const content = bodyStream(request, maximumBytes, { keepsNone: true })
   return storeContent(dependencies, content, { digest, encoding }, async (blob) => {
     await usage?.requireRoom(teamOf(artifact), blob.sizeBytes)
     return keep(blob)
@@ -41,33 +41,25 @@ export async function storeBody(
 
 async function storeContent(
   dependencies: RunDependencies,
-  content: AsyncIterable<Buffer>,
+  content: AsyncIterable<Uint8Array>,
   { digest, encoding }: Pick<Storing, "digest" | "encoding">,
   keep: (blob: StoredBlob) => Promise<string | null>,
 ): Promise<number> {
   const { blobs } = dependencies
   const md5 = createHash("md5")
-  const blob = await blobs.put(hashed(content, md5))
-  const contents = [blob.sha256]
+  const blob = await blobs.put(content, md5)
+  let unnamed: string | null = blob.sha256
   try {
     const got = md5.digest(encoding)
     if (got !== digest) {
       throw new HeddleError("bad_request", `what came has the MD5 ${got}, and ${digest} was announced; send it again`)
     }
-    const replaced = await keep(blob)
-    if (replaced !== null) contents.push(replaced)
+    unnamed = await keep(blob)
   } finally {
     blobs.release(blob.sha256)
-    await dropBlobs(dependencies, contents)
+    if (unnamed !== null) await dropBlobs(dependencies, [unnamed])
   }
   return blob.sizeBytes
-}
-
-async function* hashed(content: AsyncIterable<Buffer>, hash: ReturnType<typeof createHash>) {
-  for await (const chunk of content) {
-    hash.update(chunk)
-    yield chunk
-  }
 }
 
 /** Makes one content of the parts, which stay. `digest`: base64, of the whole. */
@@ -78,11 +70,11 @@ export async function joinParts(
   parts: readonly string[],
 ): Promise<void> {
   const { database, blobs } = dependencies
-  async function* whole(): AsyncGenerator<Buffer> {
-    for (const sha256 of parts) for await (const chunk of blobs.read(sha256)) yield chunk as Buffer
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    for (const sha256 of parts) yield* blobs.readThrough(sha256)
   }
   await storeContent(dependencies, whole(), { digest, encoding: "base64" }, async ({ sha256, sizeBytes }) => {
-    await addContent(database, artifact.project_id, { digest, sha256, size_bytes: sizeBytes })
-    return null
+    const isNew = await addContent(database, artifact.project_id, { digest, sha256, size_bytes: sizeBytes })
+    return isNew ? null : sha256
   })
 }

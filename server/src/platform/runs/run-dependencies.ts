@@ -5,6 +5,7 @@ import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type { ThreadPool } from "../../threads/thread-pool.ts"
 import type { ArtifactLinks } from "../artifacts/artifact-links.ts"
+import type { SentFiles } from "../artifacts/sent-files.ts"
 import type { RunFileLinks } from "./run-file-links.ts"
 
 export interface RunDependencies {
@@ -14,6 +15,7 @@ export interface RunDependencies {
   threads: ThreadPool
   links: RunFileLinks
   artifactLinks: ArtifactLinks
+  sentFiles: SentFiles
   limits: Pick<Limits, "run_row_bytes" | "run_document_values" | "run_file_bytes">
 }
 

@@ -4,7 +4,6 @@ import { createHash } from "node:crypto"
 import { HeddleError } from "../../errors.ts"
 import { bodyStream } from "../../http/bodies/body-stream.ts"
 import { type Route, route } from "../../http/route.ts"
-import { isLiveKey } from "../../storage/catalog/accounts/api-keys.ts"
 import { findRunFile, putRunFile, type RunFileRecord } from "../../storage/catalog/runs/run-files.ts"
 import { findNamedRun, type RunRecord } from "../../storage/catalog/runs/runs.ts"
 import { usageOf } from "../../storage/team-usage.ts"
@@ -75,12 +74,12 @@ export function runFileRoutes(dependencies: RunDependencies): Route[] {
 
 /** @throws {HeddleError} `not_found`. */
 async function linked(
-  { database, links }: RunDependencies,
+  { database, links, sentFiles }: RunDependencies,
   token: string,
   use: RunFileUse,
 ): Promise<{ run: RunRecord & { entity_id: string }; name: string }> {
   const { runId, name, apiKeyId } = links.linkOf(token, use, Date.now())
-  if (!(await isLiveKey(database, apiKeyId))) {
+  if (!(await sentFiles.isLiveKey(apiKeyId))) {
     throw new HeddleError("not_found", "the key that made this address was revoked; ask for the file's address again")
   }
   const run = await findNamedRun(database, runId)
@@ -99,8 +98,8 @@ async function storeFile(
   const usage = usageOf(database)
   await usage?.requireRoom(team, Number(request.headers["content-length"] ?? 0))
   const md5 = createHash("md5")
-  const stored = await blobs.put(hashed(bodyStream(request, limits.run_file_bytes), md5))
-  const contents = [stored.sha256]
+  const stored = await blobs.put(bodyStream(request, limits.run_file_bytes, { keepsNone: true }), md5)
+  let unnamed: string | null = stored.sha256
   try {
     await usage?.requireRoom(team, stored.sizeBytes)
     const file = {
@@ -110,20 +109,12 @@ async function storeFile(
       size_bytes: stored.sizeBytes,
       mimetype: request.headers["content-type"] ?? "application/octet-stream",
     }
-    const replaced = await putRunFile(database, run, file)
-    if (replaced !== null) contents.push(replaced)
+    unnamed = await putRunFile(database, run, file)
   } finally {
     blobs.release(stored.sha256)
-    await dropBlobs(dependencies, contents)
+    if (unnamed !== null) await dropBlobs(dependencies, [unnamed])
   }
   return stored.sizeBytes
-}
-
-async function* hashed(content: AsyncIterable<Buffer>, hash: ReturnType<typeof createHash>) {
-  for await (const chunk of content) {
-    hash.update(chunk)
-    yield chunk
-  }
 }
 
 function sendFile(

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -27,6 +28,12 @@ test("content is found by its SHA-256, and the same content twice is one file", 
   expect(await readFile(path.join(folder, store.pathOf(sha256)), "utf8")).toBe("hello world")
   expect(await text(store.read(sha256))).toBe("hello world")
   expect(await readdir(path.join(folder, "blobs/sha256/b9"))).toEqual([sha256])
+})
+
+test("hashes that are given see the content too", async () => {
+  const md5 = createHash("md5")
+  await store.put(content("hello ", "world"), md5)
+  expect(md5.digest("hex")).toBe("5eb63bbbe01eeed093cb22bb8f5acdc3")
 })
 
 test("a stream that breaks leaves nothing", async () => {

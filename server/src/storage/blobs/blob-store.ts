@@ -17,6 +17,8 @@ export interface StoredBlob {
 
 const blobName = /^[0-9a-f]{64}$/
 const listedAtOnce = 500
+/** Of a file that is read through. The digests of a piece hold the event loop up for two milliseconds. */
+const pieceBytes = 1024 * 1024
 
 export class BlobStore {
   /** The data folder; blob paths in the catalog are relative to it. */
@@ -24,6 +26,8 @@ export class BlobStore {
   readonly #temporary: string
   readonly #content: string
   readonly #holds = new BlobHolds()
+  /** Folders of {@link #content} that are there, and on the disk. None is ever removed. */
+  readonly #syncedFolders = new Set<string>()
 
   private constructor(dataDir: string) {
     this.dataDir = dataDir
@@ -71,17 +75,23 @@ export class BlobStore {
   async #rename(temporary: string, sha256: string): Promise<void> {
     const target = this.absolutePathOf(sha256)
     const folder = path.dirname(target)
-    const made = await mkdir(folder, { recursive: true })
+    const isSynced = this.#syncedFolders.has(folder)
+    if (!isSynced) await mkdir(folder, { recursive: true })
     await rename(temporary, target)
     await syncFolder(folder)
-    if (made !== undefined) await syncFolder(path.dirname(folder))
+    if (isSynced) return
+    await syncFolder(path.dirname(folder))
+    this.#syncedFolders.add(folder)
   }
 
-  /** Stores a stream and holds the blob as {@link adopt} does. When it fails, nothing is left. */
-  async put(content: AsyncIterable<Uint8Array>): Promise<StoredBlob> {
+  /**
+   * Stores a stream and holds the blob as {@link adopt} does. When it fails, nothing is left. `hashes` are updated with the
+   * content too. A chunk is not read after the next one was asked for.
+   */
+  async put(content: AsyncIterable<Uint8Array>, ...hashes: Hash[]): Promise<StoredBlob> {
     const temporary = this.temporaryPath()
     try {
-      const blob = await writeHashed(temporary, content)
+      const blob = await writeHashed(temporary, content, hashes)
       await this.adopt(temporary, blob.sha256)
       return blob
     } catch (error) {
@@ -122,6 +132,21 @@ export class BlobStore {
     return createReadStream(this.absolutePathOf(sha256))
   }
 
+  /** The content piece by piece in one buffer: each piece holds until the next one is asked for. */
+  async *readThrough(sha256: string): AsyncGenerator<Uint8Array> {
+    const buffer = Buffer.allocUnsafeSlow(pieceBytes)
+    const handle = await open(this.absolutePathOf(sha256), "r")
+    try {
+      for (;;) {
+        const { bytesRead } = await handle.read(buffer, 0, buffer.length)
+        if (bytesRead === 0) return
+        yield buffer.subarray(0, bytesRead)
+      }
+    } finally {
+      await handle.close()
+    }
+  }
+
   async has(sha256: string): Promise<boolean> {
     return stat(this.absolutePathOf(sha256)).then(
       () => true,
@@ -152,22 +177,35 @@ export class BlobStore {
   }
 }
 
-async function writeHashed(file: string, content: AsyncIterable<Uint8Array>): Promise<StoredBlob> {
+async function writeHashed(
+  file: string,
+  content: AsyncIterable<Uint8Array>,
+  hashes: readonly Hash[],
+): Promise<StoredBlob> {
+  const sha256 = createHash("sha256")
   const handle = await open(file, "wx", 0o600)
   try {
-    return await copyHashed(handle, createHash("sha256"), content)
+    const sizeBytes = await copyHashed(handle, [sha256, ...hashes], content)
+    await handle.sync()
+    return { sha256: sha256.digest("hex"), sizeBytes }
   } finally {
     await handle.close()
   }
 }
 
-async function copyHashed(handle: FileHandle, hash: Hash, content: AsyncIterable<Uint8Array>): Promise<StoredBlob> {
+/** Returns the number of bytes. */
+async function copyHashed(
+  handle: FileHandle,
+  hashes: readonly Hash[],
+  content: AsyncIterable<Uint8Array>,
+): Promise<number> {
   let sizeBytes = 0
   for await (const chunk of content) {
-    hash.update(chunk)
+    // The system writes on another thread meanwhile.
+    const written = handle.writeFile(chunk)
+    for (const hash of hashes) hash.update(chunk)
     sizeBytes += chunk.length
-    await handle.writeFile(chunk)
+    await written
   }
-  await handle.sync()
-  return { sha256: hash.digest("hex"), sizeBytes }
+  return sizeBytes
 }

@@ -97,7 +97,15 @@ export async function findKeyOwner(
 }
 
 export async function isLiveKey(database: CatalogDatabase, id: string): Promise<boolean> {
-  return (await liveKeys(database).where("api_keys.id", "=", id).executeTakeFirst()) !== undefined
+  return (await areLiveKeys(database, [id]))[0] === true
+}
+
+/** For each of the keys, in order, whether it is live. */
+export async function areLiveKeys(database: CatalogDatabase, ids: readonly string[]): Promise<boolean[]> {
+  const isNamed = sql<boolean>`api_keys.id = any(${ids}::uuid[])`
+  const live = await liveKeys(database).where(isNamed).execute()
+  const liveIds = new Set(live.map(({ id }) => id))
+  return ids.map((id) => liveIds.has(id))
 }
 
 /** When keys were used last, by id; an earlier time than the stored one changes nothing. */

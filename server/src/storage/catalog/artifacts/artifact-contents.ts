@@ -55,6 +55,42 @@ export async function addContent(
   return isNew
 }
 
+/** A content that came for an artifact. */
+export interface SentContent extends ArtifactContent {
+  artifact_id: string
+  project_id: string
+}
+
+/** `unasked`: no file of the artifact has it, so it is not kept. `known`: the project has one of this digest, which stays. */
+export type KeptAs = "added" | "known" | "unasked"
+
+/** {@link addContent} for many, and only where the artifact has a file of this content, or asked to store one. In order. */
+export async function addSentContents(database: CatalogDatabase, sent: readonly SentContent[]): Promise<KeptAs[]> {
+  const given = sent.map((content, place) => ({ ...content, place }))
+  const { rows } = await sql<{ place: number; sha256: string | null }>`
+    with given as (select * from json_to_recordset(${JSON.stringify(given)}::json)
+        as g(place int, artifact_id uuid, project_id uuid, digest text, sha256 text, size_bytes bigint)),
+      asked as (select * from given where exists (select 1 from artifact_entries e
+        where e.project_id = given.project_id and e.digest = given.digest and e.artifact_id = given.artifact_id
+          and e.ref is null)),
+      added as (insert into artifact_contents (project_id, digest, sha256, size_bytes)
+        select distinct on (project_id, digest) project_id, digest, sha256, size_bytes from asked
+        order by project_id, digest, place
+        on conflict do nothing returning project_id, digest, sha256)
+    select asked.place, added.sha256 from asked left join added using (project_id, digest)`.execute(database)
+  const asked = new Map(rows.map(({ place, sha256 }) => [place, sha256]))
+  const added = new Set<string>()
+  return sent.map(({ project_id, digest, sha256, size_bytes }, place) => {
+    if (!asked.has(place)) return "unasked"
+    if (asked.get(place) !== sha256) return "known"
+    // The same content may have come twice.
+    const key = `${project_id}/${digest}`
+    if (!added.has(key)) usageOf(database)?.ofProject(project_id, size_bytes)
+    added.add(key)
+    return "added"
+  })
+}
+
 export async function findContent(
   database: CatalogDatabase,
   projectId: string,
@@ -67,18 +103,6 @@ export async function findContent(
     .where("digest", "=", digest)
     .executeTakeFirst()
   return row ?? null
-}
-
-/** Whether the artifact has a file of this content, or asked to store one. */
-export async function hasFile(database: CatalogDatabase, artifactId: string, digest: string): Promise<boolean> {
-  const row = await database
-    .selectFrom("artifact_entries")
-    .select("path")
-    .where("artifact_id", "=", artifactId)
-    .where("digest", "=", digest)
-    .where("ref", "is", null)
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 /** Takes away those of the contents that no entry names; returns their SHA-256, and what they counted. */

@@ -83,7 +83,7 @@ export async function manifestsOf(database: CatalogDatabase, artifactId: string)
     .execute()
 }
 
-/** Returns the SHA-256 of what it takes the place of; null: of nothing. */
+/** Returns the SHA-256 of what it takes the place of, or of the content itself if the manifest is gone; null: of nothing. */
 export async function storeManifest(
   database: CatalogDatabase,
   projectId: string,
@@ -100,6 +100,7 @@ export async function storeManifest(
     await transaction.updateTable("artifact_manifests").set(content).where("id", "=", manifest.id).execute()
     return replaced
   })
-  usageOf(database)?.ofProject(projectId, content.size_bytes - (before?.size_bytes ?? 0))
-  return before?.sha256 ?? null
+  if (before === undefined) return content.sha256
+  usageOf(database)?.ofProject(projectId, content.size_bytes - before.size_bytes)
+  return before.sha256
 }

@@ -71,7 +71,7 @@ export async function partsOf(database: CatalogDatabase, uploadId: string): Prom
     .execute()
 }
 
-/** Returns the SHA-256 of what it takes the place of; null: of nothing. */
+/** Returns the SHA-256 of what it takes the place of, or of the content itself if the part is gone; null: of nothing. */
 export async function storePart(
   database: CatalogDatabase,
   upload: UploadInParts,
@@ -96,8 +96,9 @@ export async function storePart(
       .execute()
     return replaced
   })
-  if (before !== undefined) usageOf(database)?.ofProject(upload.project_id, content.size_bytes - before.size_bytes)
-  return before?.sha256 ?? null
+  if (before === undefined) return content.sha256
+  usageOf(database)?.ofProject(upload.project_id, content.size_bytes - before.size_bytes)
+  return before.sha256
 }
 
 /** SHA-256 of its parts, which nobody needs any more. */

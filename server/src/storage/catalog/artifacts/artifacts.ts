@@ -117,6 +117,19 @@ export async function findAnyArtifact(database: CatalogDatabase, id: string): Pr
   return row ?? null
 }
 
+/** For each of the ids, in order, the artifact that is not committed yet, of any team; null: none. */
+export async function findPendingArtifacts(
+  database: CatalogDatabase,
+  ids: readonly string[],
+): Promise<(ArtifactRecord | null)[]> {
+  const found = await namedArtifacts(database)
+    .where(sql<boolean>`artifacts.id = any(${ids}::uuid[])`)
+    .where("artifacts.state", "=", "pending")
+    .execute()
+  const byId = new Map(found.map((artifact) => [artifact.id, artifact]))
+  return ids.map((id) => byId.get(id) ?? null)
+}
+
 /** By ids, in any order. */
 export async function artifactsOf(database: CatalogDatabase, ids: readonly string[]): Promise<ArtifactRecord[]> {
   if (ids.length === 0) return []

@@ -1,0 +1,38 @@
+/**
+ * What requests that store or fetch files have to know and write, shared by those that wait at the same time: a client
+ * sends thousands of small files of one artifact with one key.
+ */
+import { areLiveKeys } from "../../storage/catalog/accounts/api-keys.ts"
+import { addSentContents, type KeptAs, type SentContent } from "../../storage/catalog/artifacts/artifact-contents.ts"
+import { type ArtifactRecord, findPendingArtifacts } from "../../storage/catalog/artifacts/artifacts.ts"
+import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
+import { BatchedLookup } from "../../work/batched-lookup.ts"
+import { GroupCommit } from "../../work/group-commit.ts"
+
+const contentsPerInsert = 500
+
+export class SentFiles {
+  readonly #keys: BatchedLookup<string, boolean>
+  readonly #artifacts: BatchedLookup<string, ArtifactRecord | null>
+  readonly #contents: GroupCommit<SentContent, KeptAs>
+
+  constructor(database: CatalogDatabase) {
+    this.#keys = new BatchedLookup((ids) => areLiveKeys(database, ids))
+    this.#artifacts = new BatchedLookup((ids) => findPendingArtifacts(database, ids))
+    this.#contents = new GroupCommit((contents) => addSentContents(database, contents), contentsPerInsert)
+  }
+
+  isLiveKey(id: string): Promise<boolean> {
+    return this.#keys.get(id, id)
+  }
+
+  /** Of any team; null: it is committed, or was deleted. */
+  pendingArtifact(id: string): Promise<ArtifactRecord | null> {
+    return this.#artifacts.get(id, id)
+  }
+
+  /** Resolves once the content's row is stored, if the artifact asked for it. */
+  add(content: SentContent): Promise<KeptAs> {
+    return this.#contents.add(content)
+  }
+}
