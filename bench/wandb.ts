@@ -4,7 +4,7 @@ import path from "node:path"
 import { clientPython, clientVersions } from "./harness/environments.ts"
 import { type HeddleServer, startHeddle } from "./harness/heddle-server.ts"
 import { requestJson } from "./harness/http.ts"
-import { residentMebibytes } from "./harness/machine.ts"
+import { residentMebibytes, treeCpuSeconds } from "./harness/machine.ts"
 import { median, progress } from "./harness/measure.ts"
 import { count, type Options } from "./harness/options.ts"
 import { temporaryFolder } from "./harness/paths.ts"
@@ -41,6 +41,8 @@ interface Figures {
   large: number[]
   downloaded: number[]
   grownMebibytes: number[]
+  /** Processor seconds of client and server by case, in the order in which the cases run. */
+  spent: Map<string, { client: number[]; server: number[] }>
 }
 
 export async function run(given: Options): Promise<Findings> {
@@ -56,6 +58,7 @@ export async function run(given: Options): Promise<Findings> {
     large: [],
     downloaded: [],
     grownMebibytes: [],
+    spent: new Map(),
   }
   const data = temporaryFolder()
   await using server = await startHeddle(data, { engine: "none" })
@@ -85,17 +88,30 @@ interface Measured {
   folder: string
 }
 
-async function rows({ server, worker, figures }: Measured, round: number, steps: number, keys: number): Promise<void> {
+/** Notes the processor seconds that client and server spend on the work. */
+async function counted<T>({ server, worker, figures }: Measured, what: string, work: () => Promise<T>): Promise<T> {
+  const used = () => [worker.pid, server.pid].map((pid) => treeCpuSeconds(pid) ?? Number.NaN)
+  const before = used()
+  const result = await work()
+  const [client = 0, ofServer = 0] = used().map((seconds, place) => seconds - (before[place] ?? 0))
+  const spent = figures.spent.get(what) ?? { client: [], server: [] }
+  spent.client.push(client)
+  spent.server.push(ofServer)
+  figures.spent.set(what, spent)
+  return result
+}
+
+async function rows(measured: Measured, round: number, steps: number, keys: number): Promise<void> {
+  const { server, worker, figures } = measured
   const name = `rows-${round}`
-  const { logged, readable } = await worker.call<{ logged: number; readable: number }>("log_rows", {
-    project,
-    name,
-    steps,
-    keys,
-  })
+  const { logged, readable } = await counted(measured, "run.log", () =>
+    worker.call<{ logged: number; readable: number }>("log_rows", { project, name, steps, keys }),
+  )
   figures.logged.push(steps / logged)
   figures.readable.push(steps / readable)
-  const scan = await worker.call<{ seconds: number }>("scan_rows", { project, name, steps, page_size: pageRows })
+  const scan = await counted(measured, "scan_history", () =>
+    worker.call<{ seconds: number }>("scan_rows", { project, name, steps, page_size: pageRows }),
+  )
   figures.scanned.push(steps / scan.seconds)
   figures.answered.push(steps / (await readPages(server, name, steps)))
   figures.stored.push(steps / (await storePieces(server, `direct-${round}`, steps, keys)))
@@ -159,17 +175,16 @@ async function post(server: HeddleServer, route: string, body: string): Promise<
 }
 
 async function artifacts(
-  { server, worker, figures, folder }: Measured,
+  measured: Measured,
   round: number,
   { files, largeMebibytes }: { files: number; largeMebibytes: number },
 ): Promise<void> {
+  const { server, worker, figures, folder } = measured
   const small = path.join(folder, `small-${round}`)
   await worker.call("make_files", { folder: small, files, file_bytes: 1024 })
-  const logged = await worker.call<{ seconds: number }>("log_artifact", {
-    project,
-    name: `small-${round}`,
-    folder: small,
-  })
+  const logged = await counted(measured, "the small files", () =>
+    worker.call<{ seconds: number }>("log_artifact", { project, name: `small-${round}`, folder: small }),
+  )
   figures.small.push(logged.seconds)
 
   const large = path.join(folder, `large-${round}`)
@@ -179,11 +194,15 @@ async function artifacts(
   const sampler = setInterval(() => (most = Math.max(most, residentMebibytes(server.pid))), samplingMs)
   const name = `large-${round}`
   const megabytes = (largeMebibytes * 2 ** 20) / 1e6
-  const stored = await worker.call<{ seconds: number; added: number }>("log_artifact", { project, name, folder: large })
+  const stored = await counted(measured, "the large file", () =>
+    worker.call<{ seconds: number; added: number }>("log_artifact", { project, name, folder: large }),
+  )
   // The client copies and digests the file before it sends anything.
   figures.large.push(megabytes / (stored.seconds - stored.added))
   const into = path.join(folder, "down")
-  const read = await worker.call<{ seconds: number }>("download_artifact", { project, name, folder: into })
+  const read = await counted(measured, "its download", () =>
+    worker.call<{ seconds: number }>("download_artifact", { project, name, folder: into }),
+  )
   figures.downloaded.push(megabytes / read.seconds)
   clearInterval(sampler)
   figures.grownMebibytes.push(Math.max(0, most - before))
@@ -202,6 +221,7 @@ function findings(given: Options, figures: Figures): Findings {
       `wandb's client logs ${steps} rows of ${keys} numbers with run.log, ends the run, and asks its public API until the last row is there; then it reads all with scan_history, ${pageRows} rows a page.`,
       "The server's part: the same rows posted in pieces of 10 MB as the client sends them, until the last one is read; and the pages of the scan, asked for without being made into rows.",
       `An artifact of ${files} files of 1 KiB, and one of a file of ${largeMebibytes} MiB, random bytes: log_artifact until it is committed. The rate of the large file is without the time in which the client copies and digests it before it sends; its memory is that of all processes of the server, while it is stored and fetched.`,
+      "CPU s: processor seconds that the processes of the client, and those of the server, spend on a case together, whatever else the machine does. The client's seconds for an artifact include the copy and digests that it makes first.",
     ],
     versions: clientVersions(set, "wandb"),
     settings: { steps, keys, files, "large-mib": largeMebibytes, rounds: count(given, "rounds") },
@@ -215,6 +235,10 @@ function findings(given: Options, figures: Figures): Findings {
       measurement("an artifact of one large file, stored", "MB/s", figures.large),
       measurement("the same, downloaded", "MB/s", figures.downloaded),
       measurement("memory above what the server had", "MiB", figures.grownMebibytes),
+      ...Array.from(figures.spent, ([what, { client, server }]) => [
+        measurement(`${what}: the client`, "CPU s", client),
+        measurement(`${what}: the server`, "CPU s", server),
+      ]).flat(),
     ],
     bars: [
       atLeast("rows durable and readable, through the client", 20_000, median(figures.readable), "rows/s"),
