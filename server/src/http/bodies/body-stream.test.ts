@@ -1,5 +1,5 @@
 /** Bodies that are read piece by piece. */
-import { createServer, type Server } from "node:http"
+import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { gzipSync } from "node:zlib"
@@ -12,21 +12,22 @@ let url: string
 let lengths: [first: number, later: number][]
 let keepsNone: boolean
 beforeEach(async () => {
-  server = createServer(async (request, response) => {
-    let before: Buffer | null = null
-    for await (const chunk of bodyStream(request, 4 * mebibyte, { keepsNone })) {
-      const last = lengths.at(-1)
-      if (before !== null && last !== undefined) last[1] = before.length
-      lengths.push([chunk.length, Number.NaN])
-      before = chunk
-    }
-    response.end()
-  })
+  server = createServer((request, response) => void read(request).then(() => response.end()))
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   lengths = []
 })
 afterEach(() => server.close())
+
+async function read(request: IncomingMessage): Promise<void> {
+  let before: Buffer | null = null
+  for await (const chunk of bodyStream(request, 4 * mebibyte, { keepsNone })) {
+    const last = lengths.at(-1)
+    if (before !== null && last !== undefined) last[1] = before.length
+    lengths.push([chunk.length, Number.NaN])
+    before = chunk
+  }
+}
 
 const send = async (body: Buffer, headers: Record<string, string> = {}) =>
   expect((await fetch(url, { method: "POST", body, headers })).status).toBe(200)
