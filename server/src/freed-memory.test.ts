@@ -5,7 +5,7 @@ import { expect, test } from "vitest"
 /** Prints how many MiB are resident while 400 MB in small pieces are in use, after 98 of 100 are freed, and a second later. */
 const program = `
   import { setTimeout as sleep } from "node:timers/promises"
-  import { giveBackFreedMemory } from "${new URL("freed-memory.ts", import.meta.url)}"
+  import { giveBackFreedMemory } from "${import.meta.resolve("./freed-memory.ts")}"
   const resident = () => Math.round(process.memoryUsage.rss() / 2 ** 20)
   let pieces = Array.from({ length: 100_000 }, () => new ArrayBuffer(4096))
   for (const piece of pieces) new Uint8Array(piece).fill(1)
