@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import threading
 from collections import defaultdict
 from functools import cached_property
@@ -14,6 +15,7 @@ from .model.adapters import AdapterStore
 from .model.config import DecoderConfig
 from .model.decoder import Decoder
 from .model.hub import fetch_weights, hub_folder, local_folder
+from .model.number_format import automatic_format, name_of
 from .model.weight_files import check_weights
 from .model.weights import check_experts, load_decoder
 from .streams import wait_for
@@ -22,16 +24,13 @@ from .text.render import Renderer
 from .text.sandbox import Sandbox
 from .text.tokenizer import TextTokenizer
 
+log = logging.getLogger(__name__)
+
 _FINGERPRINTED = ("config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "chat_template.json")
 
 
 def default_device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
-def default_dtype(device: torch.device) -> torch.dtype:
-    """fp32 on a CPU, where bf16 gains nothing without special hardware; bf16 elsewhere."""
-    return torch.float32 if device.type == "cpu" else torch.bfloat16
 
 
 class Base:
@@ -42,23 +41,25 @@ class Base:
         name: str,
         folder: Path,
         device: torch.device,
-        dtype: torch.dtype,
+        dtype: torch.dtype | None = None,
         sandbox: Sandbox | None = None,
         adapter_bytes: int | None = None,
         from_hub: bool = False,
     ):
+        """`dtype` None: as the checkpoint and the device ask for."""
         self.name, self.folder = name, folder
         self.from_hub = from_hub
-        self._device, self._dtype = device, dtype
+        config = read_config(folder)
+        self._device, self.dtype = device, dtype or automatic_format(config, device)
         self._lock = threading.Lock()
         self._decoder: Decoder | None = None
         self._compiler_lock = threading.Lock()
         self._compiler: GrammarCompiler | None = None
-        self.config = DecoderConfig.from_hf(read_config(folder))
+        self.config = DecoderConfig.from_hf(config)
         check_experts(folder, self.config)
         self.tokenizer = TextTokenizer(folder)
         self.renderer = Renderer(folder, self.tokenizer, sandbox or Sandbox())
-        self.adapters = AdapterStore(self.config, device, dtype, adapter_bytes)
+        self.adapters = AdapterStore(self.config, device, self.dtype, adapter_bytes)
         if self.tokenizer.vocab_size > self.config.vocab_size:
             raise EngineError(
                 "invalid",
@@ -88,8 +89,9 @@ class Base:
                     fetch_weights(self.name, self.folder)
                 # Weights made in inference mode could not take part in a trainer's graph.
                 with torch.inference_mode(False):
-                    self._decoder = load_decoder(self.folder, self.config, self._device, self._dtype)
+                    self._decoder = load_decoder(self.folder, self.config, self._device, self.dtype)
                 wait_for(self._device)
+                log.info("base model %s is in memory, in %s", self.name, name_of(self.dtype))
             return self._decoder
 
     @property
@@ -112,6 +114,7 @@ class Base:
             "architecture": self.config.architecture,
             "vocab_size": self.config.vocab_size,
             "max_model_len": self.max_model_len,
+            "dtype": name_of(self.dtype),
             "fingerprint": self.fingerprint,
         }
 
@@ -135,8 +138,9 @@ class Bases:
         sandbox: Sandbox | None = None,
         adapter_bytes: int | None = None,
     ):
+        """`dtype` None: as each checkpoint and the device ask for."""
         self.device = device or default_device()
-        self.dtype = dtype or default_dtype(self.device)
+        self._dtype = dtype
         self._sandbox = sandbox or Sandbox()
         self._adapter_bytes = adapter_bytes
         # One lock a model: a download of one must not hold up chats on another.
@@ -166,7 +170,7 @@ class Bases:
     def _find(self, name: str, path: str | None) -> Base:
         local = local_folder(name, path)
         folder = hub_folder(name) if local is None else local
-        shared = (self.device, self.dtype, self._sandbox, self._adapter_bytes)
+        shared = (self.device, self._dtype, self._sandbox, self._adapter_bytes)
         base = Base(name, folder, *shared, from_hub=local is None)
         if local is not None:
             check_weights(local)

@@ -17,6 +17,7 @@ from .exports.exporter import Exporter
 from .fair_pool import FairPool
 from .memory import resident_bytes
 from .model.adapters import MAX_LORA_RANK
+from .model.number_format import FORMATS, warn_of_slow_format
 from .protocol import PROTOCOL_VERSION
 from .serving.backend import Backend
 from .serving.chat import ChatCall, check_ids, prompt_ids
@@ -49,8 +50,9 @@ class Engine:
         self._settings = settings
         self._prepare = FairPool(preparing, preparing // 2, "prepare")
         self._grammars = Grammars(Sandbox(settings.grammar_ms / 1000, beside_serving=False))
-        bases = Bases(sandbox=sandbox, adapter_bytes=settings.adapter_bytes)
+        bases = Bases(dtype=FORMATS[settings.dtype], sandbox=sandbox, adapter_bytes=settings.adapter_bytes)
         self._device = bases.device
+        warn_of_slow_format(FORMATS[settings.dtype], self._device)
         self._bases = BaseLoader(bases, settings.unload_idle_s, self._unloading)
         self._serving = self._backend(cores)
         self._training = TrainingThread(cores)

@@ -8,6 +8,8 @@ _INSTALL_VLLM = (
     "Install it with `npm run install-vllm` for the CPU, or as docs/guide/vllm.md says for a GPU, "
     "and name its Python in HEDDLE_VLLM_PYTHON"
 )
+DTYPES = ("auto", "fp32", "bf16")
+SAMPLERS = ("heddle", "vllm")
 
 
 def _count(text: str) -> int:
@@ -21,8 +23,13 @@ def _setting(meaning: str, default: int | None = None) -> int | None:
     return field(default=default, metadata={"meaning": meaning, "type": _count})
 
 
-def _text(meaning: str, default: str | None = None, choices: tuple[str, ...] | None = None) -> str | None:
-    return field(default=default, metadata={"meaning": meaning, "type": str, "choices": choices})
+def _path(meaning: str) -> str | None:
+    return field(default=None, metadata={"meaning": meaning, "type": str})
+
+
+def _choice(meaning: str, choices: tuple[str, ...]) -> str:
+    """The first of them where nothing is set."""
+    return field(default=choices[0], metadata={"meaning": meaning, "choices": choices})
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,8 @@ class Settings:
     cache_bytes: int | None = _setting("memory for prompts that are kept for the next request, of each base model")
     adapter_bytes: int | None = _setting("memory for adapters that are kept for the next request, of each base model")
 
+    dtype: str = _choice("number format of weights, keys and values; auto: as the checkpoint and the device", DTYPES)
+
     unload_idle_s: int | None = _setting("after how long a base model that nobody uses gives its memory back")
 
     chat_template_ms: int = _setting("how long a chat template may take", 5_000)
@@ -40,15 +49,15 @@ class Settings:
     grammar_ms: int = _setting("how long compiling a grammar may take", 3_000)
     grammar_bytes: int = _setting("how large a schema, pattern, grammar or list of choices may be", 262_144)
 
-    sampler: str = _text("what samples: the engine itself, or vLLM beside it", "heddle", ("heddle", "vllm"))
-    vllm_python: str | None = _text("the Python of the environment that has vLLM")
+    sampler: str = _choice("what samples: the engine itself, or vLLM beside it", SAMPLERS)
+    vllm_python: str | None = _path("the Python of the environment that has vLLM")
     vllm_lora_rank: int = _setting("the largest rank of adapters that vLLM serves", 16)
 
     @staticmethod
     def add_options(parser: ArgumentParser) -> None:
         for each in fields(Settings):
-            how = {name: each.metadata.get(name) for name in ("type", "choices")}
-            parser.add_argument(_option(each.name), default=each.default, help=each.metadata["meaning"], **how)
+            named = {name: value for name, value in each.metadata.items() if name != "meaning"}
+            parser.add_argument(_option(each.name), default=each.default, help=each.metadata["meaning"], **named)
 
     @staticmethod
     def from_options(options: Namespace) -> "Settings":

@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+from heddle_engine.model.number_format import multiplies_bf16
 
 SHAPE = {
     "hidden_size": 64,
@@ -39,6 +42,10 @@ CONFIGS = {
     "qwen3_moe_mixed": ("Qwen3MoeConfig", {**MIXTURE, "norm_topk_prob": False, "mlp_only_layers": [1]}),
 }
 """`qwen3_moe_mixed` has a plain layer between its mixtures, and weights of experts that do not add up to 1."""
+
+needs_bf16 = pytest.mark.skipif(
+    not multiplies_bf16(torch.device("cpu")), reason="the processor has neither AVX512-BF16 nor AMX"
+)
 
 SPECIALS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 

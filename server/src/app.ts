@@ -331,7 +331,14 @@ async function startEngine(config: Config, server: FastifyInstance): Promise<Eng
     return openRemoteEngine(config.engine, { shippedBases: new Set(shippedModels.keys()), log: server.log })
   }
   const { chat_template_ms, grammar_bytes, grammar_ms } = config.limits
-  const options = { ...config.engineMemory, ...config.sampler, chat_template_ms, grammar_bytes, grammar_ms }
+  const options = {
+    ...config.engineMemory,
+    ...config.sampler,
+    dtype: config.engineDtype,
+    chat_template_ms,
+    grammar_bytes,
+    grammar_ms,
+  }
   const launch = pythonLauncher(config.python, config.engineEnvironment, options)
   return new SupervisedEngine({ launch, log: server.log })
 }

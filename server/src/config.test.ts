@@ -30,6 +30,7 @@ test.each([
     "HEDDLE_POSTGRES_URL is not a URL such as postgresql://user:password@host:5432/database; " +
       "in a password, / is written %2F, @ %40 and # %23",
   ],
+  ["HEDDLE_ENGINE_DTYPE", "float32", 'HEDDLE_ENGINE_DTYPE must be one of auto, fp32, bf16, not "float32"'],
   ["HEDDLE_ENGINE_URLS", "tls://a:1,tls://b:2", "HEDDLE_ENGINE_URLS names 2 engines; a server works with one so far"],
   [
     "HEDDLE_ENGINE_URLS",
@@ -49,6 +50,11 @@ test("vLLM samples with the Python that is named, and a missing one is an error 
   )
   const elsewhere = { HEDDLE_ENGINE_URLS: "tcp://127.0.0.1:1", HEDDLE_ENGINE_TOKEN_FILE: "token" }
   expect(() => readConfig([], { ...env, ...elsewhere })).toThrow("HEDDLE_SAMPLER is for the engine of this machine")
+})
+
+test("the engine's number format is its own choice unless it is set", () => {
+  expect(readConfig([], {}).engineDtype).toBe("auto")
+  expect(readConfig([], { HEDDLE_ENGINE_DTYPE: "bf16" }).engineDtype).toBe("bf16")
 })
 
 test("the engine's memory is its own choice unless it is set", () => {

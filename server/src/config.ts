@@ -37,6 +37,8 @@ export interface Config {
   engineEnvironment: Readonly<Record<string, string>>
   engineMemory: EngineMemory
   sampler: Sampler
+  /** Number format of weights, keys and values; `auto`: as each checkpoint and the processor ask for. */
+  engineDtype: EngineDtype
   logLevel: string
   /** Whether requests are logged at level `info`; else at `debug`. */
   logsRequests: boolean
@@ -76,6 +78,10 @@ export interface Sampler {
   vllm_lora_rank: number | null
 }
 
+export type EngineDtype = (typeof engineDtypes)[number]
+
+const engineDtypes = ["auto", "fp32", "bf16"] as const
+
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
 
 const repositoryRoot = path.resolve(import.meta.dirname, "../..")
@@ -109,6 +115,7 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
       unload_idle_s: parseOptionalCount("HEDDLE_ENGINE_UNLOAD_IDLE_S", env),
     },
     sampler: parseSampler(env),
+    engineDtype: parseDtype(env["HEDDLE_ENGINE_DTYPE"]),
     logLevel: parseLogLevel(env["HEDDLE_LOG"]),
     logsRequests: parseRequestLog(env["HEDDLE_REQUEST_LOG"]),
     metricsAreOpen: parseMetrics(env["HEDDLE_METRICS"]),
@@ -223,6 +230,14 @@ function parseSampler(env: NodeJS.ProcessEnv): Sampler {
     )
   }
   return { sampler: name, vllm_python: python, vllm_lora_rank: parseOptionalCount("HEDDLE_VLLM_LORA_RANK", env) }
+}
+
+function parseDtype(text: string | undefined): EngineDtype {
+  const dtype = engineDtypes.find((one) => one === (text || "auto"))
+  if (dtype === undefined) {
+    throw new Error(`HEDDLE_ENGINE_DTYPE must be one of ${engineDtypes.join(", ")}, not "${text}"`)
+  }
+  return dtype
 }
 
 /** null: none is named. */

@@ -14,6 +14,10 @@ from .prefix_tree import Forest, Node
 #: Nodes up to this long are padded to a common length and attend in one call; above, a call costs less than padding.
 SHORT = 48
 
+#: The gradient of parts whose keys have fewer features in all is computed in fp32, which takes torch's kernel less time:
+#: 96 tokens of 12 heads of 64 features 0.9 instead of 2.3 ms, 1,024 tokens 69 instead of 43.
+FEW_FEATURES = 2**15
+
 _KERNEL = "_scaled_dot_product_flash_attention_for_cpu"
 
 
@@ -31,7 +35,7 @@ class _Batch:
 
 
 class CascadeAttention:
-    """By torch's flash kernel for CPUs, fp32."""
+    """By torch's flash kernel for CPUs; scores and their sums are fp32 whatever the dtype is."""
 
     @staticmethod
     def has_kernel() -> bool:
@@ -86,7 +90,8 @@ class _Cascade(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):  # type: ignore[no-untyped-def]
         q, k, v, out, lse = ctx.saved_tensors
-        dq, dk, dv = torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
+        # fp32, because a prompt's gradient is a sum over its completions.
+        dq, dk, dv = (torch.empty_like(x, dtype=torch.float32) for x in (q, k, v))
         for node in ctx.plan.long:
             own = slice(node.start, node.start + node.length)
             part = _backward(grad[own], q[own], k[own], v[own], out[own], lse[own], causal=True)
@@ -102,7 +107,7 @@ class _Cascade(torch.autograd.Function):
             dq[below] += part[0]
             dk[own] += part[1]
             dv[own] += part[2]
-        return dq, dk, dv, None
+        return *(x.to(q.dtype) for x in (dq, dk, dv)), None
 
 
 def _ranges(node: Node) -> tuple[slice, slice]:
@@ -121,11 +126,13 @@ def _attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> 
 
 
 def _backward(grad, q, k, v, out, lse, causal):  # type: ignore[no-untyped-def]
-    """Gradients of one part given the joined output and log-sum-exp, in the layout of :func:`_attend`."""
+    """Gradients of one part, fp32, given the joined output and log-sum-exp, in the layout of :func:`_attend`."""
     batched = q.dim() == 4
     tensors = (grad, q, k, v, out, lse) if batched else tuple(x[None] for x in (grad, q, k, v, out, lse))
+    if k.shape[-3] * k.shape[-1] < FEW_FEATURES:
+        tensors = tuple(x.float() for x in tensors)
     kernel = getattr(torch.ops.aten, _KERNEL + "_backward")
-    grads = [g.transpose(1, 2) for g in kernel(*(x.transpose(1, 2) for x in tensors), 0.0, causal)]
+    grads = [g.transpose(1, 2).float() for g in kernel(*(x.transpose(1, 2) for x in tensors), 0.0, causal)]
     return grads if batched else [g[0] for g in grads]
 
 

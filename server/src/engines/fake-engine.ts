@@ -139,6 +139,7 @@ const description = {
   architecture: "FakeForCausalLM",
   vocab_size: 512,
   max_model_len: 2048,
+  dtype: "fp32",
   fingerprint: "f".repeat(64),
 }
 

@@ -24,6 +24,8 @@ export const baseDescription = z.object({
   architecture: z.string(),
   vocab_size: z.int(),
   max_model_len: z.int(),
+  /** Number format that this engine computes the model in. */
+  dtype: z.enum(["fp32", "bf16"]),
   /** SHA-256 over config, tokenizer and chat template; changes when prompts would render to other ids. */
   fingerprint: z.string(),
 })
