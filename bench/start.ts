@@ -85,7 +85,7 @@ async function engineStart(base: BaseModel): Promise<number> {
 
 async function vllmStart(base: BaseModel): Promise<number> {
   const began = performance.now()
-  await using vllm = await startVllm(base.folder)
+  await using vllm = await startVllm(base.folder, "fp32")
   await completeAll(vllm.completions, [{ promptIds: [3, 4, 5], maxTokens: 1, adapter: 0 }], () => "base")
   return (performance.now() - began) / 1000
 }

@@ -3,7 +3,7 @@ import { baseModel, modelSizes } from "./harness/base-models.ts"
 import { engineVersions, enginePython, hfPython, peerVersions } from "./harness/environments.ts"
 import { machineCores } from "./harness/machine.ts"
 import { type Contender, median, pairwiseRatio, rates, type Sample, takeTurns } from "./harness/measure.ts"
-import { count, oneOf, type Options } from "./harness/options.ts"
+import { count, type Dtype, dtypes, oneOf, type Options } from "./harness/options.ts"
 import { fromRoot, temporaryFolder } from "./harness/paths.ts"
 import { startWorker } from "./harness/python-worker.ts"
 import { atLeast, atMost, type Bar, type Findings, measurement, type Measurement } from "./harness/result.ts"
@@ -19,12 +19,14 @@ export const options = {
   prompt: { type: "string", default: "256" },
   /** How often each trainer is timed. */
   rounds: { type: "string", default: "3" },
+  /** Number format of all trainers: fp32 or bf16. In bf16 the engine's fp32 is measured too. */
+  dtype: { type: "string", default: "fp32" },
   /** Leave out TRL. */
   "no-trl": { type: "boolean", default: false },
 } as const
 
-/** The largest relative difference of gradients that fp32 explains. */
-const GRADIENT_BAR = 1e-4
+/** The largest relative difference of gradients that rounding explains. */
+const gradientBars = { fp32: 1e-4, bf16: 0.05 }
 
 /** The bar against peers that compute a prompt once for each completion: higher where the prompt is most of the work. */
 const ratioBar = ({ size, prompt }: Workload) => (size >= 8 && prompt >= 2048 ? 6 : 3)
@@ -51,6 +53,8 @@ export async function run(given: Options): Promise<Findings> {
   const base = await baseModel(oneOf(modelSizes, given, "model"))
   const workload = { groups: count(given, "groups"), size: count(given, "size"), prompt: count(given, "prompt") }
   const rounds = count(given, "rounds")
+  const dtype = oneOf(dtypes, given, "dtype")
+  const ownDtypes = dtype === "fp32" ? (["fp32"] as const) : (["bf16", "fp32"] as const)
   const threads = machineCores()
   const hf = await hfPython()
   const folder = temporaryFolder()
@@ -58,52 +62,57 @@ export async function run(given: Options): Promise<Findings> {
   await using workers = new AsyncDisposableStack()
 
   const plain = workers.use(startWorker(hf, "plain_training.py", "plain-training"))
-  await plain.call("load", { base: base.folder, adapter: files.adapter, threads })
+  await plain.call("load", { base: base.folder, adapter: files.adapter, threads, dtype })
   const rollouts = await plain.call<Rollouts>("prepare", { data: files.data, ...workload })
 
   const path = { PYTHONPATH: fromRoot("engine") }
   const engine = workers.use(startWorker(await enginePython(), "heddle_training.py", "heddle-training", path))
   const place = { folder: `${folder}/jobs`, sha256: rollouts.sha256 }
-  await engine.call("load", { base: base.folder, ...files, ...place, threads })
+  await engine.call("load", { base: base.folder, ...files, ...place, threads, dtypes: ownDtypes })
 
   const jobs: Job[] = []
   const contenders: Contender[] = [
-    {
-      name: "heddle",
+    ...ownDtypes.map((own) => ({
+      name: own === dtype ? "heddle" : `heddle in ${own}`,
       pid: engine.pid,
-      async run(round) {
-        jobs.push(await engine.call<Job>("job", { number: round }))
+      async run(round: number) {
+        const job = await engine.call<Job>("job", { number: round, dtype: own })
+        if (own === dtype) jobs.push(job)
         return rollouts.tokens
       },
-    },
+    })),
     { name: "peft", pid: plain.pid, run: async () => (await plain.call("step"), rollouts.tokens) },
   ]
   if (!given["no-trl"]) {
     const trl = workers.use(startWorker(hf, "trl_training.py", "trl-training"))
-    await trl.call("load", { base: base.folder, folder: `${folder}/trl`, ...workload, threads })
+    await trl.call("load", { base: base.folder, folder: `${folder}/trl`, ...workload, threads, dtype })
     contenders.push({ name: "trl", pid: trl.pid, run: async () => (await trl.call("step"), rollouts.tokens) })
   }
   const samples = await takeTurns(contenders, rounds)
   const gradient = await plain.call<{ relative_error: number }>("compare", { checkpoint: jobs.at(-1)?.checkpoint })
   return {
-    method: method(workload, rollouts),
+    method: method(workload, rollouts, dtype),
     versions: { ...engineVersions("torch"), ...peerVersions("hf", "transformers", "peft", "trl") },
-    settings: { model: base.title, ...variantOf(workload), ...workload, rounds },
-    ...compare(samples, rollouts.tokens, ratioBar(workload), jobs.slice(1), gradient.relative_error),
+    settings: { model: base.title, ...variantOf(workload, dtype), ...workload, dtype, rounds },
+    ...compare(samples, rollouts.tokens, jobs.slice(1), { workload, dtype, gradientError: gradient.relative_error }),
     caveats: [],
   }
 }
 
-/** Empty for the usual workload, whatever the number of groups. */
-const variantOf = ({ size, prompt }: Workload): { variant?: string } =>
-  String(size) === options.size.default && String(prompt) === options.prompt.default
-    ? {}
-    : { variant: `groups of ${size} on prompts of ${prompt}` }
+/** Empty for the usual workload in fp32, whatever the number of groups. */
+function variantOf({ size, prompt }: Workload, dtype: Dtype): { variant?: string } {
+  const isUsual = String(size) === options.size.default && String(prompt) === options.prompt.default
+  const parts = [
+    ...(isUsual ? [] : [`groups of ${size} on prompts of ${prompt}`]),
+    ...(dtype === "fp32" ? [] : [dtype]),
+  ]
+  return parts.length === 0 ? {} : { variant: parts.join(", ") }
+}
 
-function method(workload: Workload, rollouts: Rollouts): string[] {
+function method(workload: Workload, rollouts: Rollouts, dtype: Dtype): string[] {
   return [
     `One optimizer step over ${workload.groups} groups of ${workload.size} completions (64 to 128 random tokens) with shared prompts of ${workload.prompt} tokens: ` +
-      `${rollouts.tokens} trajectory tokens, ${rollouts.trained_tokens} of them trained; LoRA rank 8 on all seven linear modules, fp32, learning rate 0.`,
+      `${rollouts.tokens} trajectory tokens, ${rollouts.trained_tokens} of them trained; LoRA rank 8 on all seven linear modules, learning rate 0; base model in ${dtype}, adapters in fp32.`,
     "heddle: whole jobs through the engine's TrainingJob with ART's CISPO loss, in process: reads the data, takes the step, writes and syncs the checkpoint.",
     "peft: a plain loop over transformers, a group a micro-batch up to 4,096 tokens and less where it has more, which is no slower, computing only the logits of completions; the same loss, from the same formulas. trl: GRPOTrainer with its default loss on the same tokens, nothing generated. Both take only the step.",
     "Tokens/s count every trajectory with its prompt, for all alike. The gradients compared are those that AdamW sees, after clipping.",
@@ -113,9 +122,8 @@ function method(workload: Workload, rollouts: Rollouts): string[] {
 function compare(
   samples: Map<string, Sample[]>,
   tokens: number,
-  bar: number,
   jobs: Job[],
-  gradientError: number,
+  { workload, dtype, gradientError }: { workload: Workload; dtype: Dtype; gradientError: number },
 ): Pick<Findings, "measurements" | "bars"> {
   const rate = (name: string) => rates(samples.get(name))
   const perCpu = (name: string) => (samples.get(name) ?? []).map((sample) => tokens / (sample.cpuSeconds ?? Number.NaN))
@@ -132,8 +140,9 @@ function compare(
     const faster = pairwiseRatio(rate("heddle"), rate(peer))
     measurements.push(measurement(`heddle / ${peer}`, "×", faster))
     measurements.push(measurement(`heddle / ${peer}, by CPU time`, "×", pairwiseRatio(perCpu("heddle"), perCpu(peer))))
-    bars.push(atLeast(`RL training tokens/s against ${peer}`, bar, median(faster), "×"))
+    const bar = ratioBar(workload)
+    if (!peer.startsWith("heddle")) bars.push(atLeast(`RL training tokens/s against ${peer}`, bar, median(faster), "×"))
   }
-  bars.push(atMost("gradient against peft", GRADIENT_BAR, gradientError, "relative"))
+  bars.push(atMost("gradient against peft", gradientBars[dtype], gradientError, "relative"))
   return { measurements, bars }
 }

@@ -8,6 +8,10 @@ export function oneOf<const T extends string>(known: readonly T[], options: Opti
   return found
 }
 
+/** Number formats that engine and peers compute in. */
+export const dtypes = ["fp32", "bf16"] as const
+export type Dtype = (typeof dtypes)[number]
+
 /** The option as a whole number of at least 1. */
 export function count(options: Options, name: string): number {
   const value = Number(options[name])

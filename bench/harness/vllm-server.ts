@@ -5,15 +5,16 @@ import { startProgram, type RunningProgram } from "./child-process.ts"
 import { vllmPython } from "./environments.ts"
 import { freePort, request, waitUntilReady } from "./http.ts"
 import { machineCores } from "./machine.ts"
+import type { Dtype } from "./options.ts"
 import { logFile } from "./paths.ts"
 
 const START_TIMEOUT_MS = 600_000
 /**
- * fp32, as Heddle computes. One LoRA slot more than there are adapters, so that loading never waits. No prompt cache,
+ * One LoRA slot more than there are adapters, so that loading never waits. No prompt cache,
  * because Heddle gets a new cache salt every round: both compute every prompt in full.
  */
 const SERVE_FLAGS =
-  "--dtype float32 --max-model-len 512 --max-num-seqs 64 --logprobs-mode raw_logprobs --no-enable-prefix-caching " +
+  "--max-model-len 512 --max-num-seqs 64 --logprobs-mode raw_logprobs --no-enable-prefix-caching " +
   "--enable-lora --max-loras 9 --max-lora-rank 8 --max-cpu-loras 16"
 
 export interface VllmServer extends AsyncDisposable {
@@ -24,13 +25,13 @@ export interface VllmServer extends AsyncDisposable {
   readonly completions: CompletionServer
 }
 
-/** Serves the model in `folder` under the name `base`, on all cores, in fp32, as Heddle does. */
-export async function startVllm(folder: string): Promise<VllmServer> {
+/** Serves the model in `folder` under the name `base`, on all cores, in the format that Heddle has there. */
+export async function startVllm(folder: string, dtype: Dtype): Promise<VllmServer> {
   const python = await vllmPython()
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const began = performance.now()
-  const program = startProgram(python, serveArguments(folder, port), logFile("vllm"), {
+  const program = startProgram(python, serveArguments(folder, port, dtype), logFile("vllm"), {
     env: environment(python),
   })
   try {
@@ -42,9 +43,10 @@ export async function startVllm(folder: string): Promise<VllmServer> {
   return connect(url, program, (performance.now() - began) / 1000)
 }
 
-function serveArguments(folder: string, port: number): string[] {
+function serveArguments(folder: string, port: number, dtype: Dtype): string[] {
+  const format = ["--dtype", dtype === "fp32" ? "float32" : "bfloat16"]
   const place = ["--served-model-name", "base", "--host", "127.0.0.1", "--port", String(port)]
-  return ["-m", "vllm.entrypoints.cli.main", "serve", folder, ...place, ...SERVE_FLAGS.split(" ")]
+  return ["-m", "vllm.entrypoints.cli.main", "serve", folder, ...place, ...format, ...SERVE_FLAGS.split(" ")]
 }
 
 function environment(python: string): NodeJS.ProcessEnv {

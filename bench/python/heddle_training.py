@@ -18,6 +18,7 @@ from pathlib import Path
 import torch
 import worker
 from heddle_engine.bases import Bases
+from heddle_engine.model.number_format import FORMATS
 from heddle_engine.training.jobs import TrainingJob
 
 RL_CONFIG = {
@@ -48,10 +49,15 @@ RL_CONFIG = {
 
 
 class EngineTraining:
-    def load(self, base: str, adapter: str, data: str, sha256: str, folder: str, threads: int) -> None:
-        """Sets what all jobs share: base model folder, starting PEFT folder, data file, a folder to work in."""
+    def load(
+        self, base: str, adapter: str, data: str, sha256: str, folder: str, threads: int, dtypes: list[str]
+    ) -> None:
+        """Sets what all jobs share: base model folder, starting PEFT folder, data file, a folder to work in.
+
+        The base model is loaded once for each of `dtypes`.
+        """
         torch.set_num_threads(threads)
-        self.base = Bases().load({"name": base, "path": base})
+        self.bases = {dtype: Bases(dtype=FORMATS[dtype]).load({"name": base, "path": base}) for dtype in dtypes}
         self.folder = Path(folder)
         self.folder.mkdir()
         self.shared = {
@@ -63,18 +69,18 @@ class EngineTraining:
             "job": {"kind": "rl", "config": RL_CONFIG},
         }
 
-    def job(self, number: int) -> dict:
+    def job(self, number: int, dtype: str) -> dict:
         """Runs one whole job; `step_seconds` end with its last gradient step, `seconds` with the checkpoint on disk."""
-        work, output = self.folder / f"work-{number}", self.folder / f"checkpoint-{number}"
+        work, output = self.folder / f"work-{number}-{dtype}", self.folder / f"checkpoint-{number}-{dtype}"
         work.mkdir()
         job = TrainingJob(
             {
                 **self.shared,
-                "job_id": f"bench-{number}",
+                "job_id": f"bench-{number}-{dtype}",
                 "work_dir": str(work),
-                "output": {"key": f"bench@{number}", "path": str(output)},
+                "output": {"key": f"bench-{dtype}@{number}", "path": str(output)},
             },
-            self.base,
+            self.bases[dtype],
         )
         began = time.perf_counter()
         steps, step_seconds = [], 0.0

@@ -7,6 +7,8 @@ import worker
 from peft import PeftModel
 from transformers import AutoModelForCausalLM
 
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+
 
 class Request(TypedDict):
     prompt_ids: list[int]
@@ -18,10 +20,10 @@ class Generator:
     def __init__(self) -> None:
         self.model: PeftModel
 
-    def load(self, base: str, adapters: dict[str, str], threads: int) -> None:
-        """Loads the model folder `base` in fp32 and the PEFT folders of `adapters` (name -> folder)."""
+    def load(self, base: str, adapters: dict[str, str], threads: int, dtype: str) -> None:
+        """Loads the model folder `base` in `dtype` and the PEFT folders of `adapters` (name -> folder)."""
         torch.set_num_threads(threads)
-        model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32).eval()
+        model = AutoModelForCausalLM.from_pretrained(base, dtype=DTYPES[dtype]).eval()
         names = list(adapters)
         self.model = PeftModel.from_pretrained(model, adapters[names[0]], adapter_name=names[0])
         for name in names[1:]:

@@ -20,6 +20,7 @@ from transformers import AutoModelForCausalLM
 MODULES = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 FUSED = {"qkv": MODULES[:3], "o": MODULES[3:4], "gate_up": MODULES[4:6], "down": MODULES[6:]}
 """The engine's names for modules that share an input; it stores their stacked A as one tensor."""
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 CLIP_LOW, CLIP_HIGH = 0.0, 5.0
 MAX_NORM = 0.1
 BETA1 = 0.9
@@ -34,11 +35,14 @@ class PlainTraining:
         self.logprobs: list[list[list[float]]]
         self.optimizer: torch.optim.AdamW
 
-    def load(self, base: str, adapter: str, threads: int) -> None:
-        """Puts a random rank-8 adapter with B ≠ 0 on the model folder `base` and writes it to `adapter`."""
+    def load(self, base: str, adapter: str, threads: int, dtype: str) -> None:
+        """Puts a random rank-8 adapter with B ≠ 0 on the model folder `base` and writes it to `adapter`.
+
+        The adapter is fp32 whatever the base model's `dtype` is, as peft makes it.
+        """
         torch.set_num_threads(threads)
         torch.manual_seed(0)
-        model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32)
+        model = AutoModelForCausalLM.from_pretrained(base, dtype=DTYPES[dtype])
         config = LoraConfig(r=8, lora_alpha=16, target_modules=list(MODULES), task_type="CAUSAL_LM")
         self.model = get_peft_model(model, config)
         for name, parameter in self.model.named_parameters():

@@ -38,13 +38,13 @@ class TrlTraining:
         self.turns = TakesTurns()
         self.failure: str | None = None
 
-    def load(self, base: str, folder: str, groups: int, size: int, prompt: int, threads: int) -> None:
+    def load(self, base: str, folder: str, groups: int, size: int, prompt: int, threads: int, dtype: str) -> None:
         """Starts the trainer; one group is a micro-batch, and a step goes over all of them."""
         tokenizer = AutoTokenizer.from_pretrained(base)
         rollouts = make_groups(groups, size, prompt, len(tokenizer), seed=1)
         trainer = GRPOTrainer(
             model=base,
-            args=settings(folder, groups, size),
+            args=settings(folder, groups, size, dtype),
             reward_funcs=lambda completions, **_: [random.random() for _ in completions],
             train_dataset=Dataset.from_dict({"prompt": [str(number) for number in range(groups)]}),
             processing_class=tokenizer,
@@ -75,7 +75,7 @@ class TrlTraining:
             raise RuntimeError(self.failure)
 
 
-def settings(folder: str, groups: int, size: int) -> GRPOConfig:
+def settings(folder: str, groups: int, size: int, dtype: str) -> GRPOConfig:
     return GRPOConfig(
         output_dir=folder,
         per_device_train_batch_size=size,
@@ -90,7 +90,7 @@ def settings(folder: str, groups: int, size: int) -> GRPOConfig:
         use_cpu=True,
         bf16=False,
         gradient_checkpointing=False,
-        model_init_kwargs={"dtype": "float32"},
+        model_init_kwargs={"dtype": {"fp32": "float32", "bf16": "bfloat16"}[dtype]},
         disable_tqdm=True,
     )
 

@@ -70,8 +70,8 @@ class FrozenLinear:
     def _sum_in_fp32(self, x: Tensor) -> Tensor:
         """The sums of a bf16 product, which oneDNN has in fp32, as their rounding plus what it lost.
 
-        A second product subtracts the rounding before it rounds. Of each sum 2^-17 is lost at most, 0.0003 of one of 40.
-        Twice a bf16 product takes as long as one in fp32, whose weights would take twice the memory.
+        A second product subtracts the rounding before it rounds itself: 2^-17 of each sum is lost at most. Twice a bf16
+        product takes as long as one in fp32, whose weights would take twice the memory.
         """
         linear = torch.ops.mkldnn._linear_pointwise
         rounded = linear(x, self._weight, None, "none", [], "")

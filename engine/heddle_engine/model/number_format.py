@@ -26,7 +26,7 @@ def multiplies_bf16(device: torch.device) -> bool:
 
 
 def automatic_format(config: dict, device: torch.device) -> torch.dtype:
-    """bf16 on a GPU; on a CPU where the checkpoint's `config.json` says so and the processor multiplies bf16, else fp32."""
+    """bf16 on a GPU, and on a CPU that multiplies it where the checkpoint's `config.json` says bfloat16; else fp32."""
     if device.type != "cpu":
         return torch.bfloat16
     # The key was `torch_dtype` before transformers 5.

@@ -1,12 +1,10 @@
 """fp32 and bf16 on a CPU: which is chosen, and how far bf16 is from exact values and from transformers in bf16."""
 
-import json
 import logging
 import shutil
 
 import pytest
 import torch
-import torch.nn.functional as F
 from transformers import AutoModelForCausalLM
 
 from heddle_engine.bases import Base

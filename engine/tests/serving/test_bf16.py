@@ -1,4 +1,4 @@
-"""Serving in bf16 on a CPU: what the batch, the prefix cache and chunks of prompts change is within the format's rounding."""
+"""Serving in bf16 on a CPU: what the rest of the batch and the prefix cache change is within the format's rounding."""
 
 import random
 
