@@ -11,10 +11,9 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Log } from "../log.ts"
 import type { EngineMethod } from "../wire/engine/methods.ts"
 import type { Engine, EngineCall, EngineParams, EngineStatus } from "./engine.ts"
-import { failedCall } from "./engine-call.ts"
 import { EngineConnection } from "./engine-connection.ts"
 import { EngineStanding } from "./engine-standing.ts"
-import { defaultWatchdogLimits, EngineWatchdog, type WatchdogLimits } from "./engine-watchdog.ts"
+import { defaultWatchdogLimits, EngineWatchdog, untilHung, type WatchdogLimits } from "./engine-watchdog.ts"
 import type { EngineProcess, LaunchEngine } from "./python-process.ts"
 
 export interface EngineProcessOptions {
@@ -29,7 +28,6 @@ export interface EngineProcessOptions {
 
 /** An engine that ran this long was healthy: the next restart comes at once. */
 const healthyMs = 5_000
-const watchdogTickMs = 1_000
 const connectRetryMs = 20
 /** Between the request for a stack dump and the kill. */
 const dumpMs = 1_000
@@ -60,8 +58,7 @@ export class SupervisedEngine implements Engine {
   }
 
   call<M extends EngineMethod>(method: M, params: EngineParams<M>, signal?: AbortSignal): EngineCall<M> {
-    const connection = this.#standing.state === "ready" ? this.#connection : null
-    return connection === null ? failedCall(this.#standing.unavailable()) : connection.call(method, params, signal)
+    return this.#standing.call(method, params, signal)
   }
 
   ready(timeoutMs: number): Promise<void> {
@@ -137,14 +134,13 @@ export class SupervisedEngine implements Engine {
     const hello = await Promise.race([greeting, ended.promise, this.#stop])
     if (hello === null) return "the server is stopping"
     if (typeof hello === "string") return hello
-    this.#standing.hello = hello
-    this.#standing.enter("ready", null)
-    return this.#watch(process, connection, watchdog, ended.promise)
+    this.#standing.attach(hello, connection)
+    const hung = untilHung(watchdog, AbortSignal.any([gone.signal, this.#closing.signal]))
+    return this.#watch(process, connection, hung, ended.promise)
   }
 
-  async #watch(process: EngineProcess, connection: EngineConnection, watchdog: EngineWatchdog, ended: Promise<string>) {
-    const ticks = this.#untilHung(watchdog, ended)
-    const outcome = await Promise.race([ended, ticks, this.#stop])
+  async #watch(process: EngineProcess, connection: EngineConnection, hung: Promise<string>, ended: Promise<string>) {
+    const outcome = await Promise.race([ended, hung.then((reason) => ({ hung: reason })), this.#stop])
     if (outcome === null) {
       await this.#leave(process, connection, ended)
       return "the server is stopping"
@@ -153,20 +149,6 @@ export class SupervisedEngine implements Engine {
     process.kill("SIGUSR1")
     await Promise.race([sleep(dumpMs), ended])
     return outcome.hung
-  }
-
-  async #untilHung(watchdog: EngineWatchdog, ended: Promise<string>): Promise<{ hung: string }> {
-    let over = false
-    void ended.then(() => (over = true))
-    let last = performance.now()
-    while (!over && !this.#closing.signal.aborted) {
-      await sleep(watchdogTickMs, undefined, { ref: false })
-      const now = performance.now()
-      const hung = watchdog.tick(now - last)
-      if (hung !== null) return { hung }
-      last = now
-    }
-    return new Promise(() => undefined)
   }
 
   async #leave(process: EngineProcess, connection: EngineConnection, ended: Promise<string>): Promise<void> {

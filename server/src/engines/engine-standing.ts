@@ -1,29 +1,42 @@
 /** Whether an engine takes calls now, and those who wait until it does. */
 import type { HelloResult } from "../wire/engine/base.ts"
 import type { Heartbeat } from "../wire/engine/frames.ts"
-import { EngineFailure, type EngineState, type EngineStatus } from "./engine.ts"
+import type { EngineMethod } from "../wire/engine/methods.ts"
+import {
+  type Engine,
+  type EngineCall,
+  EngineFailure,
+  type EngineParams,
+  type EngineState,
+  type EngineStatus,
+} from "./engine.ts"
+import { failedCall } from "./engine-call.ts"
+
+type Calls = Pick<Engine, "call">
 
 export class EngineStanding {
-  hello: HelloResult | null = null
   heartbeat: Heartbeat | null = null
+  #hello: HelloResult | null = null
   #state: EngineState = "starting"
   #reason: string | null = null
+  #calls: Calls | null = null
   readonly #waiters = new Set<() => void>()
 
-  get state(): EngineState {
-    return this.#state
-  }
-
   status(): EngineStatus {
-    return { state: this.#state, hello: this.hello, heartbeat: this.heartbeat, reason: this.#reason }
+    return { state: this.#state, hello: this.#hello, heartbeat: this.heartbeat, reason: this.#reason }
   }
 
-  enter(state: EngineState, reason: string | null): void {
-    this.#state = state
-    this.#reason = reason
-    if (state !== "ready") this.heartbeat = null
-    for (const wake of this.#waiters) wake()
-    this.#waiters.clear()
+  /** From here on calls go to `calls`. */
+  attach(hello: HelloResult, calls: Calls): void {
+    this.#hello = hello
+    this.#calls = calls
+    this.#change("ready", null)
+  }
+
+  enter(state: Exclude<EngineState, "ready">, reason: string | null): void {
+    this.#calls = null
+    this.heartbeat = null
+    this.#change(state, reason)
   }
 
   /** From here on calls wait for what comes next. */
@@ -31,9 +44,9 @@ export class EngineStanding {
     if (this.#state === "ready") this.enter("restarting", reason)
   }
 
-  unavailable(): EngineFailure {
-    const why = this.#reason === null ? "it is starting" : this.#reason
-    return new EngineFailure("unavailable", `the engine is not ready: ${why}`)
+  /** As `Engine.call`. */
+  call<M extends EngineMethod>(method: M, params: EngineParams<M>, signal?: AbortSignal): EngineCall<M> {
+    return this.#calls === null ? failedCall(this.#unavailable()) : this.#calls.call(method, params, signal)
   }
 
   /** As `Engine.ready`. */
@@ -41,9 +54,20 @@ export class EngineStanding {
     const deadline = performance.now() + timeoutMs
     while (this.#state !== "ready") {
       const left = deadline - performance.now()
-      if (left <= 0 || this.#state === "closed" || this.#state === "unreachable") throw this.unavailable()
+      if (left <= 0 || this.#state === "closed" || this.#state === "unreachable") throw this.#unavailable()
       await this.#nextChange(left)
     }
+  }
+
+  #unavailable(): EngineFailure {
+    return new EngineFailure("unavailable", `the engine is not ready: ${this.#reason ?? "it is starting"}`)
+  }
+
+  #change(state: EngineState, reason: string | null): void {
+    this.#state = state
+    this.#reason = reason
+    for (const wake of this.#waiters) wake()
+    this.#waiters.clear()
   }
 
   #nextChange(timeoutMs: number): Promise<void> {

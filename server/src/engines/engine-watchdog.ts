@@ -1,4 +1,5 @@
 /** Tells a hung engine from a busy one by its heartbeats (engine 5.2). */
+import { setTimeout as sleep } from "node:timers/promises"
 import type { Heartbeat } from "../wire/engine/frames.ts"
 
 export interface WatchdogLimits {
@@ -15,6 +16,7 @@ export const defaultWatchdogLimits: WatchdogLimits = { silenceMs: 15_000, stallM
  * the engine gets its time to report again before it is judged.
  */
 const longestTickMs = 2_000
+const tickMs = 1_000
 
 export class EngineWatchdog {
   readonly #limits: WatchdogLimits
@@ -33,7 +35,7 @@ export class EngineWatchdog {
     this.#last = beat
   }
 
-  /** Call it about once a second. Returns what is wrong, or null. */
+  /** Call it about once a second ({@link untilHung}). Returns what is wrong, or null. */
   tick(elapsedMs: number): string | null {
     const counted = Math.min(elapsedMs, longestTickMs)
     this.#silentMs += counted
@@ -46,4 +48,17 @@ export class EngineWatchdog {
     }
     return null
   }
+}
+
+/** Resolves with what is wrong once the engine hangs; never when `over` fires before. */
+export async function untilHung(watchdog: EngineWatchdog, over: AbortSignal): Promise<string> {
+  let last = performance.now()
+  while (!over.aborted) {
+    await sleep(tickMs, undefined, { ref: false })
+    const now = performance.now()
+    const wrong = watchdog.tick(now - last)
+    if (wrong !== null && !over.aborted) return wrong
+    last = now
+  }
+  return new Promise(() => undefined)
 }

@@ -8,10 +8,9 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Log } from "../../log.ts"
 import type { EngineMethod } from "../../wire/engine/methods.ts"
 import type { Engine, EngineCall, EngineFailure, EngineParams, EngineStatus } from "../engine.ts"
-import { failedCall } from "../engine-call.ts"
 import { EngineConnection } from "../engine-connection.ts"
 import { EngineStanding } from "../engine-standing.ts"
-import { defaultWatchdogLimits, EngineWatchdog, type WatchdogLimits } from "../engine-watchdog.ts"
+import { defaultWatchdogLimits, EngineWatchdog, untilHung, type WatchdogLimits } from "../engine-watchdog.ts"
 import { connectEngine, type EngineAddress } from "./engine-address.ts"
 import { RemoteCalls } from "./remote-calls.ts"
 
@@ -36,7 +35,6 @@ export interface RemoteEngineOptions {
 
 /** An engine says hello when torch is loaded. */
 const helloMs = 120_000
-const watchdogTickMs = 1_000
 /** After a connection that held. */
 const reattachMs = 100
 
@@ -67,7 +65,6 @@ export class RemoteEngine implements Engine {
   readonly #stop = once(this.#closing.signal, "abort").then(() => "the server is stopping")
   readonly #standing = new EngineStanding()
   readonly #attachment: Promise<void>
-  #calls: RemoteCalls | null = null
   #logged: string | null = null
 
   /** Begins to attach at once and returns at once. */
@@ -77,8 +74,7 @@ export class RemoteEngine implements Engine {
   }
 
   call<M extends EngineMethod>(method: M, params: EngineParams<M>, signal?: AbortSignal): EngineCall<M> {
-    const calls = this.#standing.state === "ready" ? this.#calls : null
-    return calls === null ? failedCall(this.#standing.unavailable()) : calls.call(method, params, signal)
+    return this.#standing.call(method, params, signal)
   }
 
   ready(timeoutMs: number): Promise<void> {
@@ -138,33 +134,22 @@ export class RemoteEngine implements Engine {
     }
     try {
       const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(helloMs)])
-      this.#standing.hello = await connection.hello(token, signal)
+      const hello = await connection.hello(token, signal)
+      this.#standing.attach(hello, new RemoteCalls(connection, this.#options.shippedBases))
     } catch (error) {
       connection.close()
       return { held: false, reason: refusedHello(address, error as EngineFailure) }
     }
-    this.#calls = new RemoteCalls(connection, this.#options.shippedBases)
-    this.#standing.enter("ready", null)
     this.#logged = null
     this.#options.log.info({ engine: address.url }, "attached to the engine")
-    const silence = watch(watchdog, (reason) => ended.resolve(reason))
-    const reason = await Promise.race([ended.promise, this.#stop])
-    clearInterval(silence)
-    this.#calls = null
+    const over = new AbortController()
+    // Of an engine that hangs nothing can be had; its people look after its process.
+    const reason = await Promise.race([ended.promise, untilHung(watchdog, over.signal), this.#stop])
+    over.abort()
+    this.#standing.lose(reason)
     connection.close()
     return { held: true, reason }
   }
-}
-
-/** Of an engine that hangs nothing can be had; its people look after its process. */
-function watch(watchdog: EngineWatchdog, hangs: (reason: string) => void): NodeJS.Timeout {
-  let last = performance.now()
-  return setInterval(() => {
-    const now = performance.now()
-    const reason = watchdog.tick(now - last)
-    last = now
-    if (reason !== null) hangs(reason)
-  }, watchdogTickMs).unref()
 }
 
 function refusedHello({ url, isTls }: EngineAddress, { kind, param, message }: EngineFailure): string {
