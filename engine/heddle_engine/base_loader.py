@@ -33,6 +33,10 @@ class BaseLoader:
     def num_loading(self) -> int:
         return self._loaders.num_running
 
+    def loaded_names(self) -> list[str]:
+        """Of the bases whose weights are in memory, each name they were asked for."""
+        return self._bases.loaded_names()
+
     async def found(self, ref: dict) -> Base:
         """The base, its weights loaded or not. Raises `not_found` or `invalid`."""
         known = self._bases.known(ref)

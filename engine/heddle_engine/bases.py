@@ -147,6 +147,7 @@ class Bases:
         self._locks: defaultdict[str | Path, threading.Lock] = defaultdict(threading.Lock)
         self._bases: dict[str | Path, Base] = {}
         self._by_folder: dict[Path, Base] = {}
+        self._names: dict[str, Base] = {}
 
     @staticmethod
     def key(ref: dict) -> str | Path:
@@ -155,7 +156,14 @@ class Bases:
 
     def known(self, ref: dict) -> Base | None:
         """The base when it was resolved before."""
-        return self._bases.get(self.key(ref))
+        base = self._bases.get(self.key(ref))
+        if base is not None:
+            self._names[ref["name"]] = base
+        return base
+
+    def loaded_names(self) -> list[str]:
+        """Of the bases whose weights are in memory, each name they were asked for."""
+        return sorted(name for name, base in list(self._names.items()) if base.is_loaded)
 
     def resolve(self, ref: dict) -> Base:
         """Find and describe a base without loading its weights. Raises `not_found` or `invalid`."""
@@ -165,6 +173,7 @@ class Bases:
                 found = self._find(ref["name"], ref.get("path"))
                 # A model of the hub may have been named by its folder in the cache: that would be another copy.
                 self._bases[key] = self._by_folder.setdefault(found.folder.resolve(), found)
+            self._names[ref["name"]] = self._bases[key]
             return self._bases[key]
 
     def _find(self, name: str, path: str | None) -> Base:

@@ -15,11 +15,12 @@ from .core import ServingThread
 from .errors import EngineError
 from .exports.exporter import Exporter
 from .fair_pool import FairPool
-from .memory import resident_bytes
+from .memory import device_bytes, resident_bytes
 from .model.adapters import MAX_LORA_RANK
 from .model.number_format import FORMATS, warn_of_slow_format
 from .protocol import PROTOCOL_VERSION
 from .serving.backend import Backend
+from .serving.batching import MAX_ROWS
 from .serving.chat import ChatCall, check_ids, prompt_ids
 from .serving.embedding import EmbedCall
 from .serving.grammars import Grammars
@@ -87,6 +88,7 @@ class Engine:
             "loading": self._bases.num_loading,
             "progress": progress.total(),
             "resident_bytes": resident_bytes(),
+            "bases": self._bases.loaded_names(),
         }
 
     def hello(self) -> dict:
@@ -98,6 +100,8 @@ class Engine:
             "device_name": torch.cuda.get_device_name(device) if device.type == "cuda" else _processor_name(),
             "torch_version": torch.__version__,
             "max_lora_rank": MAX_LORA_RANK,
+            "max_rows": MAX_ROWS,
+            "memory_bytes": device_bytes(device),
         }
 
     async def base_resolve(self, params: dict, _emit: Emit) -> dict:

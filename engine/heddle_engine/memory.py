@@ -27,6 +27,11 @@ def machine_bytes() -> int:
     return physical if text == "max" else min(physical, int(text))
 
 
+def device_bytes(device: torch.device) -> int:
+    """Memory of a GPU, or of the machine where there is none."""
+    return torch.cuda.get_device_properties(device).total_memory if device.type == "cuda" else machine_bytes()
+
+
 @dataclass(frozen=True)
 class ServingPlan:
     """Limits of one base model; the prefix cache comes on top of keys and values."""
@@ -49,11 +54,7 @@ def serving_plan(decoder: Decoder, rows: int, settings: Settings) -> ServingPlan
 
 def training_tokens(decoder: Decoder) -> int:
     """Tokens whose activations a training pass may keep: a share of all memory, so that a job repeated is cut alike."""
-    if decoder.device.type == "cuda":
-        whole = torch.cuda.get_device_properties(decoder.device).total_memory
-    else:
-        whole = machine_bytes()
-    return int(whole * _TRAINING_SHARE[decoder.device.type]) // decoder.activation_token_bytes
+    return int(device_bytes(decoder.device) * _TRAINING_SHARE[decoder.device.type]) // decoder.activation_token_bytes
 
 
 def _machine_share(device: torch.device) -> int:

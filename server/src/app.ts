@@ -7,12 +7,12 @@ import { openAgents } from "./agents/agents-area.ts"
 import { openCalls } from "./calls/calls-area.ts"
 import { loadPriceList, type PriceList } from "./calls/costs/price-list.ts"
 import type { Config } from "./config.ts"
-import { baseCheck, checkEngine, countTokens, maximumTokens, requireEngine } from "./engines/engine-checks.ts"
+import { baseCheck, countTokens, engineChecks, maximumTokens, requireEngine } from "./engines/engine-checks.ts"
 import { exportCheckpoint } from "./engines/engine-exports.ts"
 import { importAdapter } from "./engines/engine-imports.ts"
 import { SupervisedEngine } from "./engines/engine-process.ts"
-import { openRemoteEngine } from "./engines/remote/remote-engine.ts"
-import type { Engine } from "./engines/engine.ts"
+import { openEnginePool } from "./engines/pool/open-engine-pool.ts"
+import type { Engine, EngineMember } from "./engines/engine.ts"
 import { noEngine } from "./engines/no-engine.ts"
 import { pythonLauncher } from "./engines/python-process.ts"
 import { openEvaluations } from "./evaluations/evaluations-area.ts"
@@ -39,6 +39,7 @@ import { openObjects } from "./objects/objects-area.ts"
 import { FileLinks } from "./objects/project/file-links.ts"
 import { FetchPolicy } from "./outbound/public-address.ts"
 import { openPlatform, type Welcome } from "./platform/platform-area.ts"
+import type { EngineFigures } from "./platform/engine-metrics.ts"
 import { bootstrap, checkAdminKey } from "./platform/sign-in/bootstrap.ts"
 import { removeJobFiles } from "./scheduler/job-spec.ts"
 import { Scheduler } from "./scheduler/scheduler.ts"
@@ -79,6 +80,8 @@ export interface App {
   stores: Stores
   /** Every route, for the tests that go through all of them. */
   routes: readonly Route[]
+  /** Each engine on another machine, and whether it is attached, for people. */
+  engineLines: () => string[]
   /** Makes a key where there is none; null where there is. Call it when the server listens. */
   welcome: () => Promise<Welcome | null>
   /** Requests that take longer than `drainMs` are cut off, as if their clients had left. */
@@ -217,7 +220,7 @@ async function compose(
       fetchLimits: { maximumBytes, timeoutMs: fetchTimeoutMs },
       checkHealth,
       diskShortage: stores.diskShortage,
-      checkEngine: () => checkEngine(engine),
+      engineChecks: () => engineChecks(engine),
       requireEngine: () => requireEngine(engine),
       traces: stores.traces,
       threads,
@@ -253,6 +256,7 @@ async function compose(
       requests: server.requestTurns,
       chats: () => gateway.inProgress,
       waitingCalls: () => stores.callWriter.heldBytes,
+      engines: () => engineFigures(engine),
     },
     metricsAreOpen: config.metricsAreOpen,
     projectDeleted: () => {
@@ -300,7 +304,8 @@ async function compose(
     arrived.close()
     await stores.close()
   }
-  return { server, stores, routes, welcome: platform.welcome, close }
+  const engineLines = () => (typeof config.engine === "string" ? [] : engine.members().map(engineLine))
+  return { server, stores, routes, engineLines, welcome: platform.welcome, close }
 }
 
 function quotaDefaults(limits: Limits): Record<QuotaName, number> {
@@ -328,7 +333,7 @@ async function removeModelFiles(gateway: Gateway, dataDir: string, modelId: stri
 async function startEngine(config: Config, server: FastifyInstance): Promise<Engine> {
   if (config.engine === "none") return noEngine
   if (config.engine !== "process") {
-    return openRemoteEngine(config.engine, { shippedBases: new Set(shippedModels.keys()), log: server.log })
+    return openEnginePool(config.engine, { shippedBases: new Set(shippedModels.keys()), log: server.log })
   }
   const { chat_template_ms, grammar_bytes, grammar_ms } = config.limits
   const options = {
@@ -341,6 +346,19 @@ async function startEngine(config: Config, server: FastifyInstance): Promise<Eng
   }
   const launch = pythonLauncher(config.python, config.engineEnvironment, options)
   return new SupervisedEngine({ launch, log: server.log })
+}
+
+function engineFigures(engine: Engine): EngineFigures[] {
+  return engine.members().map((member) => {
+    const { state, heartbeat } = member.engine.status()
+    return { name: member.name, isReady: state === "ready", heartbeat }
+  })
+}
+
+function engineLine({ name, engine }: EngineMember): string {
+  const { state, hello, reason } = engine.status()
+  if (state === "ready") return `${name}: attached (${hello?.device_name})`
+  return `${name}: ${reason ?? "no answer yet"}`
 }
 
 /** @throws {HeddleError} while a store on another machine does not answer. */

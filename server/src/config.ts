@@ -4,8 +4,8 @@ import { isIP } from "node:net"
 import path from "node:path"
 import { parseArgs } from "node:util"
 import { engineEnvironment } from "./engine-environment.ts"
-import { parseEngineAddress } from "./engines/remote/engine-address.ts"
-import type { RemoteEngineSettings } from "./engines/remote/remote-engine.ts"
+import type { RemoteEngineSettings } from "./engines/pool/open-engine-pool.ts"
+import { parseEngineAddresses } from "./engines/remote/engine-address.ts"
 import { type Limits, readLimits } from "./limits.ts"
 
 export interface Config {
@@ -29,7 +29,7 @@ export interface Config {
   pricesFile: string | null
   /** Keys of model providers outside; null: none. */
   secretsFile: string | null
-  /** `process`: start and supervise the Python engine; `none`: chat and jobs answer 503; else one on another machine. */
+  /** `process`: start and supervise the Python engine; `none`: chat and jobs answer 503; else those on other machines. */
   engine: "process" | "none" | RemoteEngineSettings
   /** Python interpreter of the engine's virtual environment. */
   python: string
@@ -84,6 +84,9 @@ const engineDtypes = ["auto", "fp32", "bf16"] as const
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
 
+/** How long an engine on another machine may be away before its jobs begin again on another. */
+const defaultFailOverS = 120
+
 const repositoryRoot = path.resolve(import.meta.dirname, "../..")
 
 /** @throws {Error} with a sentence for the operator when a value cannot be used. */
@@ -105,7 +108,7 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
     clickhouseUrl: env["HEDDLE_CLICKHOUSE_URL"] || null,
     pricesFile: env["HEDDLE_PRICES"] || null,
     secretsFile: env["HEDDLE_SECRETS"] || null,
-    engine: parseRemoteEngine(env) ?? parseEngine(env["HEDDLE_ENGINE"]),
+    engine: parseRemoteEngines(env) ?? parseEngine(env["HEDDLE_ENGINE"]),
     python: env["HEDDLE_PYTHON"] || path.join(repositoryRoot, "engine/.venv/bin/python"),
     engineEnvironment: engineEnvironment(env),
     engineMemory: {
@@ -241,18 +244,16 @@ function parseDtype(text: string | undefined): EngineDtype {
 }
 
 /** null: none is named. */
-function parseRemoteEngine(env: NodeJS.ProcessEnv): RemoteEngineSettings | null {
+function parseRemoteEngines(env: NodeJS.ProcessEnv): RemoteEngineSettings | null {
   const urls = entriesOf(env["HEDDLE_ENGINE_URLS"], /[,\s]/)
-  const [url] = urls
-  if (url === undefined) return null
-  if (urls.length > 1) {
-    throw new Error(`HEDDLE_ENGINE_URLS names ${urls.length} engines; a server works with one so far`)
-  }
+  if (urls.length === 0) return null
+  const addresses = parseEngineAddresses(urls)
   const engine = env["HEDDLE_ENGINE"]
   if (engine) throw new Error(`HEDDLE_ENGINE_URLS names an engine, and HEDDLE_ENGINE says "${engine}": set one of them`)
   const tokenFile = env["HEDDLE_ENGINE_TOKEN_FILE"]
   if (!tokenFile) {
     throw new Error("HEDDLE_ENGINE_URLS needs HEDDLE_ENGINE_TOKEN_FILE: the file with the token of the engine")
   }
-  return { address: parseEngineAddress(url), tokenFile, caFile: env["HEDDLE_ENGINE_CA_FILE"] || null }
+  const failOverS = parseOptionalCount("HEDDLE_ENGINE_FAILOVER_S", env) ?? defaultFailOverS
+  return { addresses, tokenFile, caFile: env["HEDDLE_ENGINE_CA_FILE"] || null, failOverMs: failOverS * 1000 }
 }

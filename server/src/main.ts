@@ -39,7 +39,7 @@ async function main(): Promise<void> {
     throw cannotListen(config, cause)
   })
   // Not before: a start that fails, on a port in use for instance, would leave a key that nobody has seen.
-  announce(config, url, await app.welcome())
+  announce(config, url, app.engineLines(), await app.welcome())
   // To `npm start`, which then builds the pages; a process that is started otherwise has no such channel.
   process.send?.("ready")
   // A server is often killed, and what is written at exit would be lost.
@@ -69,8 +69,8 @@ function cannotListen({ host, port }: Config, cause: unknown): Error {
   return new Error(`cannot listen on ${host} port ${port}: ${listenFaults[code] ?? message}`, { cause })
 }
 
-function announce(config: Config, url: string, welcome: Welcome | null): void {
-  const lines = [`Heddle is ready at ${url} (data in ${config.dataDir})`]
+function announce(config: Config, url: string, engines: string[], welcome: Welcome | null): void {
+  const lines = [`Heddle is ready at ${url} (data in ${config.dataDir})`, ...engines.map((line) => `Engine ${line}`)]
   if (welcome !== null) {
     lines.push(
       "",

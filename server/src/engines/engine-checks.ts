@@ -57,8 +57,14 @@ export function requireEngine(engine: Engine): void {
   if (state === "none") throw new HeddleError("engine_unavailable", reason ?? "this server runs without an engine")
 }
 
-/** Rejects when the engine does not answer now. */
-export async function checkEngine(engine: Engine): Promise<void> {
+/** For each engine of the settings, in their order, what rejects when it does not answer now. */
+export function engineChecks(engine: Engine): (() => Promise<void>)[] {
+  const members = engine.members()
+  const asked = members.length > 0 ? members.map((member) => member.engine) : [engine]
+  return asked.map((each) => () => checkEngine(each))
+}
+
+async function checkEngine(engine: Pick<Engine, "call" | "ready">): Promise<void> {
   await engine.ready(1_000)
   await engine.call("status", {}, AbortSignal.timeout(5_000)).result
 }

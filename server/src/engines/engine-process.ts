@@ -10,7 +10,7 @@ import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Log } from "../log.ts"
 import type { EngineMethod } from "../wire/engine/methods.ts"
-import type { Engine, EngineCall, EngineParams, EngineStatus } from "./engine.ts"
+import type { Engine, EngineCall, EngineMember, EngineParams, EngineStatus, JobPlaces } from "./engine.ts"
 import { EngineConnection } from "./engine-connection.ts"
 import { EngineStanding } from "./engine-standing.ts"
 import { defaultWatchdogLimits, EngineWatchdog, untilHung, type WatchdogLimits } from "./engine-watchdog.ts"
@@ -67,6 +67,14 @@ export class SupervisedEngine implements Engine {
 
   status(): EngineStatus {
     return this.#standing.status()
+  }
+
+  members(): EngineMember[] {
+    return [{ name: "local", engine: this }]
+  }
+
+  jobPlaces(): JobPlaces {
+    return this.#standing.jobPlaces()
   }
 
   async close(): Promise<void> {

@@ -9,6 +9,7 @@ import {
   type EngineParams,
   type EngineState,
   type EngineStatus,
+  type JobPlaces,
 } from "./engine.ts"
 import { failedCall } from "./engine-call.ts"
 
@@ -20,10 +21,18 @@ export class EngineStanding {
   #state: EngineState = "starting"
   #reason: string | null = null
   #calls: Calls | null = null
+  #awaySince = performance.now()
   readonly #waiters = new Set<() => void>()
 
   status(): EngineStatus {
-    return { state: this.#state, hello: this.#hello, heartbeat: this.heartbeat, reason: this.#reason }
+    const awayMs = this.#state === "ready" ? null : performance.now() - this.#awaySince
+    return { state: this.#state, hello: this.#hello, heartbeat: this.heartbeat, reason: this.#reason, awayMs }
+  }
+
+  /** As `Engine.jobPlaces`. A job that would wait for an engine that is away has not been tried. */
+  jobPlaces(): JobPlaces {
+    const isAway = this.#state === "unreachable" || this.#state === "closed"
+    return { engines: isAway ? 0 : 1, waiting: 0 }
   }
 
   /** From here on calls go to `calls`. */
@@ -34,6 +43,7 @@ export class EngineStanding {
   }
 
   enter(state: Exclude<EngineState, "ready">, reason: string | null): void {
+    if (this.#state === "ready") this.#awaySince = performance.now()
     this.#calls = null
     this.heartbeat = null
     this.#change(state, reason)

@@ -1,7 +1,7 @@
 /**
  * The engine seam. The engine owns weights, tokens and gradients; the server owns names, jobs and
  * accounts. Implementations: a supervised process (`engine-process.ts`), one on another machine
- * (`remote/remote-engine.ts`) and none (`no-engine.ts`).
+ * (`remote/remote-engine.ts`), several of those (`pool/engine-pool.ts`) and none (`no-engine.ts`).
  */
 import type { z } from "zod"
 import type { HelloResult } from "../wire/engine/base.ts"
@@ -42,6 +42,25 @@ export interface EngineStatus {
   heartbeat: Heartbeat | null
   /** Why the engine is not ready, for people. */
   reason: string | null
+  /** How long it has taken no calls; null while it does. */
+  awayMs: number | null
+}
+
+/** Jobs that an engine trains at a time: it takes turns between them at gradient steps. */
+export const jobsPerEngine = 4
+
+export interface JobPlaces {
+  /** Engines that train, or will shortly. */
+  engines: number
+  /** Jobs that were begun and wait for an engine. */
+  waiting: number
+}
+
+/** One of the engines that an {@link Engine} stands for. */
+export interface EngineMember {
+  /** Its address; `local` beside the server. */
+  name: string
+  engine: Pick<Engine, "call" | "ready" | "status">
 }
 
 /** How long a request may wait for the engine to start. */
@@ -53,6 +72,8 @@ export interface Engine {
   /** Resolves once calls are taken. @throws {EngineFailure} `unavailable` when that does not come within `timeoutMs`. */
   ready(timeoutMs: number): Promise<void>
   status(): EngineStatus
+  members(): readonly EngineMember[]
+  jobPlaces(): JobPlaces
   /** Lets running chats finish for a short while, parks jobs, ends the process. */
   close(): Promise<void>
 }

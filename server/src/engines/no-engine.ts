@@ -9,6 +9,8 @@ const reason =
 export const noEngine: Engine = {
   call: <M extends EngineMethod>(): EngineCall<M> => failedCall(new EngineFailure("unavailable", reason)),
   ready: () => Promise.reject(new EngineFailure("unavailable", reason)),
-  status: () => ({ state: "none", hello: null, heartbeat: null, reason }),
+  status: () => ({ state: "none", hello: null, heartbeat: null, reason, awayMs: null }),
+  members: () => [],
+  jobPlaces: () => ({ engines: 0, waiting: 0 }),
   close: () => Promise.resolve(),
 }

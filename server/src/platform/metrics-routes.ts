@@ -4,6 +4,7 @@ import type { BodyBudget } from "../http/bodies/body-budget.ts"
 import type { RequestTurns } from "../http/requests/request-turns.ts"
 import { type Route, route } from "../http/route.ts"
 import type { FairQueue, FairQueueSnapshot } from "../work/fair-queue.ts"
+import { addEngineMetrics, type EngineFigures } from "./engine-metrics.ts"
 import { metricsText } from "../wire/platform/metrics.ts"
 
 export interface MetricSources {
@@ -14,6 +15,7 @@ export interface MetricSources {
   chats: () => Readonly<Record<"prompts" | "choices" | "tokens", number>>
   /** Bytes of calls that wait to be stored. */
   waitingCalls: () => number
+  engines: () => EngineFigures[]
 }
 
 /** `isOpen`: for everybody who reaches the server; else for administrators. */
@@ -49,7 +51,7 @@ function metricsOfProcess(): Registry {
 
 type Reading = [labels: Record<string, string>, value: number]
 
-function metricsOf({ queues, bodies, requests, chats, waitingCalls }: MetricSources): Registry {
+function metricsOf({ queues, bodies, requests, chats, waitingCalls, engines }: MetricSources): Registry {
   const registry = new Registry()
   /** Values are read when somebody asks: what they count is counted where it happens. */
   const metric = (Kind: typeof Gauge | typeof Counter, name: string, help: string, readings: () => Reading[]) => {
@@ -108,6 +110,7 @@ function metricsOf({ queues, bodies, requests, chats, waitingCalls }: MetricSour
   gauge("chat_prompts", "Prompts of chats and completions in progress.", () => chats().prompts)
   gauge("chat_choices", "Choices of chats and completions in progress.", () => chats().choices)
   gauge("chat_tokens", "Tokens that the choices in progress may have at most.", () => chats().tokens)
+  addEngineMetrics(registry, engines)
   return registry
 }
 

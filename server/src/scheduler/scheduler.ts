@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Log } from "../log.ts"
-import type { Engine } from "../engines/engine.ts"
+import { type Engine, jobsPerEngine } from "../engines/engine.ts"
 import { isStoreUnavailable } from "../errors.ts"
 import {
   claimJob,
@@ -43,7 +43,7 @@ export interface SchedulerOptions {
   owner: string
   /** true: no other server shares the catalog, so leases found at start belong to the dead. */
   exclusive: boolean
-  /** Jobs at a time; the engine takes turns between them at gradient steps. */
+  /** Jobs at a time on each engine. */
   concurrency?: number
   leaseSeconds?: number
   /** Beginnings without progress after which a job fails. */
@@ -79,7 +79,7 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.#options = {
-      concurrency: 4,
+      concurrency: jobsPerEngine,
       leaseSeconds: 30,
       maximumAttempts: 5,
       engineWaitMs: 60_000,
@@ -131,19 +131,22 @@ export class Scheduler {
 
   /** One look at the queue. */
   async #look(): Promise<void> {
-    const { database, engine, exclusive, concurrency, owner, leaseSeconds } = this.#options
+    const { database, exclusive, owner, leaseSeconds } = this.#options
     await this.#cancelDeleted()
     await this.#keepLeases()
     if (!exclusive) await reclaimJobs(database, moveFor("lease_lost"), false)
-    // A job that would wait for an engine that is away has not been tried.
-    if (engine.status().state === "none" || engine.status().state === "unreachable") return
-    // A job that lost its lease and is still stopping here must not run twice, even if this server claims it.
-    if ([...this.#running.values()].some(({ controller }) => controller.signal.aborted)) return
-    while (!this.#closed && this.#running.size < concurrency) {
-      const job = await claimJob(database, moveFor("claim"), owner, leaseSeconds)
+    while (!this.#closed && this.#running.size < this.#mostJobs()) {
+      // One that lost its lease and is still stopping here must not run twice.
+      const job = await claimJob(database, moveFor("claim"), owner, leaseSeconds, [...this.#running.keys()])
       if (job === null) return
       this.#begin(job)
     }
+  }
+
+  /** Those that wait for an engine take no place of one that is there. */
+  #mostJobs(): number {
+    const { engines, waiting } = this.#options.engine.jobPlaces()
+    return engines === 0 ? 0 : this.#options.concurrency * engines + waiting
   }
 
   #nextLook(): Promise<void> {

@@ -54,8 +54,8 @@ export interface TrainingDependencies extends SftSources {
   checkHealth: () => Promise<Health>
   /** Why writes are refused or soon will be; null: there is room. */
   diskShortage: () => Promise<string | null>
-  /** Rejects with the reason while the engine cannot train. */
-  checkEngine: () => Promise<void>
+  /** For each engine, what rejects with the reason while it cannot train. */
+  engineChecks: () => (() => Promise<void>)[]
   /** @throws {HeddleError} `engine_unavailable` on a server without an engine, where a job would wait for ever. */
   requireEngine: () => void
 }

@@ -38,17 +38,25 @@ export function healthRoutes(dependencies: TrainingDependencies): Route[] {
 }
 
 async function checkSystem(dependencies: TrainingDependencies): Promise<SystemCheck> {
-  const { database, trajectories, checkEngine, diskShortage } = dependencies
-  const [store, cpu, gpu, disk] = await Promise.all([
+  const { database, trajectories, engineChecks, diskShortage } = dependencies
+  const [store, cpu, engines, disk] = await Promise.all([
     timed(() => pingCatalog(database)),
     timed(() => trajectories.ping()),
-    timed(checkEngine),
+    Promise.all(engineChecks().map(timed)),
     timed(async () => {
       const shortage = await diskShortage()
       if (shortage !== null) throw new Error(shortage)
     }),
   ])
-  return { api: true, database: store.success, cpu_queue: cpu, gpu_queue: gpu, disk }
+  return { api: true, database: store.success, cpu_queue: cpu, gpu_queue: anyOf(engines), disk, engines }
+}
+
+/** One engine that works can do all that several can. */
+function anyOf(engines: readonly ComponentCheck[]): ComponentCheck {
+  const works = engines.find(({ success }) => success)
+  if (works !== undefined) return works
+  const duration = Math.max(...engines.map((engine) => engine.duration))
+  return { success: false, duration, error: engines.map(({ error }) => error).join("; ") }
 }
 
 async function timed(check: () => Promise<void>): Promise<ComponentCheck> {

@@ -7,17 +7,20 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { createInterface } from "node:readline"
 import type { Config } from "../../src/config.ts"
-import { parseEngineAddress } from "../../src/engines/remote/engine-address.ts"
+import { parseEngineAddresses } from "../../src/engines/remote/engine-address.ts"
 import { TcpProxy } from "./tcp-proxy.ts"
 
 export const python =
   process.env["HEDDLE_PYTHON"] ?? path.resolve(import.meta.dirname, "../../../engine/.venv/bin/python")
 const engineFolder = path.resolve(import.meta.dirname, "../../../engine")
 const fixtures = path.resolve(import.meta.dirname, "../fixtures")
-const token = "token_of_the_tests_0123456789_0123456789"
+const usualToken = "token_of_the_tests_0123456789_0123456789"
+
+type Changes = Partial<Omit<Exclude<Config["engine"], string>, "addresses">>
 
 interface Options {
   isTls?: boolean
+  token?: string
   arguments?: string[]
 }
 
@@ -34,7 +37,11 @@ export class RemoteEngineProcess {
     this.#command = command
   }
 
-  static async open({ isTls = true, arguments: others = [] }: Options = {}): Promise<RemoteEngineProcess> {
+  static async open({
+    isTls = true,
+    token = usualToken,
+    arguments: others = [],
+  }: Options = {}): Promise<RemoteEngineProcess> {
     const folder = await mkdtemp(path.join(tmpdir(), "heddle-remote-"))
     await writeFile(path.join(folder, "token"), `${token}\n`)
     await writeFile(path.join(folder, "wrong-token"), "another_token_0123456789_0123456789_0123\n")
@@ -48,21 +55,22 @@ export class RemoteEngineProcess {
     return engine
   }
 
-  /** What a server is set to. */
-  settings(changes: { tokenFile?: string; caFile?: string | null } = {}): Exclude<Config["engine"], string> {
+  /** What a server is set to that uses this engine, and `others` beside it. */
+  settings(changes: Changes = {}, others: RemoteEngineProcess[] = []): Exclude<Config["engine"], string> {
     return {
-      address: parseEngineAddress(this.network.url),
+      addresses: parseEngineAddresses([this.network.url, ...others.map(({ network }) => network.url)]),
       tokenFile: path.join(this.folder, "token"),
       caFile: path.join(fixtures, "localhost.crt"),
+      failOverMs: 120_000,
       ...changes,
     }
   }
 
   /** The same as environment of a server's process. */
-  environment(changes: { tokenFile?: string; caFile?: string | null } = {}): NodeJS.ProcessEnv {
-    const { address, tokenFile, caFile } = this.settings(changes)
+  environment(changes: Changes = {}): NodeJS.ProcessEnv {
+    const { addresses, tokenFile, caFile } = this.settings(changes)
     return {
-      HEDDLE_ENGINE_URLS: address.url,
+      HEDDLE_ENGINE_URLS: addresses.map(({ url }) => url).join(),
       HEDDLE_ENGINE_TOKEN_FILE: tokenFile,
       ...(caFile !== null && { HEDDLE_ENGINE_CA_FILE: caFile }),
     }

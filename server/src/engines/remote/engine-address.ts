@@ -14,8 +14,21 @@ const connectTimeoutMs = 10_000
 /** A machine that is gone says nothing. */
 const keepAliveMs = 15_000
 
-/** @throws {Error} with a sentence for the operator. */
-export function parseEngineAddress(text: string): EngineAddress {
+/** @throws {Error} with a sentence for the operator, that names the one at fault. */
+export function parseEngineAddresses(texts: readonly string[]): EngineAddress[] {
+  const byPlace = new Map<string, EngineAddress>()
+  for (const address of texts.map(parseEngineAddress)) {
+    const place = `${address.host.toLowerCase()}:${address.port}`
+    const other = byPlace.get(place)
+    if (other !== undefined) {
+      throw new Error(`HEDDLE_ENGINE_URLS names an engine twice: "${other.url}" and "${address.url}"`)
+    }
+    byPlace.set(place, address)
+  }
+  return [...byPlace.values()]
+}
+
+function parseEngineAddress(text: string): EngineAddress {
   const url = URL.canParse(text) ? new URL(text) : null
   const isPlain = url !== null && url.username === "" && url.password === "" && url.search === "" && url.hash === ""
   if (!isPlain || !/^t(cp|ls):$/.test(url.protocol) || url.port === "" || !/^\/?$/.test(url.pathname)) {

@@ -3,23 +3,15 @@
  * never started, killed or shut down from here.
  */
 import { once } from "node:events"
-import { readFile } from "node:fs/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Log } from "../../log.ts"
 import type { EngineMethod } from "../../wire/engine/methods.ts"
-import type { Engine, EngineCall, EngineFailure, EngineParams, EngineStatus } from "../engine.ts"
+import type { Engine, EngineCall, EngineFailure, EngineMember, EngineParams, EngineStatus, JobPlaces } from "../engine.ts"
 import { EngineConnection } from "../engine-connection.ts"
 import { EngineStanding } from "../engine-standing.ts"
 import { defaultWatchdogLimits, EngineWatchdog, untilHung, type WatchdogLimits } from "../engine-watchdog.ts"
 import { connectEngine, type EngineAddress } from "./engine-address.ts"
 import { RemoteCalls } from "./remote-calls.ts"
-
-export interface RemoteEngineSettings {
-  address: EngineAddress
-  tokenFile: string
-  /** Certificates of the authority that signed the engine's; null: one that the system trusts. */
-  caFile: string | null
-}
 
 export interface RemoteEngineOptions {
   address: EngineAddress
@@ -40,23 +32,6 @@ const reattachMs = 100
 
 function defaultBackOff(failuresInARow: number): number {
   return Math.min(250 * 2 ** (failuresInARow - 1), 10_000)
-}
-
-/** @throws {Error} with a sentence for the operator. */
-export async function openRemoteEngine(
-  { address, tokenFile, caFile }: RemoteEngineSettings,
-  others: Pick<RemoteEngineOptions, "shippedBases" | "log">,
-): Promise<RemoteEngine> {
-  const token = (await readSetting("HEDDLE_ENGINE_TOKEN_FILE", tokenFile)).trim()
-  if (token === "") throw new Error(`HEDDLE_ENGINE_TOKEN_FILE: ${tokenFile} is empty`)
-  const ca = caFile === null ? null : await readSetting("HEDDLE_ENGINE_CA_FILE", caFile)
-  return new RemoteEngine({ address, token, ca, ...others })
-}
-
-async function readSetting(name: string, file: string): Promise<string> {
-  return readFile(file, "utf8").catch((cause: Error) => {
-    throw new Error(`${name}: ${cause.message}`, { cause })
-  })
 }
 
 export class RemoteEngine implements Engine {
@@ -83,6 +58,14 @@ export class RemoteEngine implements Engine {
 
   status(): EngineStatus {
     return this.#standing.status()
+  }
+
+  members(): EngineMember[] {
+    return [{ name: this.#options.address.url, engine: this }]
+  }
+
+  jobPlaces(): JobPlaces {
+    return this.#standing.jobPlaces()
   }
 
   async close(): Promise<void> {

@@ -11,6 +11,10 @@ export const helloResult = z.object({
   torch_version: z.string(),
   /** Largest LoRA rank a slot takes. */
   max_lora_rank: z.int(),
+  /** Most choices that the batch of a base model has at a time. */
+  max_rows: z.int().min(1).optional(),
+  /** Memory of the device, or of the machine where that is a CPU. */
+  memory_bytes: z.int().min(1).optional(),
 })
 
 /** Names a base model. `path` is the folder of `heddle/tiny` or a local folder; null means the model hub or its cache. */

@@ -72,6 +72,8 @@ export const heartbeat = z.object({
   /** Counts what was done (batch steps, layers of training, tensors read); a value that stands still while there is work is a hang. */
   progress: z.int(),
   resident_bytes: z.int(),
+  /** Base models whose weights are in memory, by each name they were asked for. */
+  bases: z.array(z.string()).optional(),
 })
 export const heartbeatFrame = z.object({ event: z.literal("heartbeat"), data: heartbeat })
 

@@ -19,10 +19,12 @@ export const systemCheck = z.object({
   database: z.boolean(),
   /** The thread that reads and checks training data. */
   cpu_queue: component,
-  /** The engine. */
+  /** The engine; of several, whether one of them works. */
   gpu_queue: component,
   /** Room on the disk of the data folder. */
   disk: component,
+  /** Each engine, in the order of the settings. */
+  engines: z.array(component),
 })
 
 export type Health = z.infer<typeof health>

@@ -54,14 +54,15 @@ const recentSeconds = 3600
  * let go of one that was cancelled or paused. Among the teams that have one, it is the
  * turn of the one that runs the fewest jobs now, then of the one whose jobs ran the shortest in the last hour; among the
  * team's users, and among a user's projects, the same; in a project the earliest. So making more projects gets nobody
- * ahead of others. Several servers may call this at the same time; each job goes to one. One statement: a client waits
- * for the job to begin.
+ * ahead of others. Several servers may call this at the same time; each job goes to one, and none of the jobs `except`. One
+ * statement: a client waits for the job to begin.
  */
 export async function claimJob(
   database: CatalogDatabase,
   move: JobMove,
   owner: string,
   leaseSeconds: number,
+  except: readonly string[] = [],
 ): Promise<ClaimedJob | null> {
   const { rows } = await sql<ClaimedJob>`
     with recent as (
@@ -81,7 +82,7 @@ export async function claimJob(
       left join of_teams t on t.entity_id = p.entity_id
       left join of_users u on u.entity_id = p.entity_id and u.user_id is not distinct from j.user_id
       left join recent r on r.project_id = p.id and r.user_id is not distinct from j.user_id
-      where j.status = any(${move.from})
+      where j.status = any(${move.from}) and not j.id = any(${except}::uuid[])
         and not exists (
           select 1 from training_jobs earlier
           where earlier.model_id = j.model_id and earlier.sequence < j.sequence

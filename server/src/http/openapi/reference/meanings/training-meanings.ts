@@ -435,10 +435,11 @@ export const trainingMeanings: Meanings = {
     SystemCheck: {
       database: "Whether the catalog answers.",
       cpu_queue: "The thread that reads and checks training data.",
-      gpu_queue: "The engine.",
+      gpu_queue: "The engine; of several, whether one of them works.",
       disk: "Room on the disk of the data folder.",
+      engines: "Each engine, in the order of the server's settings.",
     },
-    "SystemCheck.cpu_queue, SystemCheck.disk, SystemCheck.gpu_queue": {
+    "SystemCheck.cpu_queue, SystemCheck.disk, SystemCheck.engines[], SystemCheck.gpu_queue": {
       success: "Whether the part works.",
       duration: "How long the check took, in seconds.",
       error: "What is wrong with the part; null: nothing.",

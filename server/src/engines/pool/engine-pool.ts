@@ -1,0 +1,157 @@
+/**
+ * Several engines as one. Each is attached to by itself; a call goes to one that can serve it (`placement.ts`), a job to the
+ * one that has its snapshots (`job-homes.ts`). What one of them loses is not repeated here: who made the call decides.
+ */
+import type { BaseRef } from "../../wire/engine/base.ts"
+import type { EngineMethod } from "../../wire/engine/methods.ts"
+import {
+  type Engine,
+  type EngineCall,
+  EngineFailure,
+  type EngineMember,
+  type EngineParams,
+  type EngineState,
+  type EngineStatus,
+  type JobPlaces,
+} from "../engine.ts"
+import { conversationKey } from "./conversation-key.ts"
+import { JobHomes } from "./job-homes.ts"
+import { movingCall } from "./moving-call.ts"
+import { placeChat } from "./placement.ts"
+import { isOfBase, PoolMember } from "./pool-member.ts"
+
+export interface EnginePoolOptions {
+  engines: readonly { name: string; engine: Engine }[]
+  /** How long an engine must be away before its jobs begin again on another. */
+  failOverMs: number
+}
+
+/** What a call is placed by. */
+interface Placed {
+  base: BaseRef
+  key: string
+  /** Places of the batch that it takes. */
+  choices: number
+}
+
+const noBase: BaseRef = { name: "", path: null }
+
+export class EnginePool implements Engine {
+  readonly #members: readonly PoolMember[]
+  readonly #homes: JobHomes
+
+  constructor({ engines, failOverMs }: EnginePoolOptions) {
+    this.#members = engines.map(({ name, engine }) => new PoolMember(name, engine))
+    this.#homes = new JobHomes(this.#members, failOverMs)
+  }
+
+  call<M extends EngineMethod>(method: M, params: EngineParams<M>, signal?: AbortSignal): EngineCall<M> {
+    // What a type parameter stands for is not known to the compiler in a branch.
+    if (method === "train") return this.#train(params as EngineParams<"train">, signal) as unknown as EngineCall<M>
+    const placed = placedBy(method, params)
+    const tried = new Set<PoolMember>()
+    let refusal: EngineFailure | null = null
+    return movingCall((failure) => {
+      refusal = this.#next(failure, refusal, placed.base)
+      const member = this.#choose(placed, tried)
+      if (member === null) throw refusal ?? this.#unavailable()
+      tried.add(member)
+      return Promise.resolve(member.call(method, params, placed, signal))
+    })
+  }
+
+  async ready(timeoutMs: number): Promise<void> {
+    if (this.#members.some(({ isReady }) => isReady)) return
+    await Promise.any(this.#members.map(({ engine }) => engine.ready(timeoutMs))).catch(() => {
+      throw this.#unavailable()
+    })
+  }
+
+  /** Of the engine that is best off. */
+  status(): EngineStatus {
+    const statuses = this.#members.map((member) => member.status())
+    const order: EngineState[] = ["ready", "starting", "restarting", "unreachable", "closed"]
+    const best = statuses.toSorted((one, other) => order.indexOf(one.state) - order.indexOf(other.state))[0]
+    if (best === undefined) throw new Error("a pool has an engine")
+    return best.state === "ready" ? best : { ...best, reason: this.#reasons() }
+  }
+
+  members(): EngineMember[] {
+    return this.#members.map(({ name, engine }) => ({ name, engine }))
+  }
+
+  jobPlaces(): JobPlaces {
+    const ready = this.#members.filter(({ isTaking }) => isTaking).length
+    const any = this.#members.some(({ engine }) => engine.jobPlaces().engines > 0)
+    return { engines: ready > 0 ? ready : Number(any), waiting: this.#homes.waiting }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#members.map(({ engine }) => engine.close()))
+  }
+
+  #train(params: EngineParams<"train">, signal?: AbortSignal): EngineCall<"train"> {
+    const tried = new Set<PoolMember>()
+    let refusal: EngineFailure | null = null
+    return movingCall(async (failure) => {
+      refusal = this.#next(failure, refusal, params.base)
+      const member = await this.#homes.place(params, tried, signal).catch((error: unknown) => {
+        throw refusal ?? error
+      })
+      tried.add(member)
+      const call = member.call("train", params, { base: params.base, choices: 0 }, signal)
+      const leave = () => (member.jobs -= 1)
+      call.result.then(leave, leave)
+      return call
+    })
+  }
+
+  #choose({ base, key, choices }: Placed, tried: ReadonlySet<PoolMember>): PoolMember | null {
+    const ready = this.#members.filter((member) => member.isReady && !tried.has(member))
+    const among = preferring(
+      preferring(ready, (member) => member.isTaking),
+      (member) => !member.lacks(base),
+    )
+    const loads = among.map((member) => member.load(base))
+    return placeChat(loads, { base: base.name, key, choices: Math.max(1, choices) })?.member ?? null
+  }
+
+  /**
+   * What the call ends with if no other engine takes it: the first refusal.
+   * @throws {EngineFailure} that is no engine's own, so that another would say the same.
+   */
+  #next(failure: EngineFailure | null, before: EngineFailure | null, base: BaseRef): EngineFailure | null {
+    if (failure === null) return null
+    if (!isOfBase(failure) && failure.kind !== "out_of_memory") throw failure
+    const away = this.#members.filter(({ isReady }) => !isReady)
+    if (before !== null || away.length === 0 || !isOfBase(failure)) return before ?? failure
+    const names = away.map(({ name }) => name).join(", ")
+    const message = `no engine that is attached has the base model "${base.name}" (${failure.message}); away: ${names}`
+    return new EngineFailure("unavailable", message)
+  }
+
+  #unavailable(): EngineFailure {
+    return new EngineFailure("unavailable", `the engine is not ready: ${this.#reasons()}`)
+  }
+
+  #reasons(): string {
+    return this.#members
+      .map((member) => [member.name, member.status()] as const)
+      .filter(([, { state }]) => state !== "ready")
+      .map(([name, { reason }]) => reason ?? `${name} is starting`)
+      .join("; ")
+  }
+}
+
+function placedBy(method: EngineMethod, params: unknown): Placed {
+  const { base = noBase } = params as { base?: BaseRef }
+  if (method !== "chat" && method !== "embed") return { base, key: base.name, choices: 0 }
+  const sampled = params as EngineParams<"chat">
+  return { base, key: conversationKey(sampled), choices: sampled.n ?? 1 }
+}
+
+/** Those that are preferred, or all where none is. */
+function preferring(members: PoolMember[], isPreferred: (member: PoolMember) => boolean): PoolMember[] {
+  const preferred = members.filter(isPreferred)
+  return preferred.length > 0 ? preferred : members
+}
