@@ -31,7 +31,16 @@ test.each([
       "in a password, / is written %2F, @ %40 and # %23",
   ],
   ["HEDDLE_ENGINE_DTYPE", "float32", 'HEDDLE_ENGINE_DTYPE must be one of auto, fp32, bf16, not "float32"'],
-  ["HEDDLE_ENGINE_URLS", "tls://a:1,tls://b:2", "HEDDLE_ENGINE_URLS names 2 engines; a server works with one so far"],
+  [
+    "HEDDLE_ENGINE_URLS",
+    "tls://a:1,tls://b:2,tcp://A:1/",
+    'HEDDLE_ENGINE_URLS names an engine twice: "tls://a:1" and "tcp://A:1/"',
+  ],
+  [
+    "HEDDLE_ENGINE_URLS",
+    "tls://a:1,https://b:2",
+    'HEDDLE_ENGINE_URLS must be an address such as tls://gpu.example:8090 or tcp://127.0.0.1:8090, not "https://b:2"',
+  ],
   [
     "HEDDLE_ENGINE_URLS",
     "tls://a:1",
@@ -101,9 +110,17 @@ test("HEDDLE_BASE_MODELS is a list with commas or on lines of their own", () => 
 test("law 9: an engine on another machine is named by its address, and its token by a file", () => {
   const env = { HEDDLE_ENGINE_URLS: " tls://gpu.example:8090 ", HEDDLE_ENGINE_TOKEN_FILE: "token" }
   const address = { url: "tls://gpu.example:8090", host: "gpu.example", port: 8090, isTls: true }
-  expect(readConfig([], env).engine).toEqual({ address, tokenFile: "token", caFile: null })
+  const shared = { tokenFile: "token", caFile: null, failOverMs: 120_000 }
+  expect(readConfig([], env).engine).toEqual({ addresses: [address], ...shared })
+  const others = { HEDDLE_ENGINE_URLS: "tls://gpu.example:8090, tls://gpu.example:8091", HEDDLE_ENGINE_FAILOVER_S: "5" }
+  const second = { ...address, url: "tls://gpu.example:8091", port: 8091 }
+  expect(readConfig([], { ...env, ...others }).engine).toEqual({
+    addresses: [address, second],
+    ...shared,
+    failOverMs: 5_000,
+  })
   const plain = readConfig([], { ...env, HEDDLE_ENGINE_URLS: "tcp://[::1]:1", HEDDLE_ENGINE_CA_FILE: "ca" }).engine
-  expect(plain).toMatchObject({ address: { host: "::1", port: 1, isTls: false }, caFile: "ca" })
+  expect(plain).toMatchObject({ addresses: [{ host: "::1", port: 1, isTls: false }], caFile: "ca" })
   expect(() => readConfig([], { ...env, HEDDLE_ENGINE: "none" })).toThrow("set one of them")
 })
 

@@ -8,20 +8,24 @@ import struct
 import time
 from pathlib import Path
 
+import jsonschema
 import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from heddle_engine.memory import machine_bytes
 from heddle_engine.model.config import DecoderConfig
 from heddle_engine.model.lora import initial_lora, write_peft
 from heddle_engine.protocol import MAX_FRAME_BYTES, encode_frame, read_frame
 from heddle_engine.service import Service
-from tests.serving.engine_process import Client, EngineProcess
+from heddle_engine.serving.batching import MAX_ROWS
+from tests.serving.engine_process import SCHEMA, Client, EngineProcess
 
 
 def test_hello_describes_the_engine(client):
     _, result = client.call("hello", {"protocol": 1, "token": None})
     assert (result["protocol"], result["device"], result["torch_version"]) == (1, "cpu", torch.__version__)
+    assert (result["max_rows"], result["memory_bytes"]) == (MAX_ROWS, machine_bytes())
 
 
 def test_another_protocol_is_refused(client):
@@ -245,11 +249,14 @@ def test_a_frame_that_is_too_long_closes_the_connection(engine):
     assert other.receive() is None
 
 
-def test_heartbeats(client):
+def test_heartbeats(client, base, chat):
+    client.call("chat", chat())
     time.sleep(2.2)
     client.call("status", {})
     assert len(client.heartbeats) >= 2
     assert client.heartbeats[-1]["resident_bytes"] > 50_000_000
+    jsonschema.validate(client.heartbeats[-1], SCHEMA["heartbeat"])
+    assert base["name"] in client.heartbeats[-1]["bases"]
 
 
 def test_sigusr1_dumps_the_threads(engine, client):

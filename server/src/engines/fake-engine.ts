@@ -35,6 +35,8 @@ const heartbeatMs = 100
 export class FakeEngine {
   handlers: FakeHandlers
   heartbeats = true
+  /** Base models that it says it has in memory. */
+  bases: string[] = []
   /** Processes started so far. */
   launches = 0
   /** Calls received, in order, over all processes. */
@@ -92,7 +94,7 @@ export class FakeEngine {
 
   #beat(socket: Socket, running: number): void {
     if (!this.heartbeats) return
-    const data = { running, waiting: 0, training: 0, loading: 0, progress: Date.now(), resident_bytes: 0 }
+    const data = { running, waiting: 0, training: 0, loading: 0, progress: Date.now(), resident_bytes: 0, bases: this.bases }
     socket.write(encodeFrame({ event: "heartbeat", data }))
   }
 

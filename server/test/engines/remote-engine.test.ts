@@ -2,19 +2,24 @@
  * The whole server with an engine that others have started on another machine: what is trained there is the same, byte for
  * byte, and nothing is lost when the engine, the network or the server goes (laws 7 and 9).
  */
-import { createHash } from "node:crypto"
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readdir } from "node:fs/promises"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
-import { listedJob } from "../../src/wire/training/job.ts"
 import { python, RemoteEngineProcess } from "../support/remote-engine.ts"
-import { endServer, newStores, startServer } from "../support/server-process.ts"
-import { adminKey, type Answer, type Caller, openTestApp, type TestApp } from "../support/test-app.ts"
-import { newModel, sampledTrajectory, trained } from "../support/training-app.ts"
-
-const jobsPath = "/v1/preview/training-jobs"
-const patience = { timeout: 600_000, interval: 50 }
+import {
+  adapterOf,
+  chat,
+  ended,
+  jobsPath,
+  openServer,
+  type OpenServer,
+  patience,
+  reached,
+  readJob,
+  startJob,
+} from "../support/remote-training.ts"
+import { openTestApp, type TestApp } from "../support/test-app.ts"
+import { newModel, trained } from "../support/training-app.ts"
 
 let engine: RemoteEngineProcess
 let opened: TestApp
@@ -33,79 +38,6 @@ afterAll(async () => {
   await opened.close()
   await engine.close()
 })
-
-interface OpenServer {
-  acme: Caller
-  config: { dataDir: string }
-  close: () => Promise<void>
-}
-
-/** A server in a process of its own: of the embedded trace store there can be one in a process. */
-async function openServer(settings: NodeJS.ProcessEnv): Promise<OpenServer> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-remote-server-"))
-  const server = await startServer(dataDir, { HEDDLE_LOG: "silent", ...(await newStores(dataDir)), ...settings })
-  const call = async (method: string, url: string, body?: unknown): Promise<Answer> => {
-    const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" }
-    const payload = body === undefined ? {} : { body: JSON.stringify(body) }
-    const answer = await fetch(server.url + url, { method, headers, ...payload })
-    return { status: answer.status, body: await answer.json(), headers: Object.fromEntries(answer.headers) }
-  }
-  const acme = {
-    entity: "local",
-    key: adminKey,
-    get: (url: string) => call("GET", url),
-    post: (url: string, body?: unknown) => call("POST", url, body),
-    delete: (url: string, body?: unknown) => call("DELETE", url, body),
-  }
-  const close = async () => {
-    await endServer(server, "SIGTERM")
-    await rm(dataDir, { recursive: true, force: true })
-  }
-  return { acme, config: { dataDir }, close }
-}
-
-/** Enough that a job does not end before something happens to it. */
-const groups = Array.from({ length: 60 }, (_, group) => ({
-  trajectories: [0, 1].map((reward) => sampledTrajectory(reward, 8 + ((group + reward) % 9))),
-}))
-
-async function startJob(caller: Caller, model_id: string): Promise<string> {
-  const experimental_config = { learning_rate: 0.001, packed_sequence_length: 64, logprob_calculation_chunk_size: 64 }
-  const { body } = await caller.post(jobsPath, { model_id, trajectory_groups: groups, experimental_config })
-  return (body as { id: string }).id
-}
-
-const readJob = async (caller: Caller, id: string) => listedJob.parse((await caller.get(`${jobsPath}/${id}`)).body)
-
-async function reached(caller: Caller, job: string, steps: number): Promise<void> {
-  await vi.waitUntil(async () => (await readJob(caller, job)).gradient_steps >= steps, patience)
-}
-
-/** Waits for the job's end; its events are there once each, in order. */
-async function ended(caller: Caller, job: string): Promise<void> {
-  await vi.waitUntil(async () => (await readJob(caller, job)).ended_at !== null, patience)
-  const { body } = await caller.get(`${jobsPath}/${job}/events?limit=100`)
-  const { data: events } = body as { data: { type: string; data: { num_sequences?: number } }[] }
-  const steps = events[0]?.data.num_sequences ?? 0
-  expect(steps).toBeGreaterThan(20)
-  const each = Array.from({ length: steps }, () => "gradient_step")
-  expect(events.map(({ type }) => type)).toEqual(["training_started", ...each, "training_ended"])
-}
-
-async function adapterOf({ config }: { config: { dataDir: string } }, model: string, step = 1): Promise<string> {
-  const folder = path.join(config.dataDir, "checkpoints", model, `step_${String(step).padStart(6, "0")}`)
-  return createHash("sha256")
-    .update(await readFile(path.join(folder, "adapter_model.safetensors")))
-    .digest("hex")
-}
-
-function chat(caller: Caller, model: string) {
-  return caller.post("/v1/chat/completions", {
-    model,
-    messages: [{ role: "user", content: "3 + 4 = ?" }],
-    max_tokens: 3,
-  })
-}
 
 const stepOf = (name: string, step: number, { entity } = opened.acme) =>
   `wandb-artifact:///${entity}/tests/${name}:step${step}`

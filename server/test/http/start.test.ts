@@ -1,6 +1,6 @@
 /** Messages of a starting server to the person who starts it. */
 import { once } from "node:events"
-import { mkdtemp, readdir, rm } from "node:fs/promises"
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -29,6 +29,21 @@ test("the ready message comes without the HTTP library's own, the server's log l
   const logged = lines.filter((line) => line.startsWith("{")).map((line) => (JSON.parse(line) as { msg: string }).msg)
   expect(logged).toContain("engine ended")
   expect(logged.filter((message) => message.includes("listening"))).toEqual([])
+})
+
+test("each engine on another machine has a line that says whether it is attached", async () => {
+  const tokenFile = path.join(dataDir, "token")
+  await writeFile(tokenFile, "token_of_the_tests_0123456789_0123456789")
+  const engines = { HEDDLE_ENGINE_URLS: "tcp://127.0.0.1:1,tcp://127.0.0.1:2", HEDDLE_ENGINE_TOKEN_FILE: tokenFile }
+  const { child, url } = launchServer(dataDir, { ...engines, HEDDLE_LOG: "silent" })
+  const lines: string[] = []
+  createInterface({ input: child.stdout! }).on("line", (line) => lines.push(line))
+  await url
+  child.kill("SIGTERM")
+  await once(child, "exit")
+  const refused = (port: number) =>
+    `Engine tcp://127.0.0.1:${port}: cannot reach the engine at tcp://127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`
+  expect(lines.slice(1)).toEqual([refused(1), refused(2)])
 })
 
 test("a first start that fails on a port in use leaves the key to the next start", async () => {

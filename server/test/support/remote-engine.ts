@@ -67,8 +67,8 @@ export class RemoteEngineProcess {
   }
 
   /** The same as environment of a server's process. */
-  environment(changes: Changes = {}): NodeJS.ProcessEnv {
-    const { addresses, tokenFile, caFile } = this.settings(changes)
+  environment(changes: Changes = {}, others: RemoteEngineProcess[] = []): NodeJS.ProcessEnv {
+    const { addresses, tokenFile, caFile } = this.settings(changes, others)
     return {
       HEDDLE_ENGINE_URLS: addresses.map(({ url }) => url).join(),
       HEDDLE_ENGINE_TOKEN_FILE: tokenFile,
