@@ -103,7 +103,8 @@ export const areas: readonly Area[] = [
   },
   {
     folder: "engines",
-    lives: "the engine seam: Python process, one on another machine (`remote/`), none, fake",
+    lives:
+      "the engine seam: Python process, one on another machine (`remote/`), several of those (`pool/`), none, fake",
     imports: ["wire", "log", "errors"],
   },
   {

@@ -94,7 +94,15 @@ export class FakeEngine {
 
   #beat(socket: Socket, running: number): void {
     if (!this.heartbeats) return
-    const data = { running, waiting: 0, training: 0, loading: 0, progress: Date.now(), resident_bytes: 0, bases: this.bases }
+    const data = {
+      running,
+      waiting: 0,
+      training: 0,
+      loading: 0,
+      progress: Date.now(),
+      resident_bytes: 0,
+      bases: this.bases,
+    }
     socket.write(encodeFrame({ event: "heartbeat", data }))
   }
 

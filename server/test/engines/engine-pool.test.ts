@@ -61,22 +61,27 @@ async function restart(engine: RemoteEngineProcess): Promise<void> {
   await vi.waitUntil(async () => (await up()).join() === "1,1", patience)
 }
 
-test("two jobs train side by side; what one engine made the other one serves at once", { timeout: 900_000 }, async () => {
-  const jobs = await twoJobs()
-  expect(jobs.map(({ engine }) => engine).toSorted()).toEqual([0, 1])
-  await vi.waitUntil(async () => (await figures("jobs")).join() === "1,1", patience)
-  expect((await readMetrics(opened.admin)).get(baseLoaded(0))).toBe(1)
-  for (const { job } of jobs) await ended(opened.acme, job)
-  expected = await adapterOf(opened, jobs[0]?.model ?? "")
-  for (const { model, name, engine } of jobs) {
-    expect(await adapterOf(opened, model)).toBe(expected)
-    for (const question of questions) expect((await chat(opened.acme, stepOf(name), question)).status).toBe(200)
-    const other = engines[1 - engine]?.folder ?? ""
-    expect(await readdir(path.join(other, "data/blobs"))).toContain(await weightsOf(model))
-  }
-})
+test(
+  "two jobs train side by side; what one engine made the other one serves at once",
+  { timeout: 900_000 },
+  async () => {
+    const jobs = await twoJobs()
+    expect(jobs.map(({ engine }) => engine).toSorted()).toEqual([0, 1])
+    await vi.waitUntil(async () => (await figures("jobs")).join() === "1,1", patience)
+    expect((await readMetrics(opened.admin)).get(baseLoaded(0))).toBe(1)
+    for (const { job } of jobs) await ended(opened.acme, job)
+    expected = await adapterOf(opened, jobs[0]?.model ?? "")
+    for (const { model, name, engine } of jobs) {
+      expect(await adapterOf(opened, model)).toBe(expected)
+      for (const question of questions) expect((await chat(opened.acme, stepOf(name), question)).status).toBe(200)
+      const other = engines[1 - engine]?.folder ?? ""
+      expect(await readdir(path.join(other, "data/blobs"))).toContain(await weightsOf(model))
+    }
+  },
+)
 
-const baseLoaded = (place: 0 | 1) => `heddle_engine_base_loaded{engine="${engines[place].network.url}",base="heddle/tiny"}`
+const baseLoaded = (place: 0 | 1) =>
+  `heddle_engine_base_loaded{engine="${engines[place].network.url}",base="heddle/tiny"}`
 
 /** SHA-256 of a model's first weights, by which an engine that was sent them calls their file. */
 async function weightsOf(model: string): Promise<string> {
@@ -114,59 +119,71 @@ test("chats go on while an engine is killed in the middle of streams", { timeout
   await restart(engines[0])
 })
 
-test("law 7: kill -9 of one job's engine; the job goes on there, the other job notices nothing", {
-  timeout: 900_000,
-}, async () => {
-  const jobs = await twoJobs()
-  const [own, other] = jobs
-  if (own === undefined || other === undefined) throw new Error("two jobs run")
-  const killed = engines[own.engine]
-  await reached(opened.acme, own.job, 5)
-  await killed?.end("SIGKILL")
-  await vi.waitUntil(async () => (await up())[own.engine] === 0, patience)
-  expect((await chat(opened.acme, "heddle/tiny")).status).toBe(200)
-  if (killed !== undefined) await restart(killed)
-  for (const { job, model } of jobs) {
-    await ended(opened.acme, job)
-    expect(await adapterOf(opened, model)).toBe(expected)
-  }
-})
+test(
+  "law 7: kill -9 of one job's engine; the job goes on there, the other job notices nothing",
+  {
+    timeout: 900_000,
+  },
+  async () => {
+    const jobs = await twoJobs()
+    const [own, other] = jobs
+    if (own === undefined || other === undefined) throw new Error("two jobs run")
+    const killed = engines[own.engine]
+    await reached(opened.acme, own.job, 5)
+    await killed?.end("SIGKILL")
+    await vi.waitUntil(async () => (await up())[own.engine] === 0, patience)
+    expect((await chat(opened.acme, "heddle/tiny")).status).toBe(200)
+    if (killed !== undefined) await restart(killed)
+    for (const { job, model } of jobs) {
+      await ended(opened.acme, job)
+      expect(await adapterOf(opened, model)).toBe(expected)
+    }
+  },
+)
 
-test("law 7: an engine stays away; its job begins again on the other one, and no event comes twice", {
-  timeout: 900_000,
-}, async () => {
-  const [own, other] = await twoJobs()
-  if (own === undefined || other === undefined) throw new Error("two jobs run")
-  await reached(opened.acme, own.job, 5)
-  await engines[own.engine]?.end("SIGKILL")
-  await vi.waitUntil(async () => (await homeOf(own.job)) === other.engine, patience)
-  expect(await readJob(opened.acme, own.job)).toMatchObject({ status: "running" })
-  for (const { job, model } of [own, other]) {
-    await ended(opened.acme, job)
-    expect(await adapterOf(opened, model)).toBe(expected)
-  }
-  const third = await newModel(opened.acme)
-  await ended(opened.acme, await startJob(opened.acme, third.id))
-  const back = engines[own.engine]
-  if (back !== undefined) await restart(back)
-})
+test(
+  "law 7: an engine stays away; its job begins again on the other one, and no event comes twice",
+  {
+    timeout: 900_000,
+  },
+  async () => {
+    const [own, other] = await twoJobs()
+    if (own === undefined || other === undefined) throw new Error("two jobs run")
+    await reached(opened.acme, own.job, 5)
+    await engines[own.engine]?.end("SIGKILL")
+    await vi.waitUntil(async () => (await homeOf(own.job)) === other.engine, patience)
+    expect(await readJob(opened.acme, own.job)).toMatchObject({ status: "running" })
+    for (const { job, model } of [own, other]) {
+      await ended(opened.acme, job)
+      expect(await adapterOf(opened, model)).toBe(expected)
+    }
+    const third = await newModel(opened.acme)
+    await ended(opened.acme, await startJob(opened.acme, third.id))
+    const back = engines[own.engine]
+    if (back !== undefined) await restart(back)
+  },
+)
 
-test("law 9: an engine with another token is left out, and says why; the others serve", { timeout: 300_000 }, async () => {
-  const stranger = await RemoteEngineProcess.open({ token: "another_token_0123456789_0123456789_0123" })
-  const app = await openServer(engines[0].environment({}, [stranger]))
-  try {
-    await vi.waitUntil(async () => (await statusOf(app.acme)) === 200, patience)
-    const refused = await vi.waitUntil(async () => {
-      const { status, body } = await app.acme.get("/v1/system-check")
-      return status === 200 && JSON.stringify(body).includes("refuses the token in HEDDLE_ENGINE_TOKEN_FILE") && body
-    }, patience)
-    expect(refused).toMatchObject({ gpu_queue: { success: true }, engines: [{ success: true }, { success: false }] })
-    for (const question of questions) expect((await chat(app.acme, "heddle/tiny", question)).status).toBe(200)
-  } finally {
-    await app.close()
-    await stranger.close()
-  }
-})
+test(
+  "law 9: an engine with another token is left out, and says why; the others serve",
+  { timeout: 300_000 },
+  async () => {
+    const stranger = await RemoteEngineProcess.open({ token: "another_token_0123456789_0123456789_0123" })
+    const app = await openServer(engines[0].environment({}, [stranger]))
+    try {
+      await vi.waitUntil(async () => (await statusOf(app.acme)) === 200, patience)
+      const refused = await vi.waitUntil(async () => {
+        const { status, body } = await app.acme.get("/v1/system-check")
+        return status === 200 && JSON.stringify(body).includes("refuses the token in HEDDLE_ENGINE_TOKEN_FILE") && body
+      }, patience)
+      expect(refused).toMatchObject({ gpu_queue: { success: true }, engines: [{ success: true }, { success: false }] })
+      for (const question of questions) expect((await chat(app.acme, "heddle/tiny", question)).status).toBe(200)
+    } finally {
+      await app.close()
+      await stranger.close()
+    }
+  },
+)
 
 const statusOf = async (caller: Caller) => (await chat(caller, "heddle/tiny")).status
 

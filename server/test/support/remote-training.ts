@@ -53,7 +53,8 @@ export async function startJob(caller: Caller, model_id: string): Promise<string
   return (body as { id: string }).id
 }
 
-export const readJob = async (caller: Caller, id: string) => listedJob.parse((await caller.get(`${jobsPath}/${id}`)).body)
+export const readJob = async (caller: Caller, id: string) =>
+  listedJob.parse((await caller.get(`${jobsPath}/${id}`)).body)
 
 export async function reached(caller: Caller, job: string, steps: number): Promise<void> {
   await vi.waitUntil(async () => (await readJob(caller, job)).gradient_steps >= steps, patience)

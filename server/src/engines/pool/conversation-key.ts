@@ -3,6 +3,7 @@
  * first characters of the first messages up to the first of the user. Later turns of a conversation have the same, and so
  * have the members of a group of rollouts.
  */
+import { hash } from "node:crypto"
 import type { EngineParams } from "../engine.ts"
 
 const mostMessages = 4
@@ -14,7 +15,7 @@ type Sampled = EngineParams<"chat"> | EngineParams<"embed">
 
 export function conversationKey(params: Sampled): string {
   const { base, adapter, cache_salt: salt = "" } = params
-  return JSON.stringify([base.name, adapter?.key ?? null, salt, ...beginningOf(params)])
+  return hash("sha256", JSON.stringify([base.name, adapter?.key ?? null, salt, ...beginningOf(params)]), "base64url")
 }
 
 function beginningOf(params: Sampled): unknown[] {

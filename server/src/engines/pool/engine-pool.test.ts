@@ -144,7 +144,9 @@ describe("chats", () => {
       { awayMs: 60_000 },
     )
     await haveBase(pool, fakes)
-    const running = questions.map((question) => pool.call("chat", chat(question)).result.catch((error: unknown) => error))
+    const running = questions.map((question) =>
+      pool.call("chat", chat(question)).result.catch((error: unknown) => error),
+    )
     await expect.poll(() => fakes.every(({ calls }) => calls.some(({ method }) => method === "chat"))).toBe(true)
     const given = fakes[1]?.calls.filter(({ method }) => method === "chat").length ?? 0
     fakes[0]?.die()

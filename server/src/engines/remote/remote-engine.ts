@@ -6,7 +6,15 @@ import { once } from "node:events"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Log } from "../../log.ts"
 import type { EngineMethod } from "../../wire/engine/methods.ts"
-import type { Engine, EngineCall, EngineFailure, EngineMember, EngineParams, EngineStatus, JobPlaces } from "../engine.ts"
+import type {
+  Engine,
+  EngineCall,
+  EngineFailure,
+  EngineMember,
+  EngineParams,
+  EngineStatus,
+  JobPlaces,
+} from "../engine.ts"
 import { EngineConnection } from "../engine-connection.ts"
 import { EngineStanding } from "../engine-standing.ts"
 import { defaultWatchdogLimits, EngineWatchdog, untilHung, type WatchdogLimits } from "../engine-watchdog.ts"
