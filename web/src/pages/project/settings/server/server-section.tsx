@@ -60,7 +60,6 @@ export function ServerSection() {
             {found.engines.length > 1 &&
               found.engines.map((engine, place) => (
                 // They have no other name here, and keep their order.
-                // oxlint-disable-next-line react/no-array-index-key
                 <PartRow key={place} name={`Engine ${place + 1} of ${found.engines.length}`} check={engine} />
               ))}
           </PlainTable>
