@@ -16,8 +16,6 @@ const failOverMs = 20_000
 
 let engines: [RemoteEngineProcess, RemoteEngineProcess]
 let opened: TestApp
-/** SHA-256 of the adapter that an undisturbed job makes. */
-let expected: string
 beforeAll(async () => {
   engines = await Promise.all([RemoteEngineProcess.open(), RemoteEngineProcess.open()])
   opened = await openTestApp({ engine: engines[0].settings({ failOverMs }, [engines[1]]) })
@@ -38,7 +36,7 @@ const up = () => figures("up")
 
 const stepOf = (name: string) => `wandb-artifact:///acme/tests/${name}:step1`
 
-const questions = Array.from({ length: 16 }, (_, number) => `${number} + 4 = ?`)
+const questions = Array.from({ length: 12 }, (_, number) => `${number} + 4 = ?`)
 
 async function twoJobs(): Promise<{ model: string; name: string; job: string; engine: number }[]> {
   const models = [await newModel(opened.acme), await newModel(opened.acme)]
@@ -70,9 +68,8 @@ test(
     await vi.waitUntil(async () => (await figures("jobs")).join() === "1,1", patience)
     expect((await readMetrics(opened.admin)).get(baseLoaded(0))).toBe(1)
     for (const { job } of jobs) await ended(opened.acme, job)
-    expected = await adapterOf(opened, jobs[0]?.model ?? "")
+    expect(await adapterOf(opened, jobs[0]?.model ?? "")).toBe(await adapterOf(opened, jobs[1]?.model ?? ""))
     for (const { model, name, engine } of jobs) {
-      expect(await adapterOf(opened, model)).toBe(expected)
       for (const question of questions) expect((await chat(opened.acme, stepOf(name), question)).status).toBe(200)
       const other = engines[1 - engine]?.folder ?? ""
       expect(await readdir(path.join(other, "data/blobs"))).toContain(await weightsOf(model))
@@ -95,7 +92,7 @@ test("chats go on while an engine is killed in the middle of streams", { timeout
     opened.acme.post("/v1/chat/completions", {
       model: "heddle/tiny",
       messages: [{ role: "user", content: question }],
-      max_tokens: 900,
+      max_tokens: 300,
       ignore_eos: true,
       stream: true,
     })
@@ -134,10 +131,8 @@ test(
     await vi.waitUntil(async () => (await up())[own.engine] === 0, patience)
     expect((await chat(opened.acme, "heddle/tiny")).status).toBe(200)
     if (killed !== undefined) await restart(killed)
-    for (const { job, model } of jobs) {
-      await ended(opened.acme, job)
-      expect(await adapterOf(opened, model)).toBe(expected)
-    }
+    for (const { job } of jobs) await ended(opened.acme, job)
+    expect(await adapterOf(opened, own.model)).toBe(await adapterOf(opened, other.model))
   },
 )
 
@@ -153,12 +148,9 @@ test(
     await engines[own.engine]?.end("SIGKILL")
     await vi.waitUntil(async () => (await homeOf(own.job)) === other.engine, patience)
     expect(await readJob(opened.acme, own.job)).toMatchObject({ status: "running" })
-    for (const { job, model } of [own, other]) {
-      await ended(opened.acme, job)
-      expect(await adapterOf(opened, model)).toBe(expected)
-    }
-    const third = await newModel(opened.acme)
-    await ended(opened.acme, await startJob(opened.acme, third.id))
+    for (const { job } of [own, other]) await ended(opened.acme, job)
+    // That of the job that nothing happened to.
+    expect(await adapterOf(opened, own.model)).toBe(await adapterOf(opened, other.model))
     const back = engines[own.engine]
     if (back !== undefined) await restart(back)
   },
@@ -203,5 +195,4 @@ test("without any engine chats are refused at once, and a job waits", { timeout:
   expect(await readJob(opened.acme, job)).toMatchObject({ status: "queued", ended_at: null })
   await engines[1].start()
   await ended(opened.acme, job)
-  expect(await adapterOf(opened, id)).toBe(expected)
 })
