@@ -439,7 +439,7 @@ export const trainingMeanings: Meanings = {
       disk: "Room on the disk of the data folder.",
       engines: "Each engine, in the order of the server's settings.",
     },
-    "SystemCheck.cpu_queue, SystemCheck.disk, SystemCheck.engines[], SystemCheck.gpu_queue": {
+    "SystemCheck.cpu_queue, SystemCheck.disk, SystemCheck.engines, SystemCheck.gpu_queue": {
       success: "Whether the part works.",
       duration: "How long the check took, in seconds.",
       error: "What is wrong with the part; null: nothing.",
