@@ -64,7 +64,7 @@ test(
   { timeout: 900_000 },
   async () => {
     const jobs = await twoJobs()
-    expect(jobs.map(({ engine }) => engine).toSorted()).toEqual([0, 1])
+    expect(new Set(jobs.map(({ engine }) => engine))).toEqual(new Set([0, 1]))
     await vi.waitUntil(async () => (await figures("jobs")).join() === "1,1", patience)
     expect((await readMetrics(opened.admin)).get(baseLoaded(0))).toBe(1)
     for (const { job } of jobs) await ended(opened.acme, job)
