@@ -5,7 +5,6 @@ glibc's allocator is set for a process whose every step makes and frees the same
 
 import contextlib
 import ctypes
-import gc
 import os
 
 _M_TRIM_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -4, -8
@@ -27,8 +26,7 @@ def keep_freed_pages() -> None:
 
 
 def give_back_freed_pages() -> None:
-    """After more was freed than the next steps will use, such as a model: the exception to `keep_freed_pages`."""
-    gc.collect()
+    """After more was freed than the next steps will use, such as a job: the exception to `keep_freed_pages`."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 

@@ -1,6 +1,7 @@
 """Everything behind the protocol: base models, the serving thread, the trainer thread, one function per method."""
 
 import asyncio
+import gc
 import logging
 from collections.abc import Callable
 from functools import partial
@@ -254,6 +255,7 @@ class Engine:
 
 
 def _give_memory_back(device: torch.device) -> None:
+    gc.collect()
     give_back_freed_pages()
     if device.type == "cuda":
         torch.cuda.empty_cache()

@@ -100,3 +100,47 @@ def grown_by_prompts_of_many_lengths(kernels: str) -> int:
 def test_lengths_that_never_come_again_take_no_memory():
     few, all_of_them = (grown_by_prompts_of_many_lengths(kernels) for kernels in ("few", "all"))
     assert few < all_of_them / 3, (few >> 20, all_of_them >> 20)
+
+
+_A_JOB = """
+import time
+
+from heddle_engine import allocator
+
+allocator.keep_freed_pages()
+import torch
+
+from heddle_engine.memory import resident_bytes
+from heddle_engine.training.training_thread import ActiveJob, TrainingThread
+
+
+class Job:
+    result = {}
+
+    def run(self):
+        activations = [torch.ones(64 << 10) for _ in range(800)]
+        yield None
+        held.append(resident_bytes())
+        del activations
+
+
+def told(_):
+    pass
+
+
+held = [resident_bytes()]
+thread = TrainingThread(1)
+thread.submit(ActiveJob("one", Job(), told, told, told))
+while thread.active:
+    time.sleep(0.01)
+time.sleep(0.3)
+print(*(size >> 20 for size in [*held, resident_bytes()]))
+"""
+
+
+def test_what_a_job_computed_with_is_given_back_once_no_job_is_left():
+    script = [sys.executable, "-c", _A_JOB]
+    done = subprocess.run(script, capture_output=True, text=True, cwd=Path(__file__).parents[1], check=True)
+    before, during, after = map(int, done.stdout.split())
+    assert during - before > 190
+    assert after - before < 50

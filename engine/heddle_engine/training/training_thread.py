@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .. import progress
+from ..allocator import give_back_freed_pages
 from ..errors import EngineError
 from ..faults import as_engine_error, device_is_lost
 from ..threads import use_cores
@@ -69,6 +70,8 @@ class TrainingThread:
                 if going_on:
                     self._jobs.append(job)
                 self._running = bool(self._jobs)
+        # What the last job computed with; chats need little of it.
+        give_back_freed_pages()
 
     def _turn(self, job: ActiveJob) -> bool:
         """One turn of `job`; False once it has ended, its outcome told. Raises when the device is lost."""

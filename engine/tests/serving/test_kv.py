@@ -1,5 +1,6 @@
 """Lines of keys and values: the parts that decode reads, their memory, and that moving them changes no result."""
 
+import gc
 import random
 
 import pytest
@@ -130,6 +131,7 @@ def test_no_history_of_lines_holds_more_than_the_limit(kind, base, monkeypatch):
 def test_memory_of_lines_that_ended_is_given_back(base):
     memory = SlabMemory(base.decoder, 1 << 40, 200)
     # Frees the memory of earlier tests first, which would be freed during the measurement otherwise.
+    gc.collect()
     give_back_freed_pages()
     before = resident_bytes()
     lines = [memory.allocate(512) for _ in range(200)]
