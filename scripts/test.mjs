@@ -13,7 +13,7 @@ import { add, describe, none, slowest } from "./test/counts.mjs"
 import { keepTemporaryFilesInMemory } from "./test/memory-folder.mjs"
 import { quickSuites, suites } from "./test/suites.mjs"
 
-/** Suites that wait for a client, a page or an engine much of the time run in this many lanes, beside the others. */
+/** Suites that wait for a client or an engine much of the time run in this many lanes, beside the others. */
 const LANES_BESIDE = 2
 
 export async function main(names) {

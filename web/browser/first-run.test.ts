@@ -3,7 +3,7 @@ import { execFile } from "node:child_process"
 import path from "node:path"
 import { promisify } from "node:util"
 import type { Browser } from "playwright-core"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { foreign, launchBrowser } from "./support/browser.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
 
@@ -11,6 +11,8 @@ let heddle: Heddle
 let browser: Browser
 beforeAll(async () => {
   ;[heddle, browser] = await Promise.all([startHeddle(), launchBrowser()])
+  // The page asks the system check, which is an error in its console while the engine starts.
+  await vi.waitFor(() => heddle.send("GET", "/v1/system-check"), { timeout: 60_000, interval: 100 })
 })
 afterAll(async () => {
   await browser?.close()
