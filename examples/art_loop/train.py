@@ -12,12 +12,15 @@ import asyncio
 import json
 import os
 import time
+import warnings
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 # Without these, litellm, which ART imports, asks another host for prices, and tqdm's bars break the curve.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("TQDM_DISABLE", "1")
+# pydantic's, about a lock in a class of weave, which ART imports; it would stand between the curve and the answers.
+warnings.filterwarnings("ignore", message=r".*is not a Python type", module="pydantic")
 
 import art
 from art.serverless.backend import ServerlessBackend
