@@ -14,7 +14,7 @@ from .lora import LoraWeights, read_peft
 
 MAX_LORA_RANK = 512
 _STORE_BYTES = 2 << 30
-_STORE_ADAPTERS = 40
+STORE_ADAPTERS = 40
 """Adapters that are kept where nothing is set: those of a small model would be thousands before they fill the bytes."""
 
 
@@ -84,7 +84,7 @@ class AdapterStore:
         with self._lock:
             self._held[key] = adapter
             self._held.move_to_end(key)
-            limit = self._limit if self._limit is not None else min(_STORE_BYTES, _STORE_ADAPTERS * adapter.bytes)
+            limit = self._limit if self._limit is not None else min(_STORE_BYTES, STORE_ADAPTERS * adapter.bytes)
             while len(self._held) > 1 and sum(a.bytes for a in self._held.values()) > limit:
                 self._held.popitem(last=False)
         return adapter

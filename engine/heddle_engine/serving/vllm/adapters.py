@@ -8,12 +8,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from ...errors import EngineError
-from ...model.adapters import ServedAdapter
+from ...model.adapters import STORE_ADAPTERS, ServedAdapter
 from .canary import Canary
 from .process import VllmProcess
-
-MOST_ADAPTERS = 40
-"""Like the adapters that the engine itself keeps ready (`model.adapters`)."""
 
 
 @dataclass(eq=False)
@@ -69,7 +66,7 @@ class LoadedAdapters:
 
     def _drop_unused(self) -> None:
         for key in [key for key, loaded in self._loaded.items() if not loaded.users]:
-            if len(self._loaded) <= MOST_ADAPTERS:
+            if len(self._loaded) <= STORE_ADAPTERS:
                 return
             self._process.drop_adapter(self._loaded.pop(key).id)
 

@@ -12,11 +12,12 @@ from pathlib import Path
 from ...bases import Base
 from ...errors import EngineError
 from ...memory import serving_plan
+from ...model.adapters import STORE_ADAPTERS
 from ...settings import Settings
 from ..batching import not_finite
 from ..generation import Generation, Request
 from ..prompt_reading import PromptLogprobs
-from .adapters import MOST_ADAPTERS, LoadedAdapters
+from .adapters import LoadedAdapters
 from .canary import Canary
 from .process import Call, VllmProcess
 from .sampling import generate_frame, prompt_tokens, refuse_unsupported, sampled_token
@@ -209,7 +210,7 @@ class _VllmBase:
             "max_logprobs": 20,
             "enable_lora": True,
             "max_loras": _ADAPTERS_IN_BATCH,
-            "max_cpu_loras": MOST_ADAPTERS,
+            "max_cpu_loras": STORE_ADAPTERS,
             "max_lora_rank": next((rank for rank in _RANKS if rank >= self._settings.vllm_lora_rank), _RANKS[-1]),
             # vLLM's defaults for sampling may come from the model's folder; a request says all it wants.
             "generation_config": "vllm",
