@@ -45,9 +45,8 @@ def engine(tmp_path_factory, model_folders):
 
 @pytest.fixture
 def client(engine):
-    client = engine.client()
-    yield client
-    client.socket.close()
+    with engine.client() as client:
+        yield client
 
 
 @pytest.fixture

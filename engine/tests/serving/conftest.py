@@ -15,10 +15,9 @@ def engine(tmp_path_factory):
 
 @pytest.fixture
 def client(engine):
-    client = Client(str(engine.path))
-    client.call("hello", {"protocol": 1, "token": None})
-    yield client
-    client.socket.close()
+    with Client(str(engine.path)) as client:
+        client.call("hello", {"protocol": 1, "token": None})
+        yield client
 
 
 @pytest.fixture(scope="module")

@@ -51,6 +51,12 @@ class Client:
         self._methods = {}
         self.heartbeats = []
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
     def send_bytes(self, body):
         self.socket.sendall(struct.pack(">I", len(body)) + body)
 

@@ -29,9 +29,8 @@ ROWS = [
 
 @pytest.fixture
 def client(engine):
-    client = Client(str(engine.path))
-    yield client
-    client.socket.close()
+    with Client(str(engine.path)) as client:
+        yield client
 
 
 @pytest.fixture

@@ -33,13 +33,11 @@ def vllm_engine(tmp_path_factory, vllm_python):
 
 @pytest.fixture
 def own(own_engine):
-    client = Client(str(own_engine.path))
-    yield client
-    client.socket.close()
+    with Client(str(own_engine.path)) as client:
+        yield client
 
 
 @pytest.fixture
 def vllm(vllm_engine):
-    client = Client(str(vllm_engine.path))
-    yield client
-    client.socket.close()
+    with Client(str(vllm_engine.path)) as client:
+        yield client
