@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises"
 import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { defaultLimits } from "../../src/limits.ts"
 import { deleteProject } from "../../src/storage/catalog/accounts/deleted-projects.ts"
 import type { EvaluationCaller } from "../support/evaluation-app.ts"
@@ -79,7 +79,11 @@ describe("a project that holds everything, beside another team's that does", () 
     red = await fillTeam(opened, opened.acme)
     redIds = await idsOfProject(stores(), await idOf(red.handles.projectId))
     blueIds = await idsOfProject(stores(), await idOf(blue.handles.projectId))
-    blueRows = await rowsNaming(stores(), blueIds)
+    // The tokens of chats are counted a moment after their answers.
+    blueRows = await vi.waitUntil(async () => {
+      const rows = await rowsNaming(stores(), blueIds)
+      return "traces token_ledger" in rows && rows
+    }, slow)
     expect(Object.keys(await rowsNaming(stores(), redIds)).length).toBeGreaterThan(20)
   }, 300_000)
 
