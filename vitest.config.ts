@@ -12,6 +12,7 @@ export default defineConfig({
           name: "server",
           include: ["server/src/**/*.test.ts", "server/test/**/*.test.ts"],
           globalSetup: ["server/test/support/catalog-template.ts"],
+          setupFiles: process.env["HEDDLE_REACHED_STATEMENTS"] ? ["server/test/support/reached-statements.ts"] : [],
           // The embedded trace store holds one data folder per process.
           pool: "forks",
           // Two processes run all files: loading the server and its stores anew takes longer than most files do. So a

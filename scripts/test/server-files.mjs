@@ -1,8 +1,11 @@
 /**
  * Which tests of the server run on which stores. A test runs on both kinds, embedded and grown (PostgreSQL and
- * ClickHouse's protocol), unless it stands here: then its subject is something that no statement to a store changes.
- * server-files.test.mjs checks that nothing is left out, and that each folder of statements is driven on both.
+ * ClickHouse's protocol), unless it stands here: then its subject is something that no statement to a store changes, or
+ * other tests drive the same statements on both. server-files.test.mjs checks that nothing is left out, and that each
+ * folder of statements is driven on both.
  */
+import { readFileSync } from "node:fs"
+import { fromRoot } from "../setup/paths.mjs"
 
 /** Patterns of tests that run once, on the embedded stores, by what they are about instead of a store. */
 const onEmbeddedBy = {
@@ -59,7 +62,11 @@ const onEmbeddedBy = {
   ],
 }
 
-export const onEmbedded = Object.values(onEmbeddedBy).flat()
+/** Files whose statements to stores others reach too: `node scripts/choose-store-tests.mjs` measures and writes them. */
+export const drivenElsewherePath = fromRoot("scripts", "test", "driven-elsewhere.json")
+const drivenElsewhere = JSON.parse(readFileSync(drivenElsewherePath, "utf8"))
+
+export const onEmbedded = [...Object.values(onEmbeddedBy).flat(), ...drivenElsewhere]
 
 /** Tests that ask every route thousands of times who may use it. The rules are the same on all stores: they run once. */
 export const onGrown = ["server/test/access/access-table.test.ts", "server/test/access/isolation.test.ts"]
