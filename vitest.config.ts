@@ -4,7 +4,8 @@ const all = { testTimeout: 120_000, hookTimeout: 120_000 }
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // Many tests wait for a server that they start: three processes keep two cores busy.
+    maxWorkers: 3,
     projects: [
       {
         test: {
@@ -15,7 +16,7 @@ export default defineConfig({
           setupFiles: process.env["HEDDLE_REACHED_STATEMENTS"] ? ["server/test/support/reached-statements.ts"] : [],
           // The embedded trace store holds one data folder per process.
           pool: "forks",
-          // Two processes run all files: loading the server and its stores anew takes longer than most files do. So a
+          // The same processes run all files: loading the server and its stores anew takes longer than most files do. So a
           // test file puts back what it changes outside of itself: spies, clocks, settings.
           isolate: false,
         },

@@ -10,7 +10,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
 import { fromRoot, root } from "./setup/paths.mjs"
-import { drivenElsewherePath, onGrown } from "./test/server-files.mjs"
+import { asksForStores, drivenElsewherePath, onGrown } from "./test/server-files.mjs"
 
 /** Places for which another second of tests is worth it: what is reached by a slow test alone may be an error's text. */
 const PLACES_A_SECOND = 0.2
@@ -35,8 +35,10 @@ function measure() {
   }
 }
 
-/** Never left out: files of the stores themselves, those that run on these stores alone, and random orders of events. */
-const mustRun = ({ file }) => /\/storage\/|histories/.test(file) || onGrown.includes(file)
+/**
+ * Never left out: files of the stores themselves, those that only these stores have tests in, and random orders of events.
+ */
+const mustRun = ({ file }) => /\/storage\/|histories/.test(file) || onGrown.includes(file) || asksForStores(file)
 
 function choose(measured) {
   const missing = new Set(measured.flatMap(({ places }) => places))

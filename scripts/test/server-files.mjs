@@ -64,12 +64,16 @@ const onEmbeddedBy = {
 
 /** Files whose statements to stores others reach too: `node scripts/choose-store-tests.mjs` measures and writes them. */
 export const drivenElsewherePath = fromRoot("scripts", "test", "driven-elsewhere.json")
-const drivenElsewhere = JSON.parse(readFileSync(drivenElsewherePath, "utf8"))
+export const drivenElsewhere = JSON.parse(readFileSync(drivenElsewherePath, "utf8"))
 
 export const onEmbedded = [...Object.values(onEmbeddedBy).flat(), ...drivenElsewhere]
 
 /** Tests that ask every route thousands of times who may use it. The rules are the same on all stores: they run once. */
 export const onGrown = ["server/test/access/access-table.test.ts", "server/test/access/isolation.test.ts"]
+
+/** Whether a test asks for the servers of PostgreSQL or ClickHouse by itself: some of its tests need them. */
+export const asksForStores = (file) =>
+  /newPostgresUrl|newClickHouseUrl|HEDDLE_TEST_(POSTGRES|CLICKHOUSE)_URL/.test(readFileSync(fromRoot(file), "utf8"))
 
 /** Modules that open the test stores. Tests that import neither do the same on all stores, and run once. */
 export const whereStoresComeFrom = ["postgres", "clickhouse"].map((store) => `server/test/support/${store}-database.ts`)

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs"
 import { matchesGlob } from "node:path"
 import { expect, test } from "vitest"
 import { fromRoot, root } from "../setup/paths.mjs"
-import { drivenBy, onEmbedded, onGrown } from "./server-files.mjs"
+import { asksForStores, drivenBy, drivenElsewhere, onEmbedded, onGrown } from "./server-files.mjs"
 
 const find = (pattern) => globSync(pattern, { cwd: root })
 const tests = find("server/{src,test}/**/*.test.ts")
@@ -37,4 +37,8 @@ test.each(Object.entries(drivenBy))("%s is driven on both kinds of stores by tes
 test("tests of the stores themselves run on both, but for those of the data folder's files", () => {
   const once = tests.filter((file) => /\/storage\//.test(file) && fitsOne(file, [...onEmbedded, ...onGrown]))
   expect(once).toEqual(["file-modes", "first-start", "full-disk"].map((name) => `server/test/storage/${name}.test.ts`))
+})
+
+test("a test that needs PostgreSQL or ClickHouse runs there", () => {
+  expect(drivenElsewhere.filter(asksForStores)).toEqual([])
 })
