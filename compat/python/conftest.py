@@ -60,7 +60,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         return None
     names = inspect.signature(pyfuncitem.obj).parameters
     test = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
-    asyncio.run(asyncio.wait_for(test, TEST_TIMEOUT_S))
+    marker = pyfuncitem.get_closest_marker("timeout_s")
+    asyncio.run(asyncio.wait_for(test, marker.args[0] if marker else TEST_TIMEOUT_S))
     return True
 
 

@@ -42,6 +42,12 @@ class ServerProcess:
         self._process: subprocess.Popen | None = None
         self._port = 0
 
+    @property
+    def pid(self) -> int:
+        """Of the process that was started last."""
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> Server:
         """Starts on the same port as before and waits until it answers.
 

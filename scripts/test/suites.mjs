@@ -187,6 +187,19 @@ const pythonClients = clientSets()
     },
   }))
 
+/** It needs vLLM, as the suite `vllm` does, and most of an hour. */
+const killedLoop = {
+  name: "killed-loop",
+  onlyByName: true,
+  title: "ART's loop while processes are killed (pytest)",
+  async run(how) {
+    const set = "art-0.5.23"
+    const env = { ...(await forServers()), HEDDLE_CLIENT_SET: set, HEDDLE_VLLM_PYTHON: await ensureVllm() }
+    const paths = ["compat/python/test_killed_loop.py"]
+    return [await pytest(await ensureClients(set), "killed-loop", { ...how, paths, env })]
+  },
+}
+
 const reference = {
   name: "reference",
   beside: true,
@@ -276,6 +289,7 @@ export const suites = [
   engine,
   vllm,
   ...pythonClients,
+  killedLoop,
   nodeClients,
   reference,
   fuzz,
