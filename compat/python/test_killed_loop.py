@@ -40,7 +40,7 @@ QUESTIONS = [" ".join(words) for words in permutations(WORDS, 3)]
 
 
 @covers("art-killed")
-@pytest.mark.timeout_s(3600)
+@pytest.mark.timeout_s(1800)
 async def test_the_loop_goes_on_whatever_process_is_killed(name: str, tmp_path: Path) -> None:
     seed = random.randrange(2**32)
     print(f"seed {seed}")

@@ -187,7 +187,7 @@ const pythonClients = clientSets()
     },
   }))
 
-/** It needs vLLM, as the suite `vllm` does, and most of an hour. */
+/** It needs vLLM, as the suite `vllm` does. */
 const killedLoop = {
   name: "killed-loop",
   onlyByName: true,
