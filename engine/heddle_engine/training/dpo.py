@@ -11,8 +11,8 @@ from ..bases import Base
 from ..model.decoder import LoraView, NoLora
 from .data_file import read_json_lines
 from .dialogues import bad_row, dialogue_sequences
+from .objectives import WeightedObjective
 from .optimizer import SFT_OPTIMIZER
-from .packed_forward import Batch
 from .preference_loss import PairLogprobs, preference_loss
 from .sequences import Sequence
 from .trainer import Trainer
@@ -100,12 +100,7 @@ class DpoWork:
         logprobs = yield from _summed_logprobs(trainer, sequences, trainer.lora)
         pairs = preference_loss(_by_pair(logprobs), _by_pair(reference), self._config["beta"])
         factors = torch.stack([-pairs.slope, pairs.slope], dim=1).flatten() / len(batch)
-
-        def objective(piece: list[int], batch: Batch, new: Tensor, _entropy: Tensor) -> tuple[Tensor, None]:
-            places = torch.tensor(piece, device=new.device)[batch.sequence]
-            return (factors[places] * new).sum(), None
-
-        for _ in trainer.micro_batches.backward(sequences, trainer.lora, objective):
+        for _ in trainer.micro_batches.backward(sequences, trainer.lora, WeightedObjective(factors)):
             yield
         loss, learning_rate = float(pairs.loss.mean()), self._config["learning_rate"]
         norm = trainer.update(learning_rate, index + 1, loss)

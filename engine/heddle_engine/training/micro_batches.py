@@ -8,9 +8,8 @@ pieces are smaller.
 import gc
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -19,6 +18,7 @@ from ..errors import EngineError
 from ..faults import as_engine_error
 from ..memory import training_tokens
 from ..model.decoder import Decoder, LoraView
+from .objectives import Objective, Record
 from .packed_forward import Batch, batch_logprobs, lay_out
 from .packing import shared_tokens
 from .prefix_tree import build_forest
@@ -31,11 +31,6 @@ TOKENS = {"cpu": 2048, "cuda": 8192}
 MOST_TOKENS = {"cpu": 16384, "cuda": 32768}
 #: On a GPU fewer where only they fit without being computed twice: so few keep it as busy.
 LEAST_TOKENS = 2048
-
-Record = TypeVar("Record")
-#: Given the sequences' places in the step, log-probabilities and entropy [M]: the piece's part of the
-#: step's loss, and what to remember of it.
-Objective = Callable[[list[int], Batch, Tensor, Tensor], tuple[Tensor, Record]]
 
 
 @dataclass(frozen=True)
@@ -91,9 +86,7 @@ class MicroBatches:
         self.halvings = 0
         self.seconds = 0.0
 
-    def backward(
-        self, sequences: list[Sequence], lora: TrainableLora, objective: Objective[Record]
-    ) -> Iterator[list[Record]]:
+    def backward(self, sequences: list[Sequence], lora: TrainableLora, objective: Objective) -> Iterator[list[Record]]:
         """Adds the gradient of the summed objective to ``lora.gradient``; yields each piece's records.
 
         Yields none after a pass for which memory did not suffice.
@@ -141,7 +134,7 @@ class MicroBatches:
         return deque(smaller for piece in pieces for smaller in cut(sequences, piece, self._limits))
 
     def _attempt(
-        self, sequences: list[Sequence], piece: list[int], lora: TrainableLora, objective: Objective[Record]
+        self, sequences: list[Sequence], piece: list[int], lora: TrainableLora, objective: Objective
     ) -> list[Record]:
         """One record, or none when memory ran out; returning first frees what the failed pass held."""
         try:

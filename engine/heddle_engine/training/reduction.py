@@ -4,13 +4,10 @@ Every count is one of the whole step, so that any split into pieces gives the sa
 is a sequence: all that was sampled on one growing prompt. References: GRPO arXiv 2402.03300, Dr. GRPO arXiv 2503.20783.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-
-from .sequences import Sequence
 
 #: Keeps the mean over an empty step finite; the value is part of the formula.
 EPSILON = 1e-18
@@ -28,11 +25,11 @@ class ReductionConfig:
 class Reduction:
     """Sums up the tokens of one step, piece by piece."""
 
-    def __init__(self, config: ReductionConfig, step: Iterable[Sequence], device: torch.device) -> None:
-        counts = [sequence.num_trained for sequence in step]
+    def __init__(self, config: ReductionConfig, counts: list[int], device: torch.device) -> None:
+        """``counts``: how many trained tokens each sequence of the step has."""
+        self.config = config
+        self.counts = counts
         self.num_tokens = sum(counts)
-        self._num_completions = len(counts)
-        self._config = config
         self._lengths = torch.tensor(counts, dtype=torch.float32, device=device)
 
     def token_mean(self, values: Tensor) -> Tensor:
@@ -41,10 +38,10 @@ class Reduction:
 
     def loss(self, values: Tensor, place: Tensor) -> Tensor:
         """The share of some tokens in the loss; ``place`` says which sequence of the step each belongs to."""
-        if self._config.loss_type == "grpo":
-            return (values / self._lengths[place]).sum() / self._num_completions
-        if self._config.loss_type == "dr_grpo":
-            length = self._config.max_completion_length
+        if self.config.loss_type == "grpo":
+            return (values / self._lengths[place]).sum() / len(self.counts)
+        if self.config.loss_type == "dr_grpo":
+            length = self.config.max_completion_length
             assert length is not None
-            return values.sum() / (self._num_completions * length)
+            return values.sum() / (len(self.counts) * length)
         return self.token_mean(values)

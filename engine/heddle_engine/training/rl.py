@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from itertools import islice
 from typing import Any
 
@@ -13,11 +13,11 @@ from torch import Tensor
 from ..bases import Base
 from ..model.decoder import LoraView
 from .data_file import read_json_lines
-from .losses import PolicyLossConfig, PolicyTokens, kl_to_reference, policy_loss
+from .losses import PolicyLossConfig, PolicyTokens, kl_to_reference
 from .mismatch import mismatch_metrics, mismatch_warning
+from .objectives import PolicyObjective, Record
 from .off_policy import off_policy_metrics, probability_correlation
 from .optimizer import RL_OPTIMIZER
-from .packed_forward import Batch
 from .record import StepTokens, TrainingRecord
 from .reduction import Reduction, ReductionConfig
 from .rl_data import RlData, RlDataBuilder
@@ -28,36 +28,20 @@ from .turns import TurnResolver
 Metrics = dict[str, float]
 
 
-@dataclass(frozen=True)
-class _Part:
-    """The share of one piece in the metrics of its step."""
-
-    loss: Tensor
-    entropy: Tensor
-    outside_band: Tensor
-    clipped: Tensor
-    ratio: Tensor
-    new: Tensor
-    old: Tensor
-    sampled: Tensor
-    #: int64: which sequence of the step a token belongs to.
-    place: Tensor
-
-
 class _Parts:
     """All pieces of a step."""
 
     def __init__(self) -> None:
-        self._parts: list[_Part] = []
+        self._parts: list[Record] = []
 
-    def add(self, parts: list[_Part]) -> None:
+    def add(self, parts: list[Record]) -> None:
         self._parts += parts
 
     def total(self, name: str) -> float:
-        return float(sum(getattr(part, name) for part in self._parts))
+        return float(sum(part[name] for part in self._parts))
 
     def tokens(self, name: str) -> Tensor:
-        return torch.cat([getattr(part, name) for part in self._parts])
+        return torch.cat([part[name] for part in self._parts])
 
     def arrays(self, name: str) -> np.ndarray:
         return self.tokens(name).cpu().numpy()
@@ -127,27 +111,11 @@ class RlWork:
         sequences = [sequence for row in rows for sequence in row]
         started = trainer.micro_batches.seconds
         tokens, kl = yield from self._step_tokens(rows, trainer)
-        row_of = torch.repeat_interleave(torch.tensor([len(row) for row in rows])).to(kl.device)
-        reduction = Reduction(self._reduction, sequences, trainer.decoder.device)
-
-        def objective(piece: list[int], batch: Batch, new: Tensor, entropy: Tensor) -> tuple[Tensor, _Part]:
-            here = _piece_tokens([tokens[i] for i in piece], batch)
-            place = torch.tensor(piece, device=new.device)[batch.sequence]
-            loss = policy_loss(new, here, self._loss, kl[row_of[place]])
-            reduced = reduction.loss(loss.per_token * here.weights, place)
-            part = _Part(
-                loss=reduced.detach(),
-                entropy=reduction.token_mean(entropy * here.weights),
-                outside_band=loss.outside_band,
-                clipped=loss.clipped,
-                ratio=loss.ratio,
-                new=new.detach(),
-                old=here.old,
-                sampled=here.old if here.sampled is None else here.sampled,
-                place=place,
-            )
-            return reduced, part
-
+        device = trainer.decoder.device
+        reduction = Reduction(self._reduction, [sequence.num_trained for sequence in sequences], device)
+        row_kl = kl.repeat_interleave(torch.tensor([len(row) for row in rows], device=device))
+        places = torch.arange(len(sequences), device=device)
+        objective = PolicyObjective(self._loss, reduction, tokens, row_kl, places)
         parts = _Parts()
         for records in trainer.micro_batches.backward(sequences, trainer.lora, objective):
             parts.add(records)
@@ -247,12 +215,3 @@ def _logprobs(trainer: Trainer, sequences: list[Sequence], lora: LoraView) -> Ge
         else:
             found = result
     return found
-
-
-def _piece_tokens(tokens: list[PolicyTokens], batch: Batch) -> PolicyTokens:
-    def joined(name: str) -> Tensor | None:
-        values = [getattr(t, name) for t in tokens]
-        return None if values[0] is None else torch.cat(values)
-
-    names = ("advantages", "weights", "old", "sampled", "reference")
-    return PolicyTokens(sequence=batch.sequence, **{name: joined(name) for name in names})

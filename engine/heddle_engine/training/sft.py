@@ -11,8 +11,8 @@ from ..bases import Base
 from ..errors import EngineError
 from .data_file import read_json_lines
 from .dialogues import dialogue_sequences
+from .objectives import LikelihoodObjective
 from .optimizer import SFT_OPTIMIZER
-from .packed_forward import Batch
 from .sequences import Sequence
 from .trainer import Trainer
 
@@ -79,14 +79,9 @@ class SftWork:
         sequences = [sequence for row in batch for sequence in row.sequences]
         total = sum(sequence.num_trained for sequence in sequences)
         started = trainer.micro_batches.seconds
-
-        def objective(_piece: list[int], _batch: Batch, new: Tensor, _entropy: Tensor) -> tuple[Tensor, Tensor]:
-            reduced = -new.sum() / total
-            return reduced, reduced.detach()
-
         losses: list[Tensor] = []
-        for records in trainer.micro_batches.backward(sequences, trainer.lora, objective):
-            losses += records
+        for records in trainer.micro_batches.backward(sequences, trainer.lora, LikelihoodObjective(total)):
+            losses += [record["loss"] for record in records]
             yield
         loss, learning_rate = float(sum(losses)), self._learning_rates[index]
         norm = trainer.update(learning_rate, index + 1, loss)

@@ -115,7 +115,7 @@ def our_loss(settings, new, old, advantages, by_length):
     owner = torch.repeat_interleave(torch.arange(len(LENGTHS)), torch.tensor(LENGTHS))
     tokens = PolicyTokens(advantages[owner], weights[owner], owner, old[MASK])
     names = {field.name for field in fields(ReductionConfig)} & settings.keys()
-    reduction = Reduction(ReductionConfig(**{name: settings[name] for name in names}), trajectories, new.device)
+    reduction = Reduction(ReductionConfig(**{name: settings[name] for name in names}), list(LENGTHS), new.device)
     loss = policy_loss(
         new[MASK], tokens, PolicyLossConfig(**{name: settings[name] for name in settings.keys() - names})
     )
