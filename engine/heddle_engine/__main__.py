@@ -17,12 +17,11 @@ import sys
 import threading
 from pathlib import Path
 
-from .allocator import keep_few_kernels, keep_freed_pages
 from .remote.remote_listener import RemoteListener, add_remote_options
+from .runtime import tune_runtime
 from .service import Service
 from .settings import Settings
 from .text.sandbox import Sandbox
-from .threads import fix_order_of_sums, set_spinning
 
 _DRAIN_S = 10.0
 _VITAL_THREADS = ("serving", "training")
@@ -42,7 +41,7 @@ def main() -> None:
     threading.excepthook = _end_with_thread
     if options.exit_with_stdin:
         threading.Thread(target=_exit_with_stdin, name="stdin", daemon=True).start()
-    _tune_runtime()
+    tune_runtime()
     asyncio.run(_serve(options))
 
 
@@ -82,14 +81,6 @@ def _end_with_thread(failed: threading.ExceptHookArgs) -> None:
     if name in _VITAL_THREADS:
         logging.shutdown()
         os._exit(_SOFTWARE_FAULT)
-
-
-def _tune_runtime() -> None:
-    """Settings that must stand before torch loads."""
-    set_spinning()
-    fix_order_of_sums()
-    keep_few_kernels()
-    keep_freed_pages()
 
 
 async def _serve(options: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ from .core import ServingThread
 from .errors import EngineError
 from .exports.exporter import Exporter
 from .fair_pool import FairPool
-from .memory import device_bytes, resident_bytes
+from .memory import device_bytes, divide_training_memory, resident_bytes
 from .model.adapters import MAX_LORA_RANK
 from .model.number_format import FORMATS, warn_of_slow_format
 from .protocol import PROTOCOL_VERSION
@@ -32,6 +32,7 @@ from .threads import usable_cores
 from .training.adapter_import import import_adapter
 from .training.jobs import JobEvent, TrainingJob
 from .training.training_thread import ActiveJob, TrainingThread
+from .training.workers.group import WorkerGroup
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,9 @@ class Engine:
         warn_of_slow_format(FORMATS[settings.dtype], self._device)
         self._bases = BaseLoader(bases, settings.unload_idle_s, self._unloading)
         self._serving = self._backend(cores)
-        self._training = TrainingThread(cores)
+        training_cores = self._training_cores(cores)
+        self._training = TrainingThread(training_cores)
+        self._workers = self._training_workers(training_cores)
         self._exporter = Exporter()
         self._imports = FairPool(1, 1, "import")
         # Jobs whose base is still loading, each with what ends it.
@@ -68,6 +71,16 @@ class Engine:
             return VllmBackend(self._flush, self._settings)
         return ServingThread(self._flush, cores, self._settings, self._device)
 
+    def _training_cores(self, cores: int) -> int:
+        return cores if self._device.type == "cuda" else max(1, cores // self._settings.trainers)
+
+    def _training_workers(self, cores: int) -> WorkerGroup | None:
+        trainers = self._settings.trainers
+        if self._device.type == "cuda" and torch.cuda.device_count() < trainers:
+            raise SystemExit(f"--trainers {trainers} needs as many GPUs, and there are {torch.cuda.device_count()}.")
+        divide_training_memory(trainers)
+        return None if trainers == 1 else WorkerGroup(trainers, cores, self._device)
+
     def _flush(self) -> None:
         """Carry one step's events to the event loop at once."""
         if self._outbox:
@@ -76,6 +89,8 @@ class Engine:
 
     def _unloading(self, base: Base) -> None:
         log.info("base model %s has been idle: its weights are unloaded", base.name)
+        if self._workers is not None:
+            self._workers.forget(base)
         self._serving.forget(base, partial(self._loop.call_soon_threadsafe, self._give_memory_back))
 
     def _give_memory_back(self) -> None:
@@ -189,7 +204,9 @@ class Engine:
         settle = partial(post, _settle, outcome)
         base = await self._base_of_job(params)
         with self._bases.kept(base):
-            self._training.submit(ActiveJob(params["job_id"], TrainingJob(params, base), tell, settle, settle))
+            self._training.submit(
+                ActiveJob(params["job_id"], TrainingJob(params, base, self._workers), tell, settle, settle)
+            )
             try:
                 return await outcome
             except asyncio.CancelledError:

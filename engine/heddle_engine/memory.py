@@ -32,6 +32,15 @@ def device_bytes(device: torch.device) -> int:
     return torch.cuda.get_device_properties(device).total_memory if device.type == "cuda" else machine_bytes()
 
 
+_trainers = 1
+
+
+def divide_training_memory(trainers: int) -> None:
+    """So many processes train on this machine, which share its memory; each GPU has one of them."""
+    global _trainers
+    _trainers = trainers
+
+
 @dataclass(frozen=True)
 class ServingPlan:
     """Limits of one base model; the prefix cache comes on top of keys and values."""
@@ -54,7 +63,9 @@ def serving_plan(decoder: Decoder, rows: int, settings: Settings) -> ServingPlan
 
 def training_tokens(decoder: Decoder) -> int:
     """Tokens whose activations a training pass may keep: a share of all memory, so that a job repeated is cut alike."""
-    return int(device_bytes(decoder.device) * _TRAINING_SHARE[decoder.device.type]) // decoder.activation_token_bytes
+    kind = decoder.device.type
+    room = int(device_bytes(decoder.device) * _TRAINING_SHARE[kind]) // (_trainers if kind == "cpu" else 1)
+    return room // decoder.activation_token_bytes
 
 
 def _machine_share(device: torch.device) -> int:

@@ -19,6 +19,13 @@ def _count(text: str) -> int:
     return value
 
 
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value
+
+
 def _setting(meaning: str, default: int | None = None) -> int | None:
     return field(default=default, metadata={"meaning": meaning, "type": _count})
 
@@ -41,6 +48,10 @@ class Settings:
     adapter_bytes: int | None = _setting("memory for adapters that are kept for the next request, of each base model")
 
     dtype: str = _choice("number format of weights, keys and values; auto: as the checkpoint and the device", DTYPES)
+
+    trainers: int = field(
+        default=1, metadata={"meaning": "processes that share out the work of each training step", "type": _positive}
+    )
 
     unload_idle_s: int | None = _setting("after how long a base model that nobody uses gives its memory back")
 

@@ -28,12 +28,15 @@ from .checkpoints import (
     write_state,
 )
 from .dpo import DpoWork
+from .micro_batches import MicroBatches
 from .record import TrainingRecord
 from .rl import RlWork
 from .sft import SftWork
 from .snapshots import Snapshots
 from .trainable_lora import TrainableLora
-from .trainer import Trainer
+from .trainer import Batches, Trainer
+from .workers.group import WorkerGroup
+from .workers.shared_batches import SharedBatches
 
 log = logging.getLogger(__name__)
 
@@ -63,9 +66,11 @@ class _Place:
 class TrainingJob:
     """``params`` are the wire's `trainParams`. ``result`` is its `trainResult` once :meth:`run` is exhausted."""
 
-    def __init__(self, params: dict[str, Any], base: Base) -> None:
+    def __init__(self, params: dict[str, Any], base: Base, workers: WorkerGroup | None = None) -> None:
+        """``workers`` share the work; None: this process does it alone."""
         self._params = params
         self._base = base
+        self._workers = workers
         # As the job names it: one base may have been found by another name first.
         self._base_name = params["base"]["name"]
         self._output = Path(params["output"]["path"])
@@ -90,6 +95,8 @@ class TrainingJob:
 
     def _train(self) -> Iterator[JobEvent | None]:
         base = self._base
+        if self._workers is not None:
+            self._workers.load(base)
         work = self._work(base)
         yield from work.load(**self._params["data"])
         snapshots = Snapshots(Path(self._params["work_dir"]))
@@ -161,12 +168,17 @@ class TrainingJob:
 
     def _trainer(self, base: Base, work: Work, fresh: bool) -> Generator[JobEvent, None, Trainer]:
         """A trainer at the start of the job."""
-        trainer = Trainer(base.decoder, self._start_weights(base), work.optimizer, work.chunk_size)
+        batches = self._batches(base, work.chunk_size)
+        trainer = Trainer(base.decoder, self._start_weights(base), work.optimizer, batches)
         start = self._params["start"]
         warning = trainer.adopt(read_optimizer(Path(start["path"])), work.kind) if start else None
         if warning and fresh:
             yield self._event("warning", {"message": warning})
         return trainer
+
+    def _batches(self, base: Base, chunk_size: int) -> Batches:
+        own = MicroBatches(base.decoder, chunk_size)
+        return own if self._workers is None else SharedBatches(own, self._workers, base, chunk_size)
 
     def _start_weights(self, base: Base) -> LoraWeights:
         start = self._params["start"]
@@ -175,15 +187,16 @@ class TrainingJob:
         return initial_lora(base.config, **self._params["lora"])
 
     def _step(self, index: int, work: Work, trainer: Trainer) -> Iterator[JobEvent | None]:
-        halvings = trainer.micro_batches.halvings
+        batches = trainer.micro_batches
+        halvings = batches.halvings
         metrics = yield from work.step(index, trainer)
-        events: list[JobEvent] = []
-        if trainer.micro_batches.halvings > halvings:
-            message = f"gradient step {index + 1} ran out of memory and was done in smaller pieces"
-            events.append(self._event("warning", {"message": message}))
-        warning = work.step_warning(index, metrics)
-        if warning:
-            events.append(self._event("warning", {"message": warning}))
+        warnings = [f"a training worker ended: {how}; what it was computing is computed again" for how in batches.lost]
+        batches.lost.clear()
+        if batches.halvings > halvings:
+            warnings.append(f"gradient step {index + 1} ran out of memory and was done in smaller pieces")
+        if warning := work.step_warning(index, metrics):
+            warnings.append(warning)
+        events = [self._event("warning", {"message": message}) for message in warnings]
         events.append(self._event("gradient_step", {"number": index + 1, "metrics": metrics}))
         # All are noted before the first is told: a job that is stopped here has done the step.
         yield from events

@@ -84,6 +84,8 @@ class MicroBatches:
         usual = min(TOKENS[kind], max(LEAST_TOKENS, fit))
         self._limits = PieceLimits(usual, max(usual, min(MOST_TOKENS[kind], fit)))
         self.halvings = 0
+        #: How workers ended; there are none.
+        self.lost: list[str] = []
         self.seconds = 0.0
 
     def backward(self, sequences: list[Sequence], lora: TrainableLora, objective: Objective) -> Iterator[list[Record]]:

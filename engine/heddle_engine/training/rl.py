@@ -92,9 +92,10 @@ class RlWork:
         """With `precalculate_logprobs`: old log-probabilities of every row under the starting weights."""
         if not self._config["precalculate_logprobs"]:
             return
-        for row in self._data.rows:
-            found = yield from _logprobs(trainer, row, trainer.lora)
-            self._old.update(zip(map(id, row), found, strict=True))
+        for rows in self._data.steps:
+            sequences = [sequence for row in rows for sequence in row]
+            found = yield from _logprobs(trainer, sequences, trainer.lora)
+            self._old.update(zip(map(id, sequences), found, strict=True))
 
     def tensors(self) -> dict[str, Tensor]:
         """Besides those of the trainer, what a snapshot needs: all is worked out again."""

@@ -6,6 +6,7 @@ model's dtype, the same cast as in serving (engine 4.5).
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -69,6 +70,30 @@ class TrainableLora:
                 a = site.a.detach()[part.ranks].clone()
                 modules[layer, part.module] = LoraModule(a, b.detach().clone(), part.scale)
         return LoraWeights(self._initial.rank, self._initial.alpha, modules, self._initial.rslora)
+
+    def shape(self) -> dict[str, Any]:
+        """JSON from which :meth:`from_shape` makes an adapter whose flat buffers have the same layout."""
+        modules = [
+            [layer, name, list(module.a.shape), list(module.b.shape), module.scale]
+            for (layer, name), module in self._initial.modules.items()
+        ]
+        return {
+            "rank": self._initial.rank,
+            "alpha": self._initial.alpha,
+            "rslora": self._initial.rslora,
+            "modules": modules,
+        }
+
+    @staticmethod
+    def from_shape(shape: dict[str, Any], masters: Tensor, device: torch.device) -> "TrainableLora":
+        modules = {
+            (layer, name): LoraModule(torch.zeros(a), torch.zeros(b), scale)
+            for layer, name, a, b, scale in shape["modules"]
+        }
+        lora = TrainableLora(LoraWeights(shape["rank"], shape["alpha"], modules, shape["rslora"]), device)
+        with torch.no_grad():
+            lora.masters.copy_(masters)
+        return lora
 
     def layout(self) -> list[tuple[str, list[int]]]:
         """Names and shapes in the order of the flat buffers; two adapters with equal layouts share moments."""

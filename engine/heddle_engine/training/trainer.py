@@ -13,14 +13,17 @@ from .checkpoints import OptimizerState
 from .micro_batches import MicroBatches
 from .optimizer import AdamW, AdamWConfig
 from .trainable_lora import TrainableLora
+from .workers.shared_batches import SharedBatches
+
+Batches = MicroBatches | SharedBatches
 
 
 class Trainer:
-    def __init__(self, decoder: Decoder, weights: LoraWeights, config: AdamWConfig, chunk_size: int) -> None:
+    def __init__(self, decoder: Decoder, weights: LoraWeights, config: AdamWConfig, micro_batches: Batches) -> None:
         self.decoder = decoder
         self.lora = TrainableLora(weights, decoder.device)
         self.optimizer = AdamW(self.lora.masters, config)
-        self.micro_batches = MicroBatches(decoder, chunk_size)
+        self.micro_batches = micro_batches
 
     def update(self, learning_rate: float, number: int, loss: float) -> float:
         """Optimizer step ``number`` with the gathered gradient, which is cleared; returns its norm.

@@ -89,7 +89,9 @@ def test_loss_and_gradient_of_a_step_equal_trl(base, folder, tmp_path, monkeypat
             Path(__file__).parents[2] / "models" / "heddle-tiny"
         ),
     )
-    trainer = Trainer(base.decoder, lora_of(pair.oracle, base.config), SFT_OPTIMIZER, 1024)
+    trainer = Trainer(
+        base.decoder, lora_of(pair.oracle, base.config), SFT_OPTIMIZER, micro_batches.MicroBatches(base.decoder, 1024)
+    )
     done(work.prepare(trainer))
     if moved:
         torch.manual_seed(9)
