@@ -1,7 +1,7 @@
 """Settings of the operator. The server passes each of them (server/src/engines/python-process.ts)."""
 
 import subprocess
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import dataclass, field, fields
 
 _INSTALL_VLLM = (
@@ -20,10 +20,9 @@ def _count(text: str) -> int:
 
 
 def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError(text)
-    return value
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"must be a whole number from 1, not {text!r}")
+    return int(text)
 
 
 def _setting(meaning: str, default: int | None = None) -> int | None:

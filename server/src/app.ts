@@ -340,6 +340,7 @@ async function startEngine(config: Config, server: FastifyInstance): Promise<Eng
     ...config.engineMemory,
     ...config.sampler,
     dtype: config.engineDtype,
+    trainers: config.engineTrainers,
     chat_template_ms,
     grammar_bytes,
     grammar_ms,

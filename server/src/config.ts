@@ -37,6 +37,8 @@ export interface Config {
   engineEnvironment: Readonly<Record<string, string>>
   engineMemory: EngineMemory
   sampler: Sampler
+  /** Processes that share out the work of each training step. */
+  engineTrainers: number
   /** Number format of weights, keys and values; `auto`: as each checkpoint and the processor ask for. */
   engineDtype: EngineDtype
   logLevel: string
@@ -118,6 +120,7 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
       unload_idle_s: parseOptionalCount("HEDDLE_ENGINE_UNLOAD_IDLE_S", env),
     },
     sampler: parseSampler(env),
+    engineTrainers: parseTrainers(env),
     engineDtype: parseDtype(env["HEDDLE_ENGINE_DTYPE"]),
     logLevel: parseLogLevel(env["HEDDLE_LOG"]),
     logsRequests: parseRequestLog(env["HEDDLE_REQUEST_LOG"]),
@@ -233,6 +236,17 @@ function parseSampler(env: NodeJS.ProcessEnv): Sampler {
     )
   }
   return { sampler: name, vllm_python: python, vllm_lora_rank: parseOptionalCount("HEDDLE_VLLM_LORA_RANK", env) }
+}
+
+function parseTrainers(env: NodeJS.ProcessEnv): number {
+  const count = parseOptionalCount("HEDDLE_ENGINE_TRAINERS", env) ?? 1
+  if (count < 1) throw new Error("HEDDLE_ENGINE_TRAINERS must be at least 1: the engine itself is the first")
+  if (count > 1 && env["HEDDLE_ENGINE_URLS"]) {
+    throw new Error(
+      "HEDDLE_ENGINE_TRAINERS is for the engine of this machine; one elsewhere is started with --trainers N",
+    )
+  }
+  return count
 }
 
 function parseDtype(text: string | undefined): EngineDtype {

@@ -91,6 +91,7 @@ export function testConfig(dataDir: string): Config {
     engineEnvironment: engineEnvironment(process.env),
     sampler: { sampler: "heddle", vllm_python: null, vllm_lora_rank: null },
     engineMemory: { kv_bytes: null, cache_bytes: null, adapter_bytes: null, unload_idle_s: null },
+    engineTrainers: 1,
     engineDtype: "auto",
     logLevel: "silent",
     metricsAreOpen: false,

@@ -61,6 +61,7 @@ class Worker:
         for target in (self._listen, self._tick):
             threading.Thread(target=target, daemon=True).start()
         self._send({"ready": True})
+        log.info("ready, on %d cores", self._cores)
         while True:
             content, tensors = self._inbox.get()
             try:
