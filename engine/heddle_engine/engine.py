@@ -5,6 +5,7 @@ import gc
 import logging
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import torch
 
@@ -16,6 +17,7 @@ from .core import ServingThread
 from .errors import EngineError
 from .exports.exporter import Exporter
 from .fair_pool import FairPool
+from .listening import host_and_port, read_token
 from .memory import device_bytes, divide_training_memory, resident_bytes
 from .model.adapters import MAX_LORA_RANK
 from .model.number_format import FORMATS, warn_of_slow_format
@@ -32,7 +34,9 @@ from .threads import usable_cores
 from .training.adapter_import import import_adapter
 from .training.jobs import JobEvent, TrainingJob
 from .training.training_thread import ActiveJob, TrainingThread
+from .training.workers.connected import ConnectedWorkers
 from .training.workers.group import WorkerGroup
+from .training.workers.started import StartedWorkers
 
 log = logging.getLogger(__name__)
 
@@ -58,9 +62,8 @@ class Engine:
         warn_of_slow_format(FORMATS[settings.dtype], self._device)
         self._bases = BaseLoader(bases, settings.unload_idle_s, self._unloading)
         self._serving = self._backend(cores)
-        training_cores = self._training_cores(cores)
+        self._workers, training_cores = self._training_workers(cores)
         self._training = TrainingThread(training_cores)
-        self._workers = self._training_workers(training_cores)
         self._exporter = Exporter()
         self._imports = FairPool(1, 1, "import")
         # Jobs whose base is still loading, each with what ends it.
@@ -71,15 +74,24 @@ class Engine:
             return VllmBackend(self._flush, self._settings)
         return ServingThread(self._flush, cores, self._settings, self._device)
 
-    def _training_cores(self, cores: int) -> int:
-        return cores if self._device.type == "cuda" else max(1, cores // self._settings.trainers)
-
-    def _training_workers(self, cores: int) -> WorkerGroup | None:
-        trainers = self._settings.trainers
-        if self._device.type == "cuda" and torch.cuda.device_count() < trainers:
-            raise SystemExit(f"--trainers {trainers} needs as many GPUs, and there are {torch.cuda.device_count()}.")
+    def _training_workers(self, cores: int) -> tuple[WorkerGroup | None, int]:
+        """Processes that share out the work of training, and on how many cores this one trains."""
+        trainers, listen = self._settings.trainers, self._settings.trainers_listen
+        if trainers == 1:
+            return None, cores
+        if listen is not None:
+            token = read_token("--trainers-token-file", Path(self._settings.trainers_token_file))
+            try:
+                return ConnectedWorkers(trainers, host_and_port("--trainers-listen", listen), token), cores
+            except OSError as error:
+                raise SystemExit(f"--trainers-listen {listen}: {error.strerror}") from error
+        if self._device.type == "cuda":
+            if torch.cuda.device_count() < trainers:
+                raise SystemExit(f"--trainers {trainers} needs as many GPUs, and there are {torch.cuda.device_count()}")
+            return StartedWorkers(trainers, cores, self._device), cores
         divide_training_memory(trainers)
-        return None if trainers == 1 else WorkerGroup(trainers, cores, self._device)
+        share = max(1, cores // trainers)
+        return StartedWorkers(trainers, share, self._device), share
 
     def _flush(self) -> None:
         """Carry one step's events to the event loop at once."""

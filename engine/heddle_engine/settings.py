@@ -3,6 +3,9 @@
 import subprocess
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from .listening import host_and_port, read_token
 
 _INSTALL_VLLM = (
     "Install it with `npm run install-vllm` for the CPU, or as docs/guide/vllm.md says for a GPU, "
@@ -52,6 +55,11 @@ class Settings:
         default=1, metadata={"meaning": "processes that share out the work of each training step", "type": _positive}
     )
 
+    trainers_listen: str | None = _path(
+        "HOST:PORT where training workers that others start connect, torchrun's for one"
+    )
+    trainers_token_file: str | None = _path("file with the token that those workers show")
+
     unload_idle_s: int | None = _setting("after how long a base model that nobody uses gives its memory back")
 
     chat_template_ms: int = _setting("how long a chat template may take", 5_000)
@@ -75,7 +83,18 @@ class Settings:
         settings = Settings(**{each.name: getattr(options, each.name) for each in fields(Settings)})
         if settings.sampler == "vllm":
             _check_vllm(settings.vllm_python)
+        if settings.trainers_listen is not None:
+            _check_trainers(settings)
         return settings
+
+
+def _check_trainers(settings: Settings) -> None:
+    host_and_port("--trainers-listen", settings.trainers_listen)
+    if settings.trainers_token_file is None:
+        raise ValueError("--trainers-listen needs --trainers-token-file, as anyone who reaches the port could train")
+    read_token("--trainers-token-file", Path(settings.trainers_token_file))
+    if settings.trainers < 2:
+        raise ValueError("--trainers-listen needs --trainers: the number of workers, and one for the engine itself")
 
 
 def _check_vllm(python: str | None) -> None:

@@ -4,16 +4,15 @@ import argparse
 import asyncio
 import ipaddress
 import os
-import socket
 import ssl
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..listening import notice_loss, read_token
 from .content_store import ContentStore
 
-_LEAST_TOKEN = 32
 _STORE_BYTES = 50 << 30
 _HANDSHAKE_S = 10.0
 
@@ -80,7 +79,7 @@ class RemoteListener:
 
     async def listen(self, connect: Connect) -> asyncio.Server:
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            _notice_loss(writer.get_extra_info("socket"))
+            notice_loss(writer.get_extra_info("socket"))
             await connect(reader, writer)
 
         handshake = {"ssl_handshake_timeout": _HANDSHAKE_S} if self.tls else {}
@@ -94,27 +93,10 @@ class RemoteListener:
         return server
 
 
-def _notice_loss(connection: socket.socket) -> None:
-    """A server whose machine or network is gone says nothing; its jobs and chats must not go on for ever."""
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3), ("TCP_USER_TIMEOUT", 30_000)):
-        # Not every system has each of them.
-        if hasattr(socket, name):
-            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-
-
 def _token(file: Path | None) -> str:
     if file is None:
         raise ValueError("--listen tcp://… needs --token-file, as anyone who reaches the port could use the engine")
-    try:
-        token = file.read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"--token-file {file}: {error}") from error
-    if len(token) < _LEAST_TOKEN:
-        raise ValueError(
-            f"--token-file {file}: a token has at least {_LEAST_TOKEN} characters. Make one with openssl rand -hex 32"
-        )
-    return token
+    return read_token("--token-file", file)
 
 
 def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:

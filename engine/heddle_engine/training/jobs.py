@@ -37,6 +37,7 @@ from .trainable_lora import TrainableLora
 from .trainer import Batches, Trainer
 from .workers.group import WorkerGroup
 from .workers.shared_batches import SharedBatches
+from .workers.tasks import BaseRef
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +72,7 @@ class TrainingJob:
         self._params = params
         self._base = base
         self._workers = workers
+        self._base_ref: BaseRef | None = None
         # As the job names it: one base may have been found by another name first.
         self._base_name = params["base"]["name"]
         self._output = Path(params["output"]["path"])
@@ -96,7 +98,8 @@ class TrainingJob:
     def _train(self) -> Iterator[JobEvent | None]:
         base = self._base
         if self._workers is not None:
-            self._workers.load(base)
+            self._base_ref = BaseRef.of(base)
+            self._workers.load(self._base_ref)
         work = self._work(base)
         yield from work.load(**self._params["data"])
         snapshots = Snapshots(Path(self._params["work_dir"]))
@@ -178,7 +181,9 @@ class TrainingJob:
 
     def _batches(self, base: Base, chunk_size: int) -> Batches:
         own = MicroBatches(base.decoder, chunk_size)
-        return own if self._workers is None else SharedBatches(own, self._workers, base, chunk_size)
+        if self._workers is None or self._base_ref is None:
+            return own
+        return SharedBatches(own, self._workers, self._base_ref, chunk_size)
 
     def _start_weights(self, base: Base) -> LoraWeights:
         start = self._params["start"]

@@ -88,6 +88,10 @@ class MicroBatches:
         self.lost: list[str] = []
         self.seconds = 0.0
 
+    @property
+    def device(self) -> torch.device:
+        return self._decoder.device
+
     def backward(self, sequences: list[Sequence], lora: TrainableLora, objective: Objective) -> Iterator[list[Record]]:
         """Adds the gradient of the summed objective to ``lora.gradient``; yields each piece's records.
 

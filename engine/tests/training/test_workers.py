@@ -8,16 +8,16 @@ import time
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from heddle_engine.errors import EngineError
 from heddle_engine.threads import use_cores
 from heddle_engine.training.jobs import TrainingJob
 from heddle_engine.training.prefix_tree import build_forest
 from heddle_engine.training.workers import member as member_module
-from heddle_engine.training.workers.group import WorkerGroup
 from heddle_engine.training.workers.member import Member, Task
 from heddle_engine.training.workers.shares import share_out
+from heddle_engine.training.workers.started import StartedWorkers
 from tests.training.builders import random_group
 from tests.training.jobs_support import cpu_bases, job_params, pair_lines, sampled_groups, steps
 
@@ -34,7 +34,7 @@ def _one_core():
 
 @pytest.fixture(scope="module")
 def group():
-    group = WorkerGroup(2, 1, torch.device("cpu"))
+    group = StartedWorkers(2, 1, torch.device("cpu"))
     yield group
     group.close()
 
@@ -45,7 +45,7 @@ def worker(group):
     return ready(group)
 
 
-def ready(group: WorkerGroup) -> int:
+def ready(group: StartedWorkers) -> int:
     for _ in range(START_S * 20):
         if group.members[0].is_ready:
             return group.pids()[0]
@@ -171,7 +171,7 @@ def test_without_a_worker_the_job_is_done_alone_with_the_same_bits(model_folders
     folder = model_folders("qwen3")
     lines, config = work_of("dpo", folder)
     expected, _ = run(job_params(folder, tmp_path, lines, "dpo", name="whole", **config), group)
-    missing = WorkerGroup(2, 1, torch.device("cpu"))
+    missing = StartedWorkers(2, 1, torch.device("cpu"))
     missing.close()
     given.tasks.clear()
     found, _ = run(job_params(folder, tmp_path, lines, "dpo", name="alone", **config), missing)
@@ -194,18 +194,17 @@ def test_a_closed_job_leaves_the_worker_free(model_folders, tmp_path, group, wor
     assert steps(told)
 
 
-def test_a_share_that_cannot_be_computed_fails_the_job_with_the_reason(model_folders, tmp_path, group, worker, given):
-    """The worker goes on afterwards."""
+def test_a_worker_with_other_weights_fails_the_job_and_goes_on(model_folders, tmp_path, group, worker, given):
+    """Its gradients would be those of another model."""
     folder = tmp_path / "base"
     shutil.copytree(model_folders("qwen3"), folder)
-    lines, config = work_of("sft", folder)
     base = cpu_bases().load({"name": "test", "path": str(folder)})
-    (folder / "model.safetensors").unlink()
-    job = TrainingJob(job_params(folder, tmp_path, lines, "sft", **config), base, group)
-    with pytest.raises(EngineError) as raised:
-        list(job.run())
-    assert "safetensors" in raised.value.message
-    lines, config = work_of("sft", model_folders("qwen3"))
+    weights = load_file(folder / "model.safetensors")
+    weights["model.norm.weight"] *= 1.1
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    lines, config = work_of("sft", folder)
+    with pytest.raises(EngineError, match=f"other weights in {folder} than the engine"):
+        list(TrainingJob(job_params(folder, tmp_path, lines, "sft", **config), base, group).run())
     run(job_params(model_folders("qwen3"), tmp_path, lines, "sft", name="next", **config), group)
     assert given.tasks[-1].answer is not None
     assert group.pids() == [worker]

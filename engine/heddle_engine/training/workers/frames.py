@@ -8,10 +8,12 @@ import socket
 import struct
 from typing import Any
 
+from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
 _LENGTH = struct.Struct(">Q")
+_MOST_BYTES = 1 << 40
 
 Message = tuple[dict[str, Any], dict[str, Tensor]]
 
@@ -23,14 +25,21 @@ def encode(content: dict[str, Any], tensors: dict[str, Tensor] | None = None) ->
     return _LENGTH.pack(len(body)) + body
 
 
-def receive(connection: socket.socket) -> Message | None:
-    """The next frame; None when the other side is gone."""
+def receive(connection: socket.socket, most: int = _MOST_BYTES) -> Message | None:
+    """The next frame; None when the other side is gone, is silent for its timeout, or sends what is no frame."""
     head = _exactly(connection, _LENGTH.size)
-    if head is None:
+    if head is None or _LENGTH.unpack(head)[0] > most:
         return None
     body = _exactly(connection, _LENGTH.unpack(head)[0])
     if body is None:
         return None
+    try:
+        return _decoded(body)
+    except (SafetensorError, ValueError, KeyError, TypeError, struct.error):
+        return None
+
+
+def _decoded(body: bytes) -> Message:
     (size,) = struct.unpack("<Q", body[:8])
     return json.loads(json.loads(body[8 : 8 + size])["__metadata__"]["content"]), load(body)
 

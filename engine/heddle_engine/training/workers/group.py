@@ -1,120 +1,27 @@
-"""The processes that train: the engine, and workers that it starts, and starts again when they have ended."""
-
-import logging
-import os
-import signal
-import socket
-import subprocess
-import sys
-import threading
-import time
-from pathlib import Path
-
-import torch
+"""The processes that train: the engine and its workers."""
 
 from ...bases import Base
 from .member import Member
 from .tasks import BaseRef
 
-_PACKAGE_ROOT = Path(__file__).parents[3]
-_HEALTHY_S = 30.0
-"""A worker that ran this long was healthy: another one is started at once."""
-_MOST_PAUSE_S = 30.0
-
-log = logging.getLogger(__name__)
-
 
 class WorkerGroup:
-    """``trainers`` processes with the engine, each on ``cores`` cores; members are those but the engine."""
+    """``size`` processes with the engine; ``members`` are those but the engine."""
 
-    def __init__(self, trainers: int, cores: int, device: torch.device):
-        self.size = trainers
-        self._cores, self._device = cores, device
-        self._closing = threading.Event()
-        self._children: dict[int, subprocess.Popen] = {}
-        self.members = [Member() for _ in range(trainers - 1)]
-        self._threads = [
-            threading.Thread(target=self._keep, args=(rank, member), name=f"worker-{rank}", daemon=True)
-            for rank, member in enumerate(self.members, start=1)
-        ]
-        for thread in self._threads:
-            thread.start()
+    def __init__(self, size: int):
+        self.size = size
+        self.members = [Member() for _ in range(size - 1)]
 
-    def load(self, base: Base) -> None:
+    def load(self, base: BaseRef) -> None:
         """A job is about to need ``base``."""
-        self._tell({"load": BaseRef.of(base).as_json()})
+        self._tell({"load": base.as_json()})
 
     def forget(self, base: Base) -> None:
-        self._tell({"forget": BaseRef.of(base).as_json()})
-
-    def pids(self) -> list[int]:
-        """Process ids of the workers, in the order of ``members``."""
-        return [child.pid for _, child in sorted(self._children.items())]
+        self._tell({"forget": BaseRef.named(base).as_json()})
 
     def close(self) -> None:
-        """Returns when no worker is left."""
-        self._closing.set()
-        for child in list(self._children.values()):
-            child.kill()
-        for thread in self._threads:
-            thread.join()
+        """Let the workers go."""
 
     def _tell(self, content: dict) -> None:
         for member in self.members:
             member.tell(content)
-
-    def _keep(self, rank: int, member: Member) -> None:
-        """The worker ends with the thread that started it, so this one lives as long as the engine."""
-        failures = 0
-        while not self._closing.is_set():
-            began = time.monotonic()
-            how = self._run(rank, member)
-            if self._closing.is_set():
-                return
-            failures = 1 if time.monotonic() - began > _HEALTHY_S else failures + 1
-            pause = 0.0 if failures == 1 else min(0.25 * 2**failures, _MOST_PAUSE_S)
-            log.warning("training worker %d ended: %s; another one is started in %g s", rank, how, pause)
-            self._closing.wait(pause)
-
-    def _run(self, rank: int, member: Member) -> str:
-        """One worker from start to end; returns how it ended."""
-        ours, theirs = socket.socketpair()
-        with ours:
-            with theirs:
-                child = self._start(rank, theirs)
-            self._children[rank] = child
-            if self._closing.is_set():
-                child.kill()
-            member.serve(ours, child.kill)
-        child.kill()
-        how = _describe(child.wait())
-        member.lose(how)
-        return how
-
-    def _start(self, rank: int, connection: socket.socket) -> subprocess.Popen:
-        options = ("--cores", str(self._cores), "--trainers", str(self.size))
-        return subprocess.Popen(
-            [sys.executable, "-m", "heddle_engine.training.workers", *options],
-            cwd=_PACKAGE_ROOT,
-            env=self._environment(rank),
-            stdin=connection,
-            stdout=sys.stderr,
-            # Ctrl-C reaches the whole foreground group: the engine decides when its workers end.
-            start_new_session=True,
-        )
-
-    def _environment(self, rank: int) -> dict[str, str]:
-        """On GPUs each process sees one: the engine has the first."""
-        if self._device.type != "cuda":
-            return dict(os.environ)
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-        names = visible.split(",") if visible else [str(index) for index in range(torch.cuda.device_count())]
-        return {**os.environ, "CUDA_VISIBLE_DEVICES": names[rank]}
-
-
-def _describe(code: int) -> str:
-    if code == -signal.SIGKILL:
-        return "it was killed (SIGKILL; the system does this when memory runs out)"
-    if code < 0:
-        return f"it was ended by {signal.Signals(-code).name}"
-    return f"its process ended with exit code {code}"

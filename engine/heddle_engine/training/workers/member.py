@@ -88,9 +88,14 @@ class Member:
         with self._lock:
             oldest = min((task.began for task in self._tasks.values()), default=None)
             hung = oldest is not None and time.monotonic() - max(oldest, self._moved) > _HUNG_S
-            kill = self._kill
         if hung:
-            kill()
+            self.kill()
+
+    def kill(self) -> None:
+        """End the worker, if there is one, or the connection to it."""
+        with self._lock:
+            kill = self._kill
+        kill()
 
     def serve(self, connection: socket.socket, kill: Callable[[], None]) -> None:
         """Carry frames until the worker at the other end is gone; :meth:`lose` is due then."""

@@ -11,7 +11,6 @@ from collections.abc import Generator, Iterator
 import torch
 from torch import Tensor
 
-from ...bases import Base
 from ...model.decoder import LoraView
 from ..micro_batches import MicroBatches
 from ..objectives import Objective, Record
@@ -29,10 +28,10 @@ _LOOK_S = 0.02
 class SharedBatches:
     """``lost`` says how workers ended that had a share of this job; whoever tells it clears it."""
 
-    def __init__(self, own: MicroBatches, group: WorkerGroup, base: Base, chunk_size: int) -> None:
+    def __init__(self, own: MicroBatches, group: WorkerGroup, base: BaseRef, chunk_size: int) -> None:
         self._own, self._group = own, group
-        self._base, self._chunk_size = BaseRef.of(base), chunk_size
-        self._device = base.decoder.device
+        self._base, self._chunk_size = base, chunk_size
+        self._device = own.device
         self._halvings = 0
         self._waited = 0.0
         self.lost: list[str] = []

@@ -1,6 +1,6 @@
 """A share as it goes to a worker and comes back: everything that its computation depends on, and nothing kept there."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,26 +14,33 @@ from ...model.number_format import name_of
 from ..objectives import Objective, Record, unpacked
 from ..sequences import Sequence
 from ..trainable_lora import TrainableLora
+from .canary import canary
 from .frames import Message
 
 
 @dataclass(frozen=True)
 class BaseRef:
-    """The base model that a worker is to load."""
+    """The base model that a worker is to load, which must say the same of the `canary`."""
 
     folder: Path
     dtype: str
+    canary: tuple[float, ...] = field(default=(), compare=False)
+
+    @staticmethod
+    def named(base: Base) -> "BaseRef":
+        return BaseRef(base.folder, name_of(base.dtype))
 
     @staticmethod
     def of(base: Base) -> "BaseRef":
-        return BaseRef(base.folder, name_of(base.dtype))
+        """Computes the canary; the weights must be in memory."""
+        return BaseRef(base.folder, name_of(base.dtype), tuple(canary(base.decoder)))
 
-    def as_json(self) -> dict[str, str]:
-        return {"folder": str(self.folder), "dtype": self.dtype}
+    def as_json(self) -> dict[str, Any]:
+        return {"folder": str(self.folder), "dtype": self.dtype, "canary": self.canary}
 
     @staticmethod
-    def from_json(json: dict[str, str]) -> "BaseRef":
-        return BaseRef(Path(json["folder"]), json["dtype"])
+    def from_json(json: dict[str, Any]) -> "BaseRef":
+        return BaseRef(Path(json["folder"]), json["dtype"], tuple(json["canary"]))
 
 
 @dataclass(frozen=True)

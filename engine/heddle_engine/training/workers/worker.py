@@ -12,16 +12,16 @@ import queue
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
 
 from ... import progress
 from ...allocator import give_back_freed_pages
-from ...bases import default_device, read_config
+from ...bases import read_config
+from ...errors import EngineError
 from ...faults import as_engine_error, device_is_lost
-from ...memory import divide_training_memory
 from ...model.config import DecoderConfig
 from ...model.decoder import Decoder
 from ...model.number_format import FORMATS
@@ -30,6 +30,7 @@ from ...threads import use_cores
 from ..micro_batches import MicroBatches
 from ..objectives import Objective, Record
 from ..trainable_lora import TrainableLora
+from .canary import is_like
 from .frames import Message, encode, receive
 from .tasks import BaseRef, Share, packed_records, unpacked_share
 
@@ -45,16 +46,17 @@ class _DroppedError(Exception):
 
 
 class Worker:
-    def __init__(self, connection: socket.socket, cores: int, trainers: int):
-        self._connection, self._cores = connection, cores
-        self._device = default_device()
+    """Computes on ``device``; ``engine_gone`` is called when nobody is left to work for, and does not return."""
+
+    def __init__(self, connection: socket.socket, device: torch.device, cores: int, engine_gone: Callable[[], None]):
+        self._connection, self._device, self._cores = connection, device, cores
+        self._engine_gone = engine_gone
         self._inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._dropped: set[int] = set()
         self._sending = threading.Lock()
         self._bases: dict[BaseRef, Decoder] = {}
         # Where memory did not suffice once, later shares of the base are cut smaller.
         self._micro_batches: dict[tuple[BaseRef, int], MicroBatches] = {}
-        divide_training_memory(trainers)
 
     def run(self) -> None:
         use_cores(self._cores)
@@ -119,7 +121,15 @@ class Worker:
     def _decoder(self, base: BaseRef) -> Decoder:
         if base not in self._bases:
             config = DecoderConfig.from_hf(read_config(base.folder))
-            self._bases[base] = load_decoder(base.folder, config, self._device, FORMATS[base.dtype])
+            decoder = load_decoder(base.folder, config, self._device, FORMATS[base.dtype])
+            if not is_like(decoder, list(base.canary)):
+                raise EngineError(
+                    "invalid",
+                    f"A training worker has other weights in {base.folder} than the engine: the folder was changed "
+                    "after the engine had read it, or is another one on the worker's machine. Start the engine again, "
+                    "or copy the folder to that machine.",
+                )
+            self._bases[base] = decoder
             log.info("base model %s is in memory, in %s", base.folder, base.dtype)
         return self._bases[base]
 
@@ -149,7 +159,7 @@ class Worker:
             try:
                 self._connection.sendall(frame)
             except OSError:
-                os._exit(0)
+                self._engine_gone()
 
     def _listen(self) -> None:
         while (message := receive(self._connection)) is not None:
@@ -158,8 +168,7 @@ class Worker:
                 self._dropped.add(content["drop"])
             else:
                 self._inbox.put(message)
-        # The engine is gone, and with it whoever wanted the shares.
-        os._exit(0)
+        self._engine_gone()
 
     def _tick(self) -> None:
         while True:

@@ -1,0 +1,130 @@
+"""Training workers that torchrun starts and that connect to the engine (decision 0030)."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from heddle_engine.threads import use_cores
+from heddle_engine.training.workers.connected import ConnectedWorkers
+from tests.training.jobs_support import job_params
+from tests.training.test_workers import run, work_of
+
+ENGINE = Path(__file__).parents[2]
+TOKEN = "t" * 32
+
+
+@pytest.fixture(autouse=True)
+def _one_core():
+    use_cores(1)
+    yield
+    use_cores(2)
+
+
+@pytest.fixture
+def token_file(tmp_path) -> Path:
+    file = tmp_path / "token"
+    file.write_text(TOKEN)
+    return file
+
+
+@pytest.fixture
+def group():
+    group = ConnectedWorkers(3, ("127.0.0.1", 0), TOKEN)
+    yield group
+    group.close()
+
+
+def wait_for(what, seconds=90):
+    for _ in range(seconds * 20):
+        if found := what():
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it did not happen")
+
+
+def workers_of(parent: int) -> list[int]:
+    files = Path(f"/proc/{parent}/task").glob("*/children")
+    return [int(pid) for file in files for pid in file.read_text().split()]
+
+
+def test_workers_of_torchrun_share_the_work_and_are_started_again(model_folders, tmp_path, token_file, group):
+    folder = model_folders("qwen3")
+    lines, config = work_of("sft", folder)
+    config |= {"batch_size": 6, "learning_rate": 1e-4}
+    alone, _ = run(job_params(folder, tmp_path, lines, "sft", name="alone", **config))
+    command = [
+        *(sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--max-restarts", "3"),
+        *("-m", "heddle_engine.training.workers", "--engine", f"127.0.0.1:{group.port}", "--token-file", token_file),
+    ]
+    agent = subprocess.Popen(command, cwd=ENGINE, stderr=(tmp_path / "torchrun.log").open("w"))
+    try:
+        wait_for(lambda: all(member.is_ready for member in group.members))
+        together, events = run(job_params(folder, tmp_path, lines, "sft", name="together", **config), group)
+        assert max(float((alone[name] - together[name]).abs().max()) for name in alone) < 1e-6
+        assert [event.kind for event in events].count("gradient_step") == 2
+        assert "base model" in (tmp_path / "torchrun.log").read_text()
+
+        killed = workers_of(agent.pid)[0]
+        os.kill(killed, signal.SIGKILL)
+        again, _ = run(job_params(folder, tmp_path, lines, "sft", name="again", **config), group)
+        assert all(torch.equal(again[name], together[name]) for name in together)
+        wait_for(lambda: all(member.is_ready for member in group.members) and killed not in workers_of(agent.pid))
+    finally:
+        agent.terminate()
+        agent.wait()
+
+
+def test_a_worker_waits_for_its_engine_and_for_the_next_one(token_file, tmp_path):
+    first = ConnectedWorkers(2, ("127.0.0.1", 0), TOKEN)
+    port = first.port
+    command = [sys.executable, "-m", "heddle_engine.training.workers", "--engine", f"127.0.0.1:{port}"]
+    worker = subprocess.Popen([*command, "--token-file", token_file], cwd=ENGINE, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: first.members[0].is_ready)
+        first.close()
+        wait_for(lambda: not first.members[0].is_ready)
+        second = ConnectedWorkers(2, ("127.0.0.1", port), TOKEN)
+        wait_for(lambda: second.members[0].is_ready)
+        assert worker.poll() is None
+        second.close()
+    finally:
+        worker.kill()
+        worker.wait()
+
+
+def test_a_worker_without_the_token_is_refused(group, tmp_path):
+    wrong = tmp_path / "wrong"
+    wrong.write_text("w" * 32)
+    command = [sys.executable, "-m", "heddle_engine.training.workers", "--engine", f"127.0.0.1:{group.port}"]
+    ended = subprocess.run([*command, "--token-file", wrong], cwd=ENGINE, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1] == "The engine refuses this worker: the token is not the engine's."
+    assert not any(member.is_ready for member in group.members)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--trainers-listen", "127.0.0.1:0"], "--trainers-listen needs --trainers-token-file"),
+        (
+            ["--trainers-listen", "nowhere", "--trainers-token-file", "x"],
+            "--trainers-listen nowhere: expected HOST:PORT",
+        ),
+        (
+            ["--trainers-listen", "127.0.0.1:0", "--trainers-token-file", "{token}"],
+            "--trainers-listen needs --trainers:",
+        ),
+    ],
+)
+def test_an_engine_that_cannot_listen_for_workers_says_why(options, reason, token_file, tmp_path):
+    command = [sys.executable, "-m", "heddle_engine", "--listen", f"unix:{tmp_path}/socket"]
+    given = [option.format(token=token_file) for option in options]
+    ended = subprocess.run([*command, *given], cwd=ENGINE, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 2
+    assert reason in ended.stderr
