@@ -43,6 +43,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   "tables-read": () => import("./tables-read.ts"),
   "top-p": () => import("./top-p.ts"),
   train: () => import("./train.ts"),
+  "train-workers": () => import("./train-workers.ts"),
   wandb: () => import("./wandb.ts"),
   "web-curves": () => import("./web-curves.ts"),
   "web-json": () => import("./web-json.ts"),

@@ -1,5 +1,6 @@
 """What everything that listens for other machines needs. Imports no torch."""
 
+import ipaddress
 import socket
 from pathlib import Path
 
@@ -12,6 +13,19 @@ def host_and_port(option: str, text: str) -> tuple[str, int]:
     if not host or not port.isdecimal():
         raise ValueError(f"{option} {text}: expected HOST:PORT")
     return host.strip("[]"), int(port)
+
+
+def check_private(option: str, host: str) -> None:
+    """Raises ``ValueError`` with a sentence for people where ``host`` is reached from public networks (law 9)."""
+    try:
+        addresses = {ipaddress.ip_address(info[4][0]) for info in socket.getaddrinfo(host, None)}
+    except OSError as error:
+        raise ValueError(f"{option} {host}: {error.strerror}") from error
+    if not all(address.is_private and not address.is_unspecified for address in addresses):
+        raise ValueError(
+            f"{option} {host}: name an address of a private network, because what goes over it is not encrypted; "
+            "public ones are for a tunnel such as WireGuard, which has private addresses"
+        )
 
 
 def read_token(option: str, file: Path) -> str:

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from .listening import host_and_port, read_token
+from .listening import check_private, host_and_port, read_token
 
 _INSTALL_VLLM = (
     "Install it with `npm run install-vllm` for the CPU, or as docs/guide/vllm.md says for a GPU, "
@@ -89,7 +89,8 @@ class Settings:
 
 
 def _check_trainers(settings: Settings) -> None:
-    host_and_port("--trainers-listen", settings.trainers_listen)
+    host, _ = host_and_port("--trainers-listen", settings.trainers_listen)
+    check_private("--trainers-listen", host)
     if settings.trainers_token_file is None:
         raise ValueError("--trainers-listen needs --trainers-token-file, as anyone who reaches the port could train")
     read_token("--trainers-token-file", Path(settings.trainers_token_file))
