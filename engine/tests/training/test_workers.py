@@ -194,6 +194,20 @@ def test_a_closed_job_leaves_the_worker_free(model_folders, tmp_path, group, wor
     assert steps(told)
 
 
+def test_a_job_that_goes_on_from_its_snapshot_ends_with_the_same_bits(model_folders, tmp_path, group, worker):
+    folder = model_folders("qwen3")
+    lines, config = work_of("rl", folder)
+    expected, _ = run(job_params(folder, tmp_path, lines, name="whole", **config), group)
+    params = job_params(folder, tmp_path, lines, name="stopped", **config)
+    turns = TrainingJob(params, cpu_bases().load(params["base"]), group).run()
+    while (event := next(turns)) is None or event.kind != "gradient_step":
+        pass
+    turns.close()
+    found, told = run(params, group)
+    assert len(steps(told)) > 1
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
 def test_a_worker_with_other_weights_fails_the_job_and_goes_on(model_folders, tmp_path, group, worker, given):
     """Its gradients would be those of another model."""
     folder = tmp_path / "base"

@@ -7,6 +7,7 @@ ends with the same bits.
 
 import time
 from collections.abc import Generator, Iterator
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -16,6 +17,7 @@ from ..micro_batches import MicroBatches
 from ..objectives import Objective, Record
 from ..sequences import Sequence
 from ..trainable_lora import TrainableLora
+from .frames import Message
 from .group import WorkerGroup
 from .member import Task
 from .shares import share_out
@@ -23,6 +25,10 @@ from .tasks import BaseRef, Share, unpacked_records
 
 _LOOK_S = 0.02
 """How long a turn of the job waits for a worker, while other jobs wait for theirs."""
+
+
+#: What a turn of the job yields that found nothing.
+Waiting = TypeVar("Waiting")
 
 
 class SharedBatches:
@@ -96,17 +102,17 @@ class SharedBatches:
         self, sequences: list[Sequence], shares: list[list[int]], lora: LoraView, objective: Objective | None
     ) -> list[Task | None]:
         """Of all shares but the first; None where no worker has it."""
-        return [
-            self._begin_one(_of(sequences, share), lora, objective and objective.part_of(share), member)
-            if share and member.is_ready
-            else None
-            for share, member in zip(shares[1:], self._group.members, strict=True)
-        ]
+        tasks: list[Task | None] = []
+        for places, member in zip(shares[1:], self._group.members, strict=True):
+            if not places or not member.is_ready:
+                tasks.append(None)
+                continue
+            part = objective and objective.part_of(places)
+            share = Share(self._base, self._chunk_size, lora, _of(sequences, places), part)
+            tasks.append(member.begin(*share.packed()))
+        return tasks
 
-    def _begin_one(self, sequences, lora, objective, member) -> Task | None:
-        return member.begin(*Share(self._base, self._chunk_size, lora, sequences, objective).packed())
-
-    def _answer(self, task: Task | None, meanwhile) -> Generator:
+    def _answer(self, task: Task | None, meanwhile: Waiting) -> Generator[Waiting, None, Message | None]:
         """What the worker found, or None where this process must find it. Yields ``meanwhile`` while it waits."""
         if task is None:
             return None

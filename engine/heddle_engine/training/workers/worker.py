@@ -79,11 +79,14 @@ class Worker:
             self._decoder(BaseRef.from_json(content["load"]))
         elif "forget" in content:
             self._forget(BaseRef.from_json(content["forget"]))
-        elif content["share"] not in self._dropped:
+        else:
             self._compute(content, tensors)
 
     def _compute(self, content: dict, tensors: dict[str, Tensor]) -> None:
         number = content["share"]
+        if number in self._dropped:
+            self._dropped.discard(number)
+            return
         share = unpacked_share(content, tensors, self._device)
         batches = self._batches_of(share)
         halvings = batches.halvings
