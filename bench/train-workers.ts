@@ -51,7 +51,13 @@ export async function run(given: Options): Promise<Findings> {
   const contenders: Contender[] = []
   for (const side of sides) {
     const worker = workers.use(startWorker(python, "workers_training.py", `workers-training-${side.trainers}`, path))
-    const load = { base: base.folder, folder: `${folder}/${side.trainers}`, trainers: side.trainers, dtype, ...workload }
+    const load = {
+      base: base.folder,
+      folder: `${folder}/${side.trainers}`,
+      trainers: side.trainers,
+      dtype,
+      ...workload,
+    }
     ;({ tokens } = await worker.call<{ tokens: number }>("load", load))
     contenders.push({
       name: side.name,

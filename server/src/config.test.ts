@@ -70,7 +70,9 @@ test("the engine trains in one process unless more are asked for, which is for a
   expect(readConfig([], {}).engineTrainers).toBe(1)
   expect(readConfig([], { HEDDLE_ENGINE_TRAINERS: "4" }).engineTrainers).toBe(4)
   expect(() => readConfig([], { HEDDLE_ENGINE_TRAINERS: "0" })).toThrow("HEDDLE_ENGINE_TRAINERS must be at least 1")
-  expect(() => readConfig([], { HEDDLE_ENGINE_TRAINERS: "two" })).toThrow("HEDDLE_ENGINE_TRAINERS must be a whole number")
+  expect(() => readConfig([], { HEDDLE_ENGINE_TRAINERS: "two" })).toThrow(
+    "HEDDLE_ENGINE_TRAINERS must be a whole number",
+  )
   const elsewhere = { HEDDLE_ENGINE_URLS: "tcp://127.0.0.1:1", HEDDLE_ENGINE_TOKEN_FILE: "token" }
   expect(() => readConfig([], { HEDDLE_ENGINE_TRAINERS: "2", ...elsewhere })).toThrow(
     "HEDDLE_ENGINE_TRAINERS is for the engine of this machine; one elsewhere is started with --trainers N",
