@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const readJob = async (id: string) => listedJob.parse((await call(server, "GET", `${jobsPath}/${id}`)).body)
 
-const groups = Array.from({ length: 80 }, (_, group) => ({
+const groups = Array.from({ length: 300 }, (_, group) => ({
   trajectories: [0, 1].map((reward) => sampledTrajectory(reward, 8 + ((group + reward) % 9))),
 }))
 
@@ -78,7 +78,9 @@ test(
     expect(await processorTicks(worker)).toBeGreaterThan(0)
 
     const killed = await startJob("killed")
-    await expect.poll(async () => (await readJob(killed.job)).gradient_steps, { timeout: 60_000 }).toBeGreaterThan(2)
+    let done = 0
+    const step = async () => (done = (await readJob(killed.job)).gradient_steps)
+    await expect.poll(step, { timeout: 60_000, interval: 10 }).toBeGreaterThan(2)
     process.kill(worker, "SIGKILL")
     const body = { model: "heddle/tiny", messages: [{ role: "user", content: "one" }], max_tokens: 2 }
     expect((await call(server, "POST", "/v1/chat/completions", body)).status).toBe(200)
@@ -87,7 +89,7 @@ test(
     expect((await adapterOf(killed.model)).equals(await adapterOf(whole.model))).toBe(true)
     const [one, other] = await Promise.all([whole.job, killed.job].map(readJob))
     expect(other?.gradient_steps).toBe(one?.gradient_steps)
-    expect(one?.gradient_steps).toBeGreaterThan(10)
+    expect(one?.gradient_steps).toBeGreaterThan(done)
     await expect
       .poll(async () => (await workers()).filter((pid) => pid !== worker), { timeout: 60_000 })
       .toHaveLength(1)
