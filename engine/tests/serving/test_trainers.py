@@ -1,13 +1,16 @@
 """An engine that trains in two processes, through the protocol (decision 0030)."""
 
 import os
+import re
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.serving.engine_process import EngineProcess
+from tests.serving.engine_process import ENGINE, EngineProcess
 from tests.training.jobs_support import job_params
 
 ANSWERS = [f"{animal} in the {place}" for animal in ("a hen", "a cat", "an ant") for place in ("barn", "rain")] * 20
@@ -116,6 +119,31 @@ def test_no_worker_outlives_a_killed_engine(tmp_path, job):
         process.process.kill()
         process.process.wait()
     wait_for(lambda: not any(map(is_running, workers)), seconds=10)
+
+
+def test_a_worker_that_connects_shares_the_work_and_unloads_with_the_engine(tmp_path, job):
+    token = tmp_path / "token"
+    token.write_text("t" * 32)
+    options = ["--trainers", "2", "--trainers-listen", "127.0.0.1:0", "--trainers-token-file", str(token)]
+    process = EngineProcess(tmp_path, *options, "--unload-idle-s", "0")
+    with process.wait_until_listening() as client:
+        client.call("hello", {"protocol": 1, "token": None})
+        [port] = wait_for(lambda: re.findall(r"workers are awaited on port (\d+)", process.log.read_text()))
+        command = [sys.executable, "-m", "heddle_engine.training.workers", "--engine", f"127.0.0.1:{port}"]
+        log = tmp_path / "worker.log"
+        worker = subprocess.Popen([*command, "--token-file", token], cwd=ENGINE, stderr=log.open("w"))
+        try:
+            wait_for(lambda: " ready, on " in log.read_text())
+            for name in ("first", "second"):
+                _, result = client.call("train", job(name))
+                assert result["gradient_steps"] == len(ANSWERS) / 4
+                wait_for(lambda: "its weights are unloaded" in process.log.read_text())
+            assert log.read_text().count("is in memory") == 2
+            assert workers_of(process) == []
+        finally:
+            worker.kill()
+            worker.wait()
+            process.close()
 
 
 @pytest.mark.parametrize("count", ["0", "two"])
