@@ -14,7 +14,7 @@ from ...errors import EngineError
 from ...memory import serving_plan
 from ...model.adapters import STORE_ADAPTERS
 from ...settings import Settings
-from ..batching import not_finite
+from ..batching import MAX_ROWS, not_finite
 from ..generation import Generation, Request
 from ..prompt_reading import PromptLogprobs
 from .adapters import LoadedAdapters
@@ -22,7 +22,6 @@ from .canary import Canary
 from .process import Call, VllmProcess
 from .sampling import generate_frame, prompt_tokens, refuse_unsupported, sampled_token
 
-_ROWS = 128
 _ADAPTERS_IN_BATCH = 8
 _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 """What vLLM can be started for; the last is the largest rank that an adapter may have here."""
@@ -192,7 +191,7 @@ class _VllmBase:
     def _options(self) -> dict:
         """Options of vLLM's engine (`vllm.AsyncEngineArgs`), which has the trainer's dtype and the engine's limits."""
         decoder = self._base.decoder
-        kv_bytes = serving_plan(decoder, _ROWS, self._settings).kv_bytes
+        kv_bytes = serving_plan(decoder, MAX_ROWS, self._settings).kv_bytes
         fitting = kv_bytes // decoder.kv_token_bytes // _BLOCK * _BLOCK
         self._max_length = min(self._base.max_model_len, fitting)
         prompts = {}
@@ -204,7 +203,7 @@ class _VllmBase:
             "model": str(self._base.folder),
             "dtype": str(decoder.dtype).removeprefix("torch."),
             "max_model_len": self._max_length,
-            "max_num_seqs": _ROWS,
+            "max_num_seqs": MAX_ROWS,
             "kv_cache_memory_bytes": kv_bytes,
             "logprobs_mode": "raw_logprobs",
             "max_logprobs": 20,
