@@ -30,16 +30,29 @@ LLAMA3_ROPE = {
 YARN_ROPE = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 128}
 LINEAR_ROPE = {"rope_type": "linear", "rope_theta": 10000.0, "factor": 2.0}
 
+GEMMA3 = {
+    "num_hidden_layers": 4,
+    "layer_types": ["sliding_attention", "full_attention"] * 2,
+    "sliding_window": 24,
+    "query_pre_attn_scalar": 24,
+    "rope_parameters": {
+        "full_attention": {"rope_type": "linear", "rope_theta": 1e6, "factor": 4.0},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
+    },
+}
+
 MIXTURE = {"num_experts": 8, "num_experts_per_tok": 3, "moe_intermediate_size": 40, "norm_topk_prob": True}
 
 CONFIGS = {
     "llama": ("LlamaConfig", {"attention_bias": True}),
     "llama3": ("LlamaConfig", {"rope_parameters": LLAMA3_ROPE, "tie_word_embeddings": True}),
-    "mistral": ("MistralConfig", {"sliding_window": None, "rope_parameters": LINEAR_ROPE}),
+    "mistral": ("MistralConfig", {"sliding_window": 40, "rope_parameters": LINEAR_ROPE}),
     "qwen2": ("Qwen2Config", {"tie_word_embeddings": True, "rope_parameters": YARN_ROPE}),
     "qwen3": ("Qwen3Config", {"tie_word_embeddings": True}),
     "qwen3_moe": ("Qwen3MoeConfig", MIXTURE),
     "qwen3_moe_mixed": ("Qwen3MoeConfig", {**MIXTURE, "norm_topk_prob": False, "mlp_only_layers": [1]}),
+    "gemma": ("GemmaConfig", {}),
+    "gemma3": ("Gemma3TextConfig", GEMMA3),
 }
 """`qwen3_moe_mixed` has a plain layer between its mixtures, and weights of experts that do not add up to 1."""
 
@@ -71,8 +84,29 @@ CHAT_TEMPLATE = """\
 {% endif -%}"""
 
 
-def byte_tokenizer(vocab_size: int) -> Tokenizer:
-    """Byte-level BPE: 256 bytes, `SPECIALS`, then filler ids so that every sampled id decodes."""
+GEMMA_SPECIALS = ["<bos>", "<start_of_turn>", "<end_of_turn>"]
+
+GEMMA_TEMPLATE = """\
+{{- bos_token -}}
+{%- set has_system = messages[0].role == 'system' -%}
+{%- for message in (messages[1:] if has_system else messages) -%}
+{%- if (message.role == 'user') == (loop.index0 % 2 == 1) -%}
+{{ raise_exception('Turns must go user, assistant, user, assistant') }}
+{%- endif -%}
+<start_of_turn>{{ 'model' if message.role == 'assistant' else message.role }}
+{% if loop.first and has_system -%}
+{{ messages[0].content }}
+
+{% endif -%}
+{{ message.content | trim }}<end_of_turn>
+{% endfor -%}
+{%- if add_generation_prompt -%}<start_of_turn>model
+{% endif -%}"""
+"""In the form of Gemma's: it has no turn of a system, which stands in the first of the user, and writes no tools."""
+
+
+def byte_tokenizer(vocab_size: int, specials: list[str] = SPECIALS) -> Tokenizer:
+    """Byte-level BPE: 256 bytes, `specials`, then filler ids so that every sampled id decodes."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     vocab = {symbol: index for index, symbol in enumerate(alphabet)}
     merges = [("t", "h"), ("th", "e"), ("Ġ", "the"), ("i", "n"), ("e", "r"), ("a", "n")]
@@ -81,7 +115,7 @@ def byte_tokenizer(vocab_size: int) -> Tokenizer:
     tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=merges))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens(SPECIALS)
+    tokenizer.add_special_tokens(specials)
     tokenizer.add_tokens([f"<extra_{i}>" for i in range(vocab_size - tokenizer.get_vocab_size())])
     return tokenizer
 
@@ -91,8 +125,10 @@ def make_model(kind: str, folder: Path, seed: int = 0, **changes) -> Path:
     import transformers
 
     config_class, settings = CONFIGS[kind]
-    tokenizer = byte_tokenizer(SHAPE["vocab_size"])
-    eos = tokenizer.token_to_id("<|im_end|>")
+    is_gemma = kind.startswith("gemma")
+    specials = GEMMA_SPECIALS if is_gemma else SPECIALS
+    tokenizer = byte_tokenizer(SHAPE["vocab_size"], specials)
+    eos = tokenizer.token_to_id(specials[2])
     config = getattr(transformers, config_class)(
         **{**SHAPE, **settings, "eos_token_id": eos, "bos_token_id": None, "pad_token_id": None, **changes}
     )
@@ -100,10 +136,15 @@ def make_model(kind: str, folder: Path, seed: int = 0, **changes) -> Path:
     model = transformers.AutoModelForCausalLM.from_config(config).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            parameter.normal_(1.0 if "norm" in name else 0.0, 0.2 if "norm" in name else 0.12)
+            # Weights of norms lie about 1, or about 0 where a family adds 1 to them.
+            parameter.normal_(float(parameter.mean()) if "norm" in name else 0.0, 0.2 if "norm" in name else 0.12)
     model.generation_config.eos_token_id = eos
     model.save_pretrained(folder)
     transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, eos_token="<|im_end|>", pad_token="<|endoftext|>", chat_template=CHAT_TEMPLATE
+        tokenizer_object=tokenizer,
+        eos_token=specials[2],
+        pad_token=specials[0],
+        bos_token=specials[0] if is_gemma else None,
+        chat_template=GEMMA_TEMPLATE if is_gemma else CHAT_TEMPLATE,
     ).save_pretrained(folder)
     return folder

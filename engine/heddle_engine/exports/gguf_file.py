@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ..errors import EngineError
 from ..model.config import DecoderConfig
-from ..model.rope import llama3_divisors
+from ..model.rope import RopeConfig, llama3_divisors
 from .gguf_experts import StackedEntry, check_mixture, describe_mixture, is_router, stack_experts
 from .gguf_tokens import add_tokenizer
 from .merged_weights import MergedWeights, TensorEntry, raw_bytes
@@ -36,6 +36,13 @@ class GgufFile:
 
     def __init__(self, base: Path, config: DecoderConfig, weights: MergedWeights, title: str):
         """Raises `invalid`, naming what GGUF cannot say of the model."""
+        if config.architecture not in _ARCHITECTURES:
+            raise EngineError(
+                "invalid",
+                f"GGUF files are not written of the architecture {config.architecture!r}, whose tokenizers and norms "
+                "they hold in another form. Export merged weights instead.",
+                "format",
+            )
         check_mixture(config)
         self._base, self._config, self._weights, self._title = base, config, weights, title
         self._architecture = _ARCHITECTURES[config.architecture]
@@ -97,7 +104,9 @@ class GgufFile:
         writer.add_name(self._title)
         writer.add_file_type(_TYPES[_main_dtype(self._weights)][1])
         writer.add_vocab_size(config.vocab_size)
-        writer.add_context_length(config.max_position)
+        # Readers of these architectures know no window: within it there is none.
+        windows = [layer.window for layer in config.layers if layer.window is not None]
+        writer.add_context_length(min([config.max_position, *windows]))
         writer.add_embedding_length(config.hidden_size)
         writer.add_block_count(config.num_layers)
         writer.add_feed_forward_length(config.intermediate_size)
@@ -107,7 +116,7 @@ class GgufFile:
         writer.add_value_length(config.head_dim)
         writer.add_layer_norm_rms_eps(config.eps)
         writer.add_rope_dimension_count(config.head_dim)
-        writer.add_rope_freq_base(config.rope.theta)
+        writer.add_rope_freq_base(_rope(config).theta)
         describe_mixture(writer, config)
         _describe_rope(writer, config)
 
@@ -133,14 +142,19 @@ def _pairs_side_by_side(tensor: Tensor, heads: int) -> Tensor:
     return halves.transpose(1, 2).reshape(tensor.shape).contiguous()
 
 
+def _rope(config: DecoderConfig) -> RopeConfig:
+    """That of every layer: the architectures here turn positions alike in all of them."""
+    return config.layers[0].rope
+
+
 def _describe_rope(writer: gguf.GGUFWriter, config: DecoderConfig) -> None:
-    rope = config.rope
+    rope = _rope(config)
     if rope.kind == "linear":
         writer.add_rope_scaling_type(gguf.RopeScalingType.LINEAR)
         writer.add_rope_scaling_factor(rope.settings["factor"])
     if rope.kind != "yarn":
         return
-    original = rope.settings.get("original_max_position_embeddings") or config.rope_original_length
+    original = rope.settings.get("original_max_position_embeddings") or config.max_position
     special = [name for name in _YARN_ALONE if rope.settings.get(name) is not None]
     if special or not rope.settings.get("truncate", True):
         raise EngineError(
@@ -150,7 +164,7 @@ def _describe_rope(writer: gguf.GGUFWriter, config: DecoderConfig) -> None:
             "format",
         )
     writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
-    writer.add_rope_scaling_factor(rope.settings.get("factor") or config.rope_original_length / original)
+    writer.add_rope_scaling_factor(rope.settings.get("factor") or config.max_position / original)
     writer.add_rope_scaling_orig_ctx_len(original)
     writer.add_rope_scaling_yarn_beta_fast(rope.settings.get("beta_fast") or 32.0)
     writer.add_rope_scaling_yarn_beta_slow(rope.settings.get("beta_slow") or 1.0)
@@ -158,6 +172,5 @@ def _describe_rope(writer: gguf.GGUFWriter, config: DecoderConfig) -> None:
 
 def _rope_factors(config: DecoderConfig) -> np.ndarray | None:
     """What each frequency is divided by, where a model's own rule (Llama 3.1) says so."""
-    if config.rope.kind != "llama3":
-        return None
-    return llama3_divisors(config.rope, config.head_dim).numpy()
+    rope = _rope(config)
+    return llama3_divisors(rope, config.head_dim).numpy() if rope.kind == "llama3" else None

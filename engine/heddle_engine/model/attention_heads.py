@@ -1,6 +1,6 @@
 """Makes the queries, keys and values of a layer from its fused projection.
 
-Queries and keys are normalised (Qwen3) and rotated by their position. The gradients of all three are
+Queries and keys are normalised, in some families, and rotated by their position. The gradients of all three are
 written to their places in one tensor, instead of being padded with zeros and added.
 """
 

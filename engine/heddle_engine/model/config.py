@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-from ..errors import EngineError
-from .rope import RopeConfig
-
-_MIXTURE = "Qwen3MoeForCausalLM"
-ARCHITECTURES = ("LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", _MIXTURE)
+from .config_fields import refused, whole_number
+from .families import Norms, find_activation, find_family
+from .gated_unit import Activation
+from .layer_config import LayerConfig
 
 
 @dataclass(frozen=True)
@@ -26,16 +25,16 @@ class MixtureConfig:
     def from_hf(config: dict) -> "MixtureConfig":
         # transformers' own name of the setting is the second.
         name = "num_experts" if "num_experts" in config else "num_local_experts"
-        num_experts, per_token = _field(config, name), _field(config, "num_experts_per_tok")
+        num_experts, per_token = whole_number(config, name), whole_number(config, "num_experts_per_tok")
         if not 1 <= per_token <= num_experts:
-            raise _invalid(
+            raise refused(
                 f"The base model's config.json says num_experts_per_tok {per_token}; "
                 f"with {name} {num_experts} a token can go to 1 to {num_experts}."
             )
         return MixtureConfig(
             num_experts,
             per_token,
-            intermediate_size=_field(config, "moe_intermediate_size"),
+            intermediate_size=whole_number(config, "moe_intermediate_size"),
             normalised=bool(config.get("norm_topk_prob", False)),
             layers=_mixture_layers(config),
         )
@@ -43,46 +42,60 @@ class MixtureConfig:
 
 @dataclass(frozen=True)
 class DecoderConfig:
-    """Shape of a decoder. `max_position` is the longest sequence that is served or trained."""
+    """Shape of a decoder. `max_position` is the longest sequence that is served or trained.
+
+    Embeddings are multiplied by `embedding_scale`, and scores of attention, divided by the root of `head_dim` as ever,
+    by `query_scale`.
+    """
 
     architecture: str
     hidden_size: int
-    num_layers: int
+    layers: tuple[LayerConfig, ...]
     num_heads: int
     num_kv_heads: int
     head_dim: int
     intermediate_size: int
     vocab_size: int
     eps: float
-    rope: RopeConfig
-    rope_original_length: int
     max_position: int
+    norms: Norms
     qk_norm: bool
+    query_scale: float
+    activation: Activation
+    embedding_scale: float
     mixture: MixtureConfig | None
 
     @staticmethod
     def from_hf(config: dict) -> "DecoderConfig":
         """Raises `invalid` when the architecture is not one the forward pass computes."""
-        architecture = _architecture(config)
-        heads = _field(config, "num_attention_heads")
-        hidden = _field(config, "hidden_size")
-        positions = config.get("max_position_embeddings", 2048)
+        architecture, family = find_family(config)
+        _check_weights_are_plain(config)
+        heads = whole_number(config, "num_attention_heads")
+        hidden = whole_number(config, "hidden_size")
+        head_dim = config.get("head_dim") or hidden // heads
+        scalar = whole_number(config, "query_pre_attn_scalar") if family.query_scalar else head_dim
         return DecoderConfig(
             architecture=architecture,
             hidden_size=hidden,
-            num_layers=_field(config, "num_hidden_layers"),
+            layers=family.layers(config),
             num_heads=heads,
             num_kv_heads=config.get("num_key_value_heads") or heads,
-            head_dim=config.get("head_dim") or hidden // heads,
-            intermediate_size=_field(config, "intermediate_size"),
-            vocab_size=_field(config, "vocab_size"),
+            head_dim=head_dim,
+            intermediate_size=whole_number(config, "intermediate_size"),
+            vocab_size=whole_number(config, "vocab_size"),
             eps=config.get("rms_norm_eps", 1e-6),
-            rope=RopeConfig.from_hf(config),
-            rope_original_length=positions,
-            max_position=min(positions, _sliding_window(architecture, config) or positions),
-            qk_norm=architecture in ("Qwen3ForCausalLM", _MIXTURE),
-            mixture=MixtureConfig.from_hf(config) if architecture == _MIXTURE else None,
+            max_position=config.get("max_position_embeddings", 2048),
+            norms=family.norms,
+            qk_norm=family.qk_norm,
+            query_scale=(head_dim / scalar) ** 0.5,
+            activation=find_activation(config, family),
+            embedding_scale=hidden**0.5 if family.scaled_embedding else 1.0,
+            mixture=MixtureConfig.from_hf(config) if family.mixture else None,
         )
+
+    @property
+    def num_layers(self) -> int:
+        return len(self.layers)
 
     def module_shape(self, module: str) -> tuple[int, int]:
         """(out, in) features of one of the seven linear modules of a layer that is no mixture."""
@@ -109,49 +122,19 @@ class DecoderConfig:
         }[module]
 
 
-def _architecture(config: dict) -> str:
-    named = (config.get("architectures") or ["(none named)"])[0]
-    if named not in ARCHITECTURES:
-        raise _invalid(
-            f"The base model's architecture {named!r} is not supported. Supported: {', '.join(ARCHITECTURES)}."
-        )
-    if config.get("hidden_act", "silu") != "silu":
-        raise EngineError(
-            "invalid", f"The base model's activation {config['hidden_act']!r} is not supported. Supported: 'silu'."
-        )
+def _check_weights_are_plain(config: dict) -> None:
     if config.get("quantization_config"):
-        raise _invalid(
+        raise refused(
             "The base model's weights are quantized; the engine reads float32, bfloat16 and float16. "
             "Name the unquantized model instead."
         )
-    return named
 
 
 def _mixture_layers(config: dict) -> frozenset[int]:
     step, dense = config.get("decoder_sparse_step", 1), config.get("mlp_only_layers") or []
     if not (isinstance(step, int) and step > 0):
-        raise _invalid(f"The base model's decoder_sparse_step is {step!r}; a whole number above 0 is needed.")
+        raise refused(f"The base model's decoder_sparse_step is {step!r}; a whole number above 0 is needed.")
     if not (isinstance(dense, list) and all(isinstance(layer, int) for layer in dense)):
-        raise _invalid(f"The base model's mlp_only_layers is {dense!r}; a list of layers is needed.")
-    every = range(step - 1, _field(config, "num_hidden_layers"), step)
+        raise refused(f"The base model's mlp_only_layers is {dense!r}; a list of layers is needed.")
+    every = range(step - 1, whole_number(config, "num_hidden_layers"), step)
     return frozenset(every) - set(dense)
-
-
-def _sliding_window(architecture: str, config: dict) -> int | None:
-    """Within its window a windowed model is an ordinary one, so the window bounds the sequence length.
-
-    Qwen configs name a window and switch it off; Mistral configs that name none mean 4096.
-    """
-    if architecture == "MistralForCausalLM":
-        return config.get("sliding_window", 4096)
-    return config.get("sliding_window") if config.get("use_sliding_window") else None
-
-
-def _field(config: dict, name: str) -> int:
-    if not isinstance(config.get(name), int):
-        raise _invalid(f"The base model's config.json lacks the whole number {name!r}.")
-    return config[name]
-
-
-def _invalid(message: str) -> EngineError:
-    return EngineError("invalid", message, "base_model")

@@ -1,4 +1,4 @@
-"""Decoder forward of the Llama family (Llama, Mistral, Qwen2, Qwen3, Qwen3-MoE), shared by serving and training.
+"""Decoder forward of every family of models (`families`), shared by serving and training.
 
 Tokens are flat, with no batch axis: a caller lays out rows as it likes and supplies positions, an
 attention function and a LoRA view. The base weights are frozen and held once.
@@ -18,11 +18,11 @@ from torch.utils.checkpoint import checkpoint
 from .. import progress
 from .attention_heads import attention_heads
 from .config import DecoderConfig
+from .gated_unit import gated
 from .linear import FrozenLinear
 from .mixture import Mixture
 from .rms_norm import rms_norm
-from .rope import rope_tables
-from .swiglu import swiglu
+from .rope import RopeConfig, rope_tables
 
 SITE_MODULES = {
     "qkv": ("q_proj", "k_proj", "v_proj"),
@@ -31,8 +31,11 @@ SITE_MODULES = {
     "down": ("down_proj",),
 }
 
-Attend = Callable[[int, Tensor, Tensor, Tensor], Tensor]
-"""`attend(layer, q [N, heads, D], k [N, kv_heads, D], v [N, kv_heads, D]) -> [N, heads, D]`."""
+Attend = Callable[[int, Tensor, Tensor, Tensor, int | None], Tensor]
+"""`attend(layer, q [N, heads, D], k [N, kv_heads, D], v [N, kv_heads, D], window) -> [N, heads, D]`.
+
+A token sees itself and those before it in its sequence, with a `window` the last so many of these.
+"""
 
 
 class LoraView(Protocol):
@@ -58,10 +61,12 @@ class Mlp:
 
 @dataclass
 class DecoderLayer:
-    """Weights of one layer. `qk_norm` [heads + kv_heads, D] (Qwen3) or None."""
+    """Weights of one layer. `qk_norm` [heads + kv_heads, D] or None, as are the norms behind its two parts."""
 
     attention_norm: Tensor
+    behind_attention_norm: Tensor | None
     mlp_norm: Tensor
+    behind_mlp_norm: Tensor | None
     qkv: FrozenLinear
     o: FrozenLinear
     mlp: Mlp | Mixture
@@ -85,9 +90,17 @@ class Decoder:
         self.final_norm = final_norm
         self.head = head
         self.device, self.dtype = embedding.device, embedding.dtype
-        cos, sin = rope_tables(config.rope, config.head_dim, config.max_position, config.rope_original_length)
-        self._cos = cos.to(self.device, self.dtype).unsqueeze(1)
-        self._sin = sin.to(self.device, self.dtype).unsqueeze(1)
+        ropes = [layer.rope for layer in config.layers]
+        unlike = [rope for place, rope in enumerate(ropes) if rope not in ropes[:place]]
+        self._rope_of = [unlike.index(rope) for rope in ropes]
+        self._turns = [self._turn_tables(rope) for rope in unlike]
+        # As a tensor of this format would have it.
+        self._embedding_scale = torch.tensor(config.embedding_scale, dtype=self.dtype).item()
+
+    def _turn_tables(self, rope: RopeConfig) -> tuple[Tensor, Tensor]:
+        """cos and sin of every position, [max_position, 1, D] each."""
+        cos, sin = rope_tables(rope, self.config.head_dim, self.config.max_position)
+        return cos.to(self.device, self.dtype).unsqueeze(1), sin.to(self.device, self.dtype).unsqueeze(1)
 
     @property
     def kv_token_bytes(self) -> int:
@@ -100,7 +113,8 @@ class Decoder:
         """Rough bytes that a pass keeps of one token for its backward pass: inputs of norms, projections, attention."""
         c = self.config
         heads = 3 * c.num_heads + 3 * c.num_kv_heads
-        values = c.num_layers * (4 * c.hidden_size + heads * c.head_dim)
+        norms = sum(map(bool, (c.norms.behind_attention, c.norms.behind_mlp)))
+        values = c.num_layers * ((4 + norms) * c.hidden_size + heads * c.head_dim)
         for layer in range(c.num_layers):
             if c.is_mixture(layer):
                 values += 2 * c.mixture.per_token * c.mixture.intermediate_size + c.mixture.num_experts
@@ -145,16 +159,18 @@ class Decoder:
         and values is needed in the last layer. With `recompute` each layer keeps its input alone, and is
         computed again in the backward pass (arXiv:1604.06174).
         """
-        cos, sin = self._cos[positions], self._sin[positions]
+        turns = [(cos[positions], sin[positions]) for cos, sin in self._turns]
         x = F.embedding(ids, self.embedding)
+        if self._embedding_scale != 1:
+            x = x * self._embedding_scale
         for index in range(len(self.layers)):
             progress.advance()
             last = rows if index == len(self.layers) - 1 else None
+            arguments = (index, x, *turns[self._rope_of[index]], lora, attend, last)
             if recompute and torch.is_grad_enabled():
-                arguments = (index, x, cos, sin, lora, attend, last)
                 x = checkpoint(self._layer, *arguments, use_reentrant=False, preserve_rng_state=False)
             else:
-                x = self._layer(index, x, cos, sin, lora, attend, last)
+                x = self._layer(*arguments)
         return self._norm(x, self.final_norm)
 
     def _layer(
@@ -165,17 +181,22 @@ class Decoder:
         h = self._norm(x, layer.attention_norm)
         qkv = lora.project(index, "qkv", h, layer.qkv).unflatten(1, (-1, c.head_dim))
         heads = attention_heads(qkv, (c.num_heads, c.num_kv_heads), layer.qk_norm, c.eps, cos, sin)
-        mixed = attend(index, *heads).flatten(1)
+        mixed = attend(index, *heads, c.layers[index].window).flatten(1)
         if rows is not None:
             x, mixed = x[rows], mixed[rows]
-        x = x + lora.project(index, "o", mixed, layer.o)
-        return x + self._feed_forward(index, self._norm(x, layer.mlp_norm), lora)
+        attended = lora.project(index, "o", mixed, layer.o)
+        x = x + self._behind(attended, layer.behind_attention_norm)
+        return x + self._behind(self._feed_forward(index, self._norm(x, layer.mlp_norm), lora), layer.behind_mlp_norm)
 
     def _feed_forward(self, index: int, h: Tensor, lora: LoraView) -> Tensor:
         mlp = self.layers[index].mlp
         if isinstance(mlp, Mixture):
             return mlp(h)
-        return lora.project(index, "down", swiglu(lora.project(index, "gate_up", h, mlp.gate_up)), mlp.down)
+        inner = gated(lora.project(index, "gate_up", h, mlp.gate_up), self.config.activation)
+        return lora.project(index, "down", inner, mlp.down)
+
+    def _behind(self, x: Tensor, weight: Tensor | None) -> Tensor:
+        return x if weight is None else self._norm(x, weight)
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         return rms_norm(x, weight, self.config.eps)

@@ -1,42 +1,61 @@
-"""SwiGLU (arXiv 2002.05202) over a fused gate and up projection, with a hand-written gradient.
+"""Gated linear units (arXiv 2002.05202) over a fused gate and up projection, with a hand-written gradient.
 
 torch's own gradient makes each half apart, widens it with zeros and adds the two; here both are
 written where they belong.
 """
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 
-def swiglu(gate_up: Tensor) -> Tensor:
-    """gate_up [N, 2 I] -> silu(gate) * up [N, I]."""
+@dataclass(frozen=True)
+class Activation:
+    """What the gate goes through. `gradient(grad, gate, grad_input=out)` writes the gradient to the gate."""
+
+    of: Callable[[Tensor], Tensor]
+    gradient: Callable[..., Tensor]
+
+
+SILU = Activation(F.silu, torch.ops.aten.silu_backward.grad_input)
+GELU_TANH = Activation(
+    partial(F.gelu, approximate="tanh"), partial(torch.ops.aten.gelu_backward.grad_input, approximate="tanh")
+)
+
+
+def gated(gate_up: Tensor, activation: Activation) -> Tensor:
+    """gate_up [N, 2 I] -> activation(gate) * up [N, I]."""
     if torch.is_grad_enabled() and gate_up.requires_grad:
-        return _SwiGlu.apply(gate_up)
+        return _Gated.apply(gate_up, activation)
     gate, up = gate_up.chunk(2, -1)
-    return F.silu(gate).mul_(up)
+    return activation.of(gate).mul_(up)
 
 
-def swiglu_gradient(grad: Tensor, gate_up: Tensor) -> Tensor:
+def gated_gradient(grad: Tensor, gate_up: Tensor, activation: Activation) -> Tensor:
     """The gradient to gate_up [N, 2 I] of that to the result [N, I]."""
     gate, up = gate_up.chunk(2, -1)
     slope = torch.empty_like(gate_up)
     slope_gate, slope_up = slope.chunk(2, -1)
-    activated = F.silu(gate)
+    activated = activation.of(gate)
     torch.mul(grad, activated, out=slope_up)
     torch.mul(grad, up, out=activated)
-    torch.ops.aten.silu_backward.grad_input(activated, gate, grad_input=slope_gate)
+    activation.gradient(activated, gate, grad_input=slope_gate)
     return slope
 
 
-class _SwiGlu(torch.autograd.Function):
+class _Gated(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, gate_up):
+    def forward(ctx, gate_up, activation):
         ctx.save_for_backward(gate_up)
+        ctx.activation = activation
         gate, up = gate_up.chunk(2, -1)
-        return F.silu(gate).mul_(up)
+        return activation.of(gate).mul_(up)
 
     @staticmethod
     def backward(ctx, grad):
         (gate_up,) = ctx.saved_tensors
-        return swiglu_gradient(grad, gate_up)
+        return gated_gradient(grad, gate_up, ctx.activation), None

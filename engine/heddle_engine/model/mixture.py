@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from .gated_unit import SILU, gated, gated_gradient
 from .grouped_linear import GroupedLinear
 from .linear import FrozenLinear
-from .swiglu import swiglu, swiglu_gradient
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,15 @@ class Mixture:
         """The result, and what its gradient needs: routes, and the inputs of the experts' activations [S, 2 I]."""
         routes = self._routes(x)
         gate_up = self.gate_up(x[routes.tokens], routes.counts)
-        out = routes.by_token(self.down(swiglu(gate_up), routes.counts))
+        out = routes.by_token(self.down(gated(gate_up, SILU), routes.counts))
         return torch.bmm(routes.weights.to(x.dtype)[:, None], out)[:, 0], routes, gate_up
 
     def gradient(self, grad: Tensor, routes: _Routes, gate_up: Tensor) -> Tensor:
         """The gradient to x of that to the result."""
         inner = self.down.transposed(grad[routes.tokens], routes.counts)
-        grad_weights = routes.by_token(torch.linalg.vecdot(inner.float(), swiglu(gate_up).float()))
+        grad_weights = routes.by_token(torch.linalg.vecdot(inner.float(), gated(gate_up, SILU).float()))
         inner *= routes.weights.flatten()[routes.order, None].to(inner.dtype)
-        pairs = self.gate_up.transposed(swiglu_gradient(inner, gate_up), routes.counts)
+        pairs = self.gate_up.transposed(gated_gradient(inner, gate_up, SILU), routes.counts)
         grad_logits = self._logits_gradient(grad_weights, routes)
         return routes.by_token(pairs).sum(1) + self.router.transposed(grad_logits.to(grad.dtype))
 

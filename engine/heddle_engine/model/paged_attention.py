@@ -12,17 +12,20 @@ _PROGRAMS = 264
 _MOST_SPLITS = 16
 
 
-def paged_attention(q: Tensor, keys: Tensor, values: Tensor, table: Tensor, lengths: Tensor, block: int) -> Tensor:
+def paged_attention(
+    q: Tensor, keys: Tensor, values: Tensor, table: Tensor, lengths: Tensor, block: int, window: int | None = None
+) -> Tensor:
     """q [rows, heads, D] -> [rows, heads, D].
 
     `keys` and `values` [tokens, kv_heads, D] are pools of blocks of `block` tokens. `table` int32 [rows, width] names
-    the blocks of each row, and `lengths` int32 [rows] says how many of its tokens are seen: 1 or more.
+    the blocks of each row, and `lengths` int32 [rows] says how many of its tokens are seen: 1 or more;
+    with a `window` the last so many of these.
     """
     if q.device.type == "cuda" and q.shape[-1] in _DIMS and find_spec("triton"):
         from .paged_kernel import attend_in_blocks
 
-        return attend_in_blocks(q, keys, values, table, lengths, block, _splits(len(q) * keys.shape[1]))
-    return _gathered(q, keys, values, table, lengths, block)
+        return attend_in_blocks(q, keys, values, table, lengths, block, _splits(len(q) * keys.shape[1]), window)
+    return _gathered(q, keys, values, table, lengths, block, window)
 
 
 def _splits(programs: int) -> int:
@@ -30,11 +33,16 @@ def _splits(programs: int) -> int:
     return max(1, min(_MOST_SPLITS, 1 << (_PROGRAMS // programs).bit_length() - 1)) if programs < _PROGRAMS else 1
 
 
-def _gathered(q: Tensor, keys: Tensor, values: Tensor, table: Tensor, lengths: Tensor, block: int) -> Tensor:
+def _gathered(
+    q: Tensor, keys: Tensor, values: Tensor, table: Tensor, lengths: Tensor, block: int, window: int | None = None
+) -> Tensor:
     """The same in plain operators, where there is no kernel."""
     width = -(-int(lengths.max()) // block)
     places = (table[:, :width, None].long() * block + torch.arange(block, device=q.device)).flatten(1)
-    seen = torch.arange(places.shape[1], device=q.device) < lengths[:, None]
+    number = torch.arange(places.shape[1], device=q.device)
+    seen = number < lengths[:, None]
+    if window is not None:
+        seen &= number >= lengths[:, None] - window
     k, v = (pool[places].transpose(1, 2) for pool in (keys, values))
     out = F.scaled_dot_product_attention(q[:, :, None], k, v, attn_mask=seen[:, None, None], enable_gqa=True)
     return out[:, :, 0]

@@ -15,7 +15,7 @@ _LEAST_ROWS = 16
 
 
 def attend_in_blocks(
-    q: Tensor, keys: Tensor, values: Tensor, table: Tensor, lengths: Tensor, block: int, splits: int
+    q: Tensor, keys: Tensor, values: Tensor, table: Tensor, lengths: Tensor, block: int, splits: int, window: int | None
 ) -> Tensor:
     """As `paged_attention`; the keys of a row are read in `splits` parts."""
     rows, heads, dim = q.shape
@@ -28,6 +28,7 @@ def attend_in_blocks(
         q, keys, values, table, lengths, parts, sums,
         q.stride(0), q.stride(1), keys.stride(0), keys.stride(1), table.stride(0), dim**-0.5,
         SPLITS=splits, GROUP=group, PADDED=max(_LEAST_ROWS, triton.next_power_of_2(group)), D=dim, BLOCK=block,
+        WINDOW=window or 0,
     )  # fmt: skip
     _join[rows, heads](parts, sums, out, HEADS=heads, SPLITS=splits, D=dim)
     return out
@@ -38,12 +39,16 @@ def _attend(
     q, keys, values, table, lengths, parts, sums,
     q_row, q_head, token, key_head, table_row, scale,
     SPLITS: tl.constexpr, GROUP: tl.constexpr, PADDED: tl.constexpr, D: tl.constexpr, BLOCK: tl.constexpr,
+    WINDOW: tl.constexpr,
 ):  # fmt: skip
     row, kv_head, split = tl.program_id(0), tl.program_id(1), tl.program_id(2)
     length = tl.load(lengths + row)
     blocks = tl.cdiv(length, BLOCK)
-    share = tl.cdiv(blocks, SPLITS)
-    first = split * share
+    # Of a window of 0 every key is seen.
+    oldest = tl.maximum(length - WINDOW, 0) if WINDOW else 0
+    before = oldest // BLOCK
+    share = tl.cdiv(blocks - before, SPLITS)
+    first = before + split * share
     last = tl.minimum(first + share, blocks)
     group, dim, place = tl.arange(0, PADDED), tl.arange(0, D), tl.arange(0, BLOCK)
     head = kv_head * GROUP + group
@@ -56,6 +61,8 @@ def _attend(
         at = tl.load(table + row * table_row + number).to(tl.int64) * BLOCK
         tokens = (at + place) * token + kv_head * key_head
         seen = number * BLOCK + place < length
+        if WINDOW:
+            seen = seen & (number * BLOCK + place >= oldest)
         k = tl.load(keys + tokens[None, :] + dim[:, None], mask=seen[None, :], other=0.0)
         scores = tl.dot(query, k, input_precision="ieee") * scale
         scores = tl.where(seen[None, :], scores, -float("inf"))

@@ -9,9 +9,14 @@ from torch import Tensor
 
 
 def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    """x [N, …, D] / rms over D * weight, which is frozen and broadcasts against x. Computed in fp32."""
+    """x [N, …, D] / rms over D * weight, which is frozen and broadcasts against x. Computed in fp32.
+
+    The weight has the format of x or 32 bits.
+    """
     if torch.is_grad_enabled() and x.requires_grad:
         return _RmsNorm.apply(x, weight, eps)
+    if weight.dtype != x.dtype:
+        return rms_norm(x.float(), weight, eps).to(x.dtype)
     if weight.dim() == 1:
         return F.rms_norm(x, weight.shape, weight, eps)
     return F.rms_norm(x, x.shape[-1:], None, eps) * weight

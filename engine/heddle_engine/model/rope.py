@@ -33,14 +33,14 @@ class RopeConfig:
         return RopeConfig(float(theta), kind, settings)
 
 
-def rope_tables(rope: RopeConfig, head_dim: int, length: int, max_position: int) -> tuple[Tensor, Tensor]:
-    """cos and signed sin, each [length, head_dim] fp32.
+def rope_tables(rope: RopeConfig, head_dim: int, max_position: int) -> tuple[Tensor, Tensor]:
+    """cos and signed sin, each [max_position, head_dim] fp32.
 
     The sign of the first half is folded into sin, so that rotating is
     `x * cos + roll(x, head_dim / 2) * sin`.
     """
     inverse, attention_scale = _inverse_frequencies(rope, head_dim, max_position)
-    angles = torch.outer(torch.arange(length, dtype=torch.float32), inverse)
+    angles = torch.outer(torch.arange(max_position, dtype=torch.float32), inverse)
     cos, sin = angles.cos() * attention_scale, angles.sin() * attention_scale
     return torch.cat([cos, cos], -1), torch.cat([-sin, sin], -1)
 

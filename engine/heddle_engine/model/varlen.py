@@ -4,7 +4,7 @@ Queries [Tq, heads, D] and keys [Tk, kv_heads, D] lie stretch behind stretch; st
 the keys. The kernel needs a GPU and 16-bit numbers, and takes fewer heads of keys than of queries as they are.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
@@ -19,7 +19,8 @@ _LEAST_CAPABILITY = (8, 0)
 class Stretches:
     """Where the stretches of queries and of keys begin, and where the last ends: int32 [stretches + 1] each.
 
-    Under `causal` the last query of a stretch sees all keys of it, the one before all but the last, and so on.
+    Under `causal` the last query of a stretch sees all keys of it, the one before all but the last, and so on; with
+    a `window` the last so many of these.
     """
 
     queries: Tensor
@@ -27,6 +28,10 @@ class Stretches:
     longest_query: int
     longest_keys: int
     causal: bool
+    window: int | None = None
+
+    def within(self, window: int | None) -> "Stretches":
+        return replace(self, window=window) if window is not None and window < self.longest_keys else self
 
 
 def flash_fits(q: Tensor) -> bool:
@@ -45,7 +50,7 @@ def attend_stretches(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> T
     """The output alone, [Tq, heads, D]; without a kernel stretch after stretch."""
     if flash_fits(q):
         return flash_forward(q, k, v, stretches)[0]
-    return torch.cat([_attend_plainly(*parts, stretches.causal) for parts in _parts(q, k, v, stretches)])
+    return torch.cat([_attend_plainly(*parts, stretches) for parts in _parts(q, k, v, stretches)])
 
 
 def _parts(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> zip:
@@ -53,15 +58,23 @@ def _parts(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> zip:
     return zip(q.split(stretches.queries.diff().tolist()), k.split(keys), v.split(keys), strict=True)
 
 
-def _attend_plainly(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
+def _attend_plainly(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> Tensor:
     q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))
-    mask = causal_lower_right(q.shape[2], k.shape[2]) if causal else None
+    mask = causal_lower_right(q.shape[2], k.shape[2]) if stretches.causal else None
+    if stretches.window is not None:
+        mask = seen_within(q.shape[2], k.shape[2], stretches.window, q.device)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=True)[0].transpose(0, 1)
+
+
+def seen_within(queries: int, keys: int, window: int | None, device: torch.device) -> Tensor:
+    """bool [queries, keys]: the last query sees all keys, the one before all but the last, or `window` of these."""
+    seen = torch.ones(queries, keys, dtype=torch.bool, device=device).tril_(keys - queries)
+    return seen if window is None else seen.triu_(keys - queries - window + 1)
 
 
 def flash_forward(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> tuple[Tensor, Tensor]:
     """The output [Tq, heads, D] and the log-sum-exp of each query's scores, fp32 [heads, Tq]."""
-    out, lse, *_ = torch.ops.aten._flash_attention_forward(q, k, v, *_arguments(stretches), False)
+    out, lse, *_ = torch.ops.aten._flash_attention_forward(q, k, v, *_arguments(stretches), False, **_reach(stretches))
     return out, lse
 
 
@@ -71,8 +84,12 @@ def flash_backward(
     """Gradients to q, k and v. Where `out` and `lse` are of more keys than these, the part that these have in them."""
     unused = torch.empty(2, dtype=torch.uint64, device=q.device)  # the state of a dropout that there is not
     arguments = (*_arguments(stretches), unused, unused[0])
-    return torch.ops.aten._flash_attention_backward(grad, q, k, v, out, lse, *arguments)
+    return torch.ops.aten._flash_attention_backward(grad, q, k, v, out, lse, *arguments, **_reach(stretches))
 
 
 def _arguments(s: Stretches) -> tuple:
     return s.queries, s.keys, s.longest_query, s.longest_keys, 0.0, s.causal
+
+
+def _reach(s: Stretches) -> dict:
+    return {} if s.window is None else {"window_size_left": s.window - 1, "window_size_right": 0}

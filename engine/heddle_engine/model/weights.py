@@ -75,7 +75,7 @@ def load_decoder(folder: Path, config: DecoderConfig, device: torch.device, dtyp
     checkpoint = Checkpoint(folder, device, dtype)
     embedding = checkpoint.tensor("model.embed_tokens.weight", config.vocab_size, config.hidden_size)
     layers = [_load_layer(checkpoint, config, index) for index in range(config.num_layers)]
-    final_norm = checkpoint.tensor("model.norm.weight", config.hidden_size)
+    final_norm = _load_norm(checkpoint, config, "model.norm", config.hidden_size)
     head = _load_head(checkpoint, config, embedding)
     return Decoder(config, embedding, layers, final_norm, head)
 
@@ -89,21 +89,35 @@ def _load_head(checkpoint: Checkpoint, config: DecoderConfig, embedding: Tensor)
 
 
 def _load_layer(checkpoint: Checkpoint, config: DecoderConfig, index: int) -> DecoderLayer:
-    prefix = f"model.layers.{index}"
-    qk_norm = None
-    if config.qk_norm:
-        q = checkpoint.tensor(f"{prefix}.self_attn.q_norm.weight", config.head_dim)
-        k = checkpoint.tensor(f"{prefix}.self_attn.k_norm.weight", config.head_dim)
-        qk_norm = torch.cat([q.expand(config.num_heads, -1), k.expand(config.num_kv_heads, -1)])
+    prefix, names = f"model.layers.{index}", config.norms
     load_mlp = _load_mixture if config.is_mixture(index) else _load_mlp
+
+    def norm(name: str | None) -> Tensor | None:
+        return name and _load_norm(checkpoint, config, f"{prefix}.{name}", config.hidden_size)
+
     return DecoderLayer(
-        attention_norm=checkpoint.tensor(f"{prefix}.input_layernorm.weight", config.hidden_size),
-        mlp_norm=checkpoint.tensor(f"{prefix}.post_attention_layernorm.weight", config.hidden_size),
-        qk_norm=qk_norm,
+        attention_norm=norm(names.attention),
+        behind_attention_norm=norm(names.behind_attention),
+        mlp_norm=norm(names.mlp),
+        behind_mlp_norm=norm(names.behind_mlp),
+        qk_norm=_load_qk_norm(checkpoint, config, f"{prefix}.self_attn") if config.qk_norm else None,
         qkv=_load_site(checkpoint, f"{prefix}.self_attn", "qkv", config.module_shape),
         o=_load_site(checkpoint, f"{prefix}.self_attn", "o", config.module_shape),
         mlp=load_mlp(checkpoint, config, f"{prefix}.mlp"),
     )
+
+
+def _load_norm(checkpoint: Checkpoint, config: DecoderConfig, name: str, size: int) -> Tensor:
+    """Where something is added to a weight, the sum is kept in 32 bits: fewer would lose what was stored."""
+    weight = checkpoint.tensor(f"{name}.weight", size)
+    return weight.float() + config.norms.offset if config.norms.offset else weight
+
+
+def _load_qk_norm(checkpoint: Checkpoint, config: DecoderConfig, prefix: str) -> Tensor:
+    """[heads + kv_heads, D]. What scores are multiplied by is multiplied into the queries here."""
+    q, k = (_load_norm(checkpoint, config, f"{prefix}.{name}", config.head_dim) for name in ("q_norm", "k_norm"))
+    q = q * config.query_scale
+    return torch.cat([q.expand(config.num_heads, -1), k.expand(config.num_kv_heads, -1)])
 
 
 def _load_mlp(checkpoint: Checkpoint, config: DecoderConfig, prefix: str) -> Mlp:

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..model.decoder import Decoder, LoraView
+from ..model.varlen import seen_within
 from ..threads import use_cores_for
 from .generation import Generation
 from .kv import Line, Slab, SlabMemory
@@ -41,8 +42,8 @@ def prefill(decoder: Decoder, chunks: list[tuple[Generation, int]]) -> list[Tens
         positions += range(start, start + count)
         adapters += [generation.adapter] * count
 
-    def attend(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        return torch.cat([part.attend(layer, q, k, v) for part in parts])
+    def attend(layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None) -> Tensor:
+        return torch.cat([part.attend(layer, q, k, v, window) for part in parts])
 
     use_cores_for(decoder.operator_work(len(ids)))
     place = {"device": decoder.device, "dtype": torch.long}
@@ -59,17 +60,29 @@ class _Part:
     def __init__(self, line: Line, at: int, count: int, start: int, device: torch.device):
         self.line, self.count = line, count
         self._rows, self._start, self._end = slice(at, at + count), start, start + count
-        # Rows see what was written before and themselves; from the beginning that is plain causality.
-        seen = torch.ones(count, self._end, dtype=torch.bool, device=device).tril(start) if start else None
-        self._attention = {"attn_mask": seen, "is_causal": start == 0, "enable_gqa": True}
+        self._device = device
+        self._reaches: dict[int | None, tuple[int, dict]] = {}
 
-    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    def _reach(self, window: int | None) -> tuple[int, dict]:
+        """The first key that any row sees, and the arguments by which each sees its own."""
+        if window is not None and window >= self._end:
+            window = None
+        if window not in self._reaches:
+            first = 0 if window is None else max(0, self._start - window + 1)
+            # Rows see what was written before and themselves; from the beginning that is plain causality.
+            is_causal = self._start == 0 and window is None
+            seen = None if is_causal else seen_within(self.count, self._end - first, window, self._device)
+            self._reaches[window] = first, {"attn_mask": seen, "is_causal": is_causal, "enable_gqa": True}
+        return self._reaches[window]
+
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None) -> Tensor:
         q, k, v = (t[self._rows].transpose(0, 1) for t in (q, k, v))
         cache = self.line.slab.data[layer, :, self.line.index]
         cache[0, :, self._start : self._end] = k
         cache[1, :, self._start : self._end] = v
-        keys, values = cache[:, None, :, : self._end]
-        return F.scaled_dot_product_attention(q[None], keys, values, **self._attention)[0].transpose(0, 1)
+        first, arguments = self._reach(window)
+        keys, values = cache[:, None, :, first : self._end]
+        return F.scaled_dot_product_attention(q[None], keys, values, **arguments)[0].transpose(0, 1)
 
 
 class DecodeBatch:
@@ -102,10 +115,11 @@ class DecodeBatch:
             row.line.length += 1
         return hidden
 
-    def _attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    def _attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None) -> Tensor:
         if self._order is None:
-            return self._groups[0].attend(layer, q, k, v)
-        return torch.cat([group.attend(layer, q, k, v) for group in self._groups]).index_select(0, self._order)
+            return self._groups[0].attend(layer, q, k, v, window)
+        mixed = [group.attend(layer, q, k, v, window) for group in self._groups]
+        return torch.cat(mixed).index_select(0, self._order)
 
 
 class _SlabRows:
@@ -124,17 +138,22 @@ class _SlabRows:
         self._write_base = (self._tensor(indices)[:, None] * self._kv_heads + heads) * slab.capacity
         # Row of the group whose query goes to each line; lines that do not decode get any row's and are ignored.
         self._query_of_line = self._line_of_row = None
+        query = [0] * self._used
+        for row, index in enumerate(indices):
+            query[index] = row
         if indices != list(range(len(indices))):
-            query = [0] * self._used
-            for row, index in enumerate(indices):
-                query[index] = row
             self._query_of_line, self._line_of_row = self._tensor(query), self._tensor(indices)
         flat = slab.data.flatten(2, 4)
         self._flat = [tuple(flat[layer]) for layer in range(config.num_layers)]
         lengths = [0] * self._used
         for line in self._lines:
             lengths[line.index] = line.length
-        self._runs = [_Run(slab, lines, max(lengths[lines.start : lines.stop])) for lines in slab.runs(lengths)]
+        windows = [layer.window for layer in config.layers]
+        asked = [self._lines[row].length for row in query]
+        self._runs = [
+            _Run(slab, lines, max(lengths[lines.start : lines.stop]), min(asked[lines.start : lines.stop]), windows)
+            for lines in slab.runs(lengths)
+        ]
 
     def _tensor(self, values: list[int]) -> Tensor:
         return torch.tensor(values, device=self._device)
@@ -146,9 +165,9 @@ class _SlabRows:
         by_line = mine if self._query_of_line is None else mine.index_select(0, self._query_of_line)
         for run in self._runs:
             run.advance()
-        self._biases = [run.bias(by_line) for run in self._runs]
+        self._biases = [run.biases(by_line) for run in self._runs]
 
-    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None) -> Tensor:
         if self._rows is not None:
             q, k, v = (t.index_select(0, self._rows) for t in (q, k, v))
         flat_keys, flat_values = self._flat[layer]
@@ -159,32 +178,53 @@ class _SlabRows:
         # Query heads of one key head stand as rows, so keys and values are never repeated.
         grouped = q.view(self._used, self._kv_heads, -1, self._dim)
         mixed = [
-            F.scaled_dot_product_attention(grouped[run.lines], *run.views[layer], attn_mask=bias)
-            for run, bias in zip(self._runs, self._biases, strict=True)
+            F.scaled_dot_product_attention(grouped[run.lines], *run.views[layer], attn_mask=biases[window])
+            for run, biases in zip(self._runs, self._biases, strict=True)
         ]
         mixed = (torch.cat(mixed) if len(mixed) > 1 else mixed[0]).reshape(self._used, self._heads, self._dim)
         return mixed if self._line_of_row is None else mixed.index_select(0, self._line_of_row)
 
 
 class _Run:
-    """Consecutive lines of a slab, read up to the longest of them that decodes: `longest` tokens are written."""
+    """Consecutive lines of a slab, read up to the longest of them that decodes.
 
-    def __init__(self, slab: Slab, lines: range, longest: int):
+    `longest` tokens are written of that one, `shortest` of the row with fewest whose query goes to any of the lines.
+    """
+
+    def __init__(self, slab: Slab, lines: range, longest: int, shortest: int, windows: list[int | None]):
+        """`windows` by layer."""
         self.lines = slice(lines.start, lines.stop)
-        self._slab, self._longest, self.window = slab, longest, 0
+        self._slab, self._longest, self._shortest, self._windows = slab, longest, shortest, windows
+        self._unlike = set(windows)
+        self._places: dict[int | None, Tensor] = {}
+        self._ranges: dict[int | None, range] = {}
 
     def advance(self) -> None:
-        """Make room for one more token in the window, and `views` (keys, values) of it per layer."""
+        """Make room for one more token in what is read, and `views` (keys, values) of that per layer."""
         self._longest += 1
-        window = min(-(-self._longest // _BUCKET) * _BUCKET, self._slab.capacity)
-        if window != self.window:
-            self.window = window
-            data = self._slab.data[:, :, self.lines, :, :window]
-            self.views = [tuple(data[layer]) for layer in range(data.shape[0])]
-            self._places = torch.arange(window, device=data.device)
+        self._shortest += 1
+        end = min(-(-self._longest // _BUCKET) * _BUCKET, self._slab.capacity)
+        ranges = {window: range(self._first(window), end) for window in self._unlike}
+        if ranges != self._ranges:
+            self._ranges = ranges
+            data = self._slab.data[:, :, self.lines]
+            reads = [ranges[window] for window in self._windows]
+            self.views = [tuple(data[layer, ..., read.start : read.stop, :]) for layer, read in enumerate(reads)]
+            self._places = {
+                window: torch.arange(read.start, read.stop, device=data.device) for window, read in ranges.items()
+            }
 
-    def bias(self, last: Tensor) -> Tensor:
-        """0 where a line may be read, which is up to `last` of it, else -inf: [lines, 1, 1, window]."""
-        hidden = self._places > last[self.lines, None]
+    def _first(self, window: int | None) -> int:
+        return 0 if window is None else max(0, self._shortest - window) // _BUCKET * _BUCKET
+
+    def biases(self, last: Tensor) -> dict[int | None, Tensor]:
+        """By window: 0 where a line may be read, which is up to `last` of it, else -inf: [lines, 1, 1, keys]."""
+        return {window: self._bias(last, window) for window in self._unlike}
+
+    def _bias(self, last: Tensor, window: int | None) -> Tensor:
+        places, last = self._places[window], last[self.lines, None]
+        hidden = places > last
+        if window is not None:
+            hidden |= places <= last - window
         bias = torch.zeros(hidden.shape, dtype=self._slab.data.dtype, device=hidden.device)
         return bias.masked_fill_(hidden, -torch.inf)[:, None, None]

@@ -3,10 +3,14 @@
 Every part is a plain causal or a plain full attention, so no mask is ever built: each node attends
 causally to itself, then all descendants of a node attend to the whole of it, and the parts are joined
 by their log-sum-exp (cascade attention). One sequence never sees another (engine 4.5).
+
+With a sliding window nodes are cut so that none is longer than it, and descendants attend to as much of a node as
+their windows reach. That alone takes a mask, of a row for each such descendant and no wider than a window.
 """
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from .prefix_tree import Forest, Node
@@ -34,6 +38,15 @@ class _Batch:
     slots: torch.Tensor
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Tokens ``own`` of a node and those ``below`` that see them, all or as ``mask`` [below, own] (0, -inf) says."""
+
+    own: slice
+    below: slice | torch.Tensor
+    mask: torch.Tensor | None = None
+
+
 class CascadeAttention:
     """By torch's flash kernel for CPUs; scores and their sums are fp32 whatever the dtype is."""
 
@@ -41,10 +54,17 @@ class CascadeAttention:
     def has_kernel() -> bool:
         return hasattr(torch.ops.aten, _KERNEL)
 
-    def __init__(self, forest: Forest) -> None:
+    def __init__(self, forest: Forest, window: int | None = None) -> None:
+        if window is not None:
+            forest = forest.cut(window)
         self.long = [node for node in forest.nodes if node.length > SHORT]
         self.batches = _batches([node for node in forest.nodes if node.length <= SHORT])
-        self.inner = [node for node in forest.nodes if node.children]
+        inner = [node for node in forest.nodes if node.children]
+        if window is None:
+            self.parts = [_Part(*_ranges(node)) for node in inner]
+        else:
+            parts = (_part_within(node, forest.positions, window) for node in inner)
+            self.parts = [part for part in parts if part is not None]
 
     def __call__(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         return _Cascade.apply(q, k, v, self)
@@ -79,10 +99,13 @@ class _Cascade(torch.autograd.Function):
             part, part_lse = _attend(q[batch.index], k[batch.index], v[batch.index], causal=True)
             out[batch.rows] = part.flatten(0, 1)[batch.slots]
             lse[batch.rows] = part_lse.flatten(0, 1)[batch.slots]
-        for node in plan.inner:
-            own, below = _ranges(node)
-            part, part_lse = _attend(q[below], k[own], v[own], causal=False)
-            _join(out[below], lse[below], part, part_lse)
+        for each in plan.parts:
+            own, below = each.own, each.below
+            part, part_lse = _attend(q[below], k[own], v[own], causal=False, mask=each.mask)
+            joined, joined_lse = out[below], lse[below]
+            _join(joined, joined_lse, part, part_lse)
+            if not isinstance(below, slice):
+                out[below], lse[below] = joined, joined_lse
         ctx.save_for_backward(q, k, v, out, lse)
         ctx.plan = plan
         return out
@@ -101,9 +124,10 @@ class _Cascade(torch.autograd.Function):
             padded_grad = grad[at].masked_fill_(batch.padding, 0.0)
             part = _backward(padded_grad, q[at], k[at], v[at], out[at], lse[at], causal=True)
             dq[batch.rows], dk[batch.rows], dv[batch.rows] = (x.flatten(0, 1)[batch.slots] for x in part)
-        for node in ctx.plan.inner:
-            own, below = _ranges(node)
-            part = _backward(grad[below], q[below], k[own], v[own], out[below], lse[below], causal=False)
+        for each in ctx.plan.parts:
+            own, below = each.own, each.below
+            seen = (grad[below], q[below], k[own], v[own], out[below], lse[below])
+            part = _backward(*seen, causal=False, mask=each.mask)
             dq[below] += part[0]
             dk[own] += part[1]
             dv[own] += part[2]
@@ -115,24 +139,41 @@ def _ranges(node: Node) -> tuple[slice, slice]:
     return slice(node.start, own_end), slice(own_end, node.end)
 
 
-def _attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> tuple[torch.Tensor, torch.Tensor]:
+def _part_within(node: Node, positions: np.ndarray, window: int) -> _Part | None:
+    """None where no window reaches the node from below."""
+    own, below = _ranges(node)
+    behind = node.depth + node.length
+    reaching = below.start + np.flatnonzero(positions[below] < behind + window - 1)
+    if not len(reaching):
+        return None
+    own = slice(max(own.start, own.stop - (window - 1)), own.stop)
+    hidden = torch.from_numpy(positions[reaching, None] - positions[own] >= window)
+    mask = torch.zeros(hidden.shape).masked_fill_(hidden, -torch.inf) if hidden.any() else None
+    return _Part(own, torch.from_numpy(reaching), mask)
+
+
+def _attend(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool, mask: torch.Tensor | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Output [.., T, H, D] and log-sum-exp [.., T, H] of one part; the leading batch axis is optional."""
     batched = q.dim() == 4
     if not batched:
         q, k, v = q[None], k[None], v[None]
-    out, lse = getattr(torch.ops.aten, _KERNEL)(*(x.transpose(1, 2) for x in (q, k, v)), 0.0, causal)
+    kernel = getattr(torch.ops.aten, _KERNEL)
+    out, lse = kernel(*(x.transpose(1, 2) for x in (q, k, v)), 0.0, causal, attn_mask=mask)
     out, lse = out.transpose(1, 2), lse.transpose(1, 2)
     return (out, lse) if batched else (out[0], lse[0])
 
 
-def _backward(grad, q, k, v, out, lse, causal):  # type: ignore[no-untyped-def]
+def _backward(grad, q, k, v, out, lse, causal, mask=None):  # type: ignore[no-untyped-def]
     """Gradients of one part, fp32, given the joined output and log-sum-exp, in the layout of :func:`_attend`."""
     batched = q.dim() == 4
     tensors = (grad, q, k, v, out, lse) if batched else tuple(x[None] for x in (grad, q, k, v, out, lse))
     if k.shape[-3] * k.shape[-1] < FEW_FEATURES:
         tensors = tuple(x.float() for x in tensors)
     kernel = getattr(torch.ops.aten, _KERNEL + "_backward")
-    grads = [g.transpose(1, 2).float() for g in kernel(*(x.transpose(1, 2) for x in tensors), 0.0, causal)]
+    found = kernel(*(x.transpose(1, 2) for x in tensors), 0.0, causal, attn_mask=mask)
+    grads = [g.transpose(1, 2).float() for g in found]
     return grads if batched else [g[0] for g in grads]
 
 

@@ -40,12 +40,17 @@ class _Generation:
 class FlashTreeAttention:
     def __init__(self, forest: Forest, device: torch.device, kernel: Kernel = FLASH) -> None:
         self.kernel = kernel
-        starts, longest = _bounds([node.length for node in forest.nodes], device)
+        starts, longest = bounds([node.length for node in forest.nodes], device)
         self.nodes = Stretches(starts, starts, longest, longest, causal=True)
         self.generations = [_generation(nodes, device) for nodes in _inner_by_distance(forest)]
 
     def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        return _Tree.apply(q, k, v, self)
+        return attend_tree(q, k, v, self)
+
+
+def attend_tree(q: Tensor, k: Tensor, v: Tensor, plan) -> Tensor:
+    """By the `kernel`, `nodes` and `generations` of `plan`."""
+    return _Tree.apply(q, k, v, plan)
 
 
 def _inner_by_distance(forest: Forest) -> list[list[Node]]:
@@ -64,13 +69,13 @@ def _generation(nodes: list[Node], device: torch.device) -> _Generation:
     ends = [node.start + node.length for node in nodes]
     below = [np.arange(end, node.end) for node, end in zip(nodes, ends, strict=True)]
     own = [np.arange(node.start, end) for node, end in zip(nodes, ends, strict=True)]
-    queries, longest_query = _bounds([len(places) for places in below], device)
-    keys, longest_keys = _bounds([len(places) for places in own], device)
+    queries, longest_query = bounds([len(places) for places in below], device)
+    keys, longest_keys = bounds([len(places) for places in own], device)
     places = (torch.from_numpy(np.concatenate(parts)).to(device) for parts in (below, own))
     return _Generation(*places, Stretches(queries, keys, longest_query, longest_keys, causal=False))
 
 
-def _bounds(lengths: list[int], device: torch.device) -> tuple[Tensor, int]:
+def bounds(lengths: list[int], device: torch.device) -> tuple[Tensor, int]:
     ends = np.cumsum([0, *lengths], dtype=np.int32)
     return torch.from_numpy(ends).to(device), max(lengths)
 

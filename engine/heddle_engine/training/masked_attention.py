@@ -10,12 +10,16 @@ from .prefix_tree import Forest
 class MaskedTreeAttention:
     """Memory grows with the square of the row; used where no other has a kernel."""
 
-    def __init__(self, forest: Forest, device: torch.device) -> None:
+    def __init__(self, forest: Forest, device: torch.device, window: int | None = None) -> None:
         n = len(forest.ids)
         visible = torch.zeros(n, n, dtype=torch.bool)
         for node in forest.nodes:
             visible[node.start : node.end, node.start : node.start + node.length] = True
-        self._visible = visible.tril_().to(device)
+        visible.tril_()
+        if window is not None:
+            positions = torch.from_numpy(forest.positions)
+            visible &= positions[:, None] - positions < window
+        self._visible = visible.to(device)
 
     def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))

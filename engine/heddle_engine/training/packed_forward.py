@@ -11,7 +11,7 @@ from ..model.decoder import Decoder, LoraView
 from ..model.head import token_logprobs
 from .prefix_tree import build_forest
 from .sequences import Sequence
-from .tree_attention import Attend, tree_attention
+from .tree_attention import TreeAttention
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Batch:
 
     ids: Tensor
     positions: Tensor
-    attend: Attend
+    attend: TreeAttention
     predictors: Tensor
     targets: Tensor
     sequence: Tensor
@@ -42,7 +42,7 @@ def lay_out(sequences: list[Sequence], device: torch.device) -> Batch:
     owners = np.repeat(np.arange(len(sequences)), [len(at) for at in trained])
     on_device = [torch.from_numpy(x).to(device) for x in (forest.ids, forest.positions)]
     flat = [torch.from_numpy(np.concatenate(x)).to(device) for x in (predictors, targets)]
-    return Batch(*on_device, tree_attention(forest, device), *flat, torch.from_numpy(owners).to(device))
+    return Batch(*on_device, TreeAttention(forest, device), *flat, torch.from_numpy(owners).to(device))
 
 
 def batch_logprobs(decoder: Decoder, batch: Batch, lora: LoraView, chunk_size: int) -> tuple[Tensor, Tensor]:

@@ -33,12 +33,31 @@ class Node:
 
 @dataclass(frozen=True)
 class Forest:
-    """``ids`` and ``positions`` are int64 [N]; ``places[s][t]`` is the flat index of token t of sequence s."""
+    """``ids`` and ``positions`` are int64 [N]; ``places[s][t]`` is the flat index of token t of sequence s.
+
+    A node stands before its children in ``nodes``.
+    """
 
     ids: np.ndarray
     positions: np.ndarray
     nodes: list[Node]
     places: list[np.ndarray]
+
+    def cut(self, most: int) -> "Forest":
+        """The same tokens in nodes of at most ``most``: a longer one becomes a chain."""
+        nodes: list[Node] = []
+        tails: dict[int, Node] = {}
+        for node in self.nodes:
+            above = tails.get(id(node.parent))
+            for at in range(0, node.length, most):
+                ids = node.ids[at : at + most]
+                piece = Node(ids, node.depth + at, above, start=node.start + at, end=node.end)
+                if above is not None:
+                    above.children.append(piece)
+                nodes.append(piece)
+                above = piece
+            tails[id(node)] = nodes[-1]
+        return Forest(self.ids, self.positions, nodes, self.places)
 
 
 def shared_length(a: Sequence, b: Sequence) -> int:

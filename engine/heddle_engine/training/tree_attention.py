@@ -8,28 +8,34 @@ from torch import Tensor
 from ..model.varlen import flash_fits
 from .cascade_attention import CascadeAttention
 from .flash_tree_attention import FlashTreeAttention
+from .flash_window_attention import FlashWindowAttention
 from .masked_attention import MaskedTreeAttention
 from .prefix_tree import Forest
 
-Attend = Callable[[int, Tensor, Tensor, Tensor], Tensor]
+_Attend = Callable[[int, Tensor, Tensor, Tensor], Tensor]
 
 
-def tree_attention(forest: Forest, device: torch.device) -> Attend:
+class TreeAttention:
     """The ``attend`` of a packed row: q [N, heads, D], k and v [N, kv_heads, D] -> [N, heads, D]."""
-    if device.type == "cpu" and CascadeAttention.has_kernel():
-        return CascadeAttention(forest)
-    return _ByFirstQuery(forest, device)
-
-
-class _ByFirstQuery:
-    """The flash kernel where it takes the numbers of the first query, else the mask."""
 
     def __init__(self, forest: Forest, device: torch.device) -> None:
         self._forest, self._device = forest, device
-        self._chosen: Attend | None = None
+        self._longest = int(forest.positions.max()) + 1
+        self._by_window: dict[int | None, _Attend] = {}
 
-    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        if self._chosen is None:
-            kind = FlashTreeAttention if flash_fits(q) else MaskedTreeAttention
-            self._chosen = kind(self._forest, self._device)
-        return self._chosen(layer, q, k, v)
+    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None = None) -> Tensor:
+        if window is not None and window >= self._longest:
+            window = None
+        if window not in self._by_window:
+            self._by_window[window] = self._choose(q, window)
+        return self._by_window[window](layer, q, k, v)
+
+    def _choose(self, q: Tensor, window: int | None) -> _Attend:
+        """The flash kernels where there is one for the device and the numbers of the query, else the mask."""
+        if self._device.type == "cpu" and CascadeAttention.has_kernel():
+            return CascadeAttention(self._forest, window)
+        if not flash_fits(q):
+            return MaskedTreeAttention(self._forest, self._device, window)
+        if window is None:
+            return FlashTreeAttention(self._forest, self._device)
+        return FlashWindowAttention(self._forest, self._device, window)

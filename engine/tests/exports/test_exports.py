@@ -25,7 +25,7 @@ ARCHITECTURES = {
     "qwen3": gguf.MODEL_ARCH.QWEN3,
     "qwen3_moe": gguf.MODEL_ARCH.QWEN3MOE,
 }
-GGUF_KINDS = [kind for kind in CONFIGS if kind != "qwen3_moe_mixed"]
+GGUF_KINDS = [kind for kind in CONFIGS if kind not in ("qwen3_moe_mixed", "gemma", "gemma3")]
 
 
 @pytest.fixture(scope="module")
@@ -253,6 +253,18 @@ def test_a_mixture_that_gguf_has_no_words_for_is_refused(change, reason, tmp_pat
     with pytest.raises(EngineError, match=reason) as caught:
         write_gguf(folder, None, tmp_path / "x.gguf")
     assert (caught.value.kind, caught.value.param) == ("invalid", "format")
+
+
+@pytest.mark.parametrize("kind", ["gemma", "gemma3"])
+def test_an_architecture_that_is_not_written_as_gguf_is_refused(kind, model_folders, tmp_path):
+    with pytest.raises(EngineError, match=r"not written of the architecture 'Gemma.*merged weights instead") as caught:
+        write_gguf(model_folders(kind), None, tmp_path / "x.gguf")
+    assert (caught.value.kind, caught.value.param) == ("invalid", "format")
+
+
+def test_gguf_says_no_more_context_than_a_sliding_window(model_folders, adapters, tmp_path):
+    told = write_gguf(model_folders("mistral"), adapters("mistral"), tmp_path / "x.gguf").fields
+    assert told["llama.context_length"].contents() == 40
 
 
 def test_an_expert_that_lacks_is_named(model_folders, tmp_path):

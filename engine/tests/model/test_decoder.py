@@ -1,6 +1,7 @@
 """The forward pass gives the logits of transformers, for every architecture and rope scaling."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -11,30 +12,38 @@ from heddle_engine import progress
 from heddle_engine.errors import EngineError
 from heddle_engine.model.config import DecoderConfig
 from heddle_engine.model.decoder import NoLora
+from heddle_engine.model.gated_unit import GELU_TANH, SILU
 from heddle_engine.model.weights import load_decoder
-from tests.models import CONFIGS
+from tests.models import CONFIGS, make_model
 
 LENGTH = 200
+ABSENT = "(absent)"
 
 
-def causal(layer, q, k, v):
+def causal(layer, q, k, v, window):
     q, k, v = (t.transpose(0, 1)[None] for t in (q, k, v))
-    return F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)[0].transpose(0, 1)
+    places = torch.arange(q.shape[2])
+    distance = places[:, None] - places
+    seen = (distance >= 0) & (distance < (window or len(places)))
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, enable_gqa=True)[0].transpose(0, 1)
 
 
-def load(folder):
-    config = DecoderConfig.from_hf(json.loads((folder / "config.json").read_text()))
+def load(folder, config=None):
+    config = config or DecoderConfig.from_hf(json.loads((folder / "config.json").read_text()))
     return load_decoder(folder, config, torch.device("cpu"), torch.float32)
+
+
+def logits_of(folder, config=None):
+    """The engine's logits of some ids [LENGTH, vocabulary], and those of transformers."""
+    decoder, oracle = load(folder, config), AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    ids = torch.randint(0, 300, (LENGTH,), generator=torch.Generator().manual_seed(1))
+    with torch.inference_mode():
+        return decoder.head(decoder.hidden(ids, torch.arange(LENGTH), NoLora(), causal)), oracle(ids[None]).logits[0]
 
 
 @pytest.mark.parametrize("kind", CONFIGS)
 def test_logits_equal_transformers(kind, model_folders):
-    folder = model_folders(kind)
-    decoder, oracle = load(folder), AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
-    ids = torch.randint(0, 300, (LENGTH,), generator=torch.Generator().manual_seed(1))
-    with torch.inference_mode():
-        expected = oracle(ids[None]).logits[0]
-        actual = decoder.head(decoder.hidden(ids, torch.arange(LENGTH), NoLora(), causal))
+    actual, expected = logits_of(model_folders(kind))
     assert expected.std() > 0.1
     torch.testing.assert_close(actual, expected, atol=2e-5, rtol=1e-5)
 
@@ -69,10 +78,109 @@ def test_unknown_rope_type_is_refused(model_folders):
         DecoderConfig.from_hf({**config, "rope_parameters": {"rope_type": "longrope", "rope_theta": 1e4}})
 
 
-def test_sliding_window_bounds_the_length(model_folders):
-    config = json.loads((model_folders("mistral") / "config.json").read_text())
-    assert DecoderConfig.from_hf(config).max_position == 512
-    assert DecoderConfig.from_hf({**config, "sliding_window": 128}).max_position == 128
+def config_of(folder, **changes):
+    settings = {**json.loads((folder / "config.json").read_text()), **changes}
+    return DecoderConfig.from_hf({name: value for name, value in settings.items() if value != ABSENT})
+
+
+def windows(config):
+    return [layer.window for layer in config.layers]
+
+
+def test_a_sliding_window_leaves_the_length_of_sequences_alone(model_folders):
+    config = config_of(model_folders("mistral"))
+    assert (config.max_position, windows(config)) == (512, [40] * 3)
+
+
+def test_which_layers_have_a_window_is_read_as_transformers_does(model_folders):
+    mistral, qwen3, moe = (model_folders(kind) for kind in ("mistral", "qwen3", "qwen3_moe"))
+    assert windows(config_of(mistral, sliding_window=ABSENT)) == [4096] * 3
+    assert windows(config_of(mistral, sliding_window=None)) == [None] * 3
+    upper = {"use_sliding_window": True, "sliding_window": 9, "max_window_layers": 1, "layer_types": ABSENT}
+    assert windows(config_of(qwen3, **upper)) == [None, 9, 9]
+    assert windows(config_of(qwen3, **{**upper, "use_sliding_window": False})) == [None] * 3
+    assert windows(config_of(moe, use_sliding_window=True, sliding_window=9)) == [9] * 3
+
+
+def test_logits_of_layers_some_of_which_have_a_window_equal_transformers(tmp_path):
+    folder = make_model("qwen2", tmp_path, use_sliding_window=True, sliding_window=31, max_window_layers=1)
+    assert windows(config_of(folder)) == [None, 31, 31]
+    actual, expected = logits_of(folder)
+    torch.testing.assert_close(actual, expected, atol=2e-5, rtol=1e-5)
+
+
+def test_gemma3_is_read_from_the_names_of_the_hubs_configs(model_folders):
+    """transformers 5 writes `layer_types` and `rope_parameters` by kind instead."""
+    hub = {
+        "sliding_window_pattern": 2,
+        "layer_types": ABSENT,
+        "rope_parameters": ABSENT,
+        "rope_scaling": {"rope_type": "linear", "factor": 4.0},
+    }
+    old, new = config_of(model_folders("gemma3"), **hub), config_of(model_folders("gemma3"))
+    assert windows(old) == windows(new) == [24, None] * 2
+    assert [(layer.rope.theta, layer.rope.kind) for layer in old.layers] == [(1e4, "default"), (1e6, "linear")] * 2
+    assert [(layer.rope.theta, layer.rope.kind) for layer in new.layers] == [(1e4, "default"), (1e6, "linear")] * 2
+    assert windows(config_of(model_folders("gemma3"), **{**hub, "sliding_window_pattern": ABSENT})) == [24] * 4
+
+
+@pytest.mark.parametrize(
+    "without",
+    [
+        {"layers": lambda c: tuple(replace(layer, window=None) for layer in c.layers)},
+        {"layers": lambda c: tuple(replace(layer, window=24) for layer in c.layers)},
+        {"layers": lambda c: tuple(replace(layer, rope=c.layers[0].rope) for layer in c.layers)},
+        {"layers": lambda c: tuple(replace(layer, rope=c.layers[1].rope) for layer in c.layers)},
+        {"norms": lambda c: replace(c.norms, offset=0.0)},
+        {"norms": lambda c: replace(c.norms, behind_attention=None)},
+        {"norms": lambda c: replace(c.norms, behind_mlp=None)},
+        {"qk_norm": lambda _: False},
+        {"query_scale": lambda _: 1.0},
+        {"embedding_scale": lambda _: 1.0},
+        {"activation": lambda _: SILU},
+    ],
+    ids=lambda without: next(iter(without)),
+)
+def test_each_feature_of_gemma3_shows_in_its_logits(without, model_folders):
+    """A model in which a feature changes nothing would not show that it is computed."""
+    folder = model_folders("gemma3")
+    config = config_of(folder)
+    changed = replace(config, **{name: change(config) for name, change in without.items()})
+    actual, expected = logits_of(folder, changed)
+    assert (actual - expected).abs().max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            {"attn_logit_softcapping": 50.0},
+            "attn_logit_softcapping is 50.0; the engine computes Gemma3ForCausalLM without",
+        ),
+        ({"final_logit_softcapping": 30.0}, "final_logit_softcapping is 30.0"),
+        ({"use_bidirectional_attention": True}, "use_bidirectional_attention is True"),
+        ({"hidden_activation": "silu"}, "activation 'silu' is not supported. Supported: 'gelu_pytorch_tanh'"),
+        ({"query_pre_attn_scalar": None}, "lacks the whole number 'query_pre_attn_scalar'"),
+        ({"sliding_window": 0}, "sliding_window is 0; a whole number above 0"),
+        ({"layer_types": ["full_attention"]}, "layer_types is .*; one for each of its layers"),
+        ({"layer_types": ["full_attention"] * 3 + ["linear_attention"]}, "layers of the kind 'linear_attention'"),
+        ({"layer_types": None, "sliding_window_pattern": 0}, "sliding_window_pattern is 0; a whole number above 0"),
+        (
+            {"architectures": ["Gemma2ForCausalLM"]},
+            "'Gemma2ForCausalLM' is not supported: it caps the scores.*Supported",
+        ),
+        ({"architectures": ["GptOssForCausalLM"]}, "'GptOssForCausalLM' is not supported: its attention has sinks"),
+        ({"architectures": ["Qwen3_5ForCausalLM"]}, "not supported: most of its layers are gated delta nets"),
+    ],
+)
+def test_what_is_not_computed_is_refused_by_name(change, words, model_folders):
+    with pytest.raises(EngineError, match=words) as caught:
+        config_of(model_folders("gemma3"), **change)
+    assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")
+
+
+def test_gemmas_first_name_of_its_activation_means_the_other(model_folders):
+    assert config_of(model_folders("gemma"), hidden_act="gelu").activation is GELU_TANH
 
 
 def test_shapes_that_contradict_the_config_are_named(model_folders):

@@ -21,7 +21,7 @@ from tests.models import CONFIGS
 
 CPU = torch.device("cpu")
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
-with_mixtures = pytest.mark.parametrize("kind", ["qwen3", "qwen3_moe", "qwen3_moe_mixed"], indirect=True)
+in_unlike_families = pytest.mark.parametrize("kind", ["qwen3", "qwen3_moe", "qwen3_moe_mixed", "gemma3"], indirect=True)
 
 
 class Recorder:
@@ -152,7 +152,7 @@ def test_greedy_equals_transformers(kind, model_folders):
         assert sink.ends == [("length", None)]
 
 
-@with_mixtures
+@in_unlike_families
 def test_mixed_adapters_equal_peft(base, peft_models):
     adapters = adapters_of(base, peft_models)
     oracle = AutoModelForCausalLM.from_pretrained(base.folder, dtype=torch.float32).eval()
@@ -172,7 +172,7 @@ def test_mixed_adapters_equal_peft(base, peft_models):
     assert len({tuple(sink.ids()) for sink in sinks}) > 10
 
 
-@with_mixtures
+@in_unlike_families
 def test_result_does_not_depend_on_the_rest_of_the_batch(base, peft_models):
     adapters = adapters_of(base, peft_models)
     lines = prompts(12, seed=5)
@@ -189,7 +189,7 @@ def test_result_does_not_depend_on_the_rest_of_the_batch(base, peft_models):
         assert len(alone.ids()) == 20 + i
 
 
-@with_mixtures
+@in_unlike_families
 def test_reported_logprobs_are_those_of_a_full_forward(base, peft_models):
     adapters = adapters_of(base, peft_models)
     [sink] = run(batcher_of(base), [request_of(base, prompts(1)[0], adapters[1], temperature=0.7, seed="5", top_p=0.9)])
@@ -201,7 +201,7 @@ def test_reported_logprobs_are_those_of_a_full_forward(base, peft_models):
     assert sink.logprobs() == pytest.approx(expected, abs=1e-5)
 
 
-@with_mixtures
+@in_unlike_families
 def test_prompts_longer_than_a_prefill_chunk(base, monkeypatch):
     monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS", {"cpu": 37})
     monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", {"cpu": 11})
@@ -212,7 +212,7 @@ def test_prompts_longer_than_a_prefill_chunk(base, monkeypatch):
     assert [sink.ids() for sink in chunked] == [sink.ids() for sink in whole]
 
 
-@with_mixtures
+@in_unlike_families
 def test_prefix_reuse_gives_the_same_logprobs(base, peft_models):
     adapter = adapters_of(base, peft_models)[0]
     line = prompts(1, seed=8, low=50, high=50)[0]

@@ -71,6 +71,39 @@ def test_ids_equal_transformers(tools, generation_prompt, renderer, model_folder
     assert renderer.render(CONVERSATION, tools, add_generation_prompt=generation_prompt) == expected
 
 
+@pytest.fixture(scope="module")
+def gemma(model_folders, sandbox):
+    folder = model_folders("gemma3")
+    return Renderer(folder, TextTokenizer(folder), sandbox)
+
+
+@pytest.mark.parametrize("messages", [CONVERSATION[:3], CONVERSATION[:4], CONVERSATION[1:3]])
+@pytest.mark.parametrize("generation_prompt", [True, False])
+def test_turns_of_gemma_equal_transformers(messages, generation_prompt, gemma, model_folders):
+    """A system message stands in the first turn of the user, and assistants are called `model`."""
+    oracle = AutoTokenizer.from_pretrained(model_folders("gemma3"))
+    expected = oracle.apply_chat_template(messages, add_generation_prompt=generation_prompt, return_dict=False)
+    assert gemma.render(messages, add_generation_prompt=generation_prompt) == expected
+
+
+def test_what_gemmas_template_writes_and_refuses(gemma):
+    text = gemma.text(CONVERSATION[:2])
+    assert text == (
+        "<bos><start_of_turn>user\nBe kind.\n\nthe rain, then\n\nwhat?<end_of_turn>\n<start_of_turn>model\n"
+    )
+    # It has no words for tools.
+    assert gemma.text(CONVERSATION[:2], TOOLS) == text
+    with pytest.raises(EngineError, match="refused the messages: Turns must go user, assistant") as caught:
+        gemma.text(CONVERSATION)
+    assert (caught.value.kind, caught.value.param) == ("invalid", "messages")
+
+
+def test_a_span_of_gemma_ends_with_its_end_of_turn(gemma):
+    [first, second] = gemma.spans([*CONVERSATION[1:4], {"role": "assistant", "content": "3"}])
+    assert gemma._tokenizer.decode(first.token_ids) == "first answer<end_of_turn>"
+    assert gemma._tokenizer.decode(second.token_ids) == "3<end_of_turn>"
+
+
 def test_continuing_the_last_message(renderer):
     messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hi the"}]
     text = renderer.text(messages, add_generation_prompt=False, continue_final_message=True)

@@ -7,12 +7,15 @@ from heddle_engine.model.varlen import Stretches
 from heddle_engine.training.flash_tree_attention import Kernel
 
 
-def _scores(q: Tensor, k: Tensor, causal: bool) -> Tensor:
+def _scores(q: Tensor, k: Tensor, stretches: Stretches) -> Tensor:
     """[heads, Tq, Tk], -inf where a query does not see a key."""
     repeated = k.repeat_interleave(q.shape[1] // k.shape[1], 1)
     scores = torch.einsum("qhd,khd->hqk", q, repeated) / q.shape[2] ** 0.5
-    if causal:
-        seen = torch.ones(scores.shape[1:], dtype=torch.bool).tril(scores.shape[2] - scores.shape[1])
+    if stretches.causal:
+        before = scores.shape[2] - scores.shape[1]
+        seen = torch.ones(scores.shape[1:], dtype=torch.bool).tril(before)
+        if stretches.window is not None:
+            seen = seen.triu(before - stretches.window + 1)
         scores = scores.masked_fill(~seen, -torch.inf)
     return scores
 
@@ -26,7 +29,7 @@ def _parts(s: Stretches):
 def forward(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> tuple[Tensor, Tensor]:
     out, lse = torch.empty_like(q), torch.empty(q.shape[1], q.shape[0])
     for queries, keys in _parts(stretches):
-        scores = _scores(q[queries], k[keys], stretches.causal)
+        scores = _scores(q[queries], k[keys], stretches)
         values = v[keys].repeat_interleave(q.shape[1] // v.shape[1], 1)
         out[queries] = torch.einsum("hqk,khd->qhd", scores.softmax(-1), values)
         lse[:, queries] = scores.logsumexp(-1)
@@ -40,7 +43,7 @@ def backward(
     gradients = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
     group, scale = q.shape[1] // k.shape[1], q.shape[2] ** -0.5
     for queries, keys in _parts(stretches):
-        p = (_scores(q[queries], k[keys], stretches.causal) - lse[:, queries, None]).exp()
+        p = (_scores(q[queries], k[keys], stretches) - lse[:, queries, None]).exp()
         repeated_k, repeated_v = (x[keys].repeat_interleave(group, 1) for x in (k, v))
         d_p = torch.einsum("qhd,khd->hqk", grad[queries], repeated_v)
         delta = (grad[queries] * out[queries]).sum(-1).t()[..., None]

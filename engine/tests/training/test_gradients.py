@@ -8,6 +8,7 @@ from heddle_engine.model.head import token_logprobs
 from heddle_engine.model.linear import FrozenLinear
 from heddle_engine.training import packed_forward
 from heddle_engine.training.flash_tree_attention import FlashTreeAttention
+from heddle_engine.training.flash_window_attention import FlashWindowAttention
 from heddle_engine.training.masked_attention import MaskedTreeAttention
 from heddle_engine.training.packed_forward import batch_logprobs, lay_out
 from heddle_engine.training.prefix_tree import build_forest
@@ -62,10 +63,11 @@ def test_rslora_scale_is_applied_once(model_folders):
     torch.testing.assert_close(logprobs, expected, rtol=0, atol=2e-5)
 
 
+@pytest.mark.parametrize("kind", ["qwen3", "gemma3"])
 @pytest.mark.parametrize("changed", [0, 3, 6, 7])
-def test_one_sequence_never_sees_another(changed, model_folders):
+def test_one_sequence_never_sees_another(changed, kind, model_folders):
     """engine 4.5, packed mask: when one member changes, all other log-probabilities stay bit-equal."""
-    pair = make_pair(model_folders("qwen3"))
+    pair = make_pair(model_folders(kind))
 
     def run(sequences):
         batch = lay_out(sequences, CPU)
@@ -81,7 +83,9 @@ def test_one_sequence_never_sees_another(changed, model_folders):
         assert torch.equal(old, new) == (i != changed), f"sequence {i}"
 
 
-def test_all_attentions_over_shared_prefixes_agree():
+@pytest.mark.parametrize("window", [None, 1, 2, 7, 24, 100, 1000])
+def test_all_attentions_over_shared_prefixes_agree(window):
+    """The longest sequence has 290 tokens, and shares 160 of them."""
     forest = build_forest(mixed_sequences())
     q, k, v = (torch.randn(len(forest.ids), heads, 16, dtype=torch.float32) for heads in (4, 2, 2))
     grad = torch.randn_like(q)
@@ -92,8 +96,14 @@ def test_all_attentions_over_shared_prefixes_agree():
         out.backward(grad)
         return [out, *(leaf.grad for leaf in leaves)]
 
-    masked = results(MaskedTreeAttention(forest, CPU))
-    for attend in (lay_out(mixed_sequences(), CPU).attend, FlashTreeAttention(forest, CPU, plain_attention.KERNEL)):
+    masked = results(MaskedTreeAttention(forest, CPU, window))
+    chosen = lay_out(mixed_sequences(), CPU).attend
+    flash = (
+        FlashTreeAttention(forest, CPU, plain_attention.KERNEL)
+        if window is None
+        else FlashWindowAttention(forest, CPU, window, plain_attention.KERNEL)
+    )
+    for attend in (lambda *given: chosen(*given, window), flash):
         for one, other in zip(results(attend), masked, strict=True):
             torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
 

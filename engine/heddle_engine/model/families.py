@@ -1,0 +1,125 @@
+"""Which families of models are computed, and what tells them apart.
+
+All are decoders of layers with attention and a gated feed-forward part. A family is a row of `FAMILIES`; what it says
+is read from `config.json` into a `DecoderConfig`, and nothing behind that asks for a family again.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from .config_fields import refused
+from .gated_unit import GELU_TANH, SILU, Activation
+from .layer_config import (
+    LayerConfig,
+    alternating_layers,
+    full_layers,
+    sliding_layers,
+    switched_sliding_layers,
+    upper_sliding_layers,
+)
+
+
+@dataclass(frozen=True)
+class Norms:
+    """What a checkpoint calls the norms of a layer: before attention and feed-forward part, and what some have behind.
+
+    `offset` is added to each stored weight of a norm.
+    """
+
+    attention: str = "input_layernorm"
+    mlp: str = "post_attention_layernorm"
+    behind_attention: str | None = None
+    behind_mlp: str | None = None
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Family:
+    """`layers` makes the layers from `config.json`. `activations`: by the names that it may have, the default first.
+
+    `qk_norm`: queries and keys are normalised. `scaled_embedding`: by the root of the hidden size. `query_scalar`: the
+    scale of scores has a setting of its own. `zero`: settings that must be absent or off.
+    """
+
+    layers: Callable[[dict], tuple[LayerConfig, ...]] = full_layers
+    norms: Norms = Norms()
+    activations: Mapping[str, Activation] = field(default_factory=lambda: {"silu": SILU})
+    qk_norm: bool = False
+    mixture: bool = False
+    scaled_embedding: bool = False
+    query_scalar: bool = False
+    zero: tuple[str, ...] = ()
+
+
+FAMILIES = {
+    "LlamaForCausalLM": Family(),
+    "MistralForCausalLM": Family(layers=sliding_layers),
+    "Qwen2ForCausalLM": Family(layers=upper_sliding_layers),
+    "Qwen3ForCausalLM": Family(layers=upper_sliding_layers, qk_norm=True),
+    "Qwen3MoeForCausalLM": Family(layers=switched_sliding_layers, qk_norm=True, mixture=True),
+    "GemmaForCausalLM": Family(
+        norms=Norms(offset=1.0),
+        # The first configs say `gelu` and mean the other (transformers#29402).
+        activations={"gelu_pytorch_tanh": GELU_TANH, "gelu": GELU_TANH},
+        scaled_embedding=True,
+        zero=("use_bidirectional_attention",),
+    ),
+    "Gemma3ForCausalLM": Family(
+        layers=alternating_layers,
+        norms=Norms(
+            mlp="pre_feedforward_layernorm",
+            behind_attention="post_attention_layernorm",
+            behind_mlp="post_feedforward_layernorm",
+            offset=1.0,
+        ),
+        activations={"gelu_pytorch_tanh": GELU_TANH},
+        qk_norm=True,
+        scaled_embedding=True,
+        query_scalar=True,
+        zero=("use_bidirectional_attention", "attn_logit_softcapping", "final_logit_softcapping"),
+    ),
+}
+
+_DELTA_NETS = "most of its layers are gated delta nets instead of attention"
+_PICTURES = "it reads pictures beside text; a model of text alone is needed"
+_LAYER_INPUTS = "its layers take an embedding of their own, and have heads of unlike sizes or share keys and values"
+_REASONS = {
+    "Gemma2ForCausalLM": "it caps the scores of its attention and its logits",
+    "Gemma3ForConditionalGeneration": f"{_PICTURES} (of Gemma 3 that is Gemma3ForCausalLM)",
+    "Gemma3nForCausalLM": _LAYER_INPUTS,
+    "Gemma3nForConditionalGeneration": _LAYER_INPUTS,
+    "Gemma4ForCausalLM": _LAYER_INPUTS,
+    "Gemma4ForConditionalGeneration": _LAYER_INPUTS,
+    "GptOssForCausalLM": "its attention has sinks, its experts have biases, and its weights are in MXFP4",
+    "Qwen3NextForCausalLM": _DELTA_NETS,
+    "Qwen3_5ForCausalLM": _DELTA_NETS,
+    "Qwen3_5ForConditionalGeneration": _DELTA_NETS,
+    "Qwen3_5MoeForCausalLM": _DELTA_NETS,
+    "Qwen3_5MoeForConditionalGeneration": _DELTA_NETS,
+}
+"""Why not, of architectures that somebody may well ask for."""
+
+
+def find_family(config: dict) -> tuple[str, Family]:
+    """The architecture that `config` names and its family. Raises `invalid`."""
+    named = (config.get("architectures") or ["(none named)"])[0]
+    if named not in FAMILIES:
+        reason = f": {_REASONS[named]}" if named in _REASONS else ""
+        raise refused(
+            f"The base model's architecture {named!r} is not supported{reason}. Supported: {', '.join(FAMILIES)}."
+        )
+    family = FAMILIES[named]
+    for name in family.zero:
+        if config.get(name):
+            raise refused(f"The base model's {name} is {config[name]!r}; the engine computes {named} without it.")
+    return named, family
+
+
+def find_activation(config: dict, family: Family) -> Activation:
+    """Raises `invalid`."""
+    default = next(iter(family.activations))
+    name = config.get("hidden_activation") or config.get("hidden_act") or default
+    if name not in family.activations:
+        supported = ", ".join(map(repr, family.activations))
+        raise refused(f"The base model's activation {name!r} is not supported. Supported: {supported}.")
+    return family.activations[name]

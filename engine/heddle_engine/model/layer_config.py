@@ -1,0 +1,98 @@
+"""How far back each layer of a model sees, and how it turns positions, as `config.json` says.
+
+Families differ in which layers have a sliding window (arXiv:2004.05150): all, the upper ones, or all but every n-th.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from .config_fields import refused, whole_number
+from .rope import RopeConfig
+
+FULL, SLIDING = "full_attention", "sliding_attention"
+"""The kinds of layers, in the words of `layer_types`."""
+
+
+@dataclass(frozen=True)
+class LayerConfig:
+    """`window`: how many tokens a token sees, itself included; None: all up to itself."""
+
+    rope: RopeConfig
+    window: int | None
+
+
+def full_layers(config: dict) -> tuple[LayerConfig, ...]:
+    return _layers([FULL] * _num_layers(config), None, lambda _kind: RopeConfig.from_hf(config))
+
+
+def sliding_layers(config: dict) -> tuple[LayerConfig, ...]:
+    """Mistral: a window in every layer, 4096 where none is named, no window where it is null."""
+    return _all_within(config, config.get("sliding_window", 4096))
+
+
+def switched_sliding_layers(config: dict) -> tuple[LayerConfig, ...]:
+    """Qwen3-MoE: the same, where `use_sliding_window` switches it on."""
+    return _all_within(config, _switched_window(config))
+
+
+def upper_sliding_layers(config: dict) -> tuple[LayerConfig, ...]:
+    """Qwen2 and Qwen3: a window in `layer_types`, else from layer `max_window_layers` on."""
+    window, first = _switched_window(config), config.get("max_window_layers", 28)
+    kinds = (SLIDING if layer >= first else FULL for layer in range(_num_layers(config)))
+    return _layers(_named_kinds(config) or kinds, window, lambda _kind: RopeConfig.from_hf(config))
+
+
+def alternating_layers(config: dict) -> tuple[LayerConfig, ...]:
+    """Gemma 3: a window in `layer_types`, else in all but every sixth layer (`sliding_window_pattern`).
+
+    Positions are scaled in the layers without one alone, and those with one have a theta of their own.
+    """
+    pattern = config.get("sliding_window_pattern", 6)
+    if not (isinstance(pattern, int) and pattern > 0):
+        raise refused(f"The base model's sliding_window_pattern is {pattern!r}; a whole number above 0 is needed.")
+    kinds = (SLIDING if (layer + 1) % pattern else FULL for layer in range(_num_layers(config)))
+    window = config.get("sliding_window", 4096)
+    return _layers(_named_kinds(config) or kinds, window, lambda kind: _rope_of_kind(config, kind))
+
+
+def _rope_of_kind(config: dict, kind: str) -> RopeConfig:
+    """transformers 5 writes `rope_parameters` by kind, the hub's configs have a name for each."""
+    settings = dict((config.get("rope_parameters") or {}).get(kind) or {})
+    if kind == SLIDING:
+        theta = config.get("rope_local_base_freq", 10_000.0)
+    else:
+        theta = config.get("rope_theta", 1_000_000.0)
+        settings = {**(config.get("rope_scaling") or {}), **settings}
+    return RopeConfig.from_hf({"rope_theta": theta, "rope_parameters": settings})
+
+
+def _all_within(config: dict, window: int | None) -> tuple[LayerConfig, ...]:
+    return _layers([SLIDING] * _num_layers(config), window, lambda _kind: RopeConfig.from_hf(config))
+
+
+def _layers(kinds: Iterable[str], window: int | None, rope_of: Callable[[str], RopeConfig]) -> tuple[LayerConfig, ...]:
+    if window is not None and not (isinstance(window, int) and window > 0):
+        raise refused(f"The base model's sliding_window is {window!r}; a whole number above 0 is needed.")
+    by_kind = {FULL: LayerConfig(rope_of(FULL), None), SLIDING: LayerConfig(rope_of(SLIDING), window)}
+    return tuple(by_kind[kind] for kind in kinds)
+
+
+def _named_kinds(config: dict) -> list[str] | None:
+    kinds = config.get("layer_types")
+    if kinds is None:
+        return None
+    if not (isinstance(kinds, list) and len(kinds) == _num_layers(config)):
+        raise refused(f"The base model's layer_types is {kinds!r}; one for each of its layers is needed.")
+    other = next((kind for kind in kinds if kind not in (FULL, SLIDING)), None)
+    if other is not None:
+        raise refused(f"The base model has layers of the kind {other!r}; the engine computes {FULL} and {SLIDING}.")
+    return kinds
+
+
+def _switched_window(config: dict) -> int | None:
+    """Qwen configs name a window and switch it off."""
+    return config.get("sliding_window") if config.get("use_sliding_window") else None
+
+
+def _num_layers(config: dict) -> int:
+    return whole_number(config, "num_hidden_layers")
