@@ -85,7 +85,7 @@ _PICTURES = "it reads pictures beside text; a model of text alone is needed"
 _LAYER_INPUTS = "its layers take an embedding of their own, and have heads of unlike sizes or share keys and values"
 _REASONS = {
     "Gemma2ForCausalLM": "it caps the scores of its attention and its logits",
-    "Gemma3ForConditionalGeneration": f"{_PICTURES} (of Gemma 3 that is Gemma3ForCausalLM)",
+    "Gemma3ForConditionalGeneration": f"{_PICTURES}, as which its language model can be saved (docs/guide/models.md)",
     "Gemma3nForCausalLM": _LAYER_INPUTS,
     "Gemma3nForConditionalGeneration": _LAYER_INPUTS,
     "Gemma4ForCausalLM": _LAYER_INPUTS,

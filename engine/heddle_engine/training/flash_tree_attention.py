@@ -7,6 +7,7 @@ the tokens.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -48,8 +49,16 @@ class FlashTreeAttention:
         return attend_tree(q, k, v, self)
 
 
-def attend_tree(q: Tensor, k: Tensor, v: Tensor, plan) -> Tensor:
-    """By the `kernel`, `nodes` and `generations` of `plan`."""
+class Plan(Protocol):
+    """All ``nodes`` in one call of the ``kernel``, then what continues those of each of the ``generations`` in another."""
+
+    kernel: Kernel
+    nodes: Stretches
+    generations: list[_Generation]
+
+
+def attend_tree(q: Tensor, k: Tensor, v: Tensor, plan: Plan) -> Tensor:
+    """q [N, heads, D], and the keys and values that the stretches of ``plan`` are of -> [N, heads, D]."""
     return _Tree.apply(q, k, v, plan)
 
 

@@ -21,7 +21,7 @@ class FlashWindowAttention:
         queries, longest_query = bounds([node.length for node in forest.nodes], device)
         keys, longest_keys = bounds([len(places) for places in seen], device)
         self.nodes = Stretches(queries, keys, longest_query, longest_keys, causal=True, window=window)
-        self.generations: list = []
+        self.generations = []
         self._seen = torch.from_numpy(np.concatenate(seen)).to(device)
 
     def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:

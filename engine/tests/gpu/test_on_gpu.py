@@ -17,6 +17,7 @@ from heddle_engine.serving.lora_batch import Segment, SegmentLora
 from heddle_engine.serving.pool_step import CapturedStep
 from heddle_engine.training import packed_forward
 from heddle_engine.training.flash_tree_attention import FlashTreeAttention
+from heddle_engine.training.flash_window_attention import FlashWindowAttention
 from heddle_engine.training.masked_attention import MaskedTreeAttention
 from heddle_engine.training.packed_forward import batch_logprobs, lay_out
 from heddle_engine.training.prefix_tree import build_forest
@@ -40,14 +41,15 @@ def base(model_folders):
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
 @pytest.mark.parametrize(("heads", "kv_heads", "dim"), [(32, 8, 128), (16, 16, 64), (28, 4, 128), (4, 2, 16)])
 @pytest.mark.parametrize("rows", [1, 7, 64])
-def test_attention_over_blocks_equals_that_over_gathered_keys(rows, heads, kv_heads, dim, dtype):
+@pytest.mark.parametrize("window", [None, 64, 100])
+def test_attention_over_blocks_equals_that_over_gathered_keys(window, rows, heads, kv_heads, dim, dtype):
     chance = random.Random(rows)
     lengths = [chance.choice([1, 63, 64, 65, 200, 3000]) for _ in range(rows)]
     width = 48
     keys, values = (torch.randn(rows * width * BLOCK, kv_heads, dim, device=GPU, dtype=dtype) for _ in "kv")
     table = torch.randperm(rows * width, device=GPU).int().view(rows, width)
     q = torch.randn(rows, heads, dim, device=GPU, dtype=dtype)
-    arguments = (q, keys, values, table, torch.tensor(lengths, dtype=torch.int32, device=GPU), BLOCK)
+    arguments = (q, keys, values, table, torch.tensor(lengths, dtype=torch.int32, device=GPU), BLOCK, window)
     assert relative(paged_attention(*arguments), _gathered(*arguments)) < (1e-2 if dtype == torch.bfloat16 else 1e-5)
 
 
@@ -60,7 +62,8 @@ def trees():
 
 
 @pytest.mark.parametrize(("heads", "kv_heads", "dim"), [(16, 8, 128), (4, 2, 64)])
-def test_flash_and_masked_attention_over_shared_prefixes_agree(heads, kv_heads, dim):
+@pytest.mark.parametrize("window", [None, 100])
+def test_flash_and_masked_attention_over_shared_prefixes_agree(window, heads, kv_heads, dim):
     forest = build_forest(trees())
     shapes = ((len(forest.ids), each, dim) for each in (heads, kv_heads, kv_heads))
     given = [torch.randn(shape, device=GPU) for shape in shapes]
@@ -72,8 +75,9 @@ def test_flash_and_masked_attention_over_shared_prefixes_agree(heads, kv_heads, 
         out.backward(grad.to(dtype))
         return [out, *(leaf.grad for leaf in leaves)]
 
-    exact = results(MaskedTreeAttention(forest, GPU), torch.float32)
-    for one, other in zip(results(FlashTreeAttention(forest, GPU), torch.bfloat16), exact, strict=True):
+    exact = results(MaskedTreeAttention(forest, GPU, window), torch.float32)
+    flash = FlashWindowAttention(forest, GPU, window) if window else FlashTreeAttention(forest, GPU)
+    for one, other in zip(results(flash, torch.bfloat16), exact, strict=True):
         assert relative(one.detach(), other.detach()) < 1e-2
 
 

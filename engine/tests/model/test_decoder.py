@@ -14,7 +14,7 @@ from heddle_engine.model.config import DecoderConfig
 from heddle_engine.model.decoder import NoLora
 from heddle_engine.model.gated_unit import GELU_TANH, SILU
 from heddle_engine.model.weights import load_decoder
-from tests.models import CONFIGS, make_model
+from tests.models import CONFIGS, SHAPE, make_model
 
 LENGTH = 200
 ABSENT = "(absent)"
@@ -177,6 +177,34 @@ def test_what_is_not_computed_is_refused_by_name(change, words, model_folders):
     with pytest.raises(EngineError, match=words) as caught:
         config_of(model_folders("gemma3"), **change)
     assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")
+
+
+def test_the_language_model_of_a_gemma3_that_reads_pictures_can_be_saved_and_read(tmp_path):
+    """As docs/guide/models.md says."""
+    import transformers
+
+    vision = transformers.SiglipVisionConfig(
+        hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, image_size=28, patch_size=14
+    )
+    text = transformers.Gemma3TextConfig(**{**SHAPE, **CONFIGS["gemma3"][1]})
+    config = transformers.Gemma3Config(text_config=text, vision_config=vision, mm_tokens_per_image=4)
+    torch.manual_seed(0)
+    whole = transformers.Gemma3ForConditionalGeneration(config).eval()
+    with pytest.raises(EngineError, match="'Gemma3ForConditionalGeneration' is not supported: it reads pictures"):
+        DecoderConfig.from_hf({"architectures": [type(whole).__name__]})
+    alone = transformers.Gemma3ForCausalLM(whole.config.text_config)
+    alone.model, alone.lm_head = whole.model.language_model, whole.lm_head
+    alone.save_pretrained(tmp_path)
+    ids = torch.arange(60)
+    with torch.inference_mode():
+        decoder = load(tmp_path)
+        actual = decoder.head(decoder.hidden(ids, ids, NoLora(), causal))
+        torch.testing.assert_close(actual, whole(ids[None]).logits[0], atol=2e-5, rtol=1e-5)
+
+
+def test_norms_behind_attention_and_feed_forward_part_count_as_memory_of_a_pass(model_folders):
+    attention = 6 * 64 + (3 * 4 + 3 * 2) * 16
+    assert load(model_folders("gemma3")).activation_token_bytes == 4 * 4 * (attention + 3 * 96)
 
 
 def test_gemmas_first_name_of_its_activation_means_the_other(model_folders):
