@@ -50,7 +50,7 @@ class FlashTreeAttention:
 
 
 class Plan(Protocol):
-    """All ``nodes`` in one call of the ``kernel``, then what continues those of each of the ``generations`` in another."""
+    """All ``nodes`` in one call of the ``kernel``, then what continues each of the ``generations`` in another."""
 
     kernel: Kernel
     nodes: Stretches
