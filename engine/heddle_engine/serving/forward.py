@@ -194,7 +194,9 @@ class _Run:
     def __init__(self, slab: Slab, lines: range, longest: int, shortest: int, windows: list[int | None]):
         """`windows` by layer."""
         self.lines = slice(lines.start, lines.stop)
-        self._slab, self._longest, self._shortest, self._windows = slab, longest, shortest, windows
+        self._slab, self._longest, self._windows = slab, longest, windows
+        # A line that does not decode gets any row's query, which may be beyond what is read here.
+        self._shortest = min(shortest, longest)
         self._unlike = set(windows)
         self._places: dict[int | None, Tensor] = {}
         self._ranges: dict[int | None, range] = {}

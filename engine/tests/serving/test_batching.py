@@ -14,6 +14,7 @@ from heddle_engine.model.lora import initial_lora, lora_modules, read_peft
 from heddle_engine.serving import batching
 from heddle_engine.serving.batching import Batcher
 from heddle_engine.serving.generation import Request
+from heddle_engine.serving.kv import SlabMemory
 from heddle_engine.serving.pool_forward import PoolForward
 from heddle_engine.serving.sampler import Sampler
 from heddle_engine.serving.sampling import SamplingParams
@@ -210,6 +211,28 @@ def test_prompts_longer_than_a_prefill_chunk(base, monkeypatch):
     monkeypatch.undo()
     whole = run(batcher_of(base), [request_of(base, line) for line in lines])
     assert [sink.ids() for sink in chunked] == [sink.ids() for sink in whole]
+
+
+@pytest.mark.parametrize("is_dense", [False, True])
+@pytest.mark.parametrize("kind", ["gemma3"], indirect=True)
+def test_lines_are_read_from_where_windows_begin_beside_prompts_that_are_read(is_dense, base, monkeypatch):
+    """Each run of like lines costs nothing, so that many are read apart; those of prompts are among them."""
+    monkeypatch.setattr("heddle_engine.serving.kv._RUN_COST_BYTES", 0)
+    monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", {"cpu": 16})
+    if is_dense:
+        monkeypatch.setattr(SlabMemory, "_make_pages", lambda memory: None)
+    lines = [*prompts(3, seed=3, low=90, high=300), *prompts(9, seed=4, low=5, high=250)]
+    batcher = batcher_of(base)
+    first = [request_of(base, line, max_tokens=10 + 25 * place) for place, line in enumerate(lines[:3])]
+    for request in first:
+        batcher.submit(request)
+    while not all(request.sink.ids() for request in first):
+        batcher.step()
+    together = [*run(batcher, [request_of(base, line, max_tokens=40) for line in lines[3:]]), *(r.sink for r in first)]
+    monkeypatch.undo()
+    for line, sink in zip([*lines[3:], *lines[:3]], together, strict=True):
+        [alone] = run(batcher_of(base), [request_of(base, line, max_tokens=len(sink.ids()))])
+        assert alone.ids() == sink.ids()
 
 
 @in_unlike_families
