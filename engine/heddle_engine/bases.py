@@ -57,15 +57,9 @@ class Base:
         self._compiler: GrammarCompiler | None = None
         self.config = DecoderConfig.from_hf(config)
         check_experts(folder, self.config)
-        self.tokenizer = TextTokenizer(folder)
+        self.tokenizer = TextTokenizer(folder, self.config.vocab_size)
         self.renderer = Renderer(folder, self.tokenizer, sandbox or Sandbox())
         self.adapters = AdapterStore(self.config, device, self.dtype, adapter_bytes)
-        if self.tokenizer.vocab_size > self.config.vocab_size:
-            raise EngineError(
-                "invalid",
-                f"{folder}: the tokenizer has {self.tokenizer.vocab_size} tokens, the model {self.config.vocab_size}.",
-                "base_model",
-            )
 
     @property
     def is_loaded(self) -> bool:

@@ -19,7 +19,8 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 class TextTokenizer:
     """`tokenizer.json` and what the other tokenizer files add to it."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, model_tokens: int | None = None):
+        """`model_tokens`: how many a model has weights for. Raises `invalid` where it lacks any but added tokens."""
         file = folder / "tokenizer.json"
         if not file.is_file():
             raise EngineError(
@@ -39,6 +40,7 @@ class TextTokenizer:
         # Special tokens that text leaves out; the markers of calls and reasoning are read from the text.
         self.unseen_ids = frozenset(token_id for token_id, text in special.items() if text not in MARKER_TOKENS)
         self.vocab_size = self._tokenizer.get_vocab_size()
+        self._foreign = self._beyond(folder, model_tokens)
         self.eos_ids = self._end_of_turn_ids(folder)
         self._bytes: dict[int, bytes] = {}
 
@@ -53,7 +55,24 @@ class TextTokenizer:
     def _ids(self, text: str, *, add_special_tokens: bool) -> list[int]:
         # `encode` keeps the interpreter's lock: a long text would stop heartbeats and every other chat.
         batch = [_well_formed(text)]
-        return self._tokenizer.encode_batch_fast(batch, add_special_tokens=add_special_tokens)[0].ids
+        ids = self._tokenizer.encode_batch_fast(batch, add_special_tokens=add_special_tokens)[0].ids
+        foreign = self._foreign and next((self._foreign[each] for each in ids if each in self._foreign), None)
+        if foreign:
+            raise EngineError("invalid", f"The text holds {foreign!r}, a token that this model has no weights for.")
+        return ids
+
+    def _beyond(self, folder: Path, model_tokens: int | None) -> dict[int, str]:
+        """The tokens from `model_tokens` on: models of text come with the tokenizer of others that read pictures."""
+        if model_tokens is None or self.vocab_size <= model_tokens:
+            return {}
+        beyond = {token_id: text for text, token_id in self._tokenizer.get_vocab().items() if token_id >= model_tokens}
+        if not beyond.keys() <= self._added.keys():
+            raise EngineError(
+                "invalid",
+                f"{folder}: the tokenizer has {self.vocab_size} tokens, the model {model_tokens}.",
+                "base_model",
+            )
+        return beyond
 
     @cached_property
     def longest_symbol(self) -> int:

@@ -26,9 +26,9 @@ def tiny():
 
 
 @pytest.fixture(scope="module")
-def base(model_folders):
+def base(model_folders, request):
     """The base model of `peft_models`."""
-    return Base("tiny", model_folders("qwen3"), CPU, torch.float32)
+    return Base("tiny", model_folders(getattr(request, "param", "qwen3")), CPU, torch.float32)
 
 
 def batcher_of(base):
@@ -151,6 +151,7 @@ def test_logits_of_a_large_vocabulary_are_formed_for_few_tokens_at_a_time(monkey
     assert len(list(reader.tokens())) == 200
 
 
+@pytest.mark.parametrize("base", ["qwen3", "gemma3"], indirect=True)
 def test_scored_prompts_and_embeddings_of_adapters_are_those_of_peft(base, peft_models):  # noqa: F811
     adapters = adapters_of(base, peft_models)
     ids = prompts(1, low=50, high=50)[0]

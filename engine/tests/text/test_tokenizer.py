@@ -1,10 +1,15 @@
 """Encoding of long texts beside other threads, and of texts that are not valid or too long."""
 
+import shutil
 import threading
 import time
 
 import pytest
+import torch
+from tokenizers import Tokenizer
 
+from heddle_engine.bases import Base
+from heddle_engine.errors import EngineError
 from heddle_engine.text.tokenizer import TextTokenizer
 
 
@@ -39,3 +44,22 @@ def test_half_a_character_is_encoded_as_the_replacement_character(tokenizer, tex
 def test_no_text_is_longer_than_its_tokens_longest_symbols(tokenizer):
     for text in ("the rain in spain", "x" * 1000, "\u00e9\u4e2d\U0001f600" * 50, "<|im_start|>" * 20):
         assert len(text) <= len(tokenizer.encode(text)) * tokenizer.longest_symbol
+
+
+def test_a_token_that_the_model_has_no_weights_for_is_refused_where_it_is_written(model_folders, tmp_path):
+    """Gemma 3 1B has 262,144 tokens, and one more in its tokenizer, for the pictures that larger ones read."""
+    folder = shutil.copytree(model_folders("gemma3"), tmp_path / "model")
+    extended = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    extended.add_special_tokens(["<picture>"])
+    extended.save(str(folder / "tokenizer.json"))
+    tokenizer = Base("model", folder, torch.device("cpu"), torch.float32).tokenizer
+    assert (tokenizer.vocab_size, tokenizer.encode("a <b>")) == (321, TextTokenizer(folder).encode("a <b>"))
+    with pytest.raises(EngineError, match="holds '<picture>', a token that this model has no weights for") as caught:
+        tokenizer.encode("a <picture>")
+    assert caught.value.kind == "invalid"
+
+
+def test_a_tokenizer_of_another_model_is_refused(model_folders):
+    with pytest.raises(EngineError, match="the tokenizer has 320 tokens, the model 200") as caught:
+        TextTokenizer(model_folders("qwen3"), 200)
+    assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")
