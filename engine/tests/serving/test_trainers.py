@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -125,8 +126,8 @@ def test_a_worker_that_connects_shares_the_work_and_unloads_with_the_engine(tmp_
     token = tmp_path / "token"
     token.write_text("t" * 32)
     options = ["--trainers", "2", "--trainers-listen", "127.0.0.1:0", "--trainers-token-file", str(token)]
-    process = EngineProcess(tmp_path, *options, "--unload-idle-s", "0")
-    with process.wait_until_listening() as client:
+    engine = EngineProcess(tmp_path, *options, "--unload-idle-s", "0")
+    with closing(engine) as process, process.wait_until_listening() as client:
         client.call("hello", {"protocol": 1, "token": None})
         [port] = wait_for(lambda: re.findall(r"workers are awaited on port (\d+)", process.log.read_text()))
         command = [sys.executable, "-m", "heddle_engine.training.workers", "--engine", f"127.0.0.1:{port}"]
@@ -143,7 +144,6 @@ def test_a_worker_that_connects_shares_the_work_and_unloads_with_the_engine(tmp_
         finally:
             worker.kill()
             worker.wait()
-            process.close()
 
 
 @pytest.mark.parametrize("count", ["0", "two"])
