@@ -24,6 +24,7 @@ import {
 } from "../../../playground/conversation.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { stringifySearch } from "../../../url/search.ts"
+import { useIsLeaving } from "../../../url/use-is-leaving.ts"
 import { AnswerColumn, type ColumnActions } from "./answer-column.tsx"
 import { ask, setConversation, stop, useIsTooLarge } from "./conversations.ts"
 import { ModelPicker } from "./model-picker.tsx"
@@ -49,6 +50,7 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
   const search = route.useSearch()
   const { conversation: named } = route.useParams()
   const navigate = route.useNavigate()
+  const isLeaving = useIsLeaving()
   const [next, setNext] = useState("")
   const typing = useRef<ReturnType<typeof setTimeout>>(undefined)
   const composer = useRef<HTMLTextAreaElement>(null)
@@ -80,11 +82,10 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
     clearTimeout(typing.current)
     if (named !== undefined) return
     if (small === null) return void name(changed)
-    typing.current = setTimeout(
-      () =>
-        void navigate({ search: (before) => ({ ...before, system: small.system, user: small.user }), replace: true }),
-      restMs,
-    )
+    typing.current = setTimeout(() => {
+      if (isLeaving()) return
+      void navigate({ search: (before) => ({ ...before, system: small.system, user: small.user }), replace: true })
+    }, restMs)
   }
   /** From now on the tab keeps it, and the address says under which name. */
   const name = ({ columns: of }: Conversation, isReplacing = true) =>

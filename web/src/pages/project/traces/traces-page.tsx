@@ -20,6 +20,7 @@ import { formatTime } from "../../../format/times.ts"
 import { useKeys } from "../../../keys/use-keys.ts"
 import { type CurrentProject, useCurrentProject } from "../../../shell/current-project.ts"
 import { useMedia } from "../../../shell/use-media.ts"
+import { useIsLeaving } from "../../../url/use-is-leaving.ts"
 import { type CallRow, callColumns, isPath, pathColumn, sortFieldOf, usualColumns } from "./call-columns.tsx"
 import { ColumnChooser } from "./column-chooser.tsx"
 import { Facets } from "./facets.tsx"
@@ -52,6 +53,7 @@ export function TracesPage() {
 function Traces({ project }: { project: CurrentProject }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
+  const isLeaving = useIsLeaving()
   const { q = "", from = "", to = "", scope, live: isLive = false } = search
   const change = (next: Partial<typeof search>, replace = true) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace })
@@ -140,7 +142,7 @@ function Traces({ project }: { project: CurrentProject }) {
   }
   const rowInHand = inHand?.id === "" ? undefined : inHand?.id
   const tellRow = useEffectEvent((id: string | undefined) => {
-    if (id !== undefined && id !== search.row) change({ row: id })
+    if (!isLeaving() && id !== undefined && id !== search.row) change({ row: id })
   })
   // The clock: a browser takes few new addresses a second, and a key that is held walks faster.
   useEffect(() => {

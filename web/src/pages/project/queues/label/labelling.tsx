@@ -10,6 +10,7 @@ import type { LabelField } from "../../../../labelling/label-fields.ts"
 import { browserMemory } from "../../../../labelling/label-memory.ts"
 import { LabelSession, type LabelState } from "../../../../labelling/label-session.ts"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
+import { useIsLeaving } from "../../../../url/use-is-leaving.ts"
 import { QueueGone } from "../queue-gone.tsx"
 import { BulkView } from "./bulk-view.tsx"
 import { FocusView } from "./focus-view.tsx"
@@ -55,6 +56,7 @@ export interface Work {
 export function Labelling({ project, queue, caller, work, fields }: LabellingProps) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
+  const isLeaving = useIsLeaving()
   const isBulk = search.view === "bulk"
   const leaseSeconds = queue.lease_seconds ?? defaultLease
   const [session] = useState(
@@ -91,7 +93,7 @@ export function Labelling({ project, queue, caller, work, fields }: LabellingPro
   const inHand = state.held[0]?.id
   const [field, setField] = useState(search.field)
   const tell = useEffectEvent((item: string | undefined, question: string | undefined) => {
-    if (item === search.item && question === search.field) return
+    if (isLeaving() || (item === search.item && question === search.field)) return
     void navigate({ search: (before) => ({ ...before, item, field: question }), replace: true })
   })
   // The address.

@@ -19,17 +19,6 @@ export function NothingLeft({ project, queue, counts, state, fields }: Work) {
         : {})}
       actions={
         <>
-          {isLabelled && (
-            <LinkButton
-              kind="primary"
-              icon={Zap}
-              to="/$entity/$project/train"
-              params={params}
-              search={{ from: "queue", queue: queue.id, ...firstChoice(fields) }}
-            >
-              Train on these labels
-            </LinkButton>
-          )}
           <LinkButton kind={isLabelled ? "default" : "primary"} to="/$entity/$project/queues/$id" params={params}>
             See how far it is
           </LinkButton>
@@ -41,12 +30,26 @@ export function NothingLeft({ project, queue, counts, state, fields }: Work) {
           <LinkButton to="/$entity/$project/queues" params={params}>
             Other queues
           </LinkButton>
+          {/* The last one: it appears once the server has counted the labels, and must not move what is about to be clicked. */}
+          {isLabelled && (
+            <LinkButton
+              kind="primary"
+              icon={Zap}
+              to="/$entity/$project/train"
+              params={params}
+              search={{ from: "queue", queue: queue.id, ...firstChoice(fields) }}
+            >
+              Train on these labels
+            </LinkButton>
+          )}
         </>
       }
     >
       {isEmpty
         ? "Select calls in Traces, or filter them, and press Add to queue."
-        : counts !== null && words(counts, state.othersHold)}
+        : counts === null
+          ? "Counting the items…"
+          : words(counts, state.othersHold)}
     </Empty>
   )
 }
