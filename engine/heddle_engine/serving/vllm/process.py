@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ... import progress
+from ...child_process import KILLED
 from ...errors import EngineError
 from ...protocol import MAX_FRAME_BYTES, encode_frame, read_frame
 
@@ -187,7 +188,7 @@ class VllmProcess:
         code = await self._child.wait()
         await asyncio.wait((self._tasks[0],), timeout=1)  # what it said last
         if code == -signal.SIGKILL:
-            return "the process was killed (SIGKILL; the system does this when memory runs out)"
+            return f"the process was {KILLED}"
         errors = [match[1] for line in self._lines if (match := _ERROR.match(line))]
         # vLLM's processes fail one after the other; the first says why, unless it was killed.
         causes = [error for error in errors if "EngineDeadError" not in error and "See root cause" not in error]

@@ -16,25 +16,17 @@ A prompt's entries are those of its tokens after the first: the token itself, th
 """
 
 import asyncio
-import ctypes
 import json
 import os
 import signal
 import sys
 
+from heddle_engine.child_process import end_with_parent
 from heddle_engine.protocol import encode_frame, read_frame
 
-_PR_SET_PDEATHSIG = 1
-
-
-def _die_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 # vLLM computes in processes that it forks, or that import this module anew: none may stay when its parent is killed.
-_die_with_parent()
-os.register_at_fork(after_in_child=_die_with_parent)
+end_with_parent()
+os.register_at_fork(after_in_child=end_with_parent)
 
 
 class Worker:

@@ -6,19 +6,17 @@ A worker keeps nothing that is needed again.
 """
 
 import argparse
-import ctypes
 import logging
 import os
-import signal
 import socket
 import sys
 import time
 from pathlib import Path
 
+from ...child_process import end_with_parent
 from ...listening import host_and_port, notice_loss, read_token
 from ...runtime import tune_runtime
 
-_PR_SET_PDEATHSIG = 1
 _AGAIN_S = 2.0
 _CONNECT_S = 10.0
 
@@ -57,8 +55,7 @@ def _parse() -> argparse.Namespace:
 
 def _run_for_parent(options: argparse.Namespace) -> None:
     # The end of its input ends it too, but not while one of the engine's children holds the other end.
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with_parent()
     connection = socket.socket(fileno=os.dup(0))
     _work(connection, options, engine_gone=lambda: os._exit(0))
 

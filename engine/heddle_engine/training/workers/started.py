@@ -12,6 +12,7 @@ from pathlib import Path
 
 import torch
 
+from ...child_process import KILLED
 from .group import WorkerGroup
 from .member import Member
 
@@ -100,7 +101,7 @@ class StartedWorkers(WorkerGroup):
 
 def _describe(code: int) -> str:
     if code == -signal.SIGKILL:
-        return "it was killed (SIGKILL; the system does this when memory runs out)"
+        return f"it was {KILLED}"
     if code < 0:
         return f"it was ended by {signal.Signals(-code).name}"
     return f"its process ended with exit code {code}"
