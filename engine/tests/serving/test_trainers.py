@@ -5,12 +5,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.processes import children_of, wait_for
 from tests.serving.engine_process import ENGINE, EngineProcess
 from tests.training.jobs_support import job_params
 
@@ -38,8 +38,7 @@ def job(model_folders, tmp_path):
 
 
 def workers_of(engine) -> list[int]:
-    children = Path(f"/proc/{engine.process.pid}/task").glob("*/children")
-    pids = [int(pid) for file in children for pid in file.read_text().split()]
+    pids = children_of(engine.process.pid)
     return [pid for pid in pids if b"heddle_engine.training.workers" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
@@ -53,14 +52,6 @@ def is_running(pid: int) -> bool:
 def processor_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def wait_for(what, seconds=60):
-    for _ in range(seconds * 20):
-        if found := what():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("it did not happen")
 
 
 def worker_that_is_ready(engine) -> int:

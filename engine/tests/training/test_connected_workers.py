@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import torch
 
 from heddle_engine.threads import use_cores
 from heddle_engine.training.workers.connected import ConnectedWorkers
+from tests.processes import children_of, wait_for
 from tests.training.jobs_support import job_params
 from tests.training.test_workers import run, work_of
 
@@ -40,19 +40,6 @@ def group():
     group.close()
 
 
-def wait_for(what, seconds=90):
-    for _ in range(seconds * 20):
-        if found := what():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("it did not happen")
-
-
-def workers_of(parent: int) -> list[int]:
-    files = Path(f"/proc/{parent}/task").glob("*/children")
-    return [int(pid) for file in files for pid in file.read_text().split()]
-
-
 def test_workers_of_torchrun_share_the_work_and_are_started_again(model_folders, tmp_path, token_file, group):
     folder = model_folders("qwen3")
     lines, config = work_of("sft", folder)
@@ -64,17 +51,20 @@ def test_workers_of_torchrun_share_the_work_and_are_started_again(model_folders,
     ]
     agent = subprocess.Popen(command, cwd=ENGINE, stderr=(tmp_path / "torchrun.log").open("w"))
     try:
-        wait_for(lambda: all(member.is_ready for member in group.members))
+        wait_for(lambda: all(member.is_ready for member in group.members), seconds=90)
         together, events = run(job_params(folder, tmp_path, lines, "sft", name="together", **config), group)
         assert max(float((alone[name] - together[name]).abs().max()) for name in alone) < 1e-6
         assert [event.kind for event in events].count("gradient_step") == 2
         assert "base model" in (tmp_path / "torchrun.log").read_text()
 
-        killed = workers_of(agent.pid)[0]
+        killed = children_of(agent.pid)[0]
         os.kill(killed, signal.SIGKILL)
         again, _ = run(job_params(folder, tmp_path, lines, "sft", name="again", **config), group)
         assert all(torch.equal(again[name], together[name]) for name in together)
-        wait_for(lambda: all(member.is_ready for member in group.members) and killed not in workers_of(agent.pid))
+        wait_for(
+            lambda: all(member.is_ready for member in group.members) and killed not in children_of(agent.pid),
+            seconds=90,
+        )
     finally:
         agent.terminate()
         agent.wait()
@@ -86,11 +76,11 @@ def test_a_worker_waits_for_its_engine_and_for_the_next_one(token_file, tmp_path
     command = [sys.executable, "-m", "heddle_engine.training.workers", "--engine", f"127.0.0.1:{port}"]
     worker = subprocess.Popen([*command, "--token-file", token_file], cwd=ENGINE, stderr=subprocess.DEVNULL)
     try:
-        wait_for(lambda: first.members[0].is_ready)
+        wait_for(lambda: first.members[0].is_ready, seconds=90)
         first.close()
-        wait_for(lambda: not first.members[0].is_ready)
+        wait_for(lambda: not first.members[0].is_ready, seconds=90)
         second = ConnectedWorkers(2, ("127.0.0.1", port), TOKEN)
-        wait_for(lambda: second.members[0].is_ready)
+        wait_for(lambda: second.members[0].is_ready, seconds=90)
         assert worker.poll() is None
         second.close()
     finally:

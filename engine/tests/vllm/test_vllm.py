@@ -4,11 +4,11 @@ import hashlib
 import json
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.processes import wait_for
 from tests.serving.engine_process import ENGINE, EngineProcess
 
 BASE = {"name": "heddle/tiny", "path": str(ENGINE / "models/heddle-tiny")}
@@ -91,14 +91,6 @@ def command(pid):
 
 def vllm_processes(engine, name=b"serving.vllm.worker"):
     return [pid for pid in descendants(engine.process.pid) if name in command(pid)]
-
-
-def until(condition):
-    for _ in range(1200):
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it did not come")
 
 
 @pytest.mark.parametrize(
@@ -208,7 +200,7 @@ def test_a_cancelled_call_leaves_vllm(vllm):
     while (frame := vllm.receive())["id"] != call or "error" not in frame:
         assert frame["id"] in (call, cancelling)
     assert frame["error"]["kind"] == "cancelled"
-    until(lambda: vllm.call("status", {})[1]["running"] == 0)
+    wait_for(lambda: vllm.call("status", {})[1]["running"] == 0)
 
 
 def test_a_base_that_vllm_cannot_serve_is_refused_by_name_and_others_go_on(vllm, model_folders):
@@ -252,7 +244,7 @@ def test_an_unloaded_base_has_no_vllm_and_comes_back_with_the_next_chat(vllm_pyt
     try:
         client = engine.wait_until_listening()
         client.call("chat", chat())
-        until(lambda: not vllm_processes(engine))
+        wait_for(lambda: not vllm_processes(engine))
         _, answer = client.call("chat", chat())
         assert answer["choices"][0]["tokens"]
     finally:
@@ -263,7 +255,7 @@ def test_nothing_of_vllm_outlives_an_engine_that_is_killed(vllm_engine):
     started = descendants(vllm_engine.process.pid)
     assert vllm_processes(vllm_engine, b"VLLM::Worker")
     os.kill(vllm_engine.process.pid, signal.SIGKILL)
-    until(lambda: not any(Path(f"/proc/{pid}/stat").exists() and not is_dead(pid) for pid in started))
+    wait_for(lambda: not any(Path(f"/proc/{pid}/stat").exists() and not is_dead(pid) for pid in started))
 
 
 def is_dead(pid):
