@@ -162,10 +162,5 @@ def _by_pair(logprobs: Tensor) -> PairLogprobs:
 
 def _summed_logprobs(trainer: Trainer, sequences: list[Sequence], lora: LoraView) -> Generator[None, None, Tensor]:
     """Of each sequence the log-probability of its trained tokens together [S]."""
-    found: list[Tensor] = []
-    for result in trainer.micro_batches.logprobs(sequences, lora):
-        if result is None:
-            yield
-        else:
-            found = result
+    found = yield from trainer.micro_batches.logprobs(sequences, lora)
     return torch.stack([tokens.sum() for tokens in found])

@@ -8,7 +8,7 @@ pieces are smaller.
 import gc
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -110,8 +110,8 @@ class MicroBatches:
             self.seconds += time.perf_counter() - start
             yield records
 
-    def logprobs(self, sequences: list[Sequence], lora: LoraView) -> Iterator[list[Tensor] | None]:
-        """Yields None between pieces; last, the log-probabilities of each sequence's trained tokens."""
+    def logprobs(self, sequences: list[Sequence], lora: LoraView) -> Generator[None, None, list[Tensor]]:
+        """Returns the log-probabilities of each sequence's trained tokens; yields after each piece."""
         found: list[Tensor] = [torch.empty(0)] * len(sequences)
         pieces = deque(cut(sequences, range(len(sequences)), self._limits))
         while pieces:
@@ -123,8 +123,8 @@ class MicroBatches:
             else:
                 pieces = self._smaller(sequences, pieces)
             self.seconds += time.perf_counter() - start
-            yield None
-        yield found
+            yield
+        return found
 
     def _lay_out(self, sequences: list[Sequence], piece: list[int]) -> Batch:
         return lay_out([sequences[index] for index in piece], self._decoder.device)

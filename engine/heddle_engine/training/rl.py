@@ -94,7 +94,7 @@ class RlWork:
             return
         for rows in self._data.steps:
             sequences = [sequence for row in rows for sequence in row]
-            found = yield from _logprobs(trainer, sequences, trainer.lora)
+            found = yield from trainer.micro_batches.logprobs(sequences, trainer.lora)
             self._old.update(zip(map(id, sequences), found, strict=True))
 
     def tensors(self) -> dict[str, Tensor]:
@@ -181,13 +181,13 @@ class RlWork:
         sequences = [sequence for row in rows for sequence in row]
         reference: list[Tensor | None] = [None] * len(sequences)
         if self._loss.kl_penalty_coef > 0:
-            reference = yield from _logprobs(trainer, sequences, self._reference)
+            reference = yield from trainer.micro_batches.logprobs(sequences, self._reference)
         tokens = [self._tokens(sequence, ref, device) for sequence, ref in zip(sequences, reference, strict=True)]
         if self._loss.kl_penalty_coef <= 0:
             return tokens, torch.zeros(len(rows), device=device)
         new = [t.old for t in tokens]
         if self._loss.kl_penalty_source != "sample" or any(bool(old.isnan().any()) for old in new):
-            new = yield from _logprobs(trainer, sequences, trainer.lora)
+            new = yield from trainer.micro_batches.logprobs(sequences, trainer.lora)
         kl = iter([kl_to_reference(n, t, self._loss.kl_penalty_source) for n, t in zip(new, tokens, strict=True)])
         return tokens, torch.stack([torch.cat(list(islice(kl, len(row)))).mean() for row in rows])
 
@@ -206,13 +206,3 @@ class RlWork:
 
 def _num_trajectories(sequences: list[Sequence]) -> int:
     return len({sequence.trajectory for sequence in sequences})
-
-
-def _logprobs(trainer: Trainer, sequences: list[Sequence], lora: LoraView) -> Generator[None, None, list[Tensor]]:
-    found: list[Tensor] = []
-    for result in trainer.micro_batches.logprobs(sequences, lora):
-        if result is None:
-            yield
-        else:
-            found = result
-    return found

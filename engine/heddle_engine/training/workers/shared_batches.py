@@ -70,7 +70,7 @@ class SharedBatches:
         finally:
             _drop(tasks)
 
-    def logprobs(self, sequences: list[Sequence], lora: LoraView) -> Iterator[list[Tensor] | None]:
+    def logprobs(self, sequences: list[Sequence], lora: LoraView) -> Generator[None, None, list[Tensor]]:
         """As `MicroBatches.logprobs`."""
         shares = share_out(sequences, self._group.size)
         tasks = self._begin(sequences, shares, lora, None)
@@ -79,7 +79,7 @@ class SharedBatches:
             for share, task in zip(shares, [None, *tasks], strict=True):
                 answer = yield from self._answer(task, None)
                 if answer is None:
-                    parts = yield from self._own_logprobs(_of(sequences, share), lora)
+                    parts = yield from self._own.logprobs(_of(sequences, share), lora)
                 else:
                     lengths = [sequences[place].num_trained for place in share]
                     parts = list(answer[1]["logprobs"].to(self._device).split(lengths))
@@ -87,15 +87,6 @@ class SharedBatches:
                     found[place] = part
         finally:
             _drop(tasks)
-        yield found
-
-    def _own_logprobs(self, sequences: list[Sequence], lora: LoraView) -> Generator[None, None, list[Tensor]]:
-        found: list[Tensor] = []
-        for each in self._own.logprobs(sequences, lora):
-            if each is None:
-                yield
-            else:
-                found = each
         return found
 
     def _begin(

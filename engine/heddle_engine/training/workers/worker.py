@@ -111,8 +111,12 @@ class Worker:
 
     def _logprobs(self, number: int, batches: MicroBatches, share: Share) -> dict[str, Tensor]:
         found: list[Tensor] = []
-        for each in self._wanted(number, batches.logprobs(share.sequences, share.lora)):
-            found = each or found
+
+        def pieces() -> Iterator[None]:
+            found.extend((yield from batches.logprobs(share.sequences, share.lora)))
+
+        for _ in self._wanted(number, pieces()):
+            pass
         return {"logprobs": torch.cat(found)}
 
     def _wanted(self, number: int, pieces: Iterator) -> Iterator:
