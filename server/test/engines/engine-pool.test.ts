@@ -8,7 +8,7 @@ import path from "node:path"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { readMetrics } from "../support/metrics.ts"
 import { RemoteEngineProcess } from "../support/remote-engine.ts"
-import { adapterOf, chat, ended, openServer, patience, reached, readJob, startJob } from "../support/remote-training.ts"
+import { adapterOf, chat, ended, openServer, patience, reached, readJob, startJob } from "../support/long-training.ts"
 import { type Caller, openTestApp, type TestApp } from "../support/test-app.ts"
 import { newModel } from "../support/training-app.ts"
 

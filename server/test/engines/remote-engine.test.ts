@@ -17,7 +17,7 @@ import {
   reached,
   readJob,
   startJob,
-} from "../support/remote-training.ts"
+} from "../support/long-training.ts"
 import { openTestApp, type TestApp } from "../support/test-app.ts"
 import { newModel, trained } from "../support/training-app.ts"
 

@@ -3,16 +3,15 @@
  * one.
  */
 import { once } from "node:events"
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { listedJob } from "../../src/wire/training/job.ts"
+import { jobsPath, longJob, readAdapter } from "../support/long-training.ts"
 import { call, newStores, type RunningServer, startServer } from "../support/server-process.ts"
-import { sampledTrajectory } from "../support/training-app.ts"
 
 const python = process.env["HEDDLE_PYTHON"] ?? path.resolve(import.meta.dirname, "../../../engine/.venv/bin/python")
-const jobsPath = "/v1/preview/training-jobs"
 
 let dataDir: string
 let stores: NodeJS.ProcessEnv
@@ -26,20 +25,11 @@ const start = () => startServer(dataDir, { HEDDLE_PYTHON: python, HEDDLE_LOG: "f
 const readJob = async (server: RunningServer, id: string) =>
   listedJob.parse((await call(server, "GET", `${jobsPath}/${id}`)).body)
 
-/** Enough groups that the job does not end before it is paused. */
-const groups = Array.from({ length: 150 }, (_, group) => ({
-  trajectories: [0, 1].map((reward) => sampledTrajectory(reward, 8 + ((group + reward) % 9))),
-}))
-
 async function startJob(server: RunningServer, name: string): Promise<{ model: string; job: string }> {
   const made = await call(server, "POST", "/v1/preview/models", { project: "p", name, base_model: "heddle/tiny" })
   const { id: model } = made.body as { id: string }
-  const experimental_config = {
-    learning_rate: 0.001,
-    packed_sequence_length: 64,
-    logprob_calculation_chunk_size: 64,
-  }
-  const job = await call(server, "POST", jobsPath, { model_id: model, trajectory_groups: groups, experimental_config })
+  // Enough groups that the job does not end before it is paused.
+  const job = await call(server, "POST", jobsPath, longJob(model, 150))
   expect(job.status).toBe(200)
   return { model, job: (job.body as { id: string }).id }
 }
@@ -52,8 +42,7 @@ async function reached(
   await expect.poll(async () => isThere(await readJob(server, job)), { timeout: 120_000, interval: 20 }).toBe(true)
 }
 
-const adapterOf = (model: string) =>
-  readFile(path.join(dataDir, "checkpoints", model, "step_000001", "adapter_model.safetensors"))
+const adapterOf = (model: string) => readAdapter(dataDir, model)
 
 test(
   "engine 5.6: paused, killed with its server, resumed, paused and resumed: the adapter is the same, byte for byte",

@@ -1,11 +1,11 @@
-/** Training on engines that others have started: servers that use them, jobs long enough that something can happen to them. */
+/** Servers in processes of their own, and training jobs long enough that something can happen to them meanwhile. */
 import { createHash } from "node:crypto"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { expect, vi } from "vitest"
 import { listedJob } from "../../src/wire/training/job.ts"
-import { endServer, newStores, startServer } from "./server-process.ts"
+import { endServer, newStores, type RunningServer, startServer } from "./server-process.ts"
 import { adminKey, type Answer, type Caller } from "./test-app.ts"
 import { sampledTrajectory } from "./training-app.ts"
 
@@ -18,9 +18,13 @@ export interface OpenServer {
   close: () => Promise<void>
 }
 
+export interface ServerByItself extends OpenServer {
+  server: RunningServer
+}
+
 /** A server in a process of its own: of the embedded trace store there can be one in a process. */
-export async function openServer(settings: NodeJS.ProcessEnv): Promise<OpenServer> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-remote-server-"))
+export async function openServer(settings: NodeJS.ProcessEnv): Promise<ServerByItself> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-long-training-"))
   const server = await startServer(dataDir, { HEDDLE_LOG: "silent", ...(await newStores(dataDir)), ...settings })
   const call = async (method: string, url: string, body?: unknown): Promise<Answer> => {
     const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" }
@@ -39,17 +43,27 @@ export async function openServer(settings: NodeJS.ProcessEnv): Promise<OpenServe
     await endServer(server, "SIGTERM")
     await rm(dataDir, { recursive: true, force: true })
   }
-  return { acme, config: { dataDir }, close }
+  return { acme, config: { dataDir }, server, close }
 }
 
-/** Enough that a job does not end before something happens to it. */
-const groups = Array.from({ length: 60 }, (_, group) => ({
-  trajectories: [0, 1].map((reward) => sampledTrajectory(reward, 8 + ((group + reward) % 9))),
-}))
+/** The request for a job whose gradient steps are small and many; `config` is added to its own. */
+export function longJob(model_id: string, groups: number, config: object = {}) {
+  return {
+    model_id,
+    trajectory_groups: Array.from({ length: groups }, (_, group) => ({
+      trajectories: [0, 1].map((reward) => sampledTrajectory(reward, 8 + ((group + reward) % 9))),
+    })),
+    experimental_config: {
+      learning_rate: 0.001,
+      packed_sequence_length: 64,
+      logprob_calculation_chunk_size: 64,
+      ...config,
+    },
+  }
+}
 
-export async function startJob(caller: Caller, model_id: string): Promise<string> {
-  const experimental_config = { learning_rate: 0.001, packed_sequence_length: 64, logprob_calculation_chunk_size: 64 }
-  const { body } = await caller.post(jobsPath, { model_id, trajectory_groups: groups, experimental_config })
+export async function startJob(caller: Caller, model_id: string, groups = 60, config: object = {}): Promise<string> {
+  const { body } = await caller.post(jobsPath, longJob(model_id, groups, config))
   return (body as { id: string }).id
 }
 
@@ -71,10 +85,15 @@ export async function ended(caller: Caller, job: string): Promise<void> {
   expect(events.map(({ type }) => type)).toEqual(["training_started", ...each, "training_ended"])
 }
 
+export function readAdapter(dataDir: string, model: string, step = 1): Promise<Buffer> {
+  const folder = `step_${String(step).padStart(6, "0")}`
+  return readFile(path.join(dataDir, "checkpoints", model, folder, "adapter_model.safetensors"))
+}
+
+/** SHA-256 of a model's weights. */
 export async function adapterOf({ config }: { config: { dataDir: string } }, model: string, step = 1): Promise<string> {
-  const folder = path.join(config.dataDir, "checkpoints", model, `step_${String(step).padStart(6, "0")}`)
   return createHash("sha256")
-    .update(await readFile(path.join(folder, "adapter_model.safetensors")))
+    .update(await readAdapter(config.dataDir, model, step))
     .digest("hex")
 }
 
