@@ -72,7 +72,8 @@ async def test_the_loop_goes_on_whatever_process_is_killed(name: str, tmp_path: 
             assert kinds["gradient_step"] == job["gradient_steps"] == job["expected_gradient_steps"]
             assert kinds["training_ended"] == 1
         for step in range(len(rewards) + 1):
-            assert await answer(client, model.get_inference_name(step))
+            question = {"role": "user", "content": "Reverse: red green blue"}
+            assert (await answer(client, model.get_inference_name(step), question)).message.content
         await backend.close()
     assert rewards[-1] >= rewards[0] + ENOUGH
 
@@ -88,18 +89,15 @@ async def group_of(client: AsyncOpenAI, model: art.TrainableModel, words: str) -
 
 async def rollout(client: AsyncOpenAI, model: art.TrainableModel, words: str) -> art.Trajectory:
     question: Any = {"role": "user", "content": f"Reverse: {words}"}
-    completion = await client.chat.completions.create(
-        model=model.get_inference_name(), messages=[question], max_completion_tokens=24
-    )
-    (choice,) = completion.choices
+    choice = await answer(client, model.get_inference_name(), question)
     wanted = " ".join(reversed(words.split()))
     return art.Trajectory(messages_and_choices=[question, choice], reward=float(choice.message.content == wanted))
 
 
-async def answer(client: AsyncOpenAI, model: str) -> str | None:
-    question: Any = {"role": "user", "content": "Reverse: red green blue"}
+async def answer(client: AsyncOpenAI, model: str, question: Any) -> Any:
     completion = await client.chat.completions.create(model=model, messages=[question], max_completion_tokens=24)
-    return completion.choices[0].message.content
+    (choice,) = completion.choices
+    return choice
 
 
 def mean(groups: list[art.TrajectoryGroup]) -> float:
