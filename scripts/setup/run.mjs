@@ -21,8 +21,8 @@ export async function runLogged(command, args, { log, detail, until, ...options 
   mkdirSync(dirname(log), { recursive: true })
   const file = createWriteStream(log)
   // The child leads a group of its own: npm and pip start programs, and all of them have to end with this process.
-  const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], detached: true, ...options })
-  const release = until ? endWith(child, until) : endTogether(child)
+  const start = () => spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], detached: true, ...options })
+  const { child, release } = until ? startWith(start, until) : startTogether(start)
   const last = []
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on("line", (line) => {
@@ -48,24 +48,27 @@ export async function runLogged(command, args, { log, detail, until, ...options 
 /** Signals that end a command. */
 export const endings = ["SIGINT", "SIGTERM", "SIGHUP"]
 
-/** Ends the child's group before a signal ends this process. Returns a function that takes this back. */
-function endTogether(child) {
+/** Starts a child whose group ends before a signal ends this process. `release` takes this back. */
+function startTogether(start) {
   const pass = (signal) => {
     endGroup(child)
     release()
     process.kill(process.pid, signal)
   }
   const release = () => endings.forEach((signal) => process.off(signal, pass))
+  // Before it starts: a signal that comes while it does is handled right after.
   for (const signal of endings) process.on(signal, pass)
-  return release
+  const child = start()
+  return { child, release }
 }
 
-/** Ends the child's group when `until` is aborted. Returns a function that takes this back. */
-function endWith(child, until) {
+/** Starts a child whose group ends when `until` is aborted. `release` takes this back. */
+function startWith(start, until) {
+  const child = start()
   const end = () => endGroup(child)
   until.addEventListener("abort", end)
   if (until.aborted) end()
-  return () => until.removeEventListener("abort", end)
+  return { child, release: () => until.removeEventListener("abort", end) }
 }
 
 function endGroup(child) {
