@@ -8,6 +8,7 @@ queue and is computed again later.
 import logging
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Protocol
 
 import torch
@@ -48,9 +49,13 @@ class DecodeBatch(Protocol):
 
 
 class Forward(Protocol):
-    """The passes of one base model over its memory for keys and values."""
+    """The passes of one base model over its memory for keys and values.
+
+    `goes_ahead`: a step may begin before the tokens of the one before are read; the device computes meanwhile.
+    """
 
     memory: KvMemory
+    goes_ahead: bool
 
     def prefill(self, chunks: list[tuple[Generation, int]]) -> list[Tensor]:
         """Run the next `count` unwritten tokens of each generation; hidden states [count, hidden] each."""
@@ -65,6 +70,14 @@ def forward_of(decoder: Decoder, kv_bytes: int, max_rows: int) -> Forward:
     return PoolForward(decoder, kv_bytes)
 
 
+@dataclass(frozen=True)
+class _Step:
+    """Hidden states [rows, hidden] of rows whose last tokens were written."""
+
+    rows: list[Generation]
+    hidden: Tensor
+
+
 class Batcher:
     """Runs requests of one base. Not thread safe: one thread calls everything."""
 
@@ -77,6 +90,7 @@ class Batcher:
         self._prefilling: list[Generation] = []
         self._rows: list[Generation] = []
         self._batch: DecodeBatch | None = None  # None once rows or lines have changed
+        self._ahead: _Step | None = None  # begun before the tokens of the last one were told
         self._sampler: Sampler | None = None
 
     @property
@@ -103,6 +117,8 @@ class Batcher:
             self._guard(self._prefill, lambda: self._prefilling)
         if self._rows:
             self._guard(self._decode, lambda: self._rows)
+        else:
+            self._ahead = None
 
     def _guard(self, work: Callable[[], None], touched: Callable[[], Iterable[Generation]]) -> None:
         try:
@@ -241,8 +257,10 @@ class Batcher:
             self._fail({generation.request}, as_engine_error(error))
 
     def _sample(self, generations: list[Generation], hidden: Tensor) -> Sampled:
-        sampler = Sampler(generations, self._decoder.config.vocab_size, self._decoder.device)
-        return sampler.sample(self._decoder.head.in_fp32(hidden))
+        return self._sampler_of(generations).draw(self._decoder.head.in_fp32(hidden)).read()
+
+    def _sampler_of(self, generations: list[Generation]) -> Sampler:
+        return Sampler(generations, self._decoder.config.vocab_size, self._decoder.device)
 
     def _remember(self, generation: Generation, hidden: Tensor | None) -> None:
         line = generation.line
@@ -251,16 +269,47 @@ class Batcher:
     # Decode
 
     def _decode(self) -> None:
+        step = self._begun() or self._begin_step()
+        if step is None:
+            return
+        drawn = self._sampler.draw(self._decoder.head.in_fp32(step.hidden))
+        if self._batch:
+            self._batch.ids = drawn.ids
+            self._ahead = self._go_ahead(self._batch)
+        self._accept(step.rows, drawn.read())
+
+    def _begun(self) -> _Step | None:
+        """The step that was begun ahead, of those of its rows that still run; who came since waits for the next."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is None or self._batch:
+            return ahead
+        running = set(self._rows)
+        kept = [place for place, row in enumerate(ahead.rows) if row in running]
+        if not kept:
+            return None
+        rows = [ahead.rows[place] for place in kept]
+        self._sampler = self._sampler_of(rows)
+        return _Step(rows, ahead.hidden[torch.tensor(kept, device=ahead.hidden.device)])
+
+    def _begin_step(self) -> _Step | None:
         self._make_room()
         if not self._rows:
-            return
+            return None
         if self._batch is None:
             self._batch = self._forward.batch(self._rows)
-            self._sampler = Sampler(self._batch.rows, self._decoder.config.vocab_size, self._decoder.device)
-        batch = self._batch
-        sampled = self._sampler.sample(self._decoder.head.in_fp32(batch.step()))
-        batch.ids = sampled.ids
-        self._accept(batch.rows, sampled)
+            self._sampler = self._sampler_of(self._batch.rows)
+        return _Step(self._batch.rows, self._batch.step())
+
+    def _go_ahead(self, batch: DecodeBatch) -> _Step | None:
+        """Begin the next step with the tokens that were drawn, if each row will have one and memory lasts.
+
+        A row that turns out to have ended with its token is computed in vain.
+        """
+        if not self._forward.goes_ahead or any(row.remaining < 2 for row in batch.rows):
+            return None
+        if not all(self._lengthen(row) for row in batch.rows if row.line.is_full):
+            return None
+        return _Step(batch.rows, batch.step()) if batch is self._batch else None
 
     def _make_room(self) -> None:
         """Lengthen full lines; where memory is out, rows of who has most of it wait and are computed again."""

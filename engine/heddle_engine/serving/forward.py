@@ -18,6 +18,8 @@ _BUCKET = 16
 class SlabForward:
     """A `Forward` (`batching`) over lines of slabs."""
 
+    goes_ahead = False
+
     def __init__(self, decoder: Decoder, kv_bytes: int, max_rows: int):
         self._decoder = decoder
         self.memory = SlabMemory(decoder, kv_bytes, max_rows)

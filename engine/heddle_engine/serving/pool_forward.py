@@ -19,6 +19,8 @@ from .pool_step import CapturedStep, Layout, PoolStep, StepGraphs, lay_out
 class PoolForward:
     """A `Forward` (`batching`) over blocks of a pool."""
 
+    goes_ahead = True
+
     def __init__(self, decoder: Decoder, kv_bytes: int):
         self._decoder = decoder
         self.memory = KvPool(decoder, kv_bytes)

@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ..streams import Fetched
 from .constraint import Constraint
 from .sampling import SamplingParams
 from .truncation import Truncation
@@ -38,12 +39,32 @@ class SampledRow(Protocol):
 
 @dataclass(frozen=True)
 class Sampled:
-    """Per row: the token, its raw logprob and the alternatives it asked for. `ids` [rows] stays on the device."""
+    """Per row: the token, its raw logprob and the alternatives it asked for."""
 
-    ids: Tensor
     tokens: list[int]
     logprobs: list[float]
     tops: list[list[tuple[int, float]]] | None
+
+
+class Drawn:
+    """What was drawn for `rows`: `ids` [rows] at once, for the next pass, and the rest when the device has it."""
+
+    def __init__(self, rows: list[SampledRow], ids: Tensor, logprobs: Tensor, tops: tuple[Tensor, Tensor] | None):
+        self.ids, self._rows = ids, rows
+        # One transfer for both: ids below 2^53 are exact in float64.
+        self._fetched = Fetched([torch.stack([ids.double(), logprobs.double()]), *(tops or ())])
+
+    def read(self) -> Sampled:
+        """Waits for the device."""
+        both, *tops = self._fetched.wait()
+        tokens, logprobs = both.tolist()
+        return Sampled([int(token) for token in tokens], logprobs, self._tops(*tops) if tops else None)
+
+    def _tops(self, values: Tensor, ids: Tensor) -> list[list[tuple[int, float]]]:
+        return [
+            list(zip(row_ids, row_values, strict=True))[: row.params.top_logprobs]
+            for row, row_ids, row_values in zip(self._rows, ids.tolist(), values.tolist(), strict=True)
+        ]
 
 
 class Sampler:
@@ -67,7 +88,7 @@ class Sampler:
         drawn = [row.params for row in self._drawn]
         self._truncation = Truncation(drawn, device) if any(p.truncated for p in drawn) else None
 
-    def sample(self, raw: Tensor) -> Sampled:
+    def draw(self, raw: Tensor) -> Drawn:
         """Draws a token per row. `raw` [rows, vocab] holds the fp32 logits of the position after each row's `ids`."""
         adjusted = self._adjust(raw)
         tokens = self._choose(adjusted)
@@ -75,10 +96,7 @@ class Sampler:
             self._penalties.count(tokens)
         normaliser = torch.logsumexp(raw, -1)
         logprobs = raw.gather(1, tokens[:, None])[:, 0] - normaliser
-        tops = self._tops(raw, normaliser) if self._num_top else None
-        # One transfer for both: ids below 2^53 are exact in float64.
-        ids, values = torch.stack([tokens.double(), logprobs.double()]).tolist()
-        return Sampled(tokens, [int(token) for token in ids], values, tops)
+        return Drawn(self._rows, tokens, logprobs, self._tops(raw, normaliser) if self._num_top else None)
 
     def _adjust(self, raw: Tensor) -> Tensor:
         self._shortest = [i for i in self._shortest if self._too_short(self._rows[i])]
@@ -109,13 +127,13 @@ class Sampler:
     def _choose(self, logits: Tensor) -> Tensor:
         """The likeliest token of greedy rows; only the others have weights to be drawn by."""
         if len(self._drawn) == len(self._rows):
-            return self._draw(logits)
+            return self._by_weight(logits)
         tokens = logits.argmax(-1)
         if self._drawn:
-            tokens[self._drawn_places] = self._draw(logits[self._drawn_places])
+            tokens[self._drawn_places] = self._by_weight(logits[self._drawn_places])
         return tokens
 
-    def _draw(self, logits: Tensor) -> Tensor:
+    def _by_weight(self, logits: Tensor) -> Tensor:
         scaled = logits / self._temperature if self._tempered else logits
         weights = torch.softmax(scaled, -1)
         if self._truncation:
@@ -124,13 +142,9 @@ class Sampler:
         uniform = torch.from_numpy(uniforms(self._seeds, positions)).to(self._device)
         return inverse_cdf(weights, uniform)
 
-    def _tops(self, raw: Tensor, normaliser: Tensor) -> list[list[tuple[int, float]]]:
+    def _tops(self, raw: Tensor, normaliser: Tensor) -> tuple[Tensor, Tensor]:
         values, ids = torch.topk(raw, min(self._num_top, self._vocab), -1)
-        values = (values - normaliser[:, None]).tolist()
-        return [
-            list(zip(row_ids, row_values, strict=True))[: row.params.top_logprobs]
-            for row, row_ids, row_values in zip(self._rows, ids.tolist(), values, strict=True)
-        ]
+        return values - normaliser[:, None], ids
 
     def _too_short(self, row: SampledRow) -> bool:
         """True while the row may not end. A row whose allowed tokens all end it may always do so."""

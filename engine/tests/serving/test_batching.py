@@ -131,8 +131,8 @@ def greedy(model, prompt, count):
 
 def test_a_bf16_model_is_sampled_from_fp32_logits(model_folders, monkeypatch):
     """engine 4.5: with logits of 40 rounded to bf16, reported log-probabilities would be off by up to 0.17."""
-    seen, real = [], Sampler.sample
-    monkeypatch.setattr(Sampler, "sample", lambda sampler, logits: seen.append(logits) or real(sampler, logits))
+    seen, real = [], Sampler.draw
+    monkeypatch.setattr(Sampler, "draw", lambda sampler, logits: seen.append(logits) or real(sampler, logits))
     bf16 = Base("tiny", model_folders("qwen3"), CPU, torch.bfloat16)
     run(batcher_of(bf16), [request_of(bf16, [1, 2, 3], max_tokens=3)])
     assert len(seen) == 3
@@ -203,6 +203,49 @@ def test_reported_logprobs_are_those_of_a_full_forward(base, peft_models):
 
 
 @in_unlike_families
+def test_steps_that_go_ahead_of_their_tokens_change_none(base, peft_models, monkeypatch):
+    """On a GPU: rows come, end, are cancelled and make room while the next step has already begun."""
+    chance = random.Random(11)
+    arrivals = [chance.choice([0, 0, 1, 3]) for _ in range(40)]
+    lengths = [chance.choice([1, 2, 9, 30, 80]) for _ in arrivals]
+    choices = [None, *adapters_of(base, peft_models)]
+    begun = []
+    told = Recorder.sampled
+
+    def answers(goes_ahead):
+        monkeypatch.setattr(PoolForward, "goes_ahead", goes_ahead)
+        batcher = batcher_of(base, kv_bytes=14 * 64 * base.decoder.kv_token_bytes)
+        if isinstance(batcher._forward, PoolForward):
+            monkeypatch.setattr(
+                Recorder, "sampled", lambda *call: begun.append(batcher._ahead is not None) or told(*call)
+            )
+        requests = [
+            request_of(
+                base, prompt, choices[i % 4], tenant=str(i % 3),
+                temperature=1, seed=str(i), max_tokens=lengths[i], stop_token_ids=list(range(0, 320, 16)),
+            )
+            for i, prompt in enumerate(prompts(len(arrivals), seed=4))
+        ]  # fmt: skip
+        for i, (request, steps) in enumerate(zip(requests, arrivals, strict=True)):
+            batcher.submit(request)
+            for _ in range(steps):
+                batcher.step()
+            if i % 9 == 8:
+                requests[i - 1].cancelled = True
+        run(batcher, [])
+        assert batcher._kv.used_bytes == 0
+        return [request.sink for request in requests if not request.cancelled]
+
+    in_turn = answers(False)
+    assert not any(begun)
+    for sink, other in zip(answers(True), in_turn, strict=True):
+        assert sink.ids() == other.ids()
+        assert sink.ends == other.ends
+        torch.testing.assert_close(sink.logprobs(), other.logprobs(), rtol=0, atol=1e-4)
+    assert {sink.ends[0][0] for sink in in_turn} == {"stop", "length"}
+    assert not begun or sum(begun) > len(begun) / 4
+
+
 def test_prompts_longer_than_a_prefill_chunk(base, monkeypatch):
     monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS", {"cpu": 37})
     monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", {"cpu": 11})

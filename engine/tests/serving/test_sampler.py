@@ -37,7 +37,7 @@ def params(**wire):
 def draw(logits, count=4000, ids=(1, 2), prompt_length=2, **wire):
     """Tokens sampled for `count` rows with the same logits, each with a seed of its own."""
     rows = [Row(params(seed=str(i), **wire), list(ids), prompt_length) for i in range(count)]
-    return Sampler(rows, VOCAB, CPU).sample(logits.expand(count, -1)).tokens
+    return Sampler(rows, VOCAB, CPU).draw(logits.expand(count, -1)).read().tokens
 
 
 def peaked(**values):
@@ -151,9 +151,9 @@ def test_only_rows_that_are_not_greedy_are_drawn_each_as_it_is_alone(monkeypatch
     wires = [{"temperature": 0}, {}, {"temperature": 0}, {"temperature": 0.5, "top_p": 0.9}, {"temperature": 2}]
     rows = [Row(params(seed=str(i), **wire)) for i, wire in enumerate(wires)]
     logits = torch.randn(5, VOCAB, generator=torch.Generator().manual_seed(4))
-    together = Sampler(rows, VOCAB, CPU).sample(logits).tokens
+    together = Sampler(rows, VOCAB, CPU).draw(logits).read().tokens
     assert drawn == [3]
-    alone = [Sampler([row], VOCAB, CPU).sample(logits[i : i + 1]).tokens[0] for i, row in enumerate(rows)]
+    alone = [Sampler([row], VOCAB, CPU).draw(logits[i : i + 1]).read().tokens[0] for i, row in enumerate(rows)]
     assert together == alone
     assert drawn == [3, 1, 1, 1]
 
@@ -165,7 +165,7 @@ def test_only_penalised_rows_are_counted(monkeypatch):
     sampler = Sampler(rows, VOCAB, CPU)
     assert len(counted) == 2
     logits = peaked(t5=1.0, t6=0.5).expand(6, -1)
-    assert [sampler.sample(logits).tokens for _ in range(2)] == [[5] * 6, [5] * 5 + [6]]
+    assert [sampler.draw(logits).read().tokens for _ in range(2)] == [[5] * 6, [5] * 5 + [6]]
 
 
 def test_min_tokens_does_not_bar_the_end_when_no_other_token_is_allowed():
@@ -194,7 +194,7 @@ def test_repetition_penalty_sees_the_prompt_and_both_signs():
 def test_penalties_follow_what_is_sampled():
     sampler = Sampler([Row(params(temperature=0, presence_penalty=2))], VOCAB, CPU)
     logits = peaked(t5=1.0, t6=0.5, t7=0.2)
-    assert [sampler.sample(logits).tokens[0] for _ in range(3)] == [5, 6, 7]
+    assert [sampler.draw(logits).read().tokens[0] for _ in range(3)] == [5, 6, 7]
 
 
 def test_min_tokens_bars_the_end():
@@ -202,7 +202,7 @@ def test_min_tokens_bars_the_end():
     sampler = Sampler([row], VOCAB, CPU)
     found = []
     for _ in range(3):
-        found += sampler.sample(peaked(t9=3.0, t5=1.0)).tokens
+        found += sampler.draw(peaked(t9=3.0, t5=1.0)).read().tokens
         row.ids.append(found[-1])
     assert found == [5, 5, 9]
 
@@ -212,7 +212,7 @@ def test_logprobs_are_raw():
     logits = peaked(t5=1.0, t6=0.5)
     expected = torch.log_softmax(logits[0].double(), -1)
     row = Row(params(seed="1", temperature=0.3, top_k=1, logit_bias={"6": 50}, presence_penalty=1, top_logprobs=2))
-    sampled = Sampler([row], VOCAB, CPU).sample(logits)
+    sampled = Sampler([row], VOCAB, CPU).draw(logits).read()
     assert sampled.tokens == [6]
     assert sampled.logprobs == [pytest.approx(expected[6].item(), abs=1e-6)]
     assert [token for token, _ in sampled.tops[0]] == [5, 6]
@@ -226,7 +226,7 @@ def test_rows_keep_their_own_parameters():
         Row(params(temperature=0, logit_bias={"7": 99})),
     ]
     rows += [Row(params(seed="3", allowed_token_ids=[11])), Row(params(temperature=0, top_logprobs=1))]
-    sampled = Sampler(rows, VOCAB, CPU).sample(peaked(t5=1.0, t6=0.9).expand(5, -1))
+    sampled = Sampler(rows, VOCAB, CPU).draw(peaked(t5=1.0, t6=0.9).expand(5, -1)).read()
     assert sampled.tokens == [5, 5, 7, 11, 5]
     assert [len(top) for top in sampled.tops] == [0, 0, 0, 0, 1]
 
