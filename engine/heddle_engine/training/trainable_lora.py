@@ -48,6 +48,7 @@ class TrainableLora:
         self.masters = torch.empty(size, device=device)
         self.gradient = torch.zeros(size, device=device)
         self._used = 0
+        self._copy, self._copied = self.masters, -1
         self._sites: dict[tuple[int, str], _Site] = {}
         for layer in sorted({layer for layer, _ in weights.modules}):
             for site, modules in SITE_MODULES.items():
@@ -60,7 +61,15 @@ class TrainableLora:
         here = self._sites.get((layer, site))
         if here is None:
             return _Frozen.apply(x, frozen)
-        return _Project.apply(x, frozen, here.parts, here.a, *here.b)
+        return _Project.apply(x, frozen, self, here, here.a, *here.b)
+
+    def in_format(self, leaf: Tensor, dtype: torch.dtype) -> Tensor:
+        """A part of the masters in the format of a pass: all of them are cast at once, after each change."""
+        if dtype == self.masters.dtype:
+            return leaf.detach()
+        if self._copied != self.masters._version or self._copy.dtype != dtype:
+            self._copy, self._copied = self.masters.detach().to(dtype), self.masters._version
+        return self._copy.as_strided(leaf.shape, leaf.stride(), leaf.storage_offset())
 
     def snapshot(self) -> LoraWeights:
         """A copy of the current weights."""
@@ -141,32 +150,36 @@ class _Frozen(torch.autograd.Function):
 
 
 class _Project(torch.autograd.Function):
-    """y = x W^T + scale (x A^T) B^T for every part; keeps x and x A^T only."""
+    """y = x W^T + scale (x A^T) B^T for every part; keeps x and x A^T only.
+
+    The gradients to A and B are added where they belong in the flat buffer, without a copy of their own.
+    """
 
     @staticmethod
-    def forward(ctx, x, frozen, parts, a, *b):
-        u = F.linear(x, a.to(x.dtype))
+    def forward(ctx, x, frozen, lora, site, a, *b):
+        u = F.linear(x, lora.in_format(a, x.dtype))
         y = frozen(x)
-        for part, b_part in zip(parts, b, strict=True):
+        for part, b_part in zip(site.parts, b, strict=True):
             columns = y[:, _columns(frozen, part.module)]
-            columns.addmm_(u[:, part.ranks], b_part.to(x.dtype).t(), alpha=part.scale)
-        ctx.save_for_backward(x, u, a, *b)
-        ctx.frozen, ctx.parts = frozen, parts
+            columns.addmm_(u[:, part.ranks], lora.in_format(b_part, x.dtype).t(), alpha=part.scale)
+        ctx.save_for_backward(x, u)
+        ctx.frozen, ctx.lora, ctx.site = frozen, lora, site
         return y
 
     @staticmethod
     def backward(ctx, grad):
         progress.advance()
-        x, u, a, *b = ctx.saved_tensors
+        x, u = ctx.saved_tensors
+        a, b = ctx.site.a, ctx.site.b
         grad = grad.contiguous()
         grad_u = torch.empty_like(u)
-        grad_b = []
-        for part, b_part in zip(ctx.parts, b, strict=True):
+        for part, b_part in zip(ctx.site.parts, b, strict=True):
             columns = grad[:, _columns(ctx.frozen, part.module)]
-            torch.mm(columns, b_part.to(x.dtype), out=grad_u[:, part.ranks])
-            grad_b.append(u[:, part.ranks].t().mm(columns).t().float().mul(part.scale))
-            grad_u[:, part.ranks] *= part.scale
+            own, weights = grad_u[:, part.ranks], ctx.lora.in_format(b_part, x.dtype)
+            torch.addmm(own, columns, weights, beta=0, alpha=part.scale, out=own)
+            b_part.grad.add_(u[:, part.ranks].t().mm(columns).t(), alpha=part.scale)
+        a.grad.add_(grad_u.t().mm(x))
         grad_x = None
         if ctx.needs_input_grad[0]:
-            grad_x = ctx.frozen.transposed(grad).addmm_(grad_u, a.to(x.dtype))
-        return grad_x, None, None, grad_u.t().mm(x).float(), *grad_b
+            grad_x = ctx.frozen.transposed(grad).addmm_(grad_u, ctx.lora.in_format(a, x.dtype))
+        return grad_x, None, None, None, None, *[None] * len(b)
