@@ -7,6 +7,7 @@ written to their places in one tensor, instead of being padded with zeros and ad
 import torch
 from torch import Tensor
 
+from .kernels import have_kernels
 from .rms_norm import normalise, normalise_gradient, rms_norm
 
 
@@ -17,6 +18,8 @@ def attention_heads(
 
     cos and sin [N, 1, D] are as `rope_tables` makes them.
     """
+    if have_kernels(qkv):
+        return _KernelHeads.apply(qkv, heads, norm, eps, cos, sin)
     if torch.is_grad_enabled() and qkv.requires_grad:
         return _AttentionHeads.apply(qkv, heads, norm, eps, cos, sin)
     qk, v = qkv.split([sum(heads), heads[1]], 1)
@@ -56,3 +59,22 @@ class _AttentionHeads(torch.autograd.Function):
         else:
             normalise_gradient(grad, qkv[:, :turned], norm, inverse, slope[:, :turned])
         return slope, None, None, None, None, None
+
+
+class _KernelHeads(torch.autograd.Function):
+    """By the kernels of a GPU."""
+
+    @staticmethod
+    def forward(ctx, qkv, heads, norm, eps, cos, sin):
+        from .kernels.heads import make_heads
+
+        ctx.save_for_backward(qkv, norm, cos, sin)
+        ctx.heads, ctx.eps = heads, eps
+        return make_heads(qkv, heads, norm, eps, cos, sin)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        from .kernels.heads import heads_gradient
+
+        qkv, norm, cos, sin = ctx.saved_tensors
+        return heads_gradient(grads, qkv, ctx.heads, norm, ctx.eps, cos, sin), None, None, None, None, None

@@ -21,7 +21,7 @@ from .config import DecoderConfig
 from .gated_unit import gated
 from .linear import FrozenLinear
 from .mixture import Mixture
-from .rms_norm import rms_norm
+from .rms_norm import add_norm, rms_norm
 from .rope import RopeConfig, rope_tables
 
 SITE_MODULES = {
@@ -163,30 +163,44 @@ class Decoder:
         x = F.embedding(ids, self.embedding)
         if self._embedding_scale != 1:
             x = x * self._embedding_scale
+        added = None
         for index in range(len(self.layers)):
             progress.advance()
             last = rows if index == len(self.layers) - 1 else None
-            arguments = (index, x, *turns[self._rope_of[index]], lora, attend, last)
+            more = (*turns[self._rope_of[index]], lora, attend, last)
             if recompute and torch.is_grad_enabled():
-                x = checkpoint(self._layer, *arguments, use_reentrant=False, preserve_rng_state=False)
+                x, added = x if added is None else x + added, None
+                kept = {"use_reentrant": False, "preserve_rng_state": False}
+                x, added = checkpoint(self._layer, index, x, added, *more, **kept)
             else:
-                x = self._layer(*arguments)
-        return self._norm(x, self.final_norm)
+                x, added = self._layer(index, x, added, *more)
+        return add_norm(x, added, self.final_norm, self.config.eps)[1]
 
     def _layer(
-        self, index: int, x: Tensor, cos: Tensor, sin: Tensor, lora: LoraView, attend: Attend, rows: Tensor | None
-    ) -> Tensor:
-        """Hidden states [N, hidden] behind layer `index`, of `rows` only where they are given."""
+        self,
+        index: int,
+        x: Tensor,
+        added: Tensor | None,
+        cos: Tensor,
+        sin: Tensor,
+        lora: LoraView,
+        attend: Attend,
+        rows: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
+        """Layer `index`, whose input is x + added, [N, hidden] each: the same two behind it, of `rows` where given.
+
+        A sum is left to the norm that follows, which on a GPU makes both in one pass.
+        """
         c, layer = self.config, self.layers[index]
-        h = self._norm(x, layer.attention_norm)
+        x, h = add_norm(x, added, layer.attention_norm, c.eps)
         qkv = lora.project(index, "qkv", h, layer.qkv).unflatten(1, (-1, c.head_dim))
         heads = attention_heads(qkv, (c.num_heads, c.num_kv_heads), layer.qk_norm, c.eps, cos, sin)
         mixed = attend(index, *heads, c.layers[index].window).flatten(1)
         if rows is not None:
             x, mixed = x[rows], mixed[rows]
-        attended = lora.project(index, "o", mixed, layer.o)
-        x = x + self._behind(attended, layer.behind_attention_norm)
-        return x + self._behind(self._feed_forward(index, self._norm(x, layer.mlp_norm), lora), layer.behind_mlp_norm)
+        attended = self._behind(lora.project(index, "o", mixed, layer.o), layer.behind_attention_norm)
+        x, h = add_norm(x, attended, layer.mlp_norm, c.eps)
+        return x, self._behind(self._feed_forward(index, h, lora), layer.behind_mlp_norm)
 
     def _feed_forward(self, index: int, h: Tensor, lora: LoraView) -> Tensor:
         mlp = self.layers[index].mlp
@@ -196,7 +210,4 @@ class Decoder:
         return lora.project(index, "down", inner, mlp.down)
 
     def _behind(self, x: Tensor, weight: Tensor | None) -> Tensor:
-        return x if weight is None else self._norm(x, weight)
-
-    def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
-        return rms_norm(x, weight, self.config.eps)
+        return x if weight is None else rms_norm(x, weight, self.config.eps)

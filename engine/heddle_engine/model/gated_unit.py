@@ -12,6 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from .kernels import have_kernels
+
 
 @dataclass(frozen=True)
 class Activation:
@@ -31,12 +33,24 @@ def gated(gate_up: Tensor, activation: Activation) -> Tensor:
     """gate_up [N, 2 I] -> activation(gate) * up [N, I]."""
     if torch.is_grad_enabled() and gate_up.requires_grad:
         return _Gated.apply(gate_up, activation)
+    return _gated(gate_up, activation)
+
+
+def _gated(gate_up: Tensor, activation: Activation) -> Tensor:
+    if have_kernels(gate_up):
+        from .kernels.gate import gate
+
+        return gate(gate_up, activation is GELU_TANH)
     gate, up = gate_up.chunk(2, -1)
     return activation.of(gate).mul_(up)
 
 
 def gated_gradient(grad: Tensor, gate_up: Tensor, activation: Activation) -> Tensor:
     """The gradient to gate_up [N, 2 I] of that to the result [N, I]."""
+    if have_kernels(gate_up):
+        from .kernels.gate import gate_gradient
+
+        return gate_gradient(grad, gate_up, activation is GELU_TANH)
     gate, up = gate_up.chunk(2, -1)
     slope = torch.empty_like(gate_up)
     slope_gate, slope_up = slope.chunk(2, -1)
@@ -52,8 +66,7 @@ class _Gated(torch.autograd.Function):
     def forward(ctx, gate_up, activation):
         ctx.save_for_backward(gate_up)
         ctx.activation = activation
-        gate, up = gate_up.chunk(2, -1)
-        return activation.of(gate).mul_(up)
+        return _gated(gate_up, activation)
 
     @staticmethod
     def backward(ctx, grad):

@@ -6,6 +6,7 @@ Logits, log-sum-exp and entropy are fp32 in one code path (engine 4.5).
 import torch
 from torch import Tensor
 
+from .kernels import have_kernels
 from .linear import FrozenLinear
 
 #: Logits of one chunk, in bytes: small chunks stay in a CPU's cache, and bound memory on a device.
@@ -28,6 +29,32 @@ def _cache_blocks(logits: Tensor) -> list[slice]:
     return [slice(start, start + height) for start in range(0, len(logits), height)]
 
 
+def _read(
+    logits: Tensor, targets: Tensor, logprobs: Tensor, entropy: Tensor, dtype: torch.dtype | None
+) -> Tensor | None:
+    """Fills log p(target) and entropy [M]; returns p - onehot(target) [M, V] in ``dtype``, if there is one.
+
+    The logits [M, V] are overwritten.
+    """
+    targets = targets[:, None]
+    for rows in _cache_blocks(logits):
+        every = torch.log_softmax(logits[rows], -1)
+        logprobs[rows] = every.gather(1, targets[rows])[:, 0]
+        p = torch.exp(every, out=logits[rows])
+        entropy[rows] = torch.linalg.vecdot(p, every).neg_()
+    if dtype is None:
+        return None
+    return logits.scatter_add_(1, targets, logits.new_full(targets.shape, -1.0)).to(dtype)
+
+
+def _read_by_kernel(
+    logits: Tensor, targets: Tensor, logprobs: Tensor, entropy: Tensor, dtype: torch.dtype | None
+) -> Tensor | None:
+    from .kernels.logits import read_logits
+
+    return read_logits(logits, targets, logprobs, entropy, dtype)
+
+
 class _TokenLogprobs(torch.autograd.Function):
     """d log p(t) / d hidden = (onehot(t) - p) W is formed while the logits are at hand."""
 
@@ -40,15 +67,10 @@ class _TokenLogprobs(torch.autograd.Function):
         for start in range(0, len(targets), chunk):
             at = slice(start, start + chunk)
             logits = head.in_fp32(hidden[at])
-            target = targets[at, None]
-            for rows in _cache_blocks(logits):
-                every = torch.log_softmax(logits[rows], -1)
-                logprobs[at][rows] = every.gather(1, target[rows])[:, 0]
-                p = torch.exp(every, out=logits[rows])
-                entropy[at][rows] = torch.linalg.vecdot(p, every).neg_()
+            read = _read_by_kernel if have_kernels(logits) else _read
+            change = read(logits, targets[at], logprobs[at], entropy[at], hidden.dtype if wanted else None)
             if wanted:
-                logits.scatter_add_(1, target, logits.new_full(target.shape, -1.0))
-                slope[at] = head.transposed(logits.to(hidden.dtype))
+                slope[at] = head.transposed(change)
         ctx.mark_non_differentiable(entropy)
         ctx.save_for_backward(slope)
         return logprobs, entropy

@@ -1,10 +1,10 @@
 """Attention of one query a row over keys and values that lie in blocks of a pool (PagedAttention, arXiv:2309.06180)."""
 
-from importlib.util import find_spec
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+from .kernels import have_kernels
 
 _DIMS = (16, 32, 64, 128, 256)
 _PROGRAMS = 264
@@ -21,8 +21,8 @@ def paged_attention(
     the blocks of each row, and `lengths` int32 [rows] says how many of its tokens are seen: 1 or more;
     with a `window` the last so many of these.
     """
-    if q.device.type == "cuda" and q.shape[-1] in _DIMS and find_spec("triton"):
-        from .paged_kernel import attend_in_blocks
+    if have_kernels(q) and q.shape[-1] in _DIMS:
+        from .kernels.paged_attention import attend_in_blocks
 
         return attend_in_blocks(q, keys, values, table, lengths, block, _splits(len(q) * keys.shape[1]), window)
     return _gathered(q, keys, values, table, lengths, block, window)

@@ -7,12 +7,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from .kernels import have_kernels
+
 
 def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     """x [N, …, D] / rms over D * weight, which is frozen and broadcasts against x. Computed in fp32.
 
     The weight has the format of x or 32 bits.
     """
+    if have_kernels(x) and weight.dim() == 1:
+        return _AddNorm.apply(x, None, weight, eps)[1]
     if torch.is_grad_enabled() and x.requires_grad:
         return _RmsNorm.apply(x, weight, eps)
     if weight.dtype != x.dtype:
@@ -20,6 +24,14 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     if weight.dim() == 1:
         return F.rms_norm(x, weight.shape, weight, eps)
     return F.rms_norm(x, x.shape[-1:], None, eps) * weight
+
+
+def add_norm(x: Tensor, added: Tensor | None, weight: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    """x and added [N, D], weight [D] -> x + added, and the norm of that."""
+    if have_kernels(x):
+        return _AddNorm.apply(x, added, weight, eps)
+    total = x if added is None else x + added
+    return total, rms_norm(total, weight, eps)
 
 
 def normalise(x: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, Tensor]:
@@ -48,3 +60,27 @@ class _RmsNorm(torch.autograd.Function):
     def backward(ctx, grad):
         x, weight, inverse = ctx.saved_tensors
         return normalise_gradient(grad, x, weight, inverse, torch.empty_like(x)), None, None
+
+
+class _AddNorm(torch.autograd.Function):
+    """By the kernels of a GPU."""
+
+    @staticmethod
+    def forward(ctx, x, added, weight, eps):
+        from .kernels import norm
+
+        total, normal = norm.add_norm(x, added, weight, eps)
+        ctx.save_for_backward(total, weight)
+        ctx.eps, ctx.adds = eps, added is not None
+        ctx.set_materialize_grads(False)
+        return total, normal
+
+    @staticmethod
+    def backward(ctx, grad_total, grad_normal):
+        from .kernels import norm
+
+        total, weight = ctx.saved_tensors
+        slope = grad_total
+        if grad_normal is not None:
+            slope = norm.add_norm_gradient(grad_total, grad_normal, total, weight, ctx.eps)
+        return slope, slope if ctx.adds else None, None, None

@@ -10,11 +10,15 @@ from torch import Tensor
 
 from ..model.adapters import ServedAdapter
 from ..model.decoder import SITE_MODULES, Decoder
+from ..model.kernels import have_kernels
 from ..model.linear import FrozenLinear
+from ..streams import SideStream
 
 _MOST_BYTES = 2 << 30
 _MOST_SLOTS = 8
-_LEAST_RANK = 8
+_LEAST_RANK = 16
+_HEIGHTS = (16, 64)
+"""Rows of a tile where all have one adapter; a kernel is compiled for each."""
 
 
 class LoraSlots:
@@ -113,12 +117,17 @@ class LoraSlots:
 class OneLora:
     """The `LoraView` of rows that all have the adapter in the first slot."""
 
-    def __init__(self, slots: LoraSlots):
-        self._slots = slots
+    def __init__(self, slots: LoraSlots, rows: int, device: torch.device):
+        height = next((height for height in _HEIGHTS if height >= rows), _HEIGHTS[-1])
+        tiles = torch.zeros(-(-rows // height), dtype=torch.long, device=device)
+        self._slots, self._tiled = slots, _Tiled(tiles, height)
 
     def project(self, layer: int, site: str, x: Tensor, frozen: FrozenLinear) -> Tensor:
+        pair = self._slots.at(layer, site)
+        if pair and have_kernels(x):
+            return self._tiled.project(x, frozen, *pair)
         y = frozen(x)
-        if pair := self._slots.at(layer, site):
+        if pair:
             y.addmm_(x @ pair[0][0], pair[1][0])
         return y
 
@@ -128,16 +137,35 @@ class TileLora:
 
     def __init__(self, slots: LoraSlots, tiles: Tensor, height: int):
         self._slots, self._tiles, self._height = slots, tiles, height
+        self._tiled = _Tiled(tiles, height)
 
     def project(self, layer: int, site: str, x: Tensor, frozen: FrozenLinear) -> Tensor:
-        y = frozen(x)
         pair = self._slots.at(layer, site)
-        if pair is None:
-            return y
-        a, b = (weights.index_select(0, self._tiles) for weights in pair)
-        tiled = x.view(-1, self._height, x.shape[1])
-        y.view(-1, self._height, y.shape[1]).baddbmm_(torch.bmm(tiled, a), b)
+        if pair and have_kernels(x):
+            return self._tiled.project(x, frozen, *pair)
+        y = frozen(x)
+        if pair:
+            a, b = (weights.index_select(0, self._tiles) for weights in pair)
+            tiled = x.view(-1, self._height, x.shape[1])
+            y.view(-1, self._height, y.shape[1]).baddbmm_(torch.bmm(tiled, a), b)
         return y
+
+
+class _Tiled:
+    """By the kernels of a GPU: down to the ranks beside the frozen projection, up behind it."""
+
+    def __init__(self, tiles: Tensor, height: int):
+        self._tiles, self._height = tiles, height
+        self._side = SideStream(tiles.device)
+
+    def project(self, x: Tensor, frozen: FrozenLinear, a: Tensor, b: Tensor) -> Tensor:
+        from ..model.kernels.lora import down, up
+
+        with self._side.fork():
+            parts = down(x, a, self._tiles, self._height)
+        y = frozen(x)
+        self._side.join()
+        return up(y, parts, b, self._tiles, self._height)
 
 
 def _rank(adapter: ServedAdapter, site: str) -> int:

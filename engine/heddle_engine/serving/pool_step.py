@@ -165,9 +165,10 @@ class StepGraphs:
         return self._steps[layout]
 
     def _make(self, layout: Layout) -> PoolStep | CapturedStep:
-        tiles, lora = None, OneLora(self._slots) if layout.tiles else NoLora()
+        device = self._decoder.device
+        tiles, lora = None, OneLora(self._slots, layout.rows, device) if layout.tiles else NoLora()
         if layout.tiles > 1:
-            tiles = torch.zeros(layout.tiles, dtype=torch.long, device=self._decoder.device)
+            tiles = torch.zeros(layout.tiles, dtype=torch.long, device=device)
             lora = TileLora(self._slots, tiles, layout.height)
         step = PoolStep(self._decoder, self._pool, lora, layout, tiles)
         return CapturedStep(step, self._memory) if self._captures else step

@@ -22,6 +22,7 @@ from heddle_engine.training.masked_attention import MaskedTreeAttention
 from heddle_engine.training.packed_forward import batch_logprobs, lay_out
 from heddle_engine.training.prefix_tree import build_forest
 from heddle_engine.training.trainable_lora import TrainableLora
+from tests.models import CONFIGS
 from tests.serving.test_batching import request_of, run
 from tests.training.builders import random_group, sequence
 
@@ -94,6 +95,24 @@ def test_layers_that_are_computed_again_give_the_same_gradient(base, monkeypatch
     monkeypatch.setattr(packed_forward, "training_tokens", lambda decoder: 1)
     # Two bf16 backward passes differ in the order of their sums.
     assert relative(gradient(), whole) < 1e-2
+
+
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_every_family_has_the_gradients_that_a_cpu_computes(kind, model_folders):
+    """In fp32, where the kernels round nothing."""
+
+    def gradient(device):
+        base = Base("tiny", model_folders(kind), device, torch.float32)
+        weights = initial_lora(base.config, rank=4, alpha=8.0, seed=1)
+        for number, module in enumerate(weights.modules.values()):
+            module.b.normal_(std=0.05, generator=torch.Generator().manual_seed(number))
+        lora = TrainableLora(weights, device)
+        logprobs, _ = batch_logprobs(base.decoder, lay_out(trees()[:6], device), lora, 1024)
+        logprobs.sum().backward()
+        return logprobs.detach().cpu(), lora.gradient.cpu()
+
+    for found, exact in zip(gradient(GPU), gradient(torch.device("cpu")), strict=True):
+        assert relative(found, exact) < 1e-4
 
 
 def adapters(base, count):

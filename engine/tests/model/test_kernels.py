@@ -1,0 +1,158 @@
+"""The kernels of a GPU against what a CPU computes in plain operators; Triton interprets them where there is no GPU."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+pytest.importorskip("triton", reason="Triton is not made for this system")
+
+from heddle_engine.model.attention_heads import rotate
+from heddle_engine.model.kernels import gate, heads, lora, norm
+from heddle_engine.model.kernels import logits as logit_kernel
+from heddle_engine.model.kernels.paged_attention import attend_in_blocks
+from heddle_engine.model.paged_attention import _gathered
+from heddle_engine.model.rope import RopeConfig, rope_tables
+
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+FORMATS = [torch.float32, torch.bfloat16]
+PRODUCT_FORMATS = [torch.float32, torch.bfloat16 if DEVICE.type == "cuda" else torch.float16]
+"""The interpreter does not multiply matrices in bf16."""
+EPS = 1e-6
+
+
+def draw(*shape, dtype=torch.float32, scale=1.0):
+    source = torch.Generator().manual_seed(sum(shape))
+    return (scale * torch.randn(shape, generator=source)).to(dtype)
+
+
+def assert_near(found: torch.Tensor, exact: torch.Tensor) -> None:
+    """In fp32 but for the order of sums, else within the rounding of bf16."""
+    bound = 1e-5 if found.dtype == torch.float32 else 1e-2
+    assert found.shape == exact.shape
+    assert float((found.cpu().double() - exact.double()).norm()) <= bound * float(exact.double().norm())
+
+
+def exact_norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    return x * (x.square().mean(-1, keepdim=True) + EPS).rsqrt() * weight.double()
+
+
+def gradients(outs, inputs, grads):
+    torch.autograd.backward(outs, [grad.double() for grad in grads])
+    return [each.grad for each in inputs]
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("weight_dtype", FORMATS)
+@pytest.mark.parametrize("width", [64, 100, 896])
+def test_the_norm_of_a_sum_and_its_gradient(width, weight_dtype, dtype):
+    x, added, grad_total, grad_normal = (draw(5, width, dtype=dtype) * (i + 1) for i in range(4))
+    weight = draw(width, dtype=weight_dtype) + 1
+    on_device = [each.to(DEVICE) for each in (x, added, weight)]
+    total, normal = norm.add_norm(*on_device, EPS)
+    slope = norm.add_norm_gradient(grad_total.to(DEVICE), grad_normal.to(DEVICE), total, on_device[2], EPS)
+
+    leaves = [each.double().requires_grad_() for each in (x, added)]
+    exact_total = sum(leaves)
+    exact = exact_norm(exact_total, weight)
+    expected = gradients([exact_total, exact], leaves, [grad_total, grad_normal])
+    assert_near(total, exact_total.detach())
+    assert_near(normal, exact.detach())
+    for each in expected:
+        assert_near(slope, each)
+
+
+def test_a_norm_of_nothing_added_leaves_its_input_as_it_is():
+    x, weight, grad = draw(3, 32).to(DEVICE), draw(32).to(DEVICE), draw(3, 32, scale=2).to(DEVICE)
+    total, normal = norm.add_norm(x, None, weight, EPS)
+    assert total is x
+    leaf = x.cpu().double().requires_grad_()
+    exact = exact_norm(leaf, weight.cpu())
+    [expected] = gradients([exact], [leaf], [grad.cpu()])
+    assert_near(normal, exact.detach())
+    assert_near(norm.add_norm_gradient(None, grad, total, weight, EPS), expected)
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("normed", [True, False])
+@pytest.mark.parametrize(("counts", "dim"), [((4, 2), 16), ((14, 2), 64), ((3, 3), 96), ((16, 8), 128)])
+def test_queries_and_keys_and_their_gradient(counts, dim, normed, dtype):
+    tokens, (queries, keys) = 6, counts
+    qkv = draw(tokens, queries + 2 * keys, dim, dtype=dtype)
+    weight = draw(queries + keys, dim) + 1 if normed else None
+    rope = RopeConfig(10_000.0, "yarn", {"factor": 4.0, "original_max_position_embeddings": 16})
+    cos, sin = (table[3 : 3 + tokens, None].to(dtype) for table in rope_tables(rope, dim, 64))
+    grads = [draw(tokens, count, dim, dtype=dtype, scale=place + 1) for place, count in enumerate((*counts, keys))]
+    place = [None if each is None else each.to(DEVICE) for each in (qkv, weight, cos, sin)]
+    made = heads.make_heads(place[0], counts, place[1], EPS, *place[2:])
+    on_device = tuple(grad.to(DEVICE) for grad in grads)
+    slope = heads.heads_gradient(on_device, place[0], counts, place[1], EPS, *place[2:])
+
+    leaf = qkv.double().requires_grad_()
+    turning, values = leaf.split([queries + keys, keys], 1)
+    turned = rotate(turning if weight is None else exact_norm(turning, weight), cos.double(), sin.double())
+    exact = [*turned.split(counts, 1), values]
+    [expected] = gradients(exact, [leaf], grads)
+    for found, reference in zip(made, exact, strict=True):
+        assert_near(found, reference.detach())
+    assert_near(slope, expected)
+
+
+@pytest.mark.parametrize("dtype", [None, *FORMATS])
+@pytest.mark.parametrize("vocabulary", [320, 5000])
+def test_logprobs_entropy_and_their_gradient(vocabulary, dtype):
+    logits, targets = draw(6, vocabulary, scale=4), torch.arange(6) * 50
+    logits[2, 7] = -torch.inf
+    logprobs, entropy = torch.empty(6, device=DEVICE), torch.empty(6, device=DEVICE)
+    slope = logit_kernel.read_logits(logits.to(DEVICE), targets.to(DEVICE), logprobs, entropy, dtype)
+    exact = torch.log_softmax(logits.double(), -1)
+    assert_near(logprobs, exact.gather(1, targets[:, None])[:, 0])
+    assert_near(entropy, torch.special.entr(exact.exp()).sum(-1))
+    if dtype is None:
+        assert slope is None
+    else:
+        assert_near(slope, exact.exp() - F.one_hot(targets, vocabulary))
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("gelu", [False, True], ids=["silu", "gelu"])
+@pytest.mark.parametrize("inner", [24, 1500])
+def test_gated_units_and_their_gradient(inner, gelu, dtype):
+    gate_up, grad = draw(4, 2 * inner, dtype=dtype, scale=3), draw(4, inner, dtype=dtype)
+    found = gate.gate(gate_up.to(DEVICE), gelu)
+    slope = gate.gate_gradient(grad.to(DEVICE), gate_up.to(DEVICE), gelu)
+    leaf = gate_up.double().requires_grad_()
+    opening, up = leaf.chunk(2, -1)
+    exact = (F.gelu(opening, approximate="tanh") if gelu else F.silu(opening)) * up
+    [expected] = gradients([exact], [leaf], [grad])
+    assert_near(found, exact.detach())
+    assert_near(slope, expected)
+
+
+@pytest.mark.parametrize("dtype", PRODUCT_FORMATS)
+@pytest.mark.parametrize("ranks", [16, 128])
+@pytest.mark.parametrize(("inputs", "outputs"), [(48, 40), (1100, 260)])
+@pytest.mark.parametrize(("height", "rows", "slots"), [(8, 32, [2, 0, 2, 1]), (16, 5, [0]), (64, 130, [1, 1, 1])])
+def test_rows_in_tiles_are_changed_by_the_adapter_of_their_tile(height, rows, slots, inputs, outputs, ranks, dtype):
+    x, y = draw(rows, inputs, dtype=dtype), draw(rows, outputs, dtype=dtype)
+    a, b = draw(3, inputs, ranks, dtype=dtype, scale=0.1), draw(3, ranks, outputs, dtype=dtype, scale=0.1)
+    tiles = torch.tensor(slots, device=DEVICE)
+    changed = y.to(DEVICE, copy=True)
+    parts = lora.down(x.to(DEVICE), a.to(DEVICE), tiles, height)
+    assert lora.up(changed, parts, b.to(DEVICE), tiles, height) is changed
+    of_row = torch.tensor(slots).repeat_interleave(height)[:rows]
+    inner = torch.einsum("ni,nir->nr", x.double(), a.double()[of_row])
+    assert_near(changed, y.double() + torch.einsum("nr,nro->no", inner, b.double()[of_row]))
+
+
+@pytest.mark.parametrize("dtype", PRODUCT_FORMATS)
+@pytest.mark.parametrize("window", [None, 6])
+@pytest.mark.parametrize("splits", [1, 4])
+def test_attention_over_blocks_equals_that_over_gathered_keys(splits, window, dtype):
+    block, lengths = 16, [1, 15, 16, 17, 60]
+    keys, values = (draw(25 * block, 2, 16, dtype=dtype, scale=scale) for scale in (1, 2))
+    table = torch.randperm(20, generator=torch.Generator().manual_seed(1)).int().view(5, 4)
+    q = draw(5, 6, 16, dtype=dtype)
+    seen = torch.tensor(lengths, dtype=torch.int32)
+    place = [each.to(DEVICE) for each in (q, keys, values, table, seen)]
+    found = attend_in_blocks(*place, block, splits, window)
+    assert_near(found, _gathered(q.double(), keys.double(), values.double(), table, seen, block, window))
