@@ -18,13 +18,20 @@ def attention_heads(
 
     cos and sin [N, 1, D] are as `rope_tables` makes them.
     """
-    if have_kernels(qkv):
-        return _KernelHeads.apply(qkv, heads, norm, eps, cos, sin)
-    if torch.is_grad_enabled() and qkv.requires_grad:
-        return _AttentionHeads.apply(qkv, heads, norm, eps, cos, sin)
+    by_kernel, trains = have_kernels(qkv), torch.is_grad_enabled() and qkv.requires_grad
+    if trains:
+        return (_KernelHeads if by_kernel else _AttentionHeads).apply(qkv, heads, norm, eps, cos, sin)
+    if by_kernel:
+        return _make_heads(qkv, heads, norm, eps, cos, sin)
     qk, v = qkv.split([sum(heads), heads[1]], 1)
     q, k = rotate(qk if norm is None else rms_norm(qk, norm, eps), cos, sin).split(heads, 1)
     return q, k, v
+
+
+def _make_heads(*arguments) -> tuple[Tensor, Tensor, Tensor]:
+    from .kernels.heads import make_heads
+
+    return make_heads(*arguments)
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -66,11 +73,9 @@ class _KernelHeads(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, qkv, heads, norm, eps, cos, sin):
-        from .kernels.heads import make_heads
-
         ctx.save_for_backward(qkv, norm, cos, sin)
         ctx.heads, ctx.eps = heads, eps
-        return make_heads(qkv, heads, norm, eps, cos, sin)
+        return _make_heads(qkv, heads, norm, eps, cos, sin)
 
     @staticmethod
     def backward(ctx, *grads):

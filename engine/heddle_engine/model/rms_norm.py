@@ -16,7 +16,7 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     The weight has the format of x or 32 bits.
     """
     if have_kernels(x) and weight.dim() == 1:
-        return _AddNorm.apply(x, None, weight, eps)[1]
+        return add_norm(x, None, weight, eps)[1]
     if torch.is_grad_enabled() and x.requires_grad:
         return _RmsNorm.apply(x, weight, eps)
     if weight.dtype != x.dtype:
@@ -29,9 +29,17 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
 def add_norm(x: Tensor, added: Tensor | None, weight: Tensor, eps: float) -> tuple[Tensor, Tensor]:
     """x and added [N, D], weight [D] -> x + added, and the norm of that."""
     if have_kernels(x):
-        return _AddNorm.apply(x, added, weight, eps)
+        if torch.is_grad_enabled() and (x.requires_grad or (added is not None and added.requires_grad)):
+            return _AddNorm.apply(x, added, weight, eps)
+        return _add_norm(x, added, weight, eps)
     total = x if added is None else x + added
     return total, rms_norm(total, weight, eps)
+
+
+def _add_norm(x: Tensor, added: Tensor | None, weight: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    from .kernels import norm
+
+    return norm.add_norm(x, added, weight, eps)
 
 
 def normalise(x: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, Tensor]:
@@ -67,9 +75,7 @@ class _AddNorm(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, x, added, weight, eps):
-        from .kernels import norm
-
-        total, normal = norm.add_norm(x, added, weight, eps)
+        total, normal = _add_norm(x, added, weight, eps)
         ctx.save_for_backward(total, weight)
         ctx.eps, ctx.adds = eps, added is not None
         ctx.set_materialize_grads(False)

@@ -1,23 +1,37 @@
 """The kernels of a GPU against what a CPU computes in plain operators; Triton interprets them where there is no GPU."""
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 
 pytest.importorskip("triton", reason="Triton is not made for this system")
 
+from heddle_engine.bases import Base
+from heddle_engine.model import kernels
+from heddle_engine.model.adapters import ServedAdapter
 from heddle_engine.model.attention_heads import rotate
 from heddle_engine.model.kernels import gate, heads, lora, norm
 from heddle_engine.model.kernels import logits as logit_kernel
 from heddle_engine.model.kernels.paged_attention import attend_in_blocks
+from heddle_engine.model.lora import initial_lora
 from heddle_engine.model.paged_attention import _gathered
 from heddle_engine.model.rope import RopeConfig, rope_tables
+from heddle_engine.serving import batching
+from heddle_engine.serving.pool_forward import PoolForward
+from heddle_engine.training.packed_forward import batch_logprobs, lay_out
+from heddle_engine.training.trainable_lora import TrainableLora
+from tests.serving.test_batching import batcher_of, request_of, run
+from tests.training.builders import random_group
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 FORMATS = [torch.float32, torch.bfloat16]
 PRODUCT_FORMATS = [torch.float32, torch.bfloat16 if DEVICE.type == "cuda" else torch.float16]
 """The interpreter does not multiply matrices in bf16."""
 EPS = 1e-6
+
+
+interpreted = pytest.mark.skipif(DEVICE.type == "cuda", reason="tests/gpu runs the same on a GPU")
 
 
 def draw(*shape, dtype=torch.float32, scale=1.0):
@@ -156,3 +170,49 @@ def test_attention_over_blocks_equals_that_over_gathered_keys(splits, window, dt
     place = [each.to(DEVICE) for each in (q, keys, values, table, seen)]
     found = attend_in_blocks(*place, block, splits, window)
     assert_near(found, _gathered(q.double(), keys.double(), values.double(), table, seen, block, window))
+
+
+def adapter_of(base, seed):
+    weights = initial_lora(base.config, rank=4 + 4 * seed, alpha=8.0, seed=seed)
+    for number, module in enumerate(weights.modules.values()):
+        module.b.normal_(std=0.05, generator=torch.Generator().manual_seed(100 * seed + number))
+    return weights
+
+
+@interpreted
+@pytest.mark.parametrize("kind", ["qwen3", "llama3", "gemma3"])
+def test_a_training_pass_by_kernels_has_the_gradient_of_one_in_plain_operators(kind, model_folders, monkeypatch):
+    base = Base("tiny", model_folders(kind), DEVICE, torch.float32)
+    lora = TrainableLora(adapter_of(base, 1), DEVICE)
+    batch = lay_out(random_group(np.random.default_rng(1), 320, 9, [5, 4], group=0), DEVICE)
+    found = []
+    for devices in (set(), {"cpu"}):
+        monkeypatch.setattr(kernels, "_DEVICES", devices)
+        lora.gradient.zero_()
+        logprobs, entropy = batch_logprobs(base.decoder, batch, lora, 1024)
+        (logprobs * torch.arange(len(logprobs))).sum().backward()
+        found.append((logprobs.detach(), entropy, lora.gradient.clone()))
+    for by_kernels, plain in zip(found[1], found[0], strict=True):
+        assert_near(by_kernels, plain)
+
+
+@interpreted
+@pytest.mark.parametrize("seeds", [[None], [1], [1, None, 2]])
+def test_steps_by_kernels_sample_what_plain_operators_do(seeds, model_folders, monkeypatch):
+    """Rows of the base model, of one adapter and of several."""
+    base = Base("tiny", model_folders("qwen3"), DEVICE, torch.float32)
+    monkeypatch.setattr(batching, "forward_of", lambda decoder, kv_bytes, max_rows: PoolForward(decoder, kv_bytes))
+    adapters = [
+        seed and ServedAdapter(f"a{seed}", adapter_of(base, seed), base.config, DEVICE, torch.float32) for seed in seeds
+    ]
+    answers = []
+    for devices in (set(), {"cpu"}):
+        monkeypatch.setattr(kernels, "_DEVICES", devices)
+        requests = [
+            request_of(base, [7, 8, 9 + row], adapter, temperature=1, seed=str(row), max_tokens=2)
+            for row, adapter in enumerate(adapters)
+        ]
+        answers.append(run(batcher_of(base, cache_bytes=0), requests))
+    for by_kernels, plain in zip(*answers, strict=True):
+        assert by_kernels.ids() == plain.ids()
+        torch.testing.assert_close(by_kernels.logprobs(), plain.logprobs(), rtol=0, atol=1e-4)

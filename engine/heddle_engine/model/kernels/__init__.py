@@ -8,10 +8,12 @@ from importlib.util import find_spec
 
 from torch import Tensor
 
+_DEVICES = {"cuda"}
+
 
 def have_kernels(x: Tensor) -> bool:
     """Whether kernels take tensors like `x`."""
-    return x.device.type == "cuda" and _has_triton()
+    return x.device.type in _DEVICES and _has_triton()
 
 
 @cache
