@@ -12,15 +12,17 @@ import {
 } from "@tanstack/react-table"
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { ArrowDown, ArrowUp } from "lucide-react"
-import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useRef } from "react"
+import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useLayoutEffect, useRef } from "react"
 import { useKeys } from "../../keys/use-keys.ts"
 import { classNames } from "../class-names.ts"
 import { Checkbox } from "../controls/field.tsx"
 import { Icon } from "../signs/icon.tsx"
 import { type Column, type ColumnLayout, nextSort, type Sort } from "./columns.ts"
+import { DataRow, type RowActs } from "./data-row.tsx"
 import { extended, toggled } from "./selection.ts"
 import { useScrollAnchor } from "./use-scroll-anchor.ts"
 import { useColumnLayout } from "./use-column-layout.ts"
+import { useSameList } from "./use-same-list.ts"
 import styles from "./data-table.module.css"
 
 export interface DataTableProps<Row> {
@@ -102,6 +104,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     const column = byId.get(leaf.id)
     return column === undefined ? [] : [{ column, width: leaf.getSize() }]
   })
+  const drawn = useSameList(shown.map(({ column }) => column))
   const headers = new Map(
     table.getHeaderGroups().flatMap((group) => group.headers.map((header) => [header.id, header])),
   )
@@ -143,6 +146,17 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     )
   }
   const selectOne = (row: Row) => onSelect?.(toggled(selection ?? new Set(), idOf(row)))
+  const now = {
+    take: (index: number) => onCurrent?.(index),
+    open: (row: Row) => onOpen?.(row),
+    select: selectOne,
+    selectTo,
+  }
+  const acts = useRef<RowActs<Row>>(now)
+  // Events come between drawings.
+  useLayoutEffect(() => {
+    acts.current = now
+  })
 
   const group = label
   const isLoaded = () => current === null || rowAt(current) !== undefined
@@ -224,59 +238,26 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         <div className={styles.rows} style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, start, size }) => {
             const row = rowAt(index)
-            const id = row === undefined ? null : idOf(row)
-            const isSelected = id !== null && selection?.has(id) === true
-            const state = row === undefined ? undefined : rowState?.(row)
             return (
-              // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- j, k, x and Enter are the table's
-              <div
+              <DataRow
                 key={index}
-                role="row"
-                aria-rowindex={index + 2}
-                aria-selected={canSelect ? isSelected : undefined}
-                aria-current={index === current ? "true" : undefined}
-                data-state={state}
-                className={styles.row}
-                style={{ gridTemplateColumns: template, height: size, transform: `translateY(${start}px)` }}
-                onClick={(event) => !leadsElsewhere(event.target) && onCurrent?.(index)}
-                onDoubleClick={() => withRow(row, onOpen)}
-              >
-                {canSelect && (
-                  <span role="gridcell" className={styles.check}>
-                    <Checkbox
-                      label={`Select row ${index + 1}`}
-                      isLabelHidden
-                      checked={isSelected}
-                      disabled={row === undefined}
-                      onClick={(event) => {
-                        event.stopPropagation()
-                        if (event.shiftKey) selectTo(index)
-                      }}
-                      onChange={() => withRow(row, selectOne)}
-                    />
-                  </span>
-                )}
-                {shown.map(({ column }) => (
-                  <span
-                    key={column.id}
-                    role="gridcell"
-                    className={classNames(styles.cell, column.isNumber === true && styles.number)}
-                  >
-                    {row === undefined ? <i className={styles.waiting} /> : column.cell(row)}
-                  </span>
-                ))}
-              </div>
+                row={row}
+                index={index}
+                start={start}
+                height={size}
+                columns={drawn}
+                template={template}
+                isSelected={canSelect ? row !== undefined && selection.has(idOf(row)) : undefined}
+                isCurrent={index === current}
+                state={row === undefined ? undefined : rowState?.(row)}
+                acts={acts}
+              />
             )
           })}
         </div>
       </div>
     </div>
   )
-}
-
-/** A link or button in a cell does what it does, and does not take the row in hand besides. */
-function leadsElsewhere(target: EventTarget): boolean {
-  return target instanceof Element && target.closest("a, button") !== null
 }
 
 interface HeadTitleProps<Row> {

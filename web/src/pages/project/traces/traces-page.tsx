@@ -5,7 +5,7 @@ import { useEffect, useEffectEvent, useState } from "react"
 import { ApiError } from "../../../api/api-error.ts"
 import { callDuration, callName } from "../../../calls/call-names.ts"
 import { selectionOf } from "../../../calls/filter/filter-query.ts"
-import { pathsOf } from "../../../calls/payload-path.ts"
+import { pathsOfCall } from "../../../calls/payload-path.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { Segmented } from "../../../components/controls/segmented.tsx"
 import { DataTable } from "../../../components/data-table/data-table.tsx"
@@ -107,18 +107,11 @@ function Traces({ project }: { project: CurrentProject }) {
     const column = known.find((one) => one.id === id)
     return column !== undefined ? [column] : isPath(id) ? [pathColumn(id)] : []
   })
-  const samples = [...rows.payloads.values()].slice(0, 20)
-  const paths = [
-    ...new Set(
-      samples.flatMap((call) =>
-        (["inputs", "output", "attributes"] as const).flatMap((head) => pathsOf(call[head], head)),
-      ),
-    ),
-  ]
+  const paths = [...new Set([...rows.payloads.values()].slice(0, 20).flatMap(pathsOfCall))]
   const feedback = [
     ...new Set(
-      rows.shown
-        .flatMap((_, index) => rows.rowAt(index)?.facts.feedback ?? [])
+      rows.shownRows
+        .flatMap(({ facts }) => facts.feedback)
         .filter(({ kind }) => kind === "score")
         .map(({ name }) => name),
     ),
@@ -337,9 +330,13 @@ function KeyHints() {
   )
 }
 
-/** Nine of ten are shorter: one that is far longer than the others would leave these without a bar. */
+/**
+ * Nine of ten are shorter: one that is far longer than the others would leave these without a bar. As a power of two, so
+ * that the rows which come while scrolling seldom change it for all others.
+ */
 function longOf(durations: readonly number[]): number {
-  return durations.toSorted((a, b) => a - b)[Math.floor(durations.length * 0.9)] ?? 1
+  const long = durations.toSorted((a, b) => a - b)[Math.floor(durations.length * 0.9)] ?? 1
+  return 2 ** Math.ceil(Math.log2(Math.max(1, long)))
 }
 
 /** So far a row is looked for that others have moved. */

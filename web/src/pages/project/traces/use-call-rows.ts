@@ -1,5 +1,6 @@
 /** The rows of a table of calls: pages as they are seen, what is shown of their payloads, and the calls that still run. */
 import { useState } from "react"
+import type { AggregatedUsage } from "@heddle/server/wire/calls/usage.ts"
 import { useCallPages, useCallPayloads } from "../../../api/call-pages.ts"
 import { type Call, type CallsQuery, useCallCount, useCalls, useCallUsage } from "../../../api/calls.ts"
 import { callFacts, tokensOfUsage } from "../../../calls/call-summary.ts"
@@ -13,6 +14,8 @@ const blockSize = 50
 const largestPreview = 64_000
 /** Counting more takes long; who scrolls to the end has the next rows counted. */
 const firstBudget = 10_000
+/** What is seen is told in steps of so many rows, so that scrolling by one asks for nothing new. */
+const seenStep = 25
 const liveMs = 2_000
 const runningMs = 3_000
 const newMs = 5_000
@@ -98,14 +101,7 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
     const stored = callAt(index)
     if (stored === undefined) return undefined
     const call = fresh.get(stored.id) ?? stored
-    const facts = callFacts(call.summary)
-    return {
-      call,
-      facts,
-      tokens: facts.tokens ?? tokensOfUsage(usage.data?.call_usage[call.id]),
-      payload: payloads.get(call.id),
-      isLarge: isLarge(call),
-    }
+    return rowOf(call, payloads.get(call.id), usage.data?.call_usage[call.id])
   }
 
   const added = useCallCount(
@@ -114,7 +110,8 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
   )
   const total = count.data?.count
   const onSeen = (from: number, to: number) => {
-    setSeen([from, to])
+    const [top, bottom] = [Math.floor(from / seenStep) * seenStep, Math.ceil((to + 1) / seenStep) * seenStep - 1]
+    if (top !== seen[0] || bottom !== seen[1]) setSeen([top, bottom])
     if (count.data?.has_more === true && to > budget - pageSize) setBudget(budget * 10)
   }
   const isShort = first?.data !== undefined && first.data.length < pageSize
@@ -146,8 +143,28 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
       void count.refetch()
     },
     shown,
+    shownRows: range(seen[0], seen[1]).flatMap((index) => rowAt(index) ?? []),
     payloads,
   }
+}
+
+type Usage = Record<string, AggregatedUsage>
+
+interface MadeRow {
+  row: CallRow
+  usage: Usage | undefined
+}
+
+const madeRows = new WeakMap<Call, MadeRow>()
+
+/** The row of a call: the same one as long as nothing of it has changed, since a row that is another is drawn again. */
+function rowOf(call: Call, payload: Call | undefined, usage: Usage | undefined): CallRow {
+  const made = madeRows.get(call)
+  if (made !== undefined && made.row.payload === payload && made.usage === usage) return made.row
+  const facts = made?.row.facts ?? callFacts(call.summary)
+  const row = { call, facts, tokens: facts.tokens ?? tokensOfUsage(usage), payload, isLarge: isLarge(call) }
+  madeRows.set(call, { row, usage })
+  return row
 }
 
 function isLarge({ storage_size_bytes }: Call): boolean {

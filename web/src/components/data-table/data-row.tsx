@@ -1,0 +1,82 @@
+/** A row of a data table, which is drawn again only where something of it has changed: scrolling draws the rows that come. */
+import { memo, type MouseEvent, type RefObject } from "react"
+import { classNames } from "../class-names.ts"
+import { Checkbox } from "../controls/field.tsx"
+import type { Column } from "./columns.ts"
+import styles from "./data-table.module.css"
+
+/** What can be done with a row; they change with every drawing of the table, and draw no row by that. */
+export interface RowActs<Row> {
+  take: (index: number) => void
+  open: (row: Row) => void
+  select: (row: Row) => void
+  selectTo: (index: number) => void
+}
+
+interface DataRowProps<Row> {
+  /** undefined: not loaded yet. */
+  row: Row | undefined
+  index: number
+  /** Pixels from the top of the rows, and of its height. */
+  start: number
+  height: number
+  columns: readonly Column<Row>[]
+  /** Widths of the columns, for the grid. */
+  template: string
+  /** undefined: rows cannot be selected. */
+  isSelected: boolean | undefined
+  isCurrent: boolean
+  state: string | undefined
+  acts: RefObject<RowActs<Row>>
+}
+
+function Drawn<Row>(props: DataRowProps<Row>) {
+  const { row, index, start, height, columns, template, isSelected, isCurrent, state, acts } = props
+  const clickBox = (event: MouseEvent) => {
+    event.stopPropagation()
+    if (event.shiftKey) acts.current.selectTo(index)
+  }
+  return (
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- j, k, x and Enter are the table's
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      aria-current={isCurrent ? "true" : undefined}
+      data-state={state}
+      className={styles.row}
+      style={{ gridTemplateColumns: template, height, transform: `translateY(${start}px)` }}
+      onClick={(event) => !leadsElsewhere(event.target) && acts.current.take(index)}
+      onDoubleClick={() => row !== undefined && acts.current.open(row)}
+    >
+      {isSelected !== undefined && (
+        <span role="gridcell" className={styles.check}>
+          <Checkbox
+            label={`Select row ${index + 1}`}
+            isLabelHidden
+            checked={isSelected}
+            disabled={row === undefined}
+            onClick={clickBox}
+            onChange={() => row !== undefined && acts.current.select(row)}
+          />
+        </span>
+      )}
+      {columns.map((column) => (
+        <span
+          key={column.id}
+          role="gridcell"
+          className={classNames(styles.cell, column.isNumber === true && styles.number)}
+        >
+          {row === undefined ? <i className={styles.waiting} /> : column.cell(row)}
+        </span>
+      ))}
+    </div>
+  )
+}
+
+export const DataRow = memo(Drawn) as typeof Drawn
+
+/** A link or button in a cell does what it does, and does not take the row in hand besides. */
+function leadsElsewhere(target: EventTarget): boolean {
+  return target instanceof Element && target.closest("a, button") !== null
+}
