@@ -33,6 +33,7 @@ class LoraSlots:
         self._ranks: dict[str, int] = dict.fromkeys(SITE_MODULES, 0)
         self._held: OrderedDict[str, int] = OrderedDict()
         self._count = 0
+        self.side = SideStream(decoder.device)
         self.version = 0
 
     def find(self, adapters: list[ServedAdapter | None]) -> list[int] | None:
@@ -120,7 +121,7 @@ class OneLora:
     def __init__(self, slots: LoraSlots, rows: int, device: torch.device):
         height = next((height for height in _HEIGHTS if height >= rows), _HEIGHTS[-1])
         tiles = torch.zeros(-(-rows // height), dtype=torch.long, device=device)
-        self._slots, self._tiled = slots, _Tiled(tiles, height)
+        self._slots, self._tiled = slots, _Tiled(tiles, height, slots.side)
 
     def project(self, layer: int, site: str, x: Tensor, frozen: FrozenLinear) -> Tensor:
         pair = self._slots.at(layer, site)
@@ -137,7 +138,7 @@ class TileLora:
 
     def __init__(self, slots: LoraSlots, tiles: Tensor, height: int):
         self._slots, self._tiles, self._height = slots, tiles, height
-        self._tiled = _Tiled(tiles, height)
+        self._tiled = _Tiled(tiles, height, slots.side)
 
     def project(self, layer: int, site: str, x: Tensor, frozen: FrozenLinear) -> Tensor:
         pair = self._slots.at(layer, site)
@@ -154,9 +155,8 @@ class TileLora:
 class _Tiled:
     """By the kernels of a GPU: down to the ranks beside the frozen projection, up behind it."""
 
-    def __init__(self, tiles: Tensor, height: int):
-        self._tiles, self._height = tiles, height
-        self._side = SideStream(tiles.device)
+    def __init__(self, tiles: Tensor, height: int, side: SideStream):
+        self._tiles, self._height, self._side = tiles, height, side
 
     def project(self, x: Tensor, frozen: FrozenLinear, a: Tensor, b: Tensor) -> Tensor:
         from ..model.kernels.lora import down, up
