@@ -127,6 +127,7 @@ def peer_figures(shape: Shape, figures: dict[str, list[float]]) -> None:
             tokens = sum(len(each) for each in sequences)
             figures[f"plain loop, {shape.name}, {workload}: tokens/s"] = [tokens / each for each in taken]
             figures[f"plain loop, {shape.name}, {workload}: peak above the weights (GiB)"] = [peak]
+            figures[f"plain loop, {shape.name}, {workload}: rows at a time (rows)"] = [float(rows)]
             break
 
 
