@@ -1,4 +1,5 @@
 /** How long something took: "568 ms", "4.02 s", "2 m 51 s", "7 h 41 min". */
+import { numberFormat } from "./formatters.ts"
 import { type Locale, thinSpace } from "./numbers.ts"
 
 const second = 1000
@@ -23,7 +24,7 @@ export function formatDuration(milliseconds: number, locale?: Locale): string {
 /** At an axis, where the shortest form that is right will do: "0", "400 ms", "4 s". */
 export function formatDurationTick(milliseconds: number, locale?: Locale): string {
   if (milliseconds === 0) return "0"
-  const plain = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 })
+  const plain = numberFormat(locale, { maximumSignificantDigits: 3 })
   if (milliseconds < second) return `${plain.format(milliseconds)}${thinSpace}ms`
   return milliseconds < minute
     ? `${plain.format(milliseconds / second)}${thinSpace}s`
@@ -37,7 +38,7 @@ export function formatEstimate(milliseconds: number, locale?: Locale): string {
 
 /** Always three figures, so that a column does not jump. */
 function figures(value: number, locale: Locale): string {
-  return new Intl.NumberFormat(locale, { minimumSignificantDigits: 3, maximumSignificantDigits: 3 }).format(value)
+  return numberFormat(locale, { minimumSignificantDigits: 3, maximumSignificantDigits: 3 }).format(value)
 }
 
 function pair(large: number, largeUnit: string, small: number, smallUnit: string): string {

@@ -1,4 +1,5 @@
 /** Costs: small ones keep the figures that matter, and one that is not known is never 0. */
+import { numberFormat } from "./formatters.ts"
 import type { Locale } from "./numbers.ts"
 
 /** "$94.10", "$0.0041" → below 1 four decimals, below 0.01 five; null: "no price". */
@@ -6,7 +7,7 @@ export function formatMoney(amount: number | null, currency = "USD", locale?: Lo
   if (amount === null) return "no price"
   const size = Math.abs(amount)
   const decimals = amount === 0 ? 0 : size < 0.01 ? 5 : size < 1 ? 4 : 2
-  return new Intl.NumberFormat(locale, {
+  return numberFormat(locale, {
     style: "currency",
     currency,
     currencyDisplay: "narrowSymbol",

@@ -1,5 +1,7 @@
 /** Numbers as a person reads them. They follow the browser's locale; what is exported never does. */
 
+import { numberFormat } from "./formatters.ts"
+
 /** Between a number and its unit: it neither breaks nor stretches. */
 export const thinSpace = "\u202f"
 /** A true minus is as wide as a plus. */
@@ -23,7 +25,7 @@ export function formatAtLeast(count: number, isWhole: boolean, locale?: Locale):
 
 /** Every digit: for what is shown on hover. */
 export function formatExact(value: number, locale?: Locale): string {
-  return withMinus(new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(value))
+  return withMinus(numberFormat(locale, { maximumFractionDigits: 20 }).format(value))
 }
 
 /** A rate, score or reward; the number of decimals is constant in a column. */
@@ -76,7 +78,7 @@ export function formatNumber(value: number, locale?: Locale): string {
     const [mantissa = "", exponent = ""] = value.toExponential(1).split("e")
     return withMinus(`${formatScore(Number(mantissa), 1, locale)}e${exponent.replace("+", "")}`)
   }
-  return withMinus(new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 }).format(value))
+  return withMinus(numberFormat(locale, { maximumSignificantDigits: 3 }).format(value))
 }
 
 /** The largest unit that leaves at least 1 of it, after rounding: 999,950 is 1.00 M and not 1000 k. */
@@ -91,12 +93,12 @@ export function withUnit(
   const first = Math.min(Math.max(power, 0), units.length - 1)
   const rounded = Number((value / base ** first).toPrecision(3))
   const index = Math.abs(rounded) >= base && first < units.length - 1 ? first + 1 : first
-  const text = withMinus(new Intl.NumberFormat(locale, digits).format(value / base ** index))
+  const text = withMinus(numberFormat(locale, digits).format(value / base ** index))
   return units[index] === "" ? text : `${text}${thinSpace}${units[index]}`
 }
 
 function fixed(decimals: number, locale: Locale): Intl.NumberFormat {
-  return new Intl.NumberFormat(locale, { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
+  return numberFormat(locale, { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
 }
 
 /** -0.001 with two decimals is 0.00, not −0.00. */

@@ -1,4 +1,5 @@
 /** Formats points in time: briefly, by their distance from now, and in full. */
+import { dateFormat, distanceFormat } from "./formatters.ts"
 import type { Locale } from "./numbers.ts"
 
 const day = 24 * 3600 * 1000
@@ -12,7 +13,7 @@ interface Place {
 /** Today "14:31:58", in the last six days "Wed 17:40", else "3 Nov", in another year "3 Nov 2025". */
 export function formatTime(time: Date, { now = new Date(), locale, timeZone }: Place = {}): string {
   const show = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(locale, { hourCycle: "h23", timeZone, ...options }).format(time)
+    dateFormat(locale, { hourCycle: "h23", timeZone, ...options }).format(time)
   if (dayOf(time, timeZone) === dayOf(now, timeZone)) return show(clock)
   const age = now.getTime() - time.getTime()
   if (age > 0 && age < 6 * day) return `${show({ weekday: "short" })} ${show({ hour: "2-digit", minute: "2-digit" })}`
@@ -23,7 +24,7 @@ export function formatTime(time: Date, { now = new Date(), locale, timeZone }: P
 /** The time of day; with its milliseconds, for rows that are close together, if `milliseconds` is true. */
 export function formatClock(time: Date, { locale, timeZone }: Place = {}, milliseconds = false): string {
   const fraction = milliseconds ? ({ fractionalSecondDigits: 3 } as const) : {}
-  return new Intl.DateTimeFormat(locale, { hourCycle: "h23", timeZone, ...clock, ...fraction }).format(time)
+  return dateFormat(locale, { hourCycle: "h23", timeZone, ...clock, ...fraction }).format(time)
 }
 
 /** The weekday, date, time of day and zone. */
@@ -35,7 +36,7 @@ export function formatWholeTime(time: Date, { locale, timeZone }: Place = {}): s
     year: "numeric",
     timeZoneName: "short",
   }
-  return new Intl.DateTimeFormat(locale, { hourCycle: "h23", timeZone, ...clock, ...options }).format(time)
+  return dateFormat(locale, { hourCycle: "h23", timeZone, ...clock, ...options }).format(time)
 }
 
 /** The label of a mark on an axis: the time of day, or the day if marks are a day (`stepMs`) or more apart. */
@@ -44,7 +45,7 @@ export function formatTick(time: Date, stepMs: number, { locale, timeZone }: Pla
     stepMs >= day
       ? { day: "numeric", month: "short" }
       : { hour: "2-digit", minute: "2-digit", ...(stepMs < 60_000 ? { second: "2-digit" } : {}) }
-  return new Intl.DateTimeFormat(locale, { hourCycle: "h23", timeZone, ...parts }).format(time)
+  return dateFormat(locale, { hourCycle: "h23", timeZone, ...parts }).format(time)
 }
 
 const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
@@ -58,7 +59,7 @@ const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 
 /** "4 min ago", "in 2 days". */
 export function formatAgo(time: Date, { now = new Date(), locale }: Place = {}): string {
-  const format = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" })
+  const format = distanceFormat(locale, { numeric: "auto", style: "short" })
   let value = (time.getTime() - now.getTime()) / 1000
   for (const [unit, size] of steps) {
     if (Math.abs(Math.round(value)) < size) return format.format(Math.round(value), unit)
@@ -71,5 +72,5 @@ const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit" } as const
 
 /** The day as `2026-11-22`, in the time zone. */
 function dayOf(time: Date, timeZone: string | undefined): string {
-  return new Intl.DateTimeFormat("sv-SE", { timeZone }).format(time)
+  return dateFormat("sv-SE", { timeZone }).format(time)
 }

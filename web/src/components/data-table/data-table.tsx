@@ -10,17 +10,16 @@ import {
   tableFeatures,
   useTable,
 } from "@tanstack/react-table"
-import { useVirtualizer } from "@tanstack/react-virtual"
 import { ArrowDown, ArrowUp } from "lucide-react"
-import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useLayoutEffect, useRef } from "react"
+import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef } from "react"
 import { useKeys } from "../../keys/use-keys.ts"
 import { classNames } from "../class-names.ts"
 import { Checkbox } from "../controls/field.tsx"
 import { Icon } from "../signs/icon.tsx"
 import { type Column, type ColumnLayout, nextSort, type Sort } from "./columns.ts"
-import { DataRow, type RowActs } from "./data-row.tsx"
+import type { RowActs } from "./data-row.tsx"
 import { extended, toggled } from "./selection.ts"
-import { useScrollAnchor } from "./use-scroll-anchor.ts"
+import { type RowsHandle, TableRows } from "./table-rows.tsx"
 import { useColumnLayout } from "./use-column-layout.ts"
 import { useSameList } from "./use-same-list.ts"
 import styles from "./data-table.module.css"
@@ -74,14 +73,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const [ownLayout, setOwnLayout] = useColumnLayout(name ?? null)
   const layout = props.layout ?? ownLayout
   const setLayout = props.onLayout ?? setOwnLayout
-  const box = useRef<HTMLDivElement>(null)
-  // oxlint-disable-next-line react/incompatible-library -- the directive above says so to the compiler
-  const virtual = useVirtualizer({
-    count,
-    getScrollElement: () => box.current,
-    estimateSize: () => rowHeight,
-    overscan: 10,
-  })
+  const handle = useRef<RowsHandle>(null)
   const table = useTable({
     features,
     data: noRows,
@@ -110,28 +102,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   )
   const canSelect = selection !== undefined && onSelect !== undefined
   const template = [canSelect ? `${selectWidth}px` : "", ...shown.map(({ width }) => `${width}px`), "1fr"].join(" ")
-  const items = virtual.getVirtualItems()
-
-  useScrollAnchor(box, {
-    count,
-    rowHeight,
-    idAt: (index) => {
-      const row = rowAt(index)
-      return row === undefined ? undefined : idOf(row)
-    },
-  })
-
-  const [firstSeen, lastSeen] = [items[0]?.index ?? null, items.at(-1)?.index ?? null]
-  const tellSeen = useEffectEvent((first: number | null, last: number | null) => {
-    if (first !== null && last !== null) onSeen?.(first, last)
-  })
-  // The scrolling, which decides what has to be loaded.
-  useEffect(() => tellSeen(firstSeen, lastSeen), [firstSeen, lastSeen])
 
   const step = (by: 1 | -1) => {
     const next = Math.min(count - 1, Math.max(0, (current ?? -by) + by))
     onCurrent?.(next)
-    virtual.scrollToIndex(next)
+    handle.current?.scrollTo(next)
   }
   const inHand = () => (current === null ? undefined : rowAt(current))
   const selectTo = (index: number) => {
@@ -189,6 +164,42 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     setLayout({ ...layout, widths: { ...layout.widths, [id]: Math.max(leastWidth, width + by) } })
   }
 
+  const head = (
+    <div className={styles.head} role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
+      {canSelect && (
+        <span role="columnheader" className={styles.check}>
+          <Checkbox
+            label="Select all rows that are loaded"
+            isLabelHidden
+            checked={selection.size > 0 && selection.size >= count}
+            onChange={(event) => onSelect(event.target.checked ? loadedIds(count, rowAt, idOf) : new Set())}
+          />
+        </span>
+      )}
+      {shown.map(({ column }) => (
+        <span
+          key={column.id}
+          role="columnheader"
+          className={classNames(styles.title, column.isNumber === true && styles.number)}
+          aria-sort={sort?.column === column.id ? (sort.direction === "asc" ? "ascending" : "descending") : undefined}
+        >
+          <HeadTitle column={column} sort={sort} onSort={onSort} />
+          <span
+            role="separator"
+            aria-label={`Width of ${column.title}`}
+            aria-orientation="vertical"
+            aria-valuenow={table.getColumn(column.id)?.getSize()}
+            tabIndex={0}
+            className={styles.edge}
+            onMouseDown={(event) => headers.get(column.id)?.getResizeHandler()(event)}
+            onTouchStart={(event) => headers.get(column.id)?.getResizeHandler()(event)}
+            onKeyDown={(event) => pressHead(event, column.id)}
+          />
+        </span>
+      ))}
+      <span />
+    </div>
+  )
   return (
     <div
       className={styles.table}
@@ -197,65 +208,22 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       aria-rowcount={count + 1}
       aria-multiselectable={canSelect || undefined}
     >
-      <div ref={box} className={styles.scroll}>
-        <div className={styles.head} role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
-          {canSelect && (
-            <span role="columnheader" className={styles.check}>
-              <Checkbox
-                label="Select all rows that are loaded"
-                isLabelHidden
-                checked={selection.size > 0 && selection.size >= count}
-                onChange={(event) => onSelect(event.target.checked ? loadedIds(count, rowAt, idOf) : new Set())}
-              />
-            </span>
-          )}
-          {shown.map(({ column }) => (
-            <span
-              key={column.id}
-              role="columnheader"
-              className={classNames(styles.title, column.isNumber === true && styles.number)}
-              aria-sort={
-                sort?.column === column.id ? (sort.direction === "asc" ? "ascending" : "descending") : undefined
-              }
-            >
-              <HeadTitle column={column} sort={sort} onSort={onSort} />
-              <span
-                role="separator"
-                aria-label={`Width of ${column.title}`}
-                aria-orientation="vertical"
-                aria-valuenow={table.getColumn(column.id)?.getSize()}
-                tabIndex={0}
-                className={styles.edge}
-                onMouseDown={(event) => headers.get(column.id)?.getResizeHandler()(event)}
-                onTouchStart={(event) => headers.get(column.id)?.getResizeHandler()(event)}
-                onKeyDown={(event) => pressHead(event, column.id)}
-              />
-            </span>
-          ))}
-          <span />
-        </div>
-        {banner}
-        <div className={styles.rows} style={{ height: virtual.getTotalSize() }}>
-          {items.map(({ index, start, size }) => {
-            const row = rowAt(index)
-            return (
-              <DataRow
-                key={index}
-                row={row}
-                index={index}
-                start={start}
-                height={size}
-                columns={drawn}
-                template={template}
-                isSelected={canSelect ? row !== undefined && selection.has(idOf(row)) : undefined}
-                isCurrent={index === current}
-                state={row === undefined ? undefined : rowState?.(row)}
-                acts={acts}
-              />
-            )
-          })}
-        </div>
-      </div>
+      <TableRows
+        ref={handle}
+        head={head}
+        banner={banner}
+        columns={drawn}
+        template={template}
+        count={count}
+        rowHeight={rowHeight}
+        rowAt={rowAt}
+        idOf={idOf}
+        onSeen={onSeen}
+        selection={canSelect ? selection : null}
+        current={current}
+        rowState={rowState}
+        acts={acts}
+      />
     </div>
   )
 }
