@@ -15,7 +15,7 @@ _CPU_MOST = 16 << 30
 _CACHE_SHARE = 0.25
 _TRAINING_SHARE = {"cpu": 0.125, "cuda": 0.25}
 """On a GPU, whose memory holds nothing else, a larger part: weights, keys and values have the rest."""
-_CACHED_CONTEXTS = 32
+_CACHED_CONTEXTS = 24
 """Prompts of full length that the prefix cache may hold: a small model does not fill a large machine with them."""
 
 
