@@ -22,7 +22,7 @@ for (const lock of process.argv.length > 2 ? process.argv.slice(2) : pythonLocks
   const plain = readFileSync(file, "utf8").replaceAll(/ \\\n +--hash=sha256:[0-9a-f]{64}/g, "")
   const known = hashesOf(plain, /^# requires-python >=(3\.\d+)$/m.exec(plain)?.[1] ?? "3.11")
   const hashed = plain.replaceAll(
-    /^([A-Za-z0-9._-]+)(?:\[[A-Za-z0-9._,-]+\])?==(\S+)$/gm,
+    /^([A-Za-z0-9._-]+)(?:\[[A-Za-z0-9._,-]+\])?==(\S+)(?: ; .+)?$/gm,
     (pin, name: string, version: string) => {
       const hashes = known.get(`${normal(name)}==${version}`)
       if (hashes === undefined || hashes.length === 0) throw new Error(`${lock}: the index has no file for ${pin}`)

@@ -30,6 +30,7 @@ test("a pin without a hash has no hashes, and a requirement without an exact ver
   expect(pinOf(second)).toEqual({ name: "b", version: "2", hashes: [] })
   expect(pinOf(third)).toBe(null)
   expect(pinOf(`d[extra]==4 ${hash}`)).toEqual({ name: "d", version: "4", hashes: ["0".repeat(64)] })
+  expect(pinOf(`e==5 ; sys_platform == "linux" ${hash}`)).toEqual({ name: "e", version: "5", hashes: ["0".repeat(64)] })
 })
 
 const npmLocks = ["package-lock.json", "compat/node/package-lock.json"]

@@ -30,11 +30,11 @@ export function requirementsOf(text: string): string[] {
   return lines.map((line) => line.replace(/(^|\s)#.*$/, "").trim()).filter((line) => line !== "")
 }
 
-/** Reads one requirement; null when it is not an exact pin. */
+/** Reads one requirement, which may be for some systems only; null when it is not an exact pin. */
 export function pinOf(requirement: string): Pin | null {
-  const match = /^([A-Za-z0-9._-]+)(?:\[[A-Za-z0-9._,-]+\])?==([^\s;]+)((?:\s+--hash=sha256:[0-9a-f]{64})*)$/.exec(
-    requirement,
-  )
+  const form =
+    /^([A-Za-z0-9._-]+)(?:\[[A-Za-z0-9._,-]+\])?==([^\s;]+)(?: ; [^-]+?)?((?:\s+--hash=sha256:[0-9a-f]{64})*)$/
+  const match = form.exec(requirement)
   if (match === null) return null
   const [, name = "", version = "", rest = ""] = match
   return { name, version, hashes: [...rest.matchAll(/sha256:([0-9a-f]{64})/g)].map(([, hash = ""]) => hash) }
