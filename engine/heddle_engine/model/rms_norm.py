@@ -15,7 +15,7 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
 
     The weight has the format of x or 32 bits.
     """
-    if have_kernels(x) and weight.dim() == 1:
+    if have_kernels(x) and x.dim() == 2:
         return add_norm(x, None, weight, eps)[1]
     if torch.is_grad_enabled() and x.requires_grad:
         return _RmsNorm.apply(x, weight, eps)

@@ -115,57 +115,56 @@ class LoraSlots:
         torch._foreach_copy_(targets, sources)
 
 
-class OneLora:
-    """The `LoraView` of rows that all have the adapter in the first slot."""
+class _SlotLora:
+    """A `LoraView` of rows in tiles of `height`; `tiles` int64 [T] names the slot of each.
 
-    def __init__(self, slots: LoraSlots, rows: int, device: torch.device):
-        height = next((height for height in _HEIGHTS if height >= rows), _HEIGHTS[-1])
-        tiles = torch.zeros(-(-rows // height), dtype=torch.long, device=device)
-        self._slots, self._tiled = slots, _Tiled(tiles, height, slots.side)
-
-    def project(self, layer: int, site: str, x: Tensor, frozen: FrozenLinear) -> Tensor:
-        pair = self._slots.at(layer, site)
-        if pair and have_kernels(x):
-            return self._tiled.project(x, frozen, *pair)
-        y = frozen(x)
-        if pair:
-            y.addmm_(x @ pair[0][0], pair[1][0])
-        return y
-
-
-class TileLora:
-    """The `LoraView` of rows in tiles of `height`; `tiles` int64 [T] names the slot of each."""
+    A GPU computes by kernels: down to the ranks beside the frozen projection, up behind it.
+    """
 
     def __init__(self, slots: LoraSlots, tiles: Tensor, height: int):
         self._slots, self._tiles, self._height = slots, tiles, height
-        self._tiled = _Tiled(tiles, height, slots.side)
 
     def project(self, layer: int, site: str, x: Tensor, frozen: FrozenLinear) -> Tensor:
         pair = self._slots.at(layer, site)
-        if pair and have_kernels(x):
-            return self._tiled.project(x, frozen, *pair)
-        y = frozen(x)
-        if pair:
-            a, b = (weights.index_select(0, self._tiles) for weights in pair)
-            tiled = x.view(-1, self._height, x.shape[1])
-            y.view(-1, self._height, y.shape[1]).baddbmm_(torch.bmm(tiled, a), b)
-        return y
+        if pair is None:
+            return frozen(x)
+        if have_kernels(x):
+            return self._by_kernels(x, frozen, *pair)
+        return self._add(frozen(x), x, *pair)
 
-
-class _Tiled:
-    """By the kernels of a GPU: down to the ranks beside the frozen projection, up behind it."""
-
-    def __init__(self, tiles: Tensor, height: int, side: SideStream):
-        self._tiles, self._height, self._side = tiles, height, side
-
-    def project(self, x: Tensor, frozen: FrozenLinear, a: Tensor, b: Tensor) -> Tensor:
+    def _by_kernels(self, x: Tensor, frozen: FrozenLinear, a: Tensor, b: Tensor) -> Tensor:
         from ..model.kernels.lora import down, up
 
-        with self._side.fork():
+        with self._slots.side.fork():
             parts = down(x, a, self._tiles, self._height)
         y = frozen(x)
-        self._side.join()
+        self._slots.side.join()
         return up(y, parts, b, self._tiles, self._height)
+
+    def _add(self, y: Tensor, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        """`y`, to which what the adapters make of `x` is added, in plain operators."""
+        raise NotImplementedError
+
+
+class OneLora(_SlotLora):
+    """Of rows that all have the adapter in the first slot."""
+
+    def __init__(self, slots: LoraSlots, rows: int, device: torch.device):
+        height = next((height for height in _HEIGHTS if height >= rows), _HEIGHTS[-1])
+        super().__init__(slots, torch.zeros(-(-rows // height), dtype=torch.long, device=device), height)
+
+    def _add(self, y: Tensor, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        return y.addmm_(x @ a[0], b[0])
+
+
+class TileLora(_SlotLora):
+    """Of rows whose tiles have adapters of their own."""
+
+    def _add(self, y: Tensor, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        a, b = (weights.index_select(0, self._tiles) for weights in (a, b))
+        tiled = x.view(-1, self._height, x.shape[1])
+        y.view(-1, self._height, y.shape[1]).baddbmm_(torch.bmm(tiled, a), b)
+        return y
 
 
 def _rank(adapter: ServedAdapter, site: str) -> int:
