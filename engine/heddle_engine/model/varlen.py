@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.nn.attention.bias import causal_lower_right
 
 _MOST_HEAD_DIM = 256
 _LEAST_CAPABILITY = (8, 0)
@@ -60,9 +59,8 @@ def _parts(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> zip:
 
 def _attend_plainly(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> Tensor:
     q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))
-    mask = causal_lower_right(q.shape[2], k.shape[2]) if stretches.causal else None
-    if stretches.window is not None:
-        mask = seen_within(q.shape[2], k.shape[2], stretches.window, q.device)
+    sees_all = stretches.window is None and not stretches.causal
+    mask = None if sees_all else seen_within(q.shape[2], k.shape[2], stretches.window, q.device)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=True)[0].transpose(0, 1)
 
 
