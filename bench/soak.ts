@@ -1,7 +1,7 @@
 /** Measures an hour of mixed use: memory of server and engine, errors, and the waits of a light request. */
 import { setTimeout as sleep } from "node:timers/promises"
-import { otlpBatch, weaveBatch } from "./harness/call-batches.ts"
-import { CallCorpus, seededRandom } from "./harness/call-corpus.ts"
+import { type CallBatch, otlpBatch, weaveBatch } from "./harness/call-batches.ts"
+import { type BenchCall, CallCorpus, seededRandom } from "./harness/call-corpus.ts"
 import { callIds, chosenIds } from "./harness/call-ids.ts"
 import { baseModel } from "./harness/base-models.ts"
 import { engineVersions } from "./harness/environments.ts"
@@ -21,6 +21,7 @@ import { count, type Options } from "./harness/options.ts"
 import { temporaryFolder } from "./harness/paths.ts"
 import { Poster } from "./harness/post.ts"
 import { PROJECT_ID } from "./harness/read-cases.ts"
+import { fillCalls } from "./harness/read-heddle.ts"
 import { atMost, type Findings, measurement } from "./harness/result.ts"
 
 export const options = {
@@ -28,9 +29,12 @@ export const options = {
   minutes: { type: "string", default: "60" },
   /** Kind of the ids: uuid7, uuid4 or otel. */
   ids: { type: "string", default: "uuid7" },
+  /** Calls that the server holds before; by default none. An hour stores half a million. */
+  stored: { type: "string" },
 } as const
 
 const sampleEveryMs = 10_000
+const lightRequests = "light requests"
 const callsInBatch = 20
 const spansInBatch = 50
 const prompt = "What is 3 + 4?"
@@ -45,7 +49,8 @@ interface Memory {
 class Soak {
   readonly #server: HeddleServer
   readonly #ends: number
-  readonly done: Record<string, number> = {}
+  /** Milliseconds of each turn that ended well. */
+  readonly took: Record<string, number[]> = {}
   readonly errors: string[] = []
 
   constructor(server: HeddleServer, ends: number) {
@@ -55,12 +60,13 @@ class Soak {
 
   /** Begins `work` every `everyMs`, or as soon as the turn before has ended if that takes longer. */
   async every(everyMs: number, what: string, work: (server: HeddleServer, turn: number) => Promise<unknown>) {
-    this.done[what] = 0
+    const took: number[] = []
+    this.took[what] = took
     for (let turn = 0; performance.now() < this.#ends; turn++) {
       const began = performance.now()
       try {
         await work(this.#server, turn)
-        this.done[what]++
+        took.push(performance.now() - began)
       } catch (error) {
         this.errors.push(`${what}: ${error instanceof Error ? error.message : String(error)}`)
       }
@@ -69,22 +75,24 @@ class Soak {
   }
 }
 
+const stored = (given: Options) => (given["stored"] === undefined ? 0 : count(given, "stored"))
+
 export async function run(given: Options): Promise<Findings> {
   const minutes = count(given, "minutes")
   const ids = chosenIds(given)
   await using server = await startHeddle(temporaryFolder())
+  await fillCalls(server, 0, stored(given), { ids, batch: 500 })
   const base = await baseModel("tiny")
   const model = await register(server, "soak", base.name)
   const began = performance.now()
   const soak = new Soak(server, began + minutes * 60_000)
   const memory: Memory[] = []
-  const light: number[] = []
   const corpus = new CallCorpus(seededRandom(1))
   const some = (length: number) => Array.from({ length }, () => corpus.next())
-  const calls = Array.from({ length: 20 }, () => weaveBatch(some(callsInBatch), PROJECT_ID, ids))
-  const spans = Array.from({ length: 20 }, () => otlpBatch(some(spansInBatch), "soak"))
+  const calls = Array.from({ length: 20 }, () => some(callsInBatch))
+  const spans = Array.from({ length: 20 }, () => some(spansInBatch))
   const poster = new Poster(8)
-  const send = (path: string, batch: (typeof calls)[number], sequence: number, headers: Record<string, string> = {}) =>
+  const send = (path: string, batch: CallBatch, sequence: number, headers: Record<string, string> = {}) =>
     poster.post(server.url + path, batch.fresh(sequence), {
       ...server.headers,
       ...headers,
@@ -101,21 +109,19 @@ export async function run(given: Options): Promise<Findings> {
         engine: mebibytesOf(engine),
       })
     }),
-    soak.every(100, "light requests", async () => {
-      const sent = performance.now()
-      await server.post("/call/read", { project_id: PROJECT_ID, id: known })
-      light.push(performance.now() - sent)
-    }),
+    soak.every(100, lightRequests, () => server.post("/call/read", { project_id: PROJECT_ID, id: known })),
     soak.every(200, "batches of calls", (_, turn) =>
-      send(`/v2/${PROJECT_ID}/calls/complete`, calls[turn % calls.length] as (typeof calls)[number], turn),
+      send(`/v2/${PROJECT_ID}/calls/complete`, weaveBatch(begunNow(calls, turn), PROJECT_ID, ids), turn),
     ),
     soak.every(1000, "batches of spans", (_, turn) =>
-      send("/otel/v1/traces", spans[turn % spans.length] as (typeof spans)[number], turn, { project_id: PROJECT_ID }),
+      send("/otel/v1/traces", otlpBatch(begunNow(spans, turn), "soak"), turn, { project_id: PROJECT_ID }),
     ),
     ...[1, 2].map((chat) =>
       soak.every(500, `chats ${chat}`, (_, turn) => answer(server, base.name, `${turn} + ${chat} = ?`)),
     ),
-    soak.every(1000, "queries", query),
+    ...questions.map(([what, path, body]) =>
+      soak.every(1000 * questions.length, what, () => server.post(path, { project_id: PROJECT_ID, ...body })),
+    ),
     soak.every(2000, "feedback", (_, turn) =>
       server.post("/feedback/create", {
         project_id: PROJECT_ID,
@@ -129,7 +135,19 @@ export async function run(given: Options): Promise<Findings> {
     soak.every(60_000, "exports", exportCalls),
   ])
   poster.close()
-  return findings(given, soak, memory, light)
+  return findings(given, soak, memory)
+}
+
+const millisecondsApart = 10
+
+/** The batch whose turn it is, its calls begun one after the other until this moment. */
+function begunNow(batches: readonly BenchCall[][], turn: number): BenchCall[] {
+  const batch = batches[turn % batches.length] ?? []
+  const now = Date.now()
+  return batch.map((call, place) => ({
+    ...call,
+    startedAt: new Date(now - (batch.length - 1 - place) * millisecondsApart),
+  }))
 }
 
 async function newCall(server: HeddleServer): Promise<string> {
@@ -169,18 +187,15 @@ const answer = (server: HeddleServer, model: string, content: string) =>
 
 const newest = [{ field: "started_at", direction: "desc" }]
 
-/** Asks in turn for the newest calls, a filter over all calls, and usage. */
-async function query(server: HeddleServer, turn: number): Promise<void> {
-  const score = { $gt: [{ $getField: "inputs.temperature" }, { $literal: 0.5 }] }
-  const questions: readonly [string, object][] = [
-    ["/calls/query", { limit: 50, sort_by: newest }],
-    ["/calls/query_stats", { query: { $expr: score } }],
-    ["/calls/query", { limit: 50, sort_by: newest, query: { $expr: score }, include_costs: true }],
-    ["/feedback/query", { limit: 50 }],
-  ]
-  const [path, body] = questions[turn % questions.length] as (typeof questions)[number]
-  await server.post(path, { project_id: PROJECT_ID, ...body })
-}
+const score = { $gt: [{ $getField: "inputs.temperature" }, { $literal: 0.5 }] }
+
+/** What is asked each, and how: the newest calls, filters over all calls, notes. */
+const questions: readonly [what: string, path: string, body: object][] = [
+  ["newest calls", "/calls/query", { limit: 50, sort_by: newest }],
+  ["counts of a filter", "/calls/query_stats", { query: { $expr: score } }],
+  ["newest calls of a filter", "/calls/query", { limit: 50, sort_by: newest, query: { $expr: score }, include_costs: true }],
+  ["lists of notes", "/feedback/query", { limit: 50 }],
+]
 
 async function train(server: HeddleServer, model: TrainableModel, step: number): Promise<void> {
   const choices = await sampleChoices(server, checkpointName(model, step), prompt, { n: 8, max_tokens: 16, seed: step })
@@ -199,7 +214,8 @@ async function exportCalls(server: HeddleServer): Promise<void> {
   for await (const chunk of reply.body) void chunk
 }
 
-function findings(given: Options, soak: Soak, memory: Memory[], light: number[]): Findings {
+function findings(given: Options, soak: Soak, memory: Memory[]): Findings {
+  const light = soak.took[lightRequests] ?? []
   const half = memory.slice(memory.length >> 1)
   /** Memory of the last quarter of the time, divided by that of the quarter before it. */
   const growth = (of: "server" | "engine") => {
@@ -218,13 +234,16 @@ function findings(given: Options, soak: Soak, memory: Memory[], light: number[])
       "Resident memory of the server's process, and of the processes it started, every ten seconds. Flat: the median of the last quarter of the time over that of the quarter before.",
     ],
     versions: engineVersions("torch"),
-    settings: { minutes: count(given, "minutes"), ids: chosenIds(given) },
+    settings: { minutes: count(given, "minutes"), ids: chosenIds(given), stored: stored(given) },
     measurements: [
       measurement("light request, p50", "ms", [median(light)]),
       measurement("light request, p99", "ms", [quantile(light, 0.99)]),
       measurement("server, resident", "MiB", series("server")),
       measurement("engine, resident", "MiB", series("engine")),
-      ...Object.entries(soak.done).map(([what, times]) => measurement(what, "done", [times])),
+      ...Object.entries(soak.took).flatMap(([what, took]) => [
+        measurement(what, "done", [took.length]),
+        measurement(`${what}, time of one`, "ms", took),
+      ]),
     ],
     bars: [
       atMost("server", 900, Math.max(...series("server")), "MiB"),
