@@ -65,24 +65,43 @@ export async function readHistory(
   ]
   const where = conditions.join(" and ")
   const names = keys.map((key) => parameters.bind(key, "String"))
-  const having = names.length === 0 ? "" : `having ${names.map((name) => `max(has(keys, ${name}))`).join(" and ")}`
+  const having = names.map((name) => `max(has(keys, ${name}))`).join(" and ")
+  /** Selects `what` of the rows that have all of the keys, whichever of their lines has them. */
+  const complete = (what: string) =>
+    `select ${what} from run_history where ${where} group by step, ${writer} as writer ${having && `having ${having}`}`
   // A page that a client scans: the range has no more steps than are wanted.
   const isWhole = from !== null && to !== null && to - from <= samples
   const most = isWhole ? "" : parameters.bind(samples, "UInt64")
-  const choice = `with (select arraySort(groupUniqArray(step)) from (
-        select step from run_history where ${where} group by step, ${writer} ${having})) as steps,
+  const choice = `with (select arraySort(groupUniqArray(step)) from (${complete("step")})) as steps,
       length(steps) as total, least(${most}, total) as chosen,
       arrayMap(i -> steps[intDiv(i * (total - 1), greatest(chosen - 1, 1)) + 1], range(chosen)) as wanted`
-  const rows = await traces.rows<{ step: string; texts: string[] }>(
+  const lines = await traces.rows<{ step: string; writer: string; text: string }>(
     `${isWhole ? "" : choice}
-    select step, arrayMap(row -> row.2, arraySort(groupArray((version, text)))) as texts
-    from run_history final where ${where} ${isWhole ? "" : "and step in (select arrayJoin(wanted))"}
-    group by step, ${writer} as writer ${having} order by step, writer`,
+    select step, ${writer} as writer, text from run_history final where ${where}
+      ${isWhole ? "" : "and step in (select arrayJoin(wanted))"}
+      ${having && `and (step, writer) in (${complete("step, writer")})`}
+    order by step, writer, version`,
     parameters.values,
     // Scans ask again and again: compiled, the same page would take twice as long.
     { resultBytes: answerBytes, few: isWhole },
   )
-  return rows.map(({ step, texts }) => ({ step: Number(step), texts }))
+  return joined(lines)
+}
+
+/** Rows of lines that come in the order of rows. */
+function joined(lines: readonly { step: string; writer: string; text: string }[]): StepTexts[] {
+  const rows: StepTexts[] = []
+  let row: StepTexts | null = null
+  let [step, writer] = ["", ""]
+  for (const line of lines) {
+    if (row === null || line.step !== step || line.writer !== writer) {
+      row = { step: Number(line.step), texts: [] }
+      rows.push(row)
+      ;({ step, writer } = line)
+    }
+    row.texts.push(line.text)
+  }
+  return rows
 }
 
 export interface HistoryKey {
