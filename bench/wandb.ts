@@ -33,6 +33,9 @@ const pageRows = 10_000
 
 interface Figures {
   logged: number[]
+  /** Rows a second of the client alone, without a server. */
+  offline: number[]
+  converted: number[]
   readable: number[]
   stored: number[]
   scanned: number[]
@@ -50,6 +53,8 @@ export async function run(given: Options): Promise<Findings> {
   const largeMebibytes = count(given, "large-mib")
   const figures: Figures = {
     logged: [],
+    offline: [],
+    converted: [],
     readable: [],
     stored: [],
     scanned: [],
@@ -109,6 +114,9 @@ async function rows(measured: Measured, round: number, steps: number, keys: numb
   )
   figures.logged.push(steps / logged)
   figures.readable.push(steps / readable)
+  const alone = { project, name: `offline-${round}`, steps, keys }
+  figures.offline.push(steps / (await worker.call<{ seconds: number }>("log_rows_offline", alone)).seconds)
+  figures.converted.push(steps / (await worker.call<{ seconds: number }>("convert_rows", { steps, keys })).seconds)
   const scan = await counted(measured, "scan_history", () =>
     worker.call<{ seconds: number }>("scan_rows", { project, name, steps, page_size: pageRows }),
   )
@@ -219,6 +227,7 @@ function findings(given: Options, figures: Figures): Findings {
   return {
     method: [
       `wandb's client logs ${steps} rows of ${keys} numbers with run.log, ends the run, and asks its public API until the last row is there; then it reads all with scan_history, ${pageRows} rows a page.`,
+      "The client alone: the same run.log and finish in offline mode, which writes a file and sends nothing; and its last act of a scan, messages of as many values made into dicts. No server lets the client be faster than these.",
       "The server's part: the same rows posted in pieces of 10 MB as the client sends them, until the last one is read; and the pages of the scan, asked for without being made into rows.",
       `An artifact of ${files} files of 1 KiB, and one of a file of ${largeMebibytes} MiB, random bytes: log_artifact until it is committed. The rate of the large file is without the time in which the client copies and digests it before it sends; its memory is that of all processes of the server, while it is stored and fetched.`,
       "CPU s: processor seconds that the processes of the client, and those of the server, spend on a case together, whatever else the machine does. The client's seconds for an artifact include the copy and digests that it makes first.",
@@ -228,8 +237,10 @@ function findings(given: Options, figures: Figures): Findings {
     measurements: [
       measurement("run.log until readable by the public API", "rows/s", figures.readable),
       measurement("run.log returns", "rows/s", figures.logged),
+      measurement("run.log and finish offline: the client alone", "rows/s", figures.offline),
       measurement("the server's part: stored and readable", "rows/s", figures.stored),
       measurement("scan_history", "rows/s", figures.scanned),
+      measurement("messages made into dicts: the client alone", "rows/s", figures.converted),
       measurement("the server's part: pages of a scan", "rows/s", figures.answered),
       measurement("an artifact of small files", "s", figures.small),
       measurement("an artifact of one large file, stored", "MB/s", figures.large),

@@ -1,11 +1,14 @@
 """Logs rows and artifacts with wandb's own client, unmodified, and reads them back."""
 
+import json
 import os
 import shutil
 import time
 from pathlib import Path
 
 import wandb
+from wandb.apis.public.history import HistoryScan
+from wandb.proto.wandb_api_pb2 import HistoryRow, ParquetHistoryItem as HistoryItem
 
 from worker import serve
 
@@ -25,6 +28,26 @@ def log_rows(project: str, name: str, steps: int, keys: int) -> dict[str, float]
         if time.monotonic() > deadline:
             raise RuntimeError("the last row cannot be read")
     return {"logged": logged, "readable": time.perf_counter() - began}
+
+
+def log_rows_offline(project: str, name: str, steps: int, keys: int) -> dict[str, float]:
+    """Seconds in which the client writes the rows to its own file, with no server to send them to."""
+    run = wandb.init(project=project, id=name, mode="offline")
+    began = time.perf_counter()
+    for step in range(steps):
+        run.log({f"metric_{key}": step + key / 7 for key in range(keys)})
+    run.finish()
+    return {"seconds": time.perf_counter() - began}
+
+
+def convert_rows(steps: int, keys: int) -> dict[str, float]:
+    """Seconds in which the client makes its own messages of rows into dicts, as the last act of a scan."""
+    items = [HistoryItem(key=f"metric_{key}", value_json=json.dumps(key / 7)) for key in range(keys)]
+    row = HistoryRow(history_items=items)
+    began = time.perf_counter()
+    for _ in range(steps):
+        HistoryScan._convert_history_row_to_dict(row)
+    return {"seconds": time.perf_counter() - began}
 
 
 def scan_rows(project: str, name: str, steps: int, page_size: int) -> dict[str, float]:
@@ -73,7 +96,9 @@ if __name__ == "__main__":
     serve(
         {
             "log_rows": log_rows,
+            "log_rows_offline": log_rows_offline,
             "scan_rows": scan_rows,
+            "convert_rows": convert_rows,
             "make_files": make_files,
             "log_artifact": log_artifact,
             "download_artifact": download_artifact,
