@@ -1,5 +1,8 @@
 """Packs sequences into rows, and groups rows into optimizer steps (training-api 7.3)."""
 
+from bisect import bisect_left, insort
+from itertools import chain
+
 import numpy as np
 
 from .prefix_tree import shared_length
@@ -17,10 +20,11 @@ def row_length(longest: int, requested: int | None, max_model_len: int) -> int:
 def pack(sequences: list[Sequence], length: int, generator: np.random.Generator) -> list[list[Sequence]]:
     """Rows of at most ``length`` tokens, in random order.
 
-    They are filled group by group, with the members of each group shuffled. No sequence may be longer than ``length``.
+    They are filled group by group, with the members of each group shuffled, or by best fit where that makes fewer rows,
+    which are fewer optimizer steps. No sequence may be longer than ``length``.
     """
-    shuffled = [sequence for group in _shuffled_groups(sequences, generator) for sequence in group]
-    rows = next_fit(shuffled, length)
+    groups = _shuffled_groups(sequences, generator)
+    rows = min(next_fit(list(chain.from_iterable(groups)), length), best_fit(groups, length), key=len)
     return [rows[i] for i in generator.permutation(len(rows))]
 
 
@@ -40,6 +44,39 @@ def next_fit(sequences: list[Sequence], length: int) -> list[list[Sequence]]:
             room, cost = length, len(sequence)
         rows[-1].append(sequence)
         room -= cost
+    return rows
+
+
+def best_fit(groups: list[list[Sequence]], length: int) -> list[list[Sequence]]:
+    """Puts each sequence into the row where it leaves the least room, the largest groups and members first.
+
+    Rows that hold a prefix of the sequence come before the others, those with the longest one first. A sequence longer
+    than ``length`` gets a row of its own.
+    """
+    rows: list[list[Sequence]] = []
+    rooms: list[int] = []
+    #: Room and number of every row, ascending.
+    fullest: list[tuple[int, int]] = []
+    for group in sorted(groups, key=lambda group: -sum(map(len, group))):
+        mates: set[int] = set()
+        for sequence in sorted(group, key=lambda sequence: -len(sequence)):
+            shared = {row: shared_tokens(sequence, rows[row]) for row in mates}
+            fitting = [row for row in mates if len(sequence) - shared[row] <= rooms[row]]
+            place = bisect_left(fullest, (len(sequence), -1))
+            if fitting:
+                row = min(fitting, key=lambda row: (-shared[row], rooms[row], row))
+            elif place < len(fullest):
+                row = fullest[place][1]
+            else:
+                row = len(rows)
+                rows.append([])
+                rooms.append(length)
+                insort(fullest, (length, row))
+            del fullest[bisect_left(fullest, (rooms[row], row))]
+            rooms[row] -= len(sequence) - shared.get(row, 0)
+            insort(fullest, (rooms[row], row))
+            rows[row].append(sequence)
+            mates.add(row)
     return rows
 
 

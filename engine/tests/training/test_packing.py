@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from heddle_engine.training.micro_batches import PieceLimits, cut
-from heddle_engine.training.packing import next_fit, pack, row_length
+from heddle_engine.training.packing import best_fit, next_fit, pack, row_length
 from heddle_engine.training.prefix_tree import build_forest, shared_length
 from tests.training.builders import random_group, sequence
 
@@ -46,6 +46,44 @@ def test_next_fit_never_looks_back():
     lengths = [60, 50, 40]
     rows = next_fit([sequence(range(g * 100, g * 100 + n), 1, group=g) for g, n in enumerate(lengths)], 100)
     assert [[len(s) for s in row] for row in rows] == [[60], [50, 40]]
+
+
+def unlike(lengths):
+    """A group of one sequence for each length, which share nothing."""
+    return [[sequence(range(g * 100, g * 100 + n), 1, group=g)] for g, n in enumerate(lengths)]
+
+
+def test_best_fit_fills_the_row_with_the_least_room():
+    rows = best_fit(unlike([60, 50, 40, 30, 20]), 100)
+    assert [[len(s) for s in row] for row in rows] == [[60, 40], [50, 30, 20]]
+
+
+def test_best_fit_keeps_a_group_where_its_prompt_is():
+    """Prompt 30, completions 10: seven fit in a row of 100, and three leave 40 tokens of the next one."""
+    group = random_group(generator(), 500, 30, [10] * 10, group=9)
+    rows = best_fit([*unlike([35, 5]), group], 100)
+    assert [[s.group == group[0].group for s in row] for row in rows] == [[True] * 7, [True] * 3 + [False] * 2]
+    assert [len(build_forest(row).ids) for row in rows] == [100, 100]
+
+
+def test_packing_takes_the_rows_of_best_fit_where_they_are_fewer():
+    sequences = [s for group in unlike([60, 50, 40, 50] * 20) for s in group]
+    assert len(next_fit(sequences, 100)) == 60
+    rows = pack(sequences, 100, generator())
+    assert len(rows) == 40
+    assert sorted(id(s) for row in rows for s in row) == sorted(map(id, sequences))
+    assert all(len(build_forest(row).ids) <= 100 for row in rows)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_row_of_best_fit_is_too_long_and_none_is_lost(seed):
+    random = generator(seed)
+    completions = [random.integers(1, 40, size=random.integers(1, 9)) for _ in range(30)]
+    groups = [random_group(random, 500, int(random.integers(1, 60)), c, group=g) for g, c in enumerate(completions)]
+    rows = best_fit(groups, 100)
+    assert sorted(id(s) for row in rows for s in row) == sorted(id(s) for group in groups for s in group)
+    assert max(len(build_forest(row).ids) for row in rows) <= 100
+    assert len(rows) <= len(next_fit([s for group in groups for s in group], 100))
 
 
 def test_packing_shuffles_by_its_generator_alone():
