@@ -83,7 +83,6 @@ test("security 5.2: a data folder that an earlier version left open is closed at
     "lock.db": "600",
     "server-secret": "600",
     traces: "700",
-    "traces-spool": "700",
   })
 })
 

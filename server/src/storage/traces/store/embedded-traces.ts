@@ -120,6 +120,7 @@ export class EmbeddedTraces implements TraceStore {
   async close(): Promise<void> {
     await Promise.all([this.#writers, this.#readers, this.#printers].map((lanes) => lanes.close()))
     await this.#stopper.close()
+    await this.#spool.close()
   }
 }
 

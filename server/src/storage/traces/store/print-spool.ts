@@ -32,6 +32,11 @@ export class PrintSpool {
     return isCompressed(format) ? decompressed(stored) : stored
   }
 
+  /** Streams that are still read go on: their files are open, and gone from the folder already. */
+  async close(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+
   async #printed(file: string, print: (file: string) => Promise<void>): Promise<FileHandle> {
     try {
       await print(file)
