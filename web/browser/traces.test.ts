@@ -175,6 +175,32 @@ describe("the filter", () => {
     await close()
   })
 
+  test("finds rows before it counts them, and counts no page that is not full", async () => {
+    const { page, close } = await open()
+    await page.getByText("351 traces", { exact: true }).waitFor()
+    const seen: string[] = []
+    const note = (what: string, body: string | null) => {
+      if (body?.includes("parcel") === true)
+        seen.push(`${what} ${(JSON.parse(body) as { limit: number }).limit}`)
+    }
+    page.on("request", (request) => {
+      if (request.url().endsWith("/calls/query_stats")) note("count", request.postData())
+    })
+    page.on("response", (response) => {
+      if (response.url().endsWith("/calls/stream_query")) note("rows", response.request().postData())
+    })
+    const field = page.getByRole("combobox", { name: "Filter" })
+    await field.fill("parcel")
+    await field.press("Enter")
+    await page.getByText("350 traces", { exact: true }).waitFor()
+    expect(seen.filter((what) => what === "rows 100" || what === "count 10000")).toEqual(["rows 100", "count 10000"])
+    await field.fill("307")
+    await field.press("Enter")
+    await page.getByText("1 trace", { exact: true }).waitFor()
+    expect(seen.filter((what) => what === "count 10000")).toHaveLength(1)
+    await close()
+  })
+
   test("marks the part that it does not understand, and keeps the text to be mended", async () => {
     const { page, close } = await open()
     const field = page.getByRole("combobox", { name: "Filter" })

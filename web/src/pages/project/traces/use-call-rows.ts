@@ -58,12 +58,15 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
     include_storage_size: true,
   }
 
-  const count = useCallCount(
-    { project_id: projectId, ...selection, limit: budget },
-    { enabled: isEnabled, refetchInterval: isLive ? newMs : false },
-  )
   const numbers = isEnabled ? pageNumbers(seen) : []
   const [first] = useCallPages(isEnabled ? [list] : [], version, isLive ? liveMs : false)
+  const isShort = first?.data !== undefined && first.data.length < pageSize
+  // The rows come first: to count what a word finds reads as much as to find it. A page that is not full is counted by itself.
+  const isCounting = isEnabled && first?.data !== undefined && !isShort
+  const count = useCallCount(
+    { project_id: projectId, ...selection, limit: budget },
+    { enabled: isCounting, refetchInterval: isLive ? newMs : false },
+  )
   const newest = first?.data?.[0]?.started_at
   // While nothing comes in by itself, later pages go on from the first one: calls that are sent meanwhile move no row.
   const anchored =
@@ -114,7 +117,6 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
     if (top !== seen[0] || bottom !== seen[1]) setSeen([top, bottom])
     if (count.data?.has_more === true && to > budget - pageSize) setBudget(budget * 10)
   }
-  const isShort = first?.data !== undefined && first.data.length < pageSize
   return {
     rowAt,
     idAt: (index: number) => callAt(index)?.id,
@@ -132,7 +134,7 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
         count.error,
       ].find((error) => error != null) ?? null,
     retry: () => {
-      void count.refetch()
+      if (isCounting) void count.refetch()
       for (const page of [first, ...laterPages, ...payloadBlocks]) void page?.refetch()
     },
     onSeen,
@@ -140,7 +142,7 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
     newest,
     showNew: () => {
       setVersion(Date.now())
-      void count.refetch()
+      if (isCounting) void count.refetch()
     },
     shown,
     shownRows: range(seen[0], seen[1]).flatMap((index) => rowAt(index) ?? []),
