@@ -18,7 +18,8 @@ from tests.models import make_model
 
 @pytest.fixture(scope="session", autouse=True)
 def _threads():
-    torch.set_num_threads(2)
+    """Operators of models this small are not worth splitting: two threads wait for each other at each of them."""
+    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from heddle_engine.threads import use_cores
+from heddle_engine.threads import usable_cores, use_cores
 from heddle_engine.training.workers.connected import ConnectedWorkers
 from tests.processes import children_of, wait_for
 from tests.training.jobs_support import job_params
@@ -21,9 +21,10 @@ TOKEN = "t" * 32
 
 @pytest.fixture(autouse=True)
 def _one_core():
+    before = usable_cores()
     use_cores(1)
     yield
-    use_cores(2)
+    use_cores(before)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from heddle_engine.errors import EngineError
-from heddle_engine.threads import use_cores
+from heddle_engine.threads import usable_cores, use_cores
 from heddle_engine.training.jobs import TrainingJob
 from heddle_engine.training.prefix_tree import build_forest
 from heddle_engine.training.workers import member as member_module
@@ -27,9 +27,10 @@ START_S = 60
 @pytest.fixture(scope="module", autouse=True)
 def _one_core():
     """As each process of the group; more cores would change the last bits of sums."""
+    before = usable_cores()
     use_cores(1)
     yield
-    use_cores(2)
+    use_cores(before)
 
 
 @pytest.fixture(scope="module")
