@@ -180,8 +180,7 @@ describe("the filter", () => {
     await page.getByText("351 traces", { exact: true }).waitFor()
     const seen: string[] = []
     const note = (what: string, body: string | null) => {
-      if (body?.includes("parcel") === true)
-        seen.push(`${what} ${(JSON.parse(body) as { limit: number }).limit}`)
+      if (body?.includes("parcel") === true) seen.push(`${what} ${(JSON.parse(body) as { limit: number }).limit}`)
     }
     page.on("request", (request) => {
       if (request.url().endsWith("/calls/query_stats")) note("count", request.postData())
