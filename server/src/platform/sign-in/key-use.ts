@@ -1,16 +1,24 @@
-/** When each key was used last: kept in memory, stored once a minute. A server that is killed forgets the last minute. */
+/**
+ * When each key was used last: kept in memory, stored once a minute. A server that is killed forgets the last minute.
+ * The first use of a key is stored within a second, as whoever has made the key waits for it.
+ */
 import type { ErrorLog } from "../../log.ts"
 import { storeKeyUse } from "../../storage/catalog/accounts/api-keys.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { isStoreUnavailable } from "../../errors.ts"
 
 const intervalMs = 60_000
+const firstUseMs = 1_000
 
 export class KeyUse {
   readonly #database: CatalogDatabase
   readonly #log: ErrorLog
+  /** Since the last time was stored. */
   #used = new Map<string, Date>()
+  /** Since the server started. */
+  readonly #seen = new Set<string>()
   #timer: NodeJS.Timeout | undefined
+  #first: NodeJS.Timeout | undefined
 
   constructor(database: CatalogDatabase, log: ErrorLog) {
     this.#database = database
@@ -23,6 +31,9 @@ export class KeyUse {
 
   saw(apiKeyId: string): void {
     this.#used.set(apiKeyId, new Date())
+    if (this.#seen.has(apiKeyId)) return
+    this.#seen.add(apiKeyId)
+    this.#first ??= setTimeout(() => void this.#store(), firstUseMs).unref()
   }
 
   async close(): Promise<void> {
@@ -31,6 +42,8 @@ export class KeyUse {
   }
 
   async #store(): Promise<void> {
+    clearTimeout(this.#first)
+    this.#first = undefined
     if (this.#used.size === 0) return
     const used = this.#used
     this.#used = new Map()
