@@ -39,7 +39,13 @@ async def sample(folder, adapter, questions, n, bases=None) -> list[dict]:
     params = {
         "base": {"name": "test", "path": str(folder)},
         "adapter": adapter,
-        "sampling": {"max_tokens": 24, "ignore_eos": True, "skip_special_tokens": False, "temperature": 1.0},
+        "sampling": {
+            "max_tokens": 24,
+            "ignore_eos": True,
+            "skip_special_tokens": False,
+            "temperature": 1.0,
+            "seed": 1,
+        },
         "n": n,
     }
     chats = [{**params, "messages": [{"role": "user", "content": question}]} for question in questions]
