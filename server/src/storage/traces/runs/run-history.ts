@@ -75,7 +75,7 @@ export async function readHistory(
   const choice = `with (select arraySort(groupUniqArray(step)) from (${complete("step")})) as steps,
       length(steps) as total, least(${most}, total) as chosen,
       arrayMap(i -> steps[intDiv(i * (total - 1), greatest(chosen - 1, 1)) + 1], range(chosen)) as wanted`
-  const lines = await traces.rows<{ step: string; writer: string; text: string }>(
+  const lines = await traces.rows<Line>(
     `${isWhole ? "" : choice}
     select step, ${writer} as writer, text from run_history final where ${where}
       ${isWhole ? "" : "and step in (select arrayJoin(wanted))"}
@@ -88,18 +88,24 @@ export async function readHistory(
   return joined(lines)
 }
 
+interface Line {
+  step: string
+  writer: string
+  text: string
+}
+
 /** Rows of lines that come in the order of rows. */
-function joined(lines: readonly { step: string; writer: string; text: string }[]): StepTexts[] {
+function joined(lines: readonly Line[]): StepTexts[] {
   const rows: StepTexts[] = []
-  let row: StepTexts | null = null
-  let [step, writer] = ["", ""]
+  let texts: string[] = []
+  let before: Line | null = null
   for (const line of lines) {
-    if (row === null || line.step !== step || line.writer !== writer) {
-      row = { step: Number(line.step), texts: [] }
-      rows.push(row)
-      ;({ step, writer } = line)
+    if (before === null || line.step !== before.step || line.writer !== before.writer) {
+      texts = []
+      rows.push({ step: Number(line.step), texts })
     }
-    row.texts.push(line.text)
+    texts.push(line.text)
+    before = line
   }
   return rows
 }
