@@ -43,6 +43,13 @@ GEMMA3 = {
 
 MIXTURE = {"num_experts": 8, "num_experts_per_tok": 3, "moe_intermediate_size": 40, "norm_topk_prob": True}
 
+GPT_OSS = {
+    "num_local_experts": 8,
+    "num_experts_per_tok": 3,
+    "sliding_window": 24,
+    "rope_parameters": {**YARN_ROPE, "truncate": False},
+}
+
 CONFIGS = {
     "llama": ("LlamaConfig", {"attention_bias": True}),
     "llama3": ("LlamaConfig", {"rope_parameters": LLAMA3_ROPE, "tie_word_embeddings": True}),
@@ -53,6 +60,7 @@ CONFIGS = {
     "qwen3_moe_mixed": ("Qwen3MoeConfig", {**MIXTURE, "norm_topk_prob": False, "mlp_only_layers": [1]}),
     "gemma": ("GemmaConfig", {}),
     "gemma3": ("Gemma3TextConfig", GEMMA3),
+    "gpt_oss": ("GptOssConfig", GPT_OSS),
 }
 """`qwen3_moe_mixed` has a plain layer between its mixtures, and weights of experts that do not add up to 1."""
 
@@ -105,6 +113,19 @@ GEMMA_TEMPLATE = """\
 """In the form of Gemma's: it has no turn of a system, which stands in the first of the user, and writes no tools."""
 
 
+HARMONY_SPECIALS = [
+    "<|endoftext|>", "<|start|>", "<|return|>", "<|channel|>", "<|message|>", "<|end|>", "<|call|>", "<|constrain|>",
+]  # fmt: skip
+
+HARMONY_TEMPLATE = """\
+{%- for message in messages -%}
+{%- set channel = '<|channel|>final' if message.role == 'assistant' -%}
+<|start|>{{ message.role }}{{ channel }}<|message|>{{ message.content }}<|end|>
+{%- endfor -%}
+{{- '<|start|>assistant' if add_generation_prompt -}}"""
+"""In the form of gpt-oss's, without its tools and its message of the system."""
+
+
 def byte_tokenizer(vocab_size: int, specials: list[str] = SPECIALS) -> Tokenizer:
     """Byte-level BPE: 256 bytes, `specials`, then filler ids so that every sampled id decodes."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
@@ -126,7 +147,11 @@ def make_model(kind: str, folder: Path, seed: int = 0, **changes) -> Path:
 
     config_class, settings = CONFIGS[kind]
     is_gemma = kind.startswith("gemma")
-    specials = GEMMA_SPECIALS if is_gemma else SPECIALS
+    specials, template = SPECIALS, CHAT_TEMPLATE
+    if is_gemma:
+        specials, template = GEMMA_SPECIALS, GEMMA_TEMPLATE
+    if kind == "gpt_oss":
+        specials, template = HARMONY_SPECIALS, HARMONY_TEMPLATE
     tokenizer = byte_tokenizer(SHAPE["vocab_size"], specials)
     eos = tokenizer.token_to_id(specials[2])
     config = getattr(transformers, config_class)(
@@ -137,7 +162,8 @@ def make_model(kind: str, folder: Path, seed: int = 0, **changes) -> Path:
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             # Weights of norms lie about 1, or about 0 where a family adds 1 to them.
-            parameter.normal_(float(parameter.mean()) if "norm" in name else 0.0, 0.2 if "norm" in name else 0.12)
+            spread = 1.0 if "sinks" in name else 0.2 if "norm" in name else 0.12
+            parameter.normal_(float(parameter.mean()) if "norm" in name else 0.0, spread)
     model.generation_config.eos_token_id = eos
     model.save_pretrained(folder)
     transformers.PreTrainedTokenizerFast(
@@ -145,6 +171,6 @@ def make_model(kind: str, folder: Path, seed: int = 0, **changes) -> Path:
         eos_token=specials[2],
         pad_token=specials[0],
         bos_token=specials[0] if is_gemma else None,
-        chat_template=GEMMA_TEMPLATE if is_gemma else CHAT_TEMPLATE,
+        chat_template=template,
     ).save_pretrained(folder)
     return folder

@@ -39,7 +39,7 @@ class GgufFile:
         if config.architecture not in _ARCHITECTURES:
             raise EngineError(
                 "invalid",
-                f"GGUF files are not written of the architecture {config.architecture!r}, whose tokenizers and norms "
+                f"GGUF files are not written of the architecture {config.architecture!r}, whose tokenizers or tensors "
                 "they hold in another form. Export merged weights instead.",
                 "format",
             )

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from .config_fields import refused, whole_number
-from .families import Norms, find_activation, find_family
-from .gated_unit import Activation
+from .families import Experts, Norms, find_activation, find_family
+from .gated_unit import Unit
 from .layer_config import LayerConfig
 
 
@@ -12,7 +12,8 @@ from .layer_config import LayerConfig
 class MixtureConfig:
     """The `layers` whose tokens go to `per_token` of `num_experts` experts each.
 
-    The weights of a token's experts add up to 1 where `normalised`, else to their share of all experts.
+    The weights of a token's experts add up to 1 where `normalised`, else to their share of all experts. `router` is
+    what a checkpoint calls it; experts are stored `together` or each on its own.
     """
 
     num_experts: int
@@ -20,9 +21,11 @@ class MixtureConfig:
     intermediate_size: int
     normalised: bool
     layers: frozenset[int]
+    router: str
+    together: bool
 
     @staticmethod
-    def from_hf(config: dict) -> "MixtureConfig":
+    def from_hf(config: dict, experts: Experts) -> "MixtureConfig":
         # transformers' own name of the setting is the second.
         name = "num_experts" if "num_experts" in config else "num_local_experts"
         num_experts, per_token = whole_number(config, name), whole_number(config, "num_experts_per_tok")
@@ -34,9 +37,11 @@ class MixtureConfig:
         return MixtureConfig(
             num_experts,
             per_token,
-            intermediate_size=whole_number(config, "moe_intermediate_size"),
-            normalised=bool(config.get("norm_topk_prob", False)),
+            intermediate_size=whole_number(config, experts.inner),
+            normalised=experts.normalised or bool(config.get("norm_topk_prob", False)),
             layers=_mixture_layers(config),
+            router=experts.router,
+            together=experts.together,
         )
 
 
@@ -45,7 +50,7 @@ class DecoderConfig:
     """Shape of a decoder. `max_position` is the longest sequence that is served or trained.
 
     Embeddings are multiplied by `embedding_scale`, and scores of attention, divided by the root of `head_dim` as ever,
-    by `query_scale`.
+    by `query_scale`. Each head has a sink where there are `sinks`.
     """
 
     architecture: str
@@ -61,7 +66,8 @@ class DecoderConfig:
     norms: Norms
     qk_norm: bool
     query_scale: float
-    activation: Activation
+    sinks: bool
+    activation: Unit
     embedding_scale: float
     mixture: MixtureConfig | None
 
@@ -69,7 +75,7 @@ class DecoderConfig:
     def from_hf(config: dict) -> "DecoderConfig":
         """Raises `invalid` when the architecture is not one the forward pass computes."""
         architecture, family = find_family(config)
-        _check_weights_are_plain(config)
+        _check_weights_are_read(config, family.experts)
         heads = whole_number(config, "num_attention_heads")
         hidden = whole_number(config, "hidden_size")
         head_dim = config.get("head_dim") or hidden // heads
@@ -88,9 +94,10 @@ class DecoderConfig:
             norms=family.norms,
             qk_norm=family.qk_norm,
             query_scale=(head_dim / scalar) ** 0.5,
+            sinks=family.sinks,
             activation=find_activation(config, family),
             embedding_scale=hidden**0.5 if family.scaled_embedding else 1.0,
-            mixture=MixtureConfig.from_hf(config) if family.mixture else None,
+            mixture=MixtureConfig.from_hf(config, family.experts) if family.experts else None,
         )
 
     @property
@@ -122,8 +129,10 @@ class DecoderConfig:
         }[module]
 
 
-def _check_weights_are_plain(config: dict) -> None:
-    if config.get("quantization_config"):
+def _check_weights_are_read(config: dict, experts: Experts | None) -> None:
+    """Experts that are stored together may be in MXFP4; nothing else is read quantized."""
+    method = (config.get("quantization_config") or {}).get("quant_method")
+    if config.get("quantization_config") and not (method == "mxfp4" and experts is not None and experts.together):
         raise refused(
             "The base model's weights are quantized; the engine reads float32, bfloat16 and float16. "
             "Name the unquantized model instead."

@@ -31,10 +31,11 @@ SITE_MODULES = {
     "down": ("down_proj",),
 }
 
-Attend = Callable[[int, Tensor, Tensor, Tensor, int | None], Tensor]
-"""`attend(layer, q [N, heads, D], k [N, kv_heads, D], v [N, kv_heads, D], window) -> [N, heads, D]`.
+Attend = Callable[[int, Tensor, Tensor, Tensor, int | None, Tensor | None], Tensor]
+"""`attend(layer, q [N, heads, D], k [N, kv_heads, D], v [N, kv_heads, D], window, sinks [heads]) -> [N, heads, D]`.
 
-A token sees itself and those before it in its sequence, with a `window` the last so many of these.
+A token sees itself and those before it in its sequence, with a `window` the last so many of these. With `sinks` the
+softmax of each head has one score more, which gives no value.
 """
 
 
@@ -61,7 +62,10 @@ class Mlp:
 
 @dataclass
 class DecoderLayer:
-    """Weights of one layer. `qk_norm` [heads + kv_heads, D] or None, as are the norms behind its two parts."""
+    """Weights of one layer.
+
+    `qk_norm` [heads + kv_heads, D], `sinks` fp32 [heads] and the norms behind its two parts may be None.
+    """
 
     attention_norm: Tensor
     behind_attention_norm: Tensor | None
@@ -71,6 +75,7 @@ class DecoderLayer:
     o: FrozenLinear
     mlp: Mlp | Mixture
     qk_norm: Tensor | None
+    sinks: Tensor | None
 
 
 class Decoder:
@@ -195,7 +200,7 @@ class Decoder:
         x, h = add_norm(x, added, layer.attention_norm, c.eps)
         qkv = lora.project(index, "qkv", h, layer.qkv).unflatten(1, (-1, c.head_dim))
         heads = attention_heads(qkv, (c.num_heads, c.num_kv_heads), layer.qk_norm, c.eps, cos, sin)
-        mixed = attend(index, *heads, c.layers[index].window).flatten(1)
+        mixed = attend(index, *heads, c.layers[index].window, layer.sinks).flatten(1)
         if rows is not None:
             x, mixed = x[rows], mixed[rows]
         attended = self._behind(lora.project(index, "o", mixed, layer.o), layer.behind_attention_norm)

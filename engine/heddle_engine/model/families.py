@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from .config_fields import refused
-from .gated_unit import GELU_TANH, SILU, Activation
+from .gated_unit import GELU_TANH, SILU, ClampedSwiglu, Unit
 from .layer_config import (
     LayerConfig,
     alternating_layers,
+    every_other_sliding,
     full_layers,
     sliding_layers,
     switched_sliding_layers,
@@ -34,18 +35,35 @@ class Norms:
 
 
 @dataclass(frozen=True)
+class Experts:
+    """How the mixtures of a family are named and stored.
+
+    `inner`: the setting that says the size of an expert. `router`: what it is called. `together`: a tensor holds all
+    experts of a layer, which have biases. `normalised`: weights of experts add up to 1, whatever the config says.
+    """
+
+    inner: str = "moe_intermediate_size"
+    router: str = "gate"
+    together: bool = False
+    normalised: bool = False
+
+
+@dataclass(frozen=True)
 class Family:
     """`layers` makes the layers from `config.json`. `activations`: by the names that it may have, the default first.
 
     `qk_norm`: queries and keys are normalised. `scaled_embedding`: by the root of the hidden size. `query_scalar`: the
-    scale of scores has a setting of its own. `zero`: settings that must be absent or off.
+    scale of scores has a setting of its own. `sinks`: each head has a score that takes part in its softmax and gives no
+    value. `clamped`: the activation is that of gpt-oss. `zero`: settings that must be absent or off.
     """
 
     layers: Callable[[dict], tuple[LayerConfig, ...]] = full_layers
     norms: Norms = Norms()
-    activations: Mapping[str, Activation] = field(default_factory=lambda: {"silu": SILU})
+    activations: Mapping[str, Unit] = field(default_factory=lambda: {"silu": SILU})
     qk_norm: bool = False
-    mixture: bool = False
+    experts: Experts | None = None
+    sinks: bool = False
+    clamped: bool = False
     scaled_embedding: bool = False
     query_scalar: bool = False
     zero: tuple[str, ...] = ()
@@ -56,7 +74,7 @@ FAMILIES = {
     "MistralForCausalLM": Family(layers=sliding_layers),
     "Qwen2ForCausalLM": Family(layers=upper_sliding_layers),
     "Qwen3ForCausalLM": Family(layers=upper_sliding_layers, qk_norm=True),
-    "Qwen3MoeForCausalLM": Family(layers=switched_sliding_layers, qk_norm=True, mixture=True),
+    "Qwen3MoeForCausalLM": Family(layers=switched_sliding_layers, qk_norm=True, experts=Experts()),
     "GemmaForCausalLM": Family(
         norms=Norms(offset=1.0),
         # The first configs say `gelu` and mean the other (transformers#29402).
@@ -78,6 +96,12 @@ FAMILIES = {
         query_scalar=True,
         zero=("use_bidirectional_attention", "attn_logit_softcapping", "final_logit_softcapping"),
     ),
+    "GptOssForCausalLM": Family(
+        layers=every_other_sliding,
+        experts=Experts(inner="intermediate_size", router="router", together=True, normalised=True),
+        sinks=True,
+        clamped=True,
+    ),
 }
 
 _DELTA_NETS = "most of its layers are gated delta nets instead of attention"
@@ -90,7 +114,6 @@ _REASONS = {
     "Gemma3nForConditionalGeneration": _LAYER_INPUTS,
     "Gemma4ForCausalLM": _LAYER_INPUTS,
     "Gemma4ForConditionalGeneration": _LAYER_INPUTS,
-    "GptOssForCausalLM": "its attention has sinks, its experts have biases, and its weights are in MXFP4",
     "Qwen3NextForCausalLM": _DELTA_NETS,
     "Qwen3_5ForCausalLM": _DELTA_NETS,
     "Qwen3_5ForConditionalGeneration": _DELTA_NETS,
@@ -115,11 +138,13 @@ def find_family(config: dict) -> tuple[str, Family]:
     return named, family
 
 
-def find_activation(config: dict, family: Family) -> Activation:
+def find_activation(config: dict, family: Family) -> Unit:
     """Raises `invalid`."""
     default = next(iter(family.activations))
     name = config.get("hidden_activation") or config.get("hidden_act") or default
     if name not in family.activations:
         supported = ", ".join(map(repr, family.activations))
         raise refused(f"The base model's activation {name!r} is not supported. Supported: {supported}.")
+    if family.clamped:
+        return ClampedSwiglu(config.get("swiglu_alpha", 1.702), config.get("swiglu_limit", 7.0))
     return family.activations[name]

@@ -6,6 +6,7 @@ belongs here: whoever uses the class sees sorted rows and their counts only.
 
 from collections.abc import Callable
 
+import torch
 from torch import Tensor
 
 from .linear import FrozenLinear
@@ -24,6 +25,17 @@ class GroupedLinear:
     def transposed(self, g: Tensor, counts: list[int]) -> Tensor:
         """g [S, out] -> [S, in], the gradient to the input."""
         return self._each(FrozenLinear.transposed, g, counts, self.in_features)
+
+    def along_bias(self, g: Tensor, counts: list[int]) -> Tensor:
+        """g [S, out] -> [S] fp32, its product with the bias of each row's projection; zeros where there are none."""
+        along = torch.zeros(len(g), dtype=torch.float32, device=g.device)
+        if self._projections[0].bias is not None:
+            start = 0
+            for projection, count in zip(self._projections, counts, strict=True):
+                own = slice(start, start + count)
+                along[own] = g[own].float() @ projection.bias.float()
+                start += count
+        return along
 
     def _each(
         self, product: Callable[[FrozenLinear, Tensor], Tensor], rows: Tensor, counts: list[int], columns: int

@@ -55,6 +55,13 @@ def alternating_layers(config: dict) -> tuple[LayerConfig, ...]:
     return _layers(_named_kinds(config) or kinds, window, lambda kind: _rope_of_kind(config, kind))
 
 
+def every_other_sliding(config: dict) -> tuple[LayerConfig, ...]:
+    """gpt-oss: a window in `layer_types`, else in the first layer and every other one."""
+    kinds = (FULL if layer % 2 else SLIDING for layer in range(_num_layers(config)))
+    window = config.get("sliding_window", 128)
+    return _layers(_named_kinds(config) or kinds, window, lambda _kind: RopeConfig.from_hf(config))
+
+
 def _rope_of_kind(config: dict, kind: str) -> RopeConfig:
     """transformers 5 writes `rope_parameters` by kind, the hub's configs have a name for each."""
     settings = dict((config.get("rope_parameters") or {}).get(kind) or {})

@@ -1,4 +1,4 @@
-"""A mixture of experts (arXiv 1701.06538) as Qwen3-MoE has it: a router picks the experts that compute each token.
+"""A mixture of experts (arXiv 1701.06538): a router picks the experts that compute each token.
 
 Router and experts are frozen, and the gradient to the input goes through both. It is written by hand: the gradient to
 the weight of an expert is a product in the expert's inner space, so no expert's output is kept for it.
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from .gated_unit import SILU, gated, gated_gradient
+from .gated_unit import Unit
 from .grouped_linear import GroupedLinear
 from .linear import FrozenLinear
 
@@ -43,10 +43,16 @@ class Mixture:
     """`x [N, hidden] -> [N, hidden]`, differentiable in x. Routing is computed in fp32."""
 
     def __init__(
-        self, router: FrozenLinear, gate_up: GroupedLinear, down: GroupedLinear, per_token: int, normalised: bool
+        self,
+        router: FrozenLinear,
+        gate_up: GroupedLinear,
+        down: GroupedLinear,
+        unit: Unit,
+        per_token: int,
+        normalised: bool,
     ):
         """`normalised`: the weights of a token's experts add up to 1."""
-        self.router, self.gate_up, self.down = router, gate_up, down
+        self.router, self.gate_up, self.down, self.unit = router, gate_up, down, unit
         self.per_token, self.normalised = per_token, normalised
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -58,15 +64,18 @@ class Mixture:
         """The result, and what its gradient needs: routes, and the inputs of the experts' activations [S, 2 I]."""
         routes = self._routes(x)
         gate_up = self.gate_up(x[routes.tokens], routes.counts)
-        out = routes.by_token(self.down(gated(gate_up, SILU), routes.counts))
+        out = routes.by_token(self.down(self.unit.of(gate_up), routes.counts))
         return torch.bmm(routes.weights.to(x.dtype)[:, None], out)[:, 0], routes, gate_up
 
     def gradient(self, grad: Tensor, routes: _Routes, gate_up: Tensor) -> Tensor:
         """The gradient to x of that to the result."""
-        inner = self.down.transposed(grad[routes.tokens], routes.counts)
-        grad_weights = routes.by_token(torch.linalg.vecdot(inner.float(), gated(gate_up, SILU).float()))
+        of_pairs = grad[routes.tokens]
+        inner = self.down.transposed(of_pairs, routes.counts)
+        # That to a weight is the gradient times the expert's output, which is down(unit) with its bias.
+        along = torch.linalg.vecdot(inner.float(), self.unit.of(gate_up).float())
+        grad_weights = routes.by_token(along + self.down.along_bias(of_pairs, routes.counts))
         inner *= routes.weights.flatten()[routes.order, None].to(inner.dtype)
-        pairs = self.gate_up.transposed(gated_gradient(inner, gate_up, SILU), routes.counts)
+        pairs = self.gate_up.transposed(self.unit.gradient(inner, gate_up), routes.counts)
         grad_logits = self._logits_gradient(grad_weights, routes)
         return routes.by_token(pairs).sum(1) + self.router.transposed(grad_logits.to(grad.dtype))
 

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .kernels import have_kernels
+from .sinks import as_keys
 
 _DIMS = (16, 32, 64, 128, 256)
 _PROGRAMS = 264
@@ -13,19 +14,27 @@ _MOST_SPLITS = 16
 
 
 def paged_attention(
-    q: Tensor, keys: Tensor, values: Tensor, table: Tensor, lengths: Tensor, block: int, window: int | None = None
+    q: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    table: Tensor,
+    lengths: Tensor,
+    block: int,
+    window: int | None = None,
+    sinks: Tensor | None = None,
 ) -> Tensor:
     """q [rows, heads, D] -> [rows, heads, D].
 
     `keys` and `values` [tokens, kv_heads, D] are pools of blocks of `block` tokens. `table` int32 [rows, width] names
     the blocks of each row, and `lengths` int32 [rows] says how many of its tokens are seen: 1 or more;
-    with a `window` the last so many of these.
+    with a `window` the last so many of these. `sinks` fp32 [heads].
     """
     if have_kernels(q) and q.shape[-1] in _DIMS:
         from .kernels.paged_attention import attend_in_blocks
 
-        return attend_in_blocks(q, keys, values, table, lengths, block, _splits(len(q) * keys.shape[1]), window)
-    return _gathered(q, keys, values, table, lengths, block, window)
+        splits = _splits(len(q) * keys.shape[1])
+        return attend_in_blocks(q, keys, values, table, lengths, block, splits, window, sinks)
+    return _gathered(q, keys, values, table, lengths, block, window, sinks)
 
 
 def _splits(programs: int) -> int:
@@ -34,7 +43,14 @@ def _splits(programs: int) -> int:
 
 
 def _gathered(
-    q: Tensor, keys: Tensor, values: Tensor, table: Tensor, lengths: Tensor, block: int, window: int | None = None
+    q: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    table: Tensor,
+    lengths: Tensor,
+    block: int,
+    window: int | None = None,
+    sinks: Tensor | None = None,
 ) -> Tensor:
     """The same in plain operators, where there is no kernel."""
     width = -(-int(lengths.max()) // block)
@@ -44,5 +60,8 @@ def _gathered(
     if window is not None:
         seen &= number >= lengths[:, None] - window
     k, v = (pool[places].transpose(1, 2) for pool in (keys, values))
-    out = F.scaled_dot_product_attention(q[:, :, None], k, v, attn_mask=seen[:, None, None], enable_gqa=True)
+    mask = seen[:, None, None]
+    if sinks is not None:
+        k, v, mask = as_keys(k, v, mask, sinks)
+    out = F.scaled_dot_product_attention(q[:, :, None], k, v, attn_mask=mask, enable_gqa=True)
     return out[:, :, 0]

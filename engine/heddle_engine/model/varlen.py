@@ -10,6 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from .sinks import apply_sinks, as_keys
+
 _MOST_HEAD_DIM = 256
 _LEAST_CAPABILITY = (8, 0)
 
@@ -45,11 +47,14 @@ def flash_fits(q: Tensor) -> bool:
     )
 
 
-def attend_stretches(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> Tensor:
-    """The output alone, [Tq, heads, D]; without a kernel stretch after stretch."""
+def attend_stretches(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches, sinks: Tensor | None = None) -> Tensor:
+    """The output alone, [Tq, heads, D], with sinks [heads]; without a kernel stretch after stretch."""
     if flash_fits(q):
-        return flash_forward(q, k, v, stretches)[0]
-    return torch.cat([_attend_plainly(*parts, stretches) for parts in _parts(q, k, v, stretches)])
+        out, lse = flash_forward(q, k, v, stretches)
+        if sinks is not None:
+            apply_sinks(out, lse.t(), sinks)
+        return out
+    return torch.cat([_attend_plainly(*parts, stretches, sinks) for parts in _parts(q, k, v, stretches)])
 
 
 def _parts(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> zip:
@@ -57,9 +62,14 @@ def _parts(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> zip:
     return zip(q.split(stretches.queries.diff().tolist()), k.split(keys), v.split(keys), strict=True)
 
 
-def _attend_plainly(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches) -> Tensor:
+def _attend_plainly(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches, sinks: Tensor | None) -> Tensor:
     q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))
     queries, keys = q.shape[2], k.shape[2]
+    if sinks is not None:
+        # Where a stretch is not causal it is longer than any of its queries reaches back.
+        seen = seen_within(queries, keys, stretches.window, q.device)
+        k, v, mask = as_keys(k, v, seen[None, None], sinks)
+        return F.scaled_dot_product_attention(q, k, v, mask, enable_gqa=True)[0].transpose(0, 1)
     is_causal, mask = False, None
     if stretches.window is not None:
         mask = seen_within(queries, keys, stretches.window, q.device)

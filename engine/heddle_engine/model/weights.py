@@ -14,6 +14,7 @@ from .decoder import SITE_MODULES, Decoder, DecoderLayer, Mlp
 from .grouped_linear import GroupedLinear
 from .linear import FrozenLinear, Part, fuse
 from .mixture import Mixture
+from .stacked_experts import StackedExperts
 from .weight_files import check_weights, tensor_files, weight_names
 
 
@@ -42,6 +43,14 @@ class Checkpoint:
         progress.advance()
         return self._file_of[name].get_tensor(name).to(self._device, self._dtype)
 
+    def expert(self, name: str, expert: int) -> Tensor:
+        """One of the experts that the tensor `name` holds, as it is stored."""
+        progress.advance()
+        return self._slice(name)[expert]
+
+    def in_format(self, tensor: Tensor) -> Tensor:
+        return tensor.to(self._device, self._dtype)
+
     def _slice(self, name: str):
         if name not in self._file_of:
             raise EngineError("invalid", f"The base model's safetensors hold no tensor {name}.")
@@ -57,7 +66,7 @@ def _open(file: Path):
 
 def check_experts(folder: Path, config: DecoderConfig) -> None:
     """Raises `invalid` where an index names no expert's own weights. Asked before the weights are there."""
-    if config.mixture is None or not config.mixture.layers:
+    if config.mixture is None or config.mixture.together or not config.mixture.layers:
         return
     places = tensor_files(folder)
     first = f"model.layers.{min(config.mixture.layers)}.mlp.experts.0.gate_proj.weight"
@@ -104,6 +113,7 @@ def _load_layer(checkpoint: Checkpoint, config: DecoderConfig, index: int) -> De
         qkv=_load_site(checkpoint, f"{prefix}.self_attn", "qkv", config.module_shape),
         o=_load_site(checkpoint, f"{prefix}.self_attn", "o", config.module_shape),
         mlp=load_mlp(checkpoint, config, f"{prefix}.mlp"),
+        sinks=checkpoint.tensor(f"{prefix}.self_attn.sinks", config.num_heads).float() if config.sinks else None,
     )
 
 
@@ -126,18 +136,26 @@ def _load_mlp(checkpoint: Checkpoint, config: DecoderConfig, prefix: str) -> Mlp
 
 def _load_mixture(checkpoint: Checkpoint, config: DecoderConfig, prefix: str) -> Mixture:
     mixture = config.mixture
+    experts = f"{prefix}.experts"
+    stacked = StackedExperts(checkpoint, config, experts) if mixture.together else None
+
+    def expert(number: int, site: str) -> FrozenLinear:
+        if stacked is not None:
+            return stacked.projection(number, site)
+        return _load_site(checkpoint, f"{experts}.{number}", site, config.expert_shape)
+
     gate_up, down = (
-        GroupedLinear(
-            [
-                _load_site(checkpoint, f"{prefix}.experts.{expert}", site, config.expert_shape)
-                for expert in range(mixture.num_experts)
-            ]
-        )
-        for site in ("gate_up", "down")
+        GroupedLinear([expert(number, site) for number in range(mixture.num_experts)]) for site in ("gate_up", "down")
     )
-    router = checkpoint.tensor(f"{prefix}.gate.weight", mixture.num_experts, config.hidden_size)
-    parts = (Part("gate", 0, mixture.num_experts),)
-    return Mixture(FrozenLinear(router, parts), gate_up, down, mixture.per_token, mixture.normalised)
+    router = _load_router(checkpoint, config, f"{prefix}.{mixture.router}")
+    return Mixture(router, gate_up, down, config.activation, mixture.per_token, mixture.normalised)
+
+
+def _load_router(checkpoint: Checkpoint, config: DecoderConfig, name: str) -> FrozenLinear:
+    experts = config.mixture.num_experts
+    weight = checkpoint.tensor(f"{name}.weight", experts, config.hidden_size)
+    bias = checkpoint.tensor(f"{name}.bias", experts) if f"{name}.bias" in checkpoint else None
+    return FrozenLinear(weight, (Part("gate", 0, experts),), bias)
 
 
 def _load_site(

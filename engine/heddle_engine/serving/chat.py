@@ -6,6 +6,7 @@ from functools import cached_property
 from ..bases import Base
 from ..errors import EngineError
 from ..text.grammar import GrammarSource
+from ..text.harmony import HarmonyParser
 from ..text.render import TooManyCharactersError
 from ..text.tool_choice import call_grammar, call_opening
 from ..text.toolcalls import (
@@ -87,12 +88,22 @@ def _forced_call(base: Base, params: dict) -> tuple[ToolFormat, str | None] | No
     turn_begins = params.get("add_generation_prompt", True)
     if choice in ("none", "auto") or not (turn_begins and params.get("tools") and params.get("messages")):
         return None
+    _refuse_in_harmony(base, "tool_choice", 'Leave it out, or send "auto".')
     return tool_format(base.renderer.source), None if choice == "required" else choice["name"]
+
+
+def _refuse_in_harmony(base: Base, param: str, way_out: str) -> None:
+    """Its reasoning and its answer are messages with headers, which no grammar of the answer alone lets through."""
+    if tool_format(base.renderer.source) == "harmony":
+        message = f"The answers of {base.name} are in the harmony format, which the engine cannot hold to a grammar."
+        raise EngineError("invalid", f"{message} {way_out}", param)
 
 
 def _grammar(base: Base, params: dict, most_bytes: int) -> GrammarSource | None:
     """The constraint on the answer, or None."""
     if wanted := params.get("structured_output"):
+        if params.get("messages") is not None:
+            _refuse_in_harmony(base, wanted["param"], "Ask for the form in a message.")
         return GrammarSource.from_wire(wanted, most_bytes)
     if forced := _forced_call(base, params):
         format_, name = forced
@@ -195,6 +206,8 @@ class ChatCall:
         source = self.base.renderer.source
         chat = params.get("messages") is not None
         tools = tool_format(source) if chat and params.get("tools") else None
+        if chat and tool_format(source) == "harmony":
+            return ChoiceText(self.base.tokenizer, self.request.params, HarmonyParser(tools is not None))
         parser = OutputParser(tools, chat and reasons(source), self._generation_prompt)
         parser.feed(forced_opening(self.base, params))
         return ChoiceText(self.base.tokenizer, self.request.params, parser)

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..model.decoder import Decoder, LoraView
+from ..model.sinks import attend_with_sinks
 from ..model.varlen import seen_within
 from ..threads import use_cores_for
 from .generation import Generation
@@ -44,8 +45,8 @@ def prefill(decoder: Decoder, chunks: list[tuple[Generation, int]]) -> list[Tens
         positions += range(start, start + count)
         adapters += [generation.adapter] * count
 
-    def attend(layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None) -> Tensor:
-        return torch.cat([part.attend(layer, q, k, v, window) for part in parts])
+    def attend(layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None, sinks: Tensor | None) -> Tensor:
+        return torch.cat([part.attend(layer, q, k, v, window, sinks) for part in parts])
 
     use_cores_for(decoder.operator_work(len(ids)))
     place = {"device": decoder.device, "dtype": torch.long}
@@ -77,13 +78,16 @@ class _Part:
             self._reaches[window] = first, {"attn_mask": seen, "is_causal": is_causal, "enable_gqa": True}
         return self._reaches[window]
 
-    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None) -> Tensor:
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None, sinks: Tensor | None) -> Tensor:
         q, k, v = (t[self._rows].transpose(0, 1) for t in (q, k, v))
         cache = self.line.slab.data[layer, :, self.line.index]
         cache[0, :, self._start : self._end] = k
         cache[1, :, self._start : self._end] = v
         first, arguments = self._reach(window)
         keys, values = cache[:, None, :, first : self._end]
+        if sinks is not None:
+            mask, is_causal = arguments["attn_mask"], arguments["is_causal"]
+            return attend_with_sinks(q[None], keys, values, sinks[:, None], mask, is_causal)[0].transpose(0, 1)
         return F.scaled_dot_product_attention(q[None], keys, values, **arguments)[0].transpose(0, 1)
 
 
@@ -117,10 +121,10 @@ class DecodeBatch:
             row.line.length += 1
         return hidden
 
-    def _attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None) -> Tensor:
+    def _attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None, sinks: Tensor | None) -> Tensor:
         if self._order is None:
-            return self._groups[0].attend(layer, q, k, v, window)
-        mixed = [group.attend(layer, q, k, v, window) for group in self._groups]
+            return self._groups[0].attend(layer, q, k, v, window, sinks)
+        mixed = [group.attend(layer, q, k, v, window, sinks) for group in self._groups]
         return torch.cat(mixed).index_select(0, self._order)
 
 
@@ -169,7 +173,7 @@ class _SlabRows:
             run.advance()
         self._biases = [run.biases(by_line) for run in self._runs]
 
-    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None) -> Tensor:
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None, sinks: Tensor | None) -> Tensor:
         if self._rows is not None:
             q, k, v = (t.index_select(0, self._rows) for t in (q, k, v))
         flat_keys, flat_values = self._flat[layer]
@@ -180,11 +184,16 @@ class _SlabRows:
         # Query heads of one key head stand as rows, so keys and values are never repeated.
         grouped = q.view(self._used, self._kv_heads, -1, self._dim)
         mixed = [
-            F.scaled_dot_product_attention(grouped[run.lines], *run.views[layer], attn_mask=biases[window])
+            self._attend_run(grouped[run.lines], run.views[layer], biases[window], sinks)
             for run, biases in zip(self._runs, self._biases, strict=True)
         ]
         mixed = (torch.cat(mixed) if len(mixed) > 1 else mixed[0]).reshape(self._used, self._heads, self._dim)
         return mixed if self._line_of_row is None else mixed.index_select(0, self._line_of_row)
+
+    def _attend_run(self, q: Tensor, cache: tuple[Tensor, Tensor], bias: Tensor, sinks: Tensor | None) -> Tensor:
+        if sinks is None:
+            return F.scaled_dot_product_attention(q, *cache, attn_mask=bias)
+        return attend_with_sinks(q, *cache, sinks.view(self._kv_heads, -1), bias, False)
 
 
 class _Run:

@@ -1,5 +1,6 @@
 """The text of one choice as it grows: decodes bytes, cuts stop strings off, splits reasoning and tool calls."""
 
+from ..text.harmony import HarmonyParser
 from ..text.tokenizer import GrowingText, TextTokenizer
 from ..text.toolcalls import OutputParser, Pieces, ToolCall
 from .generation import End
@@ -9,7 +10,7 @@ from .sampling import SamplingParams
 class ChoiceText:
     """`feed` takes every sampled token in order; the text that it returns is final and may be streamed."""
 
-    def __init__(self, tokenizer: TextTokenizer, params: SamplingParams, parser: OutputParser):
+    def __init__(self, tokenizer: TextTokenizer, params: SamplingParams, parser: OutputParser | HarmonyParser):
         self._tokenizer, self._params, self._parser = tokenizer, params, parser
         self._growing = GrowingText()
         self._held = ""

@@ -39,13 +39,13 @@ class PoolForward:
         place = {"device": decoder.device, "dtype": torch.long}
         written, seen, stretches = self._places(chunks)
 
-        def attend(layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None) -> Tensor:
+        def attend(layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None, sinks: Tensor | None) -> Tensor:
             keys, values = memory.keys[layer], memory.values[layer]
             keys.index_copy_(0, written, k)
             values.index_copy_(0, written, v)
             if seen is not None:
                 k, v = keys.index_select(0, seen), values.index_select(0, seen)
-            return attend_stretches(q, k, v, stretches.within(window))
+            return attend_stretches(q, k, v, stretches.within(window), sinks)
 
         use_cores_for(decoder.operator_work(len(ids)))
         lora = SegmentLora(segments(adapters))

@@ -87,11 +87,11 @@ class PoolStep:
         blocks = table.gather(1, (positions // BLOCK)[:, None])[:, 0].long()
         places, lengths = blocks * BLOCK + positions % BLOCK, (positions + 1).int()
 
-        def attend(layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None) -> Tensor:
+        def attend(layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None, sinks: Tensor | None) -> Tensor:
             keys, values = pool.keys[layer], pool.values[layer]
             keys.index_copy_(0, places, k)
             values.index_copy_(0, places, v)
-            return paged_attention(q, keys, values, table, lengths, BLOCK, window)
+            return paged_attention(q, keys, values, table, lengths, BLOCK, window, sinks)
 
         hidden = self._decoder.hidden(self.ids, positions, self._lora, attend)
         positions += 1

@@ -10,6 +10,7 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from ..errors import EngineError
+from .harmony import CHANNEL, HARMONY_TOKENS
 from .toolcalls import MARKER_TOKENS
 
 # Texts come one at a time: a pool of threads would have nothing to share.
@@ -38,7 +39,8 @@ class TextTokenizer:
         special = {token_id: token.content for token_id, token in added.items() if token.special}
         self.special_ids = frozenset(special)
         # Special tokens that text leaves out; the markers of calls and reasoning are read from the text.
-        self.unseen_ids = frozenset(token_id for token_id, text in special.items() if text not in MARKER_TOKENS)
+        markers = MARKER_TOKENS + (HARMONY_TOKENS if CHANNEL in special.values() else ())
+        self.unseen_ids = frozenset(token_id for token_id, text in special.items() if text not in markers)
         self.vocab_size = self._tokenizer.get_vocab_size()
         self._foreign = self._beyond(folder, model_tokens)
         self.eos_ids = self._end_of_turn_ids(folder)

@@ -1,8 +1,8 @@
 """Splits generated text into reasoning, content and tool calls, as it grows.
 
 Formats: Hermes and Qwen (`<tool_call>{…}</tool_call>`), Mistral (`[TOOL_CALLS][{…}]`), Llama 3
-(the whole answer is `{"name": …, "parameters": …}`). Text that may still become a marker is held
-back; a call that does not parse stays text.
+(the whole answer is `{"name": …, "parameters": …}`); `harmony` is another parser. Text that may
+still become a marker is held back; a call that does not parse stays text.
 """
 
 import json
@@ -11,7 +11,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Literal
 
-ToolFormat = Literal["hermes", "mistral", "llama3"]
+ToolFormat = Literal["hermes", "mistral", "llama3", "harmony"]
 
 _OPEN = {"hermes": "<tool_call>", "mistral": "[TOOL_CALLS]", "llama3": "{"}
 _CLOSE = {"hermes": "</tool_call>", "mistral": None, "llama3": None}
@@ -42,6 +42,8 @@ class Pieces:
 
 def tool_format(template: str) -> ToolFormat:
     """The format a chat template teaches; Hermes where it names none."""
+    if "<|channel|>" in template:
+        return "harmony"
     if "[TOOL_CALLS]" in template:
         return "mistral"
     if "<tool_call>" not in template and ("<|python_tag|>" in template or '"parameters"' in template):

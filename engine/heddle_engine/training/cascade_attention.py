@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from ..model.sinks import apply_sinks
 from .prefix_tree import Forest, Node
 
 #: Nodes up to this long are padded to a common length and attend in one call; above, a call costs less than padding.
@@ -66,8 +67,10 @@ class CascadeAttention:
             parts = (_part_within(node, forest.positions, window) for node in inner)
             self.parts = [part for part in parts if part is not None]
 
-    def __call__(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        return _Cascade.apply(q, k, v, self)
+    def __call__(
+        self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, sinks: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        return _Cascade.apply(q, k, v, sinks, self)
 
 
 def _batches(nodes: list[Node]) -> list[_Batch]:
@@ -89,7 +92,7 @@ def _padded(nodes: list[Node]) -> _Batch:
 
 class _Cascade(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, q, k, v, plan):  # type: ignore[no-untyped-def]
+    def forward(ctx, q, k, v, sinks, plan):  # type: ignore[no-untyped-def]
         out = torch.empty_like(q)
         lse = torch.empty(q.shape[:2])
         for node in plan.long:
@@ -106,6 +109,9 @@ class _Cascade(torch.autograd.Function):
             _join(joined, joined_lse, part, part_lse)
             if not isinstance(below, slice):
                 out[below], lse[below] = joined, joined_lse
+        if sinks is not None:
+            # The gradient of a part asks for the joined output and sum alone, whatever else is in them.
+            lse = apply_sinks(out, lse, sinks)
         ctx.save_for_backward(q, k, v, out, lse)
         ctx.plan = plan
         return out
@@ -131,7 +137,7 @@ class _Cascade(torch.autograd.Function):
             dq[below] += part[0]
             dk[own] += part[1]
             dv[own] += part[2]
-        return *(x.to(q.dtype) for x in (dq, dk, dv)), None
+        return *(x.to(q.dtype) for x in (dq, dk, dv)), None, None
 
 
 def _ranges(node: Node) -> tuple[slice, slice]:

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..model.sinks import apply_sinks
 from ..model.varlen import Stretches, flash_backward, flash_forward
 from .prefix_tree import Forest, Node
 
@@ -45,8 +46,8 @@ class FlashTreeAttention:
         self.nodes = Stretches(starts, starts, longest, longest, causal=True)
         self.generations = [_generation(nodes, device) for nodes in _inner_by_distance(forest)]
 
-    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        return attend_tree(q, k, v, self)
+    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor, sinks: Tensor | None = None) -> Tensor:
+        return attend_tree(q, k, v, sinks, self)
 
 
 class Plan(Protocol):
@@ -57,9 +58,9 @@ class Plan(Protocol):
     generations: list[_Generation]
 
 
-def attend_tree(q: Tensor, k: Tensor, v: Tensor, plan: Plan) -> Tensor:
-    """q [N, heads, D], and the keys and values that the stretches of ``plan`` are of -> [N, heads, D]."""
-    return _Tree.apply(q, k, v, plan)
+def attend_tree(q: Tensor, k: Tensor, v: Tensor, sinks: Tensor | None, plan: Plan) -> Tensor:
+    """q [N, heads, D], the keys and values that the stretches of ``plan`` are of, sinks [heads] -> [N, heads, D]."""
+    return _Tree.apply(q, k, v, sinks, plan)
 
 
 def _inner_by_distance(forest: Forest) -> list[list[Node]]:
@@ -91,7 +92,7 @@ def bounds(lengths: list[int], device: torch.device) -> tuple[Tensor, int]:
 
 class _Tree(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, q, k, v, plan):  # type: ignore[no-untyped-def]
+    def forward(ctx, q, k, v, sinks, plan):  # type: ignore[no-untyped-def]
         own_out, lse = plan.kernel.forward(q, k, v, plan.nodes)
         joined = own_out.float() if plan.generations else own_out
         for generation in plan.generations:
@@ -102,6 +103,8 @@ class _Tree(torch.autograd.Function):
             kept = joined[below] * _weights(before - total)
             joined.index_copy_(0, below, kept.addcmul_(part.float(), _weights(part_lse - total)))
             lse[:, below] = total
+        if sinks is not None:
+            lse = apply_sinks(joined, lse.t(), sinks).t().contiguous()
         out = joined.to(q.dtype)
         ctx.save_for_backward(q, k, v, out, lse)
         ctx.plan = plan
@@ -120,7 +123,7 @@ class _Tree(torch.autograd.Function):
             parts = kernel.backward(*seen, generation.stretches)
             for whole, part, places in zip(gradients, parts, (below, own, own), strict=True):
                 whole.index_add_(0, places, part.float())
-        return *(each.to(q.dtype) for each in gradients), None
+        return *(each.to(q.dtype) for each in gradients), None, None
 
 
 def _weights(logarithms: Tensor) -> Tensor:

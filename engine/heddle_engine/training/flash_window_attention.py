@@ -24,8 +24,8 @@ class FlashWindowAttention:
         self.generations = []
         self._seen = torch.from_numpy(np.concatenate(seen)).to(device)
 
-    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        return attend_tree(q, k.index_select(0, self._seen), v.index_select(0, self._seen), self)
+    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor, sinks: Tensor | None = None) -> Tensor:
+        return attend_tree(q, k.index_select(0, self._seen), v.index_select(0, self._seen), sinks, self)
 
 
 def _seen_by_node(forest: Forest, window: int) -> list[np.ndarray]:

@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ..model.sinks import as_keys
 from .prefix_tree import Forest
 
 
@@ -21,7 +22,10 @@ class MaskedTreeAttention:
             visible &= positions[:, None] - positions < window
         self._visible = visible.to(device)
 
-    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor, sinks: Tensor | None = None) -> Tensor:
         q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))
-        out = F.scaled_dot_product_attention(q, k, v, attn_mask=self._visible, enable_gqa=True)
+        mask = self._visible
+        if sinks is not None:
+            k, v, mask = as_keys(k, v, mask[None, None], sinks)
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=True)
         return out[0].transpose(0, 1)

@@ -20,12 +20,17 @@ LENGTH = 200
 ABSENT = "(absent)"
 
 
-def causal(layer, q, k, v, window):
+def causal(layer, q, k, v, window, sinks):
     q, k, v = (t.transpose(0, 1)[None] for t in (q, k, v))
     places = torch.arange(q.shape[2])
     distance = places[:, None] - places
     seen = (distance >= 0) & (distance < (window or len(places)))
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, enable_gqa=True)[0].transpose(0, 1)
+    if sinks is None:
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, enable_gqa=True)[0].transpose(0, 1)
+    k, v = (t.repeat_interleave(q.shape[1] // t.shape[1], 1) for t in (k, v))
+    scores = (q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5).masked_fill(~seen, -torch.inf)
+    scores = torch.cat([scores, sinks[:, None, None].expand(1, -1, len(places), 1)], -1)
+    return (scores.softmax(-1)[..., :-1] @ v)[0].transpose(0, 1)
 
 
 def load(folder, config=None):

@@ -161,15 +161,17 @@ def test_rows_in_tiles_are_changed_by_the_adapter_of_their_tile(height, rows, sl
 @pytest.mark.parametrize("dtype", PRODUCT_FORMATS)
 @pytest.mark.parametrize("window", [None, 6])
 @pytest.mark.parametrize("splits", [1, 4])
-def test_attention_over_blocks_equals_that_over_gathered_keys(splits, window, dtype):
+@pytest.mark.parametrize("has_sinks", [False, True])
+def test_attention_over_blocks_equals_that_over_gathered_keys(has_sinks, splits, window, dtype):
     block, lengths = 16, [1, 15, 16, 17, 60]
     keys, values = (draw(25 * block, 2, 16, dtype=dtype, scale=scale) for scale in (1, 2))
     table = torch.randperm(20, generator=torch.Generator().manual_seed(1)).int().view(5, 4)
     q = draw(5, 6, 16, dtype=dtype)
     seen = torch.tensor(lengths, dtype=torch.int32)
+    sinks = torch.tensor([-20.0, -1.0, 0.0, 1.0, 3.0, 30.0]) if has_sinks else None
     place = [each.to(DEVICE) for each in (q, keys, values, table, seen)]
-    found = attend_in_blocks(*place, block, splits, window)
-    assert_near(found, _gathered(q.double(), keys.double(), values.double(), table, seen, block, window))
+    found = attend_in_blocks(*place, block, splits, window, sinks if sinks is None else sinks.to(DEVICE))
+    assert_near(found, _gathered(q.double(), keys.double(), values.double(), table, seen, block, window, sinks))
 
 
 def adapter_of(base, seed):

@@ -22,7 +22,8 @@ from tests.models import CONFIGS
 
 CPU = torch.device("cpu")
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
-in_unlike_families = pytest.mark.parametrize("kind", ["qwen3", "qwen3_moe", "qwen3_moe_mixed", "gemma3"], indirect=True)
+KINDS = ["qwen3", "qwen3_moe", "qwen3_moe_mixed", "gemma3", "gpt_oss"]
+in_unlike_families = pytest.mark.parametrize("kind", KINDS, indirect=True)
 
 
 class Recorder:

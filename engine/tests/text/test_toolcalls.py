@@ -118,6 +118,7 @@ def test_text_is_given_out_as_soon_as_it_cannot_be_a_marker():
         ("… <tool_call>{{ call | tojson }}</tool_call>", "hermes"),
         ("[AVAILABLE_TOOLS] … [TOOL_CALLS]", "mistral"),
         ('<|python_tag|> … "parameters"', "llama3"),
+        ("<|start|>assistant<|channel|>analysis<|message|>", "harmony"),
         ("{{ messages }}", "hermes"),
     ],
 )

@@ -83,8 +83,9 @@ def test_one_sequence_never_sees_another(changed, kind, model_folders):
         assert torch.equal(old, new) == (i != changed), f"sequence {i}"
 
 
+@pytest.mark.parametrize("sinks", [None, torch.tensor([-1.0, 0.0, 2.0, 5.0])], ids=["plain", "sinks"])
 @pytest.mark.parametrize("window", [None, 1, 2, 7, 24, 100, 1000])
-def test_all_attentions_over_shared_prefixes_agree(window):
+def test_all_attentions_over_shared_prefixes_agree(window, sinks):
     """The longest sequence has 290 tokens, and shares 160 of them."""
     forest = build_forest(mixed_sequences())
     q, k, v = (torch.randn(len(forest.ids), heads, 16, dtype=torch.float32) for heads in (4, 2, 2))
@@ -92,7 +93,7 @@ def test_all_attentions_over_shared_prefixes_agree(window):
 
     def results(attend):
         leaves = [x.clone().requires_grad_() for x in (q, k, v)]
-        out = attend(0, *leaves)
+        out = attend(0, *leaves, sinks=sinks)
         out.backward(grad)
         return [out, *(leaf.grad for leaf in leaves)]
 
@@ -103,7 +104,7 @@ def test_all_attentions_over_shared_prefixes_agree(window):
         if window is None
         else FlashWindowAttention(forest, CPU, window, plain_attention.KERNEL)
     )
-    for attend in (lambda *given: chosen(*given, window), flash):
+    for attend in (lambda *given, sinks: chosen(*given, window, sinks), flash):
         for one, other in zip(results(attend), masked, strict=True):
             torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
 

@@ -15,7 +15,15 @@ _LEAST_ROWS = 16
 
 
 def attend_in_blocks(
-    q: Tensor, keys: Tensor, values: Tensor, table: Tensor, lengths: Tensor, block: int, splits: int, window: int | None
+    q: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    table: Tensor,
+    lengths: Tensor,
+    block: int,
+    splits: int,
+    window: int | None,
+    sinks: Tensor | None = None,
 ) -> Tensor:
     """As `paged_attention`; the keys of a row are read in `splits` parts."""
     rows, heads, dim = q.shape
@@ -30,7 +38,10 @@ def attend_in_blocks(
         SPLITS=splits, GROUP=group, PADDED=max(_LEAST_ROWS, triton.next_power_of_2(group)), D=dim, BLOCK=block,
         WINDOW=window or 0,
     )  # fmt: skip
-    _join[rows, heads](parts, sums, out, HEADS=heads, SPLITS=splits, D=dim)
+    has_sinks = sinks is not None
+    _join[rows, heads](
+        parts, sums, sinks if has_sinks else sums, out, SINKS=has_sinks, HEADS=heads, SPLITS=splits, D=dim
+    )
     return out
 
 
@@ -82,12 +93,21 @@ def _attend(
 
 
 @triton.jit
-def _join(parts, sums, out, HEADS: tl.constexpr, SPLITS: tl.constexpr, D: tl.constexpr):
+def _join(
+    parts, sums, sinks, out, SINKS: tl.constexpr, HEADS: tl.constexpr, SPLITS: tl.constexpr, D: tl.constexpr
+):  # fmt: skip
     row, head = tl.program_id(0), tl.program_id(1)
     entry = (row * HEADS + head) * SPLITS
     split, dim = tl.arange(0, SPLITS), tl.arange(0, D)
     logarithm = tl.load(sums + entry + split)
-    weight = tl.exp(logarithm - tl.max(logarithm, 0))
+    highest = tl.max(logarithm, 0)
+    if SINKS:
+        sink = tl.load(sinks + head)
+        highest = tl.maximum(highest, sink)
+    weight = tl.exp(logarithm - highest)
+    total = tl.sum(weight, 0)
+    if SINKS:
+        total += tl.exp(sink - highest)
     part = tl.load(parts + (entry + split)[:, None] * D + dim[None, :])
-    mixed = tl.sum(part * weight[:, None], 0) / tl.sum(weight, 0)
+    mixed = tl.sum(part * weight[:, None], 0) / total
     tl.store(out + (row * HEADS + head) * D + dim, mixed.to(out.dtype.element_ty))
