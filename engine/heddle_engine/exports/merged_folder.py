@@ -27,7 +27,7 @@ _COPIED = (
     "NOTICE",
 )
 _INDEX = "model.safetensors.index.json"
-_NAMES = {torch.float32: "F32", torch.bfloat16: "BF16", torch.float16: "F16"}
+_NAMES = {torch.float32: "F32", torch.bfloat16: "BF16", torch.float16: "F16", torch.uint8: "U8"}
 
 
 class MergedFolder:

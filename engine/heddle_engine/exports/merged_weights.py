@@ -16,7 +16,8 @@ from ..model.lora import LoraModule, module_path, read_peft
 from ..model.weight_files import check_weights, weight_names
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-_STORED = {"F32": torch.float32, "BF16": torch.bfloat16, "F16": torch.float16}
+_STORED = {"F32": torch.float32, "BF16": torch.bfloat16, "F16": torch.float16, "U8": torch.uint8}
+"""Bytes are parts of weights in MXFP4, which stay as they are."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ def _entry(handle, name: str, wanted: torch.dtype | None) -> TensorEntry:
             "invalid",
             f"Tensor {name} of the base model is stored as {found.get_dtype()}; {', '.join(_STORED)} are read.",
         )
-    return TensorEntry(name, tuple(found.get_shape()), wanted or stored)
+    kept = stored if wanted is None or stored == torch.uint8 else wanted
+    return TensorEntry(name, tuple(found.get_shape()), kept)
 
 
 def raw_bytes(tensor: Tensor):

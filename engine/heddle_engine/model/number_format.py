@@ -29,12 +29,13 @@ def multiplies_bf16(device: torch.device) -> bool:
 
 
 def automatic_format(config: dict, device: torch.device) -> torch.dtype:
-    """bf16 on a GPU, and on a CPU that multiplies it for a checkpoint that is stored in it and not tiny; else fp32."""
+    """bf16 on a GPU, and on a CPU that multiplies it for a checkpoint in bf16 or MXFP4 that is not tiny; else fp32."""
     if device.type != "cpu":
         return torch.bfloat16
     # The key was `torch_dtype` before transformers 5.
     stored = config.get("dtype") or config.get("torch_dtype")
-    gains = stored == "bfloat16" and config.get("hidden_size", 0) >= _LEAST_HIDDEN and multiplies_bf16(device)
+    is_short = stored == "bfloat16" or bool(config.get("quantization_config"))
+    gains = is_short and config.get("hidden_size", 0) >= _LEAST_HIDDEN and multiplies_bf16(device)
     return torch.bfloat16 if gains else torch.float32
 
 

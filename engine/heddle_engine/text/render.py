@@ -186,7 +186,17 @@ def _prepare(message: dict, index: int, source: str) -> dict:
     reasoning = message.get("reasoning_content") or message.get("reasoning")
     if reasoning:
         prepared["reasoning_content"] = prepared["reasoning"] = reasoning
+        if ".thinking" in source:
+            prepared |= _as_thinking(prepared, reasoning)
     return prepared
+
+
+def _as_thinking(prepared: dict, reasoning: str) -> dict:
+    """What gpt-oss calls reasoning. Its template refuses it beside content where there are calls: both become one."""
+    content = prepared["content"]
+    if not content or "tool_calls" not in prepared:
+        return {"thinking": reasoning}
+    return {"thinking": f"{reasoning}\n{content}", "content": ""}
 
 
 def _flatten(content, index: int) -> str:

@@ -11,7 +11,9 @@ from transformers.integrations.mxfp4 import convert_moe_packed_tensors
 from heddle_engine.errors import EngineError
 from heddle_engine.model.config import DecoderConfig
 from heddle_engine.model.gated_unit import ClampedSwiglu, gated
+from heddle_engine.model.lora import initial_lora, write_peft
 from heddle_engine.model.stacked_experts import from_mxfp4
+from tests.exports.test_exports import write_merged
 from tests.model.test_decoder import load, logits_of
 
 MXFP4 = {"quantization_config": {"quant_method": "mxfp4"}}
@@ -68,6 +70,28 @@ def test_experts_in_mxfp4_compute_what_their_numbers_say(model_folders, tmp_path
     x = torch.randn(9, 64, generator=torch.Generator().manual_seed(1))
     for mine, other in zip(load(packed).layers, load(plain).layers, strict=True):
         assert torch.equal(mine.mlp(x), other.mlp(x))
+
+
+@pytest.mark.parametrize("dtype", [None, "bfloat16"])
+def test_a_merged_export_keeps_experts_in_mxfp4(dtype, model_folders, tmp_path):
+    """The attention changes by the adapter; bytes and scales come out as they were."""
+    packed, _ = in_mxfp4(model_folders("gpt_oss"), tmp_path)
+    config = DecoderConfig.from_hf(json.loads((packed / "config.json").read_text()))
+    weights = initial_lora(config, rank=4, alpha=8.0, seed=1)
+    for module in weights.modules.values():
+        module.b.normal_(0, 0.1, generator=torch.Generator().manual_seed(1))
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    write_peft(adapter, weights, "base")
+    write_merged(packed, adapter, tmp_path / "merged", dtype)
+    before, after = (load_file(next(folder.glob("*.safetensors"))) for folder in (packed, tmp_path / "merged"))
+    assert before.keys() == after.keys()
+    kept = [name for name in before if before[name].dtype == torch.uint8]
+    assert len(kept) == 4 * 3
+    assert all(torch.equal(before[name], after[name]) for name in kept)
+    changed = "model.layers.0.self_attn.q_proj.weight"
+    assert not torch.equal(before[changed], after[changed].float())
+    load(tmp_path / "merged")
 
 
 @pytest.mark.parametrize("method", ["gptq", "fp8", None])

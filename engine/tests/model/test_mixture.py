@@ -12,6 +12,7 @@ from transformers import AutoModelForCausalLM
 from heddle_engine.errors import EngineError
 from heddle_engine.model.config import DecoderConfig, MixtureConfig
 from heddle_engine.model.decoder import NoLora
+from heddle_engine.model.gated_unit import SILU
 from heddle_engine.model.grouped_linear import GroupedLinear
 from heddle_engine.model.linear import FrozenLinear
 from heddle_engine.model.lora import initial_lora, read_peft, write_peft
@@ -83,7 +84,7 @@ def random_mixture(normalised, generator):
     shapes = [(EXPERTS, HIDDEN), (EXPERTS, 2 * INNER, HIDDEN), (EXPERTS, HIDDEN, INNER)]
     weights = [torch.randn(shape, generator=generator) * 0.4 for shape in shapes]
     experts = [GroupedLinear([FrozenLinear(each, ()) for each in stack]) for stack in weights[1:]]
-    return Mixture(FrozenLinear(weights[0], ()), *experts, PER_TOKEN, normalised), weights
+    return Mixture(FrozenLinear(weights[0], ()), *experts, SILU, PER_TOKEN, normalised), weights
 
 
 def token_by_token(x, weights, normalised):
@@ -125,7 +126,7 @@ def test_routing_is_fp32_in_a_bf16_model():
     weights[0][0, :2], weights[0][1, :2] = torch.tensor([1.0, 0.0]), torch.tensor([1.0, 2.0**-8])
     router, gate_up, down = (weight.bfloat16() for weight in weights)
     experts = [GroupedLinear([FrozenLinear(each, ()) for each in stack]) for stack in (gate_up, down)]
-    mixture = Mixture(FrozenLinear(router, ()), *experts, 1, True)
+    mixture = Mixture(FrozenLinear(router, ()), *experts, SILU, 1, True)
     x = torch.ones(1, HIDDEN, dtype=torch.bfloat16) * 4
     assert F.linear(x, router)[0, 0] == F.linear(x, router)[0, 1]
     gate, up = experts[0](x, [0, 1]).chunk(2, -1)
@@ -215,6 +216,6 @@ def test_the_hosted_services_model_is_read():
             "use_sliding_window": False,
         }
     )
-    assert config.mixture == MixtureConfig(128, 8, 768, normalised=True, layers=frozenset(range(48)))
+    assert config.mixture == MixtureConfig(128, 8, 768, True, frozenset(range(48)), router="gate", together=False)
     assert (config.expert_shape("gate_proj"), config.expert_shape("down_proj")) == ((768, 2048), (2048, 768))
     assert config.max_position == 262144

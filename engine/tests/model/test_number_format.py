@@ -17,7 +17,7 @@ from tests.models import CONFIGS, needs_bf16
 
 CPU = torch.device("cpu")
 LENGTH = 120
-MIXTURES = ("qwen3_moe", "qwen3_moe_mixed")
+MIXTURES = ("qwen3_moe", "qwen3_moe_mixed", "gpt_oss")
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +107,7 @@ LARGE = {"hidden_size": 1024}
     [
         ({"dtype": "bfloat16", **LARGE}, "cpu", True, torch.bfloat16),
         ({"torch_dtype": "bfloat16", **LARGE}, "cpu", True, torch.bfloat16),
+        ({"quantization_config": {"quant_method": "mxfp4"}, **LARGE}, "cpu", True, torch.bfloat16),
         ({"dtype": "bfloat16", **LARGE}, "cpu", False, torch.float32),
         ({"dtype": "bfloat16", "hidden_size": 128}, "cpu", True, torch.float32),
         ({"dtype": "float32", **LARGE}, "cpu", True, torch.float32),

@@ -235,6 +235,21 @@ def test_a_template_that_forgets_reasoning_breaks_the_prefix(with_template, toke
     assert "why" not in tokenizer.decode(second.prompt_ids)
 
 
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ({"content": "4", "reasoning_content": "sum"}, "[sum|4]"),
+        ({"content": "", "reasoning": "sum", "tool_calls": [{"function": {"name": "add"}}]}, "[sum|]"),
+        ({"content": "Wait.", "reasoning": "sum", "tool_calls": [{"function": {"name": "add"}}]}, "[sum\nWait.|]"),
+        ({"content": "4"}, "[|4]"),
+    ],
+)
+def test_reasoning_reaches_a_template_of_gpt_oss_by_its_name(message, expected, with_template):
+    """Its template refuses reasoning beside content in a message with calls."""
+    renderer = with_template("{% for m in messages %}[{{ m.thinking }}|{{ m.content }}]{% endfor %}")
+    assert renderer.text([{"role": "assistant", **message}], add_generation_prompt=False) == expected
+
+
 def test_bytes_of_tokens_are_exact(tokenizer):
     text = "naïve 🙂 the <|im_end|>\n"
     ids = tokenizer.encode(text)
