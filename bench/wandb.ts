@@ -145,8 +145,8 @@ async function readPages(server: HeddleServer, name: string, steps: number): Pro
     pages.push(answer.body)
   }
   const seconds = (performance.now() - began) / 1000
-  const rows = pages.flatMap((page) => (JSON.parse(page) as HistoryPage).data.project.run.history)
-  if (rows.length !== steps) throw new Error(`the server answered ${rows.length} rows instead of ${steps}`)
+  const answered = pages.flatMap((page) => (JSON.parse(page) as HistoryPage).data.project.run.history)
+  if (answered.length !== steps) throw new Error(`the server answered ${answered.length} rows instead of ${steps}`)
   return seconds
 }
 
