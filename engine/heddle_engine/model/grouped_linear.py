@@ -28,14 +28,9 @@ class GroupedLinear:
 
     def along_bias(self, g: Tensor, counts: list[int]) -> Tensor:
         """g [S, out] -> [S] fp32, its product with the bias of each row's projection; zeros where there are none."""
-        along = torch.zeros(len(g), dtype=torch.float32, device=g.device)
-        if self._projections[0].bias is not None:
-            start = 0
-            for projection, count in zip(self._projections, counts, strict=True):
-                own = slice(start, start + count)
-                along[own] = g[own].float() @ projection.bias.float()
-                start += count
-        return along
+        if self._projections[0].bias is None:
+            return g.new_zeros(len(g), dtype=torch.float32)
+        return self._each(lambda projection, rows: rows @ projection.bias.float()[:, None], g.float(), counts, 1)[:, 0]
 
     def _each(
         self, product: Callable[[FrozenLinear, Tensor], Tensor], rows: Tensor, counts: list[int], columns: int

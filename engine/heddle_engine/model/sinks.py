@@ -22,7 +22,7 @@ def as_keys(k: Tensor, v: Tensor, seen: Tensor, sinks: Tensor) -> tuple[Tensor, 
 
 
 def apply_sinks(out: Tensor, lse: Tensor, sinks: Tensor) -> Tensor:
-    """out [..., heads, D] in place, by its lse [..., heads]; returns the log-sum-exp with the sinks [heads]."""
+    """out [..., D] in place, by its lse [...], which sinks broadcast to; returns the log-sum-exp with the sinks."""
     total = torch.logaddexp(lse, sinks)
     out.mul_((lse - total).exp_()[..., None].to(out.dtype))
     return total
@@ -37,5 +37,5 @@ def attend_with_sinks(q: Tensor, k: Tensor, v: Tensor, sinks: Tensor, mask: Tens
         mask = torch.zeros(mask.shape, dtype=q.dtype).masked_fill_(~mask, -torch.inf)
     kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
     out, lse = kernel(q, k, v, 0.0, is_causal, attn_mask=mask)
-    out.mul_(torch.sigmoid(lse - sinks).to(out.dtype)[..., None])
+    apply_sinks(out, lse, sinks)
     return out

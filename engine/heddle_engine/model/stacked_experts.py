@@ -4,17 +4,13 @@ Rows of gate and up stand in turns. The weights are plain, [experts, in, out], o
 v1.0): blocks of 32 numbers along the input, two to a byte, the lower half first, with a power of two for each.
 """
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor
 
 from ..errors import EngineError
+from .checkpoint import Checkpoint
+from .config import DecoderConfig
 from .linear import FrozenLinear, fuse
-
-if TYPE_CHECKING:
-    from .config import DecoderConfig
-    from .weights import Checkpoint
 
 _E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0)
 """The numbers of four bits, by their bits."""
@@ -25,7 +21,7 @@ _SCALE_BIAS = 127
 class StackedExperts:
     """The experts of one layer, read one by one: all of them at once would be in memory twice."""
 
-    def __init__(self, checkpoint: "Checkpoint", config: "DecoderConfig", prefix: str):
+    def __init__(self, checkpoint: Checkpoint, config: DecoderConfig, prefix: str):
         self._checkpoint, self._config, self._prefix = checkpoint, config, prefix
 
     def projection(self, expert: int, site: str) -> FrozenLinear:

@@ -48,7 +48,7 @@ def flash_fits(q: Tensor) -> bool:
 
 
 def attend_stretches(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches, sinks: Tensor | None = None) -> Tensor:
-    """The output alone, [Tq, heads, D], with sinks [heads]; without a kernel stretch after stretch."""
+    """The output alone, [Tq, heads, D]; without a kernel stretch after stretch. With sinks [heads] all are causal."""
     if flash_fits(q):
         out, lse = flash_forward(q, k, v, stretches)
         if sinks is not None:
@@ -66,7 +66,6 @@ def _attend_plainly(q: Tensor, k: Tensor, v: Tensor, stretches: Stretches, sinks
     q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))
     queries, keys = q.shape[2], k.shape[2]
     if sinks is not None:
-        # Where a stretch is not causal it is longer than any of its queries reaches back.
         seen = seen_within(queries, keys, stretches.window, q.device)
         k, v, mask = as_keys(k, v, seen[None, None], sinks)
         return F.scaled_dot_product_attention(q, k, v, mask, enable_gqa=True)[0].transpose(0, 1)

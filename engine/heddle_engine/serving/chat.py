@@ -205,9 +205,10 @@ class ChatCall:
     def _text(self, params: dict) -> ChoiceText:
         source = self.base.renderer.source
         chat = params.get("messages") is not None
-        tools = tool_format(source) if chat and params.get("tools") else None
-        if chat and tool_format(source) == "harmony":
-            return ChoiceText(self.base.tokenizer, self.request.params, HarmonyParser(tools is not None))
+        format_ = tool_format(source)
+        if chat and format_ == "harmony":
+            return ChoiceText(self.base.tokenizer, self.request.params, HarmonyParser(bool(params.get("tools"))))
+        tools = format_ if chat and params.get("tools") else None
         parser = OutputParser(tools, chat and reasons(source), self._generation_prompt)
         parser.feed(forced_opening(self.base, params))
         return ChoiceText(self.base.tokenizer, self.request.params, parser)

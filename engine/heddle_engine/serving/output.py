@@ -1,6 +1,7 @@
 """The text of one choice as it grows: decodes bytes, cuts stop strings off, splits reasoning and tool calls."""
 
 from ..text.harmony import HarmonyParser
+from ..text.markers import begun
 from ..text.tokenizer import GrowingText, TextTokenizer
 from ..text.toolcalls import OutputParser, Pieces, ToolCall
 from .generation import End
@@ -24,7 +25,7 @@ class ChoiceText:
             pieces = self._parser.feed(self._cut(end))
             pieces = _join(pieces, self._parser.finish())
         else:
-            ready = len(self._held) - _possible_stop(self._held, self._params.stop)
+            ready = len(self._held) - begun(self._held, self._params.stop)
             pieces = self._parser.feed(self._held[:ready])
             self._held = self._held[ready:]
         self.content += pieces.content
@@ -55,12 +56,3 @@ def _join(first: Pieces, second: Pieces) -> Pieces:
     return Pieces(
         first.content + second.content, first.reasoning + second.reasoning, first.tool_calls + second.tool_calls
     )
-
-
-def _possible_stop(text: str, stops: tuple[str, ...]) -> int:
-    """Length of the longest end of `text` that begins a stop string, or holds one that did not count yet."""
-    longest = 0
-    for stop in stops:
-        found = (n for n in range(min(len(stop) - 1, len(text)), longest, -1) if text.endswith(stop[:n]))
-        longest = max(longest, next(found, 0))
-    return longest

@@ -9,6 +9,7 @@ import json
 import re
 import secrets
 
+from .markers import begun
 from .toolcalls import Pieces, ToolCall
 
 START, CHANNEL, MESSAGE = "<|start|>", "<|channel|>", "<|message|>"
@@ -64,7 +65,7 @@ class HarmonyParser:
     def _take_body(self, pieces: Pieces) -> bool:
         end = _END.search(self._held)
         if end is None:
-            ready = len(self._held) - _held_back(self._held)
+            ready = len(self._held) - begun(self._held, _ENDS)
             self._add(pieces, self._held[:ready])
             self._held = self._held[ready:]
             return False
@@ -95,10 +96,3 @@ class HarmonyParser:
         else:
             pieces.content += self._arguments
         self._called = ""
-
-
-def _held_back(text: str) -> int:
-    """How much of the end of `text` may be the start of a token that ends a body."""
-    longest = max(map(len, _ENDS)) - 1
-    starts = (n for n in range(min(longest, len(text)), 0, -1) if any(end.startswith(text[-n:]) for end in _ENDS))
-    return next(starts, 0)

@@ -11,6 +11,8 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .markers import begun
+
 ToolFormat = Literal["hermes", "mistral", "llama3", "harmony"]
 
 _OPEN = {"hermes": "<tool_call>", "mistral": "[TOOL_CALLS]", "llama3": "{"}
@@ -185,7 +187,7 @@ class OutputParser:
 
 def _held_back(text: str, marker: str) -> int:
     """How much of the end of `text` may be the start of `marker`, the space before it included."""
-    longest = next((n for n in range(min(len(marker) - 1, len(text)), 0, -1) if text.endswith(marker[:n])), 0)
+    longest = begun(text, (marker,))
     body = text[: len(text) - longest]
     return longest + len(body) - len(body.rstrip())
 

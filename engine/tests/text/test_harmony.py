@@ -3,6 +3,7 @@
 import pytest
 
 from heddle_engine.text.harmony import HarmonyParser
+from tests.text.pieces import fed_in_pieces
 
 THOUGHT = "<|channel|>analysis<|message|>Two and two.<|end|>"
 FINAL = "<|start|>assistant<|channel|>final<|message|>4, <b>of course</b>"
@@ -47,14 +48,8 @@ CASES = {
 @pytest.mark.parametrize("step", [1, 2, 3, 7, 10_000])
 @pytest.mark.parametrize("case", CASES)
 def test_pieces_add_up_to_the_same(case, step):
-    tools, text, (content, thoughts, calls) = CASES[case]
-    parser = HarmonyParser(tools)
-    pieces = [parser.feed(text[start : start + step]) for start in range(0, len(text), step)] + [parser.finish()]
-    assert "".join(piece.content for piece in pieces) == content
-    assert "".join(piece.reasoning for piece in pieces) == thoughts
-    found = [call for piece in pieces for call in piece.tool_calls]
-    assert [(call.name, call.arguments) for call in found] == calls
-    assert len({call.id for call in found}) == len(found)
+    tools, text, expected = CASES[case]
+    assert fed_in_pieces(HarmonyParser(tools), text, step) == expected
 
 
 def test_text_is_given_out_as_soon_as_it_cannot_be_an_end():

@@ -4,6 +4,7 @@ import pytest
 
 from heddle_engine.text.tool_choice import call_opening
 from heddle_engine.text.toolcalls import OutputParser, Pieces, tool_format
+from tests.text.pieces import fed_in_pieces
 
 DEEP_CALL = '<tool_call>{"name":"f","arguments":{"a":' + "[" * 1500 + "]" * 1500 + "}}</tool_call>"
 
@@ -75,14 +76,8 @@ CASES = {
 @pytest.mark.parametrize("step", [1, 2, 3, 7, 10_000])
 @pytest.mark.parametrize("case", CASES)
 def test_pieces_add_up_to_the_same(case, step):
-    (tools, reasoning, tail), text, (content, thoughts, calls) = CASES[case]
-    parser = OutputParser(tools, reasoning, tail)
-    pieces = [parser.feed(text[start : start + step]) for start in range(0, len(text), step)] + [parser.finish()]
-    assert "".join(piece.content for piece in pieces) == content
-    assert "".join(piece.reasoning for piece in pieces) == thoughts
-    found = [call for piece in pieces for call in piece.tool_calls]
-    assert [(call.name, call.arguments) for call in found] == calls
-    assert len({call.id for call in found}) == len(found)
+    asked, text, expected = CASES[case]
+    assert fed_in_pieces(OutputParser(*asked), text, step) == expected
 
 
 @pytest.mark.parametrize(
