@@ -8,7 +8,7 @@ import { type Route, route } from "../../http/route.ts"
 import { findStoredFile, type StoredFile } from "../../storage/catalog/artifacts/artifact-entries.ts"
 import { findManifest, storeManifest } from "../../storage/catalog/artifacts/artifact-manifests.ts"
 import { findUpload, partsOf, storePart } from "../../storage/catalog/artifacts/artifact-uploads.ts"
-import { type ArtifactRecord, findAnyArtifact, findArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
+import { findAnyArtifact, findArtifact, type PendingArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
 import {
   artifactContent,
   artifactFileParams,
@@ -140,7 +140,7 @@ function linkEnded(): HeddleError {
 }
 
 /** @throws {HeddleError} `not_found`: nothing is added to what is committed. */
-async function pendingArtifact({ sentFiles }: RunDependencies, id: string): Promise<ArtifactRecord> {
+async function pendingArtifact({ sentFiles }: RunDependencies, id: string): Promise<PendingArtifact> {
   const artifact = await sentFiles.pendingArtifact(id)
   if (artifact === null) throw linkEnded()
   return artifact

@@ -4,7 +4,7 @@
  */
 import { areLiveKeys } from "../../storage/catalog/accounts/api-keys.ts"
 import { addSentContents, type KeptAs, type SentContent } from "../../storage/catalog/artifacts/artifact-contents.ts"
-import { type ArtifactRecord, findPendingArtifacts } from "../../storage/catalog/artifacts/artifacts.ts"
+import { findPendingArtifacts, type PendingArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { BatchedLookup } from "../../work/batched-lookup.ts"
 import { GroupCommit } from "../../work/group-commit.ts"
@@ -13,7 +13,7 @@ const contentsPerInsert = 500
 
 export class SentFiles {
   readonly #keys: BatchedLookup<string, boolean>
-  readonly #artifacts: BatchedLookup<string, ArtifactRecord | null>
+  readonly #artifacts: BatchedLookup<string, PendingArtifact | null>
   readonly #contents: GroupCommit<SentContent, KeptAs>
 
   constructor(database: CatalogDatabase) {
@@ -27,7 +27,7 @@ export class SentFiles {
   }
 
   /** Of any team; null: it is committed, or was deleted. */
-  pendingArtifact(id: string): Promise<ArtifactRecord | null> {
+  pendingArtifact(id: string): Promise<PendingArtifact | null> {
     return this.#artifacts.get(id, id)
   }
 

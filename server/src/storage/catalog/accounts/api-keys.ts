@@ -103,7 +103,7 @@ export async function isLiveKey(database: CatalogDatabase, id: string): Promise<
 /** For each of the keys, in order, whether it is live. */
 export async function areLiveKeys(database: CatalogDatabase, ids: readonly string[]): Promise<boolean[]> {
   const isNamed = sql<boolean>`api_keys.id = any(${ids}::uuid[])`
-  const live = await liveKeys(database).where(isNamed).execute()
+  const live = await liveKeys(database).clearSelect().select("api_keys.id").where(isNamed).execute()
   const liveIds = new Set(live.map(({ id }) => id))
   return ids.map((id) => liveIds.has(id))
 }

@@ -70,9 +70,9 @@ export async function addSentContents(database: CatalogDatabase, sent: readonly 
   const { rows } = await sql<{ place: number; sha256: string | null }>`
     with given as (select * from json_to_recordset(${JSON.stringify(given)}::json)
         as g(place int, artifact_id uuid, project_id uuid, digest text, sha256 text, size_bytes bigint)),
-      asked as (select * from given where exists (select 1 from artifact_entries e
+      asked as (select given.* from given cross join lateral (select from artifact_entries e
         where e.project_id = given.project_id and e.digest = given.digest and e.artifact_id = given.artifact_id
-          and e.ref is null)),
+          and e.ref is null limit 1) as entry),
       added as (insert into artifact_contents (project_id, digest, sha256, size_bytes)
         select distinct on (project_id, digest) project_id, digest, sha256, size_bytes from asked
         order by project_id, digest, place

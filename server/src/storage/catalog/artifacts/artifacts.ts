@@ -117,12 +117,18 @@ export async function findAnyArtifact(database: CatalogDatabase, id: string): Pr
   return row ?? null
 }
 
+export type PendingArtifact = Pick<ArtifactRecord, "id" | "project_id" | "entity" | "entity_id">
+
 /** For each of the ids, in order, the artifact that is not committed yet, of any team; null: none. */
 export async function findPendingArtifacts(
   database: CatalogDatabase,
   ids: readonly string[],
-): Promise<(ArtifactRecord | null)[]> {
-  const found = await namedArtifacts(database)
+): Promise<(PendingArtifact | null)[]> {
+  const found = await database
+    .selectFrom("artifacts")
+    .innerJoin("projects", "projects.id", "artifacts.project_id")
+    .innerJoin("entities", "entities.id", "projects.entity_id")
+    .select(["artifacts.id", "artifacts.project_id", "entities.name as entity", "entities.id as entity_id"])
     .where(sql<boolean>`artifacts.id = any(${ids}::uuid[])`)
     .where("artifacts.state", "=", "pending")
     .execute()
