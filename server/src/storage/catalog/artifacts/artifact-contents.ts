@@ -64,7 +64,10 @@ export interface SentContent extends ArtifactContent {
 /** `unasked`: no file of the artifact has it, so it is not kept. `known`: the project has one of this digest, which stays. */
 export type KeptAs = "added" | "known" | "unasked"
 
-/** {@link addContent} for many, and only where the artifact has a file of this content, or asked to store one. In order. */
+/**
+ * {@link addContent} for many, and only where the artifact has a file of this content, or asked to store one. In order.
+ * The limit keeps the planner from reading all entries, as it would while their table was not analyzed.
+ */
 export async function addSentContents(database: CatalogDatabase, sent: readonly SentContent[]): Promise<KeptAs[]> {
   const given = sent.map((content, place) => ({ ...content, place }))
   const { rows } = await sql<{ place: number; sha256: string | null }>`

@@ -133,9 +133,8 @@ export async function findItem(
 }
 
 /**
- * Not a condition of the statement: where nothing analyzes tables, as in the embedded catalog, the
- * planner would take any index that begins with the queue for as good as the primary key, and read
- * the whole queue.
+ * Not a condition of the statement: as long as the table was not analyzed, the planner would take any
+ * index that begins with the queue for as good as the primary key, and read the whole queue.
  */
 export function isLiveIn(queueId: string, { queue_id, deleted_at }: Pick<StoredItem, "queue_id" | "deleted_at">) {
   return queue_id === queueId.toLowerCase() && deleted_at === null
