@@ -4,7 +4,7 @@ import type { Log } from "../log.ts"
 import type { Limits } from "../limits.ts"
 import type { FairQueue } from "../work/fair-queue.ts"
 import { BlobStore } from "./blobs/blob-store.ts"
-import { CatalogVacuum } from "./catalog/catalog-vacuum.ts"
+import { CatalogUpkeep } from "./catalog/catalog-upkeep.ts"
 import { type CatalogDatabase, type CatalogLocation, openCatalog, pingCatalog } from "./catalog/open-catalog.ts"
 import { isAboutFolder, unusable } from "./data-folder.ts"
 import { lockDataFolder } from "./data-lock.ts"
@@ -54,10 +54,10 @@ export async function openStores(location: StoresLocation): Promise<Stores> {
   ] as const
   try {
     const [database, traces, blobs] = await Promise.all(opening)
-    const vacuum = catalog.postgresUrl === null ? new CatalogVacuum(database, log) : null
-    vacuum?.start()
+    const upkeep = catalog.postgresUrl === null ? new CatalogUpkeep(database, log) : null
+    upkeep?.start()
     const close = async () => {
-      await vacuum?.close()
+      await upkeep?.close()
       await Promise.all([database.destroy(), traces.close()])
       await lock.release()
     }

@@ -1,4 +1,4 @@
-/** The embedded catalog is analyzed, and the room of dead rows used again, while the stores are open. */
+/** The embedded catalog is tidied while the stores are open, as a PostgreSQL server does by itself. */
 import { sql } from "kysely"
 import { randomBytes } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -16,7 +16,7 @@ let dataDir: string
 let stores: Stores
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
-  dataDir = await mkdtemp(path.join(tmpdir(), "heddle-vacuum-"))
+  dataDir = await mkdtemp(path.join(tmpdir(), "heddle-upkeep-"))
   await copyCatalogTemplate(dataDir)
   const catalog = { postgresUrl: null, template: null }
   stores = await openStores({ dataDir, catalog, clickhouseUrl: null, log, limits: defaultLimits })
@@ -74,4 +74,20 @@ test("the room of long values that were replaced is used again", async () => {
     sizes.push((await known("runs")).bytes)
   }
   expect(sizes[3]).toBeLessThan(1.2 * (sizes[0] as number))
+})
+
+test("a start after a kill does not read anew all that was ever written", async () => {
+  const unfinished = async () => {
+    const { rows } = await sql<{ bytes: number }>`
+      select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::int8 as bytes from pg_control_checkpoint()`.execute(
+      stores.catalog,
+    )
+    return rows[0]?.bytes
+  }
+  await sql`create table filler as select md5(i::text) || repeat('x', 900) as text from generate_series(1, 80000) as i`.execute(
+    stores.catalog,
+  )
+  expect(await unfinished()).toBeGreaterThan(70_000_000)
+  await aMinute()
+  expect(await unfinished()).toBeLessThan(1_000_000)
 })
