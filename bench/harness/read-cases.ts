@@ -7,6 +7,15 @@ export const PROJECT_ID = `${ENTITY}/${PROJECT}`
 /** A word that only one call contains. */
 export const needle = "xylographer"
 const needleAt = 7
+const shortestNeedle = 5
+/** Parts of the word that no other call contains either. */
+const needles = [0, 1].flatMap((from) =>
+  Array.from({ length: needle.length - from - shortestNeedle + 1 }, (_, more) =>
+    needle.slice(from, from + shortestNeedle + more),
+  ),
+)
+/** Another one in each round, as the store remembers where it found nothing. */
+export const needleOf = (round: number) => needles[round % needles.length] as string
 
 /** The first so many calls are one trace: a root and its children. */
 const longTrace = 50_000
@@ -62,7 +71,7 @@ const stream = (body: object) => ({ path: "/calls/stream_query", body })
 export function readCases(calls: number, kind: IdKind): ReadCase[] {
   const some = (round: number) => (round * 104_729 + 7) % calls
   const later = (round: number) => Math.max(some(round), Math.min(longTrace, calls - 1))
-  const found = { $contains: { input: field("output"), substr: { $literal: needle } } }
+  const found = (round: number) => ({ $contains: { input: field("output"), substr: { $literal: needleOf(round) } } })
   return [
     { what: "newest 50", atMostMs: 15, request: () => stream({ sort_by: newestFirst, limit: 50 }) },
     {
@@ -86,12 +95,12 @@ export function readCases(calls: number, kind: IdKind): ReadCase[] {
     {
       what: "substring search, newest 50",
       atMostMs: 700,
-      request: () => stream({ sort_by: newestFirst, limit: 50, query: { $expr: found } }),
+      request: (round) => stream({ sort_by: newestFirst, limit: 50, query: { $expr: found(round) } }),
     },
     {
-      what: "substring search, count",
+      what: "substring search, count of what was searched before",
       atMostMs: null,
-      request: () => ({ path: "/calls/query_stats", body: { query: { $expr: found } } }),
+      request: (round) => ({ path: "/calls/query_stats", body: { query: { $expr: found(round) } } }),
     },
     {
       what: "sort by a JSON field, 50",

@@ -7,7 +7,6 @@ import type { Expansion } from "../../storage/traces/calls/call-ref-field.ts"
 import type { CallsQuery } from "../../storage/traces/calls/calls-selection.ts"
 import type { CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 import { splitPath } from "../../storage/traces/query/sql-value.ts"
-import type { Operand } from "../../wire/queries/query.ts"
 import type { CallDependencies } from "../dependencies.ts"
 import { checkRefBytes, readRefs } from "../../objects/refs/ref-values.ts"
 import { type Ref, tryParseRef } from "../../objects/refs/refs.ts"
@@ -88,16 +87,6 @@ export async function findExpansions(
     expansions.push({ path, values: await valuesOf(dependencies, principal, refs) })
   }
   return expansions
-}
-
-/** Every path that an expression names. */
-export function fieldsOf(expression: Operand): string[] {
-  const found: string[] = []
-  JSON.stringify(expression, (key, value: unknown) => {
-    if (key === "$getField" && typeof value === "string") found.push(value)
-    return value
-  })
-  return found
 }
 
 /** How often each ref stands at the path. */

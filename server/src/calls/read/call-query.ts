@@ -1,6 +1,6 @@
 /** Reads calls for the routes: evaluation-store-calls 3.3, 3.4, 3.10. */
 import { HeddleError } from "../../errors.ts"
-import { countCalls, findCalls, type Page, traceBytes } from "../../storage/traces/calls/calls-read.ts"
+import { countCalls, findCalls, traceBytes } from "../../storage/traces/calls/calls-read.ts"
 import { type CallsSelection, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
 import {
   type CallColumn,
@@ -10,10 +10,12 @@ import {
   readCallRows,
   readFirstRows,
 } from "../../storage/traces/calls/call-row-reads.ts"
+import { fieldsOf } from "../../storage/traces/query/expression-fields.ts"
+import type { Page } from "../../storage/traces/calls/scanned-calls.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type { CallReadRequest, CallsQueryRequest, CallsQueryStatsRequest } from "../../wire/calls/call-read.ts"
 import { chosenColumns } from "./call-columns.ts"
-import { expandRows, fieldsOf, findExpansions } from "./call-expansion.ts"
+import { expandRows, findExpansions } from "./call-expansion.ts"
 import { readExtras } from "./call-extras.ts"
 import { callText } from "./call-record.ts"
 import type { Principal } from "../../http/principal.ts"

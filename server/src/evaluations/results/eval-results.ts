@@ -6,7 +6,7 @@ import { needsDatasetRows, scoresHead } from "../../storage/traces/evaluations/r
 import { findResultRows, type ResultsQuery } from "../../storage/traces/evaluations/result-rows.ts"
 import type { TrialScope } from "../../storage/traces/evaluations/trials.ts"
 import type { EvalResultsBody } from "../../wire/evaluations/eval-results.ts"
-import { fieldsOf } from "../../calls/read/call-expansion.ts"
+import { fieldsOf } from "../../storage/traces/query/expression-fields.ts"
 import type { CallDependencies } from "../../calls/dependencies.ts"
 import { checkRange } from "../../objects/requests/list-range.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"

@@ -1,6 +1,7 @@
 /** Which spans a request is about: evaluation-store-calls 10. */
 import type { InsightFilter, SignalFilters } from "../../../wire/agents/span-values.ts"
 import type { Operand } from "../../../wire/queries/query.ts"
+import { fieldsOf } from "../query/expression-fields.ts"
 import { compileCondition } from "../query/query-condition.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import { findSpanColumn } from "./span-columns.ts"
@@ -42,13 +43,6 @@ export function selectSpans(query: SpanQuery, identity = true): SpanSelection {
 export function isIdentity(field: string): boolean {
   const column = findSpanColumn(field)
   return column !== null && identityColumns.has(column)
-}
-
-function fieldsOf(value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap(fieldsOf)
-  if (typeof value !== "object" || value === null || JSON.isRawJSON(value)) return []
-  const { $getField, $literal: _literal, ...inner } = value as Operand
-  return [...($getField === undefined ? [] : [$getField]), ...Object.values(inner).flatMap(fieldsOf)]
 }
 
 function spanConditions({ projectId, where, signals, insights }: SpanQuery, parameters: SqlParameters): string {

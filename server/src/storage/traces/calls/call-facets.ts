@@ -94,7 +94,7 @@ export async function countValues(
   ]
   const pairs = fields.map(({ sql }, index) => `(toUInt8(${index}), cast(${sql} as Nullable(String)))`)
   pairs.push(`(toUInt8(${everyCall}), NULL)`)
-  const conditions = [selection.live, ...within, selection.condition]
+  const conditions = [...within, selection.where]
   const rows = await traces.rows<{ facet: number; value: string | null; n: string }>(
     `select pair.1 as facet, pair.2 as value, count() as n
       from (select arrayJoin([${pairs.join(", ")}]) as pair from ${callsFinal} where ${conditions.join(" and ")})

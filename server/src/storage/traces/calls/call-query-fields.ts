@@ -3,7 +3,7 @@ import { HeddleError } from "../../../errors.ts"
 import { queuesOfCall } from "../labelling/queue-calls.ts"
 import { callFeedbackValue } from "./call-feedback-field.ts"
 import { type Expansion, payloadValue } from "./call-ref-field.ts"
-import { hasOddJson } from "./calls-tables.ts"
+import { hasNeedlessEscape, hasOddJson } from "./calls-tables.ts"
 import { payloadRefs } from "./payload-refs.ts"
 import { jsonValue } from "../query/json-value.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
@@ -42,6 +42,12 @@ export interface CallFieldScope {
   expansions: readonly Expansion[]
 }
 
+/** Whether what the field names is read from payloads. */
+export function isOfPayload(path: string): boolean {
+  const [head = ""] = path.split(".", 1)
+  return payloads.has(head.endsWith("_dump") ? head.slice(0, -"_dump".length) : head)
+}
+
 /** @throws {HeddleError} `invalid_field` for a name that is not a field of a call. */
 export function callField(path: string, scope: CallFieldScope): SqlValue {
   const { projectName, parameters, expansions } = scope
@@ -51,7 +57,7 @@ export function callField(path: string, scope: CallFieldScope): SqlValue {
   const [head = "", ...rest] = splitPath(path)
   const column = head.endsWith("_dump") ? head.slice(0, -"_dump".length) : head
   if (column === "attributes" && rest[0] === "otel_span")
-    return jsonValue("otel_dump", rest.slice(1), parameters, hasOddJson)
+    return jsonValue("otel_dump", rest.slice(1), parameters, hasOddJson, hasNeedlessEscape)
   if (payloads.has(column)) return payloadValue([column, ...rest], expansions, parameters)
   if (rest.length > 0 && path !== "annotation_queue_items.queue_id") throw unknownField(path)
   if (texts.has(head)) return textValue(head)

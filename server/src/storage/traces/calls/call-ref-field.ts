@@ -1,5 +1,5 @@
 /** Fields that lead through refs inside payloads: evaluation-store-calls 3.9. */
-import { hasOddJson } from "./calls-tables.ts"
+import { hasNeedlessEscape, hasOddJson } from "./calls-tables.ts"
 import { jsonValue } from "../query/json-value.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 import type { SqlValue } from "../query/sql-value.ts"
@@ -20,7 +20,7 @@ export function payloadValue(
 ): SqlValue {
   const [column = "", ...rest] = path
   const through = expansions.filter((one) => one.values.size > 0 && leadsThrough(one.path, path)).at(-1)
-  if (through === undefined) return jsonValue(column, rest, parameters, hasOddJson)
+  if (through === undefined) return jsonValue(column, rest, parameters, hasOddJson, hasNeedlessEscape)
   const others = expansions.filter((one) => one !== through)
   const ref = payloadValue(through.path, others, parameters).as("text")
   const refs = parameters.bind([...through.values.keys()], "Array(String)")

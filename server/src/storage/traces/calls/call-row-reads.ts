@@ -1,9 +1,10 @@
 /** Reads calls by id, their payloads as the text that was sent. */
 import { hasId, hasKey } from "./insert/call-keys.ts"
 import { type CallKey, callKey, isCandidate, type StoredKey, traceCandidates } from "./insert/call-places.ts"
-import { nearestCandidates, type Page, storageSizeSql } from "./calls-read.ts"
+import { nearestCandidates, storageSizeSql } from "./calls-read.ts"
 import type { CallsSelection } from "./calls-selection.ts"
 import { callsFinal, liveCall } from "./calls-tables.ts"
+import type { Page } from "./scanned-calls.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import { needsLessMemory } from "../store/store-failure.ts"
 import { kindOf, type TraceStore } from "../store/trace-store.ts"
@@ -175,14 +176,14 @@ async function rowsOfTraces(
 /** The calls at one end of time, under no other condition. */
 async function nearestRows(
   traces: TraceStore,
-  { projectId, live, condition, order, byTime, parameters }: CallsSelection,
+  { projectId, live, condition, startedAt, order, byTime, parameters }: CallsSelection,
   { limit, offset }: Page,
   columns: readonly CallColumn[],
 ): Promise<CallRow[] | null> {
   const wanted = (limit ?? Number.POSITIVE_INFINITY) + offset
   if (byTime === null || condition !== "true" || wanted > mostFirstRows) return null
   const count = wanted + spareCandidates
-  const candidates = await nearestCandidates(traces, projectId, byTime, count)
+  const candidates = await nearestCandidates(traces, { projectId, startedAt, parameters }, byTime, count)
   const own = new SqlParameters("c")
   const sql = showSql(columns, `where ${live} and ${hasKey(own, candidates)} order by ${order} limit ${wanted}`)
   const rows = await traces.rows<CallRow>(sql, { ...parameters, ...own.values }, fewPieceLimits).catch(nullWhenTooLarge)
@@ -201,11 +202,11 @@ function nullWhenTooLarge(error: unknown): null {
 /** All calls of a selection at once, in order; null: there are more than `most`. Without payloads this is the quickest. */
 export async function readAllCallRows(
   traces: TraceStore,
-  { live, condition, order, parameters }: CallsSelection,
+  { where, order, parameters }: CallsSelection,
   columns: readonly CallColumn[],
   most: number,
 ): Promise<CallRow[] | null> {
-  const sql = showSql(columns, `where ${live} and ${condition} order by ${order} limit ${most + 1}`)
+  const sql = showSql(columns, `where ${where} order by ${order} limit ${most + 1}`)
   const rows = await traces.rows<CallRow>(sql, parameters)
   return rows.length > most ? null : rows.map(toCallRow)
 }

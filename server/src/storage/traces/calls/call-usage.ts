@@ -16,7 +16,7 @@ export async function readCallUsage(
 ): Promise<CallUsageRow[]> {
   return traces.rows<CallUsageRow>(
     `select ${reportColumns()}, ended_at is null as is_running
-      from ${callsFinal} where ${selection.live} and ${selection.condition} order by ${selection.order} limit ${limit}`,
+      from ${callsFinal} where ${selection.where} order by ${selection.order} limit ${limit}`,
     selection.parameters,
   )
 }
@@ -24,7 +24,7 @@ export async function readCallUsage(
 /** Each once. */
 export async function readTraceIds(traces: TraceStore, selection: CallsSelection): Promise<string[]> {
   const rows = await traces.rows<{ trace_id: string }>(
-    `select distinct trace_id from ${callsFinal} where ${selection.live} and ${selection.condition}`,
+    `select distinct trace_id from ${callsFinal} where ${selection.where}`,
     selection.parameters,
   )
   return rows.map((row) => row.trace_id)

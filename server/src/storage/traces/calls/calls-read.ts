@@ -1,21 +1,20 @@
 /** Reads calls: first which ones and in which order, from narrow columns; then what is shown of them. */
 import { type Expansion, payloadValue } from "./call-ref-field.ts"
 import { hasKey } from "./insert/call-keys.ts"
-import { type CallKey, callKey, type StoredKey, timeCandidates } from "./insert/call-places.ts"
+import { type CallKey, callKey, type StartsOf, type StoredKey, timeCandidates } from "./insert/call-places.ts"
 import { type CallsQuery, type CallsSelection, selectCalls } from "./calls-selection.ts"
 import { callsFinal } from "./calls-tables.ts"
+import { type Page, scanCalls } from "./scanned-calls.ts"
+import { searchCalls, searched } from "./searched-calls.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 
-export interface Page {
-  /** null: all. */
-  limit: number | null
-  offset: number
-}
-
 /** In the order asked for. */
 export async function findCalls(traces: TraceStore, selection: CallsSelection, page: Page): Promise<CallKey[]> {
-  return (await nearestCalls(traces, selection, page)) ?? scanCalls(traces, selection, page)
+  const nearest = await nearestCalls(traces, selection, page)
+  if (nearest !== null) return nearest
+  const found = selection.searches.length === 0 ? null : await searchCalls(traces, selection, page)
+  return found ?? scanCalls(traces, selection, page)
 }
 
 /** How many candidates by time are tried before the whole project is read, and by what they grow. */
@@ -31,8 +30,11 @@ const growth = 8
 async function nearestCalls(traces: TraceStore, selection: CallsSelection, page: Page): Promise<CallKey[] | null> {
   if (selection.byTime === null || page.limit === null) return null
   const wanted = page.offset + page.limit
-  for (let count = Math.max(firstCandidates, 2 * wanted); count <= mostCandidates; count *= growth) {
-    const candidates = await nearestCandidates(traces, selection.projectId, selection.byTime, count)
+  const first = Math.max(firstCandidates, 2 * wanted)
+  // Beyond that a search finds more in less time.
+  const most = selection.searches.length > 0 ? Math.min(first * growth, mostCandidates) : mostCandidates
+  for (let count = first; count <= most; count *= growth) {
+    const candidates = await nearestCandidates(traces, selection, selection.byTime, count)
     const sure = candidates.at(-1)?.started_at
     const rows = sure === undefined ? [] : await verify(traces, selection, candidates, sure, wanted)
     const isEverything = candidates.length < count
@@ -40,7 +42,7 @@ async function nearestCalls(traces: TraceStore, selection: CallsSelection, page:
       return rows.slice(page.offset).map(callKey)
     }
     // Too few to hope for: at this rate the most candidates hold no full page.
-    if (count > firstCandidates && rows.length * mostCandidates < wanted * count) return null
+    if (count > firstCandidates && rows.length * most < wanted * count) return null
   }
   return null
 }
@@ -52,13 +54,14 @@ export interface Candidate extends CallKey {
 /** The `count` places at one end of time. */
 export async function nearestCandidates(
   traces: TraceStore,
-  projectId: string,
+  { parameters, ...starts }: StartsOf & Pick<CallsSelection, "parameters">,
   direction: "asc" | "desc",
   count: number,
 ): Promise<Candidate[]> {
-  const parameters = new SqlParameters()
-  const sql = timeCandidates(parameters, projectId, direction, count)
-  const rows = await traces.rows<StoredKey & Candidate>(sql, parameters.values, { few: true, kind: "lookup" })
+  const own = new SqlParameters("n")
+  const sql = timeCandidates(own, starts, direction, count)
+  const all = { ...parameters, ...own.values }
+  const rows = await traces.rows<StoredKey & Candidate>(sql, all, { few: true, kind: "lookup" })
   return rows.map((row) => ({ ...callKey(row), started_at: row.started_at }))
 }
 
@@ -79,16 +82,6 @@ function verify(
   )
 }
 
-async function scanCalls(traces: TraceStore, selection: CallsSelection, { limit, offset }: Page): Promise<CallKey[]> {
-  const page = limit === null ? `limit 18446744073709551615 offset ${offset}` : `limit ${limit} offset ${offset}`
-  const rows = await traces.rows<StoredKey>(
-    `select id, sort_time from ${callsFinal}
-      where ${selection.live} and ${selection.condition} order by ${selection.order} ${page}`,
-    selection.parameters,
-  )
-  return rows.map(callKey)
-}
-
 /** The different refs that stand at a path of the payloads of the calls that a filter names, at most `most`. */
 export async function findRefs(
   traces: TraceStore,
@@ -96,12 +89,12 @@ export async function findRefs(
   { path, expansions }: { path: readonly string[]; expansions: readonly Expansion[] },
   most: number,
 ): Promise<string[]> {
-  const { live, condition, parameters } = selectCalls({ projectId, projectName, filter, query: null, sortBy: null })
+  const { where, parameters } = selectCalls({ projectId, projectName, filter, query: null, sortBy: null })
   const own = new SqlParameters("r")
   const ref = payloadValue(path, expansions, own).as("text")
   const rows = await traces.rows<{ ref: string }>(
     `select distinct ${ref} as ref from ${callsFinal}
-      where ${live} and ${condition} and startsWith(ref, 'weave:///') limit ${most}`,
+      where ${where} and startsWith(ref, 'weave:///') limit ${most}`,
     { ...parameters, ...own.values },
   )
   return rows.map((row) => row.ref)
@@ -109,19 +102,21 @@ export async function findRefs(
 
 /** How many calls there are, counted no further than `limit`. */
 export async function countCalls(traces: TraceStore, selection: CallsSelection, limit: number | null): Promise<number> {
-  const from = `from ${callsFinal} where ${selection.live} and ${selection.condition}`
+  const { where, parameters } = await searched(traces, selection)
+  const from = `from ${callsFinal} where ${where}`
   const sql =
     limit === null ? `select count() as n ${from}` : `select count() as n from (select 1 ${from} limit ${limit})`
-  const rows = await traces.rows<{ n: string }>(sql, selection.parameters)
+  const rows = await traces.rows<{ n: string }>(sql, parameters)
   return Number(rows[0]?.n ?? 0)
 }
 
 /** Bytes of the payloads of the whole traces of the calls that are roots, and were counted. */
 export async function traceBytes(traces: TraceStore, selection: CallsSelection): Promise<number> {
-  const roots = `select trace_id from ${callsFinal} where ${selection.live} and ${selection.condition} and parent_id is null`
+  const { live, where, parameters } = await searched(traces, selection)
+  const roots = `select trace_id from ${callsFinal} where ${where} and parent_id is null`
   const rows = await traces.rows<{ bytes: string }>(
-    `select sum(${storageSizeSql}) as bytes from ${callsFinal} where ${selection.live} and trace_id in (${roots})`,
-    selection.parameters,
+    `select sum(${storageSizeSql}) as bytes from ${callsFinal} where ${live} and trace_id in (${roots})`,
+    parameters,
   )
   return Number(rows[0]?.bytes ?? 0)
 }

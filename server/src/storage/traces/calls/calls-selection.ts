@@ -1,15 +1,17 @@
 /** Which calls a request asks for, as SQL over the calls, and in which order. */
 import type { CallsFilter } from "../../../wire/calls/call-read.ts"
-import type { Query, SortBy } from "../../../wire/queries/query.ts"
+import type { Operand, Query, SortBy } from "../../../wire/queries/query.ts"
 import type { Expansion } from "./call-ref-field.ts"
 import { liveCall } from "./calls-tables.ts"
-import { callField } from "./call-query-fields.ts"
+import { callField, isOfPayload } from "./call-query-fields.ts"
 import { filterConditions, traceCondition } from "./call-filter.ts"
-import { isCandidate } from "./insert/call-places.ts"
-import { compileCondition } from "../query/query-condition.ts"
+import { isCandidate, liesAmong } from "./insert/call-places.ts"
+import { fieldsOf } from "../query/expression-fields.ts"
+import { compileCondition, type QueryScope } from "../query/query-condition.ts"
 import { compileOrder } from "../query/query-order.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { SqlValue } from "../query/sql-value.ts"
+import { rowSearches } from "../query/text-search.ts"
 import type { TraceParameters } from "../store/trace-store.ts"
 
 export interface CallsQuery {
@@ -32,6 +34,14 @@ export interface CallsSelection {
   live: string
   /** SQL: what the request asks for besides; "true" when nothing. */
   condition: string
+  /** SQL: what of that holds for the start alone, whatever else the call has; null when nothing. */
+  startedAt: string | null
+  /** SQL: a part of the table in which all calls lie that are asked for, where that saves reading payloads; else "true". */
+  within: string
+  /** SQL: all of the above, for reads whose calls no key chooses. */
+  where: string
+  /** See `rowSearches`. */
+  searches: readonly string[]
   /** Selects calls by trace: `candidates` finds their keys, `condition` is the remaining condition in SQL. */
   traces: { candidates: string; condition: string } | null
   /** Terms of an `order by`, down to the id. */
@@ -48,20 +58,43 @@ export function selectCalls(request: CallsQuery): CallsSelection {
   const field = (path: string): SqlValue => callField(path, { projectId, projectName, parameters, expansions })
   const conditions = filterConditions(filter, projectId, parameters)
   if (query !== null) conditions.push(compileCondition(query.$expr, { field, parameters }))
+  const startedAt = hasIndex(filter) || query === null ? null : startCondition(query.$expr, { field, parameters })
   const inTraces = traceCondition(filter, projectId, parameters)
   if (inTraces !== null) conditions.push(inTraces.isIn)
   const condition = allOf(conditions)
   const project = `project_id = ${parameters.bind(projectId, "UUID")}`
+  const live = `${project} and ${liveCall}`
+  const isSlow = query !== null && fieldsOf(query.$expr).some(isOfPayload)
+  const within = startedAt === null || !isSlow ? "true" : liesAmong(parameters, { projectId, startedAt })
+  const wholeCondition = inTraces === null ? condition : `${isCandidate(inTraces.candidates)} and ${condition}`
   return {
     projectId,
     project,
-    live: `${project} and ${liveCall}`,
-    condition: inTraces === null ? condition : `${isCandidate(inTraces.candidates)} and ${condition}`,
+    live,
+    condition: wholeCondition,
+    startedAt,
+    within,
+    where: `${live} and ${within} and ${wholeCondition}`,
+    searches:
+      hasIndex(filter) || query === null ? [] : rowSearches(query.$expr, { field, parameters }).map(({ sql }) => sql),
     traces: inTraces === null ? null : { candidates: inTraces.candidates, condition },
     byTime: hasIndex(filter) ? null : timeDirection(sortBy),
     order: orderOf(sortBy, field),
     parameters: parameters.values,
   }
+}
+
+/** The parts of the expression that name the start and nothing else; null: there are none. */
+function startCondition(expression: Operand, scope: QueryScope): string | null {
+  const parts = conjunctsOf(expression).filter((part) => {
+    const fields = new Set(fieldsOf(part))
+    return fields.size === 1 && fields.has("started_at")
+  })
+  return parts.length === 0 ? null : parts.map((part) => compileCondition(part, scope)).join(" and ")
+}
+
+function conjunctsOf(expression: Operand): Operand[] {
+  return expression.$and === undefined ? [expression] : expression.$and.flatMap(conjunctsOf)
 }
 
 function allOf(conditions: readonly string[]): string {

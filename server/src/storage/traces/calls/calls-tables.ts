@@ -3,6 +3,8 @@
  * call that was deleted or has only an end ({@link liveCall}).
  */
 
+import { spellsWithEscape } from "../query/text-search.ts"
+
 /** Merges more of the small parts at once, so that a row is rewritten less often (ClickHouse's default is 5). */
 const rarerMerges = "merge_selector_base = 20"
 
@@ -18,6 +20,18 @@ export const liveCall = "started_at is not null and deleted_at is null"
 /** SQL: ClickHouse's reader of JSON refuses a payload of the call. */
 export const hasOddJson = "isNotNull(odd_json)"
 
+/** SQL: a payload of the call spells with an escape what it could spell without, so that a search may not see it. */
+export const hasNeedlessEscape = "isNotNull(needless_escape)"
+
+/** ClickHouse computes it for every row, whoever writes it, and for stored rows that have none when they are read. */
+export const needlessEscapeColumn = `needless_escape Nullable(UInt8) default ${spellsWithEscape([
+  "attributes",
+  "inputs",
+  "output",
+  "summary",
+  "otel_dump",
+])}`
+
 /**
  * Calls: evaluation-store-calls 2 and 3.1.
  *
@@ -29,7 +43,8 @@ export const hasOddJson = "isNotNull(odd_json)"
  *
  * Payload columns hold `[<the JSON text as it came>]`: ClickHouse keeps the text of an array, which a
  * bare JSON string would lose. `odd_json` says which calls `query/json-value.ts` must read in its
- * slower way, so that no search need try every payload; whoever makes the row finds out.
+ * slower way, so that no search need try every payload; whoever makes the row finds out. `needless_escape` says in which
+ * calls a search for a text may not see it. Once set it stays: a part of null means "not here", as in `odd_json`.
  *
  * Blocks of 16 KiB and more: to read one row, a block of each narrow column is decompressed, and by
  * ClickHouse's own 64 KiB that takes longer than the payloads.
@@ -61,7 +76,8 @@ export const callsTables = [
     wb_run_step_end Nullable(Int64),
     expire_at Nullable(DateTime64(3, 'UTC')),
     deleted_at Nullable(DateTime64(3, 'UTC')),
-    odd_json Nullable(UInt8)
+    odd_json Nullable(UInt8),
+    ${needlessEscapeColumn}
   ) engine = CoalescingMergeTree order by (project_id, sort_time, id)
   settings index_granularity = 512, min_compress_block_size = 16384, ${rarerMerges}`,
   `create table if not exists ${callPlacesTable} (

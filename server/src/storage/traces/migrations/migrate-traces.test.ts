@@ -155,7 +155,7 @@ describe("a store of the first schema", () => {
       expect(await find(traces, project, ["t1"], 10)).toEqual(["b", "a"])
       expect(await find(traces, other, ["t1", "t2"], 10)).toEqual(["d"])
       expect(await traces.rows("select id from calls_v2 where odd_json = 1")).toEqual([{ id: "b" }])
-      expect(await traces.rows("select max(version) as version from trace_schema")).toEqual([{ version: 3 }])
+      expect(await traces.rows("select max(version) as version from trace_schema")).toEqual([{ version: 4 }])
       expect(await tablesOf(traces)).toEqual(currentTables)
       await traces.close()
     }
@@ -334,12 +334,40 @@ describe("a store of version 2", () => {
   }
 })
 
+test("a store of version 3 finds words that are spelled with escapes, and those that an earlier server writes later", async () => {
+  const earlier = await openTraces(location)
+  await earlier.command("alter table calls_v2 drop column needless_escape")
+  await earlier.command("truncate table trace_schema")
+  await earlier.insert("trace_schema", '{"version":3,"name":"calls in the order of time"}')
+  const ids = ["01900000-0000-7000-8000-000000000001", "01900000-0000-7000-8000-000000000002"] as const
+  const store = async (traces: TraceStore, id: string) => {
+    const writer = new CallWriter(traces, new SeenIds(traces, { most: 1000, log: { error: () => undefined } }))
+    const batch = new CallBatchBuilder(100)
+    const started_at = "2026-01-02 03:00:09.000001"
+    const inputs = String.raw`{"note":"m\u0061rigold"}`
+    batch.add({ projectId: project, id }, { trace_id: "t", op_name: "op", started_at }, { inputs })
+    await writer.add(batch.batch())
+  }
+  await store(earlier, ids[0])
+  await earlier.close()
+
+  const traces = await openTraces(location)
+  await store(traces, ids[1])
+  const $contains = { input: { $getField: "inputs.note" }, substr: { $literal: "marigold" } }
+  const query = { $expr: { $contains } }
+  const sortBy = [{ field: "id", direction: "asc" as const }]
+  const selection = selectCalls({ projectId: project, projectName: "e/p", filter: {}, query, sortBy })
+  const found = await findCalls(traces, selection, { limit: 10, offset: 0 })
+  expect(found.map(({ id }) => id)).toEqual(ids)
+  await traces.close()
+})
+
 test("a store of a later version is refused", async () => {
   const traces = await openTraces(location)
   await traces.insert("trace_schema", '{"version":9,"name":"of later"}')
   await traces.close()
   await expect(openTraces(location)).rejects.toThrow(
-    /written by a later version of Heddle \(its schema is 9, this one knows 3\)/,
+    /written by a later version of Heddle \(its schema is 9, this one knows 4\)/,
   )
 })
 

@@ -11,6 +11,7 @@ import { boolOfText, finite, type ScalarType, type SqlValue } from "./sql-value.
  * ClickHouse's reader refuses a whole text for one lone surrogate or one whole number of more than 64
  * bits in it. Such a text is read without them.
  * @param isRefused SQL: the reader refuses the text; null: it never does.
+ * @param hasNeedlessEscape See `JsonText`.
  * @throws {HeddleError} `bad_query` for a path with too many indexes.
  */
 export function jsonValue(
@@ -18,6 +19,7 @@ export function jsonValue(
   path: readonly string[],
   parameters: SqlParameters,
   isRefused: string | null = `not isValidJSON(ifNull(${column}, ''))`,
+  hasNeedlessEscape?: string,
 ): SqlValue {
   const indexes = path.filter((segment) => index.test(segment)).length
   if (indexes > mostIndexes) {
@@ -44,7 +46,7 @@ export function jsonValue(
   }
   return {
     kind: "json",
-    jsonText: column,
+    jsonText: { column, ...(hasNeedlessEscape === undefined ? {} : { hasNeedlessEscape }) },
     get jsonType() {
       return type()
     },

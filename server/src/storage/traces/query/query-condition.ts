@@ -4,10 +4,11 @@
  * is NULL, and so is its `$not`.
  */
 import { HeddleError } from "../../../errors.ts"
-import type { LiteralValue, Operand } from "../../../wire/queries/query.ts"
+import type { Operand } from "../../../wire/queries/query.ts"
 import { literalValue, needsExactInteger } from "./query-literal.ts"
 import type { SqlParameters } from "./sql-parameters.ts"
 import { boolValue, numberValue, type ScalarType, type SqlValue, textValue } from "./sql-value.ts"
+import { searchText } from "./text-search.ts"
 
 export interface QueryScope {
   /** @throws {HeddleError} for a path that this list of fields does not have. */
@@ -102,37 +103,10 @@ function comparison(operator: Operator, left: Operand, right: Operand, scope: Qu
   return `(${quickTest(a, [right.$literal], scope)}${quickTest(b, [left.$literal], scope)}${exact})`
 }
 
-/** ClickHouse searches for at most 255 texts at once. */
-const needlesAtOnce = 254
-/** JSON text spells it like this, if not with an escape, and no number or bracket contains it. */
-const plainText = /^(?=.*[a-df-zA-DF-Z])[\w .-]{3,}$/
-
-/**
- * A search in the text of the JSON, ahead of the exact test, which parses it: "" or `<search> and `.
- * It gives false where the exact test may give unknown.
- */
-function quickTest(
-  value: SqlValue,
-  wanted: readonly (LiteralValue | undefined)[],
-  scope: QueryScope,
-  position = "position",
-): string {
-  if (value.jsonText === undefined || scope.exactUnknown === true || wanted.length > needlesAtOnce) return ""
-  if (!wanted.every((text) => typeof text === "string" && plainText.test(text))) return ""
-  // An escape may stand for any character of the text.
-  const needles = [...(wanted as string[]), "\\u00"]
-  return `${searchAny(value.jsonText, needles, scope.parameters, position)} and `
-}
-
-/** A few texts are found sooner one after the other than at once. */
-const fewNeedles = 4
-
-function searchAny(column: string, needles: readonly string[], parameters: SqlParameters, position: string): string {
-  if (needles.length > fewNeedles) {
-    return `multiSearchAny(ifNull(${column}, ''), ${parameters.bind(needles, "Array(String)")})`
-  }
-  const searches = needles.map((needle) => `${position}(${column}, ${parameters.bind(needle, "String")}) > 0`)
-  return `ifNull(${searches.join(" or ")}, false)`
+/** A search in the text of the JSON, ahead of the exact test: "" or `<search> and `. */
+function quickTest(...given: Parameters<typeof searchText>): string {
+  const search = searchText(...given)
+  return search === null ? "" : `${search} and `
 }
 
 /** `$eq` with null asks whether the value is missing; any other comparison with null is unknown. */

@@ -21,10 +21,19 @@ export interface SqlValue {
   size: string
   /** For a `list`: the array itself. */
   list?: string
-  /** For a `json`: the column with the whole text. */
-  jsonText?: string
+  /** For a `json`: where the whole text is. */
+  jsonText?: JsonText
   /** For a `json`: ClickHouse's name of the value's type, or NULL for null and for a missing value. */
   jsonType?: string
+}
+
+export interface JsonText {
+  column: string
+  /**
+   * SQL, true or NULL: the text may spell with an escape what it could spell without, see `spellsWithEscape`. Given only
+   * for a column of the rows that are read; absent: nothing tells.
+   */
+  hasNeedlessEscape?: string
 }
 
 export function textValue(sql: string): SqlValue {

@@ -1,7 +1,7 @@
 /** Prints calls for an export: what is stored of them, nothing computed. */
 import type { CallsSelection } from "../calls/calls-selection.ts"
 import { callsFinal } from "../calls/calls-tables.ts"
-import type { Page } from "../calls/calls-read.ts"
+import type { Page } from "../calls/scanned-calls.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import type { Readable } from "node:stream"
 import { type ColumnKind, printedColumns, printFormats, type PrintStyle } from "./printed-columns.ts"
@@ -41,7 +41,7 @@ export interface CallsPrint extends PrintStyle {
 
 export function printCalls(
   traces: TraceStore,
-  { live, condition, order, parameters }: CallsSelection,
+  { where, order, parameters }: CallsSelection,
   { columns, asStored, page, ...style }: CallsPrint,
 ): Promise<Readable> {
   const columnsSql = printedColumns(Object.fromEntries(columns.map((name) => [name, exportedCallColumns[name]])), style)
@@ -52,7 +52,7 @@ export function printCalls(
         : `limit 18446744073709551615 offset ${page.offset}`
       : `limit ${page.limit} offset ${page.offset}`
   return traces.print(
-    `select ${columnsSql} from ${callsFinal} where ${live} and ${condition} order by ${asStored ? "project_id asc, sort_time asc, id asc" : order} ${range}`,
+    `select ${columnsSql} from ${callsFinal} where ${where} order by ${asStored ? "project_id asc, sort_time asc, id asc" : order} ${range}`,
     parameters,
     printFormats[style.format],
     asStored ? {} : { threads: 1 },

@@ -59,17 +59,59 @@ export function traceCandidates(parameters: SqlParameters, projectId: string, tr
     where kind = ${kinds.trace} and project_id = ${project} and key in ${traces}`
 }
 
+/** Starts of calls of a project. */
+export interface StartsOf {
+  projectId: string
+  /** SQL over `started_at`; null: all starts. */
+  startedAt: string | null
+}
+
 /** SQL: a select of `id`, `sort_time` and `started_at`, the `count` places that are the first or the last by time. */
 export function timeCandidates(
   parameters: SqlParameters,
-  projectId: string,
+  starts: StartsOf,
   direction: "asc" | "desc",
   count: number,
 ): string {
   const order = ["kind", "project_id", "key", "started_at", "id"].map((column) => `${column} ${direction}`)
-  return `select id, sort_time, started_at from ${callPlacesTable}
-    where kind = ${kinds.time} and project_id = ${parameters.bind(projectId, "UUID")}
-    order by ${order.join(", ")} limit ${count}`
+  return `select id, sort_time, started_at ${placesOf(parameters, starts)} order by ${order.join(", ")} limit ${count}`
+}
+
+/**
+ * SQL: a select of one row about the `count` places that are the first or the last by time: `bound`, the start behind them,
+ * `from` and `to`, their first and last sort time, and how many `calls` they are; 0 when there are no more than `count`.
+ */
+export function sortTimesOfFirst(
+  parameters: SqlParameters,
+  starts: StartsOf,
+  direction: "asc" | "desc",
+  count: number,
+): string {
+  const places = placesOf(parameters, starts)
+  const order = ["kind", "project_id", "key", "started_at"].map((column) => `${column} ${direction}`)
+  return `with (select started_at ${places} order by ${order.join(", ")} limit 1 offset ${count}) as bound
+    select bound, min(sort_time) as from, max(sort_time) as to, count() as calls
+    ${places} and started_at ${direction === "asc" ? "<" : ">"} bound`
+}
+
+/** Looking at more places would take longer than it saves. */
+const mostLookedAt = 262_144
+
+/**
+ * SQL: of a row that lies where there are calls that ever started so, so that no other part of the table is read. When they
+ * are many it holds for all rows.
+ */
+export function liesAmong(parameters: SqlParameters, starts: StartsOf): string {
+  const some = `(select sort_time ${placesOf(parameters, starts)} limit ${mostLookedAt + 1})`
+  const bound = (end: "min" | "max", none: string) =>
+    `(select if(count() > ${mostLookedAt}, toInt64(${none}), ${end}(sort_time)) from ${some})`
+  return `sort_time >= ${bound("min", "-9223372036854775808")} and sort_time <= ${bound("max", "9223372036854775807")}`
+}
+
+function placesOf(parameters: SqlParameters, { projectId, startedAt }: StartsOf): string {
+  const isWanted = startedAt === null ? "" : ` and ${startedAt}`
+  return `from ${callPlacesTable}
+    where kind = ${kinds.time} and project_id = ${parameters.bind(projectId, "UUID")} and key = ''${isWanted}`
 }
 
 /** SQL: of a call that is one of the candidates. */
