@@ -51,7 +51,7 @@ class ServingPlan:
 
 def serving_plan(decoder: Decoder, rows: int, settings: Settings) -> ServingPlan:
     """As set, else a share of the machine, but no more than `rows` sequences of full length can use."""
-    context = decoder.config.max_position * decoder.kv_token_bytes
+    context = decoder.sequence_bytes(decoder.config.max_position)
     kv = settings.kv_bytes
     if kv is None:
         kv = min(_machine_share(decoder.device), rows * context)

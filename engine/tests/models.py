@@ -50,6 +50,17 @@ GPT_OSS = {
     "rope_parameters": {**YARN_ROPE, "truncate": False},
 }
 
+HYBRID = {
+    "num_hidden_layers": 4,
+    "layer_types": ["linear_attention", "full_attention", "linear_attention", "linear_attention"],
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 4,
+    "linear_key_head_dim": 12,
+    "linear_value_head_dim": 8,
+    "linear_conv_kernel_dim": 4,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5},
+}
+
 CONFIGS = {
     "llama": ("LlamaConfig", {"attention_bias": True}),
     "llama3": ("LlamaConfig", {"rope_parameters": LLAMA3_ROPE, "tie_word_embeddings": True}),
@@ -58,6 +69,7 @@ CONFIGS = {
     "qwen3": ("Qwen3Config", {"tie_word_embeddings": True}),
     "qwen3_moe": ("Qwen3MoeConfig", MIXTURE),
     "qwen3_moe_mixed": ("Qwen3MoeConfig", {**MIXTURE, "norm_topk_prob": False, "mlp_only_layers": [1]}),
+    "qwen3_5": ("Qwen3_5TextConfig", HYBRID),
     "gemma": ("GemmaConfig", {}),
     "gemma3": ("Gemma3TextConfig", GEMMA3),
     "gpt_oss": ("GptOssConfig", GPT_OSS),

@@ -24,7 +24,9 @@ def machine(monkeypatch):
 
 def decoder_of(token_bytes, context):
     config = SimpleNamespace(max_position=context)
-    return SimpleNamespace(kv_token_bytes=token_bytes, config=config, device=torch.device("cpu"))
+    return SimpleNamespace(
+        sequence_bytes=lambda length: length * token_bytes, config=config, device=torch.device("cpu")
+    )
 
 
 def test_a_large_model_gets_a_share_of_the_machine(machine):

@@ -13,7 +13,7 @@ from torch import Tensor
 from ..errors import EngineError
 from ..model.config import DecoderConfig
 from ..model.lora import LoraModule, module_path, read_peft
-from ..model.weight_files import check_weights, weight_names
+from ..model.weight_files import check_weights, name_in_text, weight_names
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _STORED = {"F32": torch.float32, "BF16": torch.bfloat16, "F16": torch.float16, "U8": torch.uint8}
@@ -47,7 +47,7 @@ class MergedWeights:
             name: [_entry(handle, tensor, wanted) for tensor in sorted(handle.keys())]
             for name, handle in handles.items()
         }
-        missing = sorted(set(self._changes) - set(self._handles))
+        missing = sorted(set(self._changes) - set(map(name_in_text, self._handles)))
         if missing:
             raise EngineError("invalid", f"The base model in {folder} has no tensor {missing[0]} for the adapter.")
 
@@ -58,7 +58,7 @@ class MergedWeights:
     def read(self, entry: TensorEntry) -> Tensor:
         """The tensor as `entry` says. The sum is made in fp32, whatever it is stored in."""
         tensor = self._handles[entry.name].get_tensor(entry.name)
-        change = self._changes.get(entry.name)
+        change = self._changes.get(name_in_text(entry.name))
         if change is not None:
             tensor = tensor.float().addmm_(change.b, change.a, alpha=change.scale)
         converted = tensor.to(entry.dtype)

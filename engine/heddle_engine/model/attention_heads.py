@@ -16,7 +16,7 @@ def attention_heads(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """qkv [N, H + 2 K, D], heads (H, K), norm [H + K, D] -> q [N, H, D], k and v [N, K, D].
 
-    cos and sin [N, 1, D] are as `rope_tables` makes them.
+    cos and sin [N, 1, D or less] are as `rope_tables` makes them.
     """
     by_kernel, trains = have_kernels(qkv), torch.is_grad_enabled() and qkv.requires_grad
     if trains:
@@ -35,7 +35,13 @@ def _make_heads(*arguments) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """x [N, heads, D] rotated by its position; `sin` holds the minus sign of the first half."""
+    """x [N, heads, D] rotated by its position; `sin` holds the minus sign of the first half.
+
+    Tables narrower than D rotate the first features of a head.
+    """
+    width = cos.shape[-1]
+    if width < x.shape[-1]:
+        return torch.cat([rotate(x[..., :width], cos, sin), x[..., width:]], -1)
     return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from .. import progress
 from ..errors import EngineError
-from .weight_files import check_weights, weight_names
+from .weight_files import check_weights, name_in_text, weight_names
 
 
 class Checkpoint:
@@ -16,11 +16,13 @@ class Checkpoint:
 
     def __init__(self, folder: Path, device: torch.device, dtype: torch.dtype):
         self._device, self._dtype = device, dtype
-        self._file_of = {}
+        self._file_of, self._stored_name = {}, {}
         check_weights(folder)
         for name in weight_names(folder):
             handle = _open(folder / name)
-            self._file_of.update(dict.fromkeys(handle.keys(), handle))
+            stored = {name_in_text(tensor): tensor for tensor in handle.keys()}  # noqa: SIM118
+            self._file_of.update(dict.fromkeys(stored, handle))
+            self._stored_name.update(stored)
 
     def __contains__(self, name: str) -> bool:
         return name in self._file_of
@@ -30,11 +32,18 @@ class Checkpoint:
 
     def tensor(self, name: str, *shape: int) -> Tensor:
         """The tensor `name`, which must have `shape`."""
+        return self.in_format(self._read(name, shape))
+
+    def in_fp32(self, name: str, *shape: int) -> Tensor:
+        """The same, whatever the dtype is: what was stored in 32 bits is not rounded."""
+        return self._read(name, shape).to(self._device, torch.float32)
+
+    def _read(self, name: str, shape: tuple[int, ...]) -> Tensor:
         found = self.shape(name)
         if found != list(shape):
             raise EngineError("invalid", f"Tensor {name} has shape {found}; config.json says {list(shape)}.")
         progress.advance()
-        return self._file_of[name].get_tensor(name).to(self._device, self._dtype)
+        return self._file_of[name].get_tensor(self._stored_name[name])
 
     def expert(self, name: str, expert: int) -> Tensor:
         """One of the experts that the tensor `name` holds, as it is stored."""
@@ -47,7 +56,7 @@ class Checkpoint:
     def _slice(self, name: str):
         if name not in self._file_of:
             raise EngineError("invalid", f"The base model's safetensors hold no tensor {name}.")
-        return self._file_of[name].get_slice(name)
+        return self._file_of[name].get_slice(self._stored_name[name])
 
 
 def _open(file: Path):

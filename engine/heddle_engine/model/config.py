@@ -1,8 +1,10 @@
 """The fields of a Hugging Face `config.json` that the engine reads."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from .config_fields import refused, whole_number
+from .delta_net import DeltaNetConfig
 from .families import Experts, Norms, find_activation, find_family
 from .gated_unit import Unit
 from .layer_config import LayerConfig
@@ -50,7 +52,9 @@ class DecoderConfig:
     """Shape of a decoder. `max_position` is the longest sequence that is served or trained.
 
     Embeddings are multiplied by `embedding_scale`, and scores of attention, divided by the root of `head_dim` as ever,
-    by `query_scale`. Each head has a sink where there are `sinks`.
+    by `query_scale`. Each head has a sink where there are `sinks`. The first `rotary_dim` features of a head are
+    rotated by position. `output_gate`: behind the rows of each head in `q_proj` stand as many that gate what it
+    attends to.
     """
 
     architecture: str
@@ -70,6 +74,9 @@ class DecoderConfig:
     activation: Unit
     embedding_scale: float
     mixture: MixtureConfig | None
+    delta: DeltaNetConfig | None
+    rotary_dim: int
+    output_gate: bool
 
     @staticmethod
     def from_hf(config: dict) -> "DecoderConfig":
@@ -98,11 +105,23 @@ class DecoderConfig:
             activation=find_activation(config, family),
             embedding_scale=hidden**0.5 if family.scaled_embedding else 1.0,
             mixture=MixtureConfig.from_hf(config, family.experts) if family.experts else None,
+            delta=DeltaNetConfig.from_hf(config) if family.hybrid else None,
+            rotary_dim=_rotary_dim(config, head_dim) if family.hybrid else head_dim,
+            output_gate=family.hybrid,
         )
 
     @property
     def num_layers(self) -> int:
         return len(self.layers)
+
+    @cached_property
+    def attention_layers(self) -> tuple[LayerConfig, ...]:
+        """The layers that have keys and values, in order."""
+        return tuple(layer for layer in self.layers if not layer.is_delta)
+
+    @property
+    def num_delta_layers(self) -> int:
+        return self.num_layers - len(self.attention_layers)
 
     def module_shape(self, module: str) -> tuple[int, int]:
         """(out, in) features of one of the seven linear modules of a layer that is no mixture."""
@@ -119,7 +138,7 @@ class DecoderConfig:
         hidden = self.hidden_size
         queries, keys = self.num_heads * self.head_dim, self.num_kv_heads * self.head_dim
         return {
-            "q_proj": (queries, hidden),
+            "q_proj": (2 * queries if self.output_gate else queries, hidden),
             "k_proj": (keys, hidden),
             "v_proj": (keys, hidden),
             "o_proj": (hidden, queries),
@@ -127,6 +146,19 @@ class DecoderConfig:
             "up_proj": (inner, hidden),
             "down_proj": (hidden, inner),
         }[module]
+
+
+def _rotary_dim(config: dict, head_dim: int) -> int:
+    """transformers 5 writes the share with the other settings of positions."""
+    share = (config.get("rope_parameters") or {}).get(
+        "partial_rotary_factor", config.get("partial_rotary_factor", 0.25)
+    )
+    if not (isinstance(share, int | float) and 0 < share <= 1 and int(head_dim * share) % 2 == 0):
+        raise refused(
+            f"The base model's partial_rotary_factor is {share!r}; a share of a head's {head_dim} features "
+            "that is an even number of them is needed."
+        )
+    return int(head_dim * share)
 
 
 def _check_weights_are_read(config: dict, experts: Experts | None) -> None:

@@ -18,6 +18,7 @@ from torch.utils.checkpoint import checkpoint
 from .. import progress
 from .attention_heads import attention_heads
 from .config import DecoderConfig
+from .delta_net import DeltaNet, Recur
 from .gated_unit import gated
 from .linear import FrozenLinear
 from .mixture import Mixture
@@ -32,10 +33,10 @@ SITE_MODULES = {
 }
 
 Attend = Callable[[int, Tensor, Tensor, Tensor, int | None, Tensor | None], Tensor]
-"""`attend(layer, q [N, heads, D], k [N, kv_heads, D], v [N, kv_heads, D], window, sinks [heads]) -> [N, heads, D]`.
+"""`attend(place, q [N, heads, D], k [N, kv_heads, D], v [N, kv_heads, D], window, sinks [heads]) -> [N, heads, D]`.
 
-A token sees itself and those before it in its sequence, with a `window` the last so many of these. With `sinks` the
-softmax of each head has one score more, which gives no value.
+`place` counts the layers with attention. A token sees itself and those before it in its sequence, with a `window` the
+last so many of these. With `sinks` the softmax of each head has one score more, which gives no value.
 """
 
 
@@ -65,6 +66,7 @@ class DecoderLayer:
     """Weights of one layer.
 
     `qk_norm` [heads + kv_heads, D], `sinks` fp32 [heads] and the norms behind its two parts may be None.
+    Where `delta` is not None it mixes tokens in place of attention: `qkv` is what it takes of a token, `o` its output.
     """
 
     attention_norm: Tensor
@@ -76,6 +78,7 @@ class DecoderLayer:
     mlp: Mlp | Mixture
     qk_norm: Tensor | None
     sinks: Tensor | None
+    delta: DeltaNet | None
 
 
 class Decoder:
@@ -97,21 +100,34 @@ class Decoder:
         self.device, self.dtype = embedding.device, embedding.dtype
         ropes = [layer.rope for layer in config.layers]
         unlike = [rope for place, rope in enumerate(ropes) if rope not in ropes[:place]]
+        # The place of each layer among those of its kind.
+        kinds = [layer.is_delta for layer in config.layers]
+        self._place_of = [kinds[:index].count(kind) for index, kind in enumerate(kinds)]
         self._rope_of = [unlike.index(rope) for rope in ropes]
         self._turns = [self._turn_tables(rope) for rope in unlike]
         # As a tensor of this format would have it.
         self._embedding_scale = torch.tensor(config.embedding_scale, dtype=self.dtype).item()
 
     def _turn_tables(self, rope: RopeConfig) -> tuple[Tensor, Tensor]:
-        """cos and sin of every position, [max_position, 1, D] each."""
-        cos, sin = rope_tables(rope, self.config.head_dim, self.config.max_position)
+        """cos and sin of every position, [max_position, 1, rotary_dim] each."""
+        cos, sin = rope_tables(rope, self.config.rotary_dim, self.config.max_position)
         return cos.to(self.device, self.dtype).unsqueeze(1), sin.to(self.device, self.dtype).unsqueeze(1)
 
-    @property
+    @cached_property
     def kv_token_bytes(self) -> int:
-        """Keys and values of one token in all layers."""
+        """Keys and values of one token in all layers that have them."""
         c = self.config
-        return 2 * c.num_layers * c.num_kv_heads * c.head_dim * self.dtype.itemsize
+        return 2 * len(c.attention_layers) * c.num_kv_heads * c.head_dim * self.dtype.itemsize
+
+    @cached_property
+    def state_bytes(self) -> int:
+        """What delta nets remember of one sequence, however long it is."""
+        c = self.config
+        return c.num_delta_layers * c.delta.state_bytes(self.dtype) if c.delta else 0
+
+    def sequence_bytes(self, length: int) -> int:
+        """What serving holds of a sequence of `length` tokens."""
+        return length * self.kv_token_bytes + self.state_bytes
 
     @property
     def activation_token_bytes(self) -> int:
@@ -119,7 +135,10 @@ class Decoder:
         c = self.config
         heads = 3 * c.num_heads + 3 * c.num_kv_heads
         norms = sum(map(bool, (c.norms.behind_attention, c.norms.behind_mlp)))
-        values = c.num_layers * ((4 + norms) * c.hidden_size + heads * c.head_dim)
+        values = c.num_layers * (4 + norms) * c.hidden_size
+        values += len(c.attention_layers) * (heads + c.output_gate * 2 * c.num_heads) * c.head_dim
+        if c.delta:
+            values += c.num_delta_layers * c.delta.activation_token_bytes // self.dtype.itemsize
         for layer in range(c.num_layers):
             if c.is_mixture(layer):
                 values += 2 * c.mixture.per_token * c.mixture.intermediate_size + c.mixture.num_experts
@@ -157,12 +176,13 @@ class Decoder:
         attend: Attend,
         rows: Tensor | None = None,
         recompute: bool = False,
+        recur: Recur | None = None,
     ) -> Tensor:
         """ids [N], positions [N] -> hidden states after the final norm [N, hidden]. Differentiable in `lora`.
 
         With `rows` int64 [M] those of these tokens only, [M, hidden]: of the others nothing but keys
         and values is needed in the last layer. With `recompute` each layer keeps its input alone, and is
-        computed again in the backward pass (arXiv:1604.06174).
+        computed again in the backward pass (arXiv:1604.06174). A model with delta nets needs a `recur`.
         """
         turns = [(cos[positions], sin[positions]) for cos, sin in self._turns]
         x = F.embedding(ids, self.embedding)
@@ -172,7 +192,7 @@ class Decoder:
         for index in range(len(self.layers)):
             progress.advance()
             last = rows if index == len(self.layers) - 1 else None
-            more = (*turns[self._rope_of[index]], lora, attend, last)
+            more = (*turns[self._rope_of[index]], lora, attend, recur, last)
             if recompute and torch.is_grad_enabled():
                 x, added = x if added is None else x + added, None
                 kept = {"use_reentrant": False, "preserve_rng_state": False}
@@ -190,6 +210,7 @@ class Decoder:
         sin: Tensor,
         lora: LoraView,
         attend: Attend,
+        recur: Recur | None,
         rows: Tensor | None,
     ) -> tuple[Tensor, Tensor]:
         """Layer `index`, whose input is x + added, [N, hidden] each: the same two behind it, of `rows` where given.
@@ -198,14 +219,27 @@ class Decoder:
         """
         c, layer = self.config, self.layers[index]
         x, h = add_norm(x, added, layer.attention_norm, c.eps)
-        qkv = lora.project(index, "qkv", h, layer.qkv).unflatten(1, (-1, c.head_dim))
-        heads = attention_heads(qkv, (c.num_heads, c.num_kv_heads), layer.qk_norm, c.eps, cos, sin)
-        mixed = attend(index, *heads, c.layers[index].window, layer.sinks).flatten(1)
+        projected = lora.project(index, "qkv", h, layer.qkv)
+        if layer.delta is not None:
+            mixed = layer.delta(self._place_of[index], projected, recur)
+        else:
+            mixed = self._attention(index, projected, cos, sin, attend)
         if rows is not None:
             x, mixed = x[rows], mixed[rows]
         attended = self._behind(lora.project(index, "o", mixed, layer.o), layer.behind_attention_norm)
         x, h = add_norm(x, attended, layer.mlp_norm, c.eps)
         return x, self._behind(self._feed_forward(index, h, lora), layer.behind_mlp_norm)
+
+    def _attention(self, index: int, projected: Tensor, cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
+        """projected [N, out of qkv] -> [N, heads * D]."""
+        c, layer = self.config, self.layers[index]
+        qkv, gate = projected.unflatten(1, (-1, c.head_dim)), None
+        if c.output_gate:
+            queries, rest = qkv.split([2 * c.num_heads, 2 * c.num_kv_heads], 1)
+            qkv, gate = torch.cat([queries[:, ::2], rest], 1), queries[:, 1::2]
+        heads = attention_heads(qkv, (c.num_heads, c.num_kv_heads), layer.qk_norm, c.eps, cos, sin)
+        mixed = attend(self._place_of[index], *heads, c.layers[index].window, layer.sinks)
+        return (mixed if gate is None else mixed * gate.sigmoid()).flatten(1)
 
     def _feed_forward(self, index: int, h: Tensor, lora: LoraView) -> Tensor:
         mlp = self.layers[index].mlp

@@ -14,6 +14,7 @@ from .layer_config import (
     alternating_layers,
     every_other_sliding,
     full_layers,
+    hybrid_layers,
     sliding_layers,
     switched_sliding_layers,
     upper_sliding_layers,
@@ -52,6 +53,7 @@ class Experts:
 class Family:
     """`layers` makes the layers from `config.json`. `activations`: by the names that it may have, the default first.
 
+    `hybrid`: some layers are delta nets, the attention of the others is gated, and only a part of each head is rotated.
     `qk_norm`: queries and keys are normalised. `scaled_embedding`: by the root of the hidden size. `query_scalar`: the
     scale of scores has a setting of its own. `sinks`: each head has a score that takes part in its softmax and gives no
     value. `clamped`: the activation is that of gpt-oss. `zero`: settings that must be absent or off.
@@ -62,6 +64,7 @@ class Family:
     activations: Mapping[str, Unit] = field(default_factory=lambda: {"silu": SILU})
     qk_norm: bool = False
     experts: Experts | None = None
+    hybrid: bool = False
     sinks: bool = False
     clamped: bool = False
     scaled_embedding: bool = False
@@ -75,6 +78,7 @@ FAMILIES = {
     "Qwen2ForCausalLM": Family(layers=upper_sliding_layers),
     "Qwen3ForCausalLM": Family(layers=upper_sliding_layers, qk_norm=True),
     "Qwen3MoeForCausalLM": Family(layers=switched_sliding_layers, qk_norm=True, experts=Experts()),
+    "Qwen3_5ForCausalLM": Family(layers=hybrid_layers, norms=Norms(offset=1.0), qk_norm=True, hybrid=True),
     "GemmaForCausalLM": Family(
         norms=Norms(offset=1.0),
         # The first configs say `gelu` and mean the other (transformers#29402).
@@ -104,7 +108,7 @@ FAMILIES = {
     ),
 }
 
-_DELTA_NETS = "most of its layers are gated delta nets instead of attention"
+_DELTA_MIXTURE = "it joins gated delta nets with a mixture of experts"
 _PICTURES = "it reads pictures beside text; a model of text alone is needed"
 _LAYER_INPUTS = "its layers take an embedding of their own, and have heads of unlike sizes or share keys and values"
 _REASONS = {
@@ -114,11 +118,10 @@ _REASONS = {
     "Gemma3nForConditionalGeneration": _LAYER_INPUTS,
     "Gemma4ForCausalLM": _LAYER_INPUTS,
     "Gemma4ForConditionalGeneration": _LAYER_INPUTS,
-    "Qwen3NextForCausalLM": _DELTA_NETS,
-    "Qwen3_5ForCausalLM": _DELTA_NETS,
-    "Qwen3_5ForConditionalGeneration": _DELTA_NETS,
-    "Qwen3_5MoeForCausalLM": _DELTA_NETS,
-    "Qwen3_5MoeForConditionalGeneration": _DELTA_NETS,
+    "Qwen3NextForCausalLM": _DELTA_MIXTURE,
+    "Qwen3_5ForConditionalGeneration": f"{_PICTURES}, as which its language model can be saved (docs/guide/models.md)",
+    "Qwen3_5MoeForCausalLM": _DELTA_MIXTURE,
+    "Qwen3_5MoeForConditionalGeneration": _DELTA_MIXTURE,
 }
 """Why not, of architectures that somebody may well ask for."""
 

@@ -9,16 +9,20 @@ from dataclasses import dataclass
 from .config_fields import refused, whole_number
 from .rope import RopeConfig
 
-FULL, SLIDING = "full_attention", "sliding_attention"
+FULL, SLIDING, DELTA = "full_attention", "sliding_attention", "linear_attention"
 """The kinds of layers, in the words of `layer_types`."""
 
 
 @dataclass(frozen=True)
 class LayerConfig:
-    """`window`: how many tokens a token sees, itself included; None: all up to itself."""
+    """`window`: how many tokens a token sees, itself included; None: all up to itself.
+
+    `is_delta`: a gated delta net stands in place of the attention.
+    """
 
     rope: RopeConfig
     window: int | None
+    is_delta: bool = False
 
 
 def full_layers(config: dict) -> tuple[LayerConfig, ...]:
@@ -62,6 +66,23 @@ def every_other_sliding(config: dict) -> tuple[LayerConfig, ...]:
     return _layers(_named_kinds(config) or kinds, window, lambda _kind: RopeConfig.from_hf(config))
 
 
+def hybrid_layers(config: dict) -> tuple[LayerConfig, ...]:
+    """Qwen3.5: delta nets in `layer_types`, else in all but every `full_attention_interval`-th layer."""
+    kinds = config.get("layer_types")
+    if kinds is None:
+        interval = config.get("full_attention_interval", 4)
+        if not (isinstance(interval, int) and interval > 0):
+            raise refused(
+                f"The base model's full_attention_interval is {interval!r}; a whole number above 0 is needed."
+            )
+        kinds = [DELTA if (layer + 1) % interval else FULL for layer in range(_num_layers(config))]
+    kinds = _checked_kinds(config, kinds, (FULL, DELTA))
+    if FULL not in kinds:
+        raise refused("None of the base model's layers has attention; the engine needs one at least.")
+    rope = RopeConfig.from_hf(config)
+    return tuple(LayerConfig(rope, None, is_delta=kind == DELTA) for kind in kinds)
+
+
 def _rope_of_kind(config: dict, kind: str) -> RopeConfig:
     """transformers 5 writes `rope_parameters` by kind, the hub's configs have a name for each."""
     settings = dict((config.get("rope_parameters") or {}).get(kind) or {})
@@ -86,13 +107,15 @@ def _layers(kinds: Iterable[str], window: int | None, rope_of: Callable[[str], R
 
 def _named_kinds(config: dict) -> list[str] | None:
     kinds = config.get("layer_types")
-    if kinds is None:
-        return None
+    return None if kinds is None else _checked_kinds(config, kinds, (FULL, SLIDING))
+
+
+def _checked_kinds(config: dict, kinds: list[str], computed: tuple[str, ...]) -> list[str]:
     if not (isinstance(kinds, list) and len(kinds) == _num_layers(config)):
         raise refused(f"The base model's layer_types is {kinds!r}; one for each of its layers is needed.")
-    other = next((kind for kind in kinds if kind not in (FULL, SLIDING)), None)
+    other = next((kind for kind in kinds if kind not in computed), None)
     if other is not None:
-        raise refused(f"The base model has layers of the kind {other!r}; the engine computes {FULL} and {SLIDING}.")
+        raise refused(f"The base model has layers of the kind {other!r}; the engine computes {' and '.join(computed)}.")
     return kinds
 
 

@@ -51,12 +51,14 @@ class LoraWeights:
         return max((module.rank for module in self.modules.values()), default=0)
 
 
-def lora_modules(config: DecoderConfig) -> tuple[str, ...]:
-    """The modules of each layer that an adapter may change.
+def lora_modules(config: DecoderConfig, layer: int | None = None) -> tuple[str, ...]:
+    """The modules of a layer that an adapter may change; None: those of any layer.
 
     In a model with mixtures those of the attention alone, in every layer: router and experts are frozen, and peft takes
-    the names of a plain layer's projections for those of the experts.
+    the names of a plain layer's projections for those of the experts. Delta nets are frozen.
     """
+    if layer is not None and config.layers[layer].is_delta:
+        return SITE_MODULES["gate_up"] + SITE_MODULES["down"]
     return MODULES if config.mixture is None else _ATTENTION
 
 
@@ -68,7 +70,7 @@ def initial_lora(config: DecoderConfig, rank: int, alpha: float, seed: int) -> L
     generator = torch.Generator().manual_seed(seed)
     modules = {}
     for layer in range(config.num_layers):
-        for module in lora_modules(config):
+        for module in lora_modules(config, layer):
             rows, columns = config.module_shape(module)
             bound = 1 / math.sqrt(columns)
             a = torch.empty(rank, columns).uniform_(-bound, bound, generator=generator)
@@ -185,11 +187,14 @@ def _parse_path(path: str, config: DecoderConfig) -> tuple[int, str]:
     served = lora_modules(config)
     if not match or _BLOCK_OF.get(match[3]) != match[2] or match[3] not in served:
         frozen = "" if config.mixture is None else "; in a mixture of experts all but the attention is frozen"
+        frozen += "; gated delta nets are frozen" if config.delta else ""
         raise EngineError(
             "invalid", f"The adapter changes {path}; the engine serves LoRA on {', '.join(served)}{frozen}."
         )
     if int(match[1]) >= config.num_layers:
         raise EngineError("invalid", f"The adapter changes {path}; the base model has {config.num_layers} layers.")
+    if match[3] not in lora_modules(config, int(match[1])):
+        raise EngineError("invalid", f"The adapter changes {path}; that layer of the base model has no attention.")
     return int(match[1]), match[3]
 
 

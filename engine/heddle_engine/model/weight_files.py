@@ -40,3 +40,9 @@ def check_weights(folder: Path) -> None:
             "convert other formats with transformers' save_pretrained.",
             "base_model",
         )
+
+
+def name_in_text(name: str) -> str:
+    """What a model of text alone calls a tensor: its checkpoint may still say where the whole model had it."""
+    nested = "model.language_model."
+    return f"model.{name.removeprefix(nested)}" if name.startswith(nested) else name

@@ -10,6 +10,7 @@ from ..errors import EngineError
 from .checkpoint import Checkpoint
 from .config import DecoderConfig
 from .decoder import SITE_MODULES, Decoder, DecoderLayer, Mlp
+from .delta_net import DeltaNet
 from .grouped_linear import GroupedLinear
 from .linear import FrozenLinear, Part, fuse
 from .mixture import Mixture
@@ -53,6 +54,7 @@ def _load_head(checkpoint: Checkpoint, config: DecoderConfig, embedding: Tensor)
 def _load_layer(checkpoint: Checkpoint, config: DecoderConfig, index: int) -> DecoderLayer:
     prefix, names = f"model.layers.{index}", config.norms
     load_mlp = _load_mixture if config.is_mixture(index) else _load_mlp
+    load_mixer = _load_delta_net if config.layers[index].is_delta else _load_attention
 
     def norm(name: str | None) -> Tensor | None:
         return name and _load_norm(checkpoint, config, f"{prefix}.{name}", config.hidden_size)
@@ -62,12 +64,41 @@ def _load_layer(checkpoint: Checkpoint, config: DecoderConfig, index: int) -> De
         behind_attention_norm=norm(names.behind_attention),
         mlp_norm=norm(names.mlp),
         behind_mlp_norm=norm(names.behind_mlp),
-        qk_norm=_load_qk_norm(checkpoint, config, f"{prefix}.self_attn") if config.qk_norm else None,
-        qkv=_load_site(checkpoint, f"{prefix}.self_attn", "qkv", config.module_shape),
-        o=_load_site(checkpoint, f"{prefix}.self_attn", "o", config.module_shape),
+        **load_mixer(checkpoint, config, prefix),
         mlp=load_mlp(checkpoint, config, f"{prefix}.mlp"),
-        sinks=checkpoint.tensor(f"{prefix}.self_attn.sinks", config.num_heads).float() if config.sinks else None,
     )
+
+
+def _load_attention(checkpoint: Checkpoint, config: DecoderConfig, layer: str) -> dict:
+    """By the names of `DecoderLayer`."""
+    prefix = f"{layer}.self_attn"
+    return {
+        "qk_norm": _load_qk_norm(checkpoint, config, prefix) if config.qk_norm else None,
+        "qkv": _load_site(checkpoint, prefix, "qkv", config.module_shape),
+        "o": _load_site(checkpoint, prefix, "o", config.module_shape),
+        "sinks": checkpoint.tensor(f"{prefix}.sinks", config.num_heads).float() if config.sinks else None,
+        "delta": None,
+    }
+
+
+def _load_delta_net(checkpoint: Checkpoint, config: DecoderConfig, layer: str) -> dict:
+    """By the names of `DecoderLayer`."""
+    prefix, delta, hidden = f"{layer}.linear_attn", config.delta, config.hidden_size
+    rows = {"qkv": delta.channels, "z": delta.values, "b": delta.value_heads, "a": delta.value_heads}
+    taken = {
+        f"in_proj_{name}": checkpoint.tensor(f"{prefix}.in_proj_{name}.weight", count, hidden)
+        for name, count in rows.items()
+    }
+    net = DeltaNet(
+        delta,
+        conv=checkpoint.in_fp32(f"{prefix}.conv1d.weight", delta.channels, 1, delta.kernel)[:, 0].contiguous(),
+        rate=checkpoint.in_fp32(f"{prefix}.A_log", delta.value_heads).exp(),
+        bias=checkpoint.in_fp32(f"{prefix}.dt_bias", delta.value_heads),
+        norm=checkpoint.in_fp32(f"{prefix}.norm.weight", delta.value_dim),
+        eps=config.eps,
+    )
+    out = checkpoint.tensor(f"{prefix}.out_proj.weight", hidden, delta.values)
+    return {"qk_norm": None, "qkv": fuse(taken), "o": fuse({"out_proj": out}), "sinks": None, "delta": net}
 
 
 def _load_norm(checkpoint: Checkpoint, config: DecoderConfig, name: str, size: int) -> Tensor:

@@ -186,6 +186,8 @@ class Batcher:
         line = generation.line
         if hit:
             line.fill(self._cache.read(hit))
+            if hit.state is not None:
+                line.state.copy_(hit.state)
         if not generation.request.started:
             generation.request.started = True
             generation.request.sink.started(line.length)
@@ -264,7 +266,8 @@ class Batcher:
 
     def _remember(self, generation: Generation, hidden: Tensor | None) -> None:
         line = generation.line
-        self._cache.store(generation.request.namespace, generation.ids[: line.length], line.read(), hidden)
+        ids = generation.ids[: line.length]
+        self._cache.store(generation.request.namespace, ids, line.read(), hidden, line.state)
 
     # Decode
 

@@ -5,9 +5,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..model.decoder import Decoder, LoraView
+from ..model.delta_net import DeltaNet, Stretches
 from ..model.sinks import attend_with_sinks
 from ..model.varlen import seen_within
 from ..threads import use_cores_for
+from .delta_states import RowStates, advance_line
 from .generation import Generation
 from .kv import Line, Slab, SlabMemory
 from .lora_batch import SegmentLora, decode_view, segments
@@ -48,10 +50,13 @@ def prefill(decoder: Decoder, chunks: list[tuple[Generation, int]]) -> list[Tens
     def attend(layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None, sinks: Tensor | None) -> Tensor:
         return torch.cat([part.attend(layer, q, k, v, window, sinks) for part in parts])
 
+    def recur(place: int, net: DeltaNet, tokens: Stretches) -> Tensor:
+        return torch.cat([part.recur(place, net, tokens) for part in parts])
+
     use_cores_for(decoder.operator_work(len(ids)))
     place = {"device": decoder.device, "dtype": torch.long}
     lora = SegmentLora(segments(adapters))
-    hidden = decoder.hidden(torch.tensor(ids, **place), torch.tensor(positions, **place), lora, attend)
+    hidden = decoder.hidden(torch.tensor(ids, **place), torch.tensor(positions, **place), lora, attend, recur=recur)
     for part in parts:
         part.line.length += part.count
     return list(hidden.split([part.count for part in parts]))
@@ -77,6 +82,10 @@ class _Part:
             seen = None if is_causal else seen_within(self.count, self._end - first, window, self._device)
             self._reaches[window] = first, {"attn_mask": seen, "is_causal": is_causal, "enable_gqa": True}
         return self._reaches[window]
+
+    def recur(self, place: int, net: DeltaNet, tokens: Stretches) -> Tensor:
+        own = Stretches(*(x[:, self._rows] for x in (tokens.inputs, tokens.decay, tokens.strength)))
+        return advance_line(self.line, place, net, own)
 
     def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None, sinks: Tensor | None) -> Tensor:
         q, k, v = (t[self._rows].transpose(0, 1) for t in (q, k, v))
@@ -105,6 +114,7 @@ class DecodeBatch:
         for slab in slabs:
             slab.sort()
         self._groups = [_SlabRows(decoder, slab, self.rows) for slab in slabs]
+        self._recur = RowStates([row.line for row in self.rows]).recur if decoder.config.delta else None
         self._order = None
         if len(self._groups) > 1:
             after = [row for group in self._groups for row in group.numbers]
@@ -115,7 +125,7 @@ class DecodeBatch:
         use_cores_for(self._work)
         for group in self._groups:
             group.prepare(self._positions)
-        hidden = self._decoder.hidden(self.ids, self._positions, self.lora, self._attend)
+        hidden = self._decoder.hidden(self.ids, self._positions, self.lora, self._attend, recur=self._recur)
         self._positions += 1
         for row in self.rows:
             row.line.length += 1
@@ -150,11 +160,11 @@ class _SlabRows:
         if indices != list(range(len(indices))):
             self._query_of_line, self._line_of_row = self._tensor(query), self._tensor(indices)
         flat = slab.data.flatten(2, 4)
-        self._flat = [tuple(flat[layer]) for layer in range(config.num_layers)]
+        self._flat = [tuple(flat[layer]) for layer in range(len(config.attention_layers))]
         lengths = [0] * self._used
         for line in self._lines:
             lengths[line.index] = line.length
-        windows = [layer.window for layer in config.layers]
+        windows = [layer.window for layer in config.attention_layers]
         asked = [self._lines[row].length for row in query]
         self._runs = [
             _Run(slab, lines, max(lengths[lines.start : lines.stop]), min(asked[lines.start : lines.stop]), windows)

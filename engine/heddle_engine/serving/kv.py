@@ -17,7 +17,9 @@ import torch
 from torch import Tensor
 
 from ..model.decoder import Decoder
+from ..model.delta_net import DeltaState
 from ..pages import Pages
+from .delta_states import begun_state
 
 GRANULE = 64
 """Tokens in one unit of a paged line's room."""
@@ -35,16 +37,17 @@ SPARE_BYTES = 8 << 20
 
 @dataclass(eq=False)
 class Line:
-    """A `KvLine` that is one stretch of a slab."""
+    """A `KvLine` that is one stretch of a slab. `state`: of a model with delta nets, [delta layers, ...]."""
 
     slab: "Slab"
     index: int
     room: int
     length: int = 0
+    state: DeltaState | None = None
 
     @property
     def bytes(self) -> int:
-        return self.room * self.slab.token_bytes
+        return self.slab.decoder.sequence_bytes(self.room)
 
     @property
     def is_full(self) -> bool:
@@ -70,17 +73,18 @@ class Slab:
 
     def __init__(self, decoder: Decoder, capacity: int, most: int):
         config = decoder.config
-        self.capacity, self.most = capacity, most
+        self.decoder, self.capacity, self.most = decoder, capacity, most
         self.lines: list[Line] = []
         self.token_bytes = decoder.kv_token_bytes
-        self._layer_token_bytes = self.token_bytes // config.num_layers
+        layers = len(config.attention_layers)
+        self._layer_token_bytes = self.token_bytes // layers
         self._place = {"device": decoder.device, "dtype": decoder.dtype}
         self._line_shape = (config.num_kv_heads, capacity, config.head_dim)
-        self._planes = (config.num_layers, 2)
+        self._planes = (layers, 2)
         self.data: Tensor
 
     def add(self, room: int) -> Line:
-        line = Line(self, len(self.lines), room)
+        line = Line(self, len(self.lines), room, state=begun_state(self.decoder))
         self.lines.append(line)
         return line
 
@@ -222,7 +226,7 @@ class DenseSlab(Slab):
 
     @property
     def line_bytes(self) -> int:
-        return self.capacity * self.token_bytes
+        return self.decoder.sequence_bytes(self.capacity)
 
     def resize(self, held: int) -> None:
         resized = torch.zeros((*self._planes, held, *self._line_shape), **self._place)
@@ -287,14 +291,14 @@ class SlabMemory:
         return min(capacity, self.max_length)
 
     def bytes_for(self, length: int) -> int:
-        return self.room_for(length) * self.token_bytes
+        return self._decoder.sequence_bytes(self.room_for(length))
 
     def allocate(self, length: int) -> Line | None:
         """A line for at least `length` tokens, or None when the limit is reached."""
         room = self.room_for(length)
         if not self._pages:
             return self._allocate_dense(room)
-        if self.used_bytes + room * self.token_bytes > self.limit:
+        if self.used_bytes + self._decoder.sequence_bytes(room) > self.limit:
             return None
         line = self._pages.add(room)
         self.used_bytes += line.bytes
@@ -315,7 +319,7 @@ class SlabMemory:
         if longer is None:
             return None
         longer.slab.tokens(longer, 0, line.length)[:] = line.slab.tokens(line, 0, line.length)
-        longer.length = line.length
+        longer.length, longer.state = line.length, line.state
         self.release(line)
         return longer
 

@@ -4,12 +4,18 @@ from typing import Protocol
 
 from torch import Tensor
 
+from ..model.delta_net import DeltaState
+
 
 class KvLine(Protocol):
-    """The place of one sequence: `length` tokens are written, and there is memory for `room`."""
+    """The place of one sequence: `length` tokens are written, and there is memory for `room`.
+
+    `state` is what delta nets remember of the `length` tokens; None of a model without any.
+    """
 
     room: int
     length: int
+    state: DeltaState | None
 
     @property
     def bytes(self) -> int:

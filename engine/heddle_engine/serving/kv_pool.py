@@ -21,11 +21,12 @@ SCRATCH = 0
 
 @dataclass(eq=False)
 class PoolLine:
-    """A `KvLine`. `blocks` are those of its tokens, in their order."""
+    """A `KvLine` of a model without delta nets. `blocks` are those of its tokens, in their order."""
 
     pool: "KvPool"
     blocks: list[int]
     length: int = 0
+    state: None = None
 
     @property
     def room(self) -> int:

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from ..model.decoder import Decoder
+from ..model.delta_net import DeltaState
 from ..pages import untouched_zeros
 
 BLOCK = 16
@@ -30,7 +31,8 @@ Namespace = tuple[str, str]
 class Block:
     """Up to `BLOCK` tokens `ids` behind those of `parent`, kept in place `slot`; a root has neither.
 
-    `hidden` [hidden] is that of the last token where a prompt ends with this block.
+    `hidden` [hidden] is that of the last token where a prompt ends with this block. `state`: what
+    the delta nets of a model that has them remember where a sequence ends with this block.
     """
 
     ids: tuple[int, ...]
@@ -38,15 +40,20 @@ class Block:
     parent: "Block | None"
     children: dict[tuple[int, ...], "Block"] = field(default_factory=dict)
     hidden: Tensor | None = None
+    state: DeltaState | None = None
 
 
 @dataclass(frozen=True)
 class Hit:
-    """The first `length` tokens of a prompt are in `path`; `hidden` is there when that is the whole prompt."""
+    """The first `length` tokens of a prompt are in `path`; `hidden` is there when that is the whole prompt.
+
+    `state` is what the delta nets of a model that has them remember of these tokens.
+    """
 
     path: list[Block]
     length: int
     hidden: Tensor | None
+    state: DeltaState | None = None
 
 
 class PrefixCache:
@@ -55,17 +62,22 @@ class PrefixCache:
     def __init__(self, decoder: Decoder, limit: int):
         config = decoder.config
         self.block_bytes = BLOCK * decoder.kv_token_bytes + config.hidden_size * decoder.dtype.itemsize
-        self._num_slots = limit // self.block_bytes
-        shape = (self._num_slots, config.num_layers, 2, config.num_kv_heads, BLOCK, config.head_dim)
+        # Of a model with delta nets states may take a half.
+        self.state_bytes = decoder.state_bytes
+        self._most_states = limit // 2 // self.state_bytes if self.state_bytes else 0
+        self._num_slots = (limit - self._most_states * self.state_bytes) // self.block_bytes
+        shape = (self._num_slots, len(config.attention_layers), 2, config.num_kv_heads, BLOCK, config.head_dim)
         self._data = untouched_zeros(shape, decoder.dtype, decoder.device)
         self._free = list(range(self._num_slots))[::-1]
         self._roots: dict[Namespace, Block] = {}
         # Least recently used first; a block always stands behind its children.
         self._used: OrderedDict[Block, Namespace] = OrderedDict()
+        # Blocks with a state, that used longest ago first.
+        self._states: OrderedDict[Block, None] = OrderedDict()
 
     @property
     def bytes(self) -> int:
-        return len(self._used) * self.block_bytes
+        return len(self._used) * self.block_bytes + len(self._states) * self.state_bytes
 
     def find(self, namespace: Namespace, ids: list[int]) -> Hit | None:
         """The longest reusable prefix; one token is always left to compute unless its hidden state is known."""
@@ -75,6 +87,9 @@ class PrefixCache:
         path = _walk(root, ids)
         last, known = path[-1] if path else root, len(path) * BLOCK
         rest = tuple(ids[known : known + BLOCK])
+        if self.state_bytes:
+            shorter = (last.children.get(rest[:count]) for count in range(len(rest), 0, -1))
+            return self._find_state(path, list(filter(None, shorter)), len(ids))
         end = last.children.get(rest) if rest else last
         if end is not None and end.hidden is not None and known + len(rest) == len(ids):
             return self._hit([*path, end] if rest else path, len(ids), end.hidden)
@@ -84,9 +99,23 @@ class PrefixCache:
         length = min(known + common, len(ids) - 1)
         return self._hit(path[: -(-length // BLOCK)], length, None) if length else None
 
+    def _find_state(self, path: list[Block], behind: list[Block], length: int) -> Hit | None:
+        """The longest prefix of `length` tokens at whose end a state is kept, which cannot be cut.
+
+        It ends with one of the short blocks `behind` the whole ones of `path`, longest first, or with one of these.
+        """
+        known = len(path) * BLOCK
+        ends = [(len(path), block, known + len(block.ids)) for block in behind]
+        ends += [(place, path[place], (place + 1) * BLOCK) for place in reversed(range(len(path)))]
+        for before, end, found in ends:
+            if end.state is not None and (found < length or end.hidden is not None):
+                self._states.move_to_end(end)
+                return self._hit([*path[:before], end], found, end.hidden if found == length else None)
+        return None
+
     def _hit(self, path: list[Block], length: int, hidden: Tensor | None) -> Hit:
         self._touch(path)
-        return Hit(path, length, hidden)
+        return Hit(path, length, hidden, path[-1].state)
 
     def read(self, hit: Hit) -> Tensor:
         """What was hit, [layers, 2, kv_heads, length, D]."""
@@ -94,8 +123,17 @@ class PrefixCache:
         blocks = self._data[slots].permute(1, 2, 3, 0, 4, 5).flatten(3, 4)
         return blocks[:, :, :, : hit.length]
 
-    def store(self, namespace: Namespace, ids: list[int], kv: Tensor, hidden: Tensor | None) -> None:
+    def store(
+        self,
+        namespace: Namespace,
+        ids: list[int],
+        kv: Tensor,
+        hidden: Tensor | None,
+        state: DeltaState | None = None,
+    ) -> None:
         """Keep `kv` [layers, 2, kv_heads, tokens, D] of the sequence `ids`, and `hidden` when it is a prompt.
+
+        `state` is what delta nets remember of it.
 
         Only blocks that are not there yet are copied; a sequence of less than a block is not kept.
         """
@@ -112,6 +150,8 @@ class PrefixCache:
         self._roots[namespace] = root
         if hidden is not None and len(ids) == kv.shape[3]:
             path[-1].hidden = hidden.clone()
+        if state is not None and sum(len(block.ids) for block in path) == kv.shape[3]:
+            self._keep_state(path[-1], state)
         self._write(path[known:], kv[:, :, :, known * BLOCK : len(ids)])
         self._touch(path)
 
@@ -133,11 +173,22 @@ class PrefixCache:
             path.append(block)
             last = block
 
+    def _keep_state(self, block: Block, state: DeltaState) -> None:
+        """The state that was used longest ago goes where there are too many."""
+        if not self._most_states:
+            return
+        if block not in self._states and len(self._states) == self._most_states:
+            oldest, _ = self._states.popitem(last=False)
+            oldest.state = None
+        block.state = state.clone()
+        self._states[block] = None
+        self._states.move_to_end(block)
+
     def _outgrown(self, last: Block, chunk: tuple[int, ...]) -> int | None:
         """The slot of a short block that `chunk` continues, unless it is the end of a prompt; the block goes."""
         for length in range(len(chunk) - 1, 0, -1):
             block = last.children.get(chunk[:length])
-            if block is not None and block.hidden is None:
+            if block is not None and block.hidden is None and block.state is None:
                 del last.children[block.ids]
                 del self._used[block]
                 return block.slot
@@ -147,6 +198,7 @@ class PrefixCache:
         if not self._free:
             block, namespace = self._used.popitem(last=False)
             self._free.append(block.slot)
+            self._states.pop(block, None)
             del block.parent.children[block.ids]
             if not self._roots[namespace].children:
                 del self._roots[namespace]

@@ -12,6 +12,7 @@ from ..model.head import token_logprobs
 from .prefix_tree import build_forest
 from .sequences import Sequence
 from .tree_attention import TreeAttention
+from .tree_recurrence import TreeRecurrence
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Batch:
     ids: Tensor
     positions: Tensor
     attend: TreeAttention
+    recur: TreeRecurrence
     predictors: Tensor
     targets: Tensor
     sequence: Tensor
@@ -42,7 +44,13 @@ def lay_out(sequences: list[Sequence], device: torch.device) -> Batch:
     owners = np.repeat(np.arange(len(sequences)), [len(at) for at in trained])
     on_device = [torch.from_numpy(x).to(device) for x in (forest.ids, forest.positions)]
     flat = [torch.from_numpy(np.concatenate(x)).to(device) for x in (predictors, targets)]
-    return Batch(*on_device, TreeAttention(forest, device), *flat, torch.from_numpy(owners).to(device))
+    return Batch(
+        *on_device,
+        TreeAttention(forest, device),
+        TreeRecurrence(forest, device),
+        *flat,
+        torch.from_numpy(owners).to(device),
+    )
 
 
 def batch_logprobs(decoder: Decoder, batch: Batch, lora: LoraView, chunk_size: int) -> tuple[Tensor, Tensor]:
@@ -51,5 +59,5 @@ def batch_logprobs(decoder: Decoder, batch: Batch, lora: LoraView, chunk_size: i
     Where memory would not hold what the layers compute until the backward pass, they compute it again.
     """
     recompute = len(batch) > training_tokens(decoder)
-    hidden = decoder.hidden(batch.ids, batch.positions, lora, batch.attend, batch.predictors, recompute)
+    hidden = decoder.hidden(batch.ids, batch.positions, lora, batch.attend, batch.predictors, recompute, batch.recur)
     return token_logprobs(hidden, batch.targets, decoder.head, chunk_size)

@@ -12,7 +12,7 @@ from heddle_engine.model import number_format
 from heddle_engine.model.decoder import NoLora
 from heddle_engine.model.linear import FrozenLinear
 from heddle_engine.model.number_format import automatic_format, warn_of_slow_format
-from tests.model.test_decoder import causal
+from tests.model.test_decoder import causal, whole_sequence
 from tests.models import CONFIGS, needs_bf16
 
 CPU = torch.device("cpu")
@@ -39,7 +39,7 @@ def checkpoints(model_folders, tmp_path_factory):
 def logits_of(base: Base) -> torch.Tensor:
     ids = torch.randint(0, 300, (LENGTH,), generator=torch.Generator().manual_seed(1))
     with torch.inference_mode():
-        hidden = base.decoder.hidden(ids, torch.arange(LENGTH), NoLora(), causal)
+        hidden = base.decoder.hidden(ids, torch.arange(LENGTH), NoLora(), causal, recur=whole_sequence)
         return base.decoder.head.in_fp32(hidden)
 
 
@@ -64,7 +64,8 @@ def test_bf16_logits_are_as_near_to_exact_ones_as_those_of_transformers(kind, st
     mine = logits_of(Base(kind, folder, CPU, torch.bfloat16)).double()
     theirs, exact = transformers_logits(folder, torch.bfloat16), transformers_logits(folder, torch.float64)
     assert rms(mine - exact) < 1.1 * rms(theirs - exact)
-    assert rms(mine - theirs) < 0.03 * rms(exact)
+    # Delta nets are in fp32 within, where transformers rounds the inputs of the convolution and its output.
+    assert rms(mine - theirs) < (0.04 if kind == "qwen3_5" else 0.03) * rms(exact)
 
 
 @pytest.mark.parametrize("kind", ["qwen3", "qwen3_moe"])

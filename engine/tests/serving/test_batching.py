@@ -22,7 +22,7 @@ from tests.models import CONFIGS
 
 CPU = torch.device("cpu")
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
-KINDS = ["qwen3", "qwen3_moe", "qwen3_moe_mixed", "gemma3", "gpt_oss"]
+KINDS = ["qwen3", "qwen3_moe", "qwen3_moe_mixed", "gemma3", "gpt_oss", "qwen3_5"]
 in_unlike_families = pytest.mark.parametrize("kind", KINDS, indirect=True)
 
 
@@ -57,6 +57,8 @@ class Recorder:
 def _layout(request, monkeypatch):
     """A pool of blocks is for GPUs; computed in plain operators it gives what slabs give."""
     if request.param == "pool":
+        if request.node.callspec.params.get("kind") == "qwen3_5":
+            pytest.skip("a pool has no states of delta nets")
         monkeypatch.setattr(batching, "forward_of", lambda decoder, kv_bytes, max_rows: PoolForward(decoder, kv_bytes))
 
 
@@ -200,7 +202,8 @@ def test_reported_logprobs_are_those_of_a_full_forward(base, peft_models):
         logprobs = peft_models[1][0](input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
     start = len(ids) - len(sink.ids())
     expected = [logprobs[place - 1, ids[place]].item() for place in range(start, len(ids))]
-    assert sink.logprobs() == pytest.approx(expected, abs=1e-5)
+    # Chunks of delta nets add in another order than transformers.
+    assert sink.logprobs() == pytest.approx(expected, abs=5e-5 if base.config.delta else 1e-5)
 
 
 @in_unlike_families
@@ -289,19 +292,25 @@ def test_prefix_reuse_gives_the_same_logprobs(base, peft_models):
     [again] = run(batcher, [request_of(base, line, adapter)])
     [partial] = run(batcher, [request_of(base, longer, adapter)])
     [fresh] = run(batcher_of(base), [request_of(base, longer, adapter)])
-    assert (first.cached, again.cached, partial.cached, fresh.cached) == (0, 50, 40, 0)
+    assert (first.cached, again.cached, fresh.cached) == (0, 50, 0)
+    # A state of delta nets cannot be cut.
+    assert partial.cached == (0 if base.config.delta else 40)
     assert again.ids() == first.ids()
     assert again.logprobs() == first.logprobs()
     assert partial.ids() == fresh.ids()
     assert partial.logprobs() == pytest.approx(fresh.logprobs(), abs=1e-5)
 
 
+@pytest.mark.parametrize("kind", ["qwen3", "qwen3_5"], indirect=True)
 def test_a_conversation_reuses_its_earlier_turns(base):
     line = prompts(1, seed=8, low=50, high=50)[0]
     batcher = batcher_of(base)
     [first] = run(batcher, [request_of(base, line)])
     [second] = run(batcher, [request_of(base, [*line, *first.ids(), 5, 6])])
-    assert second.cached == 50 + 11
+    [fresh] = run(batcher_of(base), [request_of(base, [*line, *first.ids(), 5, 6])])
+    assert (second.cached, fresh.cached) == (50 + 11, 0)
+    assert second.ids() == fresh.ids()
+    assert second.logprobs() == pytest.approx(fresh.logprobs(), abs=1e-5)
 
 
 @pytest.mark.parametrize("change", ["salt", "adapter"])
@@ -315,15 +324,16 @@ def test_cache_is_separated_by_salt_and_adapter(change, base, peft_models):
     assert sink.cached == 0
 
 
+@pytest.mark.parametrize("kind", ["qwen3", "qwen3_5"], indirect=True)
 def test_choices_share_their_prompt(base):
     line = prompts(1, seed=8, low=50, high=50)[0]
     batcher = batcher_of(base)
     computed = []
     kept = batcher._decoder.hidden
 
-    def counting(ids, *rest):
+    def counting(ids, *rest, **options):
         computed.append(len(ids))
-        return kept(ids, *rest)
+        return kept(ids, *rest, **options)
 
     batcher._decoder.hidden = counting
     try:
@@ -335,12 +345,17 @@ def test_choices_share_their_prompt(base):
     assert len({tuple(sink.ids(i)) for i in range(5)}) == 5
 
 
-def test_memory_pressure_changes_nothing_but_time(base):
+@pytest.mark.parametrize("cache_bytes", [0, 1 << 26])
+@pytest.mark.parametrize("kind", ["qwen3", "qwen3_5"], indirect=True)
+def test_memory_pressure_changes_nothing_but_time(cache_bytes, base, monkeypatch):
     lines = prompts(10, seed=6, low=100, high=127)
     ample = run(batcher_of(base), [request_of(base, line, max_tokens=150, temperature=1, seed="1") for line in lines])
-    line_bytes = 512 * 2 * 3 * 2 * 16 * 4
-    tight = batcher_of(base, kv_bytes=int(1.6 * line_bytes), cache_bytes=0)
+    monkeypatch.setattr("heddle_engine.serving.admission._EXPECTED_OUTPUT", 16)
+    preempted, preempt = [], Batcher._preempt
+    monkeypatch.setattr(Batcher, "_preempt", lambda batcher: preempted.append(1) or preempt(batcher))
+    tight = batcher_of(base, kv_bytes=int(1.6 * base.decoder.sequence_bytes(512)), cache_bytes=cache_bytes)
     squeezed = run(tight, [request_of(base, line, max_tokens=150, temperature=1, seed="1") for line in lines])
+    assert len(preempted) > 3
     assert [sink.ids() for sink in squeezed] == [sink.ids() for sink in ample]
     assert tight._kv.used_bytes == 0
 
@@ -376,7 +391,7 @@ def test_a_failing_step_ends_its_requests_only(base, monkeypatch):
     batcher = batcher_of(base)
     [before] = run(batcher, [request_of(base, [1, 2, 3])])
 
-    def broken(*_):
+    def broken(*_, **_options):
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
 
     with monkeypatch.context() as patch:

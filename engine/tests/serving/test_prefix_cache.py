@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from heddle_engine.bases import Base
+from heddle_engine.serving.delta_states import begun_state
 from heddle_engine.serving.prefix_cache import PrefixCache
 from tests.serving.test_batching import batcher_of, request_of, run
 
@@ -133,3 +134,75 @@ def test_a_system_prompt_is_reused_when_the_conversations_behind_it_are_gone(bas
     for seed in range(2, 10):
         [sink] = run(batcher, [request_of(base, system + tokens(seed, 40), max_tokens=40)])
         assert sink.cached == (0 if seed == 2 else 60)
+
+
+class HybridCache:
+    """A cache of a model of whose four layers one has keys and values; each sequence is stored with a state."""
+
+    def __init__(self, base, states):
+        """With room for so many states, which have half of it."""
+        self.base = base
+        self.limit = 2 * states * base.decoder.state_bytes
+        self.cache = PrefixCache(base.decoder, self.limit)
+
+    def store(self, ids, number, is_prompt=False):
+        """`number` fills the state."""
+        state = begun_state(self.base.decoder)
+        state.memory.fill_(number)
+        self.cache.store(ONE, ids, torch.zeros(1, 2, 2, len(ids), 16), torch.ones(64) if is_prompt else None, state)
+
+    def found(self, ids):
+        """How many tokens, and what fills the state behind them."""
+        hit = self.cache.find(ONE, ids)
+        return (hit.length, hit.state.memory.unique().item()) if hit else (0, None)
+
+
+@pytest.fixture
+def hybrid(model_folders):
+    return HybridCache(Base("hybrid", model_folders("qwen3_5"), CPU, torch.float32), states=20)
+
+
+def test_a_hybrid_finds_the_longest_beginning_that_ended_somewhere(hybrid):
+    """The state behind a beginning cannot be had from that of a longer one."""
+    line = tokens(1, 100)
+    hybrid.store(line[:20], 1, is_prompt=True)
+    hybrid.store(line[:32], 2)
+    hybrid.store(line[:70], 3, is_prompt=True)
+    hybrid.store(line[:75], 4)
+    assert hybrid.found(line) == (75, 4)
+    assert hybrid.found(line[:75]) == (70, 3)  # one token is left to compute: no hidden state is known behind 75
+    assert hybrid.found(line[:70]) == (70, 3)
+    assert hybrid.found(line[:69]) == (32, 2)
+    assert hybrid.found([*line[:69], 400]) == (32, 2)
+    assert hybrid.found(line[:31]) == (20, 1)
+    assert hybrid.found(line[:20]) == (20, 1)
+    assert hybrid.found(line[:19]) == (0, None)
+
+
+def test_of_too_many_states_that_which_was_used_longest_ago_goes(hybrid):
+    lines = [tokens(seed, 16) for seed in range(30)]
+    for number, line in enumerate(lines[:20]):
+        hybrid.store(line, number, is_prompt=True)
+    assert hybrid.found(lines[0]) == (16, 0)
+    for number, line in enumerate(lines[20:], 20):
+        hybrid.store(line, number, is_prompt=True)
+        assert hybrid.cache.bytes <= hybrid.limit
+    assert [hybrid.found(line)[0] for line in lines[:12]] == [16, *[0] * 10, 16]
+
+
+def test_a_hybrids_random_histories(hybrid):
+    """Each beginning that is found has the state that was stored with it, and the limit holds."""
+    chance = random.Random(1)
+    stored, lines = [], [tokens(seed, 20) for seed in range(4)]
+    for number in range(600):
+        line = chance.choice(lines)
+        line = line[: chance.randrange(1, len(line) + 1)] + [chance.randrange(3) for _ in range(chance.randrange(40))]
+        stored.append(line)
+        hybrid.store(line, number, chance.random() < 0.4)
+        for asked in ([*line, 500], chance.choice(lines)):
+            length, filled = hybrid.found(asked)
+            assert length == 0 or stored[int(filled)] == asked[:length]
+        assert hybrid.cache.bytes <= hybrid.limit
+        assert hybrid.cache._states.keys() <= hybrid.cache._used.keys(), "the state of a block that is gone is kept"
+        if len(line) < 200:
+            lines[chance.randrange(4)] = line

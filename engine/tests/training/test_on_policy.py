@@ -69,7 +69,10 @@ def as_trajectories(results) -> list[dict]:
     ]
 
 
-@pytest.mark.parametrize("kind", ["qwen3", "llama3", "qwen3_moe", "qwen3_moe_mixed", "gemma3", "gpt_oss"])
+FAMILIES = ["qwen3", "llama3", "qwen3_moe", "qwen3_moe_mixed", "gemma3", "gpt_oss", "qwen3_5"]
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
 def test_sampled_logprobs_are_the_trained_ones(kind, model_folders, tmp_path):
     folder = model_folders(kind)
     adapter = strong_adapter(folder, tmp_path)

@@ -108,9 +108,10 @@ def moments(params) -> torch.Tensor:
     return load_file(f"{params['output']['path']}/optimizer.safetensors")["mean"]
 
 
+@pytest.mark.parametrize("family", ["qwen3", "qwen3_5"])
 @pytest.mark.parametrize("kind", ["rl", "sft", "dpo"])
-def test_two_processes_make_the_adapter_of_one(kind, model_folders, tmp_path, group, worker, given):
-    folder = model_folders("qwen3")
+def test_two_processes_make_the_adapter_of_one(kind, family, model_folders, tmp_path, group, worker, given):
+    folder = model_folders(family)
     lines, config = work_of(kind, folder)
     # AdamW moves a weight by up to the learning rate however small its gradient is, where rounding is all there is.
     config["learning_rate"] = 1e-4
@@ -124,9 +125,10 @@ def test_two_processes_make_the_adapter_of_one(kind, model_folders, tmp_path, gr
         assert one == pytest.approx(other, rel=1e-4, abs=1e-5)
 
 
+@pytest.mark.parametrize("family", ["qwen3", "qwen3_5"])
 @pytest.mark.parametrize("kind", ["rl", "sft", "dpo"])
-def test_the_gradient_of_a_step_is_that_of_one_process(kind, model_folders, tmp_path, group, worker, given):
-    folder = model_folders("qwen3")
+def test_the_gradient_of_a_step_is_that_of_one_process(kind, family, model_folders, tmp_path, group, worker, given):
+    folder = model_folders(family)
     lines, config = work_of(kind, folder)
     config |= {"grad_accumulation_sequences": 1000} if kind == "rl" else {"batch_size": 1000}
     jobs = {name: job_params(folder, tmp_path, lines, kind, name=name, **config) for name in ("alone", "together")}
@@ -135,7 +137,8 @@ def test_the_gradient_of_a_step_is_that_of_one_process(kind, model_folders, tmp_
     assert len(steps(told)) == 1
     assert any(task.answer is not None for task in given.tasks)
     alone, together = moments(jobs["alone"]), moments(jobs["together"])
-    assert float((alone - together).norm() / alone.norm()) < 1e-6
+    # A recurrence passes on how each batch rounds: its 32 bits are no nearer to 64 than this.
+    assert float((alone - together).norm() / alone.norm()) < (1e-5 if family == "qwen3_5" else 1e-6)
 
 
 def test_a_killed_worker_changes_no_bit_and_is_told(model_folders, tmp_path, group, worker, given):

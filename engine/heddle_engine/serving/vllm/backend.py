@@ -192,7 +192,7 @@ class _VllmBase:
         """Options of vLLM's engine (`vllm.AsyncEngineArgs`), which has the trainer's dtype and the engine's limits."""
         decoder = self._base.decoder
         kv_bytes = serving_plan(decoder, MAX_ROWS, self._settings).kv_bytes
-        fitting = kv_bytes // decoder.kv_token_bytes // _BLOCK * _BLOCK
+        fitting = (kv_bytes - decoder.state_bytes) // decoder.kv_token_bytes // _BLOCK * _BLOCK
         self._max_length = min(self._base.max_model_len, fitting)
         prompts = {}
         if decoder.device.type == "cpu":

@@ -72,7 +72,7 @@ class Canary:
 def _by_trainer(base: Base, adapter: ServedAdapter | None, ids: list[int]) -> list[float]:
     reader = PromptLogprobs(ids, 0)
     sink = _Outcome()
-    batcher = Batcher(base.decoder, _KV_TOKENS * base.decoder.kv_token_bytes, 0, max_rows=1)
+    batcher = Batcher(base.decoder, base.decoder.sequence_bytes(_KV_TOKENS), 0, max_rows=1)
     batcher.submit(
         Request(
             prompt_ids=ids,

@@ -1,0 +1,241 @@
+"""Gated delta nets (arXiv:2412.06464), which some layers have in place of attention.
+
+A token's queries, keys and values go through a short causal convolution, and what a head remembers is a matrix S
+[key dim, value dim]: with decay a, strength b, key k and value v of a token it becomes
+a S + k (b (v - a S^T k))^T, and the token's output is S^T q. Stretches are computed in chunks
+(arXiv:2406.06484), in fp32.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from .config_fields import refused, whole_number
+
+CHUNK = 64
+"""Tokens that the rule computes at a time."""
+_L2_EPS = 1e-6
+
+
+@dataclass(frozen=True)
+class DeltaNetConfig:
+    """Heads of all delta nets of a model; each key head serves `value_heads / key_heads` heads of values."""
+
+    key_heads: int
+    value_heads: int
+    key_dim: int
+    value_dim: int
+    kernel: int
+
+    @staticmethod
+    def from_hf(config: dict) -> "DeltaNetConfig":
+        """Raises `invalid`."""
+        names = ("num_key_heads", "num_value_heads", "key_head_dim", "value_head_dim", "conv_kernel_dim")
+        found = DeltaNetConfig(*(whole_number(config, f"linear_{name}") for name in names))
+        if found.value_heads % found.key_heads:
+            raise refused(
+                f"The base model's linear_num_value_heads is {found.value_heads}; "
+                f"a multiple of linear_num_key_heads, {found.key_heads}, is needed."
+            )
+        if found.kernel < 2:
+            raise refused(f"The base model's linear_conv_kernel_dim is {found.kernel}; at least 2 is needed.")
+        return found
+
+    @property
+    def keys(self) -> int:
+        return self.key_heads * self.key_dim
+
+    @property
+    def values(self) -> int:
+        return self.value_heads * self.value_dim
+
+    @property
+    def channels(self) -> int:
+        """Those of the convolution: queries, keys and values."""
+        return 2 * self.keys + self.values
+
+    @property
+    def activation_token_bytes(self) -> int:
+        """Rough bytes that a layer keeps of one token for its backward pass, in fp32 whatever the format is."""
+        of_head = 6 * self.key_dim + 3 * self.value_dim + 3 * CHUNK + self.key_dim * self.value_dim // CHUNK
+        return (self.channels + self.value_heads * of_head) * torch.float32.itemsize
+
+    def state_bytes(self, dtype: torch.dtype) -> int:
+        """Of one sequence in one layer."""
+        recurrent = self.value_heads * self.key_dim * self.value_dim * torch.float32.itemsize
+        return recurrent + (self.kernel - 1) * self.channels * dtype.itemsize
+
+
+@dataclass(frozen=True)
+class DeltaState:
+    """What sequences have behind them: `memory` [..., value heads, key dim, value dim] fp32, and `inputs`
+    [..., kernel - 1, channels], the last of the convolution."""
+
+    memory: Tensor
+    inputs: Tensor
+
+    @staticmethod
+    def zeros(config: DeltaNetConfig, *leading: int, device: torch.device, dtype: torch.dtype) -> "DeltaState":
+        memory = torch.zeros(*leading, config.value_heads, config.key_dim, config.value_dim, device=device)
+        inputs = torch.zeros(*leading, config.kernel - 1, config.channels, device=device, dtype=dtype)
+        return DeltaState(memory, inputs)
+
+    @staticmethod
+    def stacked(states: "list[DeltaState]", dim: int) -> "DeltaState":
+        return DeltaState(
+            *(torch.stack([getattr(state, name) for state in states], dim) for name in ("memory", "inputs"))
+        )
+
+    def __getitem__(self, place) -> "DeltaState":
+        """A view, where indexing makes one."""
+        return DeltaState(self.memory[place], self.inputs[place])
+
+    def copy_(self, other: "DeltaState") -> None:
+        self.memory.copy_(other.memory)
+        self.inputs.copy_(other.inputs)
+
+    def clone(self) -> "DeltaState":
+        return DeltaState(self.memory.clone(), self.inputs.clone())
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """What a layer gives of stretches of T tokens, of B sequences: `inputs` [B, T, channels] of the convolution,
+    log `decay` and `strength` [B, T, value heads] fp32. A token with a decay and a strength of 0 changes no memory."""
+
+    inputs: Tensor
+    decay: Tensor
+    strength: Tensor
+
+
+Recur = Callable[[int, "DeltaNet", Stretches], Tensor]
+"""`recur(place, net, tokens of B = 1) -> [N, value heads, value dim]` fp32 of the flat tokens.
+
+`place` counts the layers with delta nets. A token comes after those before it in its sequence.
+"""
+
+
+@dataclass
+class DeltaNet:
+    """Weights of one layer beside its projections.
+
+    All are fp32, as they are stored, whatever the format is: `conv` [channels, kernel], of which the last column is
+    for a token itself; `rate` and `bias` [value heads], which make the decay; `norm` [value dim].
+    """
+
+    config: DeltaNetConfig
+    conv: Tensor
+    rate: Tensor
+    bias: Tensor
+    norm: Tensor
+    eps: float
+
+    def __call__(self, place: int, projected: Tensor, recur: Recur) -> Tensor:
+        """projected [N, channels + values + 2 value heads] -> [N, values]."""
+        c = self.config
+        inputs, gate, strength, decay = projected.split([c.channels, c.values, c.value_heads, c.value_heads], 1)
+        tokens = Stretches(
+            inputs[None],
+            (-self.rate * F.softplus(decay.float() + self.bias))[None],
+            strength.float().sigmoid()[None],
+        )
+        mixed = recur(place, self, tokens)
+        normal = F.rms_norm(mixed, (c.value_dim,), self.norm, self.eps)
+        return (normal.flatten(1) * F.silu(gate.float())).to(projected.dtype)
+
+    def advance(self, tokens: Stretches, state: DeltaState, lengths: Tensor | None = None) -> tuple[Tensor, DeltaState]:
+        """Outputs [B, T, value heads, value dim] fp32 of the tokens that follow `state` [B, ...], and the state behind.
+
+        `lengths` int64 [B]: how many of the T tokens are real, which stand first; None: all.
+        """
+        length = tokens.inputs.shape[1]
+        seen = torch.cat([state.inputs, tokens.inputs], 1)
+        decay, strength = tokens.decay, tokens.strength
+        if lengths is None:
+            last = seen[:, length:]
+        else:
+            real = (torch.arange(length, device=lengths.device) < lengths[:, None])[..., None]
+            decay, strength = decay * real, strength * real
+            places = lengths[:, None] + torch.arange(self.config.kernel - 1, device=lengths.device)
+            last = seen.gather(1, places[..., None].expand(-1, -1, self.config.channels))
+        heads = self._heads(self._convolved(seen, length))
+        out, memory = delta_rule(*heads, decay.transpose(1, 2), strength.transpose(1, 2), state.memory)
+        return out.transpose(1, 2), DeltaState(memory, last)
+
+    def step(self, token: Stretches, state: DeltaState) -> Tensor:
+        """As `advance` by one token, T = 1, but `state` becomes the one behind it, and nothing is differentiable."""
+        seen = torch.cat([state.inputs, token.inputs], 1)
+        state.inputs.copy_(seen[:, 1:])
+        heads = self._heads(self._convolved(seen, 1))
+        return delta_step(*heads, token.decay.transpose(1, 2), token.strength.transpose(1, 2), state.memory).transpose(
+            1, 2
+        )
+
+    def _convolved(self, seen: Tensor, length: int) -> Tensor:
+        """seen [B, kernel - 1 + length, channels] -> [B, length, channels] fp32.
+
+        A sum of shifted inputs keeps none of them for the backward pass, as the weights are frozen.
+        """
+        seen = seen.float()
+        mixed = seen[:, :length] * self.conv[:, 0]
+        for tap in range(1, self.config.kernel):
+            mixed = torch.addcmul(mixed, seen[:, tap : tap + length], self.conv[:, tap])
+        return F.silu(mixed)
+
+    def _heads(self, mixed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """mixed [B, T, channels] -> queries, keys and values [B, value heads, T, key dim or value dim].
+
+        Queries and keys have length 1, before queries are divided by the root of the key dim.
+        """
+        c = self.config
+        q, k, v = mixed.split([c.keys, c.keys, c.values], 2)
+        q, k = (_unit(x.unflatten(2, (c.key_heads, c.key_dim))) for x in (q, k))
+        shared = c.value_heads // c.key_heads
+        q, k = (x.repeat_interleave(shared, 2).transpose(1, 2) for x in (q * c.key_dim**-0.5, k))
+        return q, k, v.unflatten(2, (c.value_heads, c.value_dim)).transpose(1, 2)
+
+
+def _unit(x: Tensor) -> Tensor:
+    return x * (x.square().sum(-1, keepdim=True) + _L2_EPS).rsqrt()
+
+
+def delta_rule(
+    q: Tensor, k: Tensor, v: Tensor, decay: Tensor, strength: Tensor, memory: Tensor
+) -> tuple[Tensor, Tensor]:
+    """q and k [B, H, T, key dim], v [B, H, T, value dim], log decay and strength [B, H, T], memory [B, H, key dim,
+    value dim] -> outputs [B, H, T, value dim] and the memory behind, all fp32. Differentiable."""
+    outputs = []
+    for part in zip(*(x.split(CHUNK, 2) for x in (q, k, v, decay, strength)), strict=True):
+        output, memory = _chunk(*part, memory)
+        outputs.append(output)
+    return torch.cat(outputs, 2), memory
+
+
+def _chunk(q: Tensor, k: Tensor, v: Tensor, decay: Tensor, strength: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
+    """What each token adds to the memory depends on what those before it in the chunk add: a triangular system."""
+    length = q.shape[2]
+    # Decays of a chunk may add up to hundreds, of which 32 bits would leave the difference of two few digits.
+    total = decay.double().cumsum(2)
+    faded = total.float().exp()[..., None]
+    wanted = strength[..., None] * (v - faded * (k @ memory))
+    later = torch.ones(length, length, dtype=torch.bool, device=q.device).triu(1)
+    # Masked before the exponential, which would overflow.
+    since = (total[..., :, None] - total[..., None, :]).float().masked_fill(later, -torch.inf).exp()
+    # Of a unitriangular system the diagonal is not read.
+    system = strength[..., None] * since * (k @ k.mT)
+    added = torch.linalg.solve_triangular(system, wanted, upper=False, unitriangular=True)
+    output = faded * (q @ memory) + (since * (q @ k.mT)) @ added
+    left = (total[..., -1:] - total).float().exp()[..., None]
+    return output, faded[..., -1:, :] * memory + (k * left).mT @ added
+
+
+def delta_step(q: Tensor, k: Tensor, v: Tensor, decay: Tensor, strength: Tensor, memory: Tensor) -> Tensor:
+    """As `delta_rule` for T = 1, but `memory` becomes the one behind, which is read twice and written twice."""
+    faded = decay.exp()[..., None]
+    of_key, of_query = (torch.cat([k, q], 2) @ memory).split(1, 2)
+    added = strength[..., None] * (v - faded * of_key)
+    memory.mul_(faded).addcmul_(k.mT, added)
+    return faded * of_query + (q * k).sum(-1, keepdim=True) * added
