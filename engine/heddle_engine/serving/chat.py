@@ -5,6 +5,7 @@ from functools import cached_property
 
 from ..bases import Base
 from ..errors import EngineError
+from ..text.function_calls import parameter_types
 from ..text.grammar import GrammarSource
 from ..text.harmony import HarmonyParser
 from ..text.render import TooManyCharactersError
@@ -209,7 +210,8 @@ class ChatCall:
         if chat and format_ == "harmony":
             return ChoiceText(self.base.tokenizer, self.request.params, HarmonyParser(bool(params.get("tools"))))
         tools = format_ if chat and params.get("tools") else None
-        parser = OutputParser(tools, chat and reasons(source), self._generation_prompt)
+        types = parameter_types(params.get("tools"))
+        parser = OutputParser(tools, chat and reasons(source), self._generation_prompt, types)
         parser.feed(forced_opening(self.base, params))
         return ChoiceText(self.base.tokenizer, self.request.params, parser)
 

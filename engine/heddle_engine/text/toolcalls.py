@@ -1,8 +1,8 @@
 """Splits generated text into reasoning, content and tool calls, as it grows.
 
-Formats: Hermes and Qwen (`<tool_call>{…}</tool_call>`), Mistral (`[TOOL_CALLS][{…}]`), Llama 3
-(the whole answer is `{"name": …, "parameters": …}`); `harmony` is another parser. Text that may
-still become a marker is held back; a call that does not parse stays text.
+Formats: Hermes and Qwen (`<tool_call>{…}</tool_call>`, or `function_calls` within the same marks), Mistral
+(`[TOOL_CALLS][{…}]`), Llama 3 (the whole answer is `{"name": …, "parameters": …}`); `harmony` is another
+parser. Text that may still become a marker is held back; a call that does not parse stays text.
 """
 
 import json
@@ -11,6 +11,8 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Literal
 
+from . import function_calls
+from .function_calls import ParameterTypes, parse_function_calls
 from .markers import begun
 
 ToolFormat = Literal["hermes", "mistral", "llama3", "harmony"]
@@ -63,10 +65,16 @@ def ends_in_thought(text: str) -> bool:
 
 
 class OutputParser:
-    """`feed` text, then `finish`. `tools` None leaves tool markers in the content."""
+    """`feed` text, then `finish`. `tools` None leaves tool markers in the content; `types` are of their parameters."""
 
-    def __init__(self, tools: ToolFormat | None, reasoning: bool, prompt_tail: str = ""):
-        self._tools = tools
+    def __init__(
+        self,
+        tools: ToolFormat | None,
+        reasoning: bool,
+        prompt_tail: str = "",
+        types: ParameterTypes | None = None,
+    ):
+        self._tools, self._types = tools, types or {}
         self._held = ""
         self._mode: Literal["start", "think", "content", "call"] = "content"
         if reasoning:
@@ -170,7 +178,7 @@ class OutputParser:
         return self._gap + ("" if self._tools == "llama3" else _OPEN[self._tools]) + body
 
     def _take_calls(self, body: str, pieces: Pieces) -> bool:
-        calls = parse_calls(body)
+        calls = parse_calls(body, self._types)
         pieces.tool_calls += calls
         self._called |= bool(calls)
         return bool(calls)
@@ -192,21 +200,31 @@ def _held_back(text: str, marker: str) -> int:
     return longest + len(body) - len(body.rstrip())
 
 
-def parse_calls(body: str) -> list[ToolCall]:
-    """Calls written in `body`: one object, several separated by `;` or lines, or an array. [] when malformed."""
+def parse_calls(body: str, types: ParameterTypes) -> list[ToolCall]:
+    """Calls written in `body`. [] when malformed."""
+    is_tagged = body.lstrip().startswith(function_calls.OPEN)
+    try:
+        return [_made(*call) for call in parse_function_calls(body, types)] if is_tagged else _json_calls(body)
+    except (ValueError, RecursionError):
+        return []
+
+
+def _json_calls(body: str) -> list[ToolCall]:
+    """Calls of one object, several separated by `;` or lines, or an array. Raises ValueError, RecursionError."""
     calls, rest = [], body.strip()
     inside = rest.startswith("[")
     rest = rest.removeprefix("[") if inside else rest
-    try:
-        while rest := rest.strip().lstrip(",;" if not inside else ",").strip():
-            if inside and rest == "]":
-                break
-            members, end = _members(rest)
-            calls.append(_call(members))
-            rest = rest[end:]
-    except (ValueError, RecursionError):
-        return []
+    while rest := rest.strip().lstrip(",;" if not inside else ",").strip():
+        if inside and rest == "]":
+            break
+        members, end = _members(rest)
+        calls.append(_call(members))
+        rest = rest[end:]
     return calls
+
+
+def _made(name: str, arguments: str) -> ToolCall:
+    return ToolCall(f"call_{secrets.token_hex(12)}", name, arguments)
 
 
 def _call(members: dict[str, str]) -> ToolCall:
@@ -219,7 +237,7 @@ def _call(members: dict[str, str]) -> ToolCall:
         arguments, value = value, json.loads(value)
     if not isinstance(value, dict):
         raise ValueError("arguments must be an object")
-    return ToolCall(f"call_{secrets.token_hex(12)}", name, arguments)
+    return _made(name, arguments)
 
 
 def _members(text: str) -> tuple[dict[str, str], int]:
