@@ -1,6 +1,6 @@
 /** How often values of fields occur among calls: evaluation-store-calls 3.11. */
-import type { Expansion } from "./call-ref-field.ts"
-import { callField } from "./call-query-fields.ts"
+import type { Expansion } from "./fields/call-ref-field.ts"
+import { callField } from "./fields/call-query-fields.ts"
 import type { CallsSelection } from "./calls-selection.ts"
 import { callsFinal, callsTable } from "./calls-tables.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"

@@ -3,7 +3,7 @@ import { HeddleError } from "../../../errors.ts"
 import type { CallsFilter } from "../../../wire/calls/call-read.ts"
 import { hasId } from "./insert/call-keys.ts"
 import { traceCandidates } from "./insert/call-places.ts"
-import { hasRef } from "./payload-refs.ts"
+import { hasRef } from "./fields/payload-refs.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 
 const longestList = 1000

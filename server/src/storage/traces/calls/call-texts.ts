@@ -1,6 +1,6 @@
 /** Texts of some fields of calls, without their payloads. */
 import { hasId } from "./insert/call-keys.ts"
-import { callField } from "./call-query-fields.ts"
+import { callField } from "./fields/call-query-fields.ts"
 import { callsFinal, liveCall } from "./calls-tables.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"

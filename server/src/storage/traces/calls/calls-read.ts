@@ -1,5 +1,5 @@
 /** Reads calls: first which ones and in which order, from narrow columns; then what is shown of them. */
-import { type Expansion, payloadValue } from "./call-ref-field.ts"
+import { type Expansion, payloadValue } from "./fields/call-ref-field.ts"
 import { hasKey } from "./insert/call-keys.ts"
 import { type CallKey, callKey, type StartsOf, type StoredKey, timeCandidates } from "./insert/call-places.ts"
 import { type CallsQuery, type CallsSelection, selectCalls } from "./calls-selection.ts"

@@ -1,9 +1,9 @@
 /** Which calls a request asks for, as SQL over the calls, and in which order. */
 import type { CallsFilter } from "../../../wire/calls/call-read.ts"
 import type { Operand, Query, SortBy } from "../../../wire/queries/query.ts"
-import type { Expansion } from "./call-ref-field.ts"
+import type { Expansion } from "./fields/call-ref-field.ts"
 import { liveCall } from "./calls-tables.ts"
-import { callField, isOfPayload } from "./call-query-fields.ts"
+import { callField, isOfPayload } from "./fields/call-query-fields.ts"
 import { filterConditions, traceCondition } from "./call-filter.ts"
 import { isCandidate, liesAmong } from "./insert/call-places.ts"
 import { fieldsOf } from "../query/expression-fields.ts"

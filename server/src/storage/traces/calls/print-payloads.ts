@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
-import { callField } from "./call-query-fields.ts"
+import { callField } from "./fields/call-query-fields.ts"
 import { hasId } from "./insert/call-keys.ts"
 import { type CallsQuery, selectCalls } from "./calls-selection.ts"
 import { callsFinal } from "./calls-tables.ts"

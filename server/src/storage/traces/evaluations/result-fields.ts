@@ -1,6 +1,6 @@
 /** The fields of evaluation results that a filter or a sort may name: evaluation-store-objects 7. */
 import { HeddleError } from "../../../errors.ts"
-import { either } from "../calls/call-ref-field.ts"
+import { either } from "../calls/fields/call-ref-field.ts"
 import { hasOddJson } from "../calls/calls-tables.ts"
 import { jsonValue } from "../query/json-value.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"

@@ -1,5 +1,5 @@
 /** Questions and answers of trials, for training: each trial's model call, or else its row and output. */
-import { either } from "../calls/call-ref-field.ts"
+import { either } from "../calls/fields/call-ref-field.ts"
 import { callsFinal, hasOddJson } from "../calls/calls-tables.ts"
 import { jsonValue } from "../query/json-value.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"

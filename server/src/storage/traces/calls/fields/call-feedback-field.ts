@@ -1,10 +1,10 @@
 /** `feedback.[<type>].…` of a call in queries and sorts: evaluation-store-calls 3.6. */
-import { codePoints } from "../../../json/code-points.ts"
-import { HeddleError } from "../../../errors.ts"
-import { jsonValue } from "../query/json-value.ts"
-import type { SqlParameters } from "../query/sql-parameters.ts"
-import { isoTimeSql } from "../query/sql-time.ts"
-import { listValue, splitPath, type SqlValue, textValue } from "../query/sql-value.ts"
+import { codePoints } from "../../../../json/code-points.ts"
+import { HeddleError } from "../../../../errors.ts"
+import { jsonValue } from "../../query/json-value.ts"
+import type { SqlParameters } from "../../query/sql-parameters.ts"
+import { isoTimeSql } from "../../query/sql-time.ts"
+import { listValue, splitPath, type SqlValue, textValue } from "../../query/sql-value.ts"
 
 const form = /^feedback\.\[(?<type>[^\]]+)\]\.(?<path>.+)$/s
 const texts = ["runnable_ref", "call_ref", "trigger_ref", "annotation_ref", "creator", "wb_user_id", "id"] as const

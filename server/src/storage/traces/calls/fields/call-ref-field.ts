@@ -1,8 +1,8 @@
 /** Fields that lead through refs inside payloads: evaluation-store-calls 3.9. */
-import { hasNeedlessEscape, hasOddJson } from "./calls-tables.ts"
-import { jsonValue } from "../query/json-value.ts"
-import type { SqlParameters } from "../query/sql-parameters.ts"
-import type { SqlValue } from "../query/sql-value.ts"
+import { hasNeedlessEscape, hasOddJson } from "../calls-tables.ts"
+import { jsonValue } from "../../query/json-value.ts"
+import type { SqlParameters } from "../../query/sql-parameters.ts"
+import type { SqlValue } from "../../query/sql-value.ts"
 
 /** Targets of the refs at one path of `expand_columns`. */
 export interface Expansion {

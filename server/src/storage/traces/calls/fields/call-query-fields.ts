@@ -1,13 +1,13 @@
 /** The fields of a call that a query or a sort may name: evaluation-store-calls 3.6. Nothing else reaches a column. */
-import { HeddleError } from "../../../errors.ts"
-import { queuesOfCall } from "../labelling/queue-calls.ts"
+import { HeddleError } from "../../../../errors.ts"
+import { queuesOfCall } from "../../labelling/queue-calls.ts"
 import { callFeedbackValue } from "./call-feedback-field.ts"
 import { type Expansion, payloadValue } from "./call-ref-field.ts"
-import { hasNeedlessEscape, hasOddJson } from "./calls-tables.ts"
+import { hasNeedlessEscape, hasOddJson } from "../calls-tables.ts"
 import { payloadRefs } from "./payload-refs.ts"
-import { jsonValue } from "../query/json-value.ts"
-import type { SqlParameters } from "../query/sql-parameters.ts"
-import { listValue, numberValue, type SqlValue, splitPath, textValue, timeValue } from "../query/sql-value.ts"
+import { jsonValue } from "../../query/json-value.ts"
+import type { SqlParameters } from "../../query/sql-parameters.ts"
+import { listValue, numberValue, type SqlValue, splitPath, textValue, timeValue } from "../../query/sql-value.ts"
 
 const texts = new Set(["id", "trace_id", "parent_id", "thread_id", "turn_id", "op_name", "wb_user_id", "wb_run_id"])
 /** '' stands for a value that was cleared. */

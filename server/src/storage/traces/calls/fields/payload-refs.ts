@@ -1,6 +1,6 @@
 /** The refs in a payload: strings of it that are refs from their first letter on (evaluation-store-calls 2.3). */
-import { sqlLiteral } from "../store/sql-literal.ts"
-import type { SqlParameters } from "../query/sql-parameters.ts"
+import { sqlLiteral } from "../../store/sql-literal.ts"
+import type { SqlParameters } from "../../query/sql-parameters.ts"
 
 /** A quote after a backslash is part of the string. */
 const quotedRef = sqlLiteral(String.raw`[^\\]"(weave:///[^"]*)"`)
