@@ -255,6 +255,12 @@ describe("calls 3.6: in a project of many calls", () => {
     },
   )
 
+  test("of values among which there is none, nothing is found", async () => {
+    const expression = { $in: [{ $getField: "inputs.note" }, [{ $literal: null }]] }
+    expect(await found(project, expression, "desc", 10)).toEqual([])
+    expect(await counted(project, expression)).toBe(0)
+  })
+
   test("a range of time is held to", async () => {
     const [from, to] = [10_003, 20_003]
     const within = {

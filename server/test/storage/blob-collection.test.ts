@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { sql } from "kysely"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { collectBlobs } from "../../src/storage/blob-collector.ts"
+import { spentBlobs } from "../../src/storage/catalog/files/blob-references.ts"
 import { BlobHolds } from "../../src/storage/blobs/blob-holds.ts"
 import { seededRandom } from "../support/seeded-random.ts"
 import { groupsOf, newModel, openTrainingApp, type TrainingApp } from "../support/training-app.ts"
@@ -240,7 +241,10 @@ test("a starting server removes data of jobs that ended a day ago, and keeps tha
   await endedAgo(jobs[0], 25)
   await endedAgo(jobs[1], 1)
   await opened.app.server.listen({ host: "127.0.0.1", port: 0 })
-  await expect.poll(blobsOnDisk, { timeout: 10_000 }).toHaveLength(1)
+  const aDayAgo = new Date(Date.now() - 24 * 3_600_000)
+  // The file goes before the row that names it.
+  await expect.poll(() => spentBlobs(database(), aDayAgo), { timeout: 10_000 }).toEqual([])
+  expect(await blobsOnDisk()).toHaveLength(1)
   expect(await collect()).toBe(1)
   expect(await blobsOnDisk()).toEqual([])
 })

@@ -30,7 +30,8 @@ export function searchText(
   position: Position = "position",
 ): string | null {
   // A search gives false where the exact test may give unknown.
-  if (jsonText === undefined || exactUnknown === true || wanted.length > needlesAtOnce) return null
+  if (jsonText === undefined || exactUnknown === true) return null
+  if (wanted.length === 0 || wanted.length > needlesAtOnce) return null
   if (!wanted.every(isPlain)) return null
   return searchAny(jsonText, wanted, parameters, position)
 }
