@@ -54,6 +54,14 @@ def logits_of(folder, config=None):
         return decoder.head(hidden), oracle(ids[None]).logits[0]
 
 
+def assert_shows(folder, without):
+    """A model in which a feature changes nothing would not show that it is computed."""
+    config = config_of(folder)
+    changed = replace(config, **{name: change(config) for name, change in without.items()})
+    actual, expected = logits_of(folder, changed)
+    assert (actual - expected).abs().max() > 0.01
+
+
 @pytest.mark.parametrize("kind", CONFIGS)
 def test_logits_equal_transformers(kind, model_folders):
     actual, expected = logits_of(model_folders(kind))
@@ -156,12 +164,7 @@ def test_gemma3_is_read_from_the_names_of_the_hubs_configs(model_folders):
     ids=lambda without: next(iter(without)),
 )
 def test_each_feature_of_gemma3_shows_in_its_logits(without, model_folders):
-    """A model in which a feature changes nothing would not show that it is computed."""
-    folder = model_folders("gemma3")
-    config = config_of(folder)
-    changed = replace(config, **{name: change(config) for name, change in without.items()})
-    actual, expected = logits_of(folder, changed)
-    assert (actual - expected).abs().max() > 0.01
+    assert_shows(model_folders("gemma3"), without)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import { JsonScanner } from "./json-scanner.ts"
 import { KeyTable } from "./key-table.ts"
+import { seededBelow } from "../../test/support/seeded-random.ts"
 
 /** Whether the scanner takes the whole text as one value, wherever it lies in memory. */
 function accepts(text: string | Buffer, offset: number): boolean {
@@ -33,19 +34,8 @@ const documents = [
   "[0,-0,10,1e5,123456789012345678901234567890,[[[[]]]]]",
 ]
 
-/** xorshift32 */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) % below
-  }
-}
-
 test("accepts what JSON.parse accepts, and nothing else, at any alignment", () => {
-  const random = randomFrom(20_260_102)
+  const random = seededBelow(20_260_102)
   const pieces = [
     '"',
     "\\",

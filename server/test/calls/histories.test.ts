@@ -1,6 +1,7 @@
 /** Random histories of repeated and interleaved writes in any order give what a small model computes (calls 2.3). */
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
+import { seededBelow } from "../support/seeded-random.ts"
 
 let app: EvaluationApp
 beforeAll(async () => {
@@ -31,17 +32,6 @@ interface Modelled {
   deleted: boolean
 }
 
-/** Random numbers by xorshift32. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) % below
-  }
-}
-
 /** Kinds of ids. A UUIDv7 says where its call is stored; for other UUIDs and span ids the store records the place. */
 const idKinds: readonly ((number: number) => string)[] = [
   (number) => `01900000-0000-7000-8000-00000000000${number}`,
@@ -65,7 +55,7 @@ class History {
   readonly told: string[] = []
 
   constructor(seed: number) {
-    this.#random = randomFrom(seed)
+    this.#random = seededBelow(seed)
     this.#idOf = idKinds[seed % idKinds.length] as (number: number) => string
   }
 

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
+import { seededBelow } from "../support/seeded-random.ts"
 
 let app: EvaluationApp
 beforeAll(async () => {
@@ -38,17 +39,6 @@ async function counted(project_id: string, expression: object, limit?: number): 
   return (answer.body as { count: number }).count
 }
 
-/** Random numbers by xorshift32. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) % below
-  }
-}
-
 interface Modelled {
   id: string
   op: string
@@ -76,7 +66,7 @@ class Garden {
   readonly #calls: Modelled[]
 
   constructor(seed: number) {
-    this.#random = randomFrom(seed * 7919)
+    this.#random = seededBelow(seed * 7919)
     const idOf = idKinds[seed % idKinds.length] as (number: number) => string
     this.#calls = Array.from({ length: 8 }, (_, number) => ({
       id: idOf(number),

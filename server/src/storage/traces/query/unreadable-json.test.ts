@@ -7,6 +7,7 @@ import { newClickHouseUrl } from "../../../../test/support/clickhouse-database.t
 import { holdsUnreadable } from "../../../../test/support/unreadable-json.ts"
 import { connectTraces } from "../open-traces.ts"
 import type { TraceStore } from "../store/trace-store.ts"
+import { seededBelow } from "../../../../test/support/seeded-random.ts"
 
 let folder: string
 let traces: TraceStore
@@ -84,19 +85,8 @@ test("numbers and strings at the edges", async () => {
   expect(texts.filter(holdsUnreadable).length).toBeGreaterThan(20)
 })
 
-/** xorshift32 */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) % below
-  }
-}
-
 test("random documents of such pieces", async () => {
-  const random = randomFrom(20_261_121)
+  const random = seededBelow(20_261_121)
   const pick = (list: readonly string[]) => list[random(list.length)] as string
   const value = (depth: number): string => {
     const kind = random(depth > 3 ? 3 : 5)
