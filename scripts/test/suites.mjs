@@ -6,7 +6,7 @@
  * while the others use the processors. A suite that is `onlyByName` is not among those that run when none is named.
  */
 import { ensureCatalogTemplate } from "../setup/catalog.mjs"
-import { ensureChromium } from "../setup/chromium.mjs"
+import { ensureTestBrowser } from "../setup/chromium.mjs"
 import { startClickHouse } from "../setup/clickhouse.mjs"
 import { canRunClients, clientSets, ensureClients } from "../setup/clients.mjs"
 import { ensureEngine } from "../setup/engine.mjs"
@@ -128,7 +128,7 @@ const browser = {
   folder: "web/browser/",
   title: "pages in a browser (vitest, Chromium)",
   async run({ paths = [], ...how }) {
-    const HEDDLE_TEST_BROWSER = await ensureChromium()
+    const HEDDLE_TEST_BROWSER = await ensureTestBrowser()
     if (HEDDLE_TEST_BROWSER === null) {
       console.log("skipped: there is no Chromium or Chrome, and without root and apt-get none can be installed")
       return [{ ...none, skipped: 1 }]

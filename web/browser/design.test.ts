@@ -1,8 +1,8 @@
 /** Components: axe finds nothing serious in any of their states, and the larger ones do what a person asks of them. */
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { findings } from "./support/axe.ts"
-import { launchBrowser, newVisit, phone, type Visit, wide } from "./support/browser.ts"
+import { flaws } from "./support/axe.ts"
+import { launchBrowser, newVisit, type Visit } from "./support/browser.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
 
 let heddle: Heddle
@@ -16,41 +16,34 @@ afterAll(async () => {
   await heddle?.close()
 })
 
-describe.each([
-  ["light", wide],
-  ["dark", wide],
-  ["light", phone],
-  ["dark", phone],
-] as const)("%s at %j", (colorScheme, viewport) => {
-  const options = { colorScheme, viewport }
-
+describe("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", () => {
   test("components", async () => {
-    const { page, close } = await signedIn(browser, heddle, "/design", options)
+    const { page, close } = await signedIn(browser, heddle, "/design")
     await page.getByText("a picture of another host").waitFor()
     await expect.poll(() => page.locator('[data-drawn="true"]').count()).toBe(2)
-    expect(await findings(page)).toEqual([])
+    expect(await flaws(page)).toEqual([])
     await close()
   })
 
   test("first run, projects, sign-in, palette, keys", async () => {
-    const { page, close } = await signedIn(browser, heddle, "/local/demo", options)
+    const { page, close } = await signedIn(browser, heddle, "/local/demo")
     await page.getByText("Listening").waitFor()
-    expect(await findings(page)).toEqual([])
+    expect(await flaws(page)).toEqual([])
     await page.keyboard.press("Control+k")
     await page.getByRole("menuitem").first().waitFor()
-    expect(await findings(page)).toEqual([])
+    expect(await flaws(page)).toEqual([])
     await page.keyboard.press("Escape")
     await page.keyboard.press("?")
     await page.getByRole("dialog", { name: "Keys" }).waitFor()
-    expect(await findings(page)).toEqual([])
+    expect(await flaws(page)).toEqual([])
     await page.goto(`${heddle.url}/`)
     await page.getByRole("link", { name: "support" }).waitFor()
-    expect(await findings(page)).toEqual([])
+    expect(await flaws(page)).toEqual([])
     await close()
-    const out = await newVisit(browser, options)
+    const out = await newVisit(browser)
     await out.page.goto(`${heddle.url}/login`)
     await out.page.getByLabel("API key").waitFor()
-    expect(await findings(out.page)).toEqual([])
+    expect(await flaws(out.page)).toEqual([])
     await out.close()
   })
 })

@@ -1,6 +1,7 @@
-/** Checks a page with axe. */
+/** Checks a page with axe, in both themes and at two widths. */
 import axe from "axe-core"
 import type { Page } from "playwright-core"
+import { phone, wide } from "./browser.ts"
 
 interface Violation {
   id: string
@@ -23,12 +24,16 @@ const movementsEnd = `Promise.all(
     .map((one) => one.finished.catch(() => {})),
 ).then(() => {})`
 
+const everyRule = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+/** What else axe looks at is the same in both themes. */
+const rulesOfColours = ["color-contrast", "link-in-text-block"]
+
 /** Axe's findings that are serious or worse, one line each. */
-export async function findings(page: Page): Promise<string[]> {
+export async function findings(page: Page, rules = everyRule): Promise<string[]> {
   await page.evaluate(movementsEnd)
-  await page.evaluate(axe.source)
+  if (!(await page.evaluate<boolean>(`"axe" in window`))) await page.evaluate(axe.source)
   const { violations } = await page.evaluate<{ violations: Violation[] }>(
-    `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] })`,
+    `axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ["violations"] })`,
   )
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
@@ -38,3 +43,25 @@ export async function findings(page: Page): Promise<string[]> {
         .map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),
     )
 }
+
+/** What is wrong with a page, wide and on a phone, light and dark: axe's findings, and what is wider than the window. */
+export async function flaws(page: Page): Promise<string[]> {
+  const found: string[] = []
+  for (const viewport of [wide, phone]) {
+    await page.setViewportSize(viewport)
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.evaluate(nextFrame)
+      const all = await findings(page, colorScheme === "light" ? everyRule : rulesOfColours)
+      found.push(...all.map((finding) => `${colorScheme}, ${viewport.width} px: ${finding}`))
+    }
+    const overhang = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")
+    if (overhang !== 0) found.push(`${viewport.width} px: ${overhang} px more than the window`)
+  }
+  await page.setViewportSize(wide)
+  await page.emulateMedia({ colorScheme: null })
+  return found
+}
+
+/** Pages notice a new width and another theme before they draw the next frame. */
+const nextFrame = `new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn())))`
