@@ -5,6 +5,9 @@ import { delimiter, join } from "node:path"
 import { createInterface } from "node:readline"
 import { cache, fromRoot, root } from "../setup/paths.mjs"
 
+/** The server keeps its modules there too. */
+const compiled = fromRoot("node_modules", ".cache", "heddle")
+
 /** A tool that runs longer is ended, so that a suite that hangs does not hang the whole run. */
 const TIMEOUT_MS = 40 * 60_000
 
@@ -12,7 +15,8 @@ const TIMEOUT_MS = 40 * 60_000
  * Runs a tool in the repository folder with its output on the terminal; returns its exit status. With a `label`, each
  * line of output begins with it, for tools that run at the same time.
  *
- * Python keeps its compiled modules, whatever the environment says: otherwise each process would compile a client anew.
+ * Python and Node keep their compiled modules, whatever the environment says: otherwise each process would compile a client
+ * anew, and each thread the server.
  */
 export function runTool(command, args, env = {}, label) {
   const PATH = [fromRoot("node_modules", ".bin"), process.env.PATH].join(delimiter)
@@ -20,7 +24,7 @@ export function runTool(command, args, env = {}, label) {
   const child = spawn(command, args, {
     cwd: root,
     stdio,
-    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "", PATH, ...env },
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "", NODE_COMPILE_CACHE: compiled, PATH, ...env },
   })
   for (const stream of [child.stdout, child.stderr]) {
     if (stream) createInterface({ input: stream }).on("line", (line) => console.log(`${label}  ${line}`))

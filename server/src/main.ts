@@ -30,6 +30,8 @@ async function main(): Promise<void> {
   const { trace_queries_at_once: queries, trace_exports_at_once: exports } = config.limits
   process.env["UV_THREADPOOL_SIZE"] ??= `${queries + exports + threadsBesideQueries}`
   enableCompileCache(compileCache)
+  // Threads have no cache but that of their environment.
+  process.env["NODE_COMPILE_CACHE"] = compileCache
   // Only what is loaded from here on comes from the cache and goes to it.
   const { createApp } = await import("./app.ts")
   const app = await createApp(config)
