@@ -5,8 +5,11 @@ import { delimiter, join } from "node:path"
 import { createInterface } from "node:readline"
 import { cache, fromRoot, root } from "../setup/paths.mjs"
 
-/** The server keeps its modules there too. */
-const compiled = fromRoot("node_modules", ".cache", "heddle")
+const ofTests = {
+  PYTHONDONTWRITEBYTECODE: "",
+  NODE_COMPILE_CACHE: fromRoot("node_modules", ".cache", "heddle"),
+  OMP_WAIT_POLICY: "PASSIVE",
+}
 
 /** A tool that runs longer is ended, so that a suite that hangs does not hang the whole run. */
 const TIMEOUT_MS = 40 * 60_000
@@ -16,7 +19,8 @@ const TIMEOUT_MS = 40 * 60_000
  * line of output begins with it, for tools that run at the same time.
  *
  * Python and Node keep their compiled modules, whatever the environment says: otherwise each process would compile a client
- * anew, and each thread the server.
+ * anew, and each thread the server. Threads of engines sleep while they wait for each other, as there are more processes than
+ * cores.
  */
 export function runTool(command, args, env = {}, label) {
   const PATH = [fromRoot("node_modules", ".bin"), process.env.PATH].join(delimiter)
@@ -24,7 +28,7 @@ export function runTool(command, args, env = {}, label) {
   const child = spawn(command, args, {
     cwd: root,
     stdio,
-    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "", NODE_COMPILE_CACHE: compiled, PATH, ...env },
+    env: { ...process.env, ...ofTests, PATH, ...env },
   })
   for (const stream of [child.stdout, child.stderr]) {
     if (stream) createInterface({ input: stream }).on("line", (line) => console.log(`${label}  ${line}`))
