@@ -90,7 +90,10 @@ CONFIGS = {
 """`qwen3_moe_mixed` has a plain layer between its mixtures, and weights of experts that do not add up to 1."""
 
 WHOLES = [kind for kind in CONFIGS if kind.endswith("_whole")]
-"""They read pictures too. `qwen3_5_whole` has a head of its own, `gemma3_whole` a tied one and the older names."""
+"""They read pictures too, and their language models are those of `qwen3_5` and `gemma3`.
+
+`qwen3_5_whole` has a head of its own, `gemma3_whole` a tied one and the older names.
+"""
 
 needs_bf16 = pytest.mark.skipif(
     not multiplies_bf16(torch.device("cpu")), reason="the processor has neither AVX512-BF16 nor AMX"
@@ -169,8 +172,13 @@ def byte_tokenizer(vocab_size: int, specials: list[str] = SPECIALS) -> Tokenizer
     return tokenizer
 
 
-def is_of_tower(name: str) -> bool:
-    return any(part in name for part in ("visual", "vision_tower", "multi_modal_projector"))
+def _drawn(model):
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            # Weights of norms lie about 1, or about 0 where a family adds 1 to them.
+            spread = 1.0 if "sinks" in name else 0.2 if "norm" in name else 0.12
+            parameter.normal_(float(parameter.mean()) if "norm" in name else 0.0, spread)
+    return model.eval()
 
 
 def make_model(kind: str, folder: Path, seed: int = 0, **changes) -> Path:
@@ -192,14 +200,11 @@ def make_model(kind: str, folder: Path, seed: int = 0, **changes) -> Path:
         settings = {**whole, "text_config": settings, "tie_word_embeddings": is_gemma}
     config = getattr(transformers, config_class)(**settings)
     torch.manual_seed(seed)
-    auto = transformers.AutoModelForImageTextToText if whole else transformers.AutoModelForCausalLM
-    model = auto.from_config(config).eval()
-    with torch.no_grad():
-        # The language model first: it is the same with a tower and without.
-        for name, parameter in sorted(model.named_parameters(), key=lambda named: is_of_tower(named[0])):
-            # Weights of norms lie about 1, or about 0 where a family adds 1 to them.
-            spread = 1.0 if "sinks" in name else 0.2 if "norm" in name else 0.12
-            parameter.normal_(float(parameter.mean()) if "norm" in name else 0.0, spread)
+    model = _drawn(transformers.AutoModelForCausalLM.from_config(config.get_text_config()))
+    if whole:
+        alone, model = model, _drawn(transformers.AutoModelForImageTextToText.from_config(config))
+        model.model.language_model.load_state_dict(alone.model.state_dict())
+        model.lm_head.load_state_dict(alone.lm_head.state_dict())
     model.generation_config.eos_token_id = eos
     model.save_pretrained(folder)
     transformers.PreTrainedTokenizerFast(
