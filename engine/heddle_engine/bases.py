@@ -15,6 +15,7 @@ from .model.adapters import AdapterStore
 from .model.config import DecoderConfig
 from .model.config_fields import refused
 from .model.decoder import Decoder
+from .model.families import language_settings
 from .model.hub import fetch_weights, hub_folder, local_folder
 from .model.number_format import automatic_format, name_of
 from .model.weight_files import check_weights
@@ -51,7 +52,7 @@ class Base:
         self.name, self.folder = name, folder
         self.from_hub = from_hub
         config = read_config(folder)
-        self._device, self.dtype = device, dtype or automatic_format(config, device)
+        self._device, self.dtype = device, dtype or automatic_format(language_settings(config), device)
         self._lock = threading.Lock()
         self._decoder: Decoder | None = None
         self._compiler_lock = threading.Lock()

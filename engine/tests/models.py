@@ -1,5 +1,6 @@
 """Makes random models of every supported architecture, small enough to be made in less than a second."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,16 @@ HYBRID = {
     "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5},
 }
 
+QWEN_TOWER = {"hidden_size": 16, "intermediate_size": 16, "depth": 1, "num_heads": 2, "out_hidden_size": 64}
+GEMMA_TOWER = {
+    "hidden_size": 16,
+    "intermediate_size": 16,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "image_size": 28,
+    "patch_size": 14,
+}
+
 CONFIGS = {
     "llama": ("LlamaConfig", {"attention_bias": True}),
     "llama3": ("LlamaConfig", {"rope_parameters": LLAMA3_ROPE, "tie_word_embeddings": True}),
@@ -73,8 +84,16 @@ CONFIGS = {
     "gemma": ("GemmaConfig", {}),
     "gemma3": ("Gemma3TextConfig", GEMMA3),
     "gpt_oss": ("GptOssConfig", GPT_OSS),
+    "qwen3_5_whole": ("Qwen3_5Config", {**HYBRID, "vision_config": QWEN_TOWER}),
+    "gemma3_whole": ("Gemma3Config", {**GEMMA3, "vision_config": GEMMA_TOWER, "mm_tokens_per_image": 4}),
 }
 """`qwen3_moe_mixed` has a plain layer between its mixtures, and weights of experts that do not add up to 1."""
+
+WHOLES = [kind for kind in CONFIGS if kind.endswith("_whole")]
+"""They read pictures too, and their language models are those of `qwen3_5` and `gemma3`.
+
+`qwen3_5_whole` has a head of its own, `gemma3_whole` a tied one and the older names.
+"""
 
 needs_bf16 = pytest.mark.skipif(
     not multiplies_bf16(torch.device("cpu")), reason="the processor has neither AVX512-BF16 nor AMX"
@@ -153,6 +172,15 @@ def byte_tokenizer(vocab_size: int, specials: list[str] = SPECIALS) -> Tokenizer
     return tokenizer
 
 
+def _drawn(model):
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            # Weights of norms lie about 1, or about 0 where a family adds 1 to them.
+            spread = 1.0 if "sinks" in name else 0.2 if "norm" in name else 0.12
+            parameter.normal_(float(parameter.mean()) if "norm" in name else 0.0, spread)
+    return model.eval()
+
+
 def make_model(kind: str, folder: Path, seed: int = 0, **changes) -> Path:
     """Save a random model of `kind` with a tokenizer and a chat template into `folder`."""
     import transformers
@@ -166,16 +194,17 @@ def make_model(kind: str, folder: Path, seed: int = 0, **changes) -> Path:
         specials, template = HARMONY_SPECIALS, HARMONY_TEMPLATE
     tokenizer = byte_tokenizer(SHAPE["vocab_size"], specials)
     eos = tokenizer.token_to_id(specials[2])
-    config = getattr(transformers, config_class)(
-        **{**SHAPE, **settings, "eos_token_id": eos, "bos_token_id": None, "pad_token_id": None, **changes}
-    )
+    settings = {**SHAPE, **settings, "eos_token_id": eos, "bos_token_id": None, "pad_token_id": None, **changes}
+    whole = {name: settings.pop(name) for name in ("vision_config", "mm_tokens_per_image") if name in settings}
+    if whole:
+        settings = {**whole, "text_config": settings, "tie_word_embeddings": is_gemma}
+    config = getattr(transformers, config_class)(**settings)
     torch.manual_seed(seed)
-    model = transformers.AutoModelForCausalLM.from_config(config).eval()
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            # Weights of norms lie about 1, or about 0 where a family adds 1 to them.
-            spread = 1.0 if "sinks" in name else 0.2 if "norm" in name else 0.12
-            parameter.normal_(float(parameter.mean()) if "norm" in name else 0.0, spread)
+    model = _drawn(transformers.AutoModelForCausalLM.from_config(config.get_text_config()))
+    if whole:
+        alone, model = model, _drawn(transformers.AutoModelForImageTextToText.from_config(config))
+        model.model.language_model.load_state_dict(alone.model.state_dict())
+        model.lm_head.load_state_dict(alone.lm_head.state_dict())
     model.generation_config.eos_token_id = eos
     model.save_pretrained(folder)
     transformers.PreTrainedTokenizerFast(
@@ -186,3 +215,11 @@ def make_model(kind: str, folder: Path, seed: int = 0, **changes) -> Path:
         chat_template=template,
     ).save_pretrained(folder)
     return folder
+
+
+def oracle_of(folder: Path, dtype: torch.dtype = torch.float32):
+    """The model in `folder` as transformers computes it, of the class that its config names."""
+    import transformers
+
+    [name] = json.loads((folder / "config.json").read_text())["architectures"]
+    return getattr(transformers, name).from_pretrained(folder, dtype=dtype)

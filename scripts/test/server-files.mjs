@@ -24,6 +24,7 @@ const onEmbeddedBy = {
     "server/test/training/pause-engine.test.ts",
     "server/test/training/peft.test.ts",
     "server/test/training/trainers.test.ts",
+    "server/test/training/wholes.test.ts",
     "server/test/inference/rollouts-gradient.test.ts",
     "server/test/inference/scoring.test.ts",
   ],

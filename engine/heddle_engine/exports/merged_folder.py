@@ -1,4 +1,7 @@
-"""Merged weights as the folder that transformers, vLLM and others load: no adapter is left to name."""
+"""Merged weights as the folder that transformers, vLLM and others load: no adapter is left to name.
+
+Of a model that reads pictures too the whole is written: what the adapter does not change is copied, tensor by tensor.
+"""
 
 import json
 import struct
@@ -21,6 +24,9 @@ _COPIED = (
     "tokenizer.model",
     "chat_template.jinja",
     "chat_template.json",
+    "processor_config.json",
+    "preprocessor_config.json",
+    "video_preprocessor_config.json",
     "LICENSE",
     "LICENSE.txt",
     "LICENSE.md",
@@ -52,9 +58,11 @@ class MergedFolder:
         config = json.loads((self._base / "config.json").read_text())
         config.pop("_name_or_path", None)
         if self._dtype:
+            parts = [config, *(config[name] for name in ("text_config", "vision_config") if name in config)]
             # Its name was `torch_dtype` before transformers 5.
-            key = "dtype" if "dtype" in config else "torch_dtype"
-            config[key] = self._dtype
+            key = "dtype" if any("dtype" in part for part in parts) else "torch_dtype"
+            for part in parts:
+                part[key] = self._dtype
         return config
 
     def _index(self) -> dict:

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from .config_fields import refused, whole_number
 from .delta_net import DeltaNetConfig
-from .families import Experts, Norms, find_activation, find_family
+from .families import WHOLES, Experts, Norms, find_activation, find_family, language_settings
 from .gated_unit import Unit
 from .layer_config import LayerConfig
 
@@ -54,7 +54,7 @@ class DecoderConfig:
     Embeddings are multiplied by `embedding_scale`, and scores of attention, divided by the root of `head_dim` as ever,
     by `query_scale`. Each head has a sink where there are `sinks`. The first `rotary_dim` features of a head are
     rotated by position. `output_gate`: behind the rows of each head in `q_proj` stand as many that gate what it
-    attends to.
+    attends to. `tower`: what the whole model, of which this is the language model, calls what reads pictures.
     """
 
     architecture: str
@@ -77,10 +77,12 @@ class DecoderConfig:
     delta: DeltaNetConfig | None
     rotary_dim: int
     output_gate: bool
+    tower: str | None
 
     @staticmethod
     def from_hf(config: dict) -> "DecoderConfig":
         """Raises `invalid` when the architecture is not one the forward pass computes."""
+        config = language_settings(config)
         architecture, family = find_family(config)
         _check_weights_are_read(config, family.experts)
         heads = whole_number(config, "num_attention_heads")
@@ -108,6 +110,7 @@ class DecoderConfig:
             delta=DeltaNetConfig.from_hf(config) if family.hybrid else None,
             rotary_dim=_rotary_dim(config, head_dim) if family.hybrid else head_dim,
             output_gate=family.hybrid,
+            tower=WHOLES[architecture].tower if architecture in WHOLES else None,
         )
 
     @property

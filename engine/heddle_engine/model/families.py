@@ -108,37 +108,86 @@ FAMILIES = {
     ),
 }
 
+
+@dataclass(frozen=True)
+class Whole:
+    """A model that reads pictures too, of which the language model alone is computed: one of the family `text`.
+
+    Its settings stand in `text_config`; `defaults` are those that the hub's configs leave out. `tower`: what reads
+    pictures, as names of tensors have it.
+    """
+
+    text: str
+    tower: str
+    defaults: Mapping[str, object] = field(default_factory=dict)
+
+
+WHOLES = {
+    "Qwen3_5ForConditionalGeneration": Whole("Qwen3_5ForCausalLM", "visual"),
+    "Gemma3ForConditionalGeneration": Whole(
+        "Gemma3ForCausalLM",
+        "vision_tower",
+        # That of 4B says less than half of what a decoder needs; these are the defaults of transformers.
+        defaults={
+            "num_attention_heads": 8,
+            "num_key_value_heads": 4,
+            "head_dim": 256,
+            "vocab_size": 262_208,
+            "max_position_embeddings": 131_072,
+            "query_pre_attn_scalar": 256,
+        },
+    ),
+}
+
 _DELTA_MIXTURE = "it joins gated delta nets with a mixture of experts"
-_PICTURES = "it reads pictures beside text; a model of text alone is needed"
 _LAYER_INPUTS = "its layers take an embedding of their own, and have heads of unlike sizes or share keys and values"
 _REASONS = {
     "Gemma2ForCausalLM": "it caps the scores of its attention and its logits",
-    "Gemma3ForConditionalGeneration": f"{_PICTURES}, as which its language model can be saved (docs/guide/models.md)",
     "Gemma3nForCausalLM": _LAYER_INPUTS,
     "Gemma3nForConditionalGeneration": _LAYER_INPUTS,
     "Gemma4ForCausalLM": _LAYER_INPUTS,
     "Gemma4ForConditionalGeneration": _LAYER_INPUTS,
     "Qwen3NextForCausalLM": _DELTA_MIXTURE,
-    "Qwen3_5ForConditionalGeneration": f"{_PICTURES}, as which its language model can be saved (docs/guide/models.md)",
     "Qwen3_5MoeForCausalLM": _DELTA_MIXTURE,
     "Qwen3_5MoeForConditionalGeneration": _DELTA_MIXTURE,
 }
 """Why not, of architectures that somebody may well ask for."""
 
+_OF_THE_WHOLE = ("dtype", "torch_dtype", "quantization_config")
+"""Settings that a model which reads pictures may have beside `text_config`."""
+
+
+def language_settings(config: dict) -> dict:
+    """The settings of the language model, under the architecture that `config` names. Raises `invalid`.
+
+    Those of a model of text alone are `config` itself.
+    """
+    named = _architecture(config)
+    if named not in WHOLES:
+        return config
+    text = config.get("text_config")
+    if not isinstance(text, dict):
+        raise refused(f"The base model's config.json lacks the object 'text_config', which {named} has.")
+    shared = {name: config[name] for name in _OF_THE_WHOLE if name in config}
+    return {**WHOLES[named].defaults, **shared, **text, "architectures": [named]}
+
 
 def find_family(config: dict) -> tuple[str, Family]:
-    """The architecture that `config` names and its family. Raises `invalid`."""
-    named = (config.get("architectures") or ["(none named)"])[0]
-    if named not in FAMILIES:
+    """The architecture that `config` names and the family of its language model. Raises `invalid`."""
+    named = _architecture(config)
+    family = FAMILIES.get(WHOLES[named].text if named in WHOLES else named)
+    if family is None:
         reason = f": {_REASONS[named]}" if named in _REASONS else ""
-        raise refused(
-            f"The base model's architecture {named!r} is not supported{reason}. Supported: {', '.join(FAMILIES)}."
-        )
-    family = FAMILIES[named]
+        supported = ", ".join([*FAMILIES, *WHOLES])
+        raise refused(f"The base model's architecture {named!r} is not supported{reason}. Supported: {supported}.")
     for name in family.zero:
         if config.get(name):
             raise refused(f"The base model's {name} is {config[name]!r}; the engine computes {named} without it.")
     return named, family
+
+
+def _architecture(config: dict) -> str:
+    return (config.get("architectures") or ["(none named)"])[0]
 
 
 def find_activation(config: dict, family: Family) -> Unit:

@@ -17,9 +17,12 @@ from torch import Tensor
 from ..errors import EngineError
 from .config import DecoderConfig
 from .decoder import SITE_MODULES
+from .weight_files import name_in_text
 
 MODULES = tuple(module for modules in SITE_MODULES.values() for module in modules)
 _ATTENTION = SITE_MODULES["qkv"] + SITE_MODULES["o"]
+_STEM = "base_model.model."
+"""What peft puts before the path of a module."""
 _BLOCK_OF = {module: "self_attn" if module in _ATTENTION else "mlp" for module in MODULES}
 """The block that holds a module in the names of a checkpoint."""
 
@@ -78,25 +81,29 @@ def initial_lora(config: DecoderConfig, rank: int, alpha: float, seed: int) -> L
     return LoraWeights(rank, alpha, modules)
 
 
-def write_peft(folder: Path, weights: LoraWeights, base_model: str) -> None:
-    """Write `adapter_config.json` and `adapter_model.safetensors` into `folder`, which must exist."""
+def write_peft(folder: Path, weights: LoraWeights, base_model: str, config: DecoderConfig) -> None:
+    """Write `adapter_config.json` and `adapter_model.safetensors` into `folder`, which must exist.
+
+    Modules are named as peft names them in the architecture that the base model's config says (decision 35).
+    """
     tensors = {}
     for (layer, module), lora in weights.modules.items():
-        prefix = f"base_model.model.{module_path(layer, module)}"
+        prefix = f"{_STEM}{_path_in_base(layer, module, config)}"
         tensors[f"{prefix}.lora_A.weight"] = lora.a.detach().float().cpu().contiguous()
         tensors[f"{prefix}.lora_B.weight"] = lora.b.detach().float().cpu().contiguous()
     save_file(tensors, folder / "adapter_model.safetensors", metadata={"format": "pt"})
-    (folder / "adapter_config.json").write_text(json.dumps(_peft_config(weights, base_model), indent=2) + "\n")
+    (folder / "adapter_config.json").write_text(json.dumps(_peft_config(weights, base_model, config), indent=2) + "\n")
 
 
-def _peft_config(weights: LoraWeights, base_model: str) -> dict:
+def _peft_config(weights: LoraWeights, base_model: str, config: DecoderConfig) -> dict:
     ranks, alphas = {}, {}
     for (layer, module), lora in weights.modules.items():
         alpha = lora.scale * (math.sqrt(lora.rank) if weights.rslora else lora.rank)
+        path = re.escape(_path_in_base(layer, module, config))
         if lora.rank != weights.rank:
-            ranks[re.escape(module_path(layer, module))] = lora.rank
+            ranks[path] = lora.rank
         if not math.isclose(alpha, weights.alpha, rel_tol=1e-9):
-            alphas[re.escape(module_path(layer, module))] = alpha
+            alphas[path] = alpha
     alpha = int(weights.alpha) if float(weights.alpha).is_integer() else weights.alpha
     return {
         "peft_type": "LORA",
@@ -109,6 +116,8 @@ def _peft_config(weights: LoraWeights, base_model: str) -> dict:
         "fan_in_fan_out": False,
         "use_rslora": weights.rslora,
         "target_modules": sorted({module for _, module in weights.modules}),
+        # A tower may have modules of the same names, for which peft would miss tensors.
+        **({"exclude_modules": rf".*\.{config.tower}\..*"} if config.tower else {}),
         "rank_pattern": ranks,
         "alpha_pattern": alphas,
         "inference_mode": True,
@@ -123,6 +132,7 @@ def read_peft(folder: Path, config: DecoderConfig) -> LoraWeights:
     """
     settings = _read_settings(folder)
     tensors = _read_tensors(folder)
+    _drop_untrained_tower(tensors, config)
     modules = {}
     for name in sorted(tensors):
         if not name.endswith(".lora_A.weight"):
@@ -132,8 +142,12 @@ def read_peft(folder: Path, config: DecoderConfig) -> LoraWeights:
         a, b = tensors.pop(name), tensors.pop(f"{path}.lora_B.weight", None)
         if b is None:
             raise EngineError("invalid", f"Adapter {folder} has {name} but no {path}.lora_B.weight.")
+        if (layer, module) in modules:
+            raise EngineError("invalid", f"The adapter changes layer {layer} {module} under two names: {path} is one.")
         _check_shapes(path, a, b, config.module_shape(module))
-        alpha = _pattern_value(settings.get("alpha_pattern"), module_path(layer, module), settings["lora_alpha"])
+        path = path.removeprefix(_STEM)
+        _check_rank(settings, path, a.shape[0], layer, module)
+        alpha = _pattern_value(settings.get("alpha_pattern"), path, settings["lora_alpha"])
         scale = alpha / (math.sqrt(a.shape[0]) if settings.get("use_rslora") else a.shape[0])
         modules[layer, module] = LoraModule(a.float().contiguous(), b.float().contiguous(), scale)
     if tensors:
@@ -141,9 +155,14 @@ def read_peft(folder: Path, config: DecoderConfig) -> LoraWeights:
     return LoraWeights(settings["r"], settings["lora_alpha"], modules, bool(settings.get("use_rslora")))
 
 
-def expected_rank(settings: dict, layer: int, module: str) -> float:
-    """What `adapter_config.json` says of a module."""
-    return _pattern_value(settings.get("rank_pattern"), module_path(layer, module), settings["r"])
+def _check_rank(settings: dict, path: str, rank: int, layer: int, module: str) -> None:
+    wanted = _pattern_value(settings.get("rank_pattern"), path, settings["r"])
+    if rank != wanted:
+        raise EngineError(
+            "invalid",
+            f"The adapter's layer {layer} {module} has rank {rank}, and adapter_config.json says {wanted}. "
+            "Pack config and weights of one adapter.",
+        )
 
 
 def _read_settings(folder: Path) -> dict:
@@ -178,16 +197,32 @@ def _read_tensors(folder: Path) -> dict[str, Tensor]:
 
 
 def module_path(layer: int, module: str) -> str:
-    """As the weights of a base model name it, without `.weight`."""
+    """As the weights of a base model of text alone name it, without `.weight`."""
     return f"model.layers.{layer}.{_BLOCK_OF[module]}.{module}"
 
 
+def _path_in_base(layer: int, module: str, config: DecoderConfig) -> str:
+    path = module_path(layer, module)
+    return path.replace("model.", "model.language_model.", 1) if config.tower else path
+
+
+def _drop_untrained_tower(tensors: dict[str, Tensor], config: DecoderConfig) -> None:
+    """peft may give the tower modules too: where no picture came, their B are zero, and they change nothing."""
+    for name in list(tensors):
+        path, is_b, _ = name.partition(".lora_B.weight")
+        if is_b and config.tower in path.split(".") and not tensors[name].any():
+            del tensors[name]
+            tensors.pop(f"{path}.lora_A.weight", None)
+
+
 def _parse_path(path: str, config: DecoderConfig) -> tuple[int, str]:
-    match = re.fullmatch(r"base_model\.model\.model\.layers\.(\d+)\.(self_attn|mlp)\.(\w+)", path)
+    plain = _STEM + name_in_text(path.removeprefix(_STEM))
+    match = re.fullmatch(r"base_model\.model\.model\.layers\.(\d+)\.(self_attn|mlp)\.(\w+)", plain)
     served = lora_modules(config)
     if not match or _BLOCK_OF.get(match[3]) != match[2] or match[3] not in served:
         frozen = "" if config.mixture is None else "; in a mixture of experts all but the attention is frozen"
         frozen += "; gated delta nets are frozen" if config.delta else ""
+        frozen += "; what reads pictures is frozen" if config.tower else ""
         raise EngineError(
             "invalid", f"The adapter changes {path}; the engine serves LoRA on {', '.join(served)}{frozen}."
         )

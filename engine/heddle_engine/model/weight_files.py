@@ -5,6 +5,14 @@ from pathlib import Path
 
 from ..errors import EngineError
 
+_IN_TEXT = {
+    "model.language_model.": "model.",
+    # transformers before 4.52, and what later versions save of Gemma 3.
+    "language_model.model.": "model.",
+    "language_model.lm_head.": "lm_head.",
+}
+"""By the beginnings that names have in a model that reads pictures too."""
+
 
 def weight_names(folder: Path) -> list[str]:
     """`model.safetensors`, or the shards that `model.safetensors.index.json` names."""
@@ -43,6 +51,8 @@ def check_weights(folder: Path) -> None:
 
 
 def name_in_text(name: str) -> str:
-    """What a model of text alone calls a tensor: its checkpoint may still say where the whole model had it."""
-    nested = "model.language_model."
-    return f"model.{name.removeprefix(nested)}" if name.startswith(nested) else name
+    """What a model of text alone calls a tensor or module: its checkpoint may say where a whole model has it."""
+    for nested, plain in _IN_TEXT.items():
+        if name.startswith(nested):
+            return plain + name.removeprefix(nested)
+    return name

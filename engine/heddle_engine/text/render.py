@@ -215,7 +215,7 @@ def _part_text(part, where: str) -> str:
     kind = part.get("type") if isinstance(part, dict) else None
     text = part.get("text", part.get("refusal")) if kind in ("text", "refusal", "input_text", "output_text") else None
     if not isinstance(text, str):
-        raise EngineError("invalid", f"Content part {kind!r} is not supported: this model reads text only.", where)
+        raise EngineError("invalid", f"Content part {kind!r} is not supported: models are given text only.", where)
     return text
 
 

@@ -14,7 +14,7 @@ from ..bases import Base
 from ..disk import naming_full_disk
 from ..errors import EngineError
 from ..model.adapters import MAX_LORA_RANK
-from ..model.lora import LoraWeights, expected_rank, read_peft, write_peft
+from ..model.lora import LoraWeights, read_peft, write_peft
 from .checkpoints import ADAPTER_FILES, write_folder
 
 _CONFIG, _WEIGHTS = ADAPTER_FILES
@@ -38,10 +38,10 @@ def import_adapter(params: dict, base: Base) -> dict:
             _check_base(settings, params["base"]["name"], base)
         _check_tensors(unpacked / _WEIGHTS)
         weights = read_peft(unpacked, base.config)
-        _check_values(weights, settings)
+        _check_values(weights)
         needed = (unpacked / _WEIGHTS).stat().st_size * 2 + _CONFIG_BYTES
         written = write_folder(
-            output, "import", needed, lambda folder: write_peft(folder, weights, params["base"]["name"])
+            output, "import", needed, lambda folder: write_peft(folder, weights, params["base"]["name"], base.config)
         )
     finally:
         shutil.rmtree(unpacked, ignore_errors=True)
@@ -154,15 +154,8 @@ def _check_tensors(file: Path) -> None:
             raise EngineError("invalid", f"Tensor {name} is {kind} {shape}; LoRA has matrices of {', '.join(_FLOATS)}.")
 
 
-def _check_values(weights: LoraWeights, settings: dict) -> None:
+def _check_values(weights: LoraWeights) -> None:
     for (layer, module), lora in weights.modules.items():
-        wanted = expected_rank(settings, layer, module)
-        if lora.rank != wanted:
-            raise EngineError(
-                "invalid",
-                f"The adapter's layer {layer} {module} has rank {lora.rank}, and {_CONFIG} says {wanted}. "
-                "Pack config and weights of one adapter.",
-            )
         if lora.rank > MAX_LORA_RANK:
             raise EngineError(
                 "invalid", f"Layer {layer} {module} has rank {lora.rank}; at most {MAX_LORA_RANK} is served."

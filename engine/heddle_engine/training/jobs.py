@@ -218,7 +218,7 @@ class TrainingJob:
         weights = trainer.lora.snapshot()
 
         def fill(folder: Path) -> None:
-            write_peft(folder, weights, self._base_name)
+            write_peft(folder, weights, self._base_name, base.config)
             write_optimizer(folder, trainer.optimizer_state(work.kind))
             write_state(folder, self._state(base, work))
 
@@ -232,7 +232,7 @@ class TrainingJob:
 
         def fill(folder: Path) -> None:
             if start is None:
-                write_peft(folder, self._start_weights(base), self._base_name)
+                write_peft(folder, self._start_weights(base), self._base_name, base.config)
             else:
                 link_files(Path(start["path"]), (*ADAPTER_FILES, OPTIMIZER_FILE), folder)
             write_state(folder, self._state(base, work))

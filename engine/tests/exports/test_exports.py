@@ -17,7 +17,7 @@ from heddle_engine.exports.merged_folder import MergedFolder
 from heddle_engine.exports.merged_weights import MergedWeights
 from heddle_engine.model.config import DecoderConfig
 from heddle_engine.model.lora import initial_lora, write_peft
-from tests.models import CONFIGS, make_model
+from tests.models import CONFIGS, WHOLES, make_model, oracle_of
 
 IDS = torch.arange(20, 60)[None]
 ARCHITECTURES = {
@@ -25,7 +25,7 @@ ARCHITECTURES = {
     "qwen3": gguf.MODEL_ARCH.QWEN3,
     "qwen3_moe": gguf.MODEL_ARCH.QWEN3MOE,
 }
-NOT_IN_GGUF = ["gemma", "gemma3", "gpt_oss", "qwen3_5"]
+NOT_IN_GGUF = ["gemma", "gemma3", "gpt_oss", "qwen3_5", *WHOLES]
 GGUF_KINDS = [kind for kind in CONFIGS if kind not in ("qwen3_moe_mixed", *NOT_IN_GGUF)]
 
 
@@ -37,11 +37,12 @@ def adapters(model_folders, tmp_path_factory):
     def adapter(kind):
         if kind not in made:
             made[kind] = tmp_path_factory.mktemp(f"adapter-{kind}")
-            weights = initial_lora(config_of(model_folders(kind)), rank=4, alpha=8.0, seed=1)
+            config = config_of(model_folders(kind))
+            weights = initial_lora(config, rank=4, alpha=8.0, seed=1)
             generator = torch.Generator().manual_seed(2)
             for lora in weights.modules.values():
                 lora.b.normal_(0, 0.05, generator=generator)
-            write_peft(made[kind], weights, "base")
+            write_peft(made[kind], weights, "base", config)
         return made[kind]
 
     return adapter
@@ -66,21 +67,15 @@ def write_gguf(folder, adapter, out, dtype="float32"):
     return gguf.GGUFReader(out)
 
 
-def logits(folder, **options):
-    from transformers import AutoModelForCausalLM
-
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **options).eval()
+def logits(model):
     with torch.no_grad():
-        return model(IDS).logits
+        return model.eval()(IDS).logits
 
 
 def with_peft(folder, adapter):
     from peft import PeftModel
-    from transformers import AutoModelForCausalLM
 
-    model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(folder), adapter).eval()
-    with torch.no_grad():
-        return model(IDS).logits
+    return logits(PeftModel.from_pretrained(oracle_of(folder), adapter))
 
 
 @pytest.mark.parametrize("kind", CONFIGS)
@@ -88,8 +83,8 @@ def test_merged_weights_compute_in_transformers_what_peft_computes(kind, model_f
     folder, adapter = model_folders(kind), adapters(kind)
     out = write_merged(folder, adapter, tmp_path / "out")
     expected = with_peft(folder, adapter)
-    torch.testing.assert_close(logits(out), expected, rtol=0, atol=1e-4)
-    assert (logits(folder) - expected).abs().max() > 0.1
+    torch.testing.assert_close(logits(oracle_of(out)), expected, rtol=0, atol=1e-4)
+    assert (logits(oracle_of(folder)) - expected).abs().max() > 0.1
     assert load_file(out / "model.safetensors").keys() == load_file(folder / "model.safetensors").keys()
 
 
@@ -129,7 +124,7 @@ def test_shards_stay_shards_and_the_index_names_them(model_folders, adapters, tm
     written = json.loads((out / "model.safetensors.index.json").read_text())
     assert written["weight_map"] == places
     assert written["metadata"]["total_size"] == sum(tensor.nbytes for tensor in tensors.values())
-    torch.testing.assert_close(logits(out), with_peft(folder, adapters("qwen2")), rtol=0, atol=1e-4)
+    torch.testing.assert_close(logits(oracle_of(out)), with_peft(folder, adapters("qwen2")), rtol=0, atol=1e-4)
 
 
 def test_a_value_that_float16_cannot_hold_is_named_instead_of_becoming_infinite(model_folders, tmp_path):
@@ -182,15 +177,16 @@ def values(tensor):
 
 @pytest.mark.parametrize("kind", ["llama", "qwen2", "qwen3", "qwen3_moe"])
 def test_transformers_computes_from_gguf_what_peft_computes(kind, adapters, tmp_path):
-    from transformers import AutoConfig
+    from transformers import AutoConfig, AutoModelForCausalLM
 
     # transformers reads from GGUF neither a scaling of positions nor a size of heads other than its default.
     plain = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}, "tie_word_embeddings": True}
     folder = make_model(kind, tmp_path / "model", **plain, **({"attention_bias": False} if kind == "llama" else {}))
     write_gguf(folder, adapters(kind), tmp_path / "x.gguf")
     expected = with_peft(folder, adapters(kind))
-    found = logits(tmp_path, gguf_file="x.gguf", config=AutoConfig.from_pretrained(folder))
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-4)
+    config = AutoConfig.from_pretrained(folder)
+    found = AutoModelForCausalLM.from_pretrained(tmp_path, gguf_file="x.gguf", config=config, dtype=torch.float32)
+    torch.testing.assert_close(logits(found), expected, rtol=0, atol=1e-4)
 
 
 def test_gguf_says_how_the_model_is_built_and_how_text_is_cut(model_folders, adapters, tmp_path):

@@ -97,7 +97,7 @@ def test_layers_that_are_computed_again_give_the_same_gradient(base, monkeypatch
     assert relative(gradient(), whole) < 1e-2
 
 
-@pytest.mark.parametrize("kind", [kind for kind in CONFIGS if kind != "qwen3_5"])
+@pytest.mark.parametrize("kind", [kind for kind in CONFIGS if not kind.startswith("qwen3_5")])
 def test_every_family_has_the_gradients_that_a_cpu_computes(kind, model_folders):
     """In fp32, where the kernels round nothing."""
 

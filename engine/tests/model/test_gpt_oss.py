@@ -82,7 +82,7 @@ def test_a_merged_export_keeps_experts_in_mxfp4(dtype, model_folders, tmp_path):
         module.b.normal_(0, 0.1, generator=torch.Generator().manual_seed(1))
     adapter = tmp_path / "adapter"
     adapter.mkdir()
-    write_peft(adapter, weights, "base")
+    write_peft(adapter, weights, "base", config)
     write_merged(packed, adapter, tmp_path / "merged", dtype)
     before, after = (load_file(next(folder.glob("*.safetensors"))) for folder in (packed, tmp_path / "merged"))
     assert before.keys() == after.keys()

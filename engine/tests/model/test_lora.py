@@ -60,7 +60,8 @@ def test_peft_reads_what_the_engine_writes(variant, model_folders, tmp_path):
     model = peft_model(folder, **VARIANTS[variant])
     model.save_pretrained(tmp_path / "peft")
     (tmp_path / "ours").mkdir()
-    write_peft(tmp_path / "ours", read_peft(tmp_path / "peft", config_of(folder)), "some/base")
+    config = config_of(folder)
+    write_peft(tmp_path / "ours", read_peft(tmp_path / "peft", config), "some/base", config)
     ids = torch.arange(40)[None]
     again = PeftModel.from_pretrained(
         AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32), tmp_path / "ours"
@@ -87,7 +88,7 @@ def test_initial_adapter_depends_on_its_seed_alone(model_folders):
 
 
 def refusal(folder, tmp_path, config_changes=None, tensor_changes=None):
-    write_peft(tmp_path, initial_lora(config_of(folder), 2, 4, 0), "base")
+    write_peft(tmp_path, initial_lora(config_of(folder), 2, 4, 0), "base", config_of(folder))
     settings = json.loads((tmp_path / "adapter_config.json").read_text())
     (tmp_path / "adapter_config.json").write_text(json.dumps({**settings, **(config_changes or {})}))
     file = tmp_path / "adapter_model.safetensors"

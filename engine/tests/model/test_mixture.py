@@ -143,7 +143,7 @@ def test_peft_reads_the_adapter_of_a_mixture(model_folders, tmp_path):
     weights = initial_lora(config_of(folder), 4, 8, seed=1)
     for lora in weights.modules.values():
         lora.b.normal_(0, 0.2, generator=torch.Generator().manual_seed(lora.b.numel()))
-    write_peft(tmp_path, weights, "some/base")
+    write_peft(tmp_path, weights, "some/base", config_of(folder))
     assert json.loads((tmp_path / "adapter_config.json").read_text())["target_modules"] == sorted(ATTENTION)
     model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32), tmp_path)
     named = {name: parameter for name, parameter in model.named_parameters() if "lora_" in name}
@@ -168,7 +168,7 @@ def test_an_adapter_of_peft_for_the_experts_is_refused_by_name(model_folders, tm
 @pytest.mark.parametrize("module", ["mlp.experts.3.gate_proj", "mlp.gate", "mlp.gate_proj"])
 def test_adapters_for_an_expert_the_router_or_a_plain_layer_are_refused(module, model_folders, tmp_path):
     config = config_of(model_folders("qwen3_moe_mixed"))
-    write_peft(tmp_path, initial_lora(config, 2, 4, 0), "base")
+    write_peft(tmp_path, initial_lora(config, 2, 4, 0), "base", config)
     file = tmp_path / "adapter_model.safetensors"
     more = {f"base_model.model.model.layers.1.{module}.lora_{letter}.weight": torch.zeros(2, 2) for letter in "AB"}
     save_file({**load_file(file), **more}, file)

@@ -85,7 +85,7 @@ def test_a_second_call_reuses_the_prompt_unless_salted(client, chat):
 def test_a_fresh_adapter_answers_as_its_base_and_one_that_is_not_there_is_named(client, chat, base, tmp_path):
     adapter = {"key": "m@0", "path": str(tmp_path)}
     config = DecoderConfig.from_hf(json.loads((Path(base["path"]) / "config.json").read_text()))
-    write_peft(tmp_path, initial_lora(config, rank=4, alpha=8, seed=1), "tiny")
+    write_peft(tmp_path, initial_lora(config, rank=4, alpha=8, seed=1), "tiny", config)
     _, with_adapter = client.call("chat", chat(adapter=adapter))
     _, without = client.call("chat", chat())
     ids = [[token["id"] for token in result["choices"][0]["tokens"]] for result in (with_adapter, without)]

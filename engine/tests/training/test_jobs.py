@@ -153,7 +153,8 @@ def test_nothing_to_train_replaces_what_a_cancelled_job_served_under_the_same_na
 def test_nothing_to_train_from_the_start_makes_the_initial_adapter(folder, groups, tmp_path):
     params = job_params(folder, tmp_path, [{**line, "reward": 0.5} for line in groups])
     _, result = run_job(params)
-    write_peft(tmp_path, initial_lora(cpu_bases().resolve(params["base"]).config, **params["lora"]), "test")
+    config = cpu_bases().resolve(params["base"]).config
+    write_peft(tmp_path, initial_lora(config, **params["lora"]), "test", config)
     assert equal(adapter(result), adapter({"output": {"path": tmp_path}}))
 
 

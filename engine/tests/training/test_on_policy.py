@@ -14,6 +14,7 @@ from heddle_engine.model.lora import LoraModule, initial_lora, write_peft
 from heddle_engine.settings import Settings
 from heddle_engine.text.sandbox import Sandbox
 from heddle_engine.training.jobs import TrainingJob
+from tests.models import WHOLES
 from tests.training.jobs_support import cpu_bases, exact_choice, job_params, run_job, steps, trajectory
 
 QUESTIONS = ["hi", "a longer question about the inn, please"]
@@ -28,7 +29,7 @@ def strong_adapter(folder, tmp_path) -> dict:
         weights.modules[key] = LoraModule(module.a, torch.randn(module.b.shape, generator=generator) * 0.1, 2.0)
     path = tmp_path / "adapter"
     path.mkdir()
-    write_peft(path, weights, "test")
+    write_peft(path, weights, "test", config)
     return {"key": "model@7", "path": str(path)}
 
 
@@ -69,7 +70,7 @@ def as_trajectories(results) -> list[dict]:
     ]
 
 
-FAMILIES = ["qwen3", "llama3", "qwen3_moe", "qwen3_moe_mixed", "gemma3", "gpt_oss", "qwen3_5"]
+FAMILIES = ["qwen3", "llama3", "qwen3_moe", "qwen3_moe_mixed", "gemma3", "gpt_oss", "qwen3_5", *WHOLES]
 
 
 @pytest.mark.parametrize("kind", FAMILIES)

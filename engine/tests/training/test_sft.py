@@ -9,6 +9,7 @@ import transformers
 
 from heddle_engine.errors import EngineError
 from heddle_engine.training.sft import SftWork
+from tests.models import oracle_of
 from tests.training.jobs_support import SFT_CONFIG, cpu_bases, job_params, run_job, steps, write_lines
 
 TOOL_CALL = [{"id": "c1", "type": "function", "function": {"name": "get", "arguments": '{"x": 1}'}}]
@@ -120,13 +121,13 @@ def test_changed_data_is_refused(base, tmp_path):
         list(SftWork(SFT_CONFIG, base).load(data["path"], "0000"))
 
 
-@pytest.mark.parametrize("kind", ["qwen3", "qwen3_moe", "qwen3_5"])
+@pytest.mark.parametrize("kind", ["qwen3", "qwen3_moe", "qwen3_5", "qwen3_5_whole"])
 def test_loss_is_the_mean_over_the_labelled_tokens_of_the_batch(kind, model_folders, tmp_path):
     """Against transformers' logits: rows of very different length weigh by their tokens (engine 4.5)."""
     folder, lines = model_folders(kind), [row("q", "r"), row("hello there", "a much longer answer than the first")]
     events, result = run_job(job_params(folder, tmp_path, lines, kind="sft", learning_rate=0.0))
     metrics = steps(events)[0]
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    model = oracle_of(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     losses = []
     for line in lines:

@@ -198,8 +198,11 @@ class _VllmBase:
         if decoder.device.type == "cpu":
             # A prompt in parts moves the seed of its request back, which ends vLLM on a CPU ("does not use offset").
             prompts = {"enable_chunked_prefill": False, "max_num_batched_tokens": max(_STEP_TOKENS, self._max_length)}
+        # What reads pictures would take memory, and no prompt has any.
+        tower = {"language_model_only": True} if self._base.config.tower else {}
         return {
             **prompts,
+            **tower,
             "model": str(self._base.folder),
             "dtype": str(decoder.dtype).removeprefix("torch."),
             "max_model_len": self._max_length,

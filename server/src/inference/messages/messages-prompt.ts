@@ -80,7 +80,7 @@ function textOf(content: string | readonly { type: string }[], where: string): s
 
 function blockText({ type, text }: ContentBlock, where: string): string {
   if (type !== "text")
-    throw refused(where, `blocks of the type "${type}" cannot stand here; these models read text only`)
+    throw refused(where, `blocks of the type "${type}" cannot stand here; models are given text only`)
   if (typeof text !== "string") throw refused(`${where}.text`, "the text is missing")
   return text
 }

@@ -66,7 +66,7 @@ function textOf(content: NonNullable<ResponseInputItem["content"]>, where: strin
   const texts = content.map(({ type, text, refusal }, index) => {
     const place = `${where}[${index}]`
     if (!textTypes.has(type))
-      throw refused(place, `parts of the type "${type}" are not supported; these models read text only`)
+      throw refused(place, `parts of the type "${type}" are not supported; models are given text only`)
     const given = text ?? refusal
     if (given == null) throw refused(place, "its text is missing")
     return given
