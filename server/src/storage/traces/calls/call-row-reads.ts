@@ -1,9 +1,10 @@
 /** Reads calls by id, their payloads as the text that was sent. */
 import { hasId, hasKey } from "./insert/call-keys.ts"
 import { type CallKey, callKey, isCandidate, type StoredKey, traceCandidates } from "./insert/call-places.ts"
-import { nearestCandidates, storageSizeSql } from "./calls-read.ts"
+import { storageSizeSql } from "./calls-read.ts"
 import type { CallsSelection } from "./calls-selection.ts"
 import { callsFinal, liveCall } from "./calls-tables.ts"
+import { nearestCandidates } from "./nearest-candidates.ts"
 import type { Page } from "./scanned-calls.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import { needsLessMemory } from "../store/store-failure.ts"
