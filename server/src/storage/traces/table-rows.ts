@@ -82,7 +82,7 @@ export async function tableCounts(
     `select digest, row_count from tables
       where project_id = {projectId:UUID} and digest in {digests:Array(String)} and chunk = 0 limit 1 by digest`,
     { projectId, digests },
-    { kind: kindOf(digests) },
+    limitsOf(digests),
   )
   return new Map(rows.map((row) => [row.digest, Number(row.row_count)]))
 }
@@ -195,7 +195,7 @@ export function textsInParts(
       where project_id = {projectId:UUID} and digest in {named:Array(String)}
         ${parts === null ? "" : "and _part in {parts:Array(String)}"} limit 1 by digest`,
     { projectId, named, ...(parts === null ? {} : { parts }) },
-    { ...limits, ...limitsOf(named), together },
+    { ...limits, ...limitsOf(named), together, asWritten: together },
   )
 }
 

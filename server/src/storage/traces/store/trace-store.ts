@@ -28,7 +28,10 @@ export interface QueryLimits {
   scattered?: boolean
   /** Keys choose the rows, and nearly all that is read of them is wanted: no column is read before the others. */
   together?: boolean
-  /** The statement is planned as it stands: it names its keys in `prewhere`, has no subquery, and reads no order of a table. */
+  /**
+   * The statement is planned as it stands: it has no subquery and needs no order of a table, and with `final` its keys are in
+   * `prewhere`.
+   */
   asWritten?: boolean
 }
 
