@@ -9,7 +9,7 @@ import { nearestCandidates } from "./nearest-candidates.ts"
 import type { Page } from "./scanned-calls.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import { needsLessMemory } from "../store/store-failure.ts"
-import { kindOf, type TraceStore } from "../store/trace-store.ts"
+import { kindOf, type QueryLimits, type TraceStore } from "../store/trace-store.ts"
 
 /** Times are ISO 8601 in UTC, to the microsecond. The first five are always read. */
 export interface CallRow {
@@ -114,6 +114,13 @@ async function collected(pieces: AsyncGenerator<CallRow[]>): Promise<CallRow[]> 
   return all.flat()
 }
 
+function limitsOf(ids: readonly string[]): QueryLimits {
+  const [id, ...others] = ids
+  if (id === undefined || others.length > 0) return { ...scatteredLimits, resultBytes: pieceBytes, kind: kindOf(ids) }
+  // Any other id may be looked up in a subquery.
+  return { ...fewRowsLimits, asWritten: sortTimeInId(id) !== null }
+}
+
 /** In order. `areThese`: SQL of calls with these ids. */
 async function* readPieces(
   traces: TraceStore,
@@ -126,12 +133,7 @@ async function* readPieces(
   const parameters = new SqlParameters()
   const keys = `project_id = {projectId:UUID} and ${areThese(ids, parameters)}`
   const sql = showSql(columns, `prewhere ${keys} where ${liveCall}`)
-  const [id = ""] = ids
-  const limits =
-    ids.length === 1
-      ? // Any other id may be looked up in a subquery.
-        { ...fewRowsLimits, asWritten: sortTimeInId(id) !== null }
-      : { ...scatteredLimits, resultBytes: pieceBytes, kind: kindOf(ids) }
+  const limits = limitsOf(ids)
   const rows = await traces
     .rows<CallRow>(sql, { ...parameters.values, projectId }, limits)
     .catch((error: unknown) => (ids.length < 2 ? Promise.reject(error) : nullWhenTooLarge(error)))
