@@ -7,7 +7,8 @@
 import { needsLessMemory } from "./store/store-failure.ts"
 import type { TraceStore } from "./store/trace-store.ts"
 import { tableDigests } from "./table-digests.ts"
-import { mostNamedRows, namedTexts, type RowPiece } from "./table-rows.ts"
+import { neighbouringTexts } from "./table-row-parts.ts"
+import { chunkRows, mostNamedRows, type RowPiece } from "./table-rows.ts"
 
 interface TablePart {
   projectId: string
@@ -30,6 +31,7 @@ const growth = 8
 const aheadWeight = 2 * 1024 * 1024
 /** Read at once however large the rows are, and kept of one stretch. */
 const heaviestStretch = 4 * aheadWeight
+const limits = { resultBytes: heaviestStretch }
 /** Kept of a store: 64 MiB, should all characters have two bytes. */
 const mostWeight = 32 * 1024 * 1024
 /** Few enough to look through all of them for each page. */
@@ -98,7 +100,8 @@ async function readStretch(traces: TraceStore, part: TablePart): Promise<Stretch
   const { projectId, tableDigest, from, to } = part
   const digests = (await tableDigests(traces, projectId, tableDigest, { from, to })) ?? []
   try {
-    const texts = await namedTexts(traces, projectId, digests, { resultBytes: heaviestStretch })
+    const neighbourhood = `${projectId}/${tableDigest}/${Math.floor(from / chunkRows)}`
+    const texts = await neighbouringTexts(traces, { projectId, neighbourhood }, digests, limits)
     let weight = digests.length * rowWeight
     for (const text of texts.values()) weight += text.length
     const end = from + digests.length

@@ -82,7 +82,7 @@ export async function tableCounts(
     `select digest, row_count from tables
       where project_id = {projectId:UUID} and digest in {digests:Array(String)} and chunk = 0 limit 1 by digest`,
     { projectId, digests },
-    { kind: kindOf(digests) },
+    limitsOf(digests),
   )
   return new Map(rows.map((row) => [row.digest, Number(row.row_count)]))
 }
@@ -170,9 +170,51 @@ export function namedTexts(
   limits?: QueryLimits,
 ): Promise<RowTexts> {
   const named = [...new Set(digests)]
+  return readTexts(traces, "{named:Array(String)}", { projectId, named }, { ...limits, ...limitsOf(named) })
+}
+
+export interface PlacedText {
+  digest: string
+  text: string
+  /** Name of the part of the store that the row lies in; it is gone once the part is merged with others. */
+  part: string
+}
+
+/** {@link namedTexts} of rows that lie in these parts (null: in any), with the part of each. */
+export function textsInParts(
+  traces: TraceStore,
+  projectId: string,
+  named: readonly string[],
+  parts: readonly string[] | null,
+  limits: QueryLimits,
+): Promise<PlacedText[]> {
+  // Each granule of the right part holds a row that is wanted; most of those of the others hold none.
+  const together = parts?.length === 1
+  return traces.rows<PlacedText>(
+    `select digest, ${textSql}, _part as part from table_rows
+      where project_id = {projectId:UUID} and digest in {named:Array(String)}
+        ${parts === null ? "" : "and _part in {parts:Array(String)}"} limit 1 by digest`,
+    { projectId, named, ...(parts === null ? {} : { parts }) },
+    { ...limits, ...limitsOf(named), together, asWritten: together },
+  )
+}
+
+/** Names of the parts that some of the rows lie in. */
+export async function partsOf(traces: TraceStore, projectId: string, named: readonly string[]): Promise<string[]> {
+  const rows = await traces.rows<{ part: string }>(
+    `select distinct _part as part from table_rows
+      where project_id = {projectId:UUID} and digest in {named:Array(String)}`,
+    { projectId, named },
+    limitsOf(named),
+  )
+  return rows.map(({ part }) => part)
+}
+
+const textSql = "substring(val, 2, length(val) - 2) as text"
+
+function limitsOf(named: readonly string[]): QueryLimits {
   const kind = kindOf(named)
-  const work = { kind, few: kind === "lookup", together: true }
-  return readTexts(traces, "{named:Array(String)}", { projectId, named }, { ...limits, ...work })
+  return { kind, few: kind === "lookup" }
 }
 
 /** The texts of rows `from` up to `to` of a table, and of their neighbours; null: they are too many or too large for one piece. */
@@ -198,7 +240,7 @@ async function readTexts(
   limits: QueryLimits,
 ): Promise<RowTexts> {
   const rows = await traces.rows<{ digest: string; text: string }>(
-    `select digest, substring(val, 2, length(val) - 2) as text from table_rows
+    `select digest, ${textSql} from table_rows
       where project_id = {projectId:UUID} and digest in ${digestsSql} limit 1 by digest`,
     parameters,
     limits,

@@ -1,13 +1,15 @@
 /** Reads calls by id, their payloads as the text that was sent. */
 import { hasId, hasKey } from "./insert/call-keys.ts"
 import { type CallKey, callKey, isCandidate, type StoredKey, traceCandidates } from "./insert/call-places.ts"
-import { nearestCandidates, storageSizeSql } from "./calls-read.ts"
+import { storageSizeSql } from "./calls-read.ts"
 import type { CallsSelection } from "./calls-selection.ts"
 import { callsFinal, liveCall } from "./calls-tables.ts"
+import { sortTimeInId } from "./insert/sort-time.ts"
+import { nearestCandidates } from "./nearest-candidates.ts"
 import type { Page } from "./scanned-calls.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import { needsLessMemory } from "../store/store-failure.ts"
-import { kindOf, type TraceStore } from "../store/trace-store.ts"
+import { kindOf, type QueryLimits, type TraceStore } from "../store/trace-store.ts"
 
 /** Times are ISO 8601 in UTC, to the microsecond. The first five are always read. */
 export interface CallRow {
@@ -112,6 +114,13 @@ async function collected(pieces: AsyncGenerator<CallRow[]>): Promise<CallRow[]> 
   return all.flat()
 }
 
+function limitsOf(ids: readonly string[]): QueryLimits {
+  const [id, ...others] = ids
+  if (id === undefined || others.length > 0) return { ...scatteredLimits, resultBytes: pieceBytes, kind: kindOf(ids) }
+  // Any other id may be looked up in a subquery.
+  return { ...fewRowsLimits, asWritten: sortTimeInId(id) !== null }
+}
+
 /** In order. `areThese`: SQL of calls with these ids. */
 async function* readPieces(
   traces: TraceStore,
@@ -122,8 +131,9 @@ async function* readPieces(
 ): AsyncGenerator<CallRow[]> {
   if (ids.length === 0) return
   const parameters = new SqlParameters()
-  const sql = showSql(columns, `where project_id = {projectId:UUID} and ${areThese(ids, parameters)} and ${liveCall}`)
-  const limits = ids.length === 1 ? fewRowsLimits : { ...scatteredLimits, resultBytes: pieceBytes, kind: kindOf(ids) }
+  const keys = `project_id = {projectId:UUID} and ${areThese(ids, parameters)}`
+  const sql = showSql(columns, `prewhere ${keys} where ${liveCall}`)
+  const limits = limitsOf(ids)
   const rows = await traces
     .rows<CallRow>(sql, { ...parameters.values, projectId }, limits)
     .catch((error: unknown) => (ids.length < 2 ? Promise.reject(error) : nullWhenTooLarge(error)))
@@ -161,22 +171,23 @@ export async function readFirstRows(
 /** All calls of traces that have few. */
 async function rowsOfTraces(
   traces: TraceStore,
-  { live, order, parameters }: CallsSelection,
-  { candidates, condition }: NonNullable<CallsSelection["traces"]>,
+  { project, order, parameters }: CallsSelection,
+  { candidates, condition, isAll }: NonNullable<CallsSelection["traces"]>,
   columns: readonly CallColumn[],
 ): Promise<CallRow[] | null> {
   const found = await traces.rows<StoredKey>(`${candidates} limit ${mostFirstRows + 1}`, parameters, fewRowsLimits)
   if (found.length > mostFirstRows) return null
   const own = new SqlParameters("c")
   const calls = hasKey(own, found.map(callKey))
-  const sql = showSql(columns, `where ${live} and ${calls} and ${condition} order by ${order}`)
-  return traces.rows<CallRow>(sql, { ...parameters, ...own.values }, fewPieceLimits).catch(nullWhenTooLarge)
+  const rows = `prewhere ${project} and ${calls} where ${liveCall} and ${condition} order by ${order}`
+  const limits = { ...fewPieceLimits, asWritten: isAll }
+  return traces.rows<CallRow>(showSql(columns, rows), { ...parameters, ...own.values }, limits).catch(nullWhenTooLarge)
 }
 
 /** The calls at one end of time, under no other condition. */
 async function nearestRows(
   traces: TraceStore,
-  { projectId, live, condition, startedAt, order, byTime, parameters }: CallsSelection,
+  { projectId, project, condition, startedAt, order, byTime, parameters }: CallsSelection,
   { limit, offset }: Page,
   columns: readonly CallColumn[],
 ): Promise<CallRow[] | null> {
@@ -185,8 +196,11 @@ async function nearestRows(
   const count = wanted + spareCandidates
   const candidates = await nearestCandidates(traces, { projectId, startedAt, parameters }, byTime, count)
   const own = new SqlParameters("c")
-  const sql = showSql(columns, `where ${live} and ${hasKey(own, candidates)} order by ${order} limit ${wanted}`)
-  const rows = await traces.rows<CallRow>(sql, { ...parameters, ...own.values }, fewPieceLimits).catch(nullWhenTooLarge)
+  const page = `prewhere ${project} and ${hasKey(own, candidates)} where ${liveCall} order by ${order} limit ${wanted}`
+  const limits = { ...fewPieceLimits, asWritten: true }
+  const rows = await traces
+    .rows<CallRow>(showSql(columns, page), { ...parameters, ...own.values }, limits)
+    .catch(nullWhenTooLarge)
   if (rows === null) return null
   // A call that is not among the candidates could come before one that is no earlier than the last of them.
   const last = candidates.at(-1)?.started_at ?? ""

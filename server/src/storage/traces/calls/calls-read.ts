@@ -1,9 +1,10 @@
 /** Reads calls: first which ones and in which order, from narrow columns; then what is shown of them. */
 import { type Expansion, payloadValue } from "./fields/call-ref-field.ts"
 import { hasKey } from "./insert/call-keys.ts"
-import { type CallKey, callKey, type StartsOf, type StoredKey, timeCandidates } from "./insert/call-places.ts"
+import { type CallKey, callKey, type StoredKey } from "./insert/call-places.ts"
 import { type CallsQuery, type CallsSelection, selectCalls } from "./calls-selection.ts"
 import { callsFinal } from "./calls-tables.ts"
+import { type Candidate, nearestCandidates } from "./nearest-candidates.ts"
 import { type Page, scanCalls } from "./scanned-calls.ts"
 import { searchCalls, searched } from "./searched-calls.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
@@ -45,24 +46,6 @@ async function nearestCalls(traces: TraceStore, selection: CallsSelection, page:
     if (count > firstCandidates && rows.length * most < wanted * count) return null
   }
   return null
-}
-
-export interface Candidate extends CallKey {
-  started_at: string
-}
-
-/** The `count` places at one end of time. */
-export async function nearestCandidates(
-  traces: TraceStore,
-  { parameters, ...starts }: StartsOf & Pick<CallsSelection, "parameters">,
-  direction: "asc" | "desc",
-  count: number,
-): Promise<Candidate[]> {
-  const own = new SqlParameters("n")
-  const sql = timeCandidates(own, starts, direction, count)
-  const all = { ...parameters, ...own.values }
-  const rows = await traces.rows<StoredKey & Candidate>(sql, all, { few: true, kind: "lookup" })
-  return rows.map((row) => ({ ...callKey(row), started_at: row.started_at }))
 }
 
 /** Those of the candidates that are asked for, in order; `sure` are the ones before the moment `last`. */

@@ -42,8 +42,11 @@ export interface CallsSelection {
   where: string
   /** See `rowSearches`. */
   searches: readonly string[]
-  /** Selects calls by trace: `candidates` finds their keys, `condition` is the remaining condition in SQL. */
-  traces: { candidates: string; condition: string } | null
+  /**
+   * Selects calls by trace: `candidates` finds their keys, `condition` is the remaining condition in SQL, and `isAll` says that
+   * every call of the traces is asked for.
+   */
+  traces: { candidates: string; condition: string; isAll: boolean } | null
   /** Terms of an `order by`, down to the id. */
   order: string
   /** The calls are in the order of their start, this way, and nothing finds them sooner than their time; else null. */
@@ -77,7 +80,7 @@ export function selectCalls(request: CallsQuery): CallsSelection {
     where: `${live} and ${within} and ${wholeCondition}`,
     searches:
       hasIndex(filter) || query === null ? [] : rowSearches(query.$expr, { field, parameters }).map(({ sql }) => sql),
-    traces: inTraces === null ? null : { candidates: inTraces.candidates, condition },
+    traces: inTraces === null ? null : { candidates: inTraces.candidates, condition, isAll: conditions.length === 1 },
     byTime: hasIndex(filter) ? null : timeDirection(sortBy),
     order: orderOf(sortBy, field),
     parameters: parameters.values,

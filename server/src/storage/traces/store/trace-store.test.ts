@@ -45,6 +45,23 @@ test.skipIf(newClickHouseUrl() !== null)("the embedded store merges with small b
   ])
 })
 
+test("a statement that is planned as it is written reads no more of a table than its keys need", async () => {
+  const call = (n: number) => JSON.stringify({ project_id: project, sort_time: n, id: `planned-${n}`, op_name: "op" })
+  const calls = Array.from({ length: 4096 }, (_, n) => call(1_000_000 + n))
+  await traces.insert("calls_v2", calls.slice(0, 2048).join("\n"))
+  await traces.insert("calls_v2", calls.slice(2048).join("\n"))
+  const select = `select id from calls_v2 as calls final
+    prewhere project_id = {project:UUID} and sort_time in {times:Array(Int64)} and id in {ids:Array(String)}
+    where started_at is null`
+  const parameters = { project, times: [1_000_600], ids: ["planned-1000600"] }
+  const limits = { few: true, asWritten: true }
+  expect(await traces.rows(select, parameters, limits)).toEqual([{ id: "planned-1000600" }])
+  const plan = await traces.rows<{ explain: string }>(`explain indexes = 1 ${select}`, parameters, limits)
+  const granules = plan.flatMap(({ explain }) => /Granules: (\d+)\/\d+/.exec(explain)?.[1] ?? [])
+  expect(granules).not.toEqual([])
+  expect(Number(granules.at(-1))).toBeLessThanOrEqual(2)
+})
+
 test("calls 2.3: partial rows of one call become one, newest value first, and orphan ends wait", async () => {
   const start = `{"project_id":"${project}","sort_time":1,"id":"a","trace_id":"t","started_at":"2026-01-02 03:04:05.123456","inputs":[{"n":12345678901234567890123,"f":1.0,"s":"\\u0000\\u2028"}]}`
   const end = (id: string, exception: string) =>

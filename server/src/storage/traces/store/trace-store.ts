@@ -28,6 +28,11 @@ export interface QueryLimits {
   scattered?: boolean
   /** Keys choose the rows, and nearly all that is read of them is wanted: no column is read before the others. */
   together?: boolean
+  /**
+   * The statement is planned as it stands: it has no subquery and needs no order of a table, and with `final` its keys are in
+   * `prewhere`.
+   */
+  asWritten?: boolean
 }
 
 const mostLookedUp = 100
@@ -97,7 +102,9 @@ export const longestQuerySeconds = 60
 
 const defaultLimits = { seconds: longestQuerySeconds, bytes: 4 * 1024 ** 3 }
 
-const forFewRows = " max_threads = 1, compile_expressions = 0, compile_sort_description = 0,"
+/** Threads that format parts of a result, and one that collects them, take longer to start than a few rows to be written. */
+const forFewRows =
+  " max_threads = 1, compile_expressions = 0, compile_sort_description = 0, output_format_parallel_formatting = 0,"
 
 /** Settings of {@link TraceStore.insertCsv}: values may hold line ends, so one core reads all; there is no header. */
 export const csvSettings = {
@@ -121,15 +128,19 @@ const blockRows = 4096
  */
 const keysFirst = " optimize_move_to_prewhere_if_final = 1,"
 
+/** To look for a better plan of a call by id takes a millisecond of seven. */
+const noBetterPlan = " query_plan_enable_optimizations = 0,"
+
 /** The `settings` clause of a select: its limits, and results in a form that JavaScript reads without loss. */
 export function withLimits(sql: string, limits: QueryLimits = {}): string {
-  const { seconds, bytes, resultBytes, threads, few, scattered, together } = { ...defaultLimits, ...limits }
+  const { seconds, bytes, resultBytes, threads, few, scattered, together, asWritten } = { ...defaultLimits, ...limits }
   const cores = threads === undefined ? "" : ` max_threads = ${threads},`
   const work = few === true ? forFewRows : cores
   const result = resultBytes === undefined ? "" : ` max_result_bytes = ${resultBytes}, result_overflow_mode = 'throw',`
   const sharing = scattered === true ? shareFewRows : ""
   const reading = together === true ? " optimize_move_to_prewhere = 0," : ""
-  return `${sql}\nsettings${work}${result}${sharing}${reading}${keysFirst} max_block_size = ${blockRows}, max_execution_time = ${seconds}, max_memory_usage = ${bytes}, output_format_json_quote_64bit_integers = 1`
+  const planning = asWritten === true ? noBetterPlan : keysFirst
+  return `${sql}\nsettings${work}${result}${sharing}${reading}${planning} max_block_size = ${blockRows}, max_execution_time = ${seconds}, max_memory_usage = ${bytes}, output_format_json_quote_64bit_integers = 1`
 }
 
 /** Longest run of a select that is printed. */
