@@ -187,10 +187,11 @@ test("law 8: who comes later does not overtake who waits, however little it need
   await expect.poll(() => entered.join(""), soon).toBe("a")
   answers.push(post("/raw", mebibytes(1, "b")))
   await expect.poll(() => entered.join(""), soon).toBe("ab")
+  const waiting = () => server.bodyBudget.snapshot().waiting
   answers.push(post("/raw", mebibytes(1, "c")))
-  await setTimeout(100)
+  await expect.poll(waiting, soon).toBe(1)
   answers.push(post("/raw", "d"))
-  await setTimeout(100)
+  await expect.poll(waiting, soon).toBe(2)
   expect(entered.join("")).toBe("ab")
   gate.resolve()
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
