@@ -62,6 +62,9 @@ HYBRID = {
     "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5},
 }
 
+HYBRID_MIXTURE = {**HYBRID, **MIXTURE, "shared_expert_intermediate_size": 48}
+del HYBRID_MIXTURE["norm_topk_prob"]
+
 QWEN_TOWER = {"hidden_size": 16, "intermediate_size": 16, "depth": 1, "num_heads": 2, "out_hidden_size": 64}
 GEMMA_TOWER = {
     "hidden_size": 16,
@@ -81,10 +84,12 @@ CONFIGS = {
     "qwen3_moe": ("Qwen3MoeConfig", MIXTURE),
     "qwen3_moe_mixed": ("Qwen3MoeConfig", {**MIXTURE, "norm_topk_prob": False, "mlp_only_layers": [1]}),
     "qwen3_5": ("Qwen3_5TextConfig", HYBRID),
+    "qwen3_5_moe": ("Qwen3_5MoeTextConfig", HYBRID_MIXTURE),
     "gemma": ("GemmaConfig", {}),
     "gemma3": ("Gemma3TextConfig", GEMMA3),
     "gpt_oss": ("GptOssConfig", GPT_OSS),
     "qwen3_5_whole": ("Qwen3_5Config", {**HYBRID, "vision_config": QWEN_TOWER}),
+    "qwen3_5_moe_whole": ("Qwen3_5MoeConfig", {**HYBRID_MIXTURE, "vision_config": QWEN_TOWER}),
     "gemma3_whole": ("Gemma3Config", {**GEMMA3, "vision_config": GEMMA_TOWER, "mm_tokens_per_image": 4}),
 }
 """`qwen3_moe_mixed` has a plain layer between its mixtures, and weights of experts that do not add up to 1."""

@@ -15,7 +15,8 @@ class MixtureConfig:
     """The `layers` whose tokens go to `per_token` of `num_experts` experts each.
 
     The weights of a token's experts add up to 1 where `normalised`, else to their share of all experts. `router` is
-    what a checkpoint calls it; experts are stored `together` or each on its own.
+    what a checkpoint calls it; experts are stored `together`, each on its own, or `either` way. `shared_size` is the
+    size of the expert that computes every token, 0 where there is none.
     """
 
     num_experts: int
@@ -25,6 +26,8 @@ class MixtureConfig:
     layers: frozenset[int]
     router: str
     together: bool
+    either: bool = False
+    shared_size: int = 0
 
     @staticmethod
     def from_hf(config: dict, experts: Experts) -> "MixtureConfig":
@@ -41,9 +44,11 @@ class MixtureConfig:
             per_token,
             intermediate_size=whole_number(config, experts.inner),
             normalised=experts.normalised or bool(config.get("norm_topk_prob", False)),
-            layers=_mixture_layers(config),
+            layers=_mixture_layers(config, experts),
             router=experts.router,
             together=experts.together,
+            either=experts.either,
+            shared_size=whole_number(config, "shared_expert_intermediate_size") if experts.shared else 0,
         )
 
 
@@ -55,6 +60,7 @@ class DecoderConfig:
     by `query_scale`. Each head has a sink where there are `sinks`. The first `rotary_dim` features of a head are
     rotated by position. `output_gate`: behind the rows of each head in `q_proj` stand as many that gate what it
     attends to. `tower`: what the whole model, of which this is the language model, calls what reads pictures.
+    `intermediate_size` is of layers without a mixture, 0 where every layer must have one.
     """
 
     architecture: str
@@ -89,6 +95,7 @@ class DecoderConfig:
         hidden = whole_number(config, "hidden_size")
         head_dim = config.get("head_dim") or hidden // heads
         scalar = whole_number(config, "query_pre_attn_scalar") if family.query_scalar else head_dim
+        everywhere = family.experts is not None and family.experts.everywhere
         return DecoderConfig(
             architecture=architecture,
             hidden_size=hidden,
@@ -96,7 +103,7 @@ class DecoderConfig:
             num_heads=heads,
             num_kv_heads=config.get("num_key_value_heads") or heads,
             head_dim=head_dim,
-            intermediate_size=whole_number(config, "intermediate_size"),
+            intermediate_size=0 if everywhere else whole_number(config, "intermediate_size"),
             vocab_size=whole_number(config, "vocab_size"),
             eps=config.get("rms_norm_eps", 1e-6),
             max_position=config.get("max_position_embeddings", 2048),
@@ -133,6 +140,10 @@ class DecoderConfig:
     def expert_shape(self, module: str) -> tuple[int, int]:
         """(out, in) features of one of the three linear modules of an expert."""
         return self._shape(module, self.mixture.intermediate_size)
+
+    def shared_expert_shape(self, module: str) -> tuple[int, int]:
+        """The same of the expert that computes every token."""
+        return self._shape(module, self.mixture.shared_size)
 
     def is_mixture(self, layer: int) -> bool:
         return self.mixture is not None and layer in self.mixture.layers
@@ -174,7 +185,9 @@ def _check_weights_are_read(config: dict, experts: Experts | None) -> None:
         )
 
 
-def _mixture_layers(config: dict) -> frozenset[int]:
+def _mixture_layers(config: dict, experts: Experts) -> frozenset[int]:
+    if experts.everywhere:
+        return frozenset(range(whole_number(config, "num_hidden_layers")))
     step, dense = config.get("decoder_sparse_step", 1), config.get("mlp_only_layers") or []
     if not (isinstance(step, int) and step > 0):
         raise refused(f"The base model's decoder_sparse_step is {step!r}; a whole number above 0 is needed.")

@@ -142,6 +142,7 @@ class Decoder:
         for layer in range(c.num_layers):
             if c.is_mixture(layer):
                 values += 2 * c.mixture.per_token * c.mixture.intermediate_size + c.mixture.num_experts
+                values += 2 * c.mixture.shared_size
             else:
                 values += 3 * c.intermediate_size
         return values * self.dtype.itemsize
@@ -167,6 +168,9 @@ class Decoder:
             yield 1.0, projection.in_features * projection.out_features
         for projection in (layer.mlp.gate_up, layer.mlp.down):
             yield share, projection.in_features * projection.out_features
+        if isinstance(layer.mlp, Mixture) and layer.mlp.shared is not None:
+            for projection in (layer.mlp.shared.gate_up, layer.mlp.shared.down):
+                yield 1.0, projection.in_features * projection.out_features
 
     def hidden(
         self,

@@ -40,13 +40,18 @@ class Experts:
     """How the mixtures of a family are named and stored.
 
     `inner`: the setting that says the size of an expert. `router`: what it is called. `together`: a tensor holds all
-    experts of a layer, which have biases. `normalised`: weights of experts add up to 1, whatever the config says.
+    experts of a layer, which have biases. `either`: experts of a layer are in one tensor, or each in its own.
+    `normalised`: weights of experts add up to 1, whatever the config says. `everywhere`: so has every layer a mixture.
+    `shared`: an expert beside the others computes every token.
     """
 
     inner: str = "moe_intermediate_size"
     router: str = "gate"
     together: bool = False
+    either: bool = False
     normalised: bool = False
+    everywhere: bool = False
+    shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,13 @@ FAMILIES = {
     "Qwen3ForCausalLM": Family(layers=upper_sliding_layers, qk_norm=True),
     "Qwen3MoeForCausalLM": Family(layers=switched_sliding_layers, qk_norm=True, experts=Experts()),
     "Qwen3_5ForCausalLM": Family(layers=hybrid_layers, norms=Norms(offset=1.0), qk_norm=True, hybrid=True),
+    "Qwen3_5MoeForCausalLM": Family(
+        layers=hybrid_layers,
+        norms=Norms(offset=1.0),
+        qk_norm=True,
+        experts=Experts(either=True, normalised=True, everywhere=True, shared=True),
+        hybrid=True,
+    ),
     "GemmaForCausalLM": Family(
         norms=Norms(offset=1.0),
         # The first configs say `gelu` and mean the other (transformers#29402).
@@ -124,6 +136,7 @@ class Whole:
 
 WHOLES = {
     "Qwen3_5ForConditionalGeneration": Whole("Qwen3_5ForCausalLM", "visual"),
+    "Qwen3_5MoeForConditionalGeneration": Whole("Qwen3_5MoeForCausalLM", "visual"),
     "Gemma3ForConditionalGeneration": Whole(
         "Gemma3ForCausalLM",
         "vision_tower",
@@ -139,7 +152,6 @@ WHOLES = {
     ),
 }
 
-_DELTA_MIXTURE = "it joins gated delta nets with a mixture of experts"
 _LAYER_INPUTS = "its layers take an embedding of their own, and have heads of unlike sizes or share keys and values"
 _REASONS = {
     "Gemma2ForCausalLM": "it caps the scores of its attention and its logits",
@@ -147,9 +159,7 @@ _REASONS = {
     "Gemma3nForConditionalGeneration": _LAYER_INPUTS,
     "Gemma4ForCausalLM": _LAYER_INPUTS,
     "Gemma4ForConditionalGeneration": _LAYER_INPUTS,
-    "Qwen3NextForCausalLM": _DELTA_MIXTURE,
-    "Qwen3_5MoeForCausalLM": _DELTA_MIXTURE,
-    "Qwen3_5MoeForConditionalGeneration": _DELTA_MIXTURE,
+    "Qwen3NextForCausalLM": "the projections of its gated delta nets are stored in groups of heads",
 }
 """Why not, of architectures that somebody may well ask for."""
 

@@ -61,7 +61,7 @@ def lora_modules(config: DecoderConfig, layer: int | None = None) -> tuple[str, 
     the names of a plain layer's projections for those of the experts. Delta nets are frozen.
     """
     if layer is not None and config.layers[layer].is_delta:
-        return SITE_MODULES["gate_up"] + SITE_MODULES["down"]
+        return SITE_MODULES["gate_up"] + SITE_MODULES["down"] if config.mixture is None else ()
     return MODULES if config.mixture is None else _ATTENTION
 
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from .gated_unit import Unit
 from .grouped_linear import GroupedLinear
 from .linear import FrozenLinear
+from .shared_expert import SharedExpert
 
 
 @dataclass(frozen=True)
@@ -50,18 +51,20 @@ class Mixture:
         unit: Unit,
         per_token: int,
         normalised: bool,
+        shared: SharedExpert | None = None,
     ):
-        """`normalised`: the weights of a token's experts add up to 1."""
+        """`normalised`: the weights of a token's experts add up to 1. `shared` computes every token beside them."""
         self.router, self.gate_up, self.down, self.unit = router, gate_up, down, unit
-        self.per_token, self.normalised = per_token, normalised
+        self.per_token, self.normalised, self.shared = per_token, normalised, shared
 
     def __call__(self, x: Tensor) -> Tensor:
-        if torch.is_grad_enabled() and x.requires_grad:
-            return _Mixture.apply(x, self)
-        return self.compute(x)[0]
+        with_gradient = torch.is_grad_enabled() and x.requires_grad
+        routed = _Mixture.apply(x, self) if with_gradient else self.compute(x)[0]
+        return routed if self.shared is None else routed + self.shared(x)
 
     def compute(self, x: Tensor) -> tuple[Tensor, _Routes, Tensor]:
-        """The result, and what its gradient needs: routes, and the inputs of the experts' activations [S, 2 I]."""
+        """What the chosen experts give, and what its gradient needs: routes, and the inputs of the experts' activations
+        [S, 2 I]."""
         routes = self._routes(x)
         gate_up = self.gate_up(x[routes.tokens], routes.counts)
         out = routes.by_token(self.down(self.unit.of(gate_up), routes.counts))

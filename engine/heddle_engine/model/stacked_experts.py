@@ -1,7 +1,8 @@
-"""Experts of a layer that a checkpoint stores together, as gpt-oss does: one tensor for all of a kind, with biases.
+"""Experts of a layer that a checkpoint stores together: one tensor for all of a kind.
 
-Rows of gate and up stand in turns. The weights are plain, [experts, in, out], or in MXFP4 (OCP Microscaling Formats
-v1.0): blocks of 32 numbers along the input, two to a byte, the lower half first, with a power of two for each.
+Those of gpt-oss have biases, and rows of gate and up stand in turns. Their weights are plain, [experts, in, out], or in
+MXFP4 (OCP Microscaling Formats v1.0): blocks of 32 numbers along the input, two to a byte, the lower half first, with a
+power of two for each. Those of Qwen3.5 are [experts, out, in], with all rows of the gate before those of up.
 """
 
 import torch
@@ -19,13 +20,39 @@ _SCALE_BIAS = 127
 
 
 class StackedExperts:
-    """The experts of one layer, read one by one: all of them at once would be in memory twice."""
+    """The experts of one layer as Qwen3.5 has them, read one by one: all at once would be in memory twice."""
 
     def __init__(self, checkpoint: Checkpoint, config: DecoderConfig, prefix: str):
         self._checkpoint, self._config, self._prefix = checkpoint, config, prefix
 
     def projection(self, expert: int, site: str) -> FrozenLinear:
         """Site `gate_up` or `down` of an expert. Raises `invalid` where a tensor is missing or of another shape."""
+        module = f"{site}_proj"
+        name = f"{self._prefix}.{module}"
+        weight = self._in_shape(name, self._checkpoint.expert(name, expert), self._shape(module))
+        if site == "down":
+            return fuse({module: weight})
+        gate, up = weight.chunk(2)
+        return fuse({"gate_proj": gate, "up_proj": up})
+
+    def _shape(self, module: str) -> tuple[int, ...]:
+        inner, hidden = self._config.mixture.intermediate_size, self._config.hidden_size
+        return (hidden, inner) if module == "down_proj" else (2 * inner, hidden)
+
+    def _in_shape(self, name: str, tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
+        if tuple(tensor.shape) != shape:
+            raise EngineError(
+                "invalid",
+                f"An expert of tensor {name} has shape {list(tensor.shape)}; config.json says {list(shape)}.",
+                "base_model",
+            )
+        return self._checkpoint.in_format(tensor)
+
+
+class GptOssExperts(StackedExperts):
+    """The same as gpt-oss has them."""
+
+    def projection(self, expert: int, site: str) -> FrozenLinear:
         module = f"{site}_proj"
         weight, bias = self._weight(module, expert), self._bias(module, expert)
         if site == "down":
@@ -46,19 +73,6 @@ class StackedExperts:
     def _bias(self, module: str, expert: int) -> Tensor:
         name = f"{self._prefix}.{module}_bias"
         return self._in_shape(name, self._checkpoint.expert(name, expert), self._shape(module)[:1])
-
-    def _shape(self, module: str) -> tuple[int, ...]:
-        inner, hidden = self._config.mixture.intermediate_size, self._config.hidden_size
-        return (hidden, inner) if module == "down_proj" else (2 * inner, hidden)
-
-    def _in_shape(self, name: str, tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
-        if tuple(tensor.shape) != shape:
-            raise EngineError(
-                "invalid",
-                f"An expert of tensor {name} has shape {list(tensor.shape)}; config.json says {list(shape)}.",
-                "base_model",
-            )
-        return self._checkpoint.in_format(tensor)
 
 
 def from_mxfp4(blocks: Tensor, scales: Tensor) -> Tensor:

@@ -14,16 +14,18 @@ from .delta_net import DeltaNet
 from .grouped_linear import GroupedLinear
 from .linear import FrozenLinear, Part, fuse
 from .mixture import Mixture
-from .stacked_experts import StackedExperts
+from .shared_expert import SharedExpert
+from .stacked_experts import GptOssExperts, StackedExperts
 from .weight_files import tensor_files
 
 
 def check_experts(folder: Path, config: DecoderConfig) -> None:
     """Raises `invalid` where an index names no expert's own weights. Asked before the weights are there."""
-    if config.mixture is None or config.mixture.together or not config.mixture.layers:
+    mixture = config.mixture
+    if mixture is None or mixture.together or mixture.either or not mixture.layers:
         return
     places = tensor_files(folder)
-    first = f"model.layers.{min(config.mixture.layers)}.mlp.experts.0.gate_proj.weight"
+    first = f"model.layers.{min(mixture.layers)}.mlp.experts.0.gate_proj.weight"
     if places is not None and first not in places:
         raise EngineError(
             "invalid",
@@ -120,19 +122,32 @@ def _load_mlp(checkpoint: Checkpoint, config: DecoderConfig, prefix: str) -> Mlp
 
 def _load_mixture(checkpoint: Checkpoint, config: DecoderConfig, prefix: str) -> Mixture:
     mixture = config.mixture
-    experts = f"{prefix}.experts"
-    stacked = StackedExperts(checkpoint, config, experts) if mixture.together else None
-
-    def expert(number: int, site: str) -> FrozenLinear:
-        if stacked is not None:
-            return stacked.projection(number, site)
-        return _load_site(checkpoint, f"{experts}.{number}", site, config.expert_shape)
-
+    expert = _experts_of(checkpoint, config, f"{prefix}.experts")
     gate_up, down = (
         GroupedLinear([expert(number, site) for number in range(mixture.num_experts)]) for site in ("gate_up", "down")
     )
     router = _load_router(checkpoint, config, f"{prefix}.{mixture.router}")
-    return Mixture(router, gate_up, down, config.activation, mixture.per_token, mixture.normalised)
+    shared = _load_shared_expert(checkpoint, config, prefix) if mixture.shared_size else None
+    return Mixture(router, gate_up, down, config.activation, mixture.per_token, mixture.normalised, shared)
+
+
+def _experts_of(checkpoint: Checkpoint, config: DecoderConfig, prefix: str) -> Callable[[int, str], FrozenLinear]:
+    """What reads a site of an expert, wherever the checkpoint has it."""
+    if config.mixture.together:
+        return GptOssExperts(checkpoint, config, prefix).projection
+    if config.mixture.either and f"{prefix}.gate_up_proj" in checkpoint:
+        return StackedExperts(checkpoint, config, prefix).projection
+    return lambda number, site: _load_site(checkpoint, f"{prefix}.{number}", site, config.expert_shape)
+
+
+def _load_shared_expert(checkpoint: Checkpoint, config: DecoderConfig, mixture: str) -> SharedExpert:
+    weight = checkpoint.tensor(f"{mixture}.shared_expert_gate.weight", 1, config.hidden_size)
+    gate_up, down = (
+        _load_site(checkpoint, f"{mixture}.shared_expert", site, config.shared_expert_shape)
+        for site in ("gate_up", "down")
+    )
+    gate = FrozenLinear(weight, (Part("shared_expert_gate", 0, 1),))
+    return SharedExpert(gate, gate_up, down, config.activation)
 
 
 def _load_router(checkpoint: Checkpoint, config: DecoderConfig, name: str) -> FrozenLinear:

@@ -25,7 +25,7 @@ ARCHITECTURES = {
     "qwen3": gguf.MODEL_ARCH.QWEN3,
     "qwen3_moe": gguf.MODEL_ARCH.QWEN3MOE,
 }
-NOT_IN_GGUF = ["gemma", "gemma3", "gpt_oss", "qwen3_5", *WHOLES]
+NOT_IN_GGUF = ["gemma", "gemma3", "gpt_oss", "qwen3_5", "qwen3_5_moe", *WHOLES]
 GGUF_KINDS = [kind for kind in CONFIGS if kind not in ("qwen3_moe_mixed", *NOT_IN_GGUF)]
 
 

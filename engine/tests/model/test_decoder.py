@@ -185,7 +185,6 @@ def test_each_feature_of_gemma3_shows_in_its_logits(without, model_folders):
             {"architectures": ["Gemma2ForCausalLM"]},
             "'Gemma2ForCausalLM' is not supported: it caps the scores.*Supported",
         ),
-        ({"architectures": ["Qwen3_5MoeForCausalLM"]}, "not supported: it joins gated delta nets with a mixture"),
     ],
 )
 def test_what_is_not_computed_is_refused_by_name(change, words, model_folders):

@@ -16,7 +16,7 @@ from tests.models import CONFIGS, needs_bf16, oracle_of
 
 CPU = torch.device("cpu")
 LENGTH = 120
-MIXTURES = ("qwen3_moe", "qwen3_moe_mixed", "gpt_oss")
+MIXTURES = ("qwen3_moe", "qwen3_moe_mixed", "gpt_oss", "qwen3_5_moe", "qwen3_5_moe_whole")
 
 
 @pytest.fixture(scope="module")

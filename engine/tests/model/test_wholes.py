@@ -22,7 +22,7 @@ from tests.model.test_decoder import config_of, load
 from tests.models import WHOLES, oracle_of
 
 CPU = torch.device("cpu")
-TOWERS = {"qwen3_5_whole": "visual", "gemma3_whole": "vision_tower"}
+TOWERS = {"qwen3_5_whole": "visual", "qwen3_5_moe_whole": "visual", "gemma3_whole": "vision_tower"}
 WEIGHTS = "model.safetensors"
 Q = "layers.1.self_attn.q_proj"
 

@@ -21,7 +21,7 @@ from tests.models import CONFIGS, oracle_of
 
 CPU = torch.device("cpu")
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
-KINDS = ["qwen3", "qwen3_moe", "qwen3_moe_mixed", "gemma3", "gpt_oss", "qwen3_5"]
+KINDS = ["qwen3", "qwen3_moe", "qwen3_moe_mixed", "gemma3", "gpt_oss", "qwen3_5", "qwen3_5_moe"]
 in_unlike_families = pytest.mark.parametrize("kind", KINDS, indirect=True)
 
 

@@ -70,7 +70,7 @@ def as_trajectories(results) -> list[dict]:
     ]
 
 
-FAMILIES = ["qwen3", "llama3", "qwen3_moe", "qwen3_moe_mixed", "gemma3", "gpt_oss", "qwen3_5", *WHOLES]
+FAMILIES = ["qwen3", "llama3", "qwen3_moe", "qwen3_moe_mixed", "gemma3", "gpt_oss", "qwen3_5", "qwen3_5_moe", *WHOLES]
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
