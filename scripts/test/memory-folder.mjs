@@ -7,6 +7,7 @@ import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, sta
 import { freemem } from "node:os"
 import { join } from "node:path"
 import { isAlive } from "../setup/lock.mjs"
+import { say } from "../setup/progress.mjs"
 import { endings } from "../setup/run.mjs"
 
 /** A file system in memory that every Linux has; in a container it may be small. */
@@ -22,7 +23,7 @@ export function keepTemporaryFilesInMemory() {
   // PostgreSQL runs as a user of its own.
   chmodSync(folder, 0o711)
   process.env.TMPDIR = folder
-  const remove = () => rmSync(folder, { recursive: true, force: true })
+  const remove = () => removeFolder(folder)
   process.once("exit", remove)
   for (const signal of endings) {
     process.once(signal, () => {
@@ -46,6 +47,15 @@ export function hasRoom() {
 function removeLeftovers() {
   for (const name of readdirSync(sharedMemory)) {
     const pid = /^heddle-tests-(\d+)-/.exec(name)?.[1]
-    if (pid && !isAlive(Number(pid))) rmSync(join(sharedMemory, name), { recursive: true, force: true })
+    if (pid && !isAlive(Number(pid))) removeFolder(join(sharedMemory, name))
+  }
+}
+
+/** One that cannot be removed, as a disk that a test mounted is in use, costs memory alone. */
+function removeFolder(folder) {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+  } catch (error) {
+    say(`temporary files are left in memory: ${error.message}`)
   }
 }

@@ -40,7 +40,8 @@ afterAll(async () => {
   if (disk === null) return
   server.process.kill("SIGTERM")
   await once(server.process, "exit")
-  execFileSync("umount", [disk])
+  // Its engine may still have files there.
+  execFileSync("umount", ["--lazy", disk])
   rmSync(disk, { recursive: true })
 })
 
