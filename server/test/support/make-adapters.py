@@ -14,10 +14,11 @@ from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM
 
 torch.set_num_threads(1)
+# A matrix A is drawn when the adapter is made.
+torch.manual_seed(5)
 base, folder = sys.argv[1:]
 settings = LoraConfig(r=4, lora_alpha=16, target_modules=["q_proj", "v_proj", "down_proj"])
 model = get_peft_model(AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32), settings).eval()
-torch.manual_seed(5)
 with torch.no_grad():
     for name, parameter in model.named_parameters():
         if "lora_B" in name:
