@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config"
+import { LongestFirst } from "./scripts/test/longest-first.ts"
 
 const all = { testTimeout: 120_000, hookTimeout: 120_000 }
 
@@ -6,6 +7,7 @@ export default defineConfig({
   test: {
     // Many tests wait for a server that they start: three processes keep two cores busy.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

@@ -1,10 +1,12 @@
 import { defineConfig } from "vitest/config"
+import { LongestFirst } from "../../scripts/test/longest-first.ts"
 
 export default defineConfig({
   test: {
     include: ["web/browser/**/*.test.ts"],
     // Each file has a server and a browser of its own, which wait for each other: two files share two cores well.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
