@@ -6,20 +6,18 @@ from functools import cached_property
 from ..bases import Base
 from ..errors import EngineError
 from ..text.function_calls import parameter_types
-from ..text.grammar import GrammarSource
 from ..text.harmony import HarmonyParser
 from ..text.render import TooManyCharactersError
-from ..text.tool_choice import call_grammar, call_opening
 from ..text.toolcalls import (
     THINK_CLOSE,
     OutputParser,
     Pieces,
     ToolCall,
-    ToolFormat,
     ends_in_thought,
     reasons,
     tool_format,
 )
+from .answer_form import forced_call, forced_opening, grammar_of
 from .constraint import Thinking
 from .generation import End, Request, Token
 from .output import ChoiceText
@@ -75,42 +73,6 @@ def _render(base: Base, params: dict) -> list[int]:
         thinks = reasons(base.renderer.source) and ends_in_thought(text)
         text += f"{THINK_CLOSE}\n\n{opening}" if thinks else opening
     return base.tokenizer.encode(text)
-
-
-def forced_opening(base: Base, params: dict) -> str:
-    """How the answer begins where `tool_choice` asks for a call: written into the prompt, not sampled."""
-    forced = _forced_call(base, params)
-    return call_opening(*forced) if forced else ""
-
-
-def _forced_call(base: Base, params: dict) -> tuple[ToolFormat, str | None] | None:
-    """The format of the call that must be made, and the tool's name unless the model chooses."""
-    choice = params.get("tool_choice", "auto")
-    turn_begins = params.get("add_generation_prompt", True)
-    if choice in ("none", "auto") or not (turn_begins and params.get("tools") and params.get("messages")):
-        return None
-    _refuse_in_harmony(base, "tool_choice", 'Leave it out, or send "auto".')
-    return tool_format(base.renderer.source), None if choice == "required" else choice["name"]
-
-
-def _refuse_in_harmony(base: Base, param: str, way_out: str) -> None:
-    """Its reasoning and its answer are messages with headers, which no grammar of the answer alone lets through."""
-    if tool_format(base.renderer.source) == "harmony":
-        message = f"The answers of {base.name} are in the harmony format, which the engine cannot hold to a grammar."
-        raise EngineError("invalid", f"{message} {way_out}", param)
-
-
-def _grammar(base: Base, params: dict, most_bytes: int) -> GrammarSource | None:
-    """The constraint on the answer, or None."""
-    if wanted := params.get("structured_output"):
-        if params.get("messages") is not None:
-            _refuse_in_harmony(base, wanted["param"], "Ask for the form in a message.")
-        return GrammarSource.from_wire(wanted, most_bytes)
-    if forced := _forced_call(base, params):
-        format_, name = forced
-        text = call_grammar(format_, params["tools"], name)
-        return GrammarSource.from_wire({"kind": "lark", "text": text, "param": "tools"}, most_bytes)
-    return None
 
 
 def _most_characters(base: Base) -> int:
@@ -187,7 +149,7 @@ class ChatCall:
             tenant=params.get("tenant", ""),
             adapter_path=adapter["path"] if adapter else "",
         )
-        self.grammar = _grammar(self.base, params, most_grammar_bytes)
+        self.grammar = grammar_of(self.base, params, ids, most_grammar_bytes)
         self.request.thinking = self._thinking(params)
         self._cached = 0
         self._texts = [self._text(params) for _ in range(self.request.n)]
@@ -197,7 +159,7 @@ class ChatCall:
 
     def _thinking(self, params: dict) -> Thinking:
         thinks = params.get("messages") is not None and reasons(self.base.renderer.source)
-        if not thinks or _forced_call(self.base, params):
+        if not thinks or forced_call(self.base, params):
             return "never"
         if ends_in_thought(self._generation_prompt):
             return "does"

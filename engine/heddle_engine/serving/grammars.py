@@ -44,7 +44,7 @@ class Grammars:
         return await self._pool.run(tenant, lambda: base.grammars.compile(self._checked(source), source.param))
 
     def _checked(self, source: GrammarSource) -> str:
-        task = {"task": "grammar", "kind": source.kind, "body": source.body}
+        task = {"task": "grammar", "kind": source.kind, "body": source.body, "around": source.around}
         try:
             return self._sandbox.run("compiling it", task)
         except EngineError as error:

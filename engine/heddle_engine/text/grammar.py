@@ -18,14 +18,15 @@ _LONGEST_REASON = 500
 
 @dataclass(frozen=True)
 class GrammarSource:
-    """A constraint on an answer: `kind` and `body` as in `grammar_text`; `param` is the client's name for it."""
+    """A constraint on an answer: all but `param`, the client's name for it, as in `grammar_text`."""
 
     kind: str
     body: str
     param: str
+    around: str = ""
 
     @staticmethod
-    def from_wire(wire: dict, most_bytes: int) -> "GrammarSource":
+    def from_wire(wire: dict, most_bytes: int, around: str = "") -> "GrammarSource":
         """From the wire's `structuredOutput`, or the same with kind `lark`. Raises `invalid` when it is too large."""
         kind, param = wire["kind"], wire["param"]
         parts = {"json": "schema", "choice": "options"}
@@ -33,7 +34,7 @@ class GrammarSource:
         size = len(body.encode("utf-8", "surrogatepass"))
         if size > most_bytes:
             raise unusable(param, f"it has {size} bytes, and at most {most_bytes} are taken. Make it smaller.")
-        return GrammarSource(kind, body, param)
+        return GrammarSource(kind, body, param, around)
 
 
 class GrammarMatcher:

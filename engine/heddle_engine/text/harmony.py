@@ -8,6 +8,7 @@ content.
 import json
 import re
 import secrets
+from typing import Literal
 
 from .markers import begun
 from .toolcalls import Pieces, ToolCall
@@ -18,9 +19,23 @@ HARMONY_TOKENS = (START, CHANNEL, MESSAGE, "<|constrain|>", *_ENDS[:3])
 
 _END = re.compile("|".join(map(re.escape, _ENDS)))
 _OF_CHANNEL = re.compile(re.escape(CHANNEL) + r"\s*(\w+)")
-_RECIPIENT = re.compile(r"to=functions\.([\w.-]+)")
+NAME_OF_TOOL = re.compile(r"[\w.-]+")
+"""What a header can name a tool by."""
+_RECIPIENT = re.compile(rf"to=functions\.({NAME_OF_TOOL.pattern})")
 _HEADS = (START, CHANNEL, " to=")
 """How a header begins: the prompt ends with the name of the role."""
+
+
+Place = Literal["message", "header", "body"]
+"""What an answer begins with: a message, the rest of a header behind the role, or the rest of a body."""
+
+
+def place_at_end(prompt: str) -> Place:
+    """Where the answer to `prompt` begins."""
+    _, start, last = prompt.rpartition(START)
+    if not start or _END.search(last):
+        return "message"
+    return "body" if MESSAGE in last else "header"
 
 
 class HarmonyParser:

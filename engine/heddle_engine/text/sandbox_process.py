@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from functools import cache, lru_cache
 
+from .harmony import HARMONY_TOKENS
 from .template import ChatTemplate, UnusableTemplateError
 
 _LENGTH = struct.Struct(">I")
@@ -35,17 +36,20 @@ def _render(task: dict) -> str | int:
 
 @cache
 def _byte_tokens():
-    """Every byte is a token: a grammar takes about as long to compile as for any other vocabulary."""
+    """Every byte is a token: a grammar takes about as long to compile as for any other vocabulary.
+
+    The marks of the harmony format are tokens too: a grammar that names tokens which are not there is not compiled.
+    """
     from llguidance import LLTokenizer, TokenizerWrapper
 
-    return LLTokenizer(TokenizerWrapper(_Bytes()), n_vocab=257, eos_token=[256], slices=[])
+    return LLTokenizer(TokenizerWrapper(_Bytes()), n_vocab=len(_Bytes.tokens), eos_token=[256], slices=[])
 
 
 class _Bytes:
     bos_token_id = None
     eos_token_id = 256
-    tokens = (*(bytes([value]) for value in range(256)), b"<end>")
-    special_token_ids = (256,)
+    tokens = (*(bytes([value]) for value in range(256)), b"<end>", *(mark.encode() for mark in HARMONY_TOKENS))
+    special_token_ids = range(256, len(tokens))
 
     def __call__(self, text: str | bytes) -> list[int]:
         return list(text if isinstance(text, bytes) else text.encode())
@@ -57,7 +61,7 @@ def _grammar(task: dict) -> str:
 
     from .grammar_text import LIMITS, grammar_text
 
-    text = grammar_text(task["kind"], task["body"])
+    text = grammar_text(task["kind"], task["body"], task["around"])
     LLMatcher(_byte_tokens(), text, log_level=0, limits=LIMITS)
     return text
 

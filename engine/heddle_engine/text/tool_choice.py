@@ -1,7 +1,7 @@
 """An answer that must call a tool: how it begins, and what may follow, in the model's own format.
 
 The beginning is written into the prompt, as the model has no say in it; the rest follows a grammar,
-so that the call can be read and its arguments are of the tool's schema.
+so that the call can be read and its arguments are of the tool's schema. `harmony_grammar` is about the harmony format.
 """
 
 import json
@@ -49,7 +49,7 @@ def call_grammar(format_: ToolFormat, tools: list[dict], name: str | None) -> st
             f"start: opened{more}" + (f" {_quoted(spelling.end)}" if spelling.end else ""),
             _rule("opened", [head[opened:] for head in heads]),
             _rule("call", heads) if more else "",
-            *(f"arguments_{i}: %json {_schema(function)}" for i, function in enumerate(functions)),
+            *(f"arguments_{i}: %json {arguments_schema(function)}" for i, function in enumerate(functions)),
         ]
     )
 
@@ -68,7 +68,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text)
 
 
-def _schema(function: dict) -> str:
+def arguments_schema(function: dict) -> str:
     """A tool's schema without the parts that no grammar can follow: a tool checks its arguments itself."""
     given = function.get("parameters")
     schema = given if isinstance(given, dict) else {}
