@@ -2,6 +2,7 @@
  * Which rows a table has: their digests, in chunks. A statement takes milliseconds before it reads anything, so chunks
  * of pages are kept for a while; they stay right, as tables do not change.
  */
+import { keepRecent } from "./recently-used.ts"
 import { SqlParameters } from "./query/sql-parameters.ts"
 import type { TraceStore } from "./store/trace-store.ts"
 import { chunkRows, isThere } from "./table-rows.ts"
@@ -68,10 +69,7 @@ function keptChunks(chunks: Map<string, Chunk>, name: string, first: number, end
 
 function keep(chunks: Map<string, Chunk>, key: string, rows: Chunk): void {
   if (rows.reduce((sum, digest) => sum + digest.length, 0) > longestKeptChunk) return
-  chunks.delete(key)
-  chunks.set(key, rows)
-  const [oldest] = chunks.keys()
-  if (chunks.size > mostKeptChunks && oldest !== undefined) chunks.delete(oldest)
+  keepRecent(chunks, key, rows, mostKeptChunks)
 }
 
 interface Wanted {

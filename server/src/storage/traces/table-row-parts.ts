@@ -4,6 +4,7 @@
  * in one request and lie in one part, so two of them tell where to look for the others. What is not found there is looked for
  * everywhere: parts are merged at any time, and other servers may have other ones.
  */
+import { keepRecent } from "./recently-used.ts"
 import { partsOf, type PlacedText, type RowTexts, textsInParts } from "./table-rows.ts"
 import type { QueryLimits, TraceStore } from "./store/trace-store.ts"
 
@@ -46,9 +47,6 @@ function endsOf(named: readonly string[]): string[] {
 }
 
 function keep(kept: Map<string, readonly string[]>, neighbourhood: string, rows: readonly PlacedText[]): void {
-  kept.delete(neighbourhood)
-  if (rows.length === 0) return
-  kept.set(neighbourhood, [...new Set(rows.map(({ part }) => part))])
-  const [oldest] = kept.keys()
-  if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest)
+  if (rows.length === 0) kept.delete(neighbourhood)
+  else keepRecent(kept, neighbourhood, [...new Set(rows.map(({ part }) => part))], mostKept)
 }

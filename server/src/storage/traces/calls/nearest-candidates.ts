@@ -3,6 +3,7 @@
  * table; as places are only added, those that are asked for never lie behind the last one of an earlier answer, and a part that
  * has no place up to there is not read.
  */
+import { keepRecent } from "../recently-used.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceParameters, TraceStore } from "../store/trace-store.ts"
 import { type CallKey, callKey, type StartsOf, type StoredKey, timeCandidates } from "./insert/call-places.ts"
@@ -49,11 +50,8 @@ function upTo(
 }
 
 function keep(kept: Map<string, string>, name: string, end: string | undefined): void {
-  kept.delete(name)
-  if (end === undefined) return
-  kept.set(name, end)
-  const [oldest] = kept.keys()
-  if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest)
+  if (end === undefined) kept.delete(name)
+  else keepRecent(kept, name, end, mostKept)
 }
 
 async function readCandidates(
