@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { flaws } from "./support/axe.ts"
+import { flawsOfPages } from "./support/axe.ts"
 import { foreign, launchBrowser, type Visit } from "./support/browser.ts"
 import { type FilledEvaluation, fillEvaluation } from "./support/fill-evaluations.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
@@ -234,14 +234,11 @@ test("a project without evaluations shows the lines that run one", async () => {
 
 test("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", async () => {
   const { page, close } = await open("/evaluations")
-  for (const [path, ready] of [
+  const pages = [
     ["/evaluations", page.getByRole("link", { name: "returns-regression", exact: true })],
     ["/evaluations/returns-regression", page.getByText("returns-agent v0").first()],
     [compared(0, 1, 2), page.getByRole("region", { name: "Answer of returns-agent v0" })],
-  ] as const) {
-    await page.goto(`${heddle.url}/${filled.id}${path}`)
-    await ready.waitFor({ state: "attached" })
-    expect([path, await flaws(page)]).toEqual([path, []])
-  }
+  ] as const
+  expect(await flawsOfPages(page, `${heddle.url}/${filled.id}`, pages)).toEqual({})
   await close()
 }, 180_000)

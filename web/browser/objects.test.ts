@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises"
 import type { Browser, Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { flaws } from "./support/axe.ts"
+import { flawsOfPages } from "./support/axe.ts"
 import { foreign, launchBrowser } from "./support/browser.ts"
 import { fillObjects, type FilledObjects } from "./support/fill-objects.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
@@ -312,17 +312,14 @@ describe("other objects", () => {
 
 test("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", async () => {
   const { page, close } = await open("/objects")
-  for (const [path, ready] of [
+  const pages = [
     ["/objects", rowOf(page, "returns-eval")],
     ["/objects/scorers", page.getByRole("heading", { name: "No scorers yet" })],
     ["/objects/returns-eval/versions/v2", page.getByRole("table", { name: "Rows that differ between v1 and v2" })],
     ["/objects/returns-eval/versions/v2?show=all&row=1", page.getByRole("tree", { name: "The row" })],
     ["/objects/tone-prompt/versions/v1?show=changes", page.getByRole("table", { name: "What differs from v0" })],
     ["/objects/tone-prompt/versions/v1", page.getByRole("tree", { name: "Value" })],
-  ] as const) {
-    await page.goto(`${heddle.url}/local/support${path}`)
-    await ready.waitFor({ state: "attached" })
-    expect([path, await flaws(page)]).toEqual([path, []])
-  }
+  ] as const
+  expect(await flawsOfPages(page, `${heddle.url}/local/support`, pages)).toEqual({})
   await close()
 }, 180_000)

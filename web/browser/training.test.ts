@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { foreign, launchBrowser, type Visit } from "./support/browser.ts"
-import { flaws } from "./support/axe.ts"
+import { flawsOfPages } from "./support/axe.ts"
 import { childrenOf } from "../../server/test/support/server-process.ts"
 import { fillProject, type FilledProject, startSft } from "./support/fill.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
@@ -347,17 +347,14 @@ test("in both themes, wide and on a phone: nothing serious for axe, and nothing 
     `/v1/preview/training-jobs?project=${filled.project}&status=succeeded`,
   )
   const { page, close } = await open("/models")
-  for (const [path, ready] of [
+  const pages = [
     ["/models", page.getByRole("link", { name: "returns-agent" })],
     ["/models/returns-agent?smooth=0.5&with=tone-judge", page.locator('[data-drawn="true"]').first()],
     ["/models/returns-agent/steps/2", page.getByRole("link", { name: "this job" })],
     ["/jobs", page.getByText("line 1 of the training data")],
     [`/jobs/${data.at(-1)?.id}`, page.getByRole("region", { name: "Data" }).locator("dt").first()],
     ["/base-models", page.getByText("ships with the server")],
-  ] as const) {
-    await page.goto(`${heddle.url}/${filled.id}${path}`)
-    await ready.waitFor({ state: "attached" })
-    expect([path, await flaws(page)]).toEqual([path, []])
-  }
+  ] as const
+  expect(await flawsOfPages(page, `${heddle.url}/${filled.id}`, pages)).toEqual({})
   await close()
 }, 180_000)

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { trajectoryGroupsAnswer } from "../../server/src/wire/training/trained-trajectory.ts"
 import type * as z from "zod"
 import { foreign, launchBrowser, type Visit } from "./support/browser.ts"
-import { flaws } from "./support/axe.ts"
+import { flawsOfPages } from "./support/axe.ts"
 import { fillProject, type FilledProject, startSft, trainGroups } from "./support/fill.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
 
@@ -210,17 +210,14 @@ test("in both themes, wide and on a phone: nothing serious for axe, and nothing 
     .getByRole("group", { name: /^Tokens of/ })
     .getByRole("button")
     .first()
-  for (const [path, ready] of [
+  const pages = [
     [`/jobs/${mixed}?view=trajectories`, rowOf(page, "7+1=")],
     [`/jobs/${mixed}?view=trajectories&by=advantage`, rowOf(page, "7+1=")],
     [`/jobs/${mixed}/groups/0/1?token=1.0`, token],
     [`/jobs/${mixed}/groups/0/1?heat=ratio`, token],
     [`/jobs/${mixed}/groups/0/0?heat=advantage`, token],
     [`/jobs/${mixed}/groups/1/0?heat=trained`, token],
-  ] as const) {
-    await page.goto(`${heddle.url}/${filled.id}${path}`)
-    await ready.waitFor({ state: "attached" })
-    expect([path, await flaws(page)]).toEqual([path, []])
-  }
+  ] as const
+  expect(await flawsOfPages(page, `${heddle.url}/${filled.id}`, pages)).toEqual({})
   await close()
 }, 180_000)

@@ -1,6 +1,6 @@
 /** Checks a page with axe, in both themes and at two widths. */
 import axe from "axe-core"
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { phone, wide } from "./browser.ts"
 
 interface Violation {
@@ -66,6 +66,22 @@ export async function flaws(page: Page): Promise<string[]> {
   }
   await page.setViewportSize(wide)
   await page.emulateMedia({ colorScheme: null })
+  return found
+}
+
+/** {@link flaws} of the pages under an address, each as soon as something of it is there; pages without any are left out. */
+export async function flawsOfPages(
+  page: Page,
+  address: string,
+  pages: readonly (readonly [path: string, ready: Locator])[],
+): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {}
+  for (const [path, ready] of pages) {
+    await page.goto(`${address}${path}`)
+    await ready.waitFor({ state: "attached" })
+    const ofPage = await flaws(page)
+    if (ofPage.length > 0) found[path] = ofPage
+  }
   return found
 }
 
