@@ -41,13 +41,18 @@ def folder(kind, model_folders):
 def adapter(folder, tmp_path):
     """A PEFT folder as the engine writes it, in which every module changes the model."""
     config = config_of(folder)
-    weights = initial_lora(config, 4, 8.0, seed=1)
-    for lora in weights.modules.values():
-        lora.b.normal_(0, 0.1, generator=torch.Generator().manual_seed(lora.b.numel()))
+    weights = drawn_lora(config)
     weights.modules[1, "q_proj"].scale = 5.0
     (tmp_path / "adapter").mkdir()
     write_peft(tmp_path / "adapter", weights, "base", config)
     return tmp_path / "adapter"
+
+
+def drawn_lora(config):
+    weights = initial_lora(config, 4, 8.0, seed=1)
+    for lora in weights.modules.values():
+        lora.b.normal_(0, 0.1, generator=torch.Generator().manual_seed(1))
+    return weights
 
 
 def of_language_model(name):
@@ -144,10 +149,7 @@ def test_peft_reads_an_adapter_for_the_language_model_alone_as_the_guide_says(mo
     """transformers' AutoModelForCausalLM makes a model of text alone of a Qwen3.5, with other names."""
     folder = model_folders("qwen3_5_whole")
     config = config_of(folder)
-    weights = initial_lora(config, 4, 8.0, seed=1)
-    for lora in weights.modules.values():
-        lora.b.normal_(0, 0.1, generator=torch.Generator().manual_seed(1))
-    write_peft(tmp_path, weights, "base", config)
+    write_peft(tmp_path, drawn_lora(config), "base", config)
     alone = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     assert isinstance(alone, transformers.Qwen3_5ForCausalLM)
     names = {r"^model\.language_model\.": "model."}
@@ -224,11 +226,8 @@ def test_a_merged_export_reads_pictures(model_folders, tmp_path):
     """Pictures change its logits as they change those of peft's model."""
     folder = model_folders("gemma3_whole")
     config = config_of(folder)
-    weights = initial_lora(config, 4, 8.0, seed=1)
-    for lora in weights.modules.values():
-        lora.b.normal_(0, 0.1, generator=torch.Generator().manual_seed(1))
     (tmp_path / "adapter").mkdir()
-    write_peft(tmp_path / "adapter", weights, "base", config)
+    write_peft(tmp_path / "adapter", drawn_lora(config), "base", config)
     merged = oracle_of(write_merged(folder, tmp_path / "adapter", tmp_path / "out"))
     ids = torch.arange(20)[None]
     ids[:, 3:7] = 300

@@ -1,12 +1,12 @@
 /** A mixture of experts (Qwen3-MoE) through the public surface, by the real engine: sampled, trained, served, exported. */
 import { execFile } from "node:child_process"
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { downloadedStep, trainedOnAnswers } from "../support/sampled-training.ts"
 import { openTestApp, type TestApp } from "../support/test-app.ts"
-import { trained } from "../support/training-app.ts"
 
 const python = process.env["HEDDLE_PYTHON"] ?? path.resolve(import.meta.dirname, "../../../engine/.venv/bin/python")
 const script = path.join(import.meta.dirname, "../support/make-mixture.py")
@@ -44,38 +44,16 @@ async function sampled(step: number, settings: object): Promise<Choice[]> {
 
 const question = { role: "user", content: "which expert?" }
 
-async function exported(format: string): Promise<string> {
-  const answer = await real.app.server.inject({
-    url: `/v1/preview/models/${id}/checkpoints/1/download?format=${format}`,
-    headers: { authorization: `Bearer ${real.acme.key}` },
-  })
-  if (answer.statusCode !== 200) throw new Error(answer.body)
-  await writeFile(path.join(folder, format), answer.rawPayload)
-  return path.join(folder, format)
-}
+const exported = (format: string) => downloadedStep(real, id, format, folder)
 
 test(
   "training-api 7.6: RL trains the attention on what was sampled; the new step is served and exported",
   { timeout: 300_000 },
   async () => {
     const choices = await sampled(0, { n: 6, temperature: 1, logprobs: true })
-    const trajectories = choices.map((choice, index) => ({
-      messages_and_choices: [question, choice],
-      reward: index % 2,
-      tools: null,
-      metrics: {},
-      metadata: {},
-      logs: [],
-    }))
-    await trained(real.acme, id, [{ trajectories }])
-
-    const jobs = await real.acme.get(`/v1/preview/training-jobs?model_id=${id}`)
-    const [job] = (jobs.body as { data: { id: string }[] }).data
-    const events = await real.acme.get(`/v1/preview/training-jobs/${job?.id}/events`)
-    const steps = (events.body as { data: { type: string; data: Record<string, number> }[] }).data
-    const [step] = steps.filter(({ type }) => type === "gradient_step")
-    expect(step?.data["num_trainable_tokens"]).toBe(6 * 12)
-    expect(step?.data["mismatch_rms"]).toBeLessThan(1e-5)
+    const step = await trainedOnAnswers(real, id, question, choices)
+    expect(step?.["num_trainable_tokens"]).toBe(6 * 12)
+    expect(step?.["mismatch_rms"]).toBeLessThan(1e-5)
 
     const config = await real.acme.get(`/v1/preview/models/${id}/checkpoints/1/files/adapter_config.json`)
     const attention = ["k_proj", "o_proj", "q_proj", "v_proj"]

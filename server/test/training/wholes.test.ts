@@ -5,8 +5,8 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { downloadedStep, trainedOnAnswers } from "../support/sampled-training.ts"
 import { openTestApp, type TestApp } from "../support/test-app.ts"
-import { trained } from "../support/training-app.ts"
 
 const engine = path.resolve(import.meta.dirname, "../../../engine")
 const python = process.env["HEDDLE_PYTHON"] ?? path.join(engine, ".venv/bin/python")
@@ -42,15 +42,7 @@ const chat = (step: number, settings: object) =>
     ...settings,
   })
 
-async function downloaded(format: string): Promise<string> {
-  const answer = await real.app.server.inject({
-    url: `/v1/preview/models/${id}/checkpoints/1/download?format=${format}`,
-    headers: { authorization: `Bearer ${real.acme.key}` },
-  })
-  if (answer.statusCode !== 200) throw new Error(answer.body)
-  await writeFile(path.join(folder, format), answer.rawPayload)
-  return path.join(folder, format)
-}
+const downloaded = (format: string) => downloadedStep(real, id, format, folder)
 
 test("inference-api 4: a message with a picture is refused by the name of its part", { timeout: 120_000 }, async () => {
   const parts = [
@@ -74,23 +66,9 @@ test(
     const sampled = await chat(0, { n: 6, temperature: 1, logprobs: true })
     expect(sampled.status, JSON.stringify(sampled.body)).toBe(200)
     const { choices } = sampled.body as { choices: object[] }
-    const trajectories = choices.map((choice, index) => ({
-      messages_and_choices: [question, choice],
-      reward: index % 2,
-      tools: null,
-      metrics: {},
-      metadata: {},
-      logs: [],
-    }))
-    await trained(real.acme, id, [{ trajectories }])
-
-    const jobs = await real.acme.get(`/v1/preview/training-jobs?model_id=${id}`)
-    const [job] = (jobs.body as { data: { id: string }[] }).data
-    const events = await real.acme.get(`/v1/preview/training-jobs/${job?.id}/events`)
-    const steps = (events.body as { data: { type: string; data: Record<string, number> }[] }).data
-    const [step] = steps.filter(({ type }) => type === "gradient_step")
-    expect(step?.data["num_trainable_tokens"]).toBe(6 * 12)
-    expect(step?.data["mismatch_rms"]).toBeLessThan(1e-5)
+    const step = await trainedOnAnswers(real, id, question, choices)
+    expect(step?.["num_trainable_tokens"]).toBe(6 * 12)
+    expect(step?.["mismatch_rms"]).toBeLessThan(1e-5)
     expect((await chat(1, { temperature: 0 })).status).toBe(200)
 
     const list = "import sys; from safetensors import safe_open; print(*safe_open(sys.argv[1], 'np').keys())"
