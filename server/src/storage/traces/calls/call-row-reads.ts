@@ -175,7 +175,8 @@ async function rowsOfTraces(
   { candidates, condition, isAll }: NonNullable<CallsSelection["traces"]>,
   columns: readonly CallColumn[],
 ): Promise<CallRow[] | null> {
-  const found = await traces.rows<StoredKey>(`${candidates} limit ${mostFirstRows + 1}`, parameters, fewRowsLimits)
+  const first = { ...fewRowsLimits, asWritten: true }
+  const found = await traces.rows<StoredKey>(`${candidates} limit ${mostFirstRows + 1}`, parameters, first)
   if (found.length > mostFirstRows) return null
   const own = new SqlParameters("c")
   const calls = hasKey(own, found.map(callKey))

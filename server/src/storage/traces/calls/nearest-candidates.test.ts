@@ -84,14 +84,24 @@ test("fewer than were asked for are all, also when more came since", async () =>
   expect(await nearest("desc", 3)).toEqual([3, 2, 1])
 })
 
-test("a place that was stored twice counts once when it is merged: others take its place", async () => {
+test("a place that was stored several times counts once, merged or not", async () => {
   await place(1, 2, 3, 4)
-  await place(4, 3)
-  expect(await nearest("desc", 4)).toEqual([4, 4, 3, 3])
+  for (let again = 0; again < 5; again++) await place(4, 3)
+  expect(await nearest("desc", 3)).toEqual([4, 3, 2])
+  expect(await nearest("desc", 5)).toEqual([4, 3, 2, 1])
   await store.command("system start merges call_places_v2")
   await store.command("optimize table call_places_v2 final")
-  expect(await nearest("desc", 4)).toEqual([4, 3, 2, 1])
-  expect(await nearest("desc", 4)).toEqual([4, 3, 2, 1])
+  expect(await nearest("desc", 3)).toEqual([4, 3, 2])
+  expect(await nearest("desc", 5)).toEqual([4, 3, 2, 1])
+})
+
+test("a place that was stored twice costs no second statement once the end is known", async () => {
+  await place(1, 2, 3, 4)
+  await place(4, 3)
+  expect(await nearest("desc", 3)).toEqual([4, 3, 2])
+  asked.splice(0)
+  expect(await nearest("desc", 3)).toEqual([4, 3, 2])
+  expect(asked).toHaveLength(1)
 })
 
 test("places of a project that was removed are not there", async () => {

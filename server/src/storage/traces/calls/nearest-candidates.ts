@@ -20,7 +20,10 @@ const mostKept = 1_000
 /** The start of the last place of an answer, by what was asked for; the most recently used last. */
 const keptEnds = new WeakMap<TraceStore, Map<string, string>>()
 
-/** The `count` places at one end of time. */
+/** Rows that the first statement about an earlier answer reads for each place: a place may have been stored several times. */
+const rowsOfPlace = 4
+
+/** The `count` places at one end of time, each once; fewer: these are all. */
 export async function nearestCandidates(
   traces: TraceStore,
   starts: StartsOf & { parameters: TraceParameters },
@@ -32,8 +35,11 @@ export async function nearestCandidates(
   const kept = keptEnds.getOrInsertComputed(traces, () => new Map())
   const name = `${starts.projectId}/${direction}/${count}`
   const end = kept.get(name)
-  const near = end === undefined ? [] : await readCandidates(traces, upTo(end, starts, direction), direction, count)
-  // Merges make one of equal places, and the places of a deleted project go: then there are too few.
+  const near =
+    end === undefined
+      ? []
+      : await readCandidates(traces, upTo(end, starts, direction), direction, count, count * rowsOfPlace)
+  // The places of a deleted project go: then there are too few.
   const found = near.length === count ? near : await readCandidates(traces, starts, direction, count)
   keep(kept, name, found.length === count ? found.at(-1)?.started_at : undefined)
   return found
@@ -54,15 +60,26 @@ function keep(kept: Map<string, string>, name: string, end: string | undefined):
   else keepRecent(kept, name, end, mostKept)
 }
 
+/**
+ * A place that was stored twice, as the server does after a start to be sure, is two rows until they are merged. `rows`: of the
+ * first statement; the next ones read more of them if they hold too few places.
+ */
 async function readCandidates(
   traces: TraceStore,
   { parameters, ...starts }: StartsOf & { parameters: TraceParameters },
   direction: Direction,
   count: number,
+  rows = count,
 ): Promise<Candidate[]> {
   const own = new SqlParameters("n")
-  const sql = timeCandidates(own, starts, direction, count)
+  const sql = timeCandidates(own, starts, direction, rows)
   const all = { ...parameters, ...own.values }
-  const rows = await traces.rows<StoredKey & Candidate>(sql, all, { few: true, kind: "lookup" })
-  return rows.map((row) => ({ ...callKey(row), started_at: row.started_at }))
+  const found = await traces.rows<StoredKey & Candidate>(sql, all, { few: true, kind: "lookup" })
+  const places = found.filter(
+    ({ id, started_at }, at) => id !== found[at - 1]?.id || started_at !== found[at - 1]?.started_at,
+  )
+  if (places.length < count && found.length === rows) {
+    return readCandidates(traces, { parameters, ...starts }, direction, count, rows * rowsOfPlace)
+  }
+  return places.slice(0, count).map((place) => ({ ...callKey(place), started_at: place.started_at }))
 }

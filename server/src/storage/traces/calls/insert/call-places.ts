@@ -51,12 +51,12 @@ export function idPlaceLine(projectId: string, { id, sort_time }: CallKey): stri
   return `${kinds.id},${projectId},${id},,,${sort_time}\n`
 }
 
-/** SQL: a select of `sort_time` and `id` of all calls that ever were of one of these traces. */
+/** SQL: a select of `sort_time` and `id` of all calls that ever were of one of these traces, each once. */
 export function traceCandidates(parameters: SqlParameters, projectId: string, traceIds: readonly string[]): string {
   const project = parameters.bind(projectId, "UUID")
   const traces = parameters.bind(traceIds, "Array(String)")
-  return `select sort_time, id from ${callPlacesTable}
-    where kind = ${kinds.trace} and project_id = ${project} and key in ${traces}`
+  return `select distinct sort_time, id from ${callPlacesTable}
+    prewhere kind = ${kinds.trace} and project_id = ${project} and key in ${traces}`
 }
 
 /** Starts of calls of a project. */
@@ -66,15 +66,18 @@ export interface StartsOf {
   startedAt: string | null
 }
 
-/** SQL: a select of `id`, `sort_time` and `started_at`, the `count` places that are the first or the last by time. */
+/**
+ * SQL: a select of `id`, `sort_time` and `started_at` of the first or the last places by time, `rows` of them. One that was
+ * stored twice has two rows until they are merged.
+ */
 export function timeCandidates(
   parameters: SqlParameters,
   starts: StartsOf,
   direction: "asc" | "desc",
-  count: number,
+  rows: number,
 ): string {
   const order = ["kind", "project_id", "key", "started_at", "id"].map((column) => `${column} ${direction}`)
-  return `select id, sort_time, started_at ${placesOf(parameters, starts)} order by ${order.join(", ")} limit ${count}`
+  return `select id, sort_time, started_at ${placesOf(parameters, starts)} order by ${order.join(", ")} limit ${rows}`
 }
 
 /**
