@@ -58,7 +58,8 @@ def test_packed_gradients_equal_a_plain_loop(kind, model_folders, monkeypatch):
     (expected * coefficients).sum().backward()
     torch.testing.assert_close(logprobs, expected, rtol=0, atol=2e-5)
     reference = oracle_gradients(pair.lora, pair.oracle).double()
-    # Of mixtures with delta nets the two differ by 1.1e-5.
+    # Both round: of mixtures with delta nets each is up to 1.4e-5 off the gradient in 64 bits, in which the two agree
+    # within 4e-7.
     bound = 2e-5 if kind in HYBRIDS and kind in MIXTURES else 1e-5
     assert (pair.lora.gradient.double() - reference).norm() / reference.norm() < bound
 
