@@ -65,6 +65,8 @@ HYBRID = {
 HYBRID_MIXTURE = {**HYBRID, **MIXTURE, "shared_expert_intermediate_size": 48}
 del HYBRID_MIXTURE["norm_topk_prob"]
 
+NEXT_MIXED = {"norm_topk_prob": False, "mlp_only_layers": [0, 1]}
+
 QWEN_TOWER = {"hidden_size": 16, "intermediate_size": 16, "depth": 1, "num_heads": 2, "out_hidden_size": 64}
 GEMMA_TOWER = {
     "hidden_size": 16,
@@ -83,6 +85,8 @@ CONFIGS = {
     "qwen3": ("Qwen3Config", {"tie_word_embeddings": True}),
     "qwen3_moe": ("Qwen3MoeConfig", MIXTURE),
     "qwen3_moe_mixed": ("Qwen3MoeConfig", {**MIXTURE, "norm_topk_prob": False, "mlp_only_layers": [1]}),
+    "qwen3_next": ("Qwen3NextConfig", HYBRID_MIXTURE),
+    "qwen3_next_mixed": ("Qwen3NextConfig", {**HYBRID_MIXTURE, **NEXT_MIXED}),
     "qwen3_5": ("Qwen3_5TextConfig", HYBRID),
     "qwen3_5_moe": ("Qwen3_5MoeTextConfig", HYBRID_MIXTURE),
     "gemma": ("GemmaConfig", {}),
@@ -92,7 +96,13 @@ CONFIGS = {
     "qwen3_5_moe_whole": ("Qwen3_5MoeConfig", {**HYBRID_MIXTURE, "vision_config": QWEN_TOWER}),
     "gemma3_whole": ("Gemma3Config", {**GEMMA3, "vision_config": GEMMA_TOWER, "mm_tokens_per_image": 4}),
 }
-"""`qwen3_moe_mixed` has a plain layer between its mixtures, and weights of experts that do not add up to 1."""
+"""`qwen3_moe_mixed` has a plain layer between its mixtures, and weights of experts that do not add up to 1.
+
+`qwen3_next_mixed` has plain layers, a delta net and one with attention, and such weights.
+"""
+
+HYBRIDS = [kind for kind, (_, settings) in CONFIGS.items() if "linear_conv_kernel_dim" in settings]
+MIXTURES = [kind for kind, (_, settings) in CONFIGS.items() if "num_experts_per_tok" in settings]
 
 WHOLES = [kind for kind in CONFIGS if kind.endswith("_whole")]
 """They read pictures too, and their language models are those of `qwen3_5` and `gemma3`.

@@ -22,19 +22,23 @@ _L2_EPS = 1e-6
 
 @dataclass(frozen=True)
 class DeltaNetConfig:
-    """Heads of all delta nets of a model; each key head serves `value_heads / key_heads` heads of values."""
+    """Heads of all delta nets of a model; each key head serves `value_heads / key_heads` heads of values.
+
+    `grouped`: a checkpoint stores rows of the projections by key head (`delta_projections`).
+    """
 
     key_heads: int
     value_heads: int
     key_dim: int
     value_dim: int
     kernel: int
+    grouped: bool = False
 
     @staticmethod
-    def from_hf(config: dict) -> "DeltaNetConfig":
+    def from_hf(config: dict, grouped: bool) -> "DeltaNetConfig":
         """Raises `invalid`."""
         names = ("num_key_heads", "num_value_heads", "key_head_dim", "value_head_dim", "conv_kernel_dim")
-        found = DeltaNetConfig(*(whole_number(config, f"linear_{name}") for name in names))
+        found = DeltaNetConfig(*(whole_number(config, f"linear_{name}") for name in names), grouped)
         if found.value_heads % found.key_heads:
             raise refused(
                 f"The base model's linear_num_value_heads is {found.value_heads}; "
@@ -43,6 +47,11 @@ class DeltaNetConfig:
         if found.kernel < 2:
             raise refused(f"The base model's linear_conv_kernel_dim is {found.kernel}; at least 2 is needed.")
         return found
+
+    @property
+    def shared(self) -> int:
+        """How many heads of values a key head serves."""
+        return self.value_heads // self.key_heads
 
     @property
     def keys(self) -> int:
@@ -193,8 +202,7 @@ class DeltaNet:
         c = self.config
         q, k, v = mixed.split([c.keys, c.keys, c.values], 2)
         q, k = (_unit(x.unflatten(2, (c.key_heads, c.key_dim))) for x in (q, k))
-        shared = c.value_heads // c.key_heads
-        q, k = (x.repeat_interleave(shared, 2).transpose(1, 2) for x in (q * c.key_dim**-0.5, k))
+        q, k = (x.repeat_interleave(c.shared, 2).transpose(1, 2) for x in (q * c.key_dim**-0.5, k))
         return q, k, v.unflatten(2, (c.value_heads, c.value_dim)).transpose(1, 2)
 
 

@@ -41,8 +41,9 @@ class Experts:
 
     `inner`: the setting that says the size of an expert. `router`: what it is called. `together`: a tensor holds all
     experts of a layer, which have biases. `either`: experts of a layer are in one tensor, or each in its own.
-    `normalised`: weights of experts add up to 1, whatever the config says. `everywhere`: so has every layer a mixture.
-    `shared`: an expert beside the others computes every token.
+    `normalised`: weights of experts add up to 1, whatever the config says; `normalised_unless_told`: where it says
+    nothing. `everywhere`: every layer has a mixture, whatever the config says. `shared`: an expert beside the others
+    computes every token.
     """
 
     inner: str = "moe_intermediate_size"
@@ -50,6 +51,7 @@ class Experts:
     together: bool = False
     either: bool = False
     normalised: bool = False
+    normalised_unless_told: bool = False
     everywhere: bool = False
     shared: bool = False
 
@@ -59,6 +61,7 @@ class Family:
     """`layers` makes the layers from `config.json`. `activations`: by the names that it may have, the default first.
 
     `hybrid`: some layers are delta nets, the attention of the others is gated, and only a part of each head is rotated.
+    `grouped`: rows of the projections of delta nets are stored in groups of heads.
     `qk_norm`: queries and keys are normalised. `scaled_embedding`: by the root of the hidden size. `query_scalar`: the
     scale of scores has a setting of its own. `sinks`: each head has a score that takes part in its softmax and gives no
     value. `clamped`: the activation is that of gpt-oss. `zero`: settings that must be absent or off.
@@ -70,6 +73,7 @@ class Family:
     qk_norm: bool = False
     experts: Experts | None = None
     hybrid: bool = False
+    grouped: bool = False
     sinks: bool = False
     clamped: bool = False
     scaled_embedding: bool = False
@@ -83,6 +87,14 @@ FAMILIES = {
     "Qwen2ForCausalLM": Family(layers=upper_sliding_layers),
     "Qwen3ForCausalLM": Family(layers=upper_sliding_layers, qk_norm=True),
     "Qwen3MoeForCausalLM": Family(layers=switched_sliding_layers, qk_norm=True, experts=Experts()),
+    "Qwen3NextForCausalLM": Family(
+        layers=hybrid_layers,
+        norms=Norms(offset=1.0),
+        qk_norm=True,
+        experts=Experts(either=True, normalised_unless_told=True, shared=True),
+        hybrid=True,
+        grouped=True,
+    ),
     "Qwen3_5ForCausalLM": Family(layers=hybrid_layers, norms=Norms(offset=1.0), qk_norm=True, hybrid=True),
     "Qwen3_5MoeForCausalLM": Family(
         layers=hybrid_layers,
@@ -159,7 +171,6 @@ _REASONS = {
     "Gemma3nForConditionalGeneration": _LAYER_INPUTS,
     "Gemma4ForCausalLM": _LAYER_INPUTS,
     "Gemma4ForConditionalGeneration": _LAYER_INPUTS,
-    "Qwen3NextForCausalLM": "the projections of its gated delta nets are stored in groups of heads",
 }
 """Why not, of architectures that somebody may well ask for."""
 

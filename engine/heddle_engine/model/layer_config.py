@@ -67,7 +67,7 @@ def every_other_sliding(config: dict) -> tuple[LayerConfig, ...]:
 
 
 def hybrid_layers(config: dict) -> tuple[LayerConfig, ...]:
-    """Qwen3.5: delta nets in `layer_types`, else in all but every `full_attention_interval`-th layer."""
+    """Qwen3.5 and Qwen3-Next: delta nets in `layer_types`, else in all but every `full_attention_interval`-th layer."""
     kinds = config.get("layer_types")
     if kinds is None:
         interval = config.get("full_attention_interval", 4)

@@ -2,7 +2,7 @@
 
 Those of gpt-oss have biases, and rows of gate and up stand in turns. Their weights are plain, [experts, in, out], or in
 MXFP4 (OCP Microscaling Formats v1.0): blocks of 32 numbers along the input, two to a byte, the lower half first, with a
-power of two for each. Those of Qwen3.5 are [experts, out, in], with all rows of the gate before those of up.
+power of two for each. Those of Qwen3.5 and Qwen3-Next are [experts, out, in], all rows of the gate before those of up.
 """
 
 import torch

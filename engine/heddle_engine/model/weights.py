@@ -11,6 +11,7 @@ from .checkpoint import Checkpoint
 from .config import DecoderConfig
 from .decoder import SITE_MODULES, Decoder, DecoderLayer, Mlp
 from .delta_net import DeltaNet
+from .delta_projections import delta_projections
 from .grouped_linear import GroupedLinear
 from .linear import FrozenLinear, Part, fuse
 from .mixture import Mixture
@@ -86,11 +87,7 @@ def _load_attention(checkpoint: Checkpoint, config: DecoderConfig, layer: str) -
 def _load_delta_net(checkpoint: Checkpoint, config: DecoderConfig, layer: str) -> dict:
     """By the names of `DecoderLayer`."""
     prefix, delta, hidden = f"{layer}.linear_attn", config.delta, config.hidden_size
-    rows = {"qkv": delta.channels, "z": delta.values, "b": delta.value_heads, "a": delta.value_heads}
-    taken = {
-        f"in_proj_{name}": checkpoint.tensor(f"{prefix}.in_proj_{name}.weight", count, hidden)
-        for name, count in rows.items()
-    }
+    taken = delta_projections(checkpoint, prefix, delta, hidden)
     net = DeltaNet(
         delta,
         conv=checkpoint.in_fp32(f"{prefix}.conv1d.weight", delta.channels, 1, delta.kernel)[:, 0].contiguous(),

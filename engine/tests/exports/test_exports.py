@@ -17,7 +17,7 @@ from heddle_engine.exports.merged_folder import MergedFolder
 from heddle_engine.exports.merged_weights import MergedWeights
 from heddle_engine.model.config import DecoderConfig
 from heddle_engine.model.lora import initial_lora, write_peft
-from tests.models import CONFIGS, WHOLES, make_model, oracle_of
+from tests.models import CONFIGS, HYBRIDS, WHOLES, make_model, oracle_of
 
 IDS = torch.arange(20, 60)[None]
 ARCHITECTURES = {
@@ -25,7 +25,7 @@ ARCHITECTURES = {
     "qwen3": gguf.MODEL_ARCH.QWEN3,
     "qwen3_moe": gguf.MODEL_ARCH.QWEN3MOE,
 }
-NOT_IN_GGUF = ["gemma", "gemma3", "gpt_oss", "qwen3_5", "qwen3_5_moe", *WHOLES]
+NOT_IN_GGUF = ["gemma", "gemma3", "gpt_oss", *HYBRIDS, *(kind for kind in WHOLES if kind not in HYBRIDS)]
 GGUF_KINDS = [kind for kind in CONFIGS if kind not in ("qwen3_moe_mixed", *NOT_IN_GGUF)]
 
 

@@ -25,7 +25,7 @@ WEIGHTS = "model.safetensors"
 HIDDEN, INNER = 16, 10
 
 
-@pytest.fixture(params=["qwen3_5_moe", "qwen3_5_moe_whole"])
+@pytest.fixture(params=["qwen3_5_moe", "qwen3_5_moe_whole", "qwen3_next"])
 def folder(request, model_folders):
     return model_folders(request.param)
 
@@ -102,8 +102,10 @@ def test_experts_in_one_tensor_of_another_shape_are_named(stacked):
         load(stacked, wrong)
 
 
-def test_settings_of_other_mixtures_say_nothing(folder):
+@pytest.mark.parametrize("kind", ["qwen3_5_moe", "qwen3_5_moe_whole"])
+def test_settings_of_other_mixtures_say_nothing(kind, model_folders):
     """transformers computes a mixture in every layer, and weights of experts that add up to 1."""
+    folder = model_folders(kind)
     config = config_of(folder)
     assert config.mixture.layers == frozenset(range(4))
     assert config_of(folder, mlp_only_layers=[0], decoder_sparse_step=2, norm_topk_prob=False) == config

@@ -69,7 +69,6 @@ def test_each_feature_of_a_hybrid_shows_in_its_logits(without, folder):
         ({"linear_key_head_dim": None}, "lacks the whole number 'linear_key_head_dim'"),
         ({"rope_parameters": None, "partial_rotary_factor": 1.5}, "partial_rotary_factor is 1.5; a share of a head"),
         ({"hidden_act": "gelu"}, "activation 'gelu' is not supported. Supported: 'silu'"),
-        ({"architectures": ["Qwen3NextForCausalLM"]}, "'Qwen3NextForCausalLM' is not supported: the projections"),
     ],
 )
 def test_what_is_not_computed_is_refused_by_name(change, words, folder):

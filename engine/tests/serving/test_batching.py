@@ -17,11 +17,12 @@ from heddle_engine.serving.kv import SlabMemory
 from heddle_engine.serving.pool_forward import PoolForward
 from heddle_engine.serving.sampler import Sampler
 from heddle_engine.serving.sampling import SamplingParams
-from tests.models import CONFIGS, oracle_of
+from tests.models import CONFIGS, HYBRIDS, oracle_of
 
 CPU = torch.device("cpu")
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 KINDS = ["qwen3", "qwen3_moe", "qwen3_moe_mixed", "gemma3", "gpt_oss", "qwen3_5", "qwen3_5_moe"]
+KINDS += ["qwen3_next", "qwen3_next_mixed"]
 in_unlike_families = pytest.mark.parametrize("kind", KINDS, indirect=True)
 
 
@@ -56,7 +57,7 @@ class Recorder:
 def _layout(request, monkeypatch):
     """A pool of blocks is for GPUs; computed in plain operators it gives what slabs give."""
     if request.param == "pool":
-        if request.node.callspec.params.get("kind", "").startswith("qwen3_5"):
+        if request.node.callspec.params.get("kind") in HYBRIDS:
             pytest.skip("a pool has no states of delta nets")
         monkeypatch.setattr(batching, "forward_of", lambda decoder, kv_bytes, max_rows: PoolForward(decoder, kv_bytes))
 

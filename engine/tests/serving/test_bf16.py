@@ -16,19 +16,29 @@ from tests.serving.test_prompt_reading import outcomes, scoring
 
 pytestmark = needs_bf16
 CPU = torch.device("cpu")
-TOLERANCE = 0.1
-"""Nats that one log-probability may differ by where products add up in another order; on average a fifth of it."""
+TOLERANCES = {"qwen3": 0.1, "qwen3_5": 0.2, "qwen3_next_mixed": 0.4}
+"""Nats that one log-probability may differ by where products add up in another order; on average a fifth of it.
+
+What a delta net has rounded it remembers, and near a tie another rounding picks another expert.
+"""
+TOLERANCE = TOLERANCES["qwen3"]
+in_unlike_families = pytest.mark.parametrize("kind", TOLERANCES, indirect=True)
 
 
 @pytest.fixture(scope="module")
-def base(model_folders):
-    return Base("tiny", model_folders("qwen3"), CPU, torch.bfloat16)
+def kind(request):
+    return getattr(request, "param", "qwen3")
 
 
 @pytest.fixture(scope="module")
-def exact(model_folders):
+def base(model_folders, kind):
+    return Base("tiny", model_folders(kind), CPU, torch.bfloat16)
+
+
+@pytest.fixture(scope="module")
+def exact(model_folders, kind):
     """The same model in fp32."""
-    return Base("tiny", model_folders("qwen3"), CPU, torch.float32)
+    return Base("tiny", model_folders(kind), CPU, torch.float32)
 
 
 def adapters_of(base):
@@ -43,7 +53,7 @@ def adapters_of(base):
     return made
 
 
-def assert_alike(ours, theirs):
+def assert_alike(ours, theirs, tolerance):
     """Two runs as (ids, logprobs): equal ids up to the first near tie, and log-probabilities within the tolerance."""
     compared, distances = 0, []
     for (own, own_logprobs), (other, other_logprobs) in zip(ours, theirs, strict=True):
@@ -52,8 +62,8 @@ def assert_alike(ours, theirs):
         distances += [a - b for a, b in zip(own_logprobs[: same + 1], other_logprobs[: same + 1], strict=True)]
     distances = torch.tensor(distances)
     assert compared > 0.7 * sum(len(ids) for ids, _ in ours)
-    assert distances.abs().max() < TOLERANCE
-    assert distances.square().mean().sqrt() < TOLERANCE / 5
+    assert distances.abs().max() < tolerance
+    assert distances.square().mean().sqrt() < tolerance / 5
 
 
 def greedy(base, lines, which, together):
@@ -66,26 +76,32 @@ def greedy(base, lines, which, together):
     return [(sink.ids(), sink.logprobs()) for sink in sinks]
 
 
-def test_a_request_alone_gets_what_it_gets_in_a_batch_of_adapters(base):
+@in_unlike_families
+def test_a_request_alone_gets_what_it_gets_in_a_batch_of_adapters(base, kind):
     chance = random.Random(4)
     lines = prompts(23, seed=2)
     which = [chance.choice([None, 0, 0, 0, 1, 2]) for _ in lines]
-    assert_alike(greedy(base, lines, which, together=True), greedy(base, lines, which, together=False))
+    together, alone = (greedy(base, lines, which, together) for together in (True, False))
+    assert_alike(together, alone, TOLERANCES[kind])
 
 
-def test_bf16_samples_what_fp32_samples(base, exact):
+@in_unlike_families
+def test_bf16_samples_what_fp32_samples(base, exact, kind):
     lines, which = prompts(12, seed=5), [None, 0, 1] * 4
-    assert_alike(greedy(base, lines, which, together=True), greedy(exact, lines, which, together=True))
+    rounded, plain = (greedy(each, lines, which, together=True) for each in (base, exact))
+    assert_alike(rounded, plain, TOLERANCES[kind])
 
 
-def test_behind_a_cached_beginning_as_behind_a_computed_one(base):
+@in_unlike_families
+def test_behind_a_cached_beginning_as_behind_a_computed_one(base, kind):
     prompt = prompts(1, seed=7, low=150, high=150)[0]
     batcher = batcher_of(base)
     run(batcher, [request_of(base, prompt[:100])])
     [cached] = run(batcher, [request_of(base, prompt)])
     [computed] = run(batcher_of(base, cache_bytes=0), [request_of(base, prompt)])
     assert cached.cached >= 96
-    assert_alike([(cached.ids(), cached.logprobs())], [(computed.ids(), computed.logprobs())])
+    outcomes_of = ([(sink.ids(), sink.logprobs())] for sink in (cached, computed))
+    assert_alike(*outcomes_of, TOLERANCES[kind])
 
 
 def test_scores_of_a_prompt_and_embeddings_are_those_of_fp32(base, exact):

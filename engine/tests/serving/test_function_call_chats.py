@@ -1,6 +1,10 @@
-"""Chats in which a model calls a tool with a tag for each value."""
+"""Chats in which a model calls a tool: Qwen3.5 with a tag for each value, Qwen3-Next as JSON, maybe after reasoning."""
 
 import asyncio
+import shutil
+
+import pytest
+from tokenizers import Tokenizer
 
 from heddle_engine.base_loader import BaseLoader
 from heddle_engine.engine import Engine
@@ -11,7 +15,7 @@ from tests.training.jobs_support import cpu_bases
 PROPERTIES = {"days": {"type": "integer"}, "city": {"type": "string"}}
 PARAMETERS = {"type": "object", "properties": PROPERTIES}
 TOOL = {"type": "function", "function": {"name": "forecast", "parameters": PARAMETERS}}
-ANSWER = """<tool_call>
+TAGGED = """<tool_call>
 <function=forecast>
 <parameter=days>
 3
@@ -21,9 +25,23 @@ ANSWER = """<tool_call>
 </parameter>
 </function>
 </tool_call>"""
+AS_JSON = '<tool_call>\n{"name": "forecast", "arguments": {"days": 3}}\n</tool_call>'
 
 
-async def ask(folder):
+@pytest.fixture
+def thinking(model_folders, tmp_path):
+    """A Qwen3-Next whose template begins each answer with reasoning, as that of Thinking does."""
+    folder = shutil.copytree(model_folders("qwen3_next"), tmp_path / "thinking")
+    tokenizer = (folder / "tokenizer.json").read_text()
+    (folder / "tokenizer.json").write_text(tokenizer.replace("<extra_0>", "</think>"))
+    template = (folder / "chat_template.jinja").read_text()
+    begun = template.replace("<|im_start|>assistant\n{% endif", "<|im_start|>assistant\n<think>\n{#</think>#}{% endif")
+    assert begun != template
+    (folder / "chat_template.jinja").write_text(begun)
+    return folder
+
+
+async def ask(folder, answer, **sampling):
     engine = Engine(Settings(), Sandbox())
     engine._bases = BaseLoader(cpu_bases())
     return await engine.chat(
@@ -31,8 +49,8 @@ async def ask(folder):
             "base": {"name": "hybrid", "path": str(folder)},
             "messages": [{"role": "user", "content": "Will it rain?"}],
             "tools": [TOOL],
-            "structured_output": {"param": "structured_outputs", "kind": "choice", "options": [ANSWER]},
-            "sampling": {"max_tokens": 200, "temperature": 0},
+            "structured_output": {"param": "structured_outputs", "kind": "choice", "options": [answer]},
+            "sampling": {"max_tokens": 200, "temperature": 0, **sampling},
             "n": 1,
         },
         lambda *_: None,
@@ -40,7 +58,22 @@ async def ask(folder):
 
 
 def test_the_schema_of_the_tool_tells_the_types_of_values(model_folders):
-    [choice] = asyncio.run(ask(model_folders("qwen3_5")))["choices"]
+    [choice] = asyncio.run(ask(model_folders("qwen3_5"), TAGGED))["choices"]
     [call] = choice["tool_calls"]
     assert (call["name"], call["arguments"]) == ("forecast", '{"days": 3, "city": "7"}')
     assert choice["finish_reason"] == "tool_calls"
+
+
+def test_a_call_that_is_written_as_json_keeps_its_arguments(model_folders):
+    [choice] = asyncio.run(ask(model_folders("qwen3_next"), AS_JSON))["choices"]
+    assert [(call["name"], call["arguments"]) for call in choice["tool_calls"]] == [("forecast", '{"days": 3}')]
+    assert choice["reasoning"] is None
+
+
+def test_what_a_template_begins_as_reasoning_is_reasoning_up_to_its_end(thinking):
+    end = Tokenizer.from_file(str(thinking / "tokenizer.json")).token_to_id("</think>")
+    [endless] = asyncio.run(ask(thinking, AS_JSON, max_tokens=20, logit_bias={str(end): -100}))["choices"]
+    assert (bool(endless["reasoning"]), endless["content"], endless["finish_reason"]) == (True, "", "length")
+    [brief] = asyncio.run(ask(thinking, AS_JSON, logit_bias={str(end): 100}))["choices"]
+    assert [(call["name"], call["arguments"]) for call in brief["tool_calls"]] == [("forecast", '{"days": 3}')]
+    assert (brief["tokens"][0]["id"], brief["content"]) == (end, None)

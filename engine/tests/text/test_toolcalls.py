@@ -65,6 +65,11 @@ CASES = {
     "reasoning switched off by the prompt": ((None, True, "<think>\n\n</think>\n\n"), "A", ("A", "", [])),
     "reasoning cut short": ((None, True, ""), "<think>so far", ("", "so far", [])),
     "a model that may think and does not": ((None, True, ""), "<thin ice", ("<thin ice", "", [])),
+    "reasoning opened by the prompt, then a call": (
+        ("hermes", True, "<think>\n"),
+        'hm\n</think>\n\n<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>',
+        ("", "hm", [("f", '{"a": 1}')]),
+    ),
     "reasoning, then a call": (
         ("hermes", True, ""),
         '<think>a</think>\n\n<tool_call>{"name":"f"}</tool_call>',

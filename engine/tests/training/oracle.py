@@ -24,8 +24,9 @@ class Pair:
     oracle: torch.nn.Module
 
 
-def make_pair(folder, rslora=False) -> Pair:
-    hf = oracle_of(folder)
+def make_pair(folder, rslora=False, dtype=torch.float32) -> Pair:
+    """Weights of the models are in `dtype`, those of the adapters in fp32, of which peft has rounded A to `dtype`."""
+    hf = oracle_of(folder, dtype)
     torch.manual_seed(5)
     config = DecoderConfig.from_hf(json.loads((folder / "config.json").read_text()))
     modules = rf".*\b(model|language_model)\.layers\..*\.({'|'.join(lora_modules(config))})"
@@ -34,7 +35,7 @@ def make_pair(folder, rslora=False) -> Pair:
         if "lora_B" in name:
             torch.nn.init.normal_(parameter, std=0.1)
     lora = TrainableLora(lora_of(oracle, config, rslora), CPU)
-    return Pair(load_decoder(folder, config, CPU, torch.float32), lora, oracle)
+    return Pair(load_decoder(folder, config, CPU, dtype), lora, oracle)
 
 
 def lora_of(oracle, config, rslora=False) -> LoraWeights:

@@ -69,7 +69,9 @@ def test_the_loss_of_literal_log_probabilities():
     assert found.slope.tolist() == pytest.approx([0.25, 0.1344707], abs=1e-6)
 
 
-@pytest.mark.parametrize("folder", ["qwen3", "qwen3_moe_mixed", "qwen3_5", "qwen3_5_moe"], indirect=True)
+@pytest.mark.parametrize(
+    "folder", ["qwen3", "qwen3_moe_mixed", "qwen3_next_mixed", "qwen3_5", "qwen3_5_moe"], indirect=True
+)
 @pytest.mark.parametrize("moved", [False, True], ids=["at the reference", "away from it"])
 def test_loss_and_gradient_of_a_step_equal_trl(base, folder, tmp_path, monkeypatch, moved):
     """TRL's own trainer, model of transformers and adapter of peft, with a copy of the adapter as the reference.

@@ -5,6 +5,7 @@ import pytest
 import torch
 from transformers.models.qwen3_5 import modeling_qwen3_5
 from transformers.models.qwen3_5_moe import modeling_qwen3_5_moe
+from transformers.models.qwen3_next import modeling_qwen3_next
 
 from heddle_engine.model.head import token_logprobs
 from heddle_engine.model.linear import FrozenLinear
@@ -14,7 +15,7 @@ from heddle_engine.training.flash_window_attention import FlashWindowAttention
 from heddle_engine.training.masked_attention import MaskedTreeAttention
 from heddle_engine.training.packed_forward import batch_logprobs, lay_out
 from heddle_engine.training.prefix_tree import build_forest
-from tests.models import CONFIGS
+from tests.models import CONFIGS, HYBRIDS, MIXTURES
 from tests.training import plain_attention
 from tests.training.builders import random_group, sequence
 from tests.training.oracle import CPU, make_pair, oracle_gradients
@@ -41,7 +42,7 @@ def mixed_sequences():
 def test_packed_gradients_equal_a_plain_loop(kind, model_folders, monkeypatch):
     """Every architecture; `llama3`, `qwen2` and `qwen3` have a tied head (engine 4.5)."""
     # transformers' chunks of delta nets add up log decays in 32 bits, by which they are off by 1e-5.
-    for modeling in (modeling_qwen3_5, modeling_qwen3_5_moe):
+    for modeling in (modeling_qwen3_5, modeling_qwen3_5_moe, modeling_qwen3_next):
         by_token = modeling.torch_recurrent_gated_delta_rule
         monkeypatch.setattr(modeling, "torch_chunk_gated_delta_rule", by_token)
     pair = make_pair(model_folders(kind))
@@ -57,8 +58,9 @@ def test_packed_gradients_equal_a_plain_loop(kind, model_folders, monkeypatch):
     (expected * coefficients).sum().backward()
     torch.testing.assert_close(logprobs, expected, rtol=0, atol=2e-5)
     reference = oracle_gradients(pair.lora, pair.oracle).double()
-    # Of mixtures with delta nets the two differ by 1.1e-5.
-    bound = 2e-5 if kind.startswith("qwen3_5_moe") else 1e-5
+    # Both round: of mixtures with delta nets each is up to 1.4e-5 off the gradient in 64 bits, in which the two agree
+    # within 4e-7.
+    bound = 2e-5 if kind in HYBRIDS and kind in MIXTURES else 1e-5
     assert (pair.lora.gradient.double() - reference).norm() / reference.norm() < bound
 
 

@@ -121,7 +121,7 @@ def test_changed_data_is_refused(base, tmp_path):
         list(SftWork(SFT_CONFIG, base).load(data["path"], "0000"))
 
 
-@pytest.mark.parametrize("kind", ["qwen3", "qwen3_moe", "qwen3_5", "qwen3_5_moe", "qwen3_5_whole"])
+@pytest.mark.parametrize("kind", ["qwen3", "qwen3_moe", "qwen3_next", "qwen3_5", "qwen3_5_moe", "qwen3_5_whole"])
 def test_loss_is_the_mean_over_the_labelled_tokens_of_the_batch(kind, model_folders, tmp_path):
     """Against transformers' logits: rows of very different length weigh by their tokens (engine 4.5)."""
     folder, lines = model_folders(kind), [row("q", "r"), row("hello there", "a much longer answer than the first")]

@@ -71,7 +71,9 @@ def num_steps(events) -> int:
     return sum(kind == "gradient_step" for kind, _ in events)
 
 
-@pytest.mark.parametrize("folder", ["qwen3", "qwen3_moe_mixed", "qwen3_5", "qwen3_5_moe"], indirect=True)
+@pytest.mark.parametrize(
+    "folder", ["qwen3", "qwen3_moe_mixed", "qwen3_next_mixed", "qwen3_5", "qwen3_5_moe"], indirect=True
+)
 @pytest.mark.parametrize("kind", ["rl", "sft", "dpo"])
 def test_a_job_stopped_at_every_turn_in_turn_ends_bit_for_bit_the_same(kind, folder, lines, tmp_path):
     whole = job_of(folder, tmp_path, lines, kind, "whole")
