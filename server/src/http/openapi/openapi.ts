@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 document, made from the same routes and schemas that serve the requests. */
+import { setImmediate } from "node:timers/promises"
 import { z } from "zod"
 import { errorResponses, errorSchemas } from "./openapi-errors.ts"
 import { DocumentSchemas } from "./reference/document-schemas.ts"
@@ -25,10 +26,12 @@ Guides lie in \`docs/guide\` of the server's repository: \`clients.md\` (each cl
 /** Relative to the document's own address, which a proxy may have put under a prefix. */
 const servers = [{ url: "." }]
 
-export function openapiDocument(routes: readonly Route[], version: string): object {
+/** A quarter of a second of work; other requests have their turns between two routes. */
+export async function openapiDocument(routes: readonly Route[], version: string): Promise<object> {
   const schemas = new DocumentSchemas()
   const paths: Record<string, Record<string, object>> = {}
   for (const route of routes) {
+    await setImmediate()
     const path = route.path.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}")
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) }
   }

@@ -22,29 +22,22 @@ const contentSecurityPolicy = [
 
 declare module "fastify" {
   interface FastifyInstance {
-    /** Returns the document that @fastify/swagger-ui shows. */
+    /** Only there: @fastify/swagger-ui does not register without. */
     swagger?: () => object
   }
 }
 
 export async function registerDocs(server: FastifyInstance, routes: readonly Route[]): Promise<void> {
   const version = await serverVersion()
-  let made: { description: object; document: PreparedDocument } | null = null
-  // A quarter of a second of work; a server that does not listen, as in most tests, is seldom asked for it.
-  const reference = () => {
-    if (made === null) {
-      const description = openapiDocument(routes, version)
-      made = { description, document: new PreparedDocument(description) }
-    }
-    return made
-  }
-  server.addHook("onListen", () => void reference())
+  let made: Promise<PreparedDocument> | null = null
+  // Made when somebody reads it: most servers are never asked for it.
+  const reference = () => (made ??= openapiDocument(routes, version).then((document) => new PreparedDocument(document)))
   const [css, script] = await Promise.all(
     ["./docs.css", "./docs-page.js"].map((file) => readFile(new URL(file, import.meta.url), "utf8")),
   )
-  server.get("/openapi.json", (request, reply) => reference().document.send(request, reply))
-  // swagger-ui takes the document from a plugin of this name; ours comes from the route list instead.
-  const provider = fastifyPlugin(async (instance) => void instance.decorate("swagger", () => reference().description), {
+  server.get("/openapi.json", async (request, reply) => (await reference()).send(request, reply))
+  // swagger-ui takes the document of its own addresses from a plugin of this name; ours has one address.
+  const provider = fastifyPlugin(async (instance) => void instance.decorate("swagger", () => ({})), {
     name: "@fastify/swagger",
   })
   await server.register(provider)
