@@ -13,25 +13,28 @@ import { add, describe, none, slowest } from "./test/counts.mjs"
 import { keepTemporaryFilesInMemory } from "./test/memory-folder.mjs"
 import { quickSuites, suites } from "./test/suites.mjs"
 
-/** Suites that wait for a client or an engine much of the time run in this many lanes, beside the others. */
-const LANES_BESIDE = 2
+/** Suites that wait for a client, a page or an engine much of the time run in this many lanes, beside the others. */
+const LANES_BESIDE = 3
+/** Quick suites wait for nothing: one for each of two cores. */
+const QUICK_LANES = 2
 
 export async function main(names) {
   const { title, others } = titleIn(names)
-  await runAll(
-    chosenSuites(suites, others, (path) => existsSync(fromRoot(path))),
-    title,
-  )
+  const chosen = chosenSuites(suites, others, (path) => existsSync(fromRoot(path)))
+  await runAll(chosen, { title, lanes: LANES_BESIDE })
 }
 
 /** Runs `npm run check`: the suites that end within a minute. */
 export async function check(names) {
   if (names.length > 0)
     throw new SetupError(`npm run check takes no names; to run the tests of one: npm test -- ${names[0]}`)
-  await runAll(quickSuites.map((suite) => ({ suite })))
+  await runAll(
+    quickSuites.map((suite) => ({ suite })),
+    { lanes: QUICK_LANES },
+  )
 }
 
-async function runAll(chosen, title) {
+async function runAll(chosen, { title, lanes }) {
   keepTemporaryFilesInMemory()
   // The Node clients have a folder of their own, because its packages are pinned as clients; the type check reads it
   // too.
@@ -45,7 +48,7 @@ async function runAll(chosen, title) {
   }
   const [beside, others] = [true, false].map((wanted) => chosen.filter(({ suite }) => Boolean(suite.beside) === wanted))
   const shared = beside.values()
-  await Promise.all([run(others), ...Array.from({ length: LANES_BESIDE }, () => run(shared))])
+  await Promise.all([run(others), ...Array.from({ length: lanes }, () => run(shared))])
   const inOrder = chosen.map(({ suite }) => ({ title: suite.title, ...results.get(suite) }))
   const total = inOrder.map(({ counts }) => counts).reduce(add, none)
   console.log(`\nslowest files\n${inOrder.flatMap(slowestFiles).join("\n")}`)

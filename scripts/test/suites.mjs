@@ -2,7 +2,7 @@
  * The suites of `npm test`, in order. `name` and `group` select a suite, or a path in its `folder`. `run` installs what
  * the suite needs, runs it with its output on the terminal and returns its counts; with `paths` it runs only the tests
  * there, with a `title` only those that fit it, and with a `label` each line of output begins with that, because other
- * suites run at the same time. Suites that are `beside` wait for a client or an engine much of the time, and run
+ * suites run at the same time. Suites that are `beside` wait for a client, a page or an engine much of the time, and run
  * while the others use the processors. A suite that is `onlyByName` is not among those that run when none is named.
  */
 import { ensureCatalogTemplate } from "../setup/catalog.mjs"
@@ -125,6 +125,7 @@ const without = (files) => files.map((file) => `--exclude=${file}`)
 
 const browser = {
   name: "browser",
+  beside: true,
   folder: "web/browser/",
   title: "pages in a browser (vitest, Chromium)",
   async run({ paths = [], ...how }) {
