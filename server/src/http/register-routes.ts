@@ -22,7 +22,7 @@ type RequestScope = WorkScope & { readonly signal: AbortSignal }
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Whose key it brings; null on public routes. */
+    /** Whose key it brings; null on public routes, but for those that tell callers more. */
     principal: Principal | null
     /** Whose work the request is, until its client leaves. */
     scope: RequestScope
@@ -124,18 +124,29 @@ interface Admission {
   sessions: SessionAuthentication | null
 }
 
-async function admit(
-  { route, authenticate, rates, sessions }: Admission,
-  request: FastifyRequest,
-): Promise<Principal | null> {
-  if (route.access === "public") return null
-  const key = keyOf(request.headers)
-  const identity = key === null ? await ofSession(request, sessions) : await authenticate(key)
-  if (identity === null) throw new HeddleError("invalid_api_key", unknownKey)
+async function admit(admission: Admission, request: FastifyRequest): Promise<Principal | null> {
+  const { route, rates } = admission
+  if (route.access === "public") return route.tellsMoreToCallers === true ? knownCaller(admission, request) : null
+  const identity = await identify(admission, request)
   const { requestsPerMinute } = identity
   const retryAfterMs = requestsPerMinute === null ? null : rates.take(identity.apiKeyId, requestsPerMinute)
   if (requestsPerMinute !== null && retryAfterMs !== null) throw tooManyRequests(requestsPerMinute, retryAfterMs)
   return { ...identity, requestId: request.id, right: admittedRight(route.access, identity) }
+}
+
+/** @throws {HeddleError} for a request with no key or session that lives. */
+async function identify({ authenticate, sessions }: Admission, request: FastifyRequest): Promise<Identity> {
+  const key = keyOf(request.headers)
+  if (key === null) return ofSession(request, sessions)
+  const identity = await authenticate(key)
+  if (identity === null) throw new HeddleError("invalid_api_key", unknownKey)
+  return identity
+}
+
+/** null: nobody known, or nobody can be looked up now. */
+async function knownCaller(admission: Admission, request: FastifyRequest): Promise<Principal | null> {
+  const identity = await identify(admission, request).catch(() => null)
+  return identity === null ? null : { ...identity, requestId: request.id, right: "read" }
 }
 
 /** The right that the request needs of what it names. @throws {HeddleError} 403 for who may not call the route at all. */

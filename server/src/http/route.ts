@@ -36,7 +36,7 @@ export interface RouteContext<S extends RouteSchemas = RouteSchemas> {
   body: Parsed<S, "body">
   /** The body as it came, unchecked: for parts whose numbers must keep their spelling (law 3). */
   exactBody: () => unknown
-  /** Never null but on `public` routes. */
+  /** Never null but on `public` routes, whose handlers take no principal or check it. */
   principal: Principal
   requestId: string
   /** Memory that the body takes: a handler with `streamsBody` reports it itself. */
@@ -52,6 +52,8 @@ export interface Route<S extends RouteSchemas = RouteSchemas> {
   /** Fastify path, with `:name` for parameters. A trailing slash is accepted too. */
   path: string
   access: Access
+  /** Of a `public` route: its principal is who brings a key or a session that lives, and null for everybody else. */
+  tellsMoreToCallers?: true
   dialect: ErrorDialect
   /** One line for the reference page. */
   summary: string

@@ -1,4 +1,5 @@
 /** Rows 12 and 13 of training-api 1.1. */
+import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
 import { pingCatalog } from "../storage/catalog/open-catalog.ts"
 import { type ComponentCheck, health, type SystemCheck, systemCheck } from "../wire/training/health.ts"
@@ -21,17 +22,19 @@ export function healthRoutes(dependencies: TrainingDependencies): Route[] {
       method: "GET",
       path: "/v1/system-check",
       access: "public",
+      tellsMoreToCallers: true,
       dialect: "detail",
       summary: "Check every part; 503 with the same body when one fails",
       tag: "Health",
       schemas: {},
       response: systemCheck,
       otherAnswers: { 503: { description: "A part fails", schema: systemCheck } },
-      handle: async ({ reply }) => {
+      handle: async ({ reply, principal }) => {
         const result = await checkSystem(dependencies)
         const sound = result.database && result.cpu_queue.success && result.gpu_queue.success && result.disk.success
         if (!sound) reply.code(503)
-        return result
+        const isStranger = (principal as Principal | null) === null
+        return isStranger ? withoutReasons(result) : result
       },
     }),
   ]
@@ -49,6 +52,22 @@ async function checkSystem(dependencies: TrainingDependencies): Promise<SystemCh
     }),
   ])
   return { api: true, database: store.success, cpu_queue: cpu, gpu_queue: anyOf(engines), disk, engines }
+}
+
+/** Reasons name addresses of engines and stores, and folders. */
+function withoutReasons(check: SystemCheck): SystemCheck {
+  const { cpu_queue, gpu_queue, disk, engines } = check
+  return {
+    ...check,
+    cpu_queue: withoutReason(cpu_queue),
+    gpu_queue: withoutReason(gpu_queue),
+    disk: withoutReason(disk),
+    engines: engines.map(withoutReason),
+  }
+}
+
+function withoutReason(component: ComponentCheck): ComponentCheck {
+  return component.error === null ? component : { ...component, error: "this fails; ask with a key to be told why" }
 }
 
 /** One engine that works can do all that several can. */

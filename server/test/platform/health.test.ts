@@ -36,12 +36,26 @@ test("training-api 1.5: system-check is 200 while all parts work, and 503 with t
   opened.fake.handlers.status = () => {
     throw new Error("out of order")
   }
-  const broken = await get("/v1/system-check")
-  expect(broken.statusCode).toBe(503)
-  expect(broken.json()).toMatchObject({
-    database: true,
-    gpu_queue: { success: false, error: expect.stringContaining("out of order") },
+  const broken = await opened.acme.get("/v1/system-check")
+  expect(broken).toMatchObject({
+    status: 503,
+    body: { database: true, gpu_queue: { success: false, error: expect.stringContaining("out of order") } },
   })
+})
+
+test("system-check tells whoever has no key that lives what fails, and not why: reasons name addresses", async () => {
+  opened.fake.handlers.status = () => {
+    throw new Error("cannot reach the engine at tls://gpu.internal:8090")
+  }
+  for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: "nothing" }]) {
+    const answer = await get("/v1/system-check", headers)
+    expect(answer.statusCode).toBe(503)
+    expect(systemCheck.strict().parse(answer.json())).toMatchObject({
+      gpu_queue: { success: false, error: "this fails; ask with a key to be told why" },
+      engines: [{ success: false, error: "this fails; ask with a key to be told why" }],
+    })
+    expect(answer.body).not.toContain("gpu.internal")
+  }
 })
 
 test("unknown paths and methods: 404 in the dialect of the area", async () => {

@@ -176,6 +176,7 @@ export const trainingOperations: Operations = {
     description: "For load balancers. `degraded` names what is away; requests that need it are answered 503.",
   },
   "GET /v1/system-check": {
-    description: "Asks the engine and the stores themselves. For a person, or a monitor that may wait for seconds.",
+    description:
+      "Asks the engine and the stores themselves. For a person, or a monitor that may wait for seconds. A request with a key is told why a part fails.",
   },
 }
