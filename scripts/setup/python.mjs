@@ -73,14 +73,18 @@ function isNewEnough(version, oldest) {
  * Makes a virtual environment with the packages of exactly pinned requirement files, in their order. Each file has its
  * own stamp, so an environment for running grows into one for tests. With `compile` all modules are compiled at once;
  * without it each is compiled at its first import, and most are never imported. With `uv`, an environment that has it,
- * uv installs instead of pip, which is then not in the environment.
+ * uv installs all but torch instead of pip, which is then in the environment for torch alone.
  */
 export async function ensureVenv(venv, title, requirements, { compile = true, uv = null } = {}) {
-  const wanted = requirements.map((file) => ({ file, digest: digest(readFileSync(file, "utf8")) }))
+  const wanted = requirements.map((file) => {
+    const text = readFileSync(file, "utf8")
+    return { file, digest: digest(text), torch: pinnedTorch(text) }
+  })
   if (wanted.every((one) => isCurrent(venv, one))) return
   await withLock(`venv-${digest(venv).slice(0, 8)}`, async () => {
     if (wanted.every((one) => isCurrent(venv, one))) return
-    await makeVenv(venv, title, requirements.map(oldestFor).toSorted((a, b) => b[1] - a[1])[0], uv === null)
+    const oldest = requirements.map(oldestFor).toSorted((a, b) => b[1] - a[1])[0]
+    await makeVenv(venv, title, oldest, uv === null || wanted.some(({ torch }) => torch))
     for (const one of wanted) if (!isCurrent(venv, one)) await installRequirements(venv, title, one, { compile, uv })
   })
 }
@@ -88,9 +92,7 @@ export async function ensureVenv(venv, title, requirements, { compile = true, uv
 /** Makes the environment `name` with exactly what one lock file pins; returns its Python. */
 export async function ensureLocked(name, title, lock) {
   const venv = join(cache, "venvs", name)
-  // torch is chosen among builds, for which its set-up asks pip.
-  const uv = pinnedTorch(readFileSync(lock, "utf8")) ? null : await ensureUv()
-  await ensureVenv(venv, title, [lock], { compile: false, uv })
+  await ensureVenv(venv, title, [lock], { compile: false, uv: await ensureUv() })
   return venvBin(venv, "python")
 }
 
@@ -129,10 +131,9 @@ async function makeVenv(venv, title, oldest, withPip = true) {
   writeStamp(stamp, python)
 }
 
-async function installRequirements(venv, title, { file, digest: wanted }, { compile, uv }) {
+async function installRequirements(venv, title, { file, digest: wanted, torch }, { compile, uv }) {
   const stamp = stampOf(venv, file)
   clearStamp(stamp)
-  const torch = pinnedTorch(readFileSync(file, "utf8"))
   if (torch) await installTorch(venv, title, torch)
   // The lock files are complete: there is nothing to resolve.
   const how = ["--no-deps", "--require-hashes", compile ? "--compile" : "--no-compile"]
