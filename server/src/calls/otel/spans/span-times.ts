@@ -18,10 +18,15 @@ export function storedMicroseconds(microseconds: bigint): string | null {
   return `${secondText(second).replace("T", " ")}.${String(rest).padStart(6, "0")}`
 }
 
-/** Spans that are sent together began together: most ask for the second before. */
-let latest = { second: Number.NaN, text: "" }
+/** Spans that are sent together began and ended within few seconds, and each second is asked for several times. */
+const secondTexts = new Map<number, string>()
+const mostSeconds = 1_000
 
 function secondText(second: number): string {
-  if (second !== latest.second) latest = { second, text: new Date(second * 1000).toISOString().slice(0, -5) }
-  return latest.text
+  const known = secondTexts.get(second)
+  if (known !== undefined) return known
+  if (secondTexts.size === mostSeconds) secondTexts.clear()
+  const text = new Date(second * 1000).toISOString().slice(0, -5)
+  secondTexts.set(second, text)
+  return text
 }
