@@ -272,6 +272,9 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
     headers: { "openai-project": projectId },
     body: { model, input: "hello", previous_response_id },
   })),
+  "POST /v1/responses/input_tokens": read(({ artifact: model, responseId: previous_response_id }) => ({
+    body: { model, input: "hello", previous_response_id },
+  })),
   "GET /v1/responses/:response_id": read(({ responseId: response_id }) => ({ params: { response_id } })),
   "GET /v1/responses/:response_id/input_items": read(({ responseId: response_id }) => ({ params: { response_id } })),
   // The response has ended.
