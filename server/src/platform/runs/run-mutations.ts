@@ -114,8 +114,7 @@ export function runMutations(context: RunContext, isShared: boolean) {
       const from = statesBefore[state]
       if (!(await moveRun(context.database, run.id, state, from))) {
         const seen = reportedState(await runOf(context, id))
-        // The client of 0.25 looks for the first words, and takes a message with the mutation's name for one of an old server.
-        const message = `invalid state transition: "${run.name}" is ${seen}; only a run that is ${from.join(" or ")} becomes ${state}`
+        const message = `update_state: the run "${run.name}" is ${seen}; only one that is ${from.join(" or ")} becomes ${state}`
         throw new HeddleError("bad_request", message)
       }
       return { success: true }
