@@ -172,7 +172,7 @@ def test_a_run_is_made_pending_and_marked_failed(project: str) -> None:
         assert read(path).update_state(state)
         assert read(path).state == state
     # 0.25 takes any error of this mutation for the one of a server without it.
-    with pytest.raises(wandb.Error, match="is failed; only one that is|does not support the update_state operation"):
+    with pytest.raises(wandb.Error, match=r"is failed; only one that is|does not support the update_state operation"):
         read(path).update_state("failed")
 
 

@@ -23,7 +23,13 @@ export function modelRoutes({ gateway: { directory } }: InferenceDependencies): 
       response: modelList,
       handle: async ({ principal }) => {
         const data = await cards(directory, teamIds(principal))
-        return { object: "list", data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: false }
+        return {
+          object: "list",
+          data,
+          first_id: data[0]?.id ?? null,
+          last_id: data.at(-1)?.id ?? null,
+          has_more: false,
+        }
       },
     }),
     route({

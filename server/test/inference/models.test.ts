@@ -39,7 +39,12 @@ test("inference-api 8: base models and the models of the key's entities, not eac
 test("inference-api 8: the list and each card have what clients of Anthropic read", async () => {
   const { json } = await call(app, "GET", "/v1/models?limit=1")
   expect(json).toMatchObject({ first_id: "heddle/tiny", last_id: model, has_more: false })
-  const card = { type: "model", display_name: "heddle/tiny", created_at: "1970-01-01T00:00:00.000Z", lifecycle: "active" }
+  const card = {
+    type: "model",
+    display_name: "heddle/tiny",
+    created_at: "1970-01-01T00:00:00.000Z",
+    lifecycle: "active",
+  }
   expect(json.data[0]).toMatchObject(card)
   const one = await call(app, "GET", `/v1/models/${encodeURIComponent(model)}`)
   expect(one.json.created_at).toBe(new Date(one.json.created * 1000).toISOString())

@@ -33,14 +33,25 @@ test("platform-wandb 4: members read their team with its members, others nothing
   const { data } = await ask(opened.acme, team, { name: "acme" })
   const { entity } = data as { entity: { storageBytes: number; members: object[] } }
   expect(entity).toMatchObject({ name: "acme", available: false, privateOnly: true, defaultAccess: "PRIVATE" })
-  expect(entity.members).toContainEqual({ username: "acme", name: "acme", admin: true, pending: false, accountType: "admin" })
+  expect(entity.members).toContainEqual({
+    username: "acme",
+    name: "acme",
+    admin: true,
+    pending: false,
+    accountType: "admin",
+  })
   expect((await ask(opened.rival, team, { name: "acme" })).data).toEqual({ entity: null })
 })
 
-const users = "query($query: String) { users(query: $query) { edges { node { username teams { edges { node { name } } } } } } }"
+const users =
+  "query($query: String) { users(query: $query) { edges { node { username teams { edges { node { name } } } } } } }"
 
 test("platform-wandb 4: administrators of the server find users by a part of their names, others none", async () => {
-  const found = await ask(evaluationCaller(() => opened.app, opened.admin), users, { query: "CM" })
+  const found = await ask(
+    evaluationCaller(() => opened.app, opened.admin),
+    users,
+    { query: "CM" },
+  )
   expect(found.data).toEqual({ users: { edges: [{ node: expect.objectContaining({ username: "acme" }) }] } })
   expect((await ask(opened.acme, users, { query: "acme" })).data).toEqual({ users: null })
 })

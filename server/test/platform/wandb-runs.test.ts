@@ -262,7 +262,9 @@ test("platform-wandb 5.8: a user gives a run the state pending or failed, from s
   }
   await stream(names, { complete: true, exitcode: 0 })
   const refused = await update("failed")
-  expect(JSON.stringify(refused)).toContain(`${names.run}\\" is finished; only one that is pending or running becomes failed`)
+  expect(JSON.stringify(refused)).toContain(
+    `${names.run}\\" is finished; only one that is pending or running becomes failed`,
+  )
   expect(JSON.stringify(await update("finished"))).toContain("update_state: state: Invalid option")
   expect(await readRun(opened.acme, names, "state")).toEqual({ state: "finished" })
 })
