@@ -1,6 +1,7 @@
 """Messages through the anthropic package, streaming and not."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import anthropic
@@ -136,6 +137,17 @@ def test_the_counted_tokens_are_those_of_the_prompt(client: Anthropic) -> None:
     prompt: Any = {"model": "heddle/tiny", "messages": QUESTION, "system": "Be brief.", "tools": [ADD]}
     counted = client.messages.count_tokens(**prompt)
     assert counted.input_tokens == client.messages.create(**prompt, max_tokens=1).usage.input_tokens
+
+
+@covers("messages-models")
+def test_models_are_listed_and_read(client: Anthropic, trained: str) -> None:
+    listed = list(client.models.list(limit=1))
+    ids = [model.id for model in listed]
+    assert {"heddle/tiny", trained} <= set(ids)
+    for model in [listed[ids.index(trained)], client.models.retrieve(trained)]:
+        assert (model.type, model.id, model.display_name) == ("model", trained, trained)
+        assert datetime.now(UTC) - model.created_at < timedelta(hours=1)
+        assert model.to_dict()["lifecycle"] == "active"
 
 
 @covers("messages-errors")

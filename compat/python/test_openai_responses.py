@@ -146,6 +146,15 @@ def test_a_stream_that_is_being_made_can_be_cancelled(client: OpenAI) -> None:
     assert (last.type, last.response.status) == ("response.failed", "cancelled")
 
 
+@covers("responses-input-tokens")
+def test_the_counted_tokens_are_those_of_the_prompt(client: OpenAI) -> None:
+    prompt: Any = {"model": "heddle/tiny", "input": ASKED["input"], "instructions": "Be brief.", "tools": [ADD]}
+    counted = client.responses.input_tokens.count(**prompt)
+    response = client.responses.create(**prompt, max_output_tokens=16)
+    assert response.usage is not None
+    assert (counted.object, counted.input_tokens) == ("response.input_tokens", response.usage.input_tokens)
+
+
 @covers("responses-errors")
 def test_errors_are_those_of_the_package(client: OpenAI) -> None:
     with pytest.raises(openai.NotFoundError, match="nobody/none"):

@@ -3,6 +3,7 @@
 import math
 import secrets
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,34 @@ def test_a_finished_run_is_edited_and_deleted(project: str) -> None:
     stored.delete()
     with pytest.raises(Exception, match="Could not find run"):
         read(path).load(force=True)
+
+
+@covers("wandb-state")
+def test_a_run_is_made_pending_and_marked_failed(project: str) -> None:
+    run = wandb.init(project=project)
+    path = run.path
+    run.finish(exit_code=1)
+    for state in ["pending", "failed"]:
+        assert read(path).update_state(state)
+        assert read(path).state == state
+    # 0.25 takes any error of this mutation for the one of a server without it.
+    with pytest.raises(wandb.Error, match=r"is failed; only one that is|does not support the update_state operation"):
+        read(path).update_state("failed")
+
+
+@covers("wandb-accounts")
+def test_projects_teams_and_users_are_read(server: Server, project: str) -> None:
+    wandb.init(project=project).finish()
+    api = wandb.Api()
+    read_project = api.project(project, server.entity)
+    assert read_project.id
+    assert datetime.now(UTC) - datetime.fromisoformat(read_project.created_at) < timedelta(hours=1)
+    assert list(read_project.sweeps()) == []
+    team = api.team(server.entity)
+    assert (team.is_team, [member.name for member in team.members]) == (True, ["admin"])
+    user = api.user("admin")
+    assert user is not None
+    assert (user.username, user.teams) == ("admin", [server.entity])
 
 
 @covers("wandb-refusal")

@@ -108,6 +108,13 @@ def test_a_stream_of_chunks(running: WeaveTrace, engine_server: Server) -> None:
     assert call.output["choices"][0]["message"]["content"] == "".join(deltas)
 
 
+def test_the_client_chats_and_streams(client: Any) -> None:
+    asked = ask("two plus two")
+    whole = client.chat.completions.create(**asked)
+    chunks = client.chat.completions.create(**asked, stream=True)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == whole.choices[0].message.content
+
+
 def test_a_runtime_answers_and_paints(running: WeaveTrace, engine_server: Server, provider: str) -> None:
     entity, project = engine_server.entity, f"{engine_server.entity}/runtimes"
     made = running.v2_runtimes.apply(

@@ -21,10 +21,16 @@ export function modelRoutes({ gateway: { directory } }: InferenceDependencies): 
       tag: "Chat",
       schemas: {},
       response: modelList,
-      handle: async ({ principal }) => ({
-        object: "list",
-        data: await cards(directory, teamIds(principal)),
-      }),
+      handle: async ({ principal }) => {
+        const data = await cards(directory, teamIds(principal))
+        return {
+          object: "list",
+          data,
+          first_id: data[0]?.id ?? null,
+          last_id: data.at(-1)?.id ?? null,
+          has_more: false,
+        }
+      },
     }),
     route({
       method: "GET",
@@ -69,10 +75,15 @@ async function readCard(directory: ModelDirectory, entityIds: string[], id: stri
 }
 
 function baseCard(name: string): ModelCard {
-  return { id: name, object: "model", created: 0, owned_by: "system", root: name, parent: null }
+  return toCard({ id: name, created: 0, owned_by: "system", root: name, parent: null })
 }
 
 function trainedCard(id: string, entity: string, base: string, createdAt: Date): ModelCard {
   const created = Math.floor(createdAt.getTime() / 1000)
-  return { id, object: "model", created, owned_by: entity, root: base, parent: base }
+  return toCard({ id, created, owned_by: entity, root: base, parent: base })
+}
+
+function toCard(fields: Pick<ModelCard, "id" | "created" | "owned_by" | "root" | "parent">): ModelCard {
+  const created_at = new Date(fields.created * 1000).toISOString()
+  return { object: "model", ...fields, type: "model", display_name: fields.id, created_at, lifecycle: "active" }
 }

@@ -158,14 +158,19 @@ function inOrder(): Route[] {
 const textPlaces = (schema: unknown): Place[] =>
   schemaPlaces(schema).flatMap(({ place, kind }) => (kind === "text" || kind === "any" ? [place] : []))
 
-/** Counts values of red's, which are taken in turn, so that each kind is tried at places all over the server. */
+/**
+ * Counts values of red's, which are taken in turn, so that each kind is tried at places all over the server. It begins with
+ * the route's name: a route that is added changes nothing about what the others are asked.
+ */
 let turn = 0
+const firstTurn = (route: Route) => createHash("sha256").update(nameOf(route)).digest().readUInt16BE()
 function nextValues(): string[] {
   const values = Object.values(red.handles)
   return Array.from({ length: valuesOfText }, () => values[turn++ % values.length] ?? "")
 }
 
 function* schemaRequests(route: Route, own: RouteRequest): Generator<RouteRequest> {
+  turn = firstTurn(route)
   const { schemas, bodyDocument } = route
   if (own.form === undefined && own.text === undefined) {
     for (const place of textPlaces(jsonSchemaOf(schemas.body ?? bodyDocument))) {

@@ -254,7 +254,7 @@ describe("calls 9: completions of a custom provider", () => {
     expect(stored.text).not.toContain("sk-agent-1")
   })
 
-  test("a stream: its chunks as they came, the answer collected", async () => {
+  test("a stream: its chunks as they came, each with a choice, the answer collected", async () => {
     const project = acme.newProject()
     await applied(project, "agent")
     const chunk = (more: object) => ({
@@ -285,7 +285,8 @@ describe("calls 9: completions of a custom provider", () => {
     }
     const inputs = { model: "custom::agent::support-v12", messages: [{ role: "user", content: "hi" }] }
     const [, ...lines] = await acme.lines("/completions/create_stream", { project_id: project, inputs })
-    expect(lines).toEqual(chunks)
+    const empty = { index: 0, delta: {}, finish_reason: null }
+    expect(lines).toEqual([...chunks.slice(0, -1), chunk({ usage, choices: [empty] })])
     expect(JSON.parse(asked[0]?.body ?? "")).toMatchObject({ stream: true, stream_options: { include_usage: true } })
     const [stored] = await callsOf(acme, project)
     expect(stored).toMatchObject({ exception: null, summary: { usage: { "agent/support-v12": usage } } })

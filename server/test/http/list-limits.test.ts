@@ -13,7 +13,8 @@ afterAll(() => opened.close())
  * parts of a payload (predictions, scores), or whose bytes are limited (tables, batches of calls).
  */
 const elsewhere = `
-  /v1/chat/completions /v1/completions /v1/embeddings /v1/messages /v1/messages/count_tokens /v1/responses /tokenize /detokenize /v1/tokenize /v1/detokenize
+  /v1/chat/completions /v1/completions /v1/embeddings /v1/messages /v1/messages/count_tokens /v1/responses
+  /v1/responses/input_tokens /tokenize /detokenize /v1/tokenize /v1/detokenize
   /completions/create /completions/create_stream
   /v1/preview/training-jobs /v1/preview/sft-training-jobs /v1/preview/models/:model_id/log
   /call/upsert_batch /calls/complete /v2/:entity/:project/calls/complete

@@ -36,6 +36,20 @@ test("inference-api 8: base models and the models of the key's entities, not eac
   expect(rival.json.data.map((card: { id: string }) => card.id)).toEqual(["heddle/tiny"])
 })
 
+test("inference-api 8: the list and each card have what clients of Anthropic read", async () => {
+  const { json } = await call(app, "GET", "/v1/models?limit=1")
+  expect(json).toMatchObject({ first_id: "heddle/tiny", last_id: model, has_more: false })
+  const card = {
+    type: "model",
+    display_name: "heddle/tiny",
+    created_at: "1970-01-01T00:00:00.000Z",
+    lifecycle: "active",
+  }
+  expect(json.data[0]).toMatchObject(card)
+  const one = await call(app, "GET", `/v1/models/${encodeURIComponent(model)}`)
+  expect(one.json.created_at).toBe(new Date(one.json.created * 1000).toISOString())
+})
+
 test.each([
   [`/v1/models/${encodeURIComponent(`${model}:step1`)}`, `${model}:step1`],
   [`/v1/models/wandb-artifact:%2F%2F%2Facme%2Fdemo%2Fm:step1`, `${model}:step1`],

@@ -198,3 +198,13 @@ test("art-0.5.23 6: a stored answer goes on from the very prompt and answer", as
   const whole = await post("/v1/responses", { input: items, max_output_tokens: 1, store: false })
   expect(ofResponse(second).prompt).toEqual(ofResponse(whole).prompt)
 })
+
+test("art-0.5.23 6: input_tokens counts the tokens of the prompt, with what it goes on from", async () => {
+  const { responses } = dialogues["a question"]
+  const { id } = (await post("/v1/responses", { input: "3 + 4 = ?", max_output_tokens: 8 })) as { id: string }
+  for (const body of [responses, { input: "And?", previous_response_id: id, instructions: "Be brief." }]) {
+    const counted = await post("/v1/responses/input_tokens", body)
+    const { prompt } = ofResponse(await post("/v1/responses", { ...body, max_output_tokens: 1, store: false }))
+    expect(counted).toEqual({ object: "response.input_tokens", input_tokens: prompt.length })
+  }
+})

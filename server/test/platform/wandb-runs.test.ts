@@ -249,6 +249,26 @@ test("platform-wandb 5.9: a run that somebody stops is told so until it ends", a
   expect((await stream(names, { complete: true, exitcode: 0 })).body).toEqual({})
 })
 
+test("platform-wandb 5.8: a user gives a run the state pending or failed, from states that allow it", async () => {
+  const names = await newRun()
+  const id = (await readRun(opened.acme, names, "id"))["id"]
+  const update = (state: string, key = opened.acme) =>
+    ask(key, "mutation($input: UpdateRunStateInput!) { updateRunState(input: $input) { success } }", {
+      input: { id, state },
+    })
+  for (const state of ["pending", "failed", "pending"]) {
+    expect((await update(state)).data).toEqual({ updateRunState: { success: true } })
+    expect(await readRun(opened.acme, names, "state")).toEqual({ state })
+  }
+  await stream(names, { complete: true, exitcode: 0 })
+  const refused = await update("failed")
+  expect(JSON.stringify(refused)).toContain(
+    `${names.run}\\" is finished; only one that is pending or running becomes failed`,
+  )
+  expect(JSON.stringify(await update("finished"))).toContain("update_state: state: Invalid option")
+  expect(await readRun(opened.acme, names, "state")).toEqual({ state: "finished" })
+})
+
 test("acknowledged rows are there after a restart", async () => {
   const names = await newRun()
   await stream(names, { ...history(0, rows(0, 3)), complete: true, exitcode: 0 })

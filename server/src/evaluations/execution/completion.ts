@@ -3,9 +3,11 @@ import { randomUUIDv7 } from "node:crypto"
 import { HeddleError, type ValidationIssue } from "../../errors.ts"
 import type { RouteContext } from "../../http/route.ts"
 import { jsonLine } from "../../json/json-lines.ts"
+import { withTextAt } from "../../json/json-members.ts"
+import { isMap } from "../../json/parsed-json.ts"
 import type { CompletionBody } from "../../wire/evaluations/completion.ts"
 import { type ProjectAccess, ensureProject } from "../../access/project-access.ts"
-import type { AdmittedChat, ChatAnswer } from "../../gateway/chat-models.ts"
+import type { AdmittedChat, ChatAnswer, SentChunk } from "../../gateway/chat-models.ts"
 import { ChunkCollector } from "./chunk-collector.ts"
 import { completionMessages } from "./completion-prompt.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
@@ -69,7 +71,7 @@ async function* lines({ chat, model, call }: Completion, signal: AbortSignal): A
     if (call.id !== null) yield jsonLine(`{"_meta":${call.meta}}`)
     for await (const batch of chat.stream(signal)) {
       for (const { value } of batch) collector.add(value)
-      yield batch.map(({ text }) => jsonLine(text)).join("")
+      yield batch.map(chunkLine).join("")
     }
     failure = null
   } catch (error) {
@@ -79,6 +81,14 @@ async function* lines({ chat, model, call }: Completion, signal: AbortSignal): A
     await chat.release()
     await call.end(collector.completion(model) ?? "null", usageSummary(model, collector.usage), failure)
   }
+}
+
+const emptyChoices = '[{"index":0,"delta":{},"finish_reason":null}]'
+
+/** With a choice, an empty one at least: weave's client shows in its example how to read `choices[0]` of every chunk. */
+function chunkLine({ text, value }: SentChunk): string {
+  const choices = isMap(value) ? value["choices"] : null
+  return jsonLine(Array.isArray(choices) && choices.length === 0 ? withTextAt(text, ["choices"], emptyChoices) : text)
 }
 
 /** Its call is stored: what cannot be recorded is refused before the model is asked, and paid. */

@@ -1,5 +1,4 @@
 /** `POST /v1/messages` and `/v1/messages/count_tokens`, for base models and every step of trained ones (art-0.5.23 7). */
-import { teamIds } from "../../access/can.ts"
 import type { Gateway } from "../../gateway/gateway.ts"
 import { anthropicErrorBody } from "../../http/answers/error-dialects.ts"
 import { type Route, route } from "../../http/route.ts"
@@ -16,6 +15,7 @@ import { event, sendEvents, type StreamForm, typedEvent } from "../../http/answe
 import { withExactFields } from "../exact-fields.ts"
 import { type AdmittedChat, sampleChat, sampleStream } from "../chat/sampled-chat.ts"
 import { type MessageFrame, MessageEvents, toMessage } from "./message-answer.ts"
+import { countPromptTokens } from "../prompt-tokens.ts"
 import { exactMessagesFields, toMessagesCall, toPromptCall } from "./messages-request.ts"
 
 const anthropicForm: StreamForm = {
@@ -68,12 +68,8 @@ function countTokens(gateway: Gateway, maximumBodyBytes: number): Route {
     maximumBodyBytes,
     response: countTokensAnswer,
     handle: async ({ body, exactBody, principal }) => {
-      const { base } = await gateway.directory.resolve(body.model, teamIds(principal), null)
       const call = toPromptCall(withExactFields(body, exactBody, exactMessagesFields))
-      const { messages, tools, chat_template_kwargs, add_generation_prompt, continue_final_message } = call
-      const prompt = { messages, tools, chat_template_kwargs, add_generation_prompt, continue_final_message }
-      const { token_ids } = await gateway.ask("tokenize", { base, ...prompt })
-      return { input_tokens: token_ids.length }
+      return { input_tokens: await countPromptTokens(gateway, principal, body.model, call) }
     },
   })
 }

@@ -22,6 +22,7 @@ import { sendEvents, typedEvent } from "../../http/answers/event-stream.ts"
 import { withExactFields } from "../exact-fields.ts"
 import { type AdmittedChat, sampleChat, sampleStream } from "../chat/sampled-chat.ts"
 import { refused } from "../unsupported.ts"
+import { inputTokensRoute } from "./input-tokens-route.ts"
 import { cancelled, OpenResponses } from "./open-responses.ts"
 import { isStored, ResponseEvents, type ResponseFrame, toResponse, unfinished } from "./response-answer.ts"
 import { toItems } from "./response-items.ts"
@@ -31,7 +32,12 @@ import { StoredResponses } from "./stored-responses.ts"
 export function responsesRoutes(dependencies: InferenceDependencies): Route[] {
   const stored = new StoredResponses(dependencies.database, dependencies.limits)
   const open = new OpenResponses()
-  return [createRoute(dependencies, stored, open), cancelRoute(dependencies, stored, open), ...storedRoutes(stored)]
+  return [
+    createRoute(dependencies, stored, open),
+    inputTokensRoute(dependencies, stored),
+    cancelRoute(dependencies, stored, open),
+    ...storedRoutes(stored),
+  ]
 }
 
 function createRoute({ gateway, limits }: InferenceDependencies, stored: StoredResponses, open: OpenResponses): Route {

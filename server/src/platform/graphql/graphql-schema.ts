@@ -7,13 +7,20 @@ import { can, type Membership, ownTeam, requireScope, scopeAllows } from "../../
 import { ensureProjectWithoutRoom } from "../../access/project-access.ts"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { findProject, idOfProject, internalProjectId, listProjects } from "../../storage/catalog/accounts/projects.ts"
+import {
+  findProject,
+  findProjectRecord,
+  idOfProject,
+  internalProjectId,
+  listProjects,
+} from "../../storage/catalog/accounts/projects.ts"
 import type { RouteAccess } from "../../wire/platform/access.ts"
 import { workForTeam } from "../../work/work-scope.ts"
 import { artifactEditMutations } from "../artifacts/artifact-edits.ts"
 import { artifactLogMutations } from "../artifacts/artifact-log.ts"
 import { artifactFields, artifactRoots } from "../artifacts/artifact-queries.ts"
 import { artifactTypes } from "../artifacts/artifact-types.ts"
+import { describeEntity, describeTeam, describeUser, findUsers } from "./graphql-accounts.ts"
 import { platformTypes } from "./graphql-types.ts"
 import type { RunContext } from "../runs/run-context.ts"
 import { runMutations } from "../runs/run-mutations.ts"
@@ -56,6 +63,7 @@ export const graphqlAccess = {
   viewer: { right: "read", of: "account", ingest: true },
   serverInfo: { right: "read", of: "server", ingest: true },
   entity: { right: "read", of: "teams", ingest: true },
+  users: { right: "read", of: "teams" },
   project: { right: "read", of: ofInput, ingest: true },
   model: { right: "read", of: ofInput, ingest: true },
   models: { right: "read", of: "team body.variables" },
@@ -64,6 +72,7 @@ export const graphqlAccess = {
   createRunFiles: { right: "write", of: ofRun, ingest: true },
   rewindRun: { right: "write", of: ofRun },
   stopRun: { right: "write", of: ofRun },
+  updateRunState: { right: "write", of: ofRun },
   deleteRun: { right: "write", of: ofRun },
   deleteFiles: { right: "write", of: ofRun },
   artifact: { right: "read", of: ofArtifact },
@@ -114,8 +123,9 @@ function fieldsOf(context: RunContext, { isShared }: Caller) {
     model: project,
     entity: ({ name }: { name?: string | null }) => {
       const entity = entityOf(principal, name)
-      return entity === null ? null : describeEntity(entity)
+      return entity === null ? null : describeTeam(context, entity)
     },
+    users: ({ query }: { query?: string | null }) => findUsers(context, query),
     models: (given: ProjectsArguments) => readProjects(context, given),
     serverInfo: () => ({ frontendHost: null, cliVersionInfo: { max_cli_version: newestClient }, features }),
     upsertModel: ({ input }: { input?: unknown }) => upsertProject(context, input),
@@ -124,24 +134,6 @@ function fieldsOf(context: RunContext, { isShared }: Caller) {
     ...artifactLogMutations(context),
     ...artifactEditMutations(context),
   }
-}
-
-function describeUser({ userId, username, isAdmin, defaultEntity, entities }: Principal) {
-  return {
-    id: userId,
-    username,
-    name: username,
-    email: null,
-    flags: "{}",
-    admin: isAdmin,
-    entity: defaultEntity.name,
-    defaultEntity: describeEntity(defaultEntity),
-    teams: { edges: entities.map((entity) => ({ node: describeEntity(entity) })) },
-  }
-}
-
-function describeEntity({ id, name }: Membership) {
-  return { id, name, readOnly: false, xxhashDigestsEnabled: false }
 }
 
 function describeProject(id: string, name: string, entity: Membership) {
@@ -158,8 +150,11 @@ function describeProject(id: string, name: string, entity: Membership) {
   }
 }
 
+/** No project has sweeps; their list is empty, since a null fails the client that asks for it. */
+const sweepFields = { totalSweeps: 0, sweeps: { edges: [], pageInfo: { hasNextPage: false, endCursor: null } } }
+
 function projectFields(context: RunContext, projectId: string) {
-  return { ...runFields(context, projectId), ...artifactFields(context, projectId) }
+  return { ...sweepFields, ...runFields(context, projectId), ...artifactFields(context, projectId) }
 }
 
 /** null: not one of the caller's. No name means the default one. */
@@ -176,7 +171,8 @@ async function readProject(context: RunContext, { name, entityName }: ProjectArg
   const id = await findProject(context.database, entity.id, name)
   if (id === null || !can(context.principal, "read", { id, entityId: entity.id })) return null
   const mayRead = scopeAllows(context.principal.scope, { right: "read" })
-  return { ...describeProject(id, name, entity), ...(mayRead ? projectFields(context, id) : {}) }
+  const createdAt = async () => (await findProjectRecord(context.database, [entity.id], id))?.createdAt.toISOString()
+  return { ...describeProject(id, name, entity), createdAt, ...(mayRead ? projectFields(context, id) : {}) }
 }
 
 interface ProjectsArguments {

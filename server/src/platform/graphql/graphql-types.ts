@@ -15,6 +15,7 @@ export const platformTypes = `
   scalar CreateRunFilesInput
   scalar DeleteRunInput
   scalar StopRunInput
+  scalar UpdateRunStateInput
   input RewindRunInput {
     runName: String
     entityName: String
@@ -31,6 +32,7 @@ export const platformTypes = `
     model(name: String, entityName: String): Project
     models(entityName: String, after: String, first: Int): ProjectConnection
     entity(name: String): Entity
+    users(query: String): UserConnection
     serverInfo: ServerInfo
     artifact(id: ID): Artifact
     artifactCollection(id: ID): ArtifactCollection
@@ -43,6 +45,7 @@ export const platformTypes = `
     createRunFiles(input: CreateRunFilesInput): CreateRunFilesPayload
     deleteRun(input: DeleteRunInput): SuccessPayload
     stopRun(input: StopRunInput): SuccessPayload
+    updateRunState(input: UpdateRunStateInput): SuccessPayload
     deleteFiles(input: DeleteFilesInput): SuccessPayload
     createArtifact(input: CreateArtifactInput): CreateArtifactPayload
     createArtifactManifest(input: CreateArtifactManifestInput): ArtifactManifestPayload
@@ -79,7 +82,32 @@ export const platformTypes = `
   }
   type TeamConnection { edges: [TeamEdge] }
   type TeamEdge { node: Entity }
-  type Entity { id: ID name: String readOnly: Boolean xxhashDigestsEnabled: Boolean }
+  type UserConnection { edges: [UserEdge] }
+  type UserEdge { node: User }
+  type Entity {
+    id: ID
+    name: String
+    readOnly: Boolean
+    xxhashDigestsEnabled: Boolean
+    available: Boolean
+    isTeam: Boolean
+    entityType: String
+    readOnlyAdmin: Boolean
+    privateOnly: Boolean
+    codeSavingEnabled: Boolean
+    defaultAccess: String
+    storageBytes: Int64
+    members: [EntityMember]
+  }
+  type EntityMember {
+    id: ID
+    username: String
+    name: String
+    email: String
+    admin: Boolean
+    pending: Boolean
+    accountType: String
+  }
   type Project {
     id: ID
     internalId: ID
@@ -95,6 +123,8 @@ export const platformTypes = `
     bucket(name: String, missingOk: Boolean): Run
     runs(filters: JSONString, order: String, after: String, first: Int): RunConnection
     runCount(filters: JSONString): Int
+    totalSweeps: Int
+    sweeps(after: String, first: Int, filters: JSONString): SweepConnection
     artifact(name: String, enableTracking: Boolean): Artifact
     artifactCollectionMembership(name: String): ArtifactCollectionMembership
     artifactCollection(name: String): ArtifactCollection
@@ -104,6 +134,9 @@ export const platformTypes = `
   }
   type ProjectConnection { edges: [ProjectEdge] pageInfo: PageInfo }
   type ProjectEdge { node: Project cursor: String }
+  type SweepConnection { edges: [SweepEdge] pageInfo: PageInfo }
+  type SweepEdge { node: Sweep }
+  type Sweep { id: ID }
   type PageInfo { hasNextPage: Boolean endCursor: String }
   type UpsertModelPayload { model: Project project: Project inserted: Boolean }
   type ServerInfo { frontendHost: String cliVersionInfo: JSON features: [ServerFeature] }

@@ -14,6 +14,8 @@ import {
   findRun,
   findRunById,
   type RunFields,
+  moveRun,
+  reportedState,
   type RunRecord,
   updateRun,
 } from "../../storage/catalog/runs/runs.ts"
@@ -27,6 +29,8 @@ import {
   deleteRunInput,
   rewindRunInput,
   runIdInput,
+  type UpdateRunStateInput,
+  updateRunStateInput,
   upsertBucketInput,
 } from "../../wire/platform/run-inputs.ts"
 import { projectName } from "../../wire/training/model.ts"
@@ -46,6 +50,12 @@ interface Given {
 /** Project of runs whose client names none. */
 const defaultProject = "uncategorized"
 const states: ReadonlySet<string> = new Set(["pending", "running", "preempting", "finished", "failed", "killed"])
+
+/** From which states a user of the public API may give a run another one: platform-wandb 5.8. */
+const statesBefore = {
+  pending: ["running", "failed", "crashed", "preempting"],
+  failed: ["pending", "running"],
+} as const satisfies Record<UpdateRunStateInput["state"], readonly string[]>
 
 export function runMutations(context: RunContext, isShared: boolean) {
   return {
@@ -96,6 +106,17 @@ export function runMutations(context: RunContext, isShared: boolean) {
     stopRun: async ({ input }: Given) => {
       const run = await runOf(context, checkedInput("stopRun", runIdInput, input).id)
       await updateRun(context.database, run, { stop_requested: true }, { isHeard: false })
+      return { success: true }
+    },
+    updateRunState: async ({ input }: Given) => {
+      const { id, state } = checkedInput("update_state", updateRunStateInput, input)
+      const run = await runOf(context, id)
+      const from = statesBefore[state]
+      if (!(await moveRun(context.database, run.id, state, from))) {
+        const seen = reportedState(await runOf(context, id))
+        const message = `update_state: the run "${run.name}" is ${seen}; only one that is ${from.join(" or ")} becomes ${state}`
+        throw new HeddleError("bad_request", message)
+      }
       return { success: true }
     },
     deleteFiles: async ({ input }: Given) => {

@@ -67,6 +67,8 @@ export const responsesRequest = z.looseObject({
   chat_template_kwargs: schema.nullish(),
 })
 
+export const inputTokensAnswer = z.object({ object: z.literal("response.input_tokens"), input_tokens: z.int() })
+
 const itemStatus = z.enum(["in_progress", "completed", "incomplete"])
 const logprobPart = { token: z.string(), logprob: z.number(), bytes: z.array(z.int()) }
 

@@ -52,5 +52,7 @@ export const createRunFilesInput = z.looseObject({
 })
 
 export const runIdInput = z.looseObject({ id: z.string() })
+export const updateRunStateInput = runIdInput.extend({ state: z.enum(["pending", "failed"]) })
+export type UpdateRunStateInput = z.output<typeof updateRunStateInput>
 export const deleteRunInput = runIdInput.extend({ deleteArtifacts: z.boolean().nullish() })
 export const deleteFilesInput = z.looseObject({ files: z.array(z.string()).max(10_000) })

@@ -48,6 +48,7 @@ export const graphqlFields = {
   viewer: ask("read", "{ viewer { username } }"),
   serverInfo: ask("read", "{ serverInfo { frontendHost } }"),
   entity: ask("read", "query($entity: String) { entity(name: $entity) { id } }", named),
+  users: ask("read", "query($entity: String) { users(query: $entity) { edges { node { username } } } }", named),
   project: ask("read", projectQuery.replace("FIELD", "project"), named),
   model: ask("read", projectQuery.replace("FIELD", "model"), named),
   models: ask("read", "query($entity: String) { models(entityName: $entity) { edges { cursor } } }", named),
@@ -74,6 +75,11 @@ export const graphqlFields = {
     }),
   ),
   stopRun: ask("write", "mutation($input: StopRunInput) { stopRun(input: $input) { success } }", byId),
+  updateRunState: ask(
+    "write",
+    "mutation($input: UpdateRunStateInput) { updateRunState(input: $input) { success } }",
+    (h) => ({ input: { ...byId(h).input, state: "failed" } }),
+  ),
   artifact: ask("read", "query($id: ID!) { artifact(id: $id) { id } }", artifactId),
   artifactCollection: ask(
     "read",

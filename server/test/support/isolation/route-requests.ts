@@ -272,6 +272,9 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
     headers: { "openai-project": projectId },
     body: { model, input: "hello", previous_response_id },
   })),
+  "POST /v1/responses/input_tokens": read(({ artifact: model, responseId: previous_response_id }) => ({
+    body: { model, input: "hello", previous_response_id },
+  })),
   "GET /v1/responses/:response_id": read(({ responseId: response_id }) => ({ params: { response_id } })),
   "GET /v1/responses/:response_id/input_items": read(({ responseId: response_id }) => ({ params: { response_id } })),
   // The response has ended.
@@ -728,6 +731,7 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
         byName: upsertBucket(input: { entityName: $entity, modelName: $project, name: $run }) { bucket { ...R } }
         createRunFiles(input: { entityName: $entity, projectName: $project, runName: $run, files: ["a.txt"] }) { runID }
         stopRun(input: { id: $id }) { success }
+        updateRunState(input: { id: $id, state: "failed" }) { success }
         deleteFiles(input: { files: $files }) { success }
         createArtifact(input: { entityName: $entity, projectName: $project, runName: $run, artifactTypeName: "dataset",
           artifactCollectionName: $collection, digest: "d41d8cd98f00b204e9800998ecf8427e" }) { artifact { ...A } }

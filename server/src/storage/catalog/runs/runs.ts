@@ -218,3 +218,19 @@ export function reportedState({ state, heartbeat_at }: Pick<RunRecord, "state" |
   const isSilent = heartbeat_at.getTime() < Date.now() - silenceMinutes * 60_000
   return isSilent && (state === "running" || state === "preempting") ? "crashed" : state
 }
+
+/** Gives a run another state from one of `from`, as readers see it; false: it is in another one, or gone. */
+export async function moveRun(
+  database: CatalogDatabase,
+  id: string,
+  state: RunState,
+  from: readonly string[],
+): Promise<boolean> {
+  const { numUpdatedRows } = await database
+    .updateTable("runs")
+    .set({ state, exit_code: null })
+    .where("id", "=", id)
+    .where(reportedStateSql, "in", from)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}

@@ -172,6 +172,7 @@ export const inferenceMeanings: Meanings = {
     },
     "ContentBlock.content": { type: "`text`." },
     CountTokensAnswer: { input_tokens: "Tokens of the whole prompt." },
+    InputTokensAnswer: { input_tokens: "Tokens of the whole prompt." },
     MessageAnswer: {
       role: "`assistant`.",
       model: "As the request names it.",
@@ -238,6 +239,14 @@ export const inferenceMeanings: Meanings = {
       owned_by: "Team or user that owns the model; `system` for a base model.",
       root: "Name of the base model.",
       parent: "Name of the base model that it is trained from; null for a base model.",
+      display_name: "The same as `id`.",
+      created_at: "`created` as Anthropic's clients read it, in ISO 8601.",
+      lifecycle: "Always `active`: what is listed can be asked.",
+    },
+    ModelList: {
+      first_id: "Id of the first model; null: there is none.",
+      last_id: "Id of the last model; null: there is none.",
+      has_more: "Always false: the list has no pages.",
     },
     RequestMessage: {
       role: "Who speaks: `system`, `user`, `assistant` or `tool`; `developer` becomes `system` where the chat template does not know it, `function` is older than `tool`.",

@@ -30,6 +30,12 @@ export const inferenceOperations: Operations = {
       "`previous_response_id` unless `store` is false, for 30 days unless the server's limits say otherwise.",
     example: () => ({ body: { model, input: "4+5=", max_output_tokens: 8, temperature: 0 } }),
   },
+  "POST /v1/responses/input_tokens": {
+    description:
+      "Of the whole prompt that `/v1/responses` would have: instructions, tools, input, what `previous_response_id` goes on " +
+      "from, and what the chat template writes between them. Nothing is sampled or kept.",
+    example: () => ({ body: { model, input: "4+5=", instructions: "Answer with the number." } }),
+  },
   "POST /v1/responses/:response_id/cancel": {
     description: "Its stream ends with `response.failed`, and nothing of it is kept. One that has ended is refused.",
     example: ({ responseId }) => ({ params: { response_id: responseId } }),

@@ -1,0 +1,18 @@
+/** How many tokens the prompt of a call has: what a chat would be given, in the protocols that let clients ask for it. */
+import { teamIds } from "../access/can.ts"
+import type { Gateway, SamplingCall } from "../gateway/gateway.ts"
+import type { Principal } from "../http/principal.ts"
+
+/** @throws {HeddleError} `model_not_found`. */
+export async function countPromptTokens(
+  gateway: Gateway,
+  principal: Principal,
+  model: string,
+  call: SamplingCall,
+): Promise<number> {
+  const { base } = await gateway.directory.resolve(model, teamIds(principal), null)
+  const { messages, tools, chat_template_kwargs, add_generation_prompt, continue_final_message } = call
+  const prompt = { messages, tools, chat_template_kwargs, add_generation_prompt, continue_final_message }
+  const { token_ids } = await gateway.ask("tokenize", { base, ...prompt })
+  return token_ids.length
+}

@@ -1,0 +1,57 @@
+/** Projects, teams and users as `wandb.Api()` reads them: platform-wandb 3.2, 4. */
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { evaluationCaller, type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
+import { ask, startRun } from "../support/wandb-runs.ts"
+
+let opened: EvaluationApp
+beforeAll(async () => {
+  opened = await openEvaluationApp()
+  await startRun(opened.acme, { entity: "acme", project: "shown", run: "one" })
+})
+afterAll(() => opened.close())
+
+test("platform-wandb 4: a project has the time at which it was made, and an empty list of sweeps", async () => {
+  const query = `query($name: String!) { project(name: $name, entityName: "acme") {
+    __typename id name entityName createdAt isBenchmark totalSweeps
+    sweeps(after: null, first: 50, filters: "{}") { pageInfo { endCursor hasNextPage } edges { node { id method } } } } }`
+  const { data } = await ask(opened.acme, query, { name: "shown" })
+  const { project } = data as { project: { createdAt: string } }
+  expect(project).toMatchObject({
+    name: "shown",
+    entityName: "acme",
+    isBenchmark: false,
+    totalSweeps: 0,
+    sweeps: { edges: [], pageInfo: { hasNextPage: false, endCursor: null } },
+  })
+  expect(Math.abs(Date.now() - Date.parse(project.createdAt))).toBeLessThan(600_000)
+})
+
+const team = `query($name: String!) { entity(name: $name) { name available readOnlyAdmin isTeam privateOnly storageBytes
+  codeSavingEnabled defaultAccess members { username name admin pending accountType } } }`
+
+test("platform-wandb 4: members read their team with its members, others nothing", async () => {
+  const { data } = await ask(opened.acme, team, { name: "acme" })
+  const { entity } = data as { entity: { storageBytes: number; members: object[] } }
+  expect(entity).toMatchObject({ name: "acme", available: false, privateOnly: true, defaultAccess: "PRIVATE" })
+  expect(entity.members).toContainEqual({
+    username: "acme",
+    name: "acme",
+    admin: true,
+    pending: false,
+    accountType: "admin",
+  })
+  expect((await ask(opened.rival, team, { name: "acme" })).data).toEqual({ entity: null })
+})
+
+const users =
+  "query($query: String) { users(query: $query) { edges { node { username teams { edges { node { name } } } } } } }"
+
+test("platform-wandb 4: administrators of the server find users by a part of their names, others none", async () => {
+  const found = await ask(
+    evaluationCaller(() => opened.app, opened.admin),
+    users,
+    { query: "CM" },
+  )
+  expect(found.data).toEqual({ users: { edges: [{ node: expect.objectContaining({ username: "acme" }) }] } })
+  expect((await ask(opened.acme, users, { query: "acme" })).data).toEqual({ users: null })
+})
