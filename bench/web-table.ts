@@ -96,23 +96,24 @@ export async function run(given: Options): Promise<Findings> {
 }
 
 /** Milliseconds from going to the address `to` until a row of the new list is drawn. */
-async function measure({ page, timed }: BenchPage, { from, to }: Step, round: number): Promise<number> {
+async function measure({ page, timed, quiet }: BenchPage, { from, to }: Step, round: number): Promise<number> {
   // Loading another page makes the page forget the calls that it has read.
   await page.goto(new URL(`/${PROJECT_ID}/settings/sessions`, page.url()).href)
   await page.waitForLoadState("networkidle")
   if (from !== "away") {
     await timed(go(from), firstRow)
     // Wait until the facets and counts of the first list are there.
-    await page.waitForLoadState("networkidle")
+    await quiet()
     const before = `document.querySelector("[role=row][aria-rowindex='2']")`
     return timed(`window.heddleOld = ${before}; ${go(to(round))}`, `${firstRow} && !window.heddleOld.isConnected`)
   }
   return timed(go(to(round)), firstRow)
 }
 
-async function scroll({ page, timed, watched }: BenchPage, rows: number) {
+async function scroll({ timed, watched, quiet }: BenchPage, rows: number) {
   await timed(go(address("?scope=all")), firstRow)
-  await page.waitForLoadState("networkidle")
+  // Before they are counted, the table has one page of rows.
+  await quiet()
   const box = `document.querySelector("[role=grid] > div")`
   const rowHeight = 28
   const perFrame = Math.round((200 / 60) * rowHeight)

@@ -1,4 +1,5 @@
 /** Opens a page in headless Chromium, signed in to a server, and times acts by the page's own clock. */
+import { setTimeout } from "node:timers/promises"
 import { launchBrowser, type Visit } from "../../web/browser/support/browser.ts"
 import { ensureChromium } from "../../scripts/setup/chromium.mjs"
 import { ensureWeb } from "../../scripts/setup/web.mjs"
@@ -8,8 +9,15 @@ export interface BenchPage extends AsyncDisposable {
   page: Visit["page"]
   /** Milliseconds from the act, an expression of the page, until one frame after `there` is true. */
   timed: (act: string, there: string) => Promise<number>
+  /** Until the page has waited for no answer of the server for half a second, whatever it was loaded with. */
+  quiet: () => Promise<void>
   /** Runs the act and watches until `there` is true: its time, the longest gap between frames, the longest task. */
   watched: (act: string, there: string) => Promise<Watched>
+}
+
+/** A request that waits for its answer. */
+interface Asked {
+  url: () => string
 }
 
 export interface Watched {
@@ -20,6 +28,7 @@ export interface Watched {
 
 const size = { width: 1440, height: 900 }
 const patienceMs = 120_000
+const quietMs = 500
 
 /** Opens a page on the server, after building the pages unless they are built. */
 export async function openBenchPage(server: HeddleServer): Promise<BenchPage> {
@@ -37,13 +46,30 @@ export async function openBenchPage(server: HeddleServer): Promise<BenchPage> {
   await context.addInitScript(watching)
   const page = await context.newPage()
   page.setDefaultTimeout(patienceMs)
+  const open = new Set<Asked>()
+  page.on("request", (request) => open.add(request))
+  page.on("requestfinished", (request) => open.delete(request))
+  page.on("requestfailed", (request) => open.delete(request))
   const watched = (act: string, there: string) =>
     page.evaluate<Watched>(`heddleWatch(() => { ${act} }, () => Boolean(${there}), ${patienceMs})`)
   return {
     page,
+    quiet: () => quiet(open),
     watched,
     timed: async (act, there) => (await watched(act, there)).ms,
     [Symbol.asyncDispose]: () => browser.close(),
+  }
+}
+
+/** Playwright's "networkidle" is of the document's loading alone: a page that goes on by itself had it long before. */
+async function quiet(open: ReadonlySet<Asked>): Promise<void> {
+  const began = performance.now()
+  let quietSince = began
+  for (let now = began; now - quietSince < quietMs; now = performance.now()) {
+    if (now - began > patienceMs)
+      throw new Error(`the page still waits for ${[...open].map((one) => one.url()).join()}`)
+    await setTimeout(25)
+    if (open.size > 0) quietSince = performance.now()
   }
 }
 

@@ -1,6 +1,6 @@
 /** The table of traces over calls that clients have sent: filter, order, selection, live tail. */
 import { randomUUID } from "node:crypto"
-import type { Browser, Page } from "playwright-core"
+import type { Browser, Page, Request } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { foreign, launchBrowser, phone } from "./support/browser.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
@@ -132,6 +132,68 @@ describe("the table lists", () => {
     await row(page, 1).getByText("zipper").waitFor()
     await page.evaluate(`${box}.scrollTop = ${box}.scrollHeight`)
     await page.getByText("Where is parcel 0?").waitFor()
+    await close()
+  })
+
+  test("rows that are scrolled to before they are seen; who jumps waits for where it leads alone", async () => {
+    const { page, close } = await open()
+    await page.getByText("351 traces", { exact: true }).waitFor()
+    await page.waitForLoadState("networkidle")
+    const [offsets, blocks]: [number[], number[]] = [[], []]
+    const bodyOf = (request: Request) =>
+      request.url().endsWith("/calls/stream_query")
+        ? (JSON.parse(request.postData() ?? "{}") as { offset?: number; filter?: { call_ids?: string[] } })
+        : {}
+    page.on("request", (request) => offsets.push(...[bodyOf(request).offset].filter((offset) => offset !== undefined)))
+    const noteRead = (request: Request) => {
+      const ids = bodyOf(request).filter?.call_ids
+      if (ids !== undefined) blocks.push(ids.length)
+    }
+    // A stream whose last line was read before its end is told as one that failed.
+    page.on("requestfinished", noteRead)
+    page.on("requestfailed", noteRead)
+    await page.evaluate(`${box}.scrollTop = 28 * 25`)
+    // Rows 50 to 249, of which the last that is drawn is row 71.
+    await expect.poll(() => [offsets, blocks]).toEqual([[100], [50, 50, 50, 50]])
+    expect(await row(page, 101).count()).toBe(0)
+    const drawn = await page.evaluate<string[]>(`new Promise((resolve) => {
+      ${box}.scrollTop = 28 * 150
+      requestAnimationFrame(() => requestAnimationFrame(() =>
+        resolve([...document.querySelectorAll("[role=row][aria-rowindex]")].map((one) => one.textContent))))
+    })`)
+    expect(drawn.find((text) => text.includes("Where is parcel 190?"))).toBeDefined()
+
+    await page.reload()
+    await page.getByText("351 traces", { exact: true }).waitFor()
+    offsets.length = 0
+    await page.evaluate(`${box}.scrollTop = ${box}.scrollHeight`)
+    await page.getByText("Where is parcel 0?").waitFor()
+    expect(offsets).toEqual([300])
+    await close()
+  })
+
+  test("bars of durations by a scale of the rows that are seen, and another scale draws no row again", async () => {
+    const other = "local/durations"
+    await sendTo(
+      other,
+      Array.from({ length: 200 }, (_, index) => callOf({ at: start + index * 1000, ms: index < 100 ? 8000 : 100 })),
+    )
+    const { page, close } = await signedIn(browser, heddle, `/${other}/traces`)
+    await page.getByText("200 traces", { exact: true }).waitFor()
+    await page.evaluate(`${box}.scrollTop = 28 * 45`)
+    const bar = row(page, 75).locator("[role=gridcell] i[aria-hidden]")
+    const width = async () => Math.round((await bar.boundingBox())?.width ?? 0)
+    await row(page, 75).getByText("Hello?").waitFor()
+    await expect.poll(width).toBe(34)
+    await page.evaluate(`
+      window.redrawn = 0
+      new MutationObserver((changes) => { window.redrawn += changes.length }).observe(
+        document.querySelector("[role=row][aria-rowindex='76']"),
+        { subtree: true, childList: true, attributes: true, characterData: true },
+      )
+      ${box}.scrollTop = 28 * 74`)
+    await expect.poll(width).toBe(2)
+    expect(await page.evaluate("window.redrawn")).toBe(0)
     await close()
   })
 })

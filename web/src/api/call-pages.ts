@@ -1,6 +1,6 @@
 /** Calls of a long list, page after page, and their payloads in blocks: `/calls/stream_query`. */
 import { useQueries } from "@tanstack/react-query"
-import { type Call, type CallsQuery, callsQuery, readCalls } from "./calls.ts"
+import { type Call, type CallsQuery, callsQuery, callUsageQuery, readCalls } from "./calls.ts"
 import { send } from "./client.ts"
 import { queryClient } from "./queries.ts"
 
@@ -53,6 +53,16 @@ export function useCallPayloads(projectId: string, blocks: readonly (readonly Ca
       },
       staleTime: Infinity,
       placeholderData: () => storedPayloads(projectId, calls),
+    })),
+  })
+}
+
+/** Tokens and costs of calls with those of all calls inside them, in blocks. */
+export function useCallUsages(projectId: string, blocks: readonly (readonly Call[])[]) {
+  return useQueries({
+    queries: blocks.map((calls) => ({
+      ...callUsageQuery({ project_id: projectId, call_ids: calls.map(({ id }) => id), include_costs: true }),
+      placeholderData: () => undefined,
     })),
   })
 }

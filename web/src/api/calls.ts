@@ -85,9 +85,11 @@ export function useCallCount(body: Pick<CallsQuery, "project_id" | "filter" | "q
 
 type Usage = z.output<typeof usageAnswer>
 
+export const callUsageQuery = (body: z.input<typeof callsUsageBody>) => jsonQuery<Usage>("POST", "/calls/usage", body)
+
 /** Tokens and costs of calls with those of all calls inside them. */
 export function useCallUsage(body: z.input<typeof callsUsageBody>, live: Live = {}) {
-  return useQuery({ ...jsonQuery<Usage>("POST", "/calls/usage", body), ...live })
+  return useQuery({ ...callUsageQuery(body), ...live })
 }
 
 type CallStats = z.output<typeof callStatsAnswer>

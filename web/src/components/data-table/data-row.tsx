@@ -45,7 +45,7 @@ function Drawn<Row>(props: DataRowProps<Row>) {
       aria-current={isCurrent ? "true" : undefined}
       data-state={state}
       className={styles.row}
-      style={{ gridTemplateColumns: template, height, transform: `translateY(${start}px)` }}
+      style={{ gridTemplateColumns: template, height, top: start }}
       onClick={(event) => !leadsElsewhere(event.target) && acts.current.take(index)}
       onDoubleClick={() => row !== undefined && acts.current.open(row)}
     >

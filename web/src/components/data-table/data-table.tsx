@@ -101,6 +101,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     table.getHeaderGroups().flatMap((group) => group.headers.map((header) => [header.id, header])),
   )
   const canSelect = selection !== undefined && onSelect !== undefined
+  const least = shown.reduce((sum, { width }) => sum + width, canSelect ? selectWidth : 0)
   const template = [canSelect ? `${selectWidth}px` : "", ...shown.map(({ width }) => `${width}px`), "1fr"].join(" ")
 
   const step = (by: 1 | -1) => {
@@ -214,6 +215,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         banner={banner}
         columns={drawn}
         template={template}
+        least={least}
         count={count}
         rowHeight={rowHeight}
         rowAt={rowAt}

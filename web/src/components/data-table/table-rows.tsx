@@ -17,6 +17,8 @@ interface TableRowsProps<Row> {
   columns: readonly Column<Row>[]
   /** Widths of the columns, for the grid. */
   template: string
+  /** Pixels that those need together. */
+  least: number
   count: number
   rowHeight: number
   rowAt: (index: number) => Row | undefined
@@ -33,7 +35,21 @@ interface TableRowsProps<Row> {
 export function TableRows<Row>(props: TableRowsProps<Row>) {
   // What the virtualizer answers changes while it stays the same object.
   "use no memo"
-  const { head, banner, columns, template, count, rowHeight, rowAt, idOf, onSeen, selection, current, rowState } = props
+  const {
+    head,
+    banner,
+    columns,
+    template,
+    least,
+    count,
+    rowHeight,
+    rowAt,
+    idOf,
+    onSeen,
+    selection,
+    current,
+    rowState,
+  } = props
   const box = useRef<HTMLDivElement>(null)
   // oxlint-disable-next-line react/incompatible-library -- the directive above says so to the compiler
   const virtual = useVirtualizer({
@@ -66,7 +82,7 @@ export function TableRows<Row>(props: TableRowsProps<Row>) {
     <div ref={box} className={styles.scroll}>
       {head}
       {banner}
-      <div className={styles.rows} style={{ height: virtual.getTotalSize() }}>
+      <div className={styles.rows} style={{ height: virtual.getTotalSize(), minWidth: least }}>
         {items.map(({ index, start, size }) => {
           const row = rowAt(index)
           return (

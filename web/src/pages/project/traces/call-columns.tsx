@@ -1,5 +1,6 @@
 /** The columns of a table of calls: those that every call has, and any path of its payloads. */
 import { MessageSquareText } from "lucide-react"
+import type { CSSProperties } from "react"
 import type { Call } from "../../../api/calls.ts"
 import { callDuration, callName, callStatus } from "../../../calls/call-names.ts"
 import type { CallFacts, FeedbackMark, TokenCount } from "../../../calls/call-summary.ts"
@@ -36,8 +37,6 @@ export interface ColumnContext {
   project: CurrentProject
   /** Looked for in inputs and outputs. */
   words: readonly string[]
-  /** A long one of the rows that are seen: what the bars of durations are measured by. */
-  longMs: number
   /** There is room for few columns. */
   isNarrow: boolean
   /** Other panes stand beside them. */
@@ -61,15 +60,7 @@ export const isPath = (column: string) => fieldOf(column)?.kind === "json" && co
 
 export const usualColumns = ["time", "status", "name", "input", "output", "duration", "tokens", "cost", "feedback"]
 
-const widest = 44
-
-export function callColumns({
-  project,
-  words,
-  longMs,
-  isNarrow: narrow,
-  isTight: tight,
-}: ColumnContext): Column<CallRow>[] {
+export function callColumns({ project, words, isNarrow: narrow, isTight: tight }: ColumnContext): Column<CallRow>[] {
   return [
     {
       id: "time",
@@ -120,7 +111,7 @@ export function callColumns({
       width: tight ? 100 : 114,
       isNumber: true,
       isSortable: true,
-      cell: ({ call }) => <Duration call={call} longMs={longMs} />,
+      cell: ({ call }) => <Duration call={call} />,
     },
     {
       id: "tokens",
@@ -230,13 +221,12 @@ function Preview({
   )
 }
 
-function Duration({ call, longMs }: { call: Call; longMs: number }) {
+function Duration({ call }: { call: Call }) {
   const duration = callDuration(call)
   if (duration === null) return null
-  const width = Math.min(widest, Math.max(2, (duration / Math.max(1, longMs)) * widest))
   return (
     <>
-      <i className={styles.bar} style={{ width }} aria-hidden />
+      <i className={styles.bar} style={{ "--ms": duration } as CSSProperties} aria-hidden />
       {formatDuration(duration)}
     </>
   )

@@ -1,7 +1,7 @@
 /** Every trace of a project, or every call: filtered, sorted, selected, and live. All of it is in the address. */
 import { getRouteApi } from "@tanstack/react-router"
 import { Columns3, PanelLeft, Radio } from "lucide-react"
-import { useEffect, useEffectEvent, useState } from "react"
+import { type CSSProperties, useEffect, useEffectEvent, useState } from "react"
 import { ApiError } from "../../../api/api-error.ts"
 import { callDuration, callName } from "../../../calls/call-names.ts"
 import { selectionOf } from "../../../calls/filter/filter-query.ts"
@@ -97,7 +97,6 @@ function Traces({ project }: { project: CurrentProject }) {
   const known = callColumns({
     project,
     words,
-    longMs: longOf(rows.shown.flatMap((call) => callDuration(call) ?? [])),
     isNarrow,
     isTight: hasFacets && !isRoomy,
   })
@@ -107,6 +106,7 @@ function Traces({ project }: { project: CurrentProject }) {
     const column = known.find((one) => one.id === id)
     return column !== undefined ? [column] : isPath(id) ? [pathColumn(id)] : []
   })
+  const longMs = longOf(rows.shown.flatMap((call) => callDuration(call) ?? []))
   const paths = [...new Set([...rows.payloads.values()].slice(0, 20).flatMap(pathsOfCall))]
   const feedback = [
     ...new Set(
@@ -237,7 +237,7 @@ function Traces({ project }: { project: CurrentProject }) {
             onCountAll={() => setCountedWhole(JSON.stringify([q, from, to, scope]))}
           />
         )}
-        <div className={styles.rows}>
+        <div className={styles.rows} style={{ "--long-ms": longMs } as CSSProperties}>
           {filterError !== null ? null : isEmpty ? (
             isUnknown ? (
               <NoProject project={project} />
@@ -332,7 +332,7 @@ function KeyHints() {
 
 /**
  * Nine of ten are shorter: one that is far longer than the others would leave these without a bar. As a power of two, so
- * that the rows which come while scrolling seldom change it for all others.
+ * that the rows which come while scrolling seldom change the lengths of all other bars.
  */
 function longOf(durations: readonly number[]): number {
   const long = durations.toSorted((a, b) => a - b)[Math.floor(durations.length * 0.9)] ?? 1

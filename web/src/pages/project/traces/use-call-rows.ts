@@ -1,21 +1,19 @@
 /** The rows of a table of calls: pages as they are seen, what is shown of their payloads, and the calls that still run. */
 import { useState } from "react"
 import type { AggregatedUsage } from "@heddle/server/wire/calls/usage.ts"
-import { useCallPages, useCallPayloads } from "../../../api/call-pages.ts"
-import { type Call, type CallsQuery, useCallCount, useCalls, useCallUsage } from "../../../api/calls.ts"
+import { useCallPages, useCallPayloads, useCallUsages } from "../../../api/call-pages.ts"
+import { type Call, type CallsQuery, useCallCount, useCalls } from "../../../api/calls.ts"
 import { callFacts, tokensOfUsage } from "../../../calls/call-summary.ts"
 import type { Selection } from "../../../calls/filter/filter-query.ts"
 import type { CallRow } from "./call-columns.tsx"
+import { blocksOf, moved, pageBounds, pageOf, pagesOf, range, topWindow, upTo } from "./row-window.ts"
 
-const pageSize = 100
-/** Payloads come in smaller blocks: few rows are seen at once. */
-const blockSize = 50
 /** Only the size of a larger call is read for a row. */
 const largestPreview = 64_000
 /** Counting more takes long; who scrolls to the end has the next rows counted. */
 const firstBudget = 10_000
-/** What is seen is told in steps of so many rows, so that scrolling by one asks for nothing new. */
-const seenStep = 25
+/** So many rows before the last that is counted. */
+const nearEnd = 100
 const liveMs = 2_000
 const runningMs = 3_000
 const newMs = 5_000
@@ -44,7 +42,7 @@ interface Wanted {
 
 export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, isEnabled }: Wanted) {
   const [version, setVersion] = useState(() => Date.now())
-  const [seen, setSeen] = useState<[number, number]>([0, 0])
+  const [rowWindow, setRowWindow] = useState(topWindow)
   const [budget, setBudget] = useState(firstBudget)
   const isNewestFirst = sortBy.field === "started_at" && sortBy.direction === "desc"
   const list: CallsQuery = {
@@ -52,15 +50,14 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
     ...selection,
     sort_by: [sortBy],
     columns,
-    limit: pageSize,
+    ...pageBounds(0),
     include_costs: true,
     include_feedback: true,
     include_storage_size: true,
   }
 
-  const numbers = isEnabled ? pageNumbers(seen) : []
   const [first] = useCallPages(isEnabled ? [list] : [], version, isLive ? liveMs : false)
-  const isShort = first?.data !== undefined && first.data.length < pageSize
+  const isShort = first?.data !== undefined && first.data.length < pageBounds(0).limit
   // The rows come first: to count what a word finds reads as much as to find it. A page that is not full is counted by itself.
   const isCounting = isEnabled && first?.data !== undefined && !isShort
   const count = useCallCount(
@@ -71,19 +68,26 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
   // While nothing comes in by itself, later pages go on from the first one: calls that are sent meanwhile move no row.
   const anchored =
     isLive || !isNewestFirst || newest === undefined ? list : { ...list, ...within(selection, { $lte: newest }) }
-  const later = numbers.filter((number) => number > 0)
+  const { seen } = rowWindow
+  const whole = isShort ? first.data.length : count.data?.has_more === false ? count.data.count : Infinity
+  // Live pages are read every few seconds, and may be more than were counted: those that are seen are enough.
+  const wanted = isLive ? seen : upTo(whole, rowWindow.wanted)
+  const later = pagesOf(wanted).filter((page) => page > 0)
   const laterPages = useCallPages(
-    newest === undefined ? [] : later.map((number) => ({ ...anchored, offset: number * pageSize })),
+    newest === undefined ? [] : later.map((page) => ({ ...anchored, ...pageBounds(page) })),
     version,
     isLive ? liveMs : false,
   )
   const pages = new Map<number, Call[] | undefined>([
     [0, first?.data],
-    ...later.map((number, index) => [number, laterPages[index]?.data] as const),
+    ...later.map((page, index) => [page, laterPages[index]?.data] as const),
   ])
-  const callAt = (index: number) => pages.get(Math.floor(index / pageSize))?.[index % pageSize]
+  const callAt = (index: number) => {
+    const { page, place } = pageOf(index)
+    return pages.get(page)?.[place]
+  }
 
-  const shown = range(seen[0], seen[1]).flatMap((index) => callAt(index) ?? [])
+  const shown = range(...seen).flatMap((index) => callAt(index) ?? [])
   const running = shown.filter(({ ended_at }) => ended_at == null).map(({ id }) => id)
   const now = useCalls(
     { ...list, filter: { call_ids: running }, query: null },
@@ -91,20 +95,28 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
   )
   const fresh = new Map((running.length > 0 ? (now.data ?? []) : []).map((call) => [call.id, call]))
 
-  const blocks = blocksOf(seen, callAt, fresh)
-  const payloadBlocks = useCallPayloads(projectId, blocks)
+  const blocks = blocksOf(wanted).map((rows) => rows.flatMap((index) => callAt(index) ?? []))
+  const payloadBlocks = useCallPayloads(
+    projectId,
+    withoutEmpty(
+      blocks.map((calls) => calls.filter((call) => !isLarge(call)).map((call) => fresh.get(call.id) ?? call)),
+    ),
+  )
   const payloads = new Map(payloadBlocks.flatMap(({ data }) => data ?? []).map((call) => [call.id, call]))
   // A call's own summary is enough, except for roots of clients that do not add up what is inside them.
-  const silent = rootsOnly ? shown.filter(({ summary }) => !summary.includes('"usage"')).map(({ id }) => id) : []
-  const usage = useCallUsage(
-    { project_id: projectId, call_ids: silent, include_costs: true },
-    { enabled: silent.length > 0 },
+  const silent = rootsOnly ? blocks.map((calls) => calls.filter(({ summary }) => !summary.includes('"usage"'))) : []
+  const usageBlocks = useCallUsages(projectId, withoutEmpty(silent))
+  const usages = new Map(
+    usageBlocks
+      .flatMap(({ data }) => Object.entries(data?.call_usage ?? {}))
+      // No model is as good as no answer, and draws no row again.
+      .filter(([, usage]) => Object.keys(usage).length > 0),
   )
   const rowAt = (index: number): CallRow | undefined => {
     const stored = callAt(index)
     if (stored === undefined) return undefined
     const call = fresh.get(stored.id) ?? stored
-    return rowOf(call, payloads.get(call.id), usage.data?.call_usage[call.id])
+    return rowOf(call, payloads.get(call.id), usages.get(call.id))
   }
 
   const added = useCallCount(
@@ -112,10 +124,9 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
     { enabled: isEnabled && !isLive && isNewestFirst && newest !== undefined, refetchInterval: newMs },
   )
   const total = count.data?.count
-  const onSeen = (from: number, to: number) => {
-    const [top, bottom] = [Math.floor(from / seenStep) * seenStep, Math.ceil((to + 1) / seenStep) * seenStep - 1]
-    if (top !== seen[0] || bottom !== seen[1]) setSeen([top, bottom])
-    if (count.data?.has_more === true && to > budget - pageSize) setBudget(budget * 10)
+  const onSeen = (top: number, bottom: number) => {
+    setRowWindow((before) => moved(before, top, bottom))
+    if (count.data?.has_more === true && bottom > budget - nearEnd) setBudget(budget * 10)
   }
   return {
     rowAt,
@@ -145,7 +156,7 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
       if (isCounting) void count.refetch()
     },
     shown,
-    shownRows: range(seen[0], seen[1]).flatMap((index) => rowAt(index) ?? []),
+    shownRows: range(...seen).flatMap((index) => rowAt(index) ?? []),
     payloads,
   }
 }
@@ -169,31 +180,12 @@ function rowOf(call: Call, payload: Call | undefined, usage: Usage | undefined):
   return row
 }
 
+function withoutEmpty(blocks: readonly Call[][]): Call[][] {
+  return blocks.filter((calls) => calls.length > 0)
+}
+
 function isLarge({ storage_size_bytes }: Call): boolean {
   return (storage_size_bytes ?? 0) > largestPreview
-}
-
-function pageNumbers([from, to]: [number, number]): number[] {
-  return range(Math.floor(from / pageSize), Math.floor(to / pageSize))
-}
-
-function range(from: number, to: number): number[] {
-  return Array.from({ length: to - from + 1 }, (_, offset) => from + offset)
-}
-
-function blocksOf(
-  [from, to]: [number, number],
-  callAt: (index: number) => Call | undefined,
-  fresh: Map<string, Call>,
-): Call[][] {
-  return range(Math.floor(from / blockSize), Math.floor(to / blockSize))
-    .map((block) =>
-      range(block * blockSize, (block + 1) * blockSize - 1).flatMap((index) => {
-        const call = callAt(index)
-        return call === undefined || isLarge(call) ? [] : [fresh.get(call.id) ?? call]
-      }),
-    )
-    .filter((calls) => calls.length > 0)
 }
 
 /** Of the selection what began up to, or after, another call. The API takes Unix seconds, with a microsecond for their rounding. */
