@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http"
 import { HeddleError } from "../../errors.ts"
 import { JsonTextError, maximumJsonDepth } from "../../json/json-text-error.ts"
+import { freeBytes } from "../../threads/moved-bytes.ts"
 import { isNestedDeeper } from "../../json/nesting.ts"
 import { readParts } from "../../json/json-parts.ts"
 import type { HeldBody } from "./body-budget.ts"
@@ -53,10 +54,12 @@ async function collect(request: IncomingMessage, maximumBytes: number, held: Hel
     }
     source.on("data", take)
     source.on("error", fail)
-    // A decoder returns slices of a larger buffer, which they would keep in memory.
-    source.on("end", () =>
-      resolve(source === request && chunks[0]?.length === bytes ? chunks[0] : Buffer.concat(chunks, bytes)),
-    )
+    source.on("end", () => {
+      if (source === request && chunks[0]?.length === bytes) return resolve(chunks[0])
+      // A decoder returns slices of a larger buffer, which they would keep in memory.
+      resolve(Buffer.concat(chunks, bytes))
+      if (source === request) freeBytes(...chunks)
+    })
   })
 }
 

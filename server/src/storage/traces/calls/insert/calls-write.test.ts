@@ -209,3 +209,25 @@ test("calls whose places a crash has cut off are found again after the next star
     `2 ${other} `,
   ])
 })
+
+test("the memory of rows is given back once they are stored, alone and beside others; the requests that follow are stored", async () => {
+  const large = (number: number) => {
+    const batch = batchOf(callId("09", number), JSON.stringify("x".repeat(100_000)))
+    // The builder may have taken more memory than it used.
+    return { ...batch, rows: Buffer.concat([batch.rows]) }
+  }
+  const writer = writerOf(traces)
+  const alone = large(1)
+  await writer.add(alone)
+  const beside = [large(2), large(3), large(4)]
+  await Promise.all(beside.map((batch) => writer.add(batch)))
+  expect([alone, ...beside].map(({ rows }) => rows.length)).toEqual([0, 0, 0, 0])
+  expect(writer.heldBytes).toBe(0)
+  await Promise.all([large(5), batchOf(callId("09", 6))].map((batch) => writer.add(batch)))
+  expect(await stored("09")).toEqual([1, 2, 3, 4, 5, 6])
+  const [{ bytes } = { bytes: "" }] = await traces.rows<{ bytes: string }>(
+    "select sum(length(inputs)) as bytes from calls_v2 final where project_id = {project:UUID} and startsWith(id, {prefix:String})",
+    { project, prefix: callId("09", 0).slice(0, 24) },
+  )
+  expect(Number(bytes)).toBe(5 * 100_004 + 4)
+})

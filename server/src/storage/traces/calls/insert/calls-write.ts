@@ -7,6 +7,7 @@ import { setImmediate, setTimeout } from "node:timers/promises"
 import { HeddleError, isStoreUnavailable } from "../../../../errors.ts"
 import { defaultLimits, type Limits } from "../../../../limits.ts"
 import { Turns, type WaitingWork } from "../../../../work/turns.ts"
+import { freeBytes } from "../../../../threads/moved-bytes.ts"
 import { background, currentTenant, outsideOfRequests, toTheEnd } from "../../../../work/work-scope.ts"
 import type { TraceStore } from "../../store/trace-store.ts"
 import type { CallBatch } from "./call-batch.ts"
@@ -66,7 +67,8 @@ export class CallWriter {
   }
 
   /**
-   * Resolves once the rows are stored and every read sees them. They are stored also when the client has left.
+   * Resolves once the rows are stored and every read sees them, and gives their memory back: the batch is the writer's. They
+   * are stored also when the client has left.
    * @throws {HeddleError} 429 `rate_limit_exceeded`, 503 `store_overloaded` when too much waits; nothing was stored.
    */
   async add(batch: CallBatch): Promise<void> {
@@ -78,6 +80,7 @@ export class CallWriter {
     try {
       if (batch.unplaced.length === 0) await this.#enqueue(batch)
       else await toTheEnd(() => this.#placer.store(batch, (placed) => this.#enqueue(placed)))
+      freeBytes(batch.rows, batch.places, ...(batch.agentSpans === undefined ? [] : [batch.agentSpans]))
     } finally {
       this.#hold(userId, -bytes)
     }
@@ -137,8 +140,8 @@ export class CallWriter {
     const group = this.#next()
     this.#storing += group.length
     this.#startNext()
-    await this.#store(group)
     const bytes = group.reduce((sum, { batch }) => sum + sizeOf(batch), 0)
+    await this.#store(group)
     this.#waitingBytes -= bytes
     this.#expected = bytes >= gathering.insertBytes ? this.#share() : 1
     this.#storing -= group.length

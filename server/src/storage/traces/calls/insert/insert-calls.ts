@@ -1,3 +1,4 @@
+import { freeBytes } from "../../../../threads/moved-bytes.ts"
 import { usageOf } from "../../../team-usage.ts"
 import type { TraceStore } from "../../store/trace-store.ts"
 import { type CallBatch, callColumns } from "./call-batch.ts"
@@ -14,6 +15,8 @@ export async function insertCalls(traces: TraceStore, batches: readonly CallBatc
     traces.insertCsv(callsTable, callColumns, rows),
     traces.insert("agent_spans", agentSpans),
   ])
+  // They are copies.
+  if (batches.length > 1) freeBytes(places, rows, agentSpans)
   const usage = usageOf(traces)
   if (usage === null) return
   for (const { bytesOf } of batches) for (const [projectId, bytes] of bytesOf) usage.ofProject(projectId, bytes)
