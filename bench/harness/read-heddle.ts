@@ -1,7 +1,9 @@
 /** Fills a Heddle server with calls and times reads, over its public API. */
+import { setTimeout } from "node:timers/promises"
 import { CallCorpus, seededRandom } from "./call-corpus.ts"
 import type { IdKind } from "./call-ids.ts"
 import type { HeddleServer } from "./heddle-server.ts"
+import { treeCpuSeconds } from "./machine.ts"
 import { median, progress } from "./measure.ts"
 import { Poster } from "./post.ts"
 import { callsBody, PROJECT_ID, type ReadCase } from "./read-cases.ts"
@@ -38,6 +40,19 @@ export async function fillCalls(
   }
   await Promise.all(Array.from({ length: connections }, connection))
   poster.close()
+}
+
+const restSeconds = 5
+const mostRests = 60
+
+/** Resolves once the server has computed next to nothing for some seconds: its store has merged what was stored. */
+export async function untilAtRest({ pid }: HeddleServer): Promise<void> {
+  for (let rests = 0; rests < mostRests; rests++) {
+    const before = treeCpuSeconds(pid) ?? 0
+    await setTimeout(restSeconds * 1000)
+    if ((treeCpuSeconds(pid) ?? 0) - before < restSeconds / 20) return
+  }
+  throw new Error(`the server still computed after ${restSeconds * mostRests} s without requests`)
 }
 
 /** Milliseconds of each round, from sending the request to the answer's last byte, after a first round not counted. */
