@@ -135,7 +135,8 @@ export const areas: readonly Area[] = [
   },
   {
     folder: "work",
-    lives: "whose work runs and until when, queues that are fair by tenant, queries and writes that requests share",
+    lives:
+      "whose work runs and until when, queues that are fair by tenant, what requests share, memory that is given back",
     imports: ["errors"],
   },
   {

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http"
 import { HeddleError } from "../../errors.ts"
 import { JsonTextError, maximumJsonDepth } from "../../json/json-text-error.ts"
-import { freeBytes } from "../../threads/moved-bytes.ts"
+import { freeBytes } from "../../work/byte-memory.ts"
 import { isNestedDeeper } from "../../json/nesting.ts"
 import { readParts } from "../../json/json-parts.ts"
 import type { HeldBody } from "./body-budget.ts"

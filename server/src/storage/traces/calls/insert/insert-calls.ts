@@ -1,4 +1,4 @@
-import { freeBytes } from "../../../../threads/moved-bytes.ts"
+import { freeBytes } from "../../../../work/byte-memory.ts"
 import { usageOf } from "../../../team-usage.ts"
 import type { TraceStore } from "../../store/trace-store.ts"
 import { type CallBatch, callColumns } from "./call-batch.ts"

@@ -1,6 +1,6 @@
 /** Which bytes give their memory back, and which may share it with others. */
 import { expect, test } from "vitest"
-import { freeBytes } from "./moved-bytes.ts"
+import { freeBytes } from "./byte-memory.ts"
 
 test("bytes that fill most of their memory give it back, and are empty then", () => {
   const whole = Buffer.alloc(64 * 1024, 1)
