@@ -21,8 +21,7 @@ export function inputTokensRoute({ gateway, limits }: InferenceDependencies, sto
     response: inputTokensAnswer,
     handle: async ({ body: parsed, exactBody, principal }) => {
       const body = withExactFields(parsed, exactBody, exactResponsesFields)
-      const previous = body.previous_response_id
-      const earlier = previous == null ? [] : await stored.dialogue(principal, previous)
+      const earlier = await stored.dialogue(principal, body.previous_response_id)
       const call = toResponsesCall(body, toItems(body.input), earlier)
       const input_tokens = await countPromptTokens(gateway, principal, body.model, call)
       return { object: "response.input_tokens", input_tokens }

@@ -55,8 +55,7 @@ function createRoute({ gateway, limits }: InferenceDependencies, stored: StoredR
     handle: async (context) => {
       const { reply, signal, principal } = context
       const body = withExactFields(context.body, context.exactBody, exactResponsesFields)
-      const previous = body.previous_response_id
-      const earlier = previous == null ? [] : await stored.dialogue(principal, previous)
+      const earlier = await stored.dialogue(principal, body.previous_response_id)
       const own = toItems(body.input)
       const call = toResponsesCall(body, own, earlier)
       const size = { prompts: 1, choices: 1, maxTokens: call.sampling.max_tokens }

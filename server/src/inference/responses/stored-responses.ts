@@ -54,8 +54,9 @@ export class StoredResponses {
     return found
   }
 
-  /** All items of the dialogue until the end of this answer. @throws {HeddleError} `not_found`. */
-  async dialogue(principal: Principal, id: string): Promise<ResponseInputItem[]> {
+  /** All items of the dialogue until the end of this answer; none without an answer. @throws {HeddleError} `not_found`. */
+  async dialogue(principal: Principal, id: string | null | undefined): Promise<ResponseInputItem[]> {
+    if (id == null) return []
     const found = await findStoredResponse(this.#database, teamIds(principal), id)
     if (found === null) throw this.noSuch(id, "previous_response_id")
     const { output } = parseExact(found.answer) as { output: ResponseInputItem[] }
