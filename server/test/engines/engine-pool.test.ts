@@ -90,14 +90,16 @@ async function weightsOf(model: string): Promise<string> {
 test("chats go on while an engine is killed in the middle of streams", { timeout: 900_000 }, async () => {
   try {
     let texts = await streamsWhileKilled()
-    while (!texts.some(isBroken)) {
+    for (let tries = 1; tries < mostKills && !texts.some(isBroken); tries++) {
       // A heartbeat may be older than the streams that it tells of: they had ended when the engine was killed.
       await restart(engines[0])
       texts = await streamsWhileKilled()
     }
     const whole = texts.filter((text) => text.includes("[DONE]"))
+    const broken = texts.filter(isBroken)
     expect(whole.length).toBeGreaterThan(0)
-    expect(whole.length + texts.filter(isBroken).length).toBe(texts.length)
+    expect(broken.length).toBeGreaterThan(0)
+    expect(whole.length + broken.length).toBe(texts.length)
     const check = await opened.acme.get("/v1/system-check")
     expect(check).toMatchObject({
       status: 200,
@@ -108,6 +110,8 @@ test("chats go on while an engine is killed in the middle of streams", { timeout
     await restart(engines[0])
   }
 })
+
+const mostKills = 5
 
 const isBroken = (text: string) => text.includes('"error"')
 
