@@ -147,6 +147,11 @@ class Decoder:
                 values += 3 * c.intermediate_size
         return values * self.dtype.itemsize
 
+    @property
+    def stays_on_device(self) -> bool:
+        """Whether a pass reads nothing back from the device: only then can it be captured."""
+        return all(layer.mlp.stays_on_device for layer in self.layers if isinstance(layer.mlp, Mixture))
+
     def operator_work(self, rows: int) -> int:
         """Multiplications of an average projection of a layer for `rows` tokens.
 

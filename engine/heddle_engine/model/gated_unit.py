@@ -27,6 +27,10 @@ class Unit(Protocol):
         """The gradient to gate_up [N, 2 I] of that to the result [N, I]."""
         ...
 
+    def weighted_gradient(self, grad: Tensor, gate_up: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+        """Those to gate_up [N, 2 I] and to the weights, fp32 [N], of that to weights * result [N, I]."""
+        ...
+
 
 @dataclass(frozen=True)
 class Activation:
@@ -58,6 +62,13 @@ class Activation:
         self.slope(activated, gate, grad_input=slope_gate)
         return slope
 
+    def weighted_gradient(self, grad: Tensor, gate_up: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+        if have_kernels(gate_up):
+            from .kernels.gate import weighted_gate_gradient
+
+            return weighted_gate_gradient(grad, gate_up, weights, self.is_gelu)
+        return _weighted_gradient(self, grad, gate_up, weights)
+
 
 @dataclass(frozen=True)
 class ClampedSwiglu:
@@ -83,9 +94,17 @@ class ClampedSwiglu:
         slope_up.masked_fill_(raw_up.abs() > self.limit, 0)
         return slope
 
+    def weighted_gradient(self, grad: Tensor, gate_up: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+        return _weighted_gradient(self, grad, gate_up, weights)
+
     def _clamped(self, gate_up: Tensor) -> tuple[Tensor, Tensor]:
         gate, up = gate_up.chunk(2, -1)
         return gate.clamp(max=self.limit), up.clamp(-self.limit, self.limit)
+
+
+def _weighted_gradient(unit: Unit, grad: Tensor, gate_up: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    along = torch.linalg.vecdot(grad.float(), unit.of(gate_up).float())
+    return unit.gradient(grad * weights[:, None].to(grad.dtype), gate_up), along
 
 
 SILU = Activation(F.silu, torch.ops.aten.silu_backward.grad_input)

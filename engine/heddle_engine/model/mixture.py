@@ -5,12 +5,14 @@ the weight of an expert is a product in the expert's inner space, so no expert's
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from .gated_unit import Unit
-from .grouped_linear import GroupedLinear
+from .grouped_linear import GroupedLinear, Groups
+from .kernels import have_kernels
 from .linear import FrozenLinear
 from .shared_expert import SharedExpert
 
@@ -19,25 +21,35 @@ from .shared_expert import SharedExpert
 class _Routes:
     """Where N tokens go, k experts each: S = N k pairs of a token and an expert.
 
-    probabilities [N, E], experts and weights [N, k]; `order` [S] sorts pairs by expert, `counts` of them for each.
+    probabilities [N, E], experts and weights [N, k]; `order` [S] sorts pairs by expert, which makes `groups`, and
+    `places` int64 [N, k] says where those of a token stand then.
     """
 
     probabilities: Tensor
     experts: Tensor
     weights: Tensor
     order: Tensor
-    counts: list[int]
+    places: Tensor
+    groups: Groups
 
-    @property
+    @cached_property
     def tokens(self) -> Tensor:
         """The token of each sorted pair."""
         return self.order // self.experts.shape[1]
 
-    def by_token(self, sorted_pairs: Tensor) -> Tensor:
-        """[S, …] in sorted order -> [N, k, …]."""
-        pairs = torch.empty_like(sorted_pairs)
-        pairs[self.order] = sorted_pairs
-        return pairs.unflatten(0, self.experts.shape)
+    @property
+    def shares(self) -> Tensor:
+        """The weight of each sorted pair."""
+        return self.weights.flatten()[self.order]
+
+    def sum_by_token(self, pairs: Tensor, weights: Tensor | None = None) -> Tensor:
+        """Sorted pairs [S, D] -> [N, D]: the sum of those of a token, times weights [N, k] where given."""
+        if have_kernels(pairs):
+            from .kernels.pairs import sum_pairs
+
+            return sum_pairs(pairs, self.places, weights)
+        of_token = pairs[self.places]
+        return of_token.sum(1) if weights is None else torch.bmm(weights.to(pairs.dtype)[:, None], of_token)[:, 0]
 
 
 class Mixture:
@@ -66,30 +78,37 @@ class Mixture:
         """What the chosen experts give, and what its gradient needs: routes, and the inputs of the experts' activations
         [S, 2 I]."""
         routes = self._routes(x)
-        gate_up = self.gate_up(x[routes.tokens], routes.counts)
-        out = routes.by_token(self.down(self.unit.of(gate_up), routes.counts))
-        return torch.bmm(routes.weights.to(x.dtype)[:, None], out)[:, 0], routes, gate_up
+        gate_up = self.gate_up(x[routes.tokens], routes.groups)
+        out = self.down(self.unit.of(gate_up), routes.groups)
+        return routes.sum_by_token(out, routes.weights), routes, gate_up
 
     def gradient(self, grad: Tensor, routes: _Routes, gate_up: Tensor) -> Tensor:
         """The gradient to x of that to the result."""
-        of_pairs = grad[routes.tokens]
-        inner = self.down.transposed(of_pairs, routes.counts)
-        # That to a weight is the gradient times the expert's output, which is down(unit) with its bias.
-        along = torch.linalg.vecdot(inner.float(), self.unit.of(gate_up).float())
-        grad_weights = routes.by_token(along + self.down.along_bias(of_pairs, routes.counts))
-        inner *= routes.weights.flatten()[routes.order, None].to(inner.dtype)
-        pairs = self.gate_up.transposed(self.unit.gradient(inner, gate_up), routes.counts)
-        grad_logits = self._logits_gradient(grad_weights, routes)
-        return routes.by_token(pairs).sum(1) + self.router.transposed(grad_logits.to(grad.dtype))
+        of_pairs, groups = grad[routes.tokens], routes.groups
+        inner = self.down.transposed(of_pairs, groups)
+        # The gradient to a weight is that to the result times the expert's output, which is down(unit) with its bias.
+        of_unit, of_shares = self.unit.weighted_gradient(inner, gate_up, routes.shares)
+        along_bias = self.down.along_bias(of_pairs, groups)
+        if along_bias is not None:
+            of_shares = of_shares + along_bias
+        grad_logits = self._logits_gradient(of_shares[routes.places], routes)
+        to_experts = routes.sum_by_token(self.gate_up.transposed(of_unit, groups))
+        return to_experts + self.router.transposed(grad_logits.to(grad.dtype))
+
+    @property
+    def stays_on_device(self) -> bool:
+        """Whether nothing is read back from the device when this is computed."""
+        return self.gate_up.stays_on_device and self.down.stays_on_device
 
     def _routes(self, x: Tensor) -> _Routes:
         probabilities = self.router.in_fp32(x).softmax(-1)
         weights, experts = probabilities.topk(self.per_token)
         if self.normalised:
             weights = weights / weights.sum(-1, keepdim=True)
-        pairs = experts.flatten()
-        counts = torch.bincount(pairs, minlength=self.router.out_features).tolist()
-        return _Routes(probabilities, experts, weights, pairs.argsort(stable=True), counts)
+        pairs, order = experts.flatten().sort(stable=True)
+        places = torch.empty_like(order).scatter_(0, order, torch.arange(len(order), device=order.device))
+        groups = Groups.of(pairs, self.router.out_features)
+        return _Routes(probabilities, experts, weights, order, places.view_as(experts), groups)
 
     def _logits_gradient(self, grad_weights: Tensor, routes: _Routes) -> Tensor:
         """[N, k] -> [N, E]: of a softmax over the chosen experts where weights are normalised, else over all."""

@@ -31,10 +31,8 @@ class SharedExpert:
 
     def gradient(self, grad: Tensor, opened: Tensor, gate_up: Tensor) -> Tensor:
         """The gradient to x of that to the result."""
-        inner = self.down.transposed(grad)
-        along = torch.linalg.vecdot(inner.float(), self.unit.of(gate_up).float())[:, None]
-        of_gate = (along * opened * (1 - opened)).to(grad.dtype)
-        of_unit = self.unit.gradient(inner * opened.to(inner.dtype), gate_up)
+        of_unit, along = self.unit.weighted_gradient(self.down.transposed(grad), gate_up, opened[:, 0])
+        of_gate = (along[:, None] * opened * (1 - opened)).to(grad.dtype)
         return self.gate_up.transposed(of_unit) + self.gate.transposed(of_gate)
 
 

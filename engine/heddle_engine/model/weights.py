@@ -12,7 +12,7 @@ from .config import DecoderConfig
 from .decoder import SITE_MODULES, Decoder, DecoderLayer, Mlp
 from .delta_net import DeltaNet
 from .delta_projections import delta_projections
-from .grouped_linear import GroupedLinear
+from .grouped_linear import group
 from .linear import FrozenLinear, Part, fuse
 from .mixture import Mixture
 from .shared_expert import SharedExpert
@@ -121,7 +121,7 @@ def _load_mixture(checkpoint: Checkpoint, config: DecoderConfig, prefix: str) ->
     mixture = config.mixture
     expert = _experts_of(checkpoint, config, f"{prefix}.experts")
     gate_up, down = (
-        GroupedLinear([expert(number, site) for number in range(mixture.num_experts)]) for site in ("gate_up", "down")
+        group([expert(number, site) for number in range(mixture.num_experts)]) for site in ("gate_up", "down")
     )
     router = _load_router(checkpoint, config, f"{prefix}.{mixture.router}")
     shared = _load_shared_expert(checkpoint, config, prefix) if mixture.shared_size else None

@@ -151,8 +151,7 @@ class StepGraphs:
 
     def __init__(self, decoder: Decoder, pool: KvPool, slots: LoraSlots):
         self._decoder, self._pool, self._slots = decoder, pool, slots
-        # Which experts compute a token is known on the device alone, so their step cannot be captured.
-        self._captures = decoder.device.type == "cuda" and decoder.config.mixture is None
+        self._captures = decoder.device.type == "cuda" and decoder.stays_on_device
         self._memory = torch.cuda.graph_pool_handle() if self._captures else None
         self._steps: dict[Layout, PoolStep | CapturedStep] = {}
         self._version = slots.version

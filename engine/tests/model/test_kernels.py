@@ -8,10 +8,10 @@ import torch.nn.functional as F
 pytest.importorskip("triton", reason="Triton is not made for this system")
 
 from heddle_engine.bases import Base
-from heddle_engine.model import kernels
+from heddle_engine.model import grouped_linear, kernels
 from heddle_engine.model.adapters import ServedAdapter
 from heddle_engine.model.attention_heads import rotate
-from heddle_engine.model.kernels import gate, heads, lora, norm
+from heddle_engine.model.kernels import gate, heads, lora, norm, pairs
 from heddle_engine.model.kernels import logits as logit_kernel
 from heddle_engine.model.kernels.paged_attention import attend_in_blocks
 from heddle_engine.model.lora import initial_lora
@@ -142,6 +142,32 @@ def test_gated_units_and_their_gradient(inner, gelu, dtype):
     assert_near(slope, expected)
 
 
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("gelu", [False, True], ids=["silu", "gelu"])
+@pytest.mark.parametrize("inner", [24, 1500])
+def test_the_gradient_of_weighted_gated_units(inner, gelu, dtype):
+    gate_up, grad, weights = draw(4, 2 * inner, dtype=dtype, scale=3), draw(4, inner, dtype=dtype), draw(4)
+    found = gate.weighted_gate_gradient(*(each.to(DEVICE) for each in (grad, gate_up, weights)), gelu)
+    leaves = [gate_up.double().requires_grad_(), weights.double().requires_grad_()]
+    opening, up = leaves[0].chunk(2, -1)
+    unit = (F.gelu(opening, approximate="tanh") if gelu else F.silu(opening)) * up
+    expected = gradients([unit * leaves[1][:, None]], leaves, [grad])
+    for each, exact in zip(found, expected, strict=True):
+        assert_near(each, exact)
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("tokens", "count", "width"), [(1, 8, 64), (5, 3, 1500)])
+def test_the_sum_of_the_pairs_of_each_token(tokens, count, width, weighted, dtype):
+    sorted_pairs, weights = draw(tokens * count, width, dtype=dtype), draw(tokens, count)
+    places = torch.randperm(tokens * count, generator=torch.Generator().manual_seed(1)).view(tokens, count)
+    given = [each.to(DEVICE) for each in (sorted_pairs, places, weights)]
+    found = pairs.sum_pairs(*given[:2], given[2] if weighted else None)
+    scale = weights.double() if weighted else torch.ones_like(weights).double()
+    assert_near(found, torch.einsum("nk,nkd->nd", scale, sorted_pairs.double()[places]))
+
+
 @pytest.mark.parametrize("dtype", PRODUCT_FORMATS)
 @pytest.mark.parametrize("ranks", [16, 128])
 @pytest.mark.parametrize(("inputs", "outputs"), [(48, 40), (1100, 260)])
@@ -174,6 +200,12 @@ def test_attention_over_blocks_equals_that_over_gathered_keys(has_sinks, splits,
     assert_near(found, _gathered(q.double(), keys.double(), values.double(), table, seen, block, window, sinks))
 
 
+def compute_on(devices, monkeypatch):
+    """As on a GPU where `devices` are those of a CPU."""
+    monkeypatch.setattr(kernels, "_DEVICES", devices)
+    monkeypatch.setattr(grouped_linear, "_DEVICES", devices)
+
+
 def adapter_of(base, seed):
     weights = initial_lora(base.config, rank=4 + 4 * seed, alpha=8.0, seed=seed)
     for number, module in enumerate(weights.modules.values()):
@@ -182,15 +214,14 @@ def adapter_of(base, seed):
 
 
 @interpreted
-@pytest.mark.parametrize("kind", ["qwen3", "llama3", "gemma3"])
+@pytest.mark.parametrize("kind", ["qwen3", "llama3", "gemma3", "qwen3_moe", "gpt_oss"])
 def test_a_training_pass_by_kernels_has_the_gradient_of_one_in_plain_operators(kind, model_folders, monkeypatch):
-    base = Base("tiny", model_folders(kind), DEVICE, torch.float32)
-    lora = TrainableLora(adapter_of(base, 1), DEVICE)
     batch = lay_out(random_group(np.random.default_rng(1), 320, 9, [5, 4], group=0), DEVICE)
     found = []
     for devices in (set(), {"cpu"}):
-        monkeypatch.setattr(kernels, "_DEVICES", devices)
-        lora.gradient.zero_()
+        compute_on(devices, monkeypatch)
+        base = Base("tiny", model_folders(kind), DEVICE, torch.float32)
+        lora = TrainableLora(adapter_of(base, 1), DEVICE)
         logprobs, entropy = batch_logprobs(base.decoder, batch, lora, 1024)
         (logprobs * torch.arange(len(logprobs))).sum().backward()
         found.append((logprobs.detach(), entropy, lora.gradient.clone()))
@@ -199,17 +230,19 @@ def test_a_training_pass_by_kernels_has_the_gradient_of_one_in_plain_operators(k
 
 
 @interpreted
+@pytest.mark.parametrize("kind", ["qwen3", "qwen3_moe", "gpt_oss"])
 @pytest.mark.parametrize("seeds", [[None], [1], [1, None, 2]])
-def test_steps_by_kernels_sample_what_plain_operators_do(seeds, model_folders, monkeypatch):
+def test_steps_by_kernels_sample_what_plain_operators_do(seeds, kind, model_folders, monkeypatch):
     """Rows of the base model, of one adapter and of several."""
-    base = Base("tiny", model_folders("qwen3"), DEVICE, torch.float32)
     monkeypatch.setattr(batching, "forward_of", lambda decoder, kv_bytes, max_rows: PoolForward(decoder, kv_bytes))
-    adapters = [
-        seed and ServedAdapter(f"a{seed}", adapter_of(base, seed), base.config, DEVICE, torch.float32) for seed in seeds
-    ]
     answers = []
     for devices in (set(), {"cpu"}):
-        monkeypatch.setattr(kernels, "_DEVICES", devices)
+        compute_on(devices, monkeypatch)
+        base = Base("tiny", model_folders(kind), DEVICE, torch.float32)
+        adapters = [
+            seed and ServedAdapter(f"a{seed}", adapter_of(base, seed), base.config, DEVICE, torch.float32)
+            for seed in seeds
+        ]
         requests = [
             request_of(base, [7, 8, 9 + row], adapter, temperature=1, seed=str(row), max_tokens=2)
             for row, adapter in enumerate(adapters)

@@ -10,10 +10,11 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 from heddle_engine.errors import EngineError
+from heddle_engine.model import grouped_linear
 from heddle_engine.model.config import DecoderConfig, MixtureConfig
 from heddle_engine.model.decoder import NoLora
 from heddle_engine.model.gated_unit import SILU
-from heddle_engine.model.grouped_linear import GroupedLinear
+from heddle_engine.model.grouped_linear import Groups, group
 from heddle_engine.model.linear import FrozenLinear
 from heddle_engine.model.lora import initial_lora, read_peft, write_peft
 from heddle_engine.model.mixture import Mixture
@@ -21,7 +22,7 @@ from tests.model.test_decoder import causal, load
 from tests.models import make_model
 
 ATTENTION = ["q_proj", "k_proj", "v_proj", "o_proj"]
-EXPERTS, PER_TOKEN, HIDDEN, INNER = 6, 2, 16, 10
+EXPERTS, PER_TOKEN, HIDDEN, INNER = 6, 2, 16, 12
 
 
 def settings_of(folder):
@@ -83,7 +84,7 @@ def random_mixture(normalised, generator):
     """A mixture, and its weights: router [E, hidden], gate and up [E, 2 I, hidden], down [E, hidden, I]."""
     shapes = [(EXPERTS, HIDDEN), (EXPERTS, 2 * INNER, HIDDEN), (EXPERTS, HIDDEN, INNER)]
     weights = [torch.randn(shape, generator=generator) * 0.4 for shape in shapes]
-    experts = [GroupedLinear([FrozenLinear(each, ()) for each in stack]) for stack in weights[1:]]
+    experts = [group([FrozenLinear(each, ()) for each in stack]) for stack in weights[1:]]
     return Mixture(FrozenLinear(weights[0], ()), *experts, SILU, PER_TOKEN, normalised), weights
 
 
@@ -102,10 +103,12 @@ def token_by_token(x, weights, normalised):
     return torch.stack(rows)
 
 
+@pytest.mark.parametrize("together", [False, True], ids=["one by one", "in one call"])
 @pytest.mark.parametrize("normalised", [True, False])
 @pytest.mark.parametrize("tokens", [1, 2, 40])
-def test_a_mixture_and_its_gradient_are_those_of_the_definition(tokens, normalised):
-    """With one or two tokens most experts have none."""
+def test_a_mixture_and_its_gradient_are_those_of_the_definition(tokens, normalised, together, monkeypatch):
+    """With one or two tokens most experts have none. Experts are multiplied as on a CPU, and as on a GPU."""
+    monkeypatch.setattr(grouped_linear, "_DEVICES", {"cpu"} if together else set())
     generator = torch.Generator().manual_seed(tokens)
     mixture, weights = random_mixture(normalised, generator)
     x, grad = (torch.randn(tokens, HIDDEN, generator=generator) for _ in range(2))
@@ -125,12 +128,13 @@ def test_routing_is_fp32_in_a_bf16_model():
     weights = [torch.zeros(2, HIDDEN), torch.randn(2, 2 * INNER, HIDDEN), torch.randn(2, HIDDEN, INNER)]
     weights[0][0, :2], weights[0][1, :2] = torch.tensor([1.0, 0.0]), torch.tensor([1.0, 2.0**-8])
     router, gate_up, down = (weight.bfloat16() for weight in weights)
-    experts = [GroupedLinear([FrozenLinear(each, ()) for each in stack]) for stack in (gate_up, down)]
+    experts = [group([FrozenLinear(each, ()) for each in stack]) for stack in (gate_up, down)]
     mixture = Mixture(FrozenLinear(router, ()), *experts, SILU, 1, True)
     x = torch.ones(1, HIDDEN, dtype=torch.bfloat16) * 4
     assert F.linear(x, router)[0, 0] == F.linear(x, router)[0, 1]
-    gate, up = experts[0](x, [0, 1]).chunk(2, -1)
-    torch.testing.assert_close(mixture(x), experts[1](F.silu(gate) * up, [0, 1]), atol=0, rtol=0)
+    second = Groups.of(torch.tensor([1]), 2)
+    gate, up = experts[0](x, second).chunk(2, -1)
+    torch.testing.assert_close(mixture(x), experts[1](F.silu(gate) * up, second), atol=0, rtol=0)
 
 
 def test_a_new_adapter_changes_the_attention_of_every_layer(model_folders):
