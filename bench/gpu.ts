@@ -13,11 +13,15 @@ import { atLeast, atMost, type Bar, type Findings, measurement } from "./harness
 export const options = {
   /** A file with what `bench/python/gpu.py` printed on another machine; without it the script runs here. */
   from: { type: "string", default: "" },
+  /** One of the models of `gpu_models.py` instead of the two that the targets are of. */
+  model: { type: "string", default: "" },
 } as const
 
 /** Printed by `gpu.py`. */
 interface Figures {
   gpu: string
+  /** The one that was asked for. */
+  model: string | null
   machine: { cpu: string; cores: number; memory_gib: number; system: string }
   versions: Record<string, string>
   /** By what was measured, with its unit in parentheses where it has one. */
@@ -29,20 +33,20 @@ const LARGE = "Qwen3-8B"
 const SHARED = "8 completions on prompts of 2,048"
 
 export async function run(given: Options): Promise<Findings> {
-  const found = JSON.parse(given["from"] ? readFileSync(String(given["from"]), "utf8") : await measure()) as Figures
+  const found = JSON.parse(await printed(given)) as Figures
   const middle = (name: string) => {
     const values = found.figures[name]?.toSorted((a, b) => a - b)
     return values?.[Math.floor(values.length / 2)]
   }
   return {
     method: [
-      "The engine's own classes in one process, bf16, on random weights of the shapes of Qwen3-0.6B and Qwen3-8B (vocabulary 151,936), LoRA of rank 16 on all linear modules.",
-      "Decode: every row has a prompt of 1,024 tokens; a step gives each one token, sampling included. The roofline is the time to read the weights and the rows' keys and values at the speed of a copy on the device.",
-      "Training: forward and backward of all rows. Mixed lengths: 48 rows with prompts of 32 to 900 and completions of 32 to 700 tokens; full length: 8 rows of 4,096, of which the last 3,072 are trained; shared: 2 groups of 8 completions of 256 on a prompt of 2,048. Tokens are those of all rows, each with its prompt. The share of the matrix product counts 4 operations for each weight of the layers and token, no attention and no head.",
-      "Plain loop: peft on transformers, right-padded batches of neighbours by length, 8 rows where memory suffices.",
+      `The engine's own classes in one process, bf16, on random weights of the shapes of ${found.model ?? `${SMALL} and ${LARGE}`} (vocabulary 151,936), LoRA of rank 16 on all linear modules, of a mixture on those of the attention.`,
+      "Decode: every row has a prompt of 1,024 tokens; a step gives each one token, sampling included. The roofline is the time to read the weights and the rows' keys and values at the speed of a copy on the device; of a mixture those of the experts that so many rows reach by even chance.",
+      "Training: forward and backward of all rows. Mixed lengths: 48 rows with prompts of 32 to 900 and completions of 32 to 700 tokens; full length: 8 rows of 4,096, of which the last 3,072 are trained; shared: 2 groups of 8 completions of 256 on a prompt of 2,048. Tokens are those of all rows, each with its prompt. The share of the matrix product counts 4 operations for each weight of the layers that computes a token, no attention and no head.",
+      "Plain loop: peft on transformers, right-padded batches of neighbours by length, 8 rows where memory suffices, each layer computed again where it has to be.",
     ],
     versions: found.versions,
-    settings: { gpu: found.gpu },
+    settings: { gpu: found.gpu, ...(found.model !== null && { model: found.model }) },
     machine: { ...found.machine, node: describeMachine().node, gpu: found.gpu },
     measurements: Object.entries(found.figures).map(([name, values]) => {
       const [, what = name, unit = "×"] = /^(.*?)(?:: tokens\/s| \(([^)]*)\))$/.exec(name) ?? []
@@ -53,8 +57,10 @@ export async function run(given: Options): Promise<Findings> {
   }
 }
 
-async function measure(): Promise<string> {
-  const done = spawnSync(await hfPython(), [pythonScript("gpu.py")], {
+async function printed(given: Options): Promise<string> {
+  if (given["from"]) return readFileSync(String(given["from"]), "utf8")
+  const model = given["model"] ? ["--model", String(given["model"])] : []
+  const done = spawnSync(await hfPython(), [pythonScript("gpu.py"), ...model], {
     env: { ...process.env, PYTHONPATH: fromRoot("engine") },
     stdio: ["ignore", "pipe", "inherit"],
     encoding: "utf8",

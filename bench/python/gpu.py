@@ -1,37 +1,59 @@
 """Measures the engine on this machine's GPU and prints what it found as JSON: targets T1 to T12 of the engine.
 
-Usage: gpu.py [PART …], parts being `decode`, `train` and `peer`; without any, all of them. It needs torch for CUDA,
-transformers, peft and the folder `engine` on PYTHONPATH, and takes less than eight minutes on an H100.
+It needs torch for CUDA, transformers, peft and the folder `engine` on PYTHONPATH, and takes less than eight minutes on
+an H100.
 """
 
+import argparse
 import json
 import os
 import platform
 import statistics
 import sys
 import time
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
 import torch
 
 from gpu_decode import beside_training_figures, decode_figures, publish_figures, top_p_figures
-from gpu_models import GPU, LARGE, SMALL, make_decoder, seconds
+from gpu_models import GPU, LARGE, SHAPES, SMALL, Shape, make_decoder, seconds
 from gpu_train import WORKLOADS, Engine, peer_figures, train_figures
 
 PARTS = ("decode", "train", "peer")
 
 
-def main(parts: tuple[str, ...]) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--model", choices=SHAPES, help=f"instead of {SMALL.name} and {LARGE.name}")
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(PARTS)}; all of them without any")
+    given = parser.parse_args()
+    parts = given.parts or PARTS
+    if unknown := set(parts) - set(PARTS):
+        parser.error(f"unknown part {min(unknown)}: choose of {', '.join(PARTS)}")
+    shapes = [SHAPES[given.model]] if given.model else [SMALL, LARGE]
+    figures = measure(shapes, parts)
+    found = {
+        "gpu": torch.cuda.get_device_name(GPU),
+        "model": given.model,
+        "machine": machine(),
+        "versions": {"torch": torch.__version__, "CUDA": torch.version.cuda},
+        "figures": figures,
+    }
+    print(json.dumps(found))
+
+
+def measure(shapes: list[Shape], parts: Collection[str]) -> "Figures":
     began = time.perf_counter()
     figures = Figures()
     ceiling, bandwidth = matrix_product(), copy()
     figures["matrix product, bf16 (TFLOP/s)"] = [ceiling / 1e12]
     figures["copy on the device (TB/s)"] = [bandwidth / 1e12]
-    for shape in (SMALL, LARGE):
+    for shape in shapes:
         decoder = make_decoder(shape)
         if "decode" in parts:
-            decode_figures(decoder, shape.name, bandwidth, figures)
+            decode_figures(decoder, shape.name, shape.rows, bandwidth, figures)
             top_p_figures(decoder, shape.name, figures)
             publish_figures(decoder, shape.name, figures)
         if "train" in parts:
@@ -44,13 +66,7 @@ def main(parts: tuple[str, ...]) -> None:
         if "peer" in parts:
             peer_figures(shape, figures)
         print(f"{time.perf_counter() - began:.0f} s so far", file=sys.stderr)
-    found = {
-        "gpu": torch.cuda.get_device_name(GPU),
-        "machine": machine(),
-        "versions": {"torch": torch.__version__, "CUDA": torch.version.cuda},
-        "figures": figures,
-    }
-    print(json.dumps(found))
+    return figures
 
 
 def machine() -> dict:
@@ -86,4 +102,4 @@ def copy() -> float:
 
 
 if __name__ == "__main__":
-    main(tuple(sys.argv[1:]) or PARTS)
+    main()

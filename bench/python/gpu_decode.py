@@ -14,7 +14,7 @@ from heddle_engine.serving.generation import Request
 from heddle_engine.serving.sampling import SamplingParams
 from heddle_engine.streams import serve_first
 
-from gpu_models import GPU, VOCABULARY, make_adapter, make_lora, weight_bytes
+from gpu_models import GPU, bytes_of_step, make_adapter, make_lora
 from heddle_decoding import Answer
 
 WARM_STEPS = 12
@@ -37,7 +37,7 @@ class Rows:
             self.batcher.submit(
                 Request(
                     prompt_ids=[source.randrange(1000, 150_000) for _ in range(length)],
-                    params=SamplingParams.from_wire(wire, VOCABULARY),
+                    params=SamplingParams.from_wire(wire, decoder.config.vocab_size),
                     n=1,
                     adapter=adapters[number % len(adapters)],
                     cache_salt="",
@@ -64,11 +64,12 @@ class Rows:
         return taken
 
 
-def decode_figures(decoder: Decoder, name: str, bandwidth: float, figures: dict[str, list[float]]) -> None:
+def decode_figures(
+    decoder: Decoder, name: str, batches: tuple[int, ...], bandwidth: float, figures: dict[str, list[float]]
+) -> None:
     """`bandwidth` in bytes a second: a step can be no faster than its weights, keys and values are read."""
     eight = [make_adapter(decoder, seed) for seed in range(8)]
-    read = weight_bytes(decoder)
-    for rows in (1, 16, 64, 128):
+    for rows in batches:
         prompts = [1024] * rows
         base = 0.0
         for title, adapters in (("base", [None]), ("one adapter", eight[:1]), ("8 adapters", eight)):
@@ -79,7 +80,7 @@ def decode_figures(decoder: Decoder, name: str, bandwidth: float, figures: dict[
             figures[f"decode, {name}, {rows} rows, {title}: step (ms)"] = [1e3 * each for each in taken]
             if title == "base":
                 base = step
-                floor = (read + rows * 1050 * decoder.kv_token_bytes) / bandwidth
+                floor = bytes_of_step(decoder, rows, 1050) / bandwidth
                 figures[f"decode, {name}, {rows} rows: tokens/s"] = [rows / step]
                 figures[f"decode, {name}, {rows} rows: share of roofline"] = [floor / step]
                 again = Rows(decoder, prompts, adapters) if rows == 16 else None
@@ -112,7 +113,7 @@ def publish_figures(decoder: Decoder, name: str, figures: dict[str, list[float]]
         adapter = store.publish(f"step-{seed}", made)
         answer = Answer()
         batcher = Batcher(decoder, 4096 * decoder.kv_token_bytes, cache_bytes=0)
-        params = SamplingParams.from_wire({"ignore_eos": True, "seed": "1", "max_tokens": 1}, VOCABULARY)
+        params = SamplingParams.from_wire({"ignore_eos": True, "seed": "1", "max_tokens": 1}, decoder.config.vocab_size)
         batcher.submit(Request([5] * 64, params, 1, adapter, "", answer, None, 32_768))
         while not answer.tokens:
             batcher.step()

@@ -9,46 +9,68 @@ from heddle_engine.model.adapters import ServedAdapter
 from heddle_engine.model.config import DecoderConfig
 from heddle_engine.model.decoder import Decoder
 from heddle_engine.model.lora import LoraWeights, initial_lora
+from heddle_engine.model.mixture import Mixture
 
 GPU = torch.device("cuda")
-VOCABULARY = 151_936
 RANK, ALPHA = 16, 32.0
+
+_COMMON = {
+    "vocab_size": 151_936,
+    "hidden_act": "silu",
+    "max_position_embeddings": 32_768,
+    "rms_norm_eps": 1e-6,
+    "rope_theta": 1e6,
+    "attention_bias": False,
+    "head_dim": 128,
+}
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Of a Qwen3."""
+    """`family` is what transformers calls it, `settings` are those of `config.json` beside the common ones.
+
+    `rows`: batches that decode, as far as memory suffices. `peer`: how the plain loop may train it, the fastest first:
+    whether layers are computed again, and rows at a time.
+    """
 
     name: str
-    hidden: int
-    inner: int
-    layers: int
-    heads: int
-    kv_heads: int
-    tied: bool
+    family: str
+    settings: dict
+    rows: tuple[int, ...] = (1, 16, 64, 128)
+    peer: tuple[tuple[bool, int], ...] = ((False, 8), (False, 2), (True, 8), (True, 2))
 
     def config(self) -> dict:
-        return {
-            "architectures": ["Qwen3ForCausalLM"],
-            "model_type": "qwen3",
-            "vocab_size": VOCABULARY,
-            "hidden_size": self.hidden,
-            "intermediate_size": self.inner,
-            "num_hidden_layers": self.layers,
-            "num_attention_heads": self.heads,
-            "num_key_value_heads": self.kv_heads,
-            "head_dim": 128,
-            "hidden_act": "silu",
-            "max_position_embeddings": 32_768,
-            "rms_norm_eps": 1e-6,
-            "rope_theta": 1e6,
-            "attention_bias": False,
-            "tie_word_embeddings": self.tied,
-        }
+        return {"architectures": [f"{self.family}ForCausalLM"], **_COMMON, **self.settings}
 
 
-SMALL = Shape("Qwen3-0.6B", 1024, 3072, 28, 16, 8, tied=True)
-LARGE = Shape("Qwen3-8B", 4096, 12_288, 36, 32, 8, tied=False)
+def _sizes(hidden: int, inner: int, layers: int, heads: int, kv_heads: int, tied: bool = False) -> dict:
+    return {
+        "hidden_size": hidden,
+        "intermediate_size": inner,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "num_key_value_heads": kv_heads,
+        "tie_word_embeddings": tied,
+    }
+
+
+SMALL = Shape("Qwen3-0.6B", "Qwen3", {"model_type": "qwen3", **_sizes(1024, 3072, 28, 16, 8, tied=True)})
+LARGE = Shape("Qwen3-8B", "Qwen3", {"model_type": "qwen3", **_sizes(4096, 12_288, 36, 32, 8)})
+MIXTURE = Shape(
+    "Qwen3-30B-A3B",
+    "Qwen3Moe",
+    {
+        "model_type": "qwen3_moe",
+        **_sizes(2048, 6144, 48, 32, 4),
+        "num_experts": 128,
+        "num_experts_per_tok": 8,
+        "moe_intermediate_size": 768,
+        "norm_topk_prob": True,
+    },
+    rows=(1, 16, 64),
+    peer=((True, 2), (True, 1)),
+)
+SHAPES = {shape.name: shape for shape in (SMALL, LARGE, MIXTURE)}
 
 
 class _RandomCheckpoint:
@@ -69,9 +91,10 @@ class _RandomCheckpoint:
 
 
 def make_decoder(shape: Shape, dtype: torch.dtype = torch.bfloat16) -> Decoder:
-    config = DecoderConfig.from_hf(shape.config())
+    settings = shape.config()
+    config = DecoderConfig.from_hf(settings)
     of_files = weights.Checkpoint
-    weights.Checkpoint = lambda *_: _RandomCheckpoint(shape.tied, dtype)
+    weights.Checkpoint = lambda *_: _RandomCheckpoint(settings["tie_word_embeddings"], dtype)
     try:
         return weights.load_decoder(None, config, GPU, dtype)
     finally:
@@ -91,14 +114,24 @@ def make_adapter(decoder: Decoder, seed: int) -> ServedAdapter:
     return ServedAdapter(f"adapter-{seed}", make_lora(decoder, seed), decoder.config, GPU, decoder.dtype)
 
 
-def weight_bytes(decoder: Decoder) -> int:
-    """What a decode step reads of the weights: all but the embedding, of which it takes rows."""
-    read = sum(
-        frozen.weight.nbytes
-        for layer in decoder.layers
-        for frozen in (layer.qkv, layer.o, layer.mlp.gate_up, layer.mlp.down)
-    )
-    return read + decoder.head.weight.nbytes
+def weights_of_layers(decoder: Decoder, tokens: int) -> float:
+    """How many weights of the layers `tokens` tokens read, each a number of experts picked by even chance."""
+    read = 0.0
+    for layer in decoder.layers:
+        read += sum(each.in_features * each.out_features for each in (layer.qkv, layer.o))
+        expert = sum(each.in_features * each.out_features for each in (layer.mlp.gate_up, layer.mlp.down))
+        mixture = decoder.config.mixture if isinstance(layer.mlp, Mixture) else None
+        if mixture is None:
+            read += expert
+        else:
+            read += expert * mixture.num_experts * (1 - (1 - mixture.per_token / mixture.num_experts) ** tokens)
+    return read
+
+
+def bytes_of_step(decoder: Decoder, rows: int, length: int) -> float:
+    """What a decode step has to read: weights but the embedding, of which it takes rows, and all keys and values."""
+    of_weights = weights_of_layers(decoder, rows) * decoder.dtype.itemsize + decoder.head.weight.nbytes
+    return of_weights + rows * length * decoder.kv_token_bytes
 
 
 def seconds(work, repeats: int = 5, warm: int = 2) -> list[float]:

@@ -7,14 +7,14 @@ from functools import partial
 
 import numpy as np
 import torch
+from heddle_engine.model.config import DecoderConfig
 from heddle_engine.model.decoder import Decoder
+from heddle_engine.model.lora import lora_modules
 from heddle_engine.training.micro_batches import MicroBatches
 from heddle_engine.training.sequences import Sequence
 from heddle_engine.training.trainable_lora import TrainableLora
 
-from gpu_models import ALPHA, GPU, RANK, Shape, make_lora, seconds
-
-MODULES = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+from gpu_models import ALPHA, GPU, RANK, Shape, make_lora, seconds, weights_of_layers
 
 
 def sequences_of(lengths: list[tuple[int, int]], shared: int = 1) -> list[Sequence]:
@@ -56,17 +56,20 @@ class Peer:
     """Right-padded batches of neighbours by length, transformers' own loss, LoRA by peft; no prefix is shared."""
 
     def __init__(self, shape: Shape, checkpointing: bool, rows: int) -> None:
+        import transformers
         from peft import LoraConfig, get_peft_model
-        from transformers import Qwen3Config, Qwen3ForCausalLM
 
         torch.set_default_device(GPU)
         torch.set_default_dtype(torch.bfloat16)
         try:
-            model = Qwen3ForCausalLM(Qwen3Config(**{k: v for k, v in shape.config().items() if k != "architectures"}))
+            settings = {name: value for name, value in shape.config().items() if name != "architectures"}
+            config = getattr(transformers, f"{shape.family}Config")(**settings)
+            model = getattr(transformers, f"{shape.family}ForCausalLM")(config)
         finally:
             torch.set_default_device(None)
             torch.set_default_dtype(torch.float32)
-        self.model = get_peft_model(model, LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules=MODULES))
+        modules = list(lora_modules(DecoderConfig.from_hf(shape.config())))
+        self.model = get_peft_model(model, LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules=modules))
         if checkpointing:
             self.model.gradient_checkpointing_enable({"use_reentrant": False})
             self.model.enable_input_require_grads()
@@ -95,11 +98,7 @@ class Peer:
 def train_figures(decoder: Decoder, shape: Shape, ceiling: float, figures: dict[str, list[float]]) -> None:
     """`ceiling`: operations a second of a large matrix product in bf16."""
     engine = Engine(decoder)
-    parameters = sum(
-        frozen.in_features * frozen.out_features
-        for layer in decoder.layers
-        for frozen in (layer.qkv, layer.o, layer.mlp.gate_up, layer.mlp.down)
-    )
+    parameters = weights_of_layers(decoder, 1)
     for workload, make in WORKLOADS.items():
         sequences = make()
         taken, peak = _measured(partial(engine.step, sequences))
@@ -116,7 +115,7 @@ def peer_figures(shape: Shape, figures: dict[str, list[float]]) -> None:
     """The same workloads by the plain loop, with the first of its settings, the fastest first, that fits the memory."""
     for workload, make in WORKLOADS.items():
         sequences = make()
-        for checkpointing, rows in ((False, 8), (False, 2), (True, 8), (True, 2)):
+        for checkpointing, rows in shape.peer:
             try:
                 taken, peak = _peer_steps(shape, sequences, checkpointing, rows)
             except torch.OutOfMemoryError:
