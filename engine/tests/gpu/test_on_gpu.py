@@ -22,7 +22,7 @@ from heddle_engine.training.masked_attention import MaskedTreeAttention
 from heddle_engine.training.packed_forward import batch_logprobs, lay_out
 from heddle_engine.training.prefix_tree import build_forest
 from heddle_engine.training.trainable_lora import TrainableLora
-from tests.models import CONFIGS, HYBRIDS
+from tests.models import CONFIGS, HYBRIDS, MIXTURES
 from tests.serving.test_batching import request_of, run
 from tests.training.builders import random_group, sequence
 
@@ -125,10 +125,15 @@ def adapters(base, count):
     return made
 
 
-@pytest.mark.parametrize("own", [0, 1, 3])
-def test_captured_steps_sample_what_a_training_pass_computes(own, base):
-    """engine 4.5: raw log-probabilities of serving are those of training, whatever the batch."""
-    chance = random.Random(5)
+@pytest.mark.parametrize(
+    ("kind", "own"), [("qwen3", 0), ("qwen3", 1), *((kind, 3) for kind in ("qwen3", "gemma3", "gpt_oss", "qwen3_moe"))]
+)
+def test_captured_steps_sample_what_a_training_pass_computes(kind, own, model_folders):
+    """engine 4.5: raw log-probabilities of serving are those of training, whatever the batch.
+
+    In bf16 a token of a mixture may go to another expert than it went to.
+    """
+    base, chance = Base("tiny", model_folders(kind), GPU, torch.bfloat16), random.Random(5)
     chosen = [None, *adapters(base, own)] if own != 1 else adapters(base, 1)
     rows = [(chosen[i % len(chosen)], [chance.randrange(320) for _ in range(20 + 9 * i)]) for i in range(11)]
     batcher = Batcher(base.decoder, kv_bytes=1 << 28, cache_bytes=1 << 26)
@@ -141,7 +146,7 @@ def test_captured_steps_sample_what_a_training_pass_computes(own, base):
         with torch.no_grad():
             computed, _ = batch_logprobs(base.decoder, batch, _view(adapter), 1024)
         difference = computed.cpu() - torch.tensor(sink.logprobs())
-        assert float(difference.square().mean().sqrt()) < 0.02
+        assert float(difference.square().mean().sqrt()) < (0.05 if kind in MIXTURES else 0.02)
 
 
 def _view(adapter):
