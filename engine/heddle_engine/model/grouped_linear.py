@@ -1,9 +1,6 @@
 """Frozen projections of many experts at once, over rows that are sorted by expert."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
 from typing import Protocol
 
 import torch
@@ -11,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .linear import FrozenLinear
+from .routing import Groups
 
 _DEVICES = {"cuda"}
 """Where torch multiplies all groups in one call. A CPU's packed weights are faster one by one."""
@@ -18,25 +16,6 @@ _ROW_BYTES = 16
 """Of which a row has to have a multiple, for that call."""
 _CAPABILITIES = (9, 10)
 """Of NVIDIA's GPUs (Hopper, Blackwell of data centres), where the call does not ask the processor for the groups."""
-
-
-@dataclass(frozen=True)
-class Groups:
-    """Rows that are sorted by expert: `experts` int64 [S] of each, and `ends` int32 [E], behind the rows of each."""
-
-    experts: Tensor
-    ends: Tensor
-
-    @staticmethod
-    def of(experts: Tensor, count: int) -> "Groups":
-        """`experts` in order, of `count`."""
-        numbers = torch.arange(count, device=experts.device)
-        return Groups(experts, torch.searchsorted(experts, numbers, right=True, out_int32=True))
-
-    @cached_property
-    def counts(self) -> list[int]:
-        """Rows of each expert. Waits for the device."""
-        return [end - start for start, end in pairwise([0, *self.ends.tolist()])]
 
 
 class GroupedLinear(Protocol):

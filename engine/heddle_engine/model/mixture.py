@@ -4,52 +4,14 @@ Router and experts are frozen, and the gradient to the input goes through both. 
 the weight of an expert is a product in the expert's inner space, so no expert's output is kept for it.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
-
 import torch
 from torch import Tensor
 
 from .gated_unit import Unit
-from .grouped_linear import GroupedLinear, Groups
-from .kernels import have_kernels
+from .grouped_linear import GroupedLinear
 from .linear import FrozenLinear
+from .routing import Routes, route
 from .shared_expert import SharedExpert
-
-
-@dataclass(frozen=True)
-class _Routes:
-    """Where N tokens go, k experts each: S = N k pairs of a token and an expert.
-
-    probabilities [N, E], experts and weights [N, k]; `order` [S] sorts pairs by expert, which makes `groups`, and
-    `places` int64 [N, k] says where those of a token stand then.
-    """
-
-    probabilities: Tensor
-    experts: Tensor
-    weights: Tensor
-    order: Tensor
-    places: Tensor
-    groups: Groups
-
-    @cached_property
-    def tokens(self) -> Tensor:
-        """The token of each sorted pair."""
-        return self.order // self.experts.shape[1]
-
-    @property
-    def shares(self) -> Tensor:
-        """The weight of each sorted pair."""
-        return self.weights.flatten()[self.order]
-
-    def sum_by_token(self, pairs: Tensor, weights: Tensor | None = None) -> Tensor:
-        """Sorted pairs [S, D] -> [N, D]: the sum of those of a token, times weights [N, k] where given."""
-        if have_kernels(pairs):
-            from .kernels.pairs import sum_pairs
-
-            return sum_pairs(pairs, self.places, weights)
-        of_token = pairs[self.places]
-        return of_token.sum(1) if weights is None else torch.bmm(weights.to(pairs.dtype)[:, None], of_token)[:, 0]
 
 
 class Mixture:
@@ -74,15 +36,15 @@ class Mixture:
         routed = _Mixture.apply(x, self) if with_gradient else self.compute(x)[0]
         return routed if self.shared is None else routed + self.shared(x)
 
-    def compute(self, x: Tensor) -> tuple[Tensor, _Routes, Tensor]:
+    def compute(self, x: Tensor) -> tuple[Tensor, Routes, Tensor]:
         """What the chosen experts give, and what its gradient needs: routes, and the inputs of the experts' activations
         [S, 2 I]."""
-        routes = self._routes(x)
+        routes = route(self.router.in_fp32(x), self.per_token, self.normalised)
         gate_up = self.gate_up(x[routes.tokens], routes.groups)
         out = self.down(self.unit.of(gate_up), routes.groups)
         return routes.sum_by_token(out, routes.weights), routes, gate_up
 
-    def gradient(self, grad: Tensor, routes: _Routes, gate_up: Tensor) -> Tensor:
+    def gradient(self, grad: Tensor, routes: Routes, gate_up: Tensor) -> Tensor:
         """The gradient to x of that to the result."""
         of_pairs, groups = grad[routes.tokens], routes.groups
         inner = self.down.transposed(of_pairs, groups)
@@ -100,17 +62,7 @@ class Mixture:
         """Whether nothing is read back from the device when this is computed."""
         return self.gate_up.stays_on_device and self.down.stays_on_device
 
-    def _routes(self, x: Tensor) -> _Routes:
-        probabilities = self.router.in_fp32(x).softmax(-1)
-        weights, experts = probabilities.topk(self.per_token)
-        if self.normalised:
-            weights = weights / weights.sum(-1, keepdim=True)
-        pairs, order = experts.flatten().sort(stable=True)
-        places = torch.empty_like(order).scatter_(0, order, torch.arange(len(order), device=order.device))
-        groups = Groups.of(pairs, self.router.out_features)
-        return _Routes(probabilities, experts, weights, order, places.view_as(experts), groups)
-
-    def _logits_gradient(self, grad_weights: Tensor, routes: _Routes) -> Tensor:
+    def _logits_gradient(self, grad_weights: Tensor, routes: Routes) -> Tensor:
         """[N, k] -> [N, E]: of a softmax over the chosen experts where weights are normalised, else over all."""
         pulled = routes.weights * grad_weights
         common = pulled.sum(-1, keepdim=True)

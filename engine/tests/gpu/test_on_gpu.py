@@ -131,7 +131,7 @@ def adapters(base, count):
 def test_captured_steps_sample_what_a_training_pass_computes(kind, own, model_folders):
     """engine 4.5: raw log-probabilities of serving are those of training, whatever the batch.
 
-    In bf16 a token of a mixture may go to another expert than it went to.
+    In bf16 a token of a mixture may go to another expert than it went to, which is far off, and rare.
     """
     base, chance = Base("tiny", model_folders(kind), GPU, torch.bfloat16), random.Random(5)
     chosen = [None, *adapters(base, own)] if own != 1 else adapters(base, 1)
@@ -141,12 +141,15 @@ def test_captured_steps_sample_what_a_training_pass_computes(kind, own, model_fo
     sinks = run(batcher, requests)
     steps = batcher._forward._graphs._steps.values()
     assert any(step.is_captured for step in steps if isinstance(step, CapturedStep))
+    differences = []
     for (adapter, ids), sink in zip(rows, sinks, strict=True):
         batch = lay_out([sequence([*ids, *sink.ids()], len(ids))], GPU)
         with torch.no_grad():
             computed, _ = batch_logprobs(base.decoder, batch, _view(adapter), 1024)
-        difference = computed.cpu() - torch.tensor(sink.logprobs())
-        assert float(difference.square().mean().sqrt()) < (0.05 if kind in MIXTURES else 0.02)
+        differences.append(computed.cpu() - torch.tensor(sink.logprobs()))
+    together = torch.cat(differences)
+    assert float(together.abs().median()) < 0.03
+    assert float(together.square().mean().sqrt()) < (0.3 if kind in MIXTURES else 0.02)
 
 
 def _view(adapter):

@@ -11,7 +11,7 @@ from heddle_engine.bases import Base
 from heddle_engine.model import grouped_linear, kernels
 from heddle_engine.model.adapters import ServedAdapter
 from heddle_engine.model.attention_heads import rotate
-from heddle_engine.model.kernels import gate, heads, lora, norm, pairs
+from heddle_engine.model.kernels import gate, heads, lora, norm, pairs, routing
 from heddle_engine.model.kernels import logits as logit_kernel
 from heddle_engine.model.kernels.paged_attention import attend_in_blocks
 from heddle_engine.model.lora import initial_lora
@@ -166,6 +166,33 @@ def test_the_sum_of_the_pairs_of_each_token(tokens, count, width, weighted, dtyp
     found = pairs.sum_pairs(*given[:2], given[2] if weighted else None)
     scale = weights.double() if weighted else torch.ones_like(weights).double()
     assert_near(found, torch.einsum("nk,nkd->nd", scale, sorted_pairs.double()[places]))
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+@pytest.mark.parametrize(("tokens", "experts", "count"), [(1, 8, 3), (7, 100, 8), (40, 128, 1)])
+def test_the_likeliest_experts_of_each_token(tokens, experts, count, normalised):
+    logits = draw(tokens, experts, scale=3)
+    probabilities, weights, chosen = routing.choose(logits.to(DEVICE), count, normalised)
+    exact = logits.double().softmax(-1)
+    best = exact.topk(count)
+    assert_near(probabilities, exact)
+    assert_near(weights, best.values / best.values.sum(-1, keepdim=True) if normalised else best.values)
+    assert torch.equal(chosen.cpu(), best.indices)
+
+
+def test_experts_of_what_is_not_a_number_are_experts():
+    _, weights, chosen = routing.choose(torch.full((2, 100), torch.nan, device=DEVICE), 8, True)
+    assert weights.isnan().all()
+    assert ((chosen >= 0) & (chosen < 100)).all()
+
+
+@pytest.mark.parametrize(("count", "experts"), [(1, 8), (130, 100), (300, 4)])
+def test_few_pairs_are_sorted_by_their_experts(count, experts):
+    chosen = torch.randint(experts - 1, (count,), generator=torch.Generator().manual_seed(count))
+    order, places, ends = (each.cpu() for each in routing.sort_few(chosen.to(DEVICE), experts))
+    assert torch.equal(order, chosen.argsort(stable=True))
+    assert torch.equal(order[places], torch.arange(count))
+    assert torch.equal(ends.long(), chosen.bincount(minlength=experts).cumsum(0))
 
 
 @pytest.mark.parametrize("dtype", PRODUCT_FORMATS)

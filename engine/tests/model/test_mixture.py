@@ -14,10 +14,11 @@ from heddle_engine.model import grouped_linear
 from heddle_engine.model.config import DecoderConfig, MixtureConfig
 from heddle_engine.model.decoder import NoLora
 from heddle_engine.model.gated_unit import SILU
-from heddle_engine.model.grouped_linear import Groups, group
+from heddle_engine.model.grouped_linear import group
 from heddle_engine.model.linear import FrozenLinear
 from heddle_engine.model.lora import initial_lora, read_peft, write_peft
 from heddle_engine.model.mixture import Mixture
+from heddle_engine.model.routing import route
 from tests.model.test_decoder import causal, load
 from tests.models import make_model
 
@@ -132,7 +133,7 @@ def test_routing_is_fp32_in_a_bf16_model():
     mixture = Mixture(FrozenLinear(router, ()), *experts, SILU, 1, True)
     x = torch.ones(1, HIDDEN, dtype=torch.bfloat16) * 4
     assert F.linear(x, router)[0, 0] == F.linear(x, router)[0, 1]
-    second = Groups.of(torch.tensor([1]), 2)
+    second = route(torch.tensor([[0.0, 1.0]]), 1, True).groups
     gate, up = experts[0](x, second).chunk(2, -1)
     torch.testing.assert_close(mixture(x), experts[1](F.silu(gate) * up, second), atol=0, rtol=0)
 
