@@ -40,8 +40,8 @@ export async function run(given: Options): Promise<Findings> {
   }
   return {
     method: [
-      `The engine's own classes in one process, bf16, on random weights of the shapes of ${found.model ?? `${SMALL} and ${LARGE}`} (vocabulary 151,936), LoRA of rank 16 on all linear modules, of a mixture on those of the attention.`,
-      "Decode: every row has a prompt of 1,024 tokens; a step gives each one token, sampling included. The roofline is the time to read the weights and the rows' keys and values at the speed of a copy on the device; of a mixture those of the experts that so many rows reach by even chance.",
+      `The engine's own classes in one process, bf16, on random weights of the shapes of ${found.model ?? `${SMALL} and ${LARGE}`} and their vocabularies, LoRA of rank 16 on all linear modules, of a mixture on those of the attention.`,
+      "Decode: every row has a prompt of 1,024 tokens; a step gives each one token, sampling included. The roofline is the time to read the weights and the rows' keys and values at the speed of a copy on the device; of a mixture those of the experts that so many rows reach by even chance, and what delta nets remember is read and written.",
       "Training: forward and backward of all rows. Mixed lengths: 48 rows with prompts of 32 to 900 and completions of 32 to 700 tokens; full length: 8 rows of 4,096, of which the last 3,072 are trained; shared: 2 groups of 8 completions of 256 on a prompt of 2,048. Tokens are those of all rows, each with its prompt. The share of the matrix product counts 4 operations for each weight of the layers that computes a token, no attention and no head.",
       "Plain loop: peft on transformers, right-padded batches of neighbours by length, 8 rows where memory suffices, each layer computed again where it has to be.",
     ],

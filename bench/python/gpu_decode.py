@@ -28,9 +28,9 @@ class Rows:
 
     def __init__(self, decoder: Decoder, prompts: list[int], adapters: list[ServedAdapter | None], **params) -> None:
         source = random.Random(1)
-        room = sum(prompts) + ANSWER * len(prompts)
+        room = sum(decoder.sequence_bytes(length + ANSWER) for length in prompts)
         # Two tenants may have seven eighths of it each, and the rest has to stay free.
-        self.batcher = Batcher(decoder, int(1.2 * room) * decoder.kv_token_bytes, cache_bytes=0)
+        self.batcher = Batcher(decoder, int(1.2 * room), cache_bytes=0)
         self.answers = [Answer() for _ in prompts]
         for number, (length, answer) in enumerate(zip(prompts, self.answers, strict=True)):
             wire = {"ignore_eos": True, "seed": str(number), "max_tokens": ANSWER, **params}
@@ -112,7 +112,7 @@ def publish_figures(decoder: Decoder, name: str, figures: dict[str, list[float]]
         began = time.perf_counter()
         adapter = store.publish(f"step-{seed}", made)
         answer = Answer()
-        batcher = Batcher(decoder, 4096 * decoder.kv_token_bytes, cache_bytes=0)
+        batcher = Batcher(decoder, 2 * decoder.sequence_bytes(4096), cache_bytes=0)
         params = SamplingParams.from_wire({"ignore_eos": True, "seed": "1", "max_tokens": 1}, decoder.config.vocab_size)
         batcher.submit(Request([5] * 64, params, 1, adapter, "", answer, None, 32_768))
         while not answer.tokens:

@@ -1,5 +1,6 @@
 """Random models of real shapes on a GPU, for the engine and for its peers; nothing is read from a disk."""
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -27,20 +28,20 @@ _COMMON = {
 
 @dataclass(frozen=True)
 class Shape:
-    """`family` is what transformers calls it, `settings` are those of `config.json` beside the common ones.
+    """`settings` are those of `config.json` beside the common ones.
 
     `rows`: batches that decode, as far as memory suffices. `peer`: how the plain loop may train it, the fastest first:
     whether layers are computed again, and rows at a time.
     """
 
     name: str
-    family: str
+    architecture: str
     settings: dict
     rows: tuple[int, ...] = (1, 16, 64, 128)
     peer: tuple[tuple[bool, int], ...] = ((False, 8), (False, 2), (True, 8), (True, 2))
 
     def config(self) -> dict:
-        return {"architectures": [f"{self.family}ForCausalLM"], **_COMMON, **self.settings}
+        return {"architectures": [self.architecture], **_COMMON, **self.settings}
 
 
 def _sizes(hidden: int, inner: int, layers: int, heads: int, kv_heads: int, tied: bool = False) -> dict:
@@ -54,11 +55,11 @@ def _sizes(hidden: int, inner: int, layers: int, heads: int, kv_heads: int, tied
     }
 
 
-SMALL = Shape("Qwen3-0.6B", "Qwen3", {"model_type": "qwen3", **_sizes(1024, 3072, 28, 16, 8, tied=True)})
-LARGE = Shape("Qwen3-8B", "Qwen3", {"model_type": "qwen3", **_sizes(4096, 12_288, 36, 32, 8)})
+SMALL = Shape("Qwen3-0.6B", "Qwen3ForCausalLM", {"model_type": "qwen3", **_sizes(1024, 3072, 28, 16, 8, tied=True)})
+LARGE = Shape("Qwen3-8B", "Qwen3ForCausalLM", {"model_type": "qwen3", **_sizes(4096, 12_288, 36, 32, 8)})
 MIXTURE = Shape(
     "Qwen3-30B-A3B",
-    "Qwen3Moe",
+    "Qwen3MoeForCausalLM",
     {
         "model_type": "qwen3_moe",
         **_sizes(2048, 6144, 48, 32, 4),
@@ -70,7 +71,23 @@ MIXTURE = Shape(
     rows=(1, 16, 64),
     peer=((True, 2), (True, 1)),
 )
-SHAPES = {shape.name: shape for shape in (SMALL, LARGE, MIXTURE)}
+HYBRID = Shape(
+    "Qwen3.5-4B",
+    "Qwen3_5ForCausalLM",
+    {
+        "model_type": "qwen3_5_text",
+        **_sizes(2560, 9216, 32, 16, 4, tied=True),
+        "vocab_size": 248_320,
+        "head_dim": 256,
+        "layer_types": (["linear_attention"] * 3 + ["full_attention"]) * 8,
+        "linear_num_key_heads": 16,
+        "linear_num_value_heads": 32,
+        "linear_key_head_dim": 128,
+        "linear_value_head_dim": 128,
+        "linear_conv_kernel_dim": 4,
+    },
+)
+SHAPES = {shape.name: shape for shape in (SMALL, LARGE, MIXTURE, HYBRID)}
 
 
 class _RandomCheckpoint:
@@ -86,8 +103,11 @@ class _RandomCheckpoint:
     def tensor(self, name: str, *shape: int) -> torch.Tensor:
         if len(shape) == 1:
             return torch.ones(shape, device=GPU, dtype=self._dtype)
-        spread = 0.06 if "embed" in name else shape[1] ** -0.5
+        spread = 0.06 if "embed" in name else math.prod(shape[1:]) ** -0.5
         return torch.empty(shape, device=GPU, dtype=self._dtype).normal_(std=spread, generator=self._generator)
+
+    def in_fp32(self, name: str, *shape: int) -> torch.Tensor:
+        return self.tensor(name, *shape).float()
 
 
 def make_decoder(shape: Shape, dtype: torch.dtype = torch.bfloat16) -> Decoder:
@@ -129,9 +149,10 @@ def weights_of_layers(decoder: Decoder, tokens: int) -> float:
 
 
 def bytes_of_step(decoder: Decoder, rows: int, length: int) -> float:
-    """What a decode step has to read: weights but the embedding, of which it takes rows, and all keys and values."""
+    """What a decode step has to read: weights but the embedding, of which it takes rows, all keys and values, and what
+    delta nets remember, which it has to write too."""
     of_weights = weights_of_layers(decoder, rows) * decoder.dtype.itemsize + decoder.head.weight.nbytes
-    return of_weights + rows * length * decoder.kv_token_bytes
+    return of_weights + rows * (length * decoder.kv_token_bytes + 2 * decoder.state_bytes)
 
 
 def seconds(work, repeats: int = 5, warm: int = 2) -> list[float]:

@@ -56,15 +56,14 @@ class Peer:
     """Right-padded batches of neighbours by length, transformers' own loss, LoRA by peft; no prefix is shared."""
 
     def __init__(self, shape: Shape, checkpointing: bool, rows: int) -> None:
-        import transformers
         from peft import LoraConfig, get_peft_model
+        from transformers import AutoConfig, AutoModelForCausalLM
 
         torch.set_default_device(GPU)
         torch.set_default_dtype(torch.bfloat16)
         try:
             settings = {name: value for name, value in shape.config().items() if name != "architectures"}
-            config = getattr(transformers, f"{shape.family}Config")(**settings)
-            model = getattr(transformers, f"{shape.family}ForCausalLM")(config)
+            model = AutoModelForCausalLM.from_config(AutoConfig.for_model(**settings), dtype=torch.bfloat16)
         finally:
             torch.set_default_device(None)
             torch.set_default_dtype(torch.float32)
