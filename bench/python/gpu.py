@@ -21,7 +21,7 @@ from gpu_decode import beside_training_figures, decode_figures, publish_figures,
 from gpu_models import GPU, LARGE, SHAPES, SMALL, Shape, make_decoder, seconds
 from gpu_train import WORKLOADS, Engine, peer_figures, train_figures
 
-PARTS = ("decode", "train", "peer")
+PARTS = ("decode", "train", "beside", "peer")
 
 
 def main() -> None:
@@ -58,6 +58,7 @@ def measure(shapes: list[Shape], parts: Collection[str]) -> "Figures":
             publish_figures(decoder, shape.name, figures)
         if "train" in parts:
             train_figures(decoder, shape, ceiling, figures)
+        if "beside" in parts:
             engine, sequences = Engine(decoder), WORKLOADS["full length"]()
             beside_training_figures(decoder, shape.name, partial(engine.step, sequences), figures)
             del engine
