@@ -8,16 +8,18 @@ a S + k (b (v - a S^T k))^T, and the token's output is S^T q. Stretches are comp
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from .config_fields import refused, whole_number
+from .kernels import have_kernels
 
 CHUNK = 64
 """Tokens that the rule computes at a time."""
-_L2_EPS = 1e-6
+L2_EPS = 1e-6
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,18 @@ class DeltaNetConfig:
         of_head = 6 * self.key_dim + 3 * self.value_dim + 3 * CHUNK + self.key_dim * self.value_dim // CHUNK
         return (self.channels + self.value_heads * of_head) * torch.float32.itemsize
 
+    @property
+    def memory_shape(self) -> tuple[int, int, int]:
+        """Of one sequence in one layer, as `DeltaState` has it."""
+        return self.value_heads, self.key_dim, self.value_dim
+
+    @property
+    def inputs_shape(self) -> tuple[int, int]:
+        return self.kernel - 1, self.channels
+
     def state_bytes(self, dtype: torch.dtype) -> int:
         """Of one sequence in one layer."""
-        recurrent = self.value_heads * self.key_dim * self.value_dim * torch.float32.itemsize
-        return recurrent + (self.kernel - 1) * self.channels * dtype.itemsize
+        return prod(self.memory_shape) * torch.float32.itemsize + prod(self.inputs_shape) * dtype.itemsize
 
 
 @dataclass(frozen=True)
@@ -88,9 +98,8 @@ class DeltaState:
 
     @staticmethod
     def zeros(config: DeltaNetConfig, *leading: int, device: torch.device, dtype: torch.dtype) -> "DeltaState":
-        memory = torch.zeros(*leading, config.value_heads, config.key_dim, config.value_dim, device=device)
-        inputs = torch.zeros(*leading, config.kernel - 1, config.channels, device=device, dtype=dtype)
-        return DeltaState(memory, inputs)
+        memory = torch.zeros(*leading, *config.memory_shape, device=device)
+        return DeltaState(memory, torch.zeros(*leading, *config.inputs_shape, device=device, dtype=dtype))
 
     @staticmethod
     def stacked(states: "list[DeltaState]", dim: int) -> "DeltaState":
@@ -102,9 +111,18 @@ class DeltaState:
         """A view, where indexing makes one."""
         return DeltaState(self.memory[place], self.inputs[place])
 
+    def put(self, places: Tensor, other: "DeltaState") -> None:
+        """Have the states of `other` [B, ...] at `places` int64 [B] of these."""
+        self.memory.index_copy_(0, places, other.memory)
+        self.inputs.index_copy_(0, places, other.inputs)
+
     def copy_(self, other: "DeltaState") -> None:
         self.memory.copy_(other.memory)
         self.inputs.copy_(other.inputs)
+
+    def zero_(self) -> None:
+        self.memory.zero_()
+        self.inputs.zero_()
 
     def clone(self) -> "DeltaState":
         return DeltaState(self.memory.clone(), self.inputs.clone())
@@ -183,6 +201,22 @@ class DeltaNet:
             1, 2
         )
 
+    def step_in_slots(self, tokens: Stretches, states: DeltaState, slots: Tensor, unused: int) -> Tensor:
+        """One token each for N sequences, which stand behind each other in `tokens` of B = 1, with T = N.
+
+        `slots` int64 [N] says which of `states` [slots, ...] are theirs, which become those behind. Outputs [N, value
+        heads, value dim] fp32; rows of the slot `unused` only fill up, and what they give and leave there says nothing.
+        """
+        if have_kernels(tokens.inputs):
+            from .kernels.delta import step_in_slots
+
+            return step_in_slots(self, tokens, states, slots, unused)
+        rows = Stretches(*(x.transpose(0, 1) for x in (tokens.inputs, tokens.decay, tokens.strength)))
+        found = states[slots]
+        out = self.step(rows, found)[:, 0]
+        states.put(slots, found)
+        return out
+
     def _convolved(self, seen: Tensor, length: int) -> Tensor:
         """seen [B, kernel - 1 + length, channels] -> [B, length, channels] fp32.
 
@@ -207,7 +241,7 @@ class DeltaNet:
 
 
 def _unit(x: Tensor) -> Tensor:
-    return x * (x.square().sum(-1, keepdim=True) + _L2_EPS).rsqrt()
+    return x * (x.square().sum(-1, keepdim=True) + L2_EPS).rsqrt()
 
 
 def delta_rule(
