@@ -15,10 +15,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .config_fields import refused, whole_number
+from .delta_rule import CHUNK, delta_rule, delta_step
 from .kernels import have_kernels
 
-CHUNK = 64
-"""Tokens that the rule computes at a time."""
 L2_EPS = 1e-6
 
 
@@ -188,7 +187,7 @@ class DeltaNet:
             decay, strength = decay * real, strength * real
             places = lengths[:, None] + torch.arange(self.config.kernel - 1, device=lengths.device)
             last = seen.gather(1, places[..., None].expand(-1, -1, self.config.channels))
-        heads = self._heads(self._convolved(seen, length))
+        heads = self.heads(seen, length)
         out, memory = delta_rule(*heads, decay.transpose(1, 2), strength.transpose(1, 2), state.memory)
         return out.transpose(1, 2), DeltaState(memory, last)
 
@@ -196,7 +195,7 @@ class DeltaNet:
         """As `advance` by one token, T = 1, but `state` becomes the one behind it, and nothing is differentiable."""
         seen = torch.cat([state.inputs, token.inputs], 1)
         state.inputs.copy_(seen[:, 1:])
-        heads = self._heads(self._convolved(seen, 1))
+        heads = self.heads(seen, 1)
         return delta_step(*heads, token.decay.transpose(1, 2), token.strength.transpose(1, 2), state.memory).transpose(
             1, 2
         )
@@ -217,6 +216,18 @@ class DeltaNet:
         states.put(slots, found)
         return out
 
+    def heads(self, seen: Tensor, length: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values [B, value heads, length, key dim or value dim] fp32 of the last tokens of seen [B,
+        kernel - 1 + length, channels], inputs of the convolution.
+
+        Queries and keys have length 1, before queries are divided by the root of the key dim.
+        """
+        c = self.config
+        q, k, v = self._convolved(seen, length).split([c.keys, c.keys, c.values], 2)
+        q, k = (_unit(x.unflatten(2, (c.key_heads, c.key_dim))) for x in (q, k))
+        q, k = (x.repeat_interleave(c.shared, 2).transpose(1, 2) for x in (q * c.key_dim**-0.5, k))
+        return q, k, v.unflatten(2, (c.value_heads, c.value_dim)).transpose(1, 2)
+
     def _convolved(self, seen: Tensor, length: int) -> Tensor:
         """seen [B, kernel - 1 + length, channels] -> [B, length, channels] fp32.
 
@@ -228,56 +239,6 @@ class DeltaNet:
             mixed = torch.addcmul(mixed, seen[:, tap : tap + length], self.conv[:, tap])
         return F.silu(mixed)
 
-    def _heads(self, mixed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """mixed [B, T, channels] -> queries, keys and values [B, value heads, T, key dim or value dim].
-
-        Queries and keys have length 1, before queries are divided by the root of the key dim.
-        """
-        c = self.config
-        q, k, v = mixed.split([c.keys, c.keys, c.values], 2)
-        q, k = (_unit(x.unflatten(2, (c.key_heads, c.key_dim))) for x in (q, k))
-        q, k = (x.repeat_interleave(c.shared, 2).transpose(1, 2) for x in (q * c.key_dim**-0.5, k))
-        return q, k, v.unflatten(2, (c.value_heads, c.value_dim)).transpose(1, 2)
-
 
 def _unit(x: Tensor) -> Tensor:
     return x * (x.square().sum(-1, keepdim=True) + L2_EPS).rsqrt()
-
-
-def delta_rule(
-    q: Tensor, k: Tensor, v: Tensor, decay: Tensor, strength: Tensor, memory: Tensor
-) -> tuple[Tensor, Tensor]:
-    """q and k [B, H, T, key dim], v [B, H, T, value dim], log decay and strength [B, H, T], memory [B, H, key dim,
-    value dim] -> outputs [B, H, T, value dim] and the memory behind, all fp32. Differentiable."""
-    outputs = []
-    for part in zip(*(x.split(CHUNK, 2) for x in (q, k, v, decay, strength)), strict=True):
-        output, memory = _chunk(*part, memory)
-        outputs.append(output)
-    return torch.cat(outputs, 2), memory
-
-
-def _chunk(q: Tensor, k: Tensor, v: Tensor, decay: Tensor, strength: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-    """What each token adds to the memory depends on what those before it in the chunk add: a triangular system."""
-    length = q.shape[2]
-    # Decays of a chunk may add up to hundreds, of which 32 bits would leave the difference of two few digits.
-    total = decay.double().cumsum(2)
-    faded = total.float().exp()[..., None]
-    wanted = strength[..., None] * (v - faded * (k @ memory))
-    later = torch.ones(length, length, dtype=torch.bool, device=q.device).triu(1)
-    # Masked before the exponential, which would overflow.
-    since = (total[..., :, None] - total[..., None, :]).float().masked_fill(later, -torch.inf).exp()
-    # Of a unitriangular system the diagonal is not read.
-    system = strength[..., None] * since * (k @ k.mT)
-    added = torch.linalg.solve_triangular(system, wanted, upper=False, unitriangular=True)
-    output = faded * (q @ memory) + (since * (q @ k.mT)) @ added
-    left = (total[..., -1:] - total).float().exp()[..., None]
-    return output, faded[..., -1:, :] * memory + (k * left).mT @ added
-
-
-def delta_step(q: Tensor, k: Tensor, v: Tensor, decay: Tensor, strength: Tensor, memory: Tensor) -> Tensor:
-    """As `delta_rule` for T = 1, but `memory` becomes the one behind, which is read twice and written twice."""
-    faded = decay.exp()[..., None]
-    of_key, of_query = (torch.cat([k, q], 2) @ memory).split(1, 2)
-    added = strength[..., None] * (v - faded * of_key)
-    memory.mul_(faded).addcmul_(k.mT, added)
-    return faded * of_query + (q * k).sum(-1, keepdim=True) * added

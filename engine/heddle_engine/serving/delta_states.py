@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from ..model.decoder import Decoder
-from ..model.delta_net import CHUNK, DeltaNet, DeltaState, Stretches
+from ..model.delta_net import DeltaNet, DeltaState, Stretches
+from ..model.delta_rule import CHUNK
 from .kv_lines import KvLine
 
 
