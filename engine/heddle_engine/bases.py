@@ -13,7 +13,6 @@ import torch
 from .errors import EngineError
 from .model.adapters import AdapterStore
 from .model.config import DecoderConfig
-from .model.config_fields import refused
 from .model.decoder import Decoder
 from .model.families import language_settings
 from .model.hub import fetch_weights, hub_folder, local_folder
@@ -58,7 +57,6 @@ class Base:
         self._compiler_lock = threading.Lock()
         self._compiler: GrammarCompiler | None = None
         self.config = DecoderConfig.from_hf(config)
-        _check_device(self.config, device)
         check_experts(folder, self.config)
         self.tokenizer = TextTokenizer(folder, self.config.vocab_size)
         self.renderer = Renderer(folder, self.tokenizer, sandbox or Sandbox())
@@ -123,15 +121,6 @@ class Base:
             content = (self.folder / name).read_bytes() if (self.folder / name).is_file() else b""
             digest.update(f"{name}\0{len(content)}\0".encode() + content)
         return digest.hexdigest()
-
-
-def _check_device(config: DecoderConfig, device: torch.device) -> None:
-    if config.delta and device.type != "cpu":
-        raise refused(
-            f"The base model's architecture {config.architecture!r} is computed on a CPU alone, because its gated "
-            "delta nets have no kernels, and the engine runs on a GPU. Start an engine for it whose environment has "
-            "CUDA_VISIBLE_DEVICES set to nothing."
-        )
 
 
 class Bases:

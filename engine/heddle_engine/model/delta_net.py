@@ -8,16 +8,17 @@ a S + k (b (v - a S^T k))^T, and the token's output is S^T q. Stretches are comp
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from .config_fields import refused, whole_number
+from .delta_rule import CHUNK, delta_rule, delta_step
+from .kernels import have_kernels
 
-CHUNK = 64
-"""Tokens that the rule computes at a time."""
-_L2_EPS = 1e-6
+L2_EPS = 1e-6
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,18 @@ class DeltaNetConfig:
         of_head = 6 * self.key_dim + 3 * self.value_dim + 3 * CHUNK + self.key_dim * self.value_dim // CHUNK
         return (self.channels + self.value_heads * of_head) * torch.float32.itemsize
 
+    @property
+    def memory_shape(self) -> tuple[int, int, int]:
+        """Of one sequence in one layer, as `DeltaState` has it."""
+        return self.value_heads, self.key_dim, self.value_dim
+
+    @property
+    def inputs_shape(self) -> tuple[int, int]:
+        return self.kernel - 1, self.channels
+
     def state_bytes(self, dtype: torch.dtype) -> int:
         """Of one sequence in one layer."""
-        recurrent = self.value_heads * self.key_dim * self.value_dim * torch.float32.itemsize
-        return recurrent + (self.kernel - 1) * self.channels * dtype.itemsize
+        return prod(self.memory_shape) * torch.float32.itemsize + prod(self.inputs_shape) * dtype.itemsize
 
 
 @dataclass(frozen=True)
@@ -88,9 +97,8 @@ class DeltaState:
 
     @staticmethod
     def zeros(config: DeltaNetConfig, *leading: int, device: torch.device, dtype: torch.dtype) -> "DeltaState":
-        memory = torch.zeros(*leading, config.value_heads, config.key_dim, config.value_dim, device=device)
-        inputs = torch.zeros(*leading, config.kernel - 1, config.channels, device=device, dtype=dtype)
-        return DeltaState(memory, inputs)
+        memory = torch.zeros(*leading, *config.memory_shape, device=device)
+        return DeltaState(memory, torch.zeros(*leading, *config.inputs_shape, device=device, dtype=dtype))
 
     @staticmethod
     def stacked(states: "list[DeltaState]", dim: int) -> "DeltaState":
@@ -102,9 +110,18 @@ class DeltaState:
         """A view, where indexing makes one."""
         return DeltaState(self.memory[place], self.inputs[place])
 
+    def put(self, places: Tensor, other: "DeltaState") -> None:
+        """Have the states of `other` [B, ...] at `places` int64 [B] of these."""
+        self.memory.index_copy_(0, places, other.memory)
+        self.inputs.index_copy_(0, places, other.inputs)
+
     def copy_(self, other: "DeltaState") -> None:
         self.memory.copy_(other.memory)
         self.inputs.copy_(other.inputs)
+
+    def zero_(self) -> None:
+        self.memory.zero_()
+        self.inputs.zero_()
 
     def clone(self) -> "DeltaState":
         return DeltaState(self.memory.clone(), self.inputs.clone())
@@ -170,7 +187,7 @@ class DeltaNet:
             decay, strength = decay * real, strength * real
             places = lengths[:, None] + torch.arange(self.config.kernel - 1, device=lengths.device)
             last = seen.gather(1, places[..., None].expand(-1, -1, self.config.channels))
-        heads = self._heads(self._convolved(seen, length))
+        heads = self.heads(seen, length)
         out, memory = delta_rule(*heads, decay.transpose(1, 2), strength.transpose(1, 2), state.memory)
         return out.transpose(1, 2), DeltaState(memory, last)
 
@@ -178,10 +195,38 @@ class DeltaNet:
         """As `advance` by one token, T = 1, but `state` becomes the one behind it, and nothing is differentiable."""
         seen = torch.cat([state.inputs, token.inputs], 1)
         state.inputs.copy_(seen[:, 1:])
-        heads = self._heads(self._convolved(seen, 1))
+        heads = self.heads(seen, 1)
         return delta_step(*heads, token.decay.transpose(1, 2), token.strength.transpose(1, 2), state.memory).transpose(
             1, 2
         )
+
+    def step_in_slots(self, tokens: Stretches, states: DeltaState, slots: Tensor, unused: int) -> Tensor:
+        """One token each for N sequences, which stand behind each other in `tokens` of B = 1, with T = N.
+
+        `slots` int64 [N] says which of `states` [slots, ...] are theirs, which become those behind. Outputs [N, value
+        heads, value dim] fp32; rows of the slot `unused` only fill up, and what they give and leave there says nothing.
+        """
+        if have_kernels(tokens.inputs):
+            from .kernels.delta import step_in_slots
+
+            return step_in_slots(self, tokens, states, slots, unused)
+        rows = Stretches(*(x.transpose(0, 1) for x in (tokens.inputs, tokens.decay, tokens.strength)))
+        found = states[slots]
+        out = self.step(rows, found)[:, 0]
+        states.put(slots, found)
+        return out
+
+    def heads(self, seen: Tensor, length: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values [B, value heads, length, key dim or value dim] fp32 of the last tokens of seen [B,
+        kernel - 1 + length, channels], inputs of the convolution.
+
+        Queries and keys have length 1, before queries are divided by the root of the key dim.
+        """
+        c = self.config
+        q, k, v = self._convolved(seen, length).split([c.keys, c.keys, c.values], 2)
+        q, k = (_unit(x.unflatten(2, (c.key_heads, c.key_dim))) for x in (q, k))
+        q, k = (x.repeat_interleave(c.shared, 2).transpose(1, 2) for x in (q * c.key_dim**-0.5, k))
+        return q, k, v.unflatten(2, (c.value_heads, c.value_dim)).transpose(1, 2)
 
     def _convolved(self, seen: Tensor, length: int) -> Tensor:
         """seen [B, kernel - 1 + length, channels] -> [B, length, channels] fp32.
@@ -194,56 +239,6 @@ class DeltaNet:
             mixed = torch.addcmul(mixed, seen[:, tap : tap + length], self.conv[:, tap])
         return F.silu(mixed)
 
-    def _heads(self, mixed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """mixed [B, T, channels] -> queries, keys and values [B, value heads, T, key dim or value dim].
-
-        Queries and keys have length 1, before queries are divided by the root of the key dim.
-        """
-        c = self.config
-        q, k, v = mixed.split([c.keys, c.keys, c.values], 2)
-        q, k = (_unit(x.unflatten(2, (c.key_heads, c.key_dim))) for x in (q, k))
-        q, k = (x.repeat_interleave(c.shared, 2).transpose(1, 2) for x in (q * c.key_dim**-0.5, k))
-        return q, k, v.unflatten(2, (c.value_heads, c.value_dim)).transpose(1, 2)
-
 
 def _unit(x: Tensor) -> Tensor:
-    return x * (x.square().sum(-1, keepdim=True) + _L2_EPS).rsqrt()
-
-
-def delta_rule(
-    q: Tensor, k: Tensor, v: Tensor, decay: Tensor, strength: Tensor, memory: Tensor
-) -> tuple[Tensor, Tensor]:
-    """q and k [B, H, T, key dim], v [B, H, T, value dim], log decay and strength [B, H, T], memory [B, H, key dim,
-    value dim] -> outputs [B, H, T, value dim] and the memory behind, all fp32. Differentiable."""
-    outputs = []
-    for part in zip(*(x.split(CHUNK, 2) for x in (q, k, v, decay, strength)), strict=True):
-        output, memory = _chunk(*part, memory)
-        outputs.append(output)
-    return torch.cat(outputs, 2), memory
-
-
-def _chunk(q: Tensor, k: Tensor, v: Tensor, decay: Tensor, strength: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-    """What each token adds to the memory depends on what those before it in the chunk add: a triangular system."""
-    length = q.shape[2]
-    # Decays of a chunk may add up to hundreds, of which 32 bits would leave the difference of two few digits.
-    total = decay.double().cumsum(2)
-    faded = total.float().exp()[..., None]
-    wanted = strength[..., None] * (v - faded * (k @ memory))
-    later = torch.ones(length, length, dtype=torch.bool, device=q.device).triu(1)
-    # Masked before the exponential, which would overflow.
-    since = (total[..., :, None] - total[..., None, :]).float().masked_fill(later, -torch.inf).exp()
-    # Of a unitriangular system the diagonal is not read.
-    system = strength[..., None] * since * (k @ k.mT)
-    added = torch.linalg.solve_triangular(system, wanted, upper=False, unitriangular=True)
-    output = faded * (q @ memory) + (since * (q @ k.mT)) @ added
-    left = (total[..., -1:] - total).float().exp()[..., None]
-    return output, faded[..., -1:, :] * memory + (k * left).mT @ added
-
-
-def delta_step(q: Tensor, k: Tensor, v: Tensor, decay: Tensor, strength: Tensor, memory: Tensor) -> Tensor:
-    """As `delta_rule` for T = 1, but `memory` becomes the one behind, which is read twice and written twice."""
-    faded = decay.exp()[..., None]
-    of_key, of_query = (torch.cat([k, q], 2) @ memory).split(1, 2)
-    added = strength[..., None] * (v - faded * of_key)
-    memory.mul_(faded).addcmul_(k.mT, added)
-    return faded * of_query + (q * k).sum(-1, keepdim=True) * added
+    return x * (x.square().sum(-1, keepdim=True) + L2_EPS).rsqrt()

@@ -67,7 +67,7 @@ class Forward(Protocol):
 def forward_of(decoder: Decoder, kv_bytes: int, max_rows: int) -> Forward:
     if decoder.device.type == "cpu":
         return SlabForward(decoder, kv_bytes, max_rows)
-    return PoolForward(decoder, kv_bytes)
+    return PoolForward(decoder, kv_bytes, max_rows)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ class Batcher:
         self._forward = forward_of(decoder, kv_bytes, max_rows)
         self._kv = self._forward.memory
         self._cache = PrefixCache(decoder, cache_bytes)
-        self._admission = Admission(self._kv, max_rows, lambda request, error: self._fail({request}, error))
+        rows = min(max_rows, self._kv.most_lines)
+        self._admission = Admission(self._kv, rows, lambda request, error: self._fail({request}, error))
         self._prefilling: list[Generation] = []
         self._rows: list[Generation] = []
         self._batch: DecodeBatch | None = None  # None once rows or lines have changed

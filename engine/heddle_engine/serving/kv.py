@@ -268,7 +268,7 @@ class SlabMemory:
     """A `KvMemory` with lines for at most `most` sequences."""
 
     def __init__(self, decoder: Decoder, limit: int, most: int):
-        self._decoder, self.limit, self._most = decoder, limit, most
+        self._decoder, self.limit, self.most_lines = decoder, limit, most
         self.max_length, self.token_bytes = decoder.config.max_position, decoder.kv_token_bytes
         self._pages = self._make_pages() if decoder.device.type == "cpu" else None
         self._slabs: dict[int, DenseSlab] = {}
@@ -277,7 +277,7 @@ class SlabMemory:
     def _make_pages(self) -> PagedSlab | None:
         """The paged slab, or None where the system reserves memory for everything that is mapped."""
         try:
-            return PagedSlab(self._decoder, _rounded(self.max_length), self._most)
+            return PagedSlab(self._decoder, _rounded(self.max_length), self.most_lines)
         except OSError:
             return None
 
@@ -332,7 +332,7 @@ class SlabMemory:
         return line
 
     def _allocate_dense(self, capacity: int) -> Line | None:
-        slab = self._slabs.get(capacity) or DenseSlab(self._decoder, capacity, self._most)
+        slab = self._slabs.get(capacity) or DenseSlab(self._decoder, capacity, self.most_lines)
         if len(slab.lines) == slab.held and not self._enlarge(slab):
             return None
         self._slabs[capacity] = slab
@@ -341,7 +341,7 @@ class SlabMemory:
     def _enlarge(self, slab: DenseSlab) -> bool:
         """Double the lines, or add one. Old and new memory must fit under the limit together: lines are copied."""
         held = slab.held
-        for lines in (min(max(8, 2 * held), self._most), held + 1):
+        for lines in (min(max(8, 2 * held), self.most_lines), held + 1):
             if self.used_bytes + lines * slab.line_bytes <= self.limit:
                 self._resize(slab, lines)
                 return True

@@ -39,9 +39,10 @@ class KvLine(Protocol):
 
 
 class KvMemory(Protocol):
-    """Lines under one limit in bytes."""
+    """Lines under one limit in bytes, and at most so many."""
 
     limit: int
+    most_lines: int
 
     def bytes_for(self, length: int) -> int:
         """What a line for `length` tokens counts."""

@@ -12,6 +12,7 @@ from ..model.adapters import ServedAdapter
 from ..model.decoder import SITE_MODULES, Decoder
 from ..model.kernels import have_kernels
 from ..model.linear import FrozenLinear
+from ..model.lora import lora_modules
 from ..streams import SideStream
 
 _MOST_BYTES = 2 << 30
@@ -93,13 +94,18 @@ class LoraSlots:
         self.version += 1
 
     def _shapes(self) -> dict[tuple[int, str], tuple[int, int]]:
-        """Rows and columns of each site of each layer."""
+        """Rows and columns of each site that an adapter may change, of each layer."""
         module_shape = self._decoder.config.module_shape
         of_site = {
             site: (sum(module_shape(module)[0] for module in modules), module_shape(modules[0])[1])
             for site, modules in SITE_MODULES.items()
         }
-        return {(layer, site): of_site[site] for layer in range(self._decoder.config.num_layers) for site in of_site}
+        return {
+            (layer, site): of_site[site]
+            for layer in range(self._decoder.config.num_layers)
+            for site, modules in SITE_MODULES.items()
+            if not set(modules).isdisjoint(lora_modules(self._decoder.config, layer))
+        }
 
     def _write(self, slot: int, adapter: ServedAdapter) -> None:
         places: list[Tensor] = []

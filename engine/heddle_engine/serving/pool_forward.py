@@ -9,6 +9,7 @@ from torch import Tensor
 from ..model.decoder import Decoder, LoraView
 from ..model.varlen import Stretches, attend_stretches
 from ..threads import use_cores_for
+from .delta_states import SlotStretches
 from .generation import Generation
 from .kv_pool import KvPool
 from .lora_batch import SegmentLora, decode_view, segments
@@ -21,9 +22,9 @@ class PoolForward:
 
     goes_ahead = True
 
-    def __init__(self, decoder: Decoder, kv_bytes: int):
+    def __init__(self, decoder: Decoder, kv_bytes: int, max_rows: int):
         self._decoder = decoder
-        self.memory = KvPool(decoder, kv_bytes)
+        self.memory = KvPool(decoder, kv_bytes, max_rows)
         self._slots = LoraSlots(decoder)
         self._graphs = StepGraphs(decoder, self.memory, self._slots)
 
@@ -47,9 +48,14 @@ class PoolForward:
                 k, v = keys.index_select(0, seen), values.index_select(0, seen)
             return attend_stretches(q, k, v, stretches.within(window), sinks)
 
+        recur = None
+        if memory.states is not None:
+            counted = [(generation.line.slot, count) for generation, count in chunks]
+            recur = SlotStretches(memory.states, counted, decoder.device).recur
         use_cores_for(decoder.operator_work(len(ids)))
         lora = SegmentLora(segments(adapters))
-        hidden = decoder.hidden(torch.tensor(ids, **place), torch.tensor(positions, **place), lora, attend)
+        given = torch.tensor(ids, **place), torch.tensor(positions, **place)
+        hidden = decoder.hidden(*given, lora, attend, recur=recur)
         for generation, count in chunks:
             generation.line.length += count
         return list(hidden.split([count for _, count in chunks]))
@@ -96,7 +102,7 @@ class PoolBatch:
         self._blocks: list[int] = []
         self._contiguous = places == list(range(len(rows)))
         self._places = torch.tensor(places, device=step.ids.device)
-        step.begin([row.line.length for row in rows], self._places, slots)
+        step.begin([row.line for row in rows], self._places, slots)
         self.ids = torch.tensor([row.ids[-1] for row in rows], device=step.ids.device)
 
     def step(self) -> Tensor:

@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 
 from ..model.decoder import Decoder, LoraView, NoLora
+from ..model.delta_net import DeltaNet, Stretches
 from ..model.paged_attention import paged_attention
 from ..threads import use_cores_for
-from .kv_pool import BLOCK, SCRATCH, KvPool
+from .kv_pool import BLOCK, SCRATCH, KvPool, PoolLine
 from .lora_slots import LoraSlots, OneLora, TileLora
 
 _ROWS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 80, 96, 112, 128)
@@ -58,7 +59,8 @@ def _filled(rows: int) -> int:
 
 
 class PoolStep:
-    """`ids`, `positions` int64 [rows], `table` int32 [rows, width] and `tiles` int64 [tiles] are what a step reads."""
+    """What a step reads: `ids`, `positions` and `states` int64 [rows], which are the slots of what delta nets remember,
+    `table` int32 [rows, width] and `tiles` int64 [tiles]."""
 
     def __init__(self, decoder: Decoder, pool: KvPool, lora: LoraView, layout: Layout, tiles: Tensor | None = None):
         self._decoder, self._pool, self._lora = decoder, pool, lora
@@ -66,16 +68,20 @@ class PoolStep:
         place = {"device": decoder.device}
         self.ids = torch.zeros(layout.rows, dtype=torch.long, **place)
         self.positions = torch.zeros_like(self.ids)
+        self.states = torch.full_like(self.ids, SCRATCH)
         width = -(-decoder.config.max_position // BLOCK)
         self.table = torch.full((layout.rows, width), SCRATCH, dtype=torch.int32, **place)
         self._tiles = tiles
 
-    def begin(self, lengths: list[int], places: Tensor, slots: list[int]) -> None:
-        """Other rows come, of `lengths` at `places`; `slots` are those of the first tiles."""
+    def begin(self, lines: list[PoolLine], places: Tensor, slots: list[int]) -> None:
+        """Other rows come, of `lines` at `places`; `slots` are those of the adapters of the first tiles."""
         self.ids.zero_()
         self.positions.zero_()
+        self.states.fill_(SCRATCH)
         self.table.fill_(SCRATCH)
-        self.positions[places] = torch.tensor(lengths, device=self.positions.device)
+        device = self.positions.device
+        self.positions[places] = torch.tensor([line.length for line in lines], device=device)
+        self.states[places] = torch.tensor([line.slot for line in lines], device=device)
         if self._tiles is not None:
             self._tiles[: len(slots)] = torch.tensor(slots, device=self._tiles.device)
             self._tiles[len(slots) :] = slots[0]
@@ -93,7 +99,10 @@ class PoolStep:
             values.index_copy_(0, places, v)
             return paged_attention(q, keys, values, table, lengths, BLOCK, window, sinks)
 
-        hidden = self._decoder.hidden(self.ids, positions, self._lora, attend)
+        def recur(place: int, net: DeltaNet, tokens: Stretches) -> Tensor:
+            return net.step_in_slots(tokens, pool.states[place], self.states, SCRATCH)
+
+        hidden = self._decoder.hidden(self.ids, positions, self._lora, attend, recur=recur)
         positions += 1
         return hidden
 

@@ -167,11 +167,6 @@ def test_adapters_for_what_is_frozen_are_refused_by_name(module, folder, tmp_pat
         read_peft(tmp_path, config)
 
 
-def test_a_gpu_is_refused(folder):
-    with pytest.raises(EngineError, match="is computed on a CPU alone, because its gated delta nets have no kernels"):
-        Base("some/hybrid", folder, torch.device("cuda"), torch.float32)
-
-
 def test_a_shared_expert_counts_as_work_and_as_memory_of_a_pass(model_folders):
     """48 is its size; of the other experts 3 of 8, of size 40, see a token."""
     decoder = load(model_folders("qwen3_5_moe"))

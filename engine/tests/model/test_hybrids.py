@@ -77,13 +77,6 @@ def test_what_is_not_computed_is_refused_by_name(change, words, folder):
     assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")
 
 
-def test_a_gpu_is_refused_before_weights_are_there(folder, tmp_path):
-    small = shutil.copytree(folder, tmp_path / "small", ignore=shutil.ignore_patterns("*.safetensors"))
-    with pytest.raises(EngineError, match=r"'Qwen3_5ForCausalLM' is computed on a CPU alone.*CUDA_VISIBLE") as caught:
-        Base("some/hybrid", small, torch.device("cuda"), torch.float32, from_hub=True)
-    assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")
-
-
 def test_the_language_model_of_a_checkpoint_that_reads_pictures_can_be_saved_and_read(tmp_path):
     """transformers keeps the names that tensors have in the whole model."""
     vision = {"hidden_size": 16, "intermediate_size": 16, "depth": 1, "num_heads": 2, "out_hidden_size": 64}

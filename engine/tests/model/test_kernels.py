@@ -11,7 +11,8 @@ from heddle_engine.bases import Base
 from heddle_engine.model import grouped_linear, kernels
 from heddle_engine.model.adapters import ServedAdapter
 from heddle_engine.model.attention_heads import rotate
-from heddle_engine.model.kernels import gate, heads, lora, norm, pairs, routing
+from heddle_engine.model.delta_net import DeltaNet, DeltaNetConfig, DeltaState, Stretches
+from heddle_engine.model.kernels import delta, gate, heads, lora, norm, pairs, routing
 from heddle_engine.model.kernels import logits as logit_kernel
 from heddle_engine.model.kernels.paged_attention import attend_in_blocks
 from heddle_engine.model.lora import initial_lora
@@ -227,6 +228,46 @@ def test_attention_over_blocks_equals_that_over_gathered_keys(has_sinks, splits,
     assert_near(found, _gathered(q.double(), keys.double(), values.double(), table, seen, block, window, sinks))
 
 
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize(
+    ("key_heads", "shared", "key_dim", "value_dim", "taps"), [(2, 2, 12, 8, 4), (1, 3, 16, 40, 3), (2, 1, 128, 64, 2)]
+)
+def test_a_token_of_a_delta_net_for_rows_whose_states_are_in_slots(key_heads, shared, key_dim, value_dim, taps, dtype):
+    count = key_heads * shared
+    config = DeltaNetConfig(key_heads, count, key_dim, value_dim, taps)
+    net = DeltaNet(config, draw(config.channels, taps), draw(count), draw(count), draw(value_dim), EPS)
+    states = DeltaState(draw(7, *config.memory_shape), draw(7, *config.inputs_shape, dtype=dtype))
+    # A view of wider rows, as a projection gives it.
+    inputs = draw(4, config.channels + 5, dtype=dtype)[None, :, : config.channels]
+    tokens = Stretches(inputs, -draw(1, 4, count).abs(), draw(1, 4, count).sigmoid())
+    slots, used, own = torch.tensor([3, 0, 6, 1]), torch.tensor([0, 2, 3]), torch.tensor([3, 6, 1])
+
+    exact = states.memory.double()[own]
+    seen = torch.cat([states.inputs[own], inputs[0, used, None]], 1)
+    mixed = F.silu((seen.double() * net.conv.double().t()).sum(1))
+    q, k, v = mixed.split([config.keys, config.keys, config.values], 1)
+    q, k = (F.normalize(x.view(-1, key_heads, key_dim), dim=-1).repeat_interleave(shared, 1) for x in (q, k))
+    v, decay, strength = (
+        x.double() for x in (v.view(-1, count, value_dim), tokens.decay[0, used], tokens.strength[0, used])
+    )
+    exact *= decay.exp()[..., None, None]
+    wanted = strength[..., None] * (v - torch.einsum("nhk,nhkv->nhv", k, exact))
+    exact += k[..., None] * wanted[:, :, None]
+    expected = torch.einsum("nhk,nhkv->nhv", q, exact) * key_dim**-0.5
+
+    on_device = DeltaNet(config, *(x.to(DEVICE) for x in (net.conv, net.rate, net.bias, net.norm)), EPS)
+    given = Stretches(*(x.to(DEVICE) for x in (tokens.inputs, tokens.decay, tokens.strength)))
+    found = DeltaState(states.memory.to(DEVICE, copy=True), states.inputs.to(DEVICE, copy=True))
+    out = delta.step_in_slots(on_device, given, found, slots.to(DEVICE), 0).cpu()
+    assert_near(out[used], expected)
+    assert_near(found.memory[own.to(DEVICE)], exact)
+    assert torch.equal(found.inputs[own.to(DEVICE)].cpu(), seen[:, 1:])
+    others = torch.tensor([0, 2, 4, 5])
+    assert torch.equal(found.memory.cpu()[others], states.memory[others])
+    assert torch.equal(found.inputs.cpu()[others], states.inputs[others])
+    assert not out[1].any()
+
+
 def compute_on(devices, monkeypatch):
     """As on a GPU where `devices` are those of a CPU."""
     monkeypatch.setattr(kernels, "_DEVICES", devices)
@@ -241,7 +282,7 @@ def adapter_of(base, seed):
 
 
 @interpreted
-@pytest.mark.parametrize("kind", ["qwen3", "llama3", "gemma3", "qwen3_moe", "gpt_oss"])
+@pytest.mark.parametrize("kind", ["qwen3", "llama3", "gemma3", "qwen3_moe", "gpt_oss", "qwen3_5"])
 def test_a_training_pass_by_kernels_has_the_gradient_of_one_in_plain_operators(kind, model_folders, monkeypatch):
     batch = lay_out(random_group(np.random.default_rng(1), 320, 9, [5, 4], group=0), DEVICE)
     found = []
@@ -257,11 +298,11 @@ def test_a_training_pass_by_kernels_has_the_gradient_of_one_in_plain_operators(k
 
 
 @interpreted
-@pytest.mark.parametrize("kind", ["qwen3", "qwen3_moe", "gpt_oss"])
+@pytest.mark.parametrize("kind", ["qwen3", "qwen3_moe", "gpt_oss", "qwen3_5", "qwen3_next"])
 @pytest.mark.parametrize("seeds", [[None], [1], [1, None, 2]])
 def test_steps_by_kernels_sample_what_plain_operators_do(seeds, kind, model_folders, monkeypatch):
     """Rows of the base model, of one adapter and of several."""
-    monkeypatch.setattr(batching, "forward_of", lambda decoder, kv_bytes, max_rows: PoolForward(decoder, kv_bytes))
+    monkeypatch.setattr(batching, "forward_of", PoolForward)
     answers = []
     for devices in (set(), {"cpu"}):
         compute_on(devices, monkeypatch)

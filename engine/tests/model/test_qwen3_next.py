@@ -10,7 +10,6 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from heddle_engine import progress
-from heddle_engine.bases import Base
 from heddle_engine.errors import EngineError
 from heddle_engine.model.config import DecoderConfig, MixtureConfig
 from heddle_engine.model.delta_net import DeltaNetConfig
@@ -153,12 +152,6 @@ def test_the_hubs_config_of_80b_a3b_is_read():
     with pytest.raises(EngineError, match="weights are quantized") as caught:
         DecoderConfig.from_hf({**hub, "quantization_config": {"quant_method": "fp8"}})
     assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")
-
-
-def test_a_gpu_is_refused_before_weights_are_there(folder, tmp_path):
-    small = shutil.copytree(folder, tmp_path / "small", ignore=shutil.ignore_patterns("*.safetensors"))
-    with pytest.raises(EngineError, match="'Qwen3NextForCausalLM' is computed on a CPU alone"):
-        Base("some/hybrid", small, torch.device("cuda"), torch.float32, from_hub=True)
 
 
 def test_a_head_for_several_tokens_is_not_read(folder, with_mtp):

@@ -12,7 +12,6 @@ from peft import LoraConfig, PeftModel, get_peft_model
 from safetensors.torch import load_file, save_file
 
 from heddle_engine import progress
-from heddle_engine.bases import Base
 from heddle_engine.errors import EngineError
 from heddle_engine.model.config import DecoderConfig
 from heddle_engine.model.families import language_settings
@@ -128,11 +127,6 @@ def test_settings_beside_the_text_config_count_where_it_has_none_of_its_own(fold
         config_of(folder, quantization_config={"quant_method": "fp8"})
     with pytest.raises(EngineError, match="lacks the object 'text_config'"):
         config_of(folder, text_config=None)
-
-
-def test_a_gpu_is_refused_for_delta_nets_by_the_name_of_the_whole(model_folders):
-    with pytest.raises(EngineError, match="'Qwen3_5ForConditionalGeneration' is computed on a CPU alone"):
-        Base("some/hybrid", model_folders("qwen3_5_whole"), torch.device("cuda"), torch.float32)
 
 
 def test_peft_misses_nothing_of_an_adapter(folder, adapter, kind):

@@ -17,7 +17,7 @@ from heddle_engine.serving.kv import SlabMemory
 from heddle_engine.serving.pool_forward import PoolForward
 from heddle_engine.serving.sampler import Sampler
 from heddle_engine.serving.sampling import SamplingParams
-from tests.models import CONFIGS, HYBRIDS, oracle_of
+from tests.models import CONFIGS, oracle_of
 
 CPU = torch.device("cpu")
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -57,9 +57,7 @@ class Recorder:
 def _layout(request, monkeypatch):
     """A pool of blocks is for GPUs; computed in plain operators it gives what slabs give."""
     if request.param == "pool":
-        if request.node.callspec.params.get("kind") in HYBRIDS:
-            pytest.skip("a pool has no states of delta nets")
-        monkeypatch.setattr(batching, "forward_of", lambda decoder, kv_bytes, max_rows: PoolForward(decoder, kv_bytes))
+        monkeypatch.setattr(batching, "forward_of", PoolForward)
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +187,9 @@ def test_result_does_not_depend_on_the_rest_of_the_batch(base, peft_models):
     for i in range(12):
         [alone] = run(batcher_of(base), [one(i)])
         assert alone.ids() == together[i].ids() == crowded[i].ids()
-        assert alone.logprobs() == pytest.approx(together[i].logprobs(), abs=1e-5)
+        # Delta nets remember what a router in another order of sums gave.
+        bound = 2e-5 if base.config.delta and base.config.mixture else 1e-5
+        assert alone.logprobs() == pytest.approx(together[i].logprobs(), abs=bound)
         assert len(alone.ids()) == 20 + i
 
 
