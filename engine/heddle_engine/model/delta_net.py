@@ -163,12 +163,14 @@ class DeltaNet:
         """projected [N, channels + values + 2 value heads] -> [N, values]."""
         c = self.config
         inputs, gate, strength, decay = projected.split([c.channels, c.values, c.value_heads, c.value_heads], 1)
-        tokens = Stretches(
-            inputs[None],
-            (-self.rate * F.softplus(decay.float() + self.bias))[None],
-            strength.float().sigmoid()[None],
-        )
-        mixed = recur(place, self, tokens)
+        if have_kernels(projected) and not (torch.is_grad_enabled() and projected.requires_grad):
+            from .kernels.delta_gates import gated_norm, weigh
+
+            decay, strength = weigh(decay, strength, self.rate, self.bias)
+            mixed = recur(place, self, Stretches(inputs[None], decay[None], strength[None]))
+            return gated_norm(mixed, gate, self.norm, self.eps)
+        decay = -self.rate * F.softplus(decay.float() + self.bias)
+        mixed = recur(place, self, Stretches(inputs[None], decay[None], strength.float().sigmoid()[None]))
         normal = F.rms_norm(mixed, (c.value_dim,), self.norm, self.eps)
         return (normal.flatten(1) * F.silu(gate.float())).to(projected.dtype)
 

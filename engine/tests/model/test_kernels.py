@@ -12,7 +12,7 @@ from heddle_engine.model import grouped_linear, kernels
 from heddle_engine.model.adapters import ServedAdapter
 from heddle_engine.model.attention_heads import rotate
 from heddle_engine.model.delta_net import DeltaNet, DeltaNetConfig, DeltaState, Stretches
-from heddle_engine.model.kernels import delta, gate, heads, lora, norm, pairs, routing
+from heddle_engine.model.kernels import delta, delta_gates, gate, heads, lora, norm, pairs, routing
 from heddle_engine.model.kernels import logits as logit_kernel
 from heddle_engine.model.kernels.paged_attention import attend_in_blocks
 from heddle_engine.model.lora import initial_lora
@@ -226,6 +226,26 @@ def test_attention_over_blocks_equals_that_over_gathered_keys(has_sinks, splits,
     place = [each.to(DEVICE) for each in (q, keys, values, table, seen)]
     found = attend_in_blocks(*place, block, splits, window, sinks if sinks is None else sinks.to(DEVICE))
     assert_near(found, _gathered(q.double(), keys.double(), values.double(), table, seen, block, window, sinks))
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize(("count", "dim"), [(4, 8), (12, 40), (32, 128)])
+def test_decays_and_strengths_of_a_delta_net_and_its_gated_norm(count, dim, dtype):
+    projected = draw(5, count * dim + 2 * count, dtype=dtype, scale=3)
+    projected[0, -count:] *= 10
+    gate_, strength, decay = projected.to(DEVICE).split([count * dim, count, count], 1)
+    rate, bias, weight, mixed = draw(count).exp(), draw(count) - 9, draw(dim) + 1, draw(5, count, dim)
+    found = delta_gates.weigh(decay, strength, rate.to(DEVICE), bias.to(DEVICE))
+    out = delta_gates.gated_norm(mixed.to(DEVICE), gate_, weight.to(DEVICE), EPS)
+    gate_, strength, decay = (x.cpu().double() for x in (gate_, strength, decay))
+    assert_near(found[0], -rate.double() * torch.log1p((decay + bias.double()).exp()))
+    assert_near(found[1], strength.sigmoid())
+    # What is next to nothing keeps its digits too.
+    torch.testing.assert_close(
+        found[0].cpu().double(), -rate.double() * torch.log1p((decay + bias).exp()), rtol=1e-5, atol=1e-30
+    )
+    assert_near(out, exact_norm(mixed.double(), weight).flatten(1) * F.silu(gate_))
+    assert out.dtype == dtype
 
 
 @pytest.mark.parametrize("dtype", FORMATS)

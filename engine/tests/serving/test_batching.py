@@ -250,6 +250,7 @@ def test_steps_that_go_ahead_of_their_tokens_change_none(base, peft_models, monk
     assert not begun or sum(begun) > len(begun) / 4
 
 
+@pytest.mark.parametrize("kind", ["qwen3", "qwen3_5"], indirect=True)
 def test_prompts_longer_than_a_prefill_chunk(base, monkeypatch):
     monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS", {"cpu": 37})
     monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", {"cpu": 11})
@@ -387,6 +388,7 @@ def test_cancel_frees_the_place(base):
     assert batcher._kv.used_bytes == 0
 
 
+@pytest.mark.parametrize("kind", ["qwen3", "qwen3_5"], indirect=True)
 def test_a_failing_step_ends_its_requests_only(base, monkeypatch):
     batcher = batcher_of(base)
     [before] = run(batcher, [request_of(base, [1, 2, 3])])
@@ -402,6 +404,7 @@ def test_a_failing_step_ends_its_requests_only(base, monkeypatch):
     assert after.ids() == before.ids()
 
 
+@pytest.mark.parametrize("kind", ["qwen3", "qwen3_5"], indirect=True)
 def test_diverged_weights_fail_their_request_and_leave_nothing_behind(base, peft_models):
     store = AdapterStore(base.config, CPU, torch.float32)
     weights = read_peft(peft_models[0][1], base.config)
@@ -426,6 +429,7 @@ def broken_adapter(base):
     return ServedAdapter("bad@4", weights, base.config, CPU, torch.float32)
 
 
+@pytest.mark.parametrize("kind", ["qwen3", "qwen3_5"], indirect=True)
 def test_broken_weights_that_sample_nothing_leave_nothing_behind(base, monkeypatch):
     """The request is cancelled while its prompt is computed."""
     monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", {"cpu": 80})

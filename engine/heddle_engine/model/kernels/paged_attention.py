@@ -36,13 +36,19 @@ def attend_in_blocks(
         q, keys, values, table, lengths, parts, sums,
         q.stride(0), q.stride(1), keys.stride(0), keys.stride(1), table.stride(0), dim**-0.5,
         SPLITS=splits, GROUP=group, PADDED=max(_LEAST_ROWS, triton.next_power_of_2(group)), D=dim, BLOCK=block,
-        WINDOW=window or 0,
+        WINDOW=window or 0, num_stages=_stages(keys),
     )  # fmt: skip
     has_sinks = sinks is not None
     _join[rows, heads](
         parts, sums, sinks if has_sinks else sums, out, SINKS=has_sinks, HEADS=heads, SPLITS=splits, D=dim
     )
     return out
+
+
+def _stages(keys: Tensor) -> int:
+    """How many blocks are on their way at once: they lie in a multiprocessor's memory, which holds three of 512 bytes a
+    key."""
+    return 3 if keys.shape[2] * keys.element_size() <= 512 else 1
 
 
 @triton.jit
