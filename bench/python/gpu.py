@@ -33,10 +33,18 @@ def main() -> None:
     if unknown := set(parts) - set(PARTS):
         parser.error(f"unknown part {min(unknown)}: choose of {', '.join(PARTS)}")
     shapes = [SHAPES[given.model]] if given.model else [SMALL, LARGE]
-    figures = measure(shapes, parts)
+    figures = Figures()
+    try:
+        measure(shapes, parts, figures)
+    finally:
+        tell(given.model, figures)
+
+
+def tell(model: str | None, figures: "Figures") -> None:
+    """Prints what was found, though the rest failed."""
     found = {
         "gpu": torch.cuda.get_device_name(GPU),
-        "model": given.model,
+        "model": model,
         "machine": machine(),
         "versions": {"torch": torch.__version__, "CUDA": torch.version.cuda},
         "figures": figures,
@@ -44,9 +52,8 @@ def main() -> None:
     print(json.dumps(found))
 
 
-def measure(shapes: list[Shape], parts: Collection[str]) -> "Figures":
+def measure(shapes: list[Shape], parts: Collection[str], figures: "Figures") -> None:
     began = time.perf_counter()
-    figures = Figures()
     ceiling, bandwidth = matrix_product(), copy()
     figures["matrix product, bf16 (TFLOP/s)"] = [ceiling / 1e12]
     figures["copy on the device (TB/s)"] = [bandwidth / 1e12]
@@ -67,7 +74,6 @@ def measure(shapes: list[Shape], parts: Collection[str]) -> "Figures":
         if "peer" in parts:
             peer_figures(shape, figures)
         print(f"{time.perf_counter() - began:.0f} s so far", file=sys.stderr)
-    return figures
 
 
 def machine() -> dict:

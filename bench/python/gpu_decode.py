@@ -9,7 +9,7 @@ import time
 import torch
 from heddle_engine.model.adapters import AdapterStore, ServedAdapter
 from heddle_engine.model.decoder import Decoder
-from heddle_engine.serving.batching import Batcher
+from heddle_engine.serving.batching import MAX_ROWS, Batcher
 from heddle_engine.serving.generation import Request
 from heddle_engine.serving.sampling import SamplingParams
 from heddle_engine.streams import serve_first
@@ -28,9 +28,10 @@ class Rows:
 
     def __init__(self, decoder: Decoder, prompts: list[int], adapters: list[ServedAdapter | None], **params) -> None:
         source = random.Random(1)
-        room = sum(decoder.sequence_bytes(length + ANSWER) for length in prompts)
-        # Two tenants may have seven eighths of it each, and the rest has to stay free.
-        self.batcher = Batcher(decoder, int(1.2 * room), cache_bytes=0)
+        room = (sum(prompts) + ANSWER * len(prompts)) * decoder.kv_token_bytes
+        # Two tenants may have seven eighths of it each, and the rest has to stay free; states take up to a half.
+        states = 2 * (MAX_ROWS + 2) * decoder.state_bytes
+        self.batcher = Batcher(decoder, int(1.2 * room) + states, cache_bytes=0)
         self.answers = [Answer() for _ in prompts]
         for number, (length, answer) in enumerate(zip(prompts, self.answers, strict=True)):
             wire = {"ignore_eos": True, "seed": str(number), "max_tokens": ANSWER, **params}
