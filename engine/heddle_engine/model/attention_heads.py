@@ -18,9 +18,7 @@ def attention_heads(
 
     cos and sin [N, 1, D or less] are as `rope_tables` makes them.
     """
-    # The kernel pairs the halves of a whole head.
-    by_kernel = have_kernels(qkv) and cos.shape[-1] == qkv.shape[-1]
-    trains = torch.is_grad_enabled() and qkv.requires_grad
+    by_kernel, trains = have_kernels(qkv), torch.is_grad_enabled() and qkv.requires_grad
     if trains:
         return (_KernelHeads if by_kernel else _AttentionHeads).apply(qkv, heads, norm, eps, cos, sin)
     if by_kernel:

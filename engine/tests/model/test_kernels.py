@@ -89,13 +89,16 @@ def test_a_norm_of_nothing_added_leaves_its_input_as_it_is():
 
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("normed", [True, False])
-@pytest.mark.parametrize(("counts", "dim"), [((4, 2), 16), ((14, 2), 64), ((3, 3), 96), ((16, 8), 128)])
-def test_queries_and_keys_and_their_gradient(counts, dim, normed, dtype):
+@pytest.mark.parametrize(
+    ("counts", "dim", "rotary"),
+    [((4, 2), 16, 16), ((14, 2), 64, 64), ((3, 3), 96, 96), ((16, 8), 128, 128), ((4, 2), 16, 8), ((8, 2), 96, 24)],
+)
+def test_queries_and_keys_and_their_gradient(counts, dim, rotary, normed, dtype):
     tokens, (queries, keys) = 6, counts
     qkv = draw(tokens, queries + 2 * keys, dim, dtype=dtype)
     weight = draw(queries + keys, dim) + 1 if normed else None
     rope = RopeConfig(10_000.0, "yarn", {"factor": 4.0, "original_max_position_embeddings": 16})
-    cos, sin = (table[3 : 3 + tokens, None].to(dtype) for table in rope_tables(rope, dim, 64))
+    cos, sin = (table[3 : 3 + tokens, None].to(dtype) for table in rope_tables(rope, rotary, 64))
     grads = [draw(tokens, count, dim, dtype=dtype, scale=place + 1) for place, count in enumerate((*counts, keys))]
     place = [None if each is None else each.to(DEVICE) for each in (qkv, weight, cos, sin)]
     made = heads.make_heads(place[0], counts, place[1], EPS, *place[2:])
