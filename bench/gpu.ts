@@ -52,7 +52,7 @@ export async function run(given: Options): Promise<Findings> {
       const [, what = name, unit = "×"] = /^(.*?)(?:: tokens\/s| \(([^)]*)\))$/.exec(name) ?? []
       return measurement(what, name.endsWith("tokens/s") ? "tokens/s" : unit, values)
     }),
-    bars: bars(middle),
+    bars: bars(middle, found.model),
     caveats: [],
   }
 }
@@ -70,7 +70,9 @@ async function printed(given: Options): Promise<string> {
   return done.stdout
 }
 
-function bars(middle: (name: string) => number | undefined): Bar[] {
+/** The targets of the design, which are of two models; those of another `model` are the same where they make sense. */
+function bars(middle: (name: string) => number | undefined, model: string | null): Bar[] {
+  const small = model ?? SMALL
   const found: Bar[] = []
   const bar = (make: typeof atLeast, what: string, bound: number, measured: number | undefined, unit: string) => {
     if (measured !== undefined && Number.isFinite(measured)) found.push(make(what, bound, measured, unit))
@@ -81,39 +83,43 @@ function bars(middle: (name: string) => number | undefined): Bar[] {
     ["full length", 1.3],
     [SHARED, 4],
   ] as const) {
-    const of = (who: string, what: string) => `${who}, ${SMALL}, ${workload}: ${what}`
+    const of = (who: string, what: string) => `${who}, ${small}, ${workload}: ${what}`
     const speed = ratio(of("training", "tokens/s"), of("plain loop", "tokens/s"))
-    bar(atLeast, `training, ${SMALL}, ${workload}, against the plain loop`, bound, speed, "×")
+    bar(atLeast, `training, ${small}, ${workload}, against the plain loop`, bound, speed, "×")
+    if (model !== null) continue
     const peak = "peak above the weights (GiB)"
     const memory = ratio(of("training", peak), of("plain loop", peak))
     bar(atMost, `memory of training, ${SMALL}, ${workload}, against the plain loop`, 0.6, memory, "×")
   }
-  const large = (name: string) => middle(name.replace("MODEL", LARGE))
-  bar(
-    atLeast,
-    `training, ${LARGE}, full length`,
-    0.5,
-    large("training, MODEL, full length: share of the matrix product"),
-    "of the matrix product",
-  )
+  const name = model ?? LARGE
+  const large = (what: string) => middle(what.replace("MODEL", name))
+  if (model === null) {
+    bar(
+      atLeast,
+      `training, ${LARGE}, full length`,
+      0.5,
+      large("training, MODEL, full length: share of the matrix product"),
+      "of the matrix product",
+    )
+  }
   for (const rows of [64, 128]) {
     bar(
       atLeast,
-      `decode, ${LARGE}, ${rows} rows`,
+      `decode, ${name}, ${rows} rows`,
       0.6,
       large(`decode, MODEL, ${rows} rows: share of roofline`),
       "of the roofline",
     )
     bar(
       atMost,
-      `decode, ${LARGE}, ${rows} rows, one adapter`,
+      `decode, ${name}, ${rows} rows, one adapter`,
       1.08,
       large(`decode, MODEL, ${rows} rows, one adapter: times the base`),
       "×",
     )
     bar(
       atMost,
-      `decode, ${LARGE}, ${rows} rows, 8 adapters`,
+      `decode, ${name}, ${rows} rows, 8 adapters`,
       1.2,
       large(`decode, MODEL, ${rows} rows, 8 adapters: times the base`),
       "×",
@@ -121,22 +127,22 @@ function bars(middle: (name: string) => number | undefined): Bar[] {
   }
   bar(
     atMost,
-    `a step of 16 rows, one of them with top_p, ${LARGE}`,
+    `a step of 16 rows, one of them with top_p, ${name}`,
     1.1,
     large("decode, MODEL, 16 rows with top_p: times without"),
     "×",
   )
-  bar(atMost, `publish to first token, ${LARGE}`, 50, large("publish to first token, MODEL (ms)"), "ms")
+  bar(atMost, `publish to first token, ${name}`, 50, large("publish to first token, MODEL (ms)"), "ms")
   bar(
     atMost,
-    `32 streams beside training, ${LARGE}: p99`,
+    `32 streams beside training, ${name}: p99`,
     3,
     large("32 streams beside training, MODEL: p99 times that alone"),
     "× alone",
   )
   bar(
     atLeast,
-    `training beside 32 streams, ${LARGE}`,
+    `training beside 32 streams, ${name}`,
     0.7,
     large("training beside 32 streams, MODEL: share of its speed alone"),
     "of its speed alone",

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Collection
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 import torch
@@ -46,7 +47,7 @@ def tell(model: str | None, figures: "Figures") -> None:
         "gpu": torch.cuda.get_device_name(GPU),
         "model": model,
         "machine": machine(),
-        "versions": {"torch": torch.__version__, "CUDA": torch.version.cuda},
+        "versions": {"CUDA": torch.version.cuda, **{name: version(name) for name in ("torch", "transformers", "peft")}},
         "figures": figures,
     }
     print(json.dumps(found))
