@@ -172,6 +172,31 @@ describe("the table lists", () => {
     await close()
   })
 
+  test("rows that are drawn once when they are scrolled to, and not again for those that come after them", async () => {
+    const { page, close } = await open()
+    await page.getByText("351 traces", { exact: true }).waitFor()
+    await page.waitForLoadState("networkidle")
+    await row(page, 20).getByText("Where is parcel").waitFor()
+    // The text of a question is parsed for each drawing of its row.
+    await page.evaluate(`
+      window.drawn = {}
+      const { parse } = JSON
+      JSON.parse = (text, ...rest) => {
+        if (text.startsWith('"Where is parcel')) window.drawn[text] = (window.drawn[text] ?? 0) + 1
+        return parse(text, ...rest)
+      }
+      const step = () => {
+        ${box}.scrollTop += 28 * 3
+        if (${box}.scrollTop + ${box}.clientHeight < ${box}.scrollHeight) requestAnimationFrame(step)
+      }
+      step()`)
+    await page.getByText("Where is parcel 0?").waitFor()
+    const times = await page.evaluate<Record<string, number>>("window.drawn")
+    expect(Object.keys(times).length).toBeGreaterThan(250)
+    expect(Object.entries(times).filter(([, count]) => count > 1)).toEqual([])
+    await close()
+  })
+
   test("bars of durations by a scale of the rows that are seen, and another scale draws no row again", async () => {
     const other = "local/durations"
     await sendTo(
@@ -194,6 +219,25 @@ describe("the table lists", () => {
       ${box}.scrollTop = 28 * 74`)
     await expect.poll(width).toBe(2)
     expect(await page.evaluate("window.redrawn")).toBe(0)
+    await close()
+  })
+
+  test("bars by the scale that they have while the next rows are read", async () => {
+    const { page, close } = await open()
+    await page.getByText("351 traces", { exact: true }).waitFor()
+    await page.route("**/calls/stream_query", async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      await route.continue()
+    })
+    await page.evaluate(`
+      window.scaled = 0
+      const grid = document.querySelector("[role=grid]")
+      new MutationObserver((changes) => {
+        window.scaled += changes.filter(({ target }) => target.contains(grid)).length
+      }).observe(document.body, { subtree: true, attributeFilter: ["style"] })
+      ${box}.scrollTop = ${box}.scrollHeight`)
+    await page.getByText("Where is parcel 0?").waitFor()
+    expect(await page.evaluate("window.scaled")).toBe(0)
     await close()
   })
 })
