@@ -136,8 +136,15 @@ describe("the table lists", () => {
   })
 
   test("rows that are scrolled to before they are seen; who jumps waits for where it leads alone", async () => {
-    const { page, close } = await open()
-    await page.getByText("351 traces", { exact: true }).waitFor()
+    const other = "local/long"
+    await sendTo(
+      other,
+      Array.from({ length: 600 }, (_, index) =>
+        callOf({ at: start + index * 1000, question: `Where is box ${index}?` }),
+      ),
+    )
+    const { page, close } = await signedIn(browser, heddle, `/${other}/traces`)
+    await page.getByText("600 traces", { exact: true }).waitFor()
     await page.waitForLoadState("networkidle")
     const [offsets, blocks]: [number[], number[]] = [[], []]
     const bodyOf = (request: Request) =>
@@ -161,14 +168,66 @@ describe("the table lists", () => {
       requestAnimationFrame(() => requestAnimationFrame(() =>
         resolve([...document.querySelectorAll("[role=row][aria-rowindex]")].map((one) => one.textContent))))
     })`)
-    expect(drawn.find((text) => text.includes("Where is parcel 190?"))).toBeDefined()
+    expect(drawn.find((text) => text.includes("Where is box 440?"))).toBeDefined()
 
     await page.reload()
-    await page.getByText("351 traces", { exact: true }).waitFor()
+    await page.getByText("600 traces", { exact: true }).waitFor()
     offsets.length = 0
     await page.evaluate(`${box}.scrollTop = ${box}.scrollHeight`)
+    await page.getByText("Where is box 0?").waitFor()
+    expect(offsets).toEqual([500])
+    await close()
+  })
+
+  test("a page of rows before the payloads in it are wanted, which come one block after the other", async () => {
+    const { page, close } = await signedIn(browser, heddle, "/local/long/traces")
+    await page.getByText("600 traces", { exact: true }).waitFor()
+    await page.waitForLoadState("networkidle")
+    const asked: string[] = []
+    page.on("request", (request) => {
+      if (!request.url().endsWith("/calls/stream_query")) return
+      const { offset, filter } = JSON.parse(request.postData() ?? "{}") as {
+        offset?: number
+        filter?: { call_ids?: string[] }
+      }
+      asked.push(offset === undefined ? `${filter?.call_ids?.length} payloads` : `page at ${offset}`)
+    })
+    const scrollTo = async (first: number, then: string[]) => {
+      asked.length = 0
+      await page.evaluate(`${box}.scrollTop = 28 * ${first}`)
+      await expect.poll(() => asked).toEqual(then)
+      await page.waitForLoadState("networkidle")
+    }
+    await scrollTo(25, ["page at 100", "50 payloads", "50 payloads", "50 payloads", "50 payloads"])
+    await scrollTo(70, ["50 payloads"])
+    await scrollTo(120, ["50 payloads"])
+    // Row 500 is the first of the page, and payloads are read up to row 399.
+    await scrollTo(170, ["page at 500", "50 payloads"])
+    await close()
+  })
+
+  test("rows that are drawn once when they are scrolled to, and not again for those that come after them", async () => {
+    const { page, close } = await open()
+    await page.getByText("351 traces", { exact: true }).waitFor()
+    await page.waitForLoadState("networkidle")
+    await row(page, 20).getByText("Where is parcel").waitFor()
+    // The text of a question is parsed for each drawing of its row.
+    await page.evaluate(`
+      window.drawn = {}
+      const { parse } = JSON
+      JSON.parse = (text, ...rest) => {
+        if (text.startsWith('"Where is parcel')) window.drawn[text] = (window.drawn[text] ?? 0) + 1
+        return parse(text, ...rest)
+      }
+      const step = () => {
+        ${box}.scrollTop += 28 * 3
+        if (${box}.scrollTop + ${box}.clientHeight < ${box}.scrollHeight) requestAnimationFrame(step)
+      }
+      step()`)
     await page.getByText("Where is parcel 0?").waitFor()
-    expect(offsets).toEqual([300])
+    const times = await page.evaluate<Record<string, number>>("window.drawn")
+    expect(Object.keys(times).length).toBeGreaterThan(250)
+    expect(Object.entries(times).filter(([, count]) => count > 1)).toEqual([])
     await close()
   })
 
@@ -194,6 +253,25 @@ describe("the table lists", () => {
       ${box}.scrollTop = 28 * 74`)
     await expect.poll(width).toBe(2)
     expect(await page.evaluate("window.redrawn")).toBe(0)
+    await close()
+  })
+
+  test("bars by the scale that they have while the next rows are read", async () => {
+    const { page, close } = await open()
+    await page.getByText("351 traces", { exact: true }).waitFor()
+    await page.route("**/calls/stream_query", async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      await route.continue()
+    })
+    await page.evaluate(`
+      window.scaled = 0
+      const grid = document.querySelector("[role=grid]")
+      new MutationObserver((changes) => {
+        window.scaled += changes.filter(({ target }) => target.contains(grid)).length
+      }).observe(document.body, { subtree: true, attributeFilter: ["style"] })
+      ${box}.scrollTop = ${box}.scrollHeight`)
+    await page.getByText("Where is parcel 0?").waitFor()
+    expect(await page.evaluate("window.scaled")).toBe(0)
     await close()
   })
 })

@@ -6,18 +6,22 @@ const at = (...steps: [number, number][]) =>
 
 describe("the window of rows", () => {
   test("at the top holds what is seen, in whole blocks", () => {
-    expect(at([0, 36])).toEqual({ seen: [0, 49], wanted: [0, 49] })
+    expect(at([0, 36])).toEqual({ seen: [0, 49], wanted: [0, 49], listed: [0, 49] })
   })
 
-  test("reads ahead where it is scrolled to, downwards and upwards", () => {
-    expect(at([0, 36], [20, 66])).toEqual({ seen: [0, 99], wanted: [0, 249] })
-    expect(at([0, 36], [20, 66], [51, 97])).toEqual({ seen: [50, 99], wanted: [50, 249] })
-    expect(at([600, 646], [590, 636])).toEqual({ seen: [550, 649], wanted: [400, 649] })
-    expect(at([60, 106], [40, 86]).wanted).toEqual([0, 99])
+  test("reads ahead where it is scrolled to, downwards and upwards, rows further than their payloads", () => {
+    expect(at([0, 36], [20, 66])).toEqual({ seen: [0, 99], wanted: [0, 249], listed: [0, 399] })
+    expect(at([0, 36], [20, 66], [51, 97])).toEqual({ seen: [50, 99], wanted: [50, 249], listed: [50, 399] })
+    expect(at([600, 646], [590, 636])).toEqual({ seen: [550, 649], wanted: [400, 649], listed: [250, 649] })
+    expect(at([60, 106], [40, 86])).toMatchObject({ wanted: [0, 99], listed: [0, 99] })
   })
 
   test("after a jump holds what is seen alone", () => {
-    expect(at([0, 36], [20, 66], [5000, 5046])).toEqual({ seen: [5000, 5049], wanted: [5000, 5049] })
+    expect(at([0, 36], [20, 66], [5000, 5046])).toEqual({
+      seen: [5000, 5049],
+      wanted: [5000, 5049],
+      listed: [5000, 5049],
+    })
     expect(at([5000, 5046], [0, 36]).wanted).toEqual([0, 49])
   })
 
@@ -42,7 +46,7 @@ test("pages lie behind each other without a gap, and each row is in one", () => 
     next = offset + limit
   }
   expect(pagesOf([0, 99])).toEqual([0])
-  expect(pagesOf([50, 300])).toEqual([0, 1, 2])
+  expect(pagesOf([50, 500])).toEqual([0, 1, 2])
 })
 
 test("no block of payloads lies in two pages", () => {

@@ -2,11 +2,13 @@
 
 /** The first page is small, since rows are waited for. Later ones are larger: to find a page costs more than its rows. */
 const firstPage = 100
-const laterPage = 200
+const laterPage = 400
 /** Payloads come in blocks, and what is seen is told in them, so that scrolling by one row asks for nothing new. */
 const blockSize = 50
-/** Rows that are read before they are scrolled to; a wheel that is turned fast passes 200 in a second. */
+/** Rows whose payloads are read before they are scrolled to; a wheel that is turned fast passes 200 in a second. */
 const ahead = 150
+/** A page is asked for before its payloads are: one that comes late has several blocks read, in the frame in which it comes. */
+const listedAhead = 300
 
 /** Indexes of rows, both ends inclusive. */
 export type Rows = readonly [first: number, last: number]
@@ -14,11 +16,13 @@ export type Rows = readonly [first: number, last: number]
 export interface RowWindow {
   /** Rows that are seen, widened to whole blocks. */
   seen: Rows
-  /** Those, and the ones that are scrolled to. */
+  /** Those, and the ones that are scrolled to: their payloads are read. */
   wanted: Rows
+  /** Those, and more: their pages are read. */
+  listed: Rows
 }
 
-export const topWindow: RowWindow = { seen: [0, 0], wanted: [0, 0] }
+export const topWindow: RowWindow = { seen: [0, 0], wanted: [0, 0], listed: [0, 0] }
 
 /** The window after scrolling; the same object when nothing of it changes. */
 export function moved(before: RowWindow, first: number, last: number): RowWindow {
@@ -28,9 +32,10 @@ export function moved(before: RowWindow, first: number, last: number): RowWindow
   if (top === topBefore && bottom === bottomBefore) return before
   // Who jumps waits for where it leads, and for nothing behind it.
   const isJump = top > bottomBefore || bottom < topBefore
-  if (isJump || before === topWindow) return { seen, wanted: seen }
+  if (isJump || before === topWindow) return { seen, wanted: seen, listed: seen }
   const isDown = top > topBefore || bottom > bottomBefore
-  return { seen, wanted: isDown ? [top, bottom + ahead] : [Math.max(0, top - ahead), bottom] }
+  const towards = (count: number): Rows => (isDown ? [top, bottom + count] : [Math.max(0, top - count), bottom])
+  return { seen, wanted: towards(ahead), listed: towards(listedAhead) }
 }
 
 /** Of the rows those of a list that has `count`. */

@@ -3,8 +3,7 @@ import { getRouteApi } from "@tanstack/react-router"
 import { Columns3, PanelLeft, Radio } from "lucide-react"
 import { type CSSProperties, useEffect, useEffectEvent, useState } from "react"
 import { ApiError } from "../../../api/api-error.ts"
-import { callDuration, callName } from "../../../calls/call-names.ts"
-import { selectionOf } from "../../../calls/filter/filter-query.ts"
+import { callName } from "../../../calls/call-names.ts"
 import { pathsOfCall } from "../../../calls/payload-path.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { Segmented } from "../../../components/controls/segmented.tsx"
@@ -21,18 +20,19 @@ import { useKeys } from "../../../keys/use-keys.ts"
 import { type CurrentProject, useCurrentProject } from "../../../shell/current-project.ts"
 import { useMedia } from "../../../shell/use-media.ts"
 import { useIsLeaving } from "../../../url/use-is-leaving.ts"
-import { type CallRow, callColumns, isPath, pathColumn, sortFieldOf, usualColumns } from "./call-columns.tsx"
+import { type CallRow, callColumns, isPath, pathColumn, usualColumns } from "./call-columns.tsx"
 import { ColumnChooser } from "./column-chooser.tsx"
 import { Facets } from "./facets.tsx"
-import { FilterBar, readFilter } from "./filter-bar.tsx"
+import { FilterBar } from "./filter-bar.tsx"
 import { NoMatch, NoProject, NoTraces } from "./no-traces.tsx"
 import { RangeMenu } from "./range-menu.tsx"
 import { SavedViews } from "./saved-views.tsx"
 import { SelectionBar } from "./selection-bar.tsx"
-import { timeRangeOf } from "./time-range.ts"
 import { TimeStrip } from "./time-strip.tsx"
 import styles from "./traces-page.module.css"
-import { newestFirst, sortOf, sortText } from "./traces-search.ts"
+import { sortText } from "./traces-search.ts"
+import { useBarScale } from "./use-bar-scale.ts"
+import { useCallList } from "./use-call-list.ts"
 import { useCallRows } from "./use-call-rows.ts"
 import { useFacets } from "./use-facets.ts"
 
@@ -58,19 +58,21 @@ function Traces({ project }: { project: CurrentProject }) {
   const change = (next: Partial<typeof search>, replace = true) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace })
   const isNarrow = useMedia("(max-width: 699px)")
-  // The list does not move with the clock: what it goes back from is when it was asked for.
-  const [openedAt] = useState(() => Date.now())
-  const range = timeRangeOf(from, to, openedAt)
-  const { clauses, error: filterError } = readFilter(q)
-  const rootsOnly = scope !== "all"
-  const words = clauses.filter(({ field }) => field === null).flatMap(({ values }) => values.map(({ text }) => text))
-  const requested = sortOf(search.sort)
-  const sort = sortFieldOf(requested.column) === null ? newestFirst : requested
-  const listScope = { projectId: project.id, rootsOnly, from: range.from, to: range.to }
+  const {
+    clauses,
+    error: filterError,
+    range,
+    scope: listScope,
+    rootsOnly,
+    selection,
+    sort,
+    sortBy,
+    words,
+  } = useCallList(project.id, search)
   const rows = useCallRows({
     projectId: project.id,
-    selection: selectionOf(clauses, listScope),
-    sortBy: { field: sortFieldOf(sort.column) ?? "started_at", direction: sort.direction },
+    selection,
+    sortBy,
     isLive,
     rootsOnly,
     isEnabled: filterError === null,
@@ -106,7 +108,7 @@ function Traces({ project }: { project: CurrentProject }) {
     const column = known.find((one) => one.id === id)
     return column !== undefined ? [column] : isPath(id) ? [pathColumn(id)] : []
   })
-  const longMs = longOf(rows.shown.flatMap((call) => callDuration(call) ?? []))
+  const longMs = useBarScale(rows.shown)
   const paths = [...new Set([...rows.payloads.values()].slice(0, 20).flatMap(pathsOfCall))]
   const feedback = [
     ...new Set(
@@ -118,9 +120,9 @@ function Traces({ project }: { project: CurrentProject }) {
   ]
   const ops = [...new Set(rows.shown.map(callName))]
 
-  const pick = (selection: ReadonlySet<string>) => {
-    setPicked(selection)
-    change({ picked: selection.size > mostPicked ? undefined : [...selection] })
+  const pick = (ids: ReadonlySet<string>) => {
+    setPicked(ids)
+    change({ picked: ids.size > mostPicked ? undefined : [...ids] })
   }
   const open = ({ call }: CallRow) =>
     void navigate({
@@ -328,15 +330,6 @@ function KeyHints() {
       <Keys of="j" /> <Keys of="k" /> row <Keys of="Enter" /> open <Keys of="x" /> select
     </span>
   )
-}
-
-/**
- * Nine of ten are shorter: one that is far longer than the others would leave these without a bar. As a power of two, so
- * that the rows which come while scrolling seldom change the lengths of all other bars.
- */
-function longOf(durations: readonly number[]): number {
-  const long = durations.toSorted((a, b) => a - b)[Math.floor(durations.length * 0.9)] ?? 1
-  return 2 ** Math.ceil(Math.log2(Math.max(1, long)))
 }
 
 /** So far a row is looked for that others have moved. */

@@ -71,8 +71,8 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
   const { seen } = rowWindow
   const whole = isShort ? first.data.length : count.data?.has_more === false ? count.data.count : Infinity
   // Live pages are read every few seconds, and may be more than were counted: those that are seen are enough.
-  const wanted = isLive ? seen : upTo(whole, rowWindow.wanted)
-  const later = pagesOf(wanted).filter((page) => page > 0)
+  const [wanted, listed] = isLive ? [seen, seen] : [upTo(whole, rowWindow.wanted), upTo(whole, rowWindow.listed)]
+  const later = pagesOf(listed).filter((page) => page > 0)
   const laterPages = useCallPages(
     newest === undefined ? [] : later.map((page) => ({ ...anchored, ...pageBounds(page) })),
     version,
