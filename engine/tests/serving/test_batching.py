@@ -263,12 +263,14 @@ def test_steps_that_go_ahead_of_their_tokens_change_none(base, peft_models, monk
 
     in_turn = answers(False)
     assert not any(begun)
+    assert {sink.ends[0][0] for sink in in_turn} == {"stop", "length"}
+    if not isinstance(batcher_of(base)._forward, PoolForward):
+        return  # Slabs have no steps that go ahead: the same again would tell nothing new.
     for sink, other in zip(answers(True), in_turn, strict=True):
         assert sink.ids() == other.ids()
         assert sink.ends == other.ends
         torch.testing.assert_close(sink.logprobs(), other.logprobs(), rtol=0, atol=1e-4)
-    assert {sink.ends[0][0] for sink in in_turn} == {"stop", "length"}
-    assert not begun or sum(begun) > len(begun) / 4
+    assert sum(begun) > len(begun) / 4
 
 
 def test_prompts_longer_than_a_prefill_chunk(base, monkeypatch):
