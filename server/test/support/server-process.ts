@@ -4,10 +4,10 @@ import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import path from "node:path"
 import { createInterface } from "node:readline"
+import { adminKey } from "./admin-key.ts"
 import { copyCatalogTemplate } from "./catalog-template.ts"
 import { newClickHouseUrl } from "./clickhouse-database.ts"
 import { newPostgresUrl } from "./postgres-database.ts"
-import { adminKey } from "./test-app.ts"
 
 const main = path.resolve(import.meta.dirname, "../../src/main.ts")
 
