@@ -10,10 +10,11 @@ import { fromRoot } from "./setup/paths.mjs"
 import { SetupError, seconds } from "./setup/progress.mjs"
 import { chosenSuites, titleIn } from "./test/choice.mjs"
 import { add, describe, none, slowest } from "./test/counts.mjs"
+import { runInLanes } from "./test/lanes.mjs"
 import { keepTemporaryFilesInMemory } from "./test/memory-folder.mjs"
-import { quickSuites, suites } from "./test/suites.mjs"
+import { longestSuites, quickSuites, suites } from "./test/suites.mjs"
 
-/** Suites that wait for a client, a page or an engine much of the time run in this many lanes, beside the others. */
+/** Suites that wait for a client, a page, an engine or a store much of the time run in this many lanes, beside the others. */
 const LANES_BESIDE = 3
 /** Quick suites wait for nothing: one for each of two cores. */
 const QUICK_LANES = 2
@@ -41,14 +42,9 @@ async function runAll(chosen, { title, lanes }) {
   await Promise.all([ensureNodeModules(), ensureNodeModules(fromRoot("compat", "node"))])
   const results = new Map()
   const isAlone = chosen.length === 1
-  const run = async (waiting) => {
-    for (const { suite, paths } of waiting) {
-      results.set(suite, await runSuite(suite, { paths, title, label: isAlone ? undefined : suite.name }))
-    }
-  }
-  const [beside, others] = [true, false].map((wanted) => chosen.filter(({ suite }) => Boolean(suite.beside) === wanted))
-  const shared = beside.values()
-  await Promise.all([run(others), ...Array.from({ length: lanes }, () => run(shared))])
+  await runInLanes(chosen, { lanes, longest: longestSuites }, async ({ suite, paths }) => {
+    results.set(suite, await runSuite(suite, { paths, title, label: isAlone ? undefined : suite.name }))
+  })
   const inOrder = chosen.map(({ suite }) => ({ title: suite.title, ...results.get(suite) }))
   const total = inOrder.map(({ counts }) => counts).reduce(add, none)
   console.log(`\nslowest files\n${inOrder.flatMap(slowestFiles).join("\n")}`)

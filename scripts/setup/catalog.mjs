@@ -1,18 +1,21 @@
-/** The template: an empty embedded catalog, made once, which the first start on a new data folder copies. */
-import { chmodSync, existsSync, readFileSync } from "node:fs"
+/**
+ * The template: an empty embedded catalog with its tables, made once, which the first start on a new data folder copies.
+ */
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join, relative } from "node:path"
 import { withLock } from "./lock.mjs"
 import { projectNode } from "./node-modules.mjs"
 import { cache, fromRoot, root } from "./paths.mjs"
 import { SetupError, say } from "./progress.mjs"
 import { runLogged } from "./run.mjs"
+import { digest } from "./stamp.mjs"
 
 /**
  * Makes the template unless there is one; needs the npm packages. Returns the setting that names it to the
  * server; no setting when it cannot be made, since the server then makes its catalog itself.
  */
 export async function ensureCatalogTemplate() {
-  const folder = join(cache, `catalog-pglite-${pgliteVersion()}`)
+  const folder = join(cache, templateName())
   const setting = { HEDDLE_CATALOG_TEMPLATE: folder }
   if (process.env.HEDDLE_CATALOG_TEMPLATE || process.env.HEDDLE_POSTGRES_URL) return {}
   try {
@@ -29,6 +32,7 @@ export async function ensureCatalogTemplate() {
 
 async function makeTemplate(folder) {
   if (existsSync(folder)) return
+  removeOthers()
   say(`making an empty catalog in ${relative(root, folder)} …`)
   await runLogged(projectNode, [fromRoot("scripts", "make-catalog-template.ts"), folder], {
     log: join(cache, "logs", "catalog-template.log"),
@@ -47,8 +51,29 @@ function closeToOthers(folder) {
   }
 }
 
-/** PGlite's version, which is part of the template's name: another version must not open this one's catalog. */
-function pgliteVersion() {
+const prefix = "catalog-pglite-"
+
+/**
+ * PGlite's version and the migrations are part of the template's name: another PGlite must not open this one's catalog, and a
+ * server whose migrations are fewer refuses one that has more.
+ */
+function templateName() {
   const manifest = fromRoot("node_modules", "@electric-sql", "pglite", "package.json")
-  return JSON.parse(readFileSync(manifest, "utf8")).version
+  const { version } = JSON.parse(readFileSync(manifest, "utf8"))
+  return `${prefix}${version}-${digest(...migrations()).slice(0, 12)}`
+}
+
+/** Names and texts of the catalog's migrations. */
+function migrations() {
+  const folder = fromRoot("server", "src", "storage", "catalog", "migrations")
+  return readdirSync(folder)
+    .toSorted()
+    .flatMap((name) => [name, readFileSync(join(folder, name), "utf8")])
+}
+
+/** Of other versions. A server that copies one of them meanwhile makes its catalog itself. */
+function removeOthers() {
+  for (const name of readdirSync(cache)) {
+    if (name.startsWith(prefix)) rmSync(join(cache, name), { recursive: true, force: true })
+  }
 }

@@ -72,10 +72,10 @@ function isNewEnough(version, oldest) {
 /**
  * Makes a virtual environment with the packages of exactly pinned requirement files, in their order. Each file has its
  * own stamp, so an environment for running grows into one for tests. With `compile` all modules are compiled at once;
- * without it each is compiled at its first import, and most are never imported. With `uv`, an environment that has it,
- * uv installs all but torch instead of pip, which is then in the environment for torch alone.
+ * without it each is compiled at its first import, and most are never imported. With `withUv`, uv installs all but torch
+ * instead of pip, which is then in the environment for torch alone.
  */
-export async function ensureVenv(venv, title, requirements, { compile = true, uv = null } = {}) {
+export async function ensureVenv(venv, title, requirements, { compile = true, withUv = false } = {}) {
   const wanted = requirements.map((file) => {
     const text = readFileSync(file, "utf8")
     return { file, digest: digest(text), torch: pinnedTorch(text) }
@@ -84,15 +84,16 @@ export async function ensureVenv(venv, title, requirements, { compile = true, uv
   await withLock(`venv-${digest(venv).slice(0, 8)}`, async () => {
     if (wanted.every((one) => isCurrent(venv, one))) return
     const oldest = requirements.map(oldestFor).toSorted((a, b) => b[1] - a[1])[0]
-    await makeVenv(venv, title, oldest, uv === null || wanted.some(({ torch }) => torch))
-    for (const one of wanted) if (!isCurrent(venv, one)) await installRequirements(venv, title, one, { compile, uv })
+    await makeVenv(venv, title, oldest, !withUv || wanted.some(({ torch }) => torch))
+    for (const one of wanted)
+      if (!isCurrent(venv, one)) await installRequirements(venv, title, one, { compile, withUv })
   })
 }
 
 /** Makes the environment `name` with exactly what one lock file pins; returns its Python. */
 export async function ensureLocked(name, title, lock) {
   const venv = join(cache, "venvs", name)
-  await ensureVenv(venv, title, [lock], { compile: false, uv: await ensureUv() })
+  await ensureVenv(venv, title, [lock], { compile: false, withUv: true })
   return venvBin(venv, "python")
 }
 
@@ -131,10 +132,11 @@ async function makeVenv(venv, title, oldest, withPip = true) {
   writeStamp(stamp, python)
 }
 
-async function installRequirements(venv, title, { file, digest: wanted, torch }, { compile, uv }) {
+async function installRequirements(venv, title, { file, digest: wanted, torch }, { compile, withUv }) {
   const stamp = stampOf(venv, file)
   clearStamp(stamp)
   if (torch) await installTorch(venv, title, torch)
+  const uv = withUv ? await ensureUv() : null
   // The lock files are complete: there is nothing to resolve.
   const how = ["--no-deps", "--require-hashes", compile ? "--compile" : "--no-compile"]
   await step(`${title}: Python packages of ${relative(root, file)}`, (detail) => {

@@ -1,7 +1,8 @@
 /**
- * uv installs the packages of client sets, since pip takes ten to twenty times the processor time: the 15 sets share
- * most of their packages, and uv unpacks each once and links it into every environment. torch alone, whose build is chosen,
- * comes by pip. uv is installed by pip, held to the hashes of uv.txt, and asks the index that pip is set up for.
+ * uv installs the packages of client sets and those of the engine's tests, since pip takes three to twenty times the
+ * processor time: the sets share most of their packages, and uv unpacks each once and links it into every environment.
+ * torch alone, whose build is chosen, comes by pip. uv is installed by pip, held to the hashes of uv.txt, and asks the
+ * index that pip is set up for.
  */
 import { join } from "node:path"
 import { cache, fromRoot, venvBin } from "./paths.mjs"

@@ -81,7 +81,8 @@ const serverModules = {
   title: "modules of the server (vitest)",
   async run(how) {
     const others = whatOpensStores.map((pattern) => `--exclude=${pattern}`)
-    return [await vitest("server-modules", { select: ["run", "server/src/", ...others], ...how })]
+    const env = await readyCatalog()
+    return [await vitest("server-modules", { select: ["run", "server/src/", ...others], env, ...how })]
   },
 }
 
@@ -95,20 +96,21 @@ const server = [
     folder: "server/",
     title: "server on PGlite and chDB (vitest)",
     async run({ paths = ["server/", ...without(onGrown)], ...how }) {
-      const env = { HEDDLE_PYTHON: await ensureEngine({ tests: true }) }
+      const env = await forServerTests()
       return [await vitest("server-embedded", { select: ["run", ...paths], env, ...how })]
     },
   },
   {
     name: "server-grown",
+    beside: true,
     group: "server",
     folder: "server/",
     title: "server on PostgreSQL and ClickHouse (vitest)",
     async run({ paths, ...how }) {
-      const HEDDLE_PYTHON = await ensureEngine({ tests: true })
+      const common = await forServerTests()
       const postgres = await startPostgres()
       const clickhouse = await startClickHouse()
-      const env = { HEDDLE_TEST_POSTGRES_URL: postgres.url, HEDDLE_TEST_CLICKHOUSE_URL: clickhouse.url, HEDDLE_PYTHON }
+      const env = { ...common, HEDDLE_TEST_POSTGRES_URL: postgres.url, HEDDLE_TEST_CLICKHOUSE_URL: clickhouse.url }
       const related = ["related", "--run", ...whereStoresComeFrom, ...without(onEmbedded)]
       const select = paths ? ["run", ...paths] : related
       try {
@@ -120,6 +122,15 @@ const server = [
     },
   },
 ]
+
+/** Settings of the server's own tests: the engine's Python, and a catalog that they copy. */
+const forServerTests = async () => ({ HEDDLE_PYTHON: await ensureEngine({ tests: true }), ...(await readyCatalog()) })
+
+/** Its name is another than the server's own setting, which the servers that a test starts would follow. */
+async function readyCatalog() {
+  const { HEDDLE_CATALOG_TEMPLATE: folder } = await ensureCatalogTemplate()
+  return folder === undefined ? {} : { HEDDLE_TEST_READY_CATALOG: folder }
+}
 
 const without = (files) => files.map((file) => `--exclude=${file}`)
 
@@ -295,6 +306,12 @@ export const suites = [
   reference,
   fuzz,
 ]
+
+/**
+ * Suites that are `beside` and take longest, in the order of their beginnings: none of them runs alone at the end.
+ * `server-grown` begins once one of the three before it has ended, since its own processes already share the cores.
+ */
+export const longestSuites = ["browser", "engine", "weave-0.54.0", "server-grown", "art-0.5.23", "art-0.5.18"]
 
 /** The suites of `npm run check`, which run two at a time and end within a minute. */
 export const quickSuites = [...checks, scripts, web, serverModules].map((suite) => ({ ...suite, beside: true }))

@@ -11,7 +11,7 @@ let heddle: Heddle
 let browser: Browser
 let filled: FilledObjects
 beforeAll(async () => {
-  ;[heddle, browser] = await Promise.all([startHeddle(), launchBrowser()])
+  ;[heddle, browser] = await Promise.all([startHeddle({ HEDDLE_ENGINE: "none" }), launchBrowser()])
   filled = await fillObjects(heddle, "local/support")
 }, 180_000)
 afterAll(async () => {

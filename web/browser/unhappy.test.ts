@@ -7,7 +7,7 @@ import path from "node:path"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { launchServer } from "../../server/test/support/server-process.ts"
-import { adminKey } from "../../server/test/support/test-app.ts"
+import { adminKey } from "../../server/test/support/admin-key.ts"
 import { launchBrowser } from "./support/browser.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
 

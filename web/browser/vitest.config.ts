@@ -6,6 +6,8 @@ export default defineConfig({
     include: ["web/browser/**/*.test.ts"],
     // Each file has a server and a browser of its own, which wait for each other: two files share two cores well.
     maxWorkers: 2,
+    // The same two processes run all files: a file keeps nothing outside of itself, and the libraries are loaded once.
+    isolate: false,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,

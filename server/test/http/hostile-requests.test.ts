@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { copyCatalogTemplate } from "../support/catalog-template.ts"
 import { type HostileRequest, sendHostile } from "../support/hostile-request.ts"
 import { hostileRequests } from "../support/hostile-requests.ts"
 import { startWatchedServer, type WatchedServer } from "../support/watched-server.ts"
@@ -24,6 +25,7 @@ let server: WatchedServer
 let residentBytes: number
 beforeAll(async () => {
   dataDir = mkdtempSync(path.join(tmpdir(), "heddle-hostile-"))
+  await copyCatalogTemplate(dataDir)
   server = await startWatchedServer(dataDir)
   // The first request makes the server load modules, and is not measured.
   await sendHostile(server, hostileRequests[0] as HostileRequest, mebibyte)

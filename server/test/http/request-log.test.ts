@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { createInterface } from "node:readline"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { copyCatalogTemplate } from "../support/catalog-template.ts"
 import { launchServer } from "../support/server-process.ts"
 import { adminKey } from "../support/test-app.ts"
 
@@ -13,6 +14,7 @@ type Line = Record<string, unknown>
 let dataDir: string
 beforeAll(async () => {
   dataDir = await mkdtemp(path.join(tmpdir(), "heddle-request-log-"))
+  await copyCatalogTemplate(dataDir)
 })
 afterAll(() => rm(dataDir, { recursive: true, force: true }))
 

@@ -6,10 +6,12 @@ import { openCatalog } from "../../src/storage/catalog/open-catalog.ts"
 import { makePostgresTemplate } from "./postgres-database.ts"
 
 const variable = "HEDDLE_TEST_CATALOG_TEMPLATE"
+/** The set-up's own template, which need not be made; absent when the tests are started by vitest alone. */
+const ready = process.env["HEDDLE_TEST_READY_CATALOG"] ?? null
 
 export default async function setup(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(path.join(tmpdir(), "heddle-template-"))
-  const catalog = await openCatalog({ postgresUrl: null, folder: path.join(folder, "catalog"), template: null })
+  const catalog = await openCatalog({ postgresUrl: null, folder: path.join(folder, "catalog"), template: ready })
   await catalog.destroy()
   process.env[variable] = folder
   await makePostgresTemplate(async (postgresUrl) => {

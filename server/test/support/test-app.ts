@@ -8,11 +8,12 @@ import { engineEnvironment } from "../../src/engine-environment.ts"
 import { defaultLimits } from "../../src/limits.ts"
 import { SupervisedEngine } from "../../src/engines/engine-process.ts"
 import type { FakeEngine } from "../../src/engines/fake-engine.ts"
+import { adminKey } from "./admin-key.ts"
 import { copyCatalogTemplate } from "./catalog-template.ts"
 import { newClickHouseUrl } from "./clickhouse-database.ts"
 import { newPostgresUrl } from "./postgres-database.ts"
 
-export const adminKey = "admin_key_of_the_tests_0123456789_0123456789"
+export { adminKey }
 
 export interface Answer {
   status: number

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import { adminKey } from "../../../server/test/support/admin-key.ts"
 import { type RunningServer, startServer } from "../../../server/test/support/server-process.ts"
-import { adminKey } from "../../../server/test/support/test-app.ts"
 import { newVisit, type Visit } from "./browser.ts"
 
 export interface Heddle extends RunningServer {
