@@ -321,9 +321,15 @@ def test_a_training_pass_by_kernels_has_the_gradient_of_one_in_plain_operators(k
 
 
 @interpreted
-@pytest.mark.parametrize("kind", ["qwen3", "qwen3_moe", "gpt_oss", "qwen3_5", "qwen3_next"])
-@pytest.mark.parametrize("seeds", [[None], [1], [1, None, 2]])
-def test_steps_by_kernels_sample_what_plain_operators_do(seeds, kind, model_folders, monkeypatch):
+@pytest.mark.parametrize(
+    ("kind", "seeds"),
+    [
+        ("qwen3", [None]),
+        ("qwen3", [1, None, 2]),
+        *((kind, [1]) for kind in ("qwen3", "qwen3_moe", "qwen3_5", "gpt_oss")),
+    ],
+)
+def test_steps_by_kernels_sample_what_plain_operators_do(kind, seeds, model_folders, monkeypatch):
     """Rows of the base model, of one adapter and of several."""
     monkeypatch.setattr(batching, "forward_of", PoolForward)
     answers = []

@@ -119,7 +119,9 @@ def test_loss_and_gradient_of_a_step_equal_trl(base, folder, tmp_path, monkeypat
     if moved:
         assert metrics["accuracy"] == pytest.approx(logged["rewards/accuracies"])
     assert expected.abs().max() > 1e-3
-    torch.testing.assert_close(gradients[0], expected, rtol=1e-5, atol=1e-5 * float(expected.abs().max()))
+    # Of mixtures with delta nets both round: see `test_packed_gradients_equal_a_plain_loop`.
+    bound = 2e-5 if base.config.delta and base.config.mixture else 1e-5
+    torch.testing.assert_close(gradients[0], expected, rtol=1e-5, atol=bound * float(expected.abs().max()))
 
 
 def trl_inputs(work) -> dict[str, torch.Tensor]:

@@ -58,6 +58,7 @@ export async function flaws(page: Page): Promise<string[]> {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme })
       await page.evaluate(nextFrame)
+      await page.evaluate(settled)
       const all = await findings(page, colorScheme === "light" ? everyRule : rulesOfColours)
       found.push(...all.map((finding) => `${colorScheme}, ${viewport.width} px: ${finding}`))
     }
@@ -84,6 +85,12 @@ export async function flawsOfPages(
   }
   return found
 }
+
+/** Colours between two are nobody's: what changes by and by has done so. What goes round for ever is not waited for. */
+const settled = `Promise.all(document.getAnimations()
+  .filter((animation) => animation.effect?.getComputedTiming().endTime !== Infinity)
+  .map((animation) => animation.finished.catch(() => undefined)))
+  .then(() => undefined)`
 
 /** Pages notice a new width and another theme before they draw the next frame. */
 const nextFrame = `new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn())))`
