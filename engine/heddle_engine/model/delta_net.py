@@ -136,6 +136,10 @@ class Stretches:
     decay: Tensor
     strength: Tensor
 
+    def one_by_one(self) -> "Stretches":
+        """The T tokens of B = 1 as one token each, T = 1, of as many sequences."""
+        return Stretches(*(x.transpose(0, 1) for x in (self.inputs, self.decay, self.strength)))
+
 
 Recur = Callable[[int, "DeltaNet", Stretches], Tensor]
 """`recur(place, net, tokens of B = 1) -> [N, value heads, value dim]` fp32 of the flat tokens.
@@ -212,9 +216,8 @@ class DeltaNet:
             from .kernels.delta import step_in_slots
 
             return step_in_slots(self, tokens, states, slots, unused)
-        rows = Stretches(*(x.transpose(0, 1) for x in (tokens.inputs, tokens.decay, tokens.strength)))
         found = states[slots]
-        out = self.step(rows, found)[:, 0]
+        out = self.step(tokens.one_by_one(), found)[:, 0]
         states.put(slots, found)
         return out
 

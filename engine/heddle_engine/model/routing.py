@@ -84,8 +84,9 @@ def route(logits: Tensor, per_token: int, normalised: bool) -> Routes:
         weights, experts = probabilities.topk(per_token)
         if normalised:
             weights = weights / weights.sum(-1, keepdim=True)
-    order, places, ends = _sorted(experts.flatten(), logits.shape[1])
-    return Routes(probabilities, weights, experts, places.view_as(experts), Groups(experts.flatten(), order, ends))
+    chosen = experts.flatten()
+    order, places, ends = _sorted(chosen, logits.shape[1])
+    return Routes(probabilities, weights, experts, places.view_as(experts), Groups(chosen, order, ends))
 
 
 def _sorted(chosen: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:

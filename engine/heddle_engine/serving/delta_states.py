@@ -10,6 +10,7 @@ from torch import Tensor
 from ..model.decoder import Decoder
 from ..model.delta_net import DeltaNet, DeltaState, Stretches
 from ..model.delta_rule import CHUNK
+from ..model.padding import padded_stretches
 from .kv_lines import KvLine
 
 
@@ -39,8 +40,7 @@ class RowStates:
 
     def recur(self, place: int, net: DeltaNet, tokens: Stretches) -> Tensor:
         """One token for each row."""
-        rows = Stretches(*(x.transpose(0, 1) for x in (tokens.inputs, tokens.decay, tokens.strength)))
-        return net.step(rows, self._all[place])[:, 0]
+        return net.step(tokens.one_by_one(), self._all[place])[:, 0]
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,8 @@ class SlotStretches:
         padded = 0
         for members in _alike(order, [count for _, count in counted]):
             slots, counts = (np.array(each) for each in zip(*(counted[number] for number in members), strict=True))
-            begins, longest = np.array([starts[number] for number in members]), counts.max()
-            t = np.arange(longest)
-            real = t < counts[:, None]
-            # Padding repeats the last token of its sequence, and changes no state (`DeltaNet.advance`).
-            index = begins[:, None] + np.minimum(t, counts[:, None] - 1)
+            # What is padding changes no state (`DeltaNet.advance`).
+            index, real = padded_stretches(np.array([starts[number] for number in members]), counts, counts.max())
             place_of_token[index[real]] = padded + real.ravel().nonzero()[0]
             padded += index.size
             slots, index, counts = (torch.from_numpy(each).to(device) for each in (slots, index, counts))

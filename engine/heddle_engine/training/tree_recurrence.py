@@ -16,6 +16,7 @@ from torch import Tensor
 
 from ..model.delta_net import DeltaNet, Stretches
 from ..model.delta_rule import CHUNK, Chunks
+from ..model.padding import padded_stretches
 from .prefix_tree import Forest, Node
 
 
@@ -112,10 +113,7 @@ def _lay_out(forest: Forest, kernel: int, device: torch.device) -> _Layout:
         starts, counts = (
             np.array(x) for x in zip(*((n.start, n.length) for nodes in levels for n in nodes), strict=True)
         )
-        t = np.arange(length)
-        real = t < counts[:, None]
-        # Padding repeats the last token of its node.
-        index = starts[:, None] + np.minimum(t, counts[:, None] - 1)
+        index, real = padded_stretches(starts, counts, length)
         place_of_token[index[real]] = padded + real.ravel().nonzero()[0]
         padded += index.size
         indices.append(index.ravel())
