@@ -15,9 +15,9 @@ import { digest } from "./stamp.mjs"
  * server; no setting when it cannot be made, since the server then makes its catalog itself.
  */
 export async function ensureCatalogTemplate() {
+  if (process.env.HEDDLE_CATALOG_TEMPLATE || process.env.HEDDLE_POSTGRES_URL) return {}
   const folder = join(cache, templateName())
   const setting = { HEDDLE_CATALOG_TEMPLATE: folder }
-  if (process.env.HEDDLE_CATALOG_TEMPLATE || process.env.HEDDLE_POSTGRES_URL) return {}
   try {
     if (!existsSync(folder)) await withLock("catalog-template", () => makeTemplate(folder))
     closeToOthers(folder)
