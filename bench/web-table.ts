@@ -78,7 +78,7 @@ export async function run(given: Options): Promise<Findings> {
     method: [
       `${calls} calls of about 2 KB, ten to a trace but for one trace of 50,000, stored through the public API.`,
       "First rows, filter: the page is loaded already; from the new address to the first row that is drawn of the new list, which must not be one of the old. The page is loaded anew before each, so that nothing of it has been read; its code is in the browser. One round before is not counted. Each round searches for another part of the word, since the store remembers where it found nothing.",
-      `Scrolling: ${rows} rows down at 200 rows a second by the wheel's events; the longest time between two frames.`,
+      `Scrolling: ${rows} rows down at 200 rows a second, a step in each frame; the longest time between two frames.`,
     ],
     versions: {},
     settings: { calls, rounds, rows },
