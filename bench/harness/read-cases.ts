@@ -108,6 +108,11 @@ export function readCases(calls: number, kind: IdKind): ReadCase[] {
       request: () => stream({ sort_by: [{ field: "output.rank", direction: "desc" }], limit: 50 }),
     },
     {
+      what: "the next 1,000 of all calls, from the 50,000th on",
+      atMostMs: null,
+      request: (round) => stream({ limit: 1000, offset: 50_000 + round * 1000 }),
+    },
+    {
       what: "skeleton of a trace of 50,000",
       atMostMs: 500,
       request: () =>
