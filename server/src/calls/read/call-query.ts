@@ -2,6 +2,7 @@
 import { HeddleError } from "../../errors.ts"
 import { countCalls, findCalls, traceBytes } from "../../storage/traces/calls/calls-read.ts"
 import { type CallsSelection, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
+import { continuedPage, ReadRows } from "../../storage/traces/calls/continued-pages.ts"
 import {
   type CallColumn,
   type CallRow,
@@ -60,8 +61,23 @@ export async function* queryCalls(
   }
 }
 
-/** In order, with bounded memory however many there are. */
 async function* readBatches(
+  traces: TraceStore,
+  selection: CallsSelection,
+  page: Page,
+  columns: readonly CallColumn[],
+): AsyncGenerator<CallRow[]> {
+  const continued = continuedPage(traces, selection, page)
+  const read = new ReadRows()
+  for await (const rows of readPage(traces, continued.selection, continued.page, columns)) {
+    read.add(rows)
+    yield rows
+  }
+  continued.ended(read)
+}
+
+/** In order, with bounded memory however many there are. */
+async function* readPage(
   traces: TraceStore,
   selection: CallsSelection,
   page: Page,

@@ -6,6 +6,7 @@ import { type AuditEntry, auditedAround, manyDeleted } from "../../storage/catal
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { usageOf } from "../../storage/team-usage.ts"
 import { deleteAgentSpans } from "../../storage/traces/agents/span-table.ts"
+import { forgetPages } from "../../storage/traces/calls/continued-pages.ts"
 import { CallBatchBuilder } from "../../storage/traces/calls/insert/call-batch.ts"
 import { withDescendants } from "../../storage/traces/calls/call-descendants.ts"
 import type { CallWriter } from "../../storage/traces/calls/insert/calls-write.ts"
@@ -64,6 +65,7 @@ export async function deleteCalls(
     await deleteAgentSpans(traces, project.id, ids)
     await writer.add(rows.batch())
   })
+  forgetPages(traces, project.id)
   usageOf(database)?.changed(project.entityId)
   return calls.length
 }

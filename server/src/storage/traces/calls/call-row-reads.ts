@@ -44,6 +44,8 @@ const always = ["id", "op_name", "trace_id", "parent_id", "started_at"] as const
 const times = ["started_at", "ended_at", "expire_at"] as const
 const payloads = ["attributes", "inputs", "output", "summary", "otel_dump"] as const
 const clearable = ["display_name", "exception"] as const
+/** A summary is a payload, but a small one. */
+const wide = new Set<CallColumn>(["attributes", "inputs", "output", "otel_dump"])
 
 /** The most memory that one reading of rows may take before it is cut in two. */
 const readingLimits = { bytes: 768 * 1024 ** 2 }
@@ -148,8 +150,9 @@ async function* readPieces(
 
 /** More candidates than calls are wanted, as some may be deleted. */
 const spareCandidates = 14
-/** Rows of a page that are read in the first query. */
+/** Rows of a page that are read in the first query, with payloads and without. */
 const mostFirstRows = 50
+const mostNarrowRows = 500
 
 /**
  * A page of few calls that are found by the places of calls: two statements, where to find the ids,
@@ -185,19 +188,21 @@ async function rowsOfTraces(
   return traces.rows<CallRow>(showSql(columns, rows), { ...parameters, ...own.values }, limits).catch(nullWhenTooLarge)
 }
 
-/** The calls at one end of time, under no other condition. */
+/** The calls at one end of time, under no condition but of their start. */
 async function nearestRows(
   traces: TraceStore,
-  { projectId, project, condition, startedAt, order, byTime, parameters }: CallsSelection,
+  { projectId, project, condition, startedAt, isByStart, order, byTime, parameters }: CallsSelection,
   { limit, offset }: Page,
   columns: readonly CallColumn[],
 ): Promise<CallRow[] | null> {
   const wanted = (limit ?? Number.POSITIVE_INFINITY) + offset
-  if (byTime === null || condition !== "true" || wanted > mostFirstRows) return null
+  const most = columns.some((column) => wide.has(column)) ? mostFirstRows : mostNarrowRows
+  if (byTime === null || !isByStart || wanted > most) return null
   const count = wanted + spareCandidates
   const candidates = await nearestCandidates(traces, { projectId, startedAt, parameters }, byTime, count)
   const own = new SqlParameters("c")
-  const page = `prewhere ${project} and ${hasKey(own, candidates)} where ${liveCall} order by ${order} limit ${wanted}`
+  const isWanted = `${liveCall} and ${condition}`
+  const page = `prewhere ${project} and ${hasKey(own, candidates)} where ${isWanted} order by ${order} limit ${wanted}`
   const limits = { ...fewPieceLimits, asWritten: true }
   const rows = await traces
     .rows<CallRow>(showSql(columns, page), { ...parameters, ...own.values }, limits)

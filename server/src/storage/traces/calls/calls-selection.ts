@@ -7,7 +7,7 @@ import { callField, isOfPayload } from "./fields/call-query-fields.ts"
 import { filterConditions, traceCondition } from "./call-filter.ts"
 import { isCandidate, liesAmong } from "./insert/call-places.ts"
 import { fieldsOf } from "../query/expression-fields.ts"
-import { compileCondition, type QueryScope } from "../query/query-condition.ts"
+import { compileCondition } from "../query/query-condition.ts"
 import { compileOrder } from "../query/query-order.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { SqlValue } from "../query/sql-value.ts"
@@ -36,6 +36,8 @@ export interface CallsSelection {
   condition: string
   /** SQL: what of that holds for the start alone, whatever else the call has; null when nothing. */
   startedAt: string | null
+  /** The request asks for nothing else than {@link startedAt}. */
+  isByStart: boolean
   /** SQL: a part of the table in which all calls lie that are asked for, where that saves reading payloads; else "true". */
   within: string
   /** SQL: all of the above, for reads whose calls no key chooses. */
@@ -59,9 +61,13 @@ export function selectCalls(request: CallsQuery): CallsSelection {
   const { projectId, projectName, filter, query, sortBy, expansions = [] } = request
   const parameters = new SqlParameters()
   const field = (path: string): SqlValue => callField(path, { projectId, projectName, parameters, expansions })
-  const conditions = filterConditions(filter, projectId, parameters)
+  const filtered = filterConditions(filter, projectId, parameters)
+  const conditions = [...filtered]
   if (query !== null) conditions.push(compileCondition(query.$expr, { field, parameters }))
-  const startedAt = hasIndex(filter) || query === null ? null : startCondition(query.$expr, { field, parameters })
+  const parts = query === null ? [] : conjunctsOf(query.$expr)
+  const onStart = hasIndex(filter) ? [] : parts.filter(isOfStart)
+  const startedAt =
+    onStart.length === 0 ? null : onStart.map((part) => compileCondition(part, { field, parameters })).join(" and ")
   const inTraces = traceCondition(filter, projectId, parameters)
   if (inTraces !== null) conditions.push(inTraces.isIn)
   const condition = allOf(conditions)
@@ -76,6 +82,7 @@ export function selectCalls(request: CallsQuery): CallsSelection {
     live,
     condition: wholeCondition,
     startedAt,
+    isByStart: filtered.length === 0 && !hasIndex(filter) && onStart.length === parts.length,
     within,
     where: `${live} and ${within} and ${wholeCondition}`,
     searches:
@@ -87,13 +94,10 @@ export function selectCalls(request: CallsQuery): CallsSelection {
   }
 }
 
-/** The parts of the expression that name the start and nothing else; null: there are none. */
-function startCondition(expression: Operand, scope: QueryScope): string | null {
-  const parts = conjunctsOf(expression).filter((part) => {
-    const fields = new Set(fieldsOf(part))
-    return fields.size === 1 && fields.has("started_at")
-  })
-  return parts.length === 0 ? null : parts.map((part) => compileCondition(part, scope)).join(" and ")
+/** The expression names the start of a call and nothing else. */
+function isOfStart(expression: Operand): boolean {
+  const fields = new Set(fieldsOf(expression))
+  return fields.size === 1 && fields.has("started_at")
 }
 
 function conjunctsOf(expression: Operand): Operand[] {

@@ -1,0 +1,112 @@
+/**
+ * A page far into a list that is in the order of time goes on from where a page before it ended: what comes before is not
+ * looked for again. Calls that others add or delete meanwhile move none of its rows, so that who reads a list page after
+ * page meets each call once.
+ */
+import { keepRecent } from "../recently-used.ts"
+import { SqlParameters } from "../query/sql-parameters.ts"
+import { inlineParameters } from "../store/sql-literal.ts"
+import type { TraceStore } from "../store/trace-store.ts"
+import type { CallRow } from "./call-row-reads.ts"
+import type { CallsSelection } from "./calls-selection.ts"
+import type { Page } from "./scanned-calls.ts"
+
+/** A moment in a list. */
+interface Mark {
+  /** How many calls of the list come before the first one that began at this moment. */
+  before: number
+  /** As the store reads it. */
+  startedAt: string
+  /** By `performance.now()`. */
+  madeAt: number
+}
+
+/** To find so few calls once more costs nothing. */
+const fewBefore = 200
+/** Who reads page after page asks for the next one within it. */
+const longestKeptMs = 60_000
+const mostLists = 1_000
+/** Pages of one list may be asked for side by side. */
+const mostMarks = 16
+/** A list is known by its statement; one that names thousands of values is not kept. */
+const longestName = 16_384
+
+/** The marks of each list, those of its last pages last; the most recently used list last. */
+const lists = new WeakMap<TraceStore, Map<string, Mark[]>>()
+
+export interface ContinuedPage {
+  /** Of the list what is read. */
+  selection: CallsSelection
+  /** Where in that the page is. */
+  page: Page
+  /** Takes note of the rows of the page, in order and all of them. */
+  ended: (rows: ReadRows) => void
+}
+
+/** The same page, counted from the last moment that is known to come before it. */
+export function continuedPage(traces: TraceStore, selection: CallsSelection, page: Page): ContinuedPage {
+  const whole = { selection, page, ended: () => undefined }
+  if (selection.byTime === null || page.limit === null) return whole
+  const name = listName(selection)
+  if (name.length > longestName) return whole
+  const known = lists.getOrInsertComputed(traces, () => new Map())
+  // Who begins anew asks for what there is now.
+  if (page.offset === 0) known.delete(name)
+  const oldest = performance.now() - longestKeptMs
+  const marks = (known.get(name) ?? []).filter(({ madeAt }) => madeAt > oldest)
+  const mark = marks.filter(({ before }) => before <= page.offset).toSorted((a, b) => b.before - a.before)[0]
+  const skipped = mark?.before ?? 0
+  return {
+    selection: mark === undefined ? selection : begunFrom(selection, selection.byTime, mark.startedAt),
+    page: { limit: page.limit, offset: page.offset - skipped },
+    ended: ({ count, lastStart, beforeLastStart }) => {
+      const before = page.offset + beforeLastStart
+      // A page of one moment alone ends in none that another page ends in; a short one is the last.
+      if (beforeLastStart === 0 || before < fewBefore || count < (page.limit as number)) return
+      const startedAt = lastStart.slice(0, -1).replace("T", " ")
+      const others = marks.filter((one) => one.before !== before)
+      const all = [...others, { before, startedAt, madeAt: performance.now() }]
+      keepRecent(known, name, all.slice(-mostMarks), mostLists)
+    },
+  }
+}
+
+const listName = ({ projectId, where, order, parameters }: CallsSelection) =>
+  `${projectId} ${inlineParameters(`${where} order by ${order}`, parameters)}`
+
+/** Rows of a page that were read so far. */
+export class ReadRows {
+  count = 0
+  /** When the last of them began. */
+  lastStart = ""
+  /** How many of them began before that, in the order of the page. */
+  beforeLastStart = 0
+
+  add(rows: readonly Pick<CallRow, "started_at">[]): void {
+    for (const { started_at } of rows) {
+      if (started_at !== this.lastStart) {
+        this.lastStart = started_at
+        this.beforeLastStart = this.count
+      }
+      this.count += 1
+    }
+  }
+}
+
+/** Drops what is known of the lists of a project, whose calls were deleted. */
+export function forgetPages(traces: TraceStore, projectId: string): void {
+  const known = lists.get(traces)
+  for (const name of known?.keys() ?? []) if (name.startsWith(projectId)) known?.delete(name)
+}
+
+function begunFrom(selection: CallsSelection, direction: "asc" | "desc", startedAt: string): CallsSelection {
+  const own = new SqlParameters("g")
+  const isBehind = `started_at ${direction === "asc" ? ">=" : "<="} ${own.bind(startedAt, "DateTime64(6, 'UTC')")}`
+  return {
+    ...selection,
+    startedAt: selection.startedAt === null ? isBehind : `${selection.startedAt} and ${isBehind}`,
+    condition: `${selection.condition} and ${isBehind}`,
+    where: `${selection.where} and ${isBehind}`,
+    parameters: { ...selection.parameters, ...own.values },
+  }
+}
