@@ -24,7 +24,7 @@ import { formatDuration } from "../../../format/durations.ts"
 import { formatMoney } from "../../../format/money.ts"
 import { formatExact } from "../../../format/numbers.ts"
 import { formatBytes } from "../../../format/sizes.ts"
-import { formatClock } from "../../../format/times.ts"
+import { formatMoment } from "../../../format/times.ts"
 import type { JsonText } from "../../../json/json-text.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { CallCode } from "./call-code.tsx"
@@ -220,7 +220,7 @@ function Figures({ project, call, hasInside, own }: FiguresProps) {
   const duration = callDuration(call)
   return (
     <dl className={styles.figures}>
-      <Figure name="Started">{formatClock(new Date(call.started_at), {}, true)}</Figure>
+      <Figure name="Started">{formatMoment(new Date(call.started_at), {}, true)}</Figure>
       <Figure name="Duration">{duration === null ? "runs still" : formatDuration(duration)}</Figure>
       {tokens !== null && (
         <>

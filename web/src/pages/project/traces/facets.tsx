@@ -6,7 +6,7 @@ import { Checkbox } from "../../../components/controls/field.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { shortId } from "../../../format/ids.ts"
 import { formatAtLeast, formatExact } from "../../../format/numbers.ts"
-import { formatTime } from "../../../format/times.ts"
+import { formatMoment } from "../../../format/times.ts"
 import styles from "./facets.module.css"
 import type { Facet, useFacets } from "./use-facets.ts"
 
@@ -26,7 +26,7 @@ export function Facets({ counted, clauses, onFilter, onCountAll }: FacetsProps) 
       {error !== null && <ErrorNote what="The values could not be counted." error={error} onRetry={retry} />}
       {countedFrom !== undefined && (
         <p className={styles.partial}>
-          Counted back to {formatTime(new Date(countedFrom))}.{" "}
+          Counted back to {formatMoment(new Date(countedFrom))}.{" "}
           <button type="button" className={styles.link} onClick={onCountAll}>
             Count all
           </button>
