@@ -170,6 +170,12 @@ test("a page that is gone to while the server is away opens when the server is b
   }
   try {
     const url = await running.url
+    const made = await fetch(`${url}/v1/projects`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ entity: "local", name: "away" }),
+    })
+    expect(made.ok).toBe(true)
     const { page, close } = await signedIn(browser, { ...heddle, url, key: adminKey }, "/local/away/traces")
     await page.getByText("No traces yet").waitFor()
     await stop()

@@ -1,6 +1,6 @@
 /** In the place of a page whose code was not loaded: opens it when the server answers again. */
 import { WifiOff } from "lucide-react"
-import { useEffect } from "react"
+import { useEffect, useState } from "react"
 import { useIsAnswering } from "../api/server.ts"
 import { Button } from "../components/controls/button.tsx"
 import { Note } from "../components/states/note.tsx"
@@ -11,7 +11,7 @@ const pauseMs = 30_000
 
 export function CodeMissing() {
   const isAnswering = useIsAnswering()
-  const wasReloaded = Date.now() - Number(sessionStorage.getItem(reloadedAt)) < pauseMs
+  const [wasReloaded] = useState(() => Date.now() - Number(sessionStorage.getItem(reloadedAt)) < pauseMs)
   // The browser, which keeps what it could not load until it reads the page anew.
   useEffect(() => {
     if (!isAnswering || wasReloaded) return
