@@ -223,6 +223,25 @@ describe("the selected call", () => {
   })
 })
 
+test("what went in and what came out stand together", async () => {
+  await send([
+    callOf({ name: "price", parent: "handle_ticket", at: 9000, inputs: { item: "boots" }, output: "149 euros" }),
+  ])
+  const { page, close } = await open(`?span=${ids["price"]}`)
+  await details(page).getByRole("region", { name: "Input" }).getByText('"boots"').waitFor()
+  await details(page).getByRole("region", { name: "Output" }).getByText("149 euros").waitFor()
+  await close()
+})
+
+test("on a phone the name of the selected call is not squeezed by its tools", async () => {
+  const { page, close } = await open(`?span=${ids["refund"]}`, { viewport: phone })
+  const name = details(page).getByRole("heading", { name: "refund" })
+  await name.waitFor()
+  const [wanted, given] = await name.evaluate((element) => [element.scrollWidth, element.clientWidth])
+  expect(wanted).toBe(given)
+  await close()
+})
+
 test("the pages of a missing trace, and of a call of another trace, say what happened and lead on", async () => {
   const { page, close } = await signedIn(browser, heddle, `/${project}/traces/none`)
   await page.getByRole("heading", { name: "There is no such trace here" }).waitFor()
@@ -275,9 +294,16 @@ test("spans of OpenTelemetry are a trace like any other", async () => {
 })
 
 describe("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", () => {
-  test.each(["chat", "input", "feedback", "details"])("at the tab %s", async (tab) => {
+  test.each(["chat", "input", "output", "feedback", "details"])("at the tab %s", async (tab) => {
     const { page, close } = await open(`?span=${ids["chat.completions"]}&tab=${tab}`)
     await details(page).getByText("1,402").waitFor()
+    expect(await flaws(page)).toEqual([])
+    await close()
+  })
+
+  test("of input and output together", async () => {
+    const { page, close } = await open(`?span=${ids["search"]}`)
+    await details(page).getByRole("region", { name: "Output" }).waitFor()
     expect(await flaws(page)).toEqual([])
     await close()
   })
