@@ -7,6 +7,7 @@ import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { shortId } from "../../../format/ids.ts"
 import { formatAtLeast, formatExact } from "../../../format/numbers.ts"
 import { formatMoment } from "../../../format/times.ts"
+import { readRef, refWords } from "../../../objects/object-refs.ts"
 import styles from "./facets.module.css"
 import type { Facet, useFacets } from "./use-facets.ts"
 
@@ -94,5 +95,8 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** The part of an id that tells it from others; hovering shows the whole. */
 function nameOf(value: string | null): string {
   if (value === null) return "none"
+  // Of versions of one model the beginning is the same.
+  const ref = readRef(value)
+  if (ref !== null) return refWords(ref)
   return uuid.test(value) ? shortId(value) : value
 }
