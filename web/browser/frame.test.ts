@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import { request } from "node:http"
 import type { AddressInfo } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { foreign, launchBrowser, newVisit } from "./support/browser.ts"
@@ -119,6 +120,21 @@ test("the palette finds what is in the project by its name, and a call by its id
   await find(trace)
   await page.keyboard.press("Enter")
   await page.waitForURL(`**/local/support/traces/${trace}`)
+  await close()
+})
+
+test("what is typed while the palette opens does nothing to the page", async () => {
+  const { page, close } = await open("/local/support/models")
+  await page.getByText("No models yet").waitFor()
+  await page.route("**/assets/palette-*.js", async (route) => {
+    await sleep(500)
+    await route.continue()
+  })
+  const before = await page.evaluate(ground)
+  await page.keyboard.press("Control+k")
+  await page.keyboard.press("t")
+  await page.getByRole("searchbox", { name: "Search or jump" }).waitFor()
+  expect(await page.evaluate(ground)).toBe(before)
   await close()
 })
 
