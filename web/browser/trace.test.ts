@@ -233,6 +233,19 @@ test("what went in and what came out stand together", async () => {
   await close()
 })
 
+test("long input and output share the room that is left, and scroll by themselves", async () => {
+  const long = Object.fromEntries(Array.from({ length: 90 }, (_, n) => [`field_${n}`, n]))
+  await send([callOf({ name: "table", parent: "handle_ticket", at: 9500, inputs: long, output: long })])
+  const { page, close } = await open(`?span=${ids["table"]}`)
+  await details(page).getByRole("region", { name: "Output" }).getByText("field_0").waitFor()
+  const boxes = await Promise.all(
+    ["Input", "Output"].map((name) => details(page).getByRole("region", { name }).boundingBox()),
+  )
+  expect(boxes[0]?.height).toBe(boxes[1]?.height)
+  expect((boxes[1]?.y ?? 0) + (boxes[1]?.height ?? 0)).toBe(900)
+  await close()
+})
+
 test("on a phone the name of the selected call is not squeezed by its tools", async () => {
   const { page, close } = await open(`?span=${ids["refund"]}`, { viewport: phone })
   const name = details(page).getByRole("heading", { name: "refund" })

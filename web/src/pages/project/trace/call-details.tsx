@@ -154,7 +154,7 @@ function Read({ project, call, hasInside, tab, onTab }: ReadProps) {
     <>
       <Figures project={project} call={call} hasInside={hasInside} own={facts.tokens} />
       {call.exception != null && <Failure exception={call.exception} />}
-      <Tabs label="Parts of the call" tabs={tabs} open={open} onOpen={onTab}>
+      <Tabs label="Parts of the call" tabs={tabs} open={open} onOpen={onTab} isFilling>
         <div className={styles.body}>
           {open === "chat" && chat !== null && (
             <>
