@@ -21,6 +21,7 @@ import { formatCount, formatExact } from "../../../format/numbers.ts"
 import { formatBytes } from "../../../format/sizes.ts"
 import type { JsonText } from "../../../json/json-text.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
+import { Publisher } from "../objects/publisher.tsx"
 import styles from "./call-columns.module.css"
 
 export interface CallRow {
@@ -145,7 +146,12 @@ export function callColumns({ project, words, isNarrow: narrow, isTight: tight }
           </Tag>
         )),
     },
-    { id: "user", title: "User", width: 120, cell: ({ call }) => call.wb_user_id && <ShortId of={call.wb_user_id} /> },
+    {
+      id: "user",
+      title: "User",
+      width: 120,
+      cell: ({ call }) => call.wb_user_id && <Publisher id={call.wb_user_id} />,
+    },
     {
       id: "thread",
       title: "Thread",

@@ -1,5 +1,6 @@
 /** Beside the table: which values there are and how often. Boxes write the filter, and follow what is typed into it. */
 import { useState } from "react"
+import { useSession } from "../../../api/session.ts"
 import { checkedValues, toggledFacet } from "../../../calls/filter/facet-clauses.ts"
 import { type Clause, printFilter } from "../../../calls/filter/filter-text.ts"
 import { Checkbox } from "../../../components/controls/field.tsx"
@@ -53,8 +54,9 @@ interface FacetValuesProps {
   onToggle: (value: string | null) => void
 }
 
-function FacetValues({ facet: { title, values }, isWhole, checked, onToggle }: FacetValuesProps) {
+function FacetValues({ facet: { field, title, values }, isWhole, checked, onToggle }: FacetValuesProps) {
   const [isAll, setAll] = useState(false)
+  const { user } = useSession()
   const found = values ?? []
   // A value that the filter names stays listed even if no call has it.
   const absent = [...checked].filter((value) => !found.some((one) => one.value === value))
@@ -69,7 +71,11 @@ function FacetValues({ facet: { title, values }, isWhole, checked, onToggle }: F
       {shown.map(({ value, count }) => (
         <div key={value ?? ""} className={styles.value}>
           <span className={styles.name} title={value ?? `without a ${title.toLowerCase()}`}>
-            <Checkbox label={nameOf(value)} checked={checked.has(value)} onChange={() => onToggle(value)} />
+            <Checkbox
+              label={field === "user" && value === user.id ? "you" : nameOf(value)}
+              checked={checked.has(value)}
+              onChange={() => onToggle(value)}
+            />
           </span>
           <span className={styles.count} title={isWhole ? formatExact(count) : `at least ${formatExact(count)}`}>
             {values !== undefined && formatAtLeast(count, isWhole)}
