@@ -289,7 +289,7 @@ describe("one step", () => {
     const code = page.getByRole("region", { name: "Code that chats with this step" })
     await code.getByText(`"wandb-artifact:///${filled.id}/returns-agent:step2"`).waitFor()
     await page.getByRole("link", { name: "Open in playground" }).click()
-    await page.getByRole("button", { name: /returns-agent@2/ }).waitFor()
+    await page.getByRole("button", { name: "Take returns-agent@2 away" }).waitFor()
     await page.goBack()
     await page.getByRole("link", { name: "Next step" }).click()
     await page.waitForURL("**/steps/3")
