@@ -1,7 +1,9 @@
 /** The frame around every page: theme, keys, palette, addresses, and a proxy's path. */
+import { randomUUID } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import { request } from "node:http"
 import type { AddressInfo } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { foreign, launchBrowser, newVisit } from "./support/browser.ts"
@@ -90,6 +92,49 @@ test("the palette finds pages, projects and commands", async () => {
   await page.getByRole("searchbox", { name: "Search or jump" }).fill("light or")
   await page.getByRole("menuitem", { name: "Light or dark" }).click()
   await expect.poll(() => page.evaluate(ground)).toBe(darkGround)
+  await close()
+})
+
+test("the palette finds what is in the project by its name, and a call by its id", async () => {
+  const id = "local/support"
+  await heddle.send("POST", "/obj/create", { obj: { project_id: id, object_id: "Returns-Eval", val: { rows: 3 } } })
+  const [call, trace] = [randomUUID(), randomUUID()]
+  const shared = { project_id: id, trace_id: trace, attributes: {}, inputs: {}, output: null, summary: {} }
+  const [started_at, ended_at] = ["2026-11-20T10:00:00Z", "2026-11-20T10:00:01Z"]
+  const root = { ...shared, id: randomUUID(), op_name: "handle_ticket", started_at, ended_at }
+  const inner = { ...shared, id: call, parent_id: root.id, op_name: "refund", started_at, ended_at }
+  await heddle.send("POST", `/v2/${id}/calls/complete`, { batch: [root, inner] })
+  const { page, close } = await open("/local/support")
+  const find = async (text: string) => {
+    await page.getByRole("button", { name: "Search or jump" }).click()
+    await page.getByRole("searchbox", { name: "Search or jump" }).fill(text)
+  }
+  await find("returns")
+  await page.getByRole("menuitem", { name: "Returns-Eval" }).click()
+  await page.waitForURL("**/objects/Returns-Eval/versions/*")
+  await find(`weave:///${id}/call/${call}`)
+  await page.getByRole("menuitem", { name: "call or trace with this id" }).waitFor()
+  await page.keyboard.press("Enter")
+  await page.waitForURL(`**/local/support/traces/${trace}?span=${call}`)
+  await page.getByRole("region", { name: "Selected call" }).getByRole("heading", { name: "refund" }).waitFor()
+  await find(trace)
+  await page.keyboard.press("Enter")
+  await page.waitForURL(`**/local/support/traces/${trace}`)
+  await close()
+})
+
+test("what is typed while the palette opens does nothing to the page", async () => {
+  const { page, close } = await open("/local/support/models")
+  await page.getByText("No models yet").waitFor()
+  await page.route("**/assets/palette-*.js", async (route) => {
+    await sleep(500)
+    await route.continue()
+  })
+  const before = await page.evaluate(ground)
+  await page.keyboard.press("Control+k")
+  await page.keyboard.press("t")
+  await page.getByRole("searchbox", { name: "Search or jump" }).waitFor()
+  expect(await page.evaluate(ground)).toBe(before)
   await close()
 })
 

@@ -111,6 +111,26 @@ describe("one item after the other, by keyboard", () => {
     await close()
   })
 
+  test("what is done counts at once, also while the server does not say how far the queue is", async () => {
+    const { id } = await newQueue(heddle, team, 4)
+    const { page, close } = await label("ann", id)
+    await inHand(page, 1)
+    await page.getByText("you: 0 done, 4 left for you").waitFor()
+    await page.route("**/annotation_queues/work", () => undefined)
+    for (const number of [1, 2]) {
+      await inHand(page, number)
+      await page.keyboard.press("1")
+      await page.keyboard.press("Enter")
+    }
+    await expect.poll(() => valuesOf(id)).toEqual([["kind"], ["kind"], [], []])
+    await page.getByText("you: 2 done, 2 left for you").waitFor()
+    await page.unroute("**/annotation_queues/work")
+    await page.keyboard.press("z")
+    await inHand(page, 2)
+    await page.getByText("you: 1 done, 3 left for you").waitFor()
+    await close()
+  })
+
   test("what was sent, and what was skipped, is taken back, one after the other", async () => {
     const { id } = await newQueue(heddle, team, 3)
     const { page, close } = await label("ann", id)

@@ -1,5 +1,6 @@
 /** The overview of a project that clients have filled, and its changes while traces come or the server goes away. */
 import { get } from "node:http"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { foreign, launchBrowser, phone, type Visit } from "./support/browser.ts"
@@ -33,6 +34,22 @@ function packedSize(url: string): Promise<number> {
     }).on("error", reject)
   })
 }
+
+test("what the overview shows stays where it is while the rest comes", async () => {
+  const visit = await signedIn(browser, heddle, "/")
+  await visit.page.route("**/annotation_queues/query", async (route) => {
+    await sleep(500)
+    await route.continue()
+  })
+  await visit.page.goto(`${heddle.url}/${filled.id}`)
+  const traffic = section(visit.page, "Traffic")
+  await traffic.waitFor()
+  const top = (await traffic.boundingBox())?.y
+  await section(visit.page, "Waiting for you").getByText("8 items of Refund tone").waitFor()
+  await visit.page.waitForLoadState("networkidle")
+  expect((await traffic.boundingBox())?.y).toBe(top)
+  await visit.close()
+})
 
 describe("the overview shows", () => {
   let visit: Visit

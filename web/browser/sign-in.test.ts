@@ -81,6 +81,12 @@ describe("by a link", () => {
     await visit.page.goto(`${url()}${link.replace("#", "?to=/local/demo#")}`)
     await visit.page.waitForURL(`${url()}/local/demo`)
     expect(visit.requests.filter((request) => request.includes("token="))).toEqual([])
+    // Whoever follows it again is signed in still.
+    await visit.page.goto("about:blank")
+    await visit.page.goto(`${url()}${link.replace("#", "?to=/local/demo#")}`)
+    await visit.page.getByText("was used already").waitFor()
+    await visit.page.getByRole("button", { name: "Go on as admin" }).click()
+    await visit.page.waitForURL(`${url()}/local/demo`)
     await visit.close()
     const second = await newVisit(browser)
     await second.page.goto(`${url()}${link}`)

@@ -223,6 +223,62 @@ describe("the selected call", () => {
   })
 })
 
+test("what went in and what came out stand together", async () => {
+  await send([
+    callOf({ name: "price", parent: "handle_ticket", at: 9000, inputs: { item: "boots" }, output: "149 euros" }),
+  ])
+  const { page, close } = await open(`?span=${ids["price"]}`)
+  await details(page).getByRole("region", { name: "Input" }).getByText('"boots"').waitFor()
+  await details(page).getByRole("region", { name: "Output" }).getByText("149 euros").waitFor()
+  await close()
+})
+
+test("long input and output share the room that is left, and scroll by themselves", async () => {
+  const long = Object.fromEntries(Array.from({ length: 90 }, (_, n) => [`field_${n}`, n]))
+  await send([callOf({ name: "table", parent: "handle_ticket", at: 9500, inputs: long, output: long })])
+  const { page, close } = await open(`?span=${ids["table"]}`)
+  await details(page).getByRole("region", { name: "Output" }).getByText("field_0").waitFor()
+  const boxes = await Promise.all(
+    ["Input", "Output"].map((name) => details(page).getByRole("region", { name }).boundingBox()),
+  )
+  // A line is between them.
+  expect(Math.abs((boxes[0]?.height ?? 0) - (boxes[1]?.height ?? 0))).toBeLessThanOrEqual(1)
+  expect((boxes[1]?.y ?? 0) + (boxes[1]?.height ?? 0)).toBe(900)
+  await close()
+})
+
+test("a text of several lines, and a long one, is read as it was written", async () => {
+  const lines = Array.from({ length: 12 }, (_, n) => `${n}. ${"All boots are waterproof. ".repeat(2)}`)
+  const answer = lines.join("\n")
+  await send([
+    callOf({ name: "write", parent: "handle_ticket", at: 9600, inputs: { plan: answer, last: 1 }, output: answer }),
+  ])
+  const { page, close } = await open(`?span=${ids["write"]}`)
+  const output = details(page).getByRole("region", { name: "Output" })
+  await output.getByText("11. All boots", { exact: false }).waitFor()
+  expect(await output.getByText(answer).count()).toBe(1)
+  const input = details(page).getByRole("tree", { name: "Input" })
+  const [plan, last] = [input.getByRole("treeitem", { name: /^plan/ }), input.getByRole("treeitem", { name: /^last/ })]
+  expect((await plan.boundingBox())?.height).toBe(22)
+  expect(await plan.getAttribute("aria-expanded")).toBe("false")
+  await plan.click()
+  await input.getByText(answer).waitFor()
+  const text = await input.getByText(answer).boundingBox()
+  expect((await last.boundingBox())?.y).toBeGreaterThanOrEqual((text?.y ?? 0) + (text?.height ?? Infinity))
+  await plan.click()
+  await input.getByText(answer).waitFor({ state: "detached" })
+  await close()
+})
+
+test("on a phone the name of the selected call is not squeezed by its tools", async () => {
+  const { page, close } = await open(`?span=${ids["refund"]}`, { viewport: phone })
+  const name = details(page).getByRole("heading", { name: "refund" })
+  await name.waitFor()
+  const [wanted, given] = await name.evaluate((element) => [element.scrollWidth, element.clientWidth])
+  expect(wanted).toBe(given)
+  await close()
+})
+
 test("the pages of a missing trace, and of a call of another trace, say what happened and lead on", async () => {
   const { page, close } = await signedIn(browser, heddle, `/${project}/traces/none`)
   await page.getByRole("heading", { name: "There is no such trace here" }).waitFor()
@@ -275,9 +331,16 @@ test("spans of OpenTelemetry are a trace like any other", async () => {
 })
 
 describe("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", () => {
-  test.each(["chat", "input", "feedback", "details"])("at the tab %s", async (tab) => {
+  test.each(["chat", "input", "output", "feedback", "details"])("at the tab %s", async (tab) => {
     const { page, close } = await open(`?span=${ids["chat.completions"]}&tab=${tab}`)
     await details(page).getByText("1,402").waitFor()
+    expect(await flaws(page)).toEqual([])
+    await close()
+  })
+
+  test("of input and output together", async () => {
+    const { page, close } = await open(`?span=${ids["search"]}`)
+    await details(page).getByRole("region", { name: "Output" }).waitFor()
     expect(await flaws(page)).toEqual([])
     await close()
   })

@@ -1,5 +1,6 @@
 /** The table of traces over calls that clients have sent: filter, order, selection, live tail. */
 import { randomUUID } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { Browser, Page, Request } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { foreign, launchBrowser, phone } from "./support/browser.ts"
@@ -113,6 +114,43 @@ describe("the table lists", () => {
     expect(await row(page, 2).textContent()).toContain("460")
     expect(foreign(requests, heddle.url)).toEqual([])
     expect(complaints.filter((text) => !/status of (401|503)/.test(text))).toEqual([])
+    await close()
+  })
+
+  test("a long duration in full, and the time of day of a call that is weeks old", async () => {
+    const other = "local/old"
+    const weeksAgo = Date.now() - 40 * 24 * 3600 * 1000
+    await sendTo(
+      other,
+      Array.from({ length: 12 }, (_, index) =>
+        callOf({ at: weeksAgo + index * 1000, ms: index === 11 ? 171_000 : 900 }),
+      ),
+    )
+    const { page, close } = await signedIn(browser, heddle, `/${other}/traces`)
+    const duration = row(page, 1)
+      .getByRole("gridcell")
+      .filter({ hasText: /^2.m.51.s$/ })
+    await duration.waitFor()
+    const [wanted, given] = await duration.evaluate((cell) => [cell.scrollWidth, cell.clientWidth])
+    expect(wanted).toBe(given)
+    await row(page, 1)
+      .getByText(/^\w+ \w+ \d\d:\d\d$/)
+      .waitFor()
+    await close()
+  })
+
+  test("rows that stay where they are when the bars of time come", async () => {
+    const { page, close } = await signedIn(browser, heddle, "/local/none")
+    await page.route("**/calls/facets", async (route) => {
+      await sleep(500)
+      await route.continue()
+    })
+    await page.goto(heddle.url + at(""))
+    await row(page, 1).getByText("The zipper broke, refund please").waitFor()
+    const top = async () => (await page.getByRole("grid").boundingBox())?.y
+    const before = await top()
+    await page.getByRole("img", { name: /calls? from/ }).waitFor()
+    expect(await top()).toBe(before)
     await close()
   })
 
@@ -314,6 +352,25 @@ describe("the filter", () => {
     await page.waitForURL((url) => url.searchParams.get("q") === "parcel 307")
     await page.goBack()
     await page.getByRole("button", { name: "Remove status is error" }).waitFor()
+    await close()
+  })
+
+  test("offers fields and values of the calls by a part of them, and Enter completes what is begun", async () => {
+    const { page, close } = await open()
+    await row(page, 1).getByText("zipper").waitFor()
+    await page.getByRole("checkbox", { name: /^refund/ }).waitFor()
+    await page.keyboard.press("/")
+    const field = page.getByRole("combobox", { name: "Filter" })
+    await field.pressSequentially("numb")
+    await page.getByRole("option", { name: "inputs.ticket.number" }).waitFor()
+    await field.press("Tab")
+    expect(await field.inputValue()).toBe("inputs.ticket.number ")
+    await field.fill("op is EFUN")
+    await page.getByRole("option", { name: "refund" }).waitFor()
+    await field.fill("status is err")
+    await field.press("Enter")
+    await page.getByText("7 traces", { exact: true }).waitFor()
+    expect(search(page).get("q")).toBe("status is error")
     await close()
   })
 

@@ -72,6 +72,19 @@ describe("models", () => {
     await close()
   })
 
+  test("the axis of a curve has room for its longest label", async () => {
+    const { page, close } = await open("/models/returns-agent")
+    await drawn(page, "Rollouts that failed")
+    const [place = 0, label = 0] = await page.evaluate<number[]>(`(() => {
+      const writing = document.createElement("canvas").getContext("2d")
+      writing.font = '11px "IBM Plex Sans Variable"'
+      const chart = document.querySelector('section[aria-label="Rollouts that failed"] .u-over')
+      return [chart.offsetLeft, writing.measureText("100.0\u202f%").width]
+    })()`)
+    expect(place).toBeGreaterThan(label + 4)
+    await close()
+  })
+
   test("the numbers of a curve are those that the server has", async () => {
     const { data } = await heddle.send<{ data: { name: string; id: string }[] }>(
       "GET",
@@ -275,6 +288,9 @@ describe("one step", () => {
     ])
     const code = page.getByRole("region", { name: "Code that chats with this step" })
     await code.getByText(`"wandb-artifact:///${filled.id}/returns-agent:step2"`).waitFor()
+    await page.getByRole("link", { name: "Open in playground" }).click()
+    await page.getByRole("button", { name: "Take returns-agent@2 away" }).waitFor()
+    await page.goBack()
     await page.getByRole("link", { name: "Next step" }).click()
     await page.waitForURL("**/steps/3")
     await page.getByRole("link", { name: "this job" }).click()

@@ -6,7 +6,6 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   notFound,
   Outlet,
   redirect,
@@ -37,6 +36,7 @@ import { traceSearch } from "./pages/project/trace/trace-search.ts"
 import { trainSearch } from "./pages/project/train/train-search.ts"
 import { tracesSearch } from "./pages/project/traces/traces-search.ts"
 import { Frame } from "./shell/frame.tsx"
+import { pageCode } from "./shell/page-code.ts"
 import { NoSuchPage, PageError } from "./shell/page-error.tsx"
 import { parseSearch, searchKeys, searchText, stringifySearch } from "./url/search.ts"
 
@@ -56,7 +56,7 @@ const login = createRoute({
   getParentRoute: () => root,
   path: "/login",
   validateSearch: searchKeys({ to: searchText }),
-  component: lazyRouteComponent(() => import("./pages/login/login-page.tsx"), "LoginPage"),
+  component: pageCode(() => import("./pages/login/login-page.tsx"), "LoginPage"),
 })
 
 /** Every page but the login: the frame around it, once it is known who asks. */
@@ -87,14 +87,14 @@ function SignedIn() {
 const projects = createRoute({
   getParentRoute: () => signedIn,
   path: "/",
-  component: lazyRouteComponent(() => import("./pages/projects/projects-page.tsx"), "ProjectsPage"),
+  component: pageCode(() => import("./pages/projects/projects-page.tsx"), "ProjectsPage"),
 })
 
 /** Every component in every state: for whoever builds a page, and for the tests. */
 const design = createRoute({
   getParentRoute: () => signedIn,
   path: "/design",
-  component: lazyRouteComponent(() => import("./pages/design/design-page.tsx"), "DesignPage"),
+  component: pageCode(() => import("./pages/design/design-page.tsx"), "DesignPage"),
 })
 
 /** No entity and no project has a longer name. */
@@ -113,24 +113,21 @@ const projectHome = createRoute({
   getParentRoute: () => project,
   path: "/",
   validateSearch: searchKeys({ ...overviewKeys, client: clientSearch }),
-  component: lazyRouteComponent(() => import("./pages/project/project-home.tsx"), "ProjectHome"),
+  component: pageCode(() => import("./pages/project/project-home.tsx"), "ProjectHome"),
 })
 
 const traces = createRoute({
   getParentRoute: () => project,
   path: "/traces",
   validateSearch: tracesSearch,
-  component: lazyRouteComponent(() => import("./pages/project/traces/traces-page.tsx"), "TracesPage"),
+  component: pageCode(() => import("./pages/project/traces/traces-page.tsx"), "TracesPage"),
 })
 
 const callComparison = createRoute({
   getParentRoute: () => project,
   path: "/traces/compare",
   validateSearch: callComparisonSearch,
-  component: lazyRouteComponent(
-    () => import("./pages/project/call-comparison/call-comparison-page.tsx"),
-    "CallComparisonPage",
-  ),
+  component: pageCode(() => import("./pages/project/call-comparison/call-comparison-page.tsx"), "CallComparisonPage"),
 })
 
 const oneTrace = createRoute({
@@ -138,27 +135,27 @@ const oneTrace = createRoute({
   path: "/traces/$trace",
   validateSearch: traceSearch,
   staticData: { navigation: "rail" },
-  component: lazyRouteComponent(() => import("./pages/project/trace/trace-page.tsx"), "TracePage"),
+  component: pageCode(() => import("./pages/project/trace/trace-page.tsx"), "TracePage"),
 })
 
 const train = createRoute({
   getParentRoute: () => project,
   path: "/train",
   validateSearch: trainSearch,
-  component: lazyRouteComponent(() => import("./pages/project/train/train-page.tsx"), "TrainPage"),
+  component: pageCode(() => import("./pages/project/train/train-page.tsx"), "TrainPage"),
 })
 
 const training = [
   createRoute({
     getParentRoute: () => project,
     path: "/models",
-    component: lazyRouteComponent(() => import("./pages/project/models/models-page.tsx"), "ModelsPage"),
+    component: pageCode(() => import("./pages/project/models/models-page.tsx"), "ModelsPage"),
   }),
   createRoute({
     getParentRoute: () => project,
     path: "/models/$name",
     validateSearch: modelSearch,
-    component: lazyRouteComponent(() => import("./pages/project/models/model/model-page.tsx"), "ModelPage"),
+    component: pageCode(() => import("./pages/project/models/model/model-page.tsx"), "ModelPage"),
   }),
   createRoute({
     getParentRoute: () => project,
@@ -166,24 +163,24 @@ const training = [
     beforeLoad: ({ params }) => {
       if (!/^\d{1,10}$/.test(params.step)) throw notFound()
     },
-    component: lazyRouteComponent(() => import("./pages/project/models/step/step-page.tsx"), "StepPage"),
+    component: pageCode(() => import("./pages/project/models/step/step-page.tsx"), "StepPage"),
   }),
   createRoute({
     getParentRoute: () => project,
     path: "/base-models",
-    component: lazyRouteComponent(() => import("./pages/project/base-models/base-models-page.tsx"), "BaseModelsPage"),
+    component: pageCode(() => import("./pages/project/base-models/base-models-page.tsx"), "BaseModelsPage"),
   }),
   createRoute({
     getParentRoute: () => project,
     path: "/jobs",
     validateSearch: jobsSearch,
-    component: lazyRouteComponent(() => import("./pages/project/jobs/jobs-page.tsx"), "JobsPage"),
+    component: pageCode(() => import("./pages/project/jobs/jobs-page.tsx"), "JobsPage"),
   }),
   createRoute({
     getParentRoute: () => project,
     path: "/jobs/$id",
     validateSearch: jobSearch,
-    component: lazyRouteComponent(() => import("./pages/project/jobs/job/job-page.tsx"), "JobPage"),
+    component: pageCode(() => import("./pages/project/jobs/job/job-page.tsx"), "JobPage"),
   }),
   createRoute({
     getParentRoute: () => project,
@@ -192,10 +189,7 @@ const training = [
     beforeLoad: ({ params: { group, index } }) => {
       if (![group, index].every((number) => /^\d{1,9}$/.test(number))) throw notFound()
     },
-    component: lazyRouteComponent(
-      () => import("./pages/project/jobs/trajectory/trajectory-page.tsx"),
-      "TrajectoryPage",
-    ),
+    component: pageCode(() => import("./pages/project/jobs/trajectory/trajectory-page.tsx"), "TrajectoryPage"),
   }),
 ] as const
 
@@ -218,7 +212,7 @@ const settings = [
     beforeLoad: ({ params }) => {
       if (!isSettingsSection(params.section)) throw notFound()
     },
-    component: lazyRouteComponent(() => import("./pages/project/settings/settings-page.tsx"), "SettingsPage"),
+    component: pageCode(() => import("./pages/project/settings/settings-page.tsx"), "SettingsPage"),
   }),
 ] as const
 
@@ -227,19 +221,19 @@ const objects = [
     getParentRoute: () => project,
     path: "/objects",
     validateSearch: objectsSearch,
-    component: lazyRouteComponent(() => import("./pages/project/objects/objects-page.tsx"), "ObjectsPage"),
+    component: pageCode(() => import("./pages/project/objects/objects-page.tsx"), "ObjectsPage"),
   }),
   createRoute({
     getParentRoute: () => project,
     path: "/objects/$kind",
     validateSearch: objectsSearch,
-    component: lazyRouteComponent(() => import("./pages/project/objects/objects-page.tsx"), "ObjectKindPage"),
+    component: pageCode(() => import("./pages/project/objects/objects-page.tsx"), "ObjectKindPage"),
   }),
   createRoute({
     getParentRoute: () => project,
     path: "/objects/$name/versions/$version",
     validateSearch: versionSearch,
-    component: lazyRouteComponent(() => import("./pages/project/objects/version/version-page.tsx"), "VersionPage"),
+    component: pageCode(() => import("./pages/project/objects/version/version-page.tsx"), "VersionPage"),
   }),
 ] as const
 
@@ -247,22 +241,19 @@ const evaluation = [
   createRoute({
     getParentRoute: () => project,
     path: "/evaluations",
-    component: lazyRouteComponent(() => import("./pages/project/evaluations/evaluations-page.tsx"), "EvaluationsPage"),
+    component: pageCode(() => import("./pages/project/evaluations/evaluations-page.tsx"), "EvaluationsPage"),
   }),
   createRoute({
     getParentRoute: () => project,
     path: "/evaluations/$name",
     validateSearch: evaluationSearch,
-    component: lazyRouteComponent(
-      () => import("./pages/project/evaluations/evaluation/evaluation-page.tsx"),
-      "EvaluationPage",
-    ),
+    component: pageCode(() => import("./pages/project/evaluations/evaluation/evaluation-page.tsx"), "EvaluationPage"),
   }),
   createRoute({
     getParentRoute: () => project,
     path: "/compare",
     validateSearch: compareSearch,
-    component: lazyRouteComponent(() => import("./pages/project/compare/compare-page.tsx"), "ComparePage"),
+    component: pageCode(() => import("./pages/project/compare/compare-page.tsx"), "ComparePage"),
   }),
 ] as const
 
@@ -270,32 +261,32 @@ const playground = createRoute({
   getParentRoute: () => project,
   path: "/playground/{-$conversation}",
   validateSearch: playgroundSearch,
-  component: lazyRouteComponent(() => import("./pages/project/playground/playground-page.tsx"), "PlaygroundPage"),
+  component: pageCode(() => import("./pages/project/playground/playground-page.tsx"), "PlaygroundPage"),
 })
 const labelling = [
   createRoute({
     getParentRoute: () => project,
     path: "/queues",
-    component: lazyRouteComponent(() => import("./pages/project/queues/queues-page.tsx"), "QueuesPage"),
+    component: pageCode(() => import("./pages/project/queues/queues-page.tsx"), "QueuesPage"),
   }),
   createRoute({
     getParentRoute: () => project,
     path: "/queues/new",
     validateSearch: newQueueSearch,
-    component: lazyRouteComponent(() => import("./pages/project/queues/new/new-queue-page.tsx"), "NewQueuePage"),
+    component: pageCode(() => import("./pages/project/queues/new/new-queue-page.tsx"), "NewQueuePage"),
   }),
   createRoute({
     getParentRoute: () => project,
     path: "/queues/$id",
     validateSearch: queueSearch,
-    component: lazyRouteComponent(() => import("./pages/project/queues/queue/queue-page.tsx"), "QueuePage"),
+    component: pageCode(() => import("./pages/project/queues/queue/queue-page.tsx"), "QueuePage"),
   }),
   createRoute({
     getParentRoute: () => project,
     path: "/queues/$id/label",
     validateSearch: labelSearch,
     staticData: { navigation: "none" },
-    component: lazyRouteComponent(() => import("./pages/project/queues/label/label-page.tsx"), "LabelPage"),
+    component: pageCode(() => import("./pages/project/queues/label/label-page.tsx"), "LabelPage"),
   }),
   createRoute({
     getParentRoute: () => project,

@@ -9,7 +9,8 @@ import { sendForJson, sendForLines } from "./client.ts"
 import { jsonQuery, queryClient } from "./queries.ts"
 
 const queuesKey = "POST /annotation_queues/query"
-const workKey = "POST /annotation_queues/work"
+/** The key of {@link useQueueWork}, which changes of items make stale. */
+export const workKey = "POST /annotation_queues/work"
 
 interface Live {
   refetchInterval?: number | false

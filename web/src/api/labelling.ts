@@ -6,6 +6,7 @@ import { fieldOf, type LabelField } from "../labelling/label-fields.ts"
 import type { LabelRequests, WaitingItem } from "../labelling/label-session.ts"
 import { readRef } from "../objects/object-refs.ts"
 import { ApiError } from "./api-error.ts"
+import { workKey } from "./annotation-queues.ts"
 import { type CallsQuery, callsQuery, readCalls } from "./calls.ts"
 import { type Request, send, sendForJson } from "./client.ts"
 import { jsonQuery, queryClient } from "./queries.ts"
@@ -32,12 +33,20 @@ export function labelRequests(project_id: string, queueId: string): LabelRequest
     finish: async (itemId, annotation_state) => {
       const body = { project_id, annotation_state }
       await withSignIn(send({ method: "POST", path: `${items}/${itemId}/progress`, body }))
+      countAgain()
     },
     undo: async (itemId) => {
       const request: Request = { method: "POST", path: `${items}/${itemId}/progress/undo`, body: { project_id } }
-      return (await withSignIn(sendForJson<z.output<typeof undoAnswer>>(request))).lease !== null
+      const { lease } = await withSignIn(sendForJson<z.output<typeof undoAnswer>>(request))
+      countAgain()
+      return lease !== null
     },
   }
+}
+
+/** How far the queue is has changed. */
+function countAgain(): void {
+  void queryClient.invalidateQueries({ queryKey: [workKey] })
 }
 
 function feedbackOf(project_id: string, queue_id: string, { item, labels, note }: WaitingItem): object[] {

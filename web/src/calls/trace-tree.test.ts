@@ -40,6 +40,12 @@ test("a parent that is not there, and parents in a circle, lose no call", () => 
   expect(tree.spans.filter(({ isOrphan }) => isOrphan).map(({ id }) => id)).toEqual(["a", "b", "d"])
 })
 
+test("what never ended inside of a call that has ended reaches to the last end, and is counted as running", () => {
+  const tree = treeOf("a - root 0 100", "b a x 10 …", "c a x 20 120")
+  expect([tree.durationMs, tree.running]).toEqual([120, 1])
+  expect(treeOf("a - root 0 …", "b a x 10 20").durationMs).toBe(500)
+})
+
 test("what runs still reaches to now, and microseconds keep their order", () => {
   expect(treeOf("a - x 0 …", "b a x 10 20").durationMs).toBe(500)
   const close = [

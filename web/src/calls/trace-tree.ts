@@ -43,7 +43,7 @@ export interface TraceTree {
   order: number[]
   /** Milliseconds since 1970. */
   startedAt: number
-  /** From the begin to the last end, or to `now` while anything runs. */
+  /** From the begin to the last end, or to `now` while an outermost call runs. */
   durationMs: number
   running: number
 }
@@ -96,6 +96,9 @@ export function buildTree(records: readonly SpanRecord[], nameOf: NameOf, now: n
   const order = orderOf(spans, roots)
   const running = spans.filter(({ end }) => end === null).length
   for (const index of order.toReversed()) addToParent(spans, index)
+  // What never ended inside of a call that has ended was left behind by a program that is gone: days of it would leave the
+  // others no room.
+  const isOpen = roots.some((root) => spans[root]?.end === null)
   const last = spans.reduce((most, { start, end }) => Math.max(most, end ?? start), 0)
   return {
     spans,
@@ -104,7 +107,7 @@ export function buildTree(records: readonly SpanRecord[], nameOf: NameOf, now: n
     failed: order.filter((index) => spans[index]?.isFailed === true),
     order,
     startedAt: records.length === 0 ? now : startedAt,
-    durationMs: running > 0 ? Math.max(last, now - startedAt) : last,
+    durationMs: isOpen ? Math.max(last, now - startedAt) : last,
     running,
   }
 }

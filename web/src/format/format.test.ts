@@ -17,7 +17,7 @@ import {
   formatShare,
 } from "./numbers.ts"
 import { formatBytes } from "./sizes.ts"
-import { formatAgo, formatClock, formatTick, formatTime, formatWholeTime } from "./times.ts"
+import { formatAgo, formatClock, formatMoment, formatTick, formatTime, formatWholeTime } from "./times.ts"
 
 /** Written with a plain space, which is easier to read here. */
 const plain = (text: string) => text.replaceAll("\u202f", " ")
@@ -107,6 +107,21 @@ test.each([
   ["2025-11-03T17:40:00Z", "3 Nov 2025"],
   ["2026-11-23T09:00:00Z", "23 Nov"],
 ])("%s is %s", (time, text) => expect(formatTime(new Date(time), place)).toBe(text))
+
+test.each([
+  ["2026-11-22T14:31:58Z", "14:31:58"],
+  ["2026-11-18T17:40:00Z", "Wed 17:40"],
+  ["2026-11-03T17:40:00Z", "3 Nov 17:40"],
+  ["2026-11-23T09:00:00Z", "23 Nov 09:00"],
+  ["2026-02-03T17:40:00Z", "3 Feb 17:40"],
+  ["2025-12-28T17:40:00Z", "28 Dec 17:40"],
+])("in a row, %s is %s", (time, text) => expect(formatMoment(new Date(time), place)).toBe(text))
+
+test("in a row of figures, the day does not take the place of the time of day", () => {
+  expect(formatMoment(new Date("2026-11-22T14:31:58.417Z"), place, true)).toBe("14:31:58.417")
+  expect(formatMoment(new Date("2026-11-18T14:31:58.417Z"), place, true)).toBe("Wed 14:31:58.417")
+  expect(formatMoment(new Date("2025-11-18T14:31:58.417Z"), place, true)).toBe("18 Nov 2025 14:31:58.417")
+})
 
 test("whether it is today is decided where the reader is", () => {
   const late = new Date("2026-11-21T23:30:00Z")

@@ -21,6 +21,24 @@ export function formatTime(time: Date, { now = new Date(), locale, timeZone }: P
   return show({ day: "numeric", month: "short", ...(isThisYear ? {} : { year: "numeric" }) })
 }
 
+/**
+ * The time of day, and before it the day unless it is today: "14:31:58", "Wed 17:40", "3 Nov 17:40"; for rows many of which
+ * are of one day. From nearly a year away on, where the month does not tell the year, "3 Nov 2025". With `milliseconds` the
+ * time of day is there always, to the millisecond.
+ */
+export function formatMoment(time: Date, place: Place = {}, milliseconds = false): string {
+  const { now = new Date(), locale, timeZone } = place
+  if (dayOf(time, timeZone) === dayOf(now, timeZone)) return formatClock(time, place, milliseconds)
+  const show = (options: Intl.DateTimeFormatOptions) =>
+    dateFormat(locale, { hourCycle: "h23", timeZone, ...options }).format(time)
+  const age = now.getTime() - time.getTime()
+  const isFar = Math.abs(age) > 350 * day
+  const date = { day: "numeric", month: "short", ...(isFar ? ({ year: "numeric" } as const) : {}) } as const
+  const shownDay = show(age > 0 && age < 6 * day ? { weekday: "short" } : date)
+  if (milliseconds) return `${shownDay} ${formatClock(time, place, true)}`
+  return isFar ? shownDay : `${shownDay} ${show({ hour: "2-digit", minute: "2-digit" })}`
+}
+
 /** The time of day; with its milliseconds, for rows that are close together, if `milliseconds` is true. */
 export function formatClock(time: Date, { locale, timeZone }: Place = {}, milliseconds = false): string {
   const fraction = milliseconds ? ({ fractionalSecondDigits: 3 } as const) : {}

@@ -82,7 +82,8 @@ export function Frame({ navigation = "full", children }: FrameProps) {
           {children}
         </PageMenu>
       </main>
-      <Suspense>
+      {/* While its code comes, what is typed is meant for it: without it, a letter would be a key of the page. */}
+      <Suspense fallback={<div role="dialog" aria-label="Opening…" />}>
         {layer === "palette" && <Palette isOpen onClose={close} />}
         {layer === "keys" && <KeySheet isOpen onClose={close} />}
         {layer === "account" && <Account isOpen onClose={close} />}

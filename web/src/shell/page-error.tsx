@@ -8,6 +8,8 @@ import { PageBar } from "../components/layout/page-bar.tsx"
 import { Empty } from "../components/states/empty.tsx"
 import { ErrorNote } from "../components/states/error-note.tsx"
 import { TextLink } from "../components/text/link.tsx"
+import { CodeMissing } from "./code-missing.tsx"
+import { PageCodeError } from "./page-code.ts"
 import styles from "./page-error.module.css"
 
 export function PageError({ error, reset }: ErrorComponentProps) {
@@ -23,13 +25,17 @@ export function PageError({ error, reset }: ErrorComponentProps) {
   }
   return (
     <>
-      <PageBar title="This page failed" />
+      <PageBar title={error instanceof PageCodeError ? "Not loaded yet" : "This page failed"} />
       <div className={styles.body}>
-        <ErrorNote
-          what="The page could not be shown."
-          error={error instanceof Error ? error : new Error(String(error))}
-          onRetry={retry}
-        />
+        {error instanceof PageCodeError ? (
+          <CodeMissing />
+        ) : (
+          <ErrorNote
+            what="The page could not be shown."
+            error={error instanceof Error ? error : new Error(String(error))}
+            onRetry={retry}
+          />
+        )}
       </div>
     </>
   )

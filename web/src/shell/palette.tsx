@@ -1,4 +1,4 @@
-/** Search and jump: pages of this project, projects, and what can be done here. */
+/** Search and jump: pages of this project, what is in it, projects, and what can be done here. */
 import { useNavigate } from "@tanstack/react-router"
 import { Boxes, type LucideIcon, Settings } from "lucide-react"
 import { useState } from "react"
@@ -12,6 +12,7 @@ import { useCurrentProject } from "./current-project.ts"
 import { recentProjects } from "./recent-places.ts"
 import { sections } from "./sections.ts"
 import styles from "./palette.module.css"
+import { useProjectFinds } from "./use-project-finds.ts"
 
 interface Entry {
   id: string
@@ -21,6 +22,9 @@ interface Entry {
   keys?: string
   run: () => void
 }
+
+/** So many of a project are listed. */
+const mostFound = 20
 
 export function Palette({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (
@@ -33,14 +37,16 @@ export function Palette({ isOpen, onClose }: { isOpen: boolean; onClose: () => v
 function PaletteList({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("")
   const entries = useEntries(text)
+  const inProject = useProjectFinds(useCurrentProject(), text)
   const words = text.toLowerCase().split(/\s+/)
-  const found = entries.filter(({ label, note }) =>
+  const named = entries.filter(({ label, note }) =>
     words.every((word) => `${label} ${note}`.toLowerCase().includes(word)),
   )
+  const found: Entry[] = [...named, ...inProject.slice(0, mostFound)]
   return (
     <Autocomplete inputValue={text} onInputChange={setText}>
       <SearchField aria-label="Search or jump" autoFocus className={styles.field ?? ""}>
-        <Input className={styles.input ?? ""} placeholder="Page, project, or a command" />
+        <Input className={styles.input ?? ""} placeholder="Page, name, id, project or command" />
       </SearchField>
       <Menu
         className={styles.list ?? ""}

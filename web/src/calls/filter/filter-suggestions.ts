@@ -1,6 +1,6 @@
 /** Suggestions for what can be written next in a filter: fields, then operators, then known values. */
 import { fieldOf, offeredFields, statuses } from "./filter-fields.ts"
-import { type Operator, operators } from "./filter-text.ts"
+import { type Operator, operators, printClause } from "./filter-text.ts"
 
 export interface Suggestion {
   /** The draft when it is taken. */
@@ -16,9 +16,13 @@ export interface Known {
   ops: readonly string[]
   paths: readonly string[]
   feedback: readonly string[]
+  /** Values of a field that the calls have, by its name, the most frequent first. */
+  values: Readonly<Record<string, readonly string[]>>
 }
 
 const most = 8
+/** Letters from which on a path is found by one of its parts. */
+const shortestPart = 2
 
 const notes: Readonly<Record<string, string>> = {
   status: "ok, error, running",
@@ -47,9 +51,8 @@ export function suggestionsFor(draft: string, known: Known): Suggestion[] {
     return valuesFor(field, operator, rest.slice(operator.length + 1), known)
   }
   if (/\s/.test(draft)) return []
-  const dynamic = [...known.feedback.map((name) => `feedback.${name}`), ...known.paths]
-  return [...offeredFields, ...(draft.includes(".") ? dynamic : [])]
-    .filter((name) => name.startsWith(draft) && name !== draft)
+  return fieldsFor(draft, known)
+    .filter((name) => name !== draft)
     .slice(0, draft === "" ? 6 : most)
     .map((name) => ({
       text: name.endsWith(".") ? name : `${name} `,
@@ -57,6 +60,17 @@ export function suggestionsFor(draft: string, known: Known): Suggestion[] {
       note: notes[name] ?? "",
       isWhole: false,
     }))
+}
+
+/** Fields that begin so; after them those of the rows that have a part which begins so, as people know `id` and not its path. */
+function fieldsFor(draft: string, known: Known): string[] {
+  if (draft === "") return [...offeredFields]
+  const paths = [...known.feedback.map((name) => `feedback.${name}`), ...known.paths]
+  const fields = [...offeredFields, ...paths]
+  const begin = fields.filter((name) => name.startsWith(draft))
+  const word = draft.toLowerCase()
+  const within = word.length < shortestPart ? [] : paths.filter((name) => name.toLowerCase().includes(`.${word}`))
+  return [...new Set([...begin, ...within])]
 }
 
 function operatorsFor(field: string, typed: string): Suggestion[] {
@@ -78,17 +92,25 @@ function takes(field: string, operator: Operator): boolean {
 }
 
 function valuesFor(field: string, operator: Operator, typed: string, known: Known): Suggestion[] {
-  const kind = fieldOf(field)?.kind
-  const values =
-    kind === "status"
-      ? Object.keys(statuses)
-      : kind === "duration"
-        ? durations
-        : field === "op" || field === "name"
-          ? known.ops
-          : []
-  return values
-    .filter((value) => value.startsWith(typed) && value !== typed)
+  return valuesOf(field, typed, known)
+    .filter((value) => value !== typed)
     .slice(0, most)
-    .map((value) => ({ text: `${field} ${operator} ${value}`, label: value, note: "", isWhole: true }))
+    .map((value) => ({
+      text: printClause({ field, operator, values: [{ text: value, isQuoted: false }] }),
+      label: value,
+      note: "",
+      isWhole: true,
+    }))
+}
+
+/** Those that begin as typed; of names, which may be long, after them those that hold it. */
+function valuesOf(field: string, typed: string, known: Known): string[] {
+  const begins = (value: string) => value.startsWith(typed)
+  const kind = fieldOf(field)?.kind
+  if (kind === "status") return Object.keys(statuses).filter(begins)
+  if (kind === "duration") return durations.filter(begins)
+  const own = field === "op" || field === "name" ? known.ops : []
+  const values = [...new Set([...own, ...(known.values[field] ?? [])])]
+  const word = typed.toLowerCase()
+  return [...values.filter(begins), ...values.filter((value) => !begins(value) && value.toLowerCase().includes(word))]
 }

@@ -76,7 +76,12 @@ test("a range is part of what is asked", () => {
   )
 })
 
-const known = { ops: ["answer", "ask"], paths: ["inputs.ticket.id"], feedback: ["tone"] }
+const known = {
+  ops: ["answer", "ask"],
+  paths: ["inputs.ticket.id", "output.idle"],
+  feedback: ["tone"],
+  values: { model: ["gpt-4.1-mini", "returns agent"], op: ["ask", "refund"] },
+}
 
 test.each([
   ["st", ["status", "started"]],
@@ -85,7 +90,18 @@ test.each([
   ["op is a", ["answer", "ask"]],
   ["inputs.t", ["inputs.ticket.id"]],
   ["feedback.", ["feedback.tone"]],
+  ["inp", ["inputs.…", "inputs.ticket.id"]],
+  ["i", ["inputs.…", "inputs.ticket.id"]],
+  ["id", ["inputs.ticket.id", "output.idle"]],
+  ["tone", ["feedback.tone"]],
+  ["model is ", ["gpt-4.1-mini", "returns agent"]],
+  ["model is AGENT", ["returns agent"]],
+  ["op is ", ["answer", "ask", "refund"]],
   ["two words", []],
 ])("after %j comes %j", (draft, labels) => {
   expect(suggestionsFor(draft, known).map(({ label }) => label)).toEqual(labels)
+})
+
+test("a suggested value that holds a space is taken between quotes", () => {
+  expect(suggestionsFor("model is ret", known).map(({ text }) => text)).toEqual(['model is "returns agent"'])
 })

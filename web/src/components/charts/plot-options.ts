@@ -28,6 +28,9 @@ export interface PlotHandlers {
 }
 
 const font = '11px "IBM Plex Sans Variable", system-ui, sans-serif'
+const labelGap = 4
+/** So wide is the y axis of most charts, which therefore stand in line below each other. */
+const usualAxis = 44
 /** A drag of fewer pixels is a click. */
 const leastDrag = 4
 
@@ -70,7 +73,13 @@ export function makePlot(parent: HTMLElement, shape: PlotShape, handlers: PlotHa
           values: (_plot, values, _axis, _space, step) =>
             withoutRepeats(values.map((value) => (isTime ? formatTick(new Date(value), step) : showX(value)))),
         },
-        { ...axis, size: 44, gap: 4, space: 28, values: (_plot, values) => toldApart(values, showTick) },
+        {
+          ...axis,
+          size: widthOfLabels,
+          gap: labelGap,
+          space: 28,
+          values: (_plot, values) => toldApart(values, showTick),
+        },
       ],
       series: [{}, ...looks.map((look) => seriesOf(look, colorOf))],
       hooks: {
@@ -90,6 +99,15 @@ export function makePlot(parent: HTMLElement, shape: PlotShape, handlers: PlotHa
   )
   chart.over.append(readout)
   return chart
+}
+
+/** The width of the y axis: that of its longest label, where the usual one would cut it. */
+function widthOfLabels({ ctx }: uPlot, labels: string[] | null): number {
+  ctx.save()
+  ctx.font = font
+  const widths = (labels ?? []).map((label) => ctx.measureText(label).width)
+  ctx.restore()
+  return Math.max(usualAxis, Math.ceil(Math.max(0, ...widths)) + 2 * labelGap)
 }
 
 function seriesOf(look: PlotShape["looks"][number], colorOf: PlotHandlers["colorOf"]): uPlot.Series {

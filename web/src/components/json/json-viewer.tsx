@@ -3,18 +3,17 @@
  * drawn, so the browser's own search finds only those: the viewer has one of its own.
  */
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { ChevronDown, ChevronRight } from "lucide-react"
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from "react"
-import { formatCount } from "../../format/numbers.ts"
 import type { JsonNode } from "../../json/json-document.ts"
 import { type JsonSource, openJson } from "../../json/json-source.ts"
 import { isContainer, type JsonRow, type OpenPart, pageSize, rowsOf, withPage } from "../../json/json-tree.ts"
+import { isLongText, type TextRow, withTexts } from "../../json/long-texts.ts"
 import { classNames } from "../class-names.ts"
 import { CopyButton } from "../controls/copy-button.tsx"
-import { Icon } from "../signs/icon.tsx"
 import { Note } from "../states/note.tsx"
 import { SkeletonRows } from "../states/skeleton.tsx"
 import { JsonFind } from "./json-find.tsx"
+import { LongText, MoreRow, NodeRow, textHeight } from "./json-row.tsx"
 import styles from "./json-viewer.module.css"
 
 interface JsonViewerProps {
@@ -50,12 +49,15 @@ interface OpenViewerProps extends Omit<JsonViewerProps, "height"> {
 function OpenViewer({ source, label, text, height }: OpenViewerProps) {
   const tree = useJsonTree(source)
   const box = useRef<HTMLDivElement>(null)
-  const rows = tree.root === null ? [] : rowsOf(tree.root, tree.open)
+  const rows = tree.root === null ? [] : withTexts(rowsOf(tree.root, tree.open), tree.openTexts)
   // oxlint-disable-next-line react/incompatible-library -- the compiler leaves this component alone
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
-    estimateSize: () => rowHeight,
+    estimateSize: (index) => {
+      const row = rows[index]
+      return row?.kind === "text" ? textHeight(text, row.node) : rowHeight
+    },
     overscan: 12,
   })
   const [current, setCurrent] = useState(0)
@@ -74,9 +76,8 @@ function OpenViewer({ source, label, text, height }: OpenViewerProps) {
       ArrowUp: () => show(current - 1),
       Home: () => show(0),
       End: () => show(rows.length - 1),
-      ArrowRight: () =>
-        row.kind === "node" && !row.isOpen && isContainer(row.node) ? tree.toggle(row) : show(current + 1),
-      ArrowLeft: () => (row.kind === "node" && row.isOpen ? tree.toggle(row) : show(parentOf(rows, current))),
+      ArrowRight: () => (tree.isOpen(row) === false ? tree.toggle(row) : show(current + 1)),
+      ArrowLeft: () => (tree.isOpen(row) === true ? tree.toggle(row) : show(parentOf(rows, current))),
       Enter: () => tree.toggle(row),
       " ": () => tree.toggle(row),
     }
@@ -87,7 +88,7 @@ function OpenViewer({ source, label, text, height }: OpenViewerProps) {
   }
   const reveal = async (place: number) => {
     const wanted = await tree.reveal(place)
-    const index = rowsOf(wanted.root, wanted.open).findIndex(
+    const index = withTexts(rowsOf(wanted.root, wanted.open), wanted.openTexts).findIndex(
       (row) => row.kind === "node" && row.node.start === wanted.start,
     )
     // After the rows are there.
@@ -132,14 +133,20 @@ function OpenViewer({ source, label, text, height }: OpenViewerProps) {
                 style={{ transform: `translateY(${start}px)`, paddingLeft: 8 + row.depth * indent }}
                 role="treeitem"
                 aria-level={row.depth + 1}
-                aria-expanded={row.kind === "node" && isContainer(row.node) ? row.isOpen : undefined}
+                aria-expanded={tree.isOpen(row)}
                 aria-selected={index === current}
                 onClick={() => {
                   setCurrent(index)
                   tree.toggle(row)
                 }}
               >
-                {row.kind === "node" ? <NodeRow {...row} /> : <span className={styles.more}>{moreText(row)}</span>}
+                {row.kind === "node" ? (
+                  <NodeRow node={row.node} isOpen={tree.isOpen(row)} />
+                ) : row.kind === "text" ? (
+                  <LongText json={text} node={row.node} />
+                ) : (
+                  <MoreRow {...row} />
+                )}
               </div>
             )
           })}
@@ -149,37 +156,8 @@ function OpenViewer({ source, label, text, height }: OpenViewerProps) {
   )
 }
 
-function NodeRow({ node, isOpen }: Extract<JsonRow, { kind: "node" }>) {
-  const { key, kind, size, preview, isCut } = node
-  return (
-    <>
-      <span className={styles.arrow}>
-        {isContainer(node) && <Icon of={isOpen ? ChevronDown : ChevronRight} size={12} />}
-      </span>
-      {key !== null && <span className={typeof key === "number" ? styles.index : styles.key}>{key}</span>}
-      {key !== null && <span className={styles.colon}>: </span>}
-      {isContainer(node) ? (
-        <span className={styles.size}>
-          {kind === "object" ? `{ ${formatCount(size)} }` : `[ ${formatCount(size)} ]`}
-          {!isOpen && <span className={styles.inner}> {preview}</span>}
-        </span>
-      ) : (
-        <span className={styles[kind]}>
-          {kind === "string" ? `"${preview}` : preview}
-          {kind === "string" && !isCut && '"'}
-          {isCut && "…"}
-        </span>
-      )}
-    </>
-  )
-}
-
-function moreText({ from, count, isBefore }: Extract<JsonRow, { kind: "more" }>): string {
-  return isBefore ? `… ${formatCount(from + count)} before` : `… ${formatCount(count)} more`
-}
-
 /** The row that holds this one. */
-function parentOf(rows: readonly JsonRow[], index: number): number {
+function parentOf(rows: readonly (JsonRow | TextRow)[], index: number): number {
   const depth = rows[index]?.depth ?? 0
   for (let above = index - 1; above >= 0; above -= 1) if ((rows[above]?.depth ?? 0) < depth) return above
   return index
@@ -188,12 +166,16 @@ function parentOf(rows: readonly JsonRow[], index: number): number {
 function useJsonTree(source: JsonSource) {
   const [root, setRoot] = useState<JsonNode | null>(null)
   const [open, setOpen] = useState<ReadonlyMap<number, OpenPart>>(new Map())
+  /** Where the long strings begin that are open. */
+  const [openTexts, setOpenTexts] = useState<ReadonlySet<number>>(new Set())
   const [error, setError] = useState<Error | null>(null)
 
   const read = useEffectEvent(async (from: JsonSource) => {
     try {
       const node = await from.root()
       setRoot(node)
+      // What is one text and nothing else is there to be read.
+      if (isLongText(node)) setOpenTexts(new Set([node.start]))
       if (!isContainer(node)) return
       setOpen(new Map([[node.start, { from: 0, children: await from.children(node.start, 0, pageSize) }]]))
     } catch (failure) {
@@ -210,8 +192,10 @@ function useJsonTree(source: JsonSource) {
     const children = await source.children(node.start, from, count)
     setOpen((before) => new Map(before).set(node.start, withPage(before.get(node.start), from, children)))
   }
-  const toggle = (row: JsonRow) => {
+  const toggle = (row: JsonRow | TextRow) => {
     if (row.kind === "more") return void addPage(row.container, row.from, Math.min(row.count, pageSize))
+    if (row.kind === "text") return
+    if (isLongText(row.node)) return setOpenTexts((before) => before.symmetricDifference(new Set([row.node.start])))
     if (!isContainer(row.node)) return
     if (!row.isOpen) return void addPage(row.node, 0, pageSize)
     setOpen((before) => {
@@ -234,7 +218,13 @@ function useJsonTree(source: JsonSource) {
       start = shown.children[step.index - shown.from]?.start ?? start
     }
     setOpen(next)
-    return { root, open: next, start }
+    return { root, open: next, openTexts, start }
   }
-  return { root, open, error, toggle, reveal }
+  /** undefined: there is nothing in it to be opened. */
+  const isOpen = (row: JsonRow | TextRow): boolean | undefined => {
+    if (row.kind !== "node") return undefined
+    if (isLongText(row.node)) return openTexts.has(row.node.start)
+    return isContainer(row.node) ? row.isOpen : undefined
+  }
+  return { root, open, openTexts, error, isOpen, toggle, reveal }
 }

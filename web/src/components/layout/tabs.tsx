@@ -1,6 +1,7 @@
 /** Tabs for different things in one place. Which one is open belongs into the address, so it is the page's to hold. */
 import type { ReactNode } from "react"
 import { type Key, Tab, TabList, TabPanel, Tabs as AriaTabs } from "react-aria-components"
+import { classNames } from "../class-names.ts"
 import styles from "./tabs.module.css"
 
 export interface TabItem<Id extends string> {
@@ -15,11 +16,13 @@ interface TabsProps<Id extends string> {
   tabs: readonly TabItem<Id>[]
   open: Id
   onOpen: (id: Id) => void
+  /** The content takes all the room that is left, and scrolls by itself. */
+  isFilling?: boolean
   /** Content of the open tab. */
   children: ReactNode
 }
 
-export function Tabs<Id extends string>({ label, tabs, open, onOpen, children }: TabsProps<Id>) {
+export function Tabs<Id extends string>({ label, tabs, open, onOpen, isFilling = false, children }: TabsProps<Id>) {
   return (
     <AriaTabs className={styles.tabs ?? ""} selectedKey={open} onSelectionChange={(key: Key) => onOpen(key as Id)}>
       <TabList aria-label={label} className={styles.list ?? ""}>
@@ -30,7 +33,7 @@ export function Tabs<Id extends string>({ label, tabs, open, onOpen, children }:
           </Tab>
         ))}
       </TabList>
-      <TabPanel id={open} className={styles.panel ?? ""}>
+      <TabPanel id={open} className={classNames(styles.panel, isFilling && styles.filling)}>
         {children}
       </TabPanel>
     </AriaTabs>

@@ -1,7 +1,9 @@
 /** Signing in: with a key, or by following a link whose token is behind the #. */
+import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, useNavigate } from "@tanstack/react-router"
 import { useEffect, useEffectEvent } from "react"
-import { useSignIn } from "../../api/session.ts"
+import { sessionQuery, useSignIn } from "../../api/session.ts"
+import { Button } from "../../components/controls/button.tsx"
 import { ErrorNote } from "../../components/states/error-note.tsx"
 import { Mark } from "../../shell/mark.tsx"
 import { SignInForm } from "../../shell/sign-in-form.tsx"
@@ -19,6 +21,8 @@ export function LoginPage() {
   const { to } = route.useSearch()
   const navigate = useNavigate()
   const signIn = useSignIn()
+  // A link is often followed twice, by somebody whom it has signed in the first time.
+  const known = useQuery({ ...sessionQuery, retry: false, enabled: signIn.isError })
   const go = () => void navigate({ href: ownPath(to) })
   const follow = useEffectEvent(() => {
     if (token !== null && signIn.isIdle) signIn.mutate({ token }, { onSuccess: go })
@@ -46,6 +50,11 @@ export function LoginPage() {
     <main className={styles.page}>
       <Head />
       {signIn.error && <ErrorNote what="The link did not sign you in." error={signIn.error} />}
+      {signIn.isError && known.isSuccess && (
+        <Button kind="primary" onClick={go}>
+          Go on as {known.data.user.username}
+        </Button>
+      )}
       <SignInForm onSignedIn={go} />
       <p className={styles.hint}>
         The server printed a key at its first start; an administrator makes others. The key is exchanged for a session

@@ -1,4 +1,4 @@
-/** Who published a version. Names of others are for administrators; their ids tell them apart. */
+/** Who published a version or made a call. Names of others are for administrators; their ids tell them apart. */
 import { useSession } from "../../../api/session.ts"
 import { ShortId } from "../../../components/signs/figures.tsx"
 

@@ -14,6 +14,9 @@ import type { WindowName } from "../time-window.ts"
 import styles from "./loop-strip.module.css"
 import { useLoopFigures } from "./use-loop-figures.ts"
 
+/** Keeps the height of a line, which a plain space does not. */
+const emptyLine = "\u00a0"
+
 interface LoopStripProps {
   project: CurrentProject
   since: WindowName
@@ -168,8 +171,8 @@ function Stop({ station, to, project, isLive = false, figure, note }: StopProps)
         <Icon of={icon} size={14} />
         {name}
       </span>
-      <span className={styles.figure}>{figure ?? " "}</span>
-      <span className={styles.note}>{note ?? " "}</span>
+      <span className={styles.figure}>{figure ?? emptyLine}</span>
+      <span className={styles.note}>{note ?? emptyLine}</span>
     </Link>
   )
 }

@@ -92,7 +92,7 @@ function Row({ project, call, payload }: { project: CurrentProject; call: Call; 
   return (
     <tr>
       <td className={styles.time}>
-        <Time at={call.started_at} show="clock" />
+        <Time at={call.started_at} show="moment" />
       </td>
       <td className={styles.status}>
         <Status of={callStatus(call)} />

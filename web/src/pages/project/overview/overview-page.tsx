@@ -1,5 +1,6 @@
 /** The loop with one figure a station, what its models learn, what runs and waits, the traffic and the newest traces. */
 import { getRouteApi } from "@tanstack/react-router"
+import { useFirstReading } from "../../../api/use-first-reading.ts"
 import { Segmented } from "../../../components/controls/segmented.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
 import type { CurrentProject } from "../../../shell/current-project.ts"
@@ -14,6 +15,9 @@ import { Waiting } from "./waiting.tsx"
 
 const route = getRouteApi("/signed-in/$entity/$project/")
 
+/** So long the page waits for what it asked for. A server that takes longer shows what is there, and lines move when more comes. */
+const mostWaitMs = 2000
+
 const ranges: { value: WindowName; label: string }[] = [
   { value: "24h", label: "24 h" },
   { value: "7d", label: "7 days" },
@@ -23,6 +27,7 @@ const ranges: { value: WindowName; label: string }[] = [
 export function OverviewPage({ project }: { project: CurrentProject }) {
   const { since = "24h" } = route.useSearch()
   const navigate = route.useNavigate()
+  const isRead = useFirstReading(mostWaitMs)
   return (
     <div className={styles.page}>
       <div className={styles.head}>
@@ -41,15 +46,18 @@ export function OverviewPage({ project }: { project: CurrentProject }) {
         />
       </div>
       <LoopStrip project={project} since={since} />
-      <div className={styles.two}>
-        <LearningModels project={project} />
-        <div className={styles.side}>
-          <RunningNow project={project} />
-          <Waiting project={project} />
+      {/* How high each part is tells only its data: they show together, so that none moves away under the reader. */}
+      <div className={isRead ? undefined : styles.unread} aria-busy={!isRead}>
+        <div className={styles.two}>
+          <LearningModels project={project} />
+          <div className={styles.side}>
+            <RunningNow project={project} />
+            <Waiting project={project} />
+          </div>
         </div>
+        <Traffic project={project} since={since} />
+        <NewestTraces project={project} />
       </div>
-      <Traffic project={project} since={since} />
-      <NewestTraces project={project} />
     </div>
   )
 }

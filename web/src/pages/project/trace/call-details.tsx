@@ -7,11 +7,10 @@ import { useWholeCall } from "../../../api/trace-calls.ts"
 import { callDuration, callStatus } from "../../../calls/call-names.ts"
 import { callFacts, type TokenCount, tokensOfUsage } from "../../../calls/call-summary.ts"
 import { chatOf } from "../../../calls/chat-messages.ts"
-import { isDroppedPayload, largestRow } from "../../../calls/dropped-payload.ts"
 import type { Span } from "../../../calls/trace-tree.ts"
+import { classNames } from "../../../components/class-names.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
-import { JsonViewer } from "../../../components/json/json-viewer.tsx"
 import { type TabItem, Tabs } from "../../../components/layout/tabs.tsx"
 import { Icon } from "../../../components/signs/icon.tsx"
 import { Status } from "../../../components/signs/status.tsx"
@@ -24,13 +23,13 @@ import { formatDuration } from "../../../format/durations.ts"
 import { formatMoney } from "../../../format/money.ts"
 import { formatExact } from "../../../format/numbers.ts"
 import { formatBytes } from "../../../format/sizes.ts"
-import { formatClock } from "../../../format/times.ts"
-import type { JsonText } from "../../../json/json-text.ts"
+import { formatMoment } from "../../../format/times.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { CallCode } from "./call-code.tsx"
 import styles from "./call-details.module.css"
 import { CallFacts } from "./call-facts.tsx"
 import { CallFeedback } from "./call-feedback.tsx"
+import { Half, InputView, OutputView } from "./call-payloads.tsx"
 import { ChatView } from "./chat-view.tsx"
 import { Failure } from "./failure.tsx"
 import { kindSigns } from "./kind-signs.ts"
@@ -64,7 +63,7 @@ export function CallDetails({ project, span, tab, onTab, onStep }: CallDetailsPr
         </h2>
         {call !== undefined && <Status of={callStatus(call)} />}
         <span className={styles.tools}>
-          <span className={styles.copy}>
+          <span className={classNames(styles.copy, styles.wideOnly)}>
             id <CopyButton text={span.id} label="Copy the id of the call" />
           </span>
           <CopyLink />
@@ -109,7 +108,7 @@ function CompareBefore({ project, call }: { project: CurrentProject; call: Call 
     }
   }
   return (
-    <span className={styles.copy}>
+    <span className={classNames(styles.copy, styles.wideOnly)}>
       {problem !== null && <span role="status">{problem}</span>}
       <Button
         size="small"
@@ -126,7 +125,8 @@ function CompareBefore({ project, call }: { project: CurrentProject; call: Call 
 function CopyLink() {
   return (
     <span className={styles.copy}>
-      link <CopyButton text={window.location.href} label="Copy the link to the call" />
+      <span className={styles.wideOnly}>link</span>{" "}
+      <CopyButton text={window.location.href} label="Copy the link to the call" />
     </span>
   )
 }
@@ -142,19 +142,19 @@ function Read({ project, call, hasInside, tab, onTab }: ReadProps) {
   const chat = isChat ? chatOf(call.inputs, call.output) : null
   const isOpRef = call.op_name.startsWith("weave:///")
   const tabs: TabItem<TraceTab>[] = [
-    ...(chat === null ? [] : [{ id: "chat" as const, label: "Chat" }]),
+    chat === null ? { id: "both", label: "Input and output" } : { id: "chat", label: "Chat" },
     { id: "input", label: "Input" },
     { id: "output", label: "Output" },
     { id: "feedback", label: "Feedback", ...(facts.feedback.length > 0 ? { count: facts.feedback.length } : {}) },
     { id: "details", label: "Details" },
     ...(isOpRef ? [{ id: "code" as const, label: "Code" }] : []),
   ]
-  const open = tabs.find(({ id }) => id === tab)?.id ?? (chat === null ? "input" : "chat")
+  const open = tabs.find(({ id }) => id === tab)?.id ?? (chat === null ? "both" : "chat")
   return (
     <>
       <Figures project={project} call={call} hasInside={hasInside} own={facts.tokens} />
       {call.exception != null && <Failure exception={call.exception} />}
-      <Tabs label="Parts of the call" tabs={tabs} open={open} onOpen={onTab}>
+      <Tabs label="Parts of the call" tabs={tabs} open={open} onOpen={onTab} isFilling>
         <div className={styles.body}>
           {open === "chat" && chat !== null && (
             <>
@@ -162,31 +162,24 @@ function Read({ project, call, hasInside, tab, onTab }: ReadProps) {
               <ChatView chat={chat} />
             </>
           )}
-          {open === "input" && <PayloadView label="Input" text={call.inputs} />}
-          {open === "output" &&
-            (call.ended_at == null && call.output === "null" ? (
-              <p className={styles.empty}>The call runs still. Its output shows here when it has ended.</p>
-            ) : (
-              <PayloadView label="Output" text={call.output} />
-            ))}
+          {open === "both" && (
+            <>
+              <Half title="Input">
+                <InputView call={call} />
+              </Half>
+              <Half title="Output">
+                <OutputView call={call} />
+              </Half>
+            </>
+          )}
+          {open === "input" && <InputView call={call} />}
+          {open === "output" && <OutputView call={call} />}
           {open === "feedback" && <CallFeedback project={project} callId={call.id} marks={facts.feedback} />}
           {open === "details" && <CallFacts call={call} />}
           {open === "code" && <CallCode opRef={call.op_name} />}
         </div>
       </Tabs>
     </>
-  )
-}
-
-function PayloadView({ label, text }: { label: string; text: JsonText }) {
-  if (!isDroppedPayload(text)) return <JsonViewer label={label} text={text} />
-  return (
-    <div className={styles.error}>
-      <Note kind="warn" title={`The ${label.toLowerCase()} was too large to keep.`}>
-        A call may have {largestRow}. Its times, status and other parts are here. Publish what is larger as a dataset or
-        a file, and give the call a ref to it.
-      </Note>
-    </div>
   )
 }
 
@@ -220,7 +213,7 @@ function Figures({ project, call, hasInside, own }: FiguresProps) {
   const duration = callDuration(call)
   return (
     <dl className={styles.figures}>
-      <Figure name="Started">{formatClock(new Date(call.started_at), {}, true)}</Figure>
+      <Figure name="Started">{formatMoment(new Date(call.started_at), {}, true)}</Figure>
       <Figure name="Duration">{duration === null ? "runs still" : formatDuration(duration)}</Figure>
       {tokens !== null && (
         <>

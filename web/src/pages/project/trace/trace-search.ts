@@ -1,7 +1,7 @@
 /** The part of a trace that is in its address. */
 import { searchChoice, searchKeys, searchNumber, searchSwitch, searchText } from "../../../url/search.ts"
 
-export const traceTabs = ["chat", "input", "output", "feedback", "details", "code"] as const
+export const traceTabs = ["chat", "both", "input", "output", "feedback", "details", "code"] as const
 export type TraceTab = (typeof traceTabs)[number]
 
 export const traceSearch = searchKeys({

@@ -21,6 +21,7 @@ import { formatCount, formatExact } from "../../../format/numbers.ts"
 import { formatBytes } from "../../../format/sizes.ts"
 import type { JsonText } from "../../../json/json-text.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
+import { Publisher } from "../objects/publisher.tsx"
 import styles from "./call-columns.module.css"
 
 export interface CallRow {
@@ -65,11 +66,11 @@ export function callColumns({ project, words, isNarrow: narrow, isTight: tight }
     {
       id: "time",
       title: "Time",
-      width: narrow ? 82 : 84,
+      width: 100,
       isSortable: true,
       cell: ({ call }) => (
         <span className={styles.time}>
-          <Time at={call.started_at} />
+          <Time at={call.started_at} show="moment" />
         </span>
       ),
     },
@@ -101,10 +102,10 @@ export function callColumns({ project, words, isNarrow: narrow, isTight: tight }
     {
       id: "input",
       title: "Input",
-      width: narrow ? 120 : tight ? 190 : 248,
+      width: narrow ? 102 : tight ? 182 : 240,
       cell: (row) => <Preview row={row} of="inputs" words={words} />,
     },
-    { id: "output", title: "Output", width: tight ? 166 : 208, cell: (row) => <Output row={row} words={words} /> },
+    { id: "output", title: "Output", width: tight ? 158 : 200, cell: (row) => <Output row={row} words={words} /> },
     {
       id: "duration",
       title: "Duration",
@@ -145,7 +146,12 @@ export function callColumns({ project, words, isNarrow: narrow, isTight: tight }
           </Tag>
         )),
     },
-    { id: "user", title: "User", width: 120, cell: ({ call }) => call.wb_user_id && <ShortId of={call.wb_user_id} /> },
+    {
+      id: "user",
+      title: "User",
+      width: 120,
+      cell: ({ call }) => call.wb_user_id && <Publisher id={call.wb_user_id} />,
+    },
     {
       id: "thread",
       title: "Thread",
@@ -225,10 +231,10 @@ function Duration({ call }: { call: Call }) {
   const duration = callDuration(call)
   if (duration === null) return null
   return (
-    <>
+    <span className={styles.duration}>
       <i className={styles.bar} style={{ "--ms": duration } as CSSProperties} aria-hidden />
       {formatDuration(duration)}
-    </>
+    </span>
   )
 }
 

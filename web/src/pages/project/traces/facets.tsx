@@ -1,12 +1,14 @@
 /** Beside the table: which values there are and how often. Boxes write the filter, and follow what is typed into it. */
 import { useState } from "react"
+import { useSession } from "../../../api/session.ts"
 import { checkedValues, toggledFacet } from "../../../calls/filter/facet-clauses.ts"
 import { type Clause, printFilter } from "../../../calls/filter/filter-text.ts"
 import { Checkbox } from "../../../components/controls/field.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { shortId } from "../../../format/ids.ts"
 import { formatAtLeast, formatExact } from "../../../format/numbers.ts"
-import { formatTime } from "../../../format/times.ts"
+import { formatMoment } from "../../../format/times.ts"
+import { readRef, refWords } from "../../../objects/object-refs.ts"
 import styles from "./facets.module.css"
 import type { Facet, useFacets } from "./use-facets.ts"
 
@@ -26,7 +28,7 @@ export function Facets({ counted, clauses, onFilter, onCountAll }: FacetsProps) 
       {error !== null && <ErrorNote what="The values could not be counted." error={error} onRetry={retry} />}
       {countedFrom !== undefined && (
         <p className={styles.partial}>
-          Counted back to {formatTime(new Date(countedFrom))}.{" "}
+          Counted back to {formatMoment(new Date(countedFrom))}.{" "}
           <button type="button" className={styles.link} onClick={onCountAll}>
             Count all
           </button>
@@ -52,8 +54,9 @@ interface FacetValuesProps {
   onToggle: (value: string | null) => void
 }
 
-function FacetValues({ facet: { title, values }, isWhole, checked, onToggle }: FacetValuesProps) {
+function FacetValues({ facet: { field, title, values }, isWhole, checked, onToggle }: FacetValuesProps) {
   const [isAll, setAll] = useState(false)
+  const { user } = useSession()
   const found = values ?? []
   // A value that the filter names stays listed even if no call has it.
   const absent = [...checked].filter((value) => !found.some((one) => one.value === value))
@@ -68,7 +71,11 @@ function FacetValues({ facet: { title, values }, isWhole, checked, onToggle }: F
       {shown.map(({ value, count }) => (
         <div key={value ?? ""} className={styles.value}>
           <span className={styles.name} title={value ?? `without a ${title.toLowerCase()}`}>
-            <Checkbox label={nameOf(value)} checked={checked.has(value)} onChange={() => onToggle(value)} />
+            <Checkbox
+              label={field === "user" && value === user.id ? "you" : nameOf(value)}
+              checked={checked.has(value)}
+              onChange={() => onToggle(value)}
+            />
           </span>
           <span className={styles.count} title={isWhole ? formatExact(count) : `at least ${formatExact(count)}`}>
             {values !== undefined && formatAtLeast(count, isWhole)}
@@ -94,5 +101,8 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** The part of an id that tells it from others; hovering shows the whole. */
 function nameOf(value: string | null): string {
   if (value === null) return "none"
+  // Of versions of one model the beginning is the same.
+  const ref = readRef(value)
+  if (ref !== null) return refWords(ref)
   return uuid.test(value) ? shortId(value) : value
 }

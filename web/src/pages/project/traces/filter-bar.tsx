@@ -72,6 +72,7 @@ export function FilterBar({ text, known, onChange }: FilterBarProps) {
     input.current?.focus()
   }
   const press = (event: KeyboardEvent) => {
+    const [first] = suggestions
     const chosen = suggestions[marked]
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
@@ -81,10 +82,12 @@ export function FilterBar({ text, known, onChange }: FilterBarProps) {
     } else if (event.key === "Enter") {
       event.preventDefault()
       if (chosen !== undefined) take(chosen)
+      // A value that is begun and not understood yet is completed by what stands first in the list.
+      else if (first?.isWhole === true && /\S$/.test(draft) && readFilter(draft).error !== null) take(first)
       else if (draft.trim() !== "") commit(draft)
-    } else if (event.key === "Tab" && suggestions[0] !== undefined && draft !== "" && !event.shiftKey) {
+    } else if (event.key === "Tab" && first !== undefined && draft !== "" && !event.shiftKey) {
       event.preventDefault()
-      take(chosen ?? suggestions[0])
+      take(chosen ?? first)
     } else if (event.key === "Escape") {
       if (suggestions.length > 0) setOpen(false)
       else input.current?.blur()

@@ -37,7 +37,6 @@ export function SavedViews({ project, search, clauses, onView }: SavedViewsProps
   const definition = definitionOf(search, clauses, project.id)
   const isPlain = address === "?"
   if (views === undefined && error === null) return <div className={styles.bar} aria-hidden />
-  if (isPlain && (views ?? []).length === 0 && open === undefined && error === null) return null
   return (
     <nav className={styles.bar} aria-label="Saved views">
       <Link

@@ -3,7 +3,7 @@ import { type PointerEvent, useState } from "react"
 import { classNames } from "../../../components/class-names.ts"
 import { nounOf } from "../../../format/counted.ts"
 import { formatCount, formatExact } from "../../../format/numbers.ts"
-import { formatTick, formatTime } from "../../../format/times.ts"
+import { formatMoment, formatTick, formatTime } from "../../../format/times.ts"
 import { hourMs, timeBars } from "./time-bars.ts"
 import styles from "./time-strip.module.css"
 import type { Hour } from "./use-facets.ts"
@@ -17,7 +17,7 @@ export function TimeStrip({ hours, onRange }: TimeStripProps) {
   const bars = timeBars(hours)
   const [marked, setMarked] = useState<[number, number] | null>(null)
   const [first, last] = [bars[0], bars.at(-1)]
-  if (first === undefined || last === undefined || bars.length < 2) return null
+  if (first === undefined || last === undefined) return null
   const most = Math.max(...bars.map(({ count }) => count))
   const [from, to] = marked === null ? [-1, -1] : marked[0] < marked[1] ? marked : [marked[1], marked[0]]
   const barAt = (event: PointerEvent<HTMLDivElement>) => {
@@ -32,6 +32,7 @@ export function TimeStrip({ hours, onRange }: TimeStripProps) {
   }
   const total = bars.reduce((sum, { count }) => sum + count, 0)
   const name = (time: number) => (isToday(time) ? formatTick(new Date(time), hourMs) : formatTime(new Date(time)))
+  const moment = (time: number) => formatMoment(new Date(time))
   return (
     <figure className={styles.strip}>
       <div
@@ -50,7 +51,7 @@ export function TimeStrip({ hours, onRange }: TimeStripProps) {
           <span
             key={bar.from}
             className={classNames(styles.bar, index >= from && index <= to && styles.marked)}
-            title={`${name(bar.from)} – ${name(bar.to)}: ${formatCount(bar.count)}`}
+            title={`${moment(bar.from)} – ${moment(bar.to)}: ${formatCount(bar.count)}`}
           >
             {bar.count > 0 && <i style={{ height: `${Math.max(4, (bar.count / most) * 100)}%` }} />}
           </span>
@@ -62,6 +63,16 @@ export function TimeStrip({ hours, onRange }: TimeStripProps) {
         <span>{name(last.to)}</span>
       </figcaption>
     </figure>
+  )
+}
+
+/** The place of the strip while the hours are counted: what is below it stays where it is. */
+export function TimeStripPlace() {
+  return (
+    <div className={styles.strip} aria-hidden>
+      <div className={styles.bars} />
+      <div className={styles.ends}>{"\u00a0"}</div>
+    </div>
   )
 }
 

@@ -28,7 +28,7 @@ import { NoMatch, NoProject, NoTraces } from "./no-traces.tsx"
 import { RangeMenu } from "./range-menu.tsx"
 import { SavedViews } from "./saved-views.tsx"
 import { SelectionBar } from "./selection-bar.tsx"
-import { TimeStrip } from "./time-strip.tsx"
+import { TimeStrip, TimeStripPlace } from "./time-strip.tsx"
 import styles from "./traces-page.module.css"
 import { sortText } from "./traces-search.ts"
 import { useBarScale } from "./use-bar-scale.ts"
@@ -119,6 +119,9 @@ function Traces({ project }: { project: CurrentProject }) {
     ),
   ]
   const ops = [...new Set(rows.shown.map(callName))]
+  const values = Object.fromEntries(
+    counted.facets.map(({ field, values: found = [] }) => [field, found.flatMap(({ value }) => value ?? [])]),
+  )
 
   const pick = (ids: ReadonlySet<string>) => {
     setPicked(ids)
@@ -221,15 +224,24 @@ function Traces({ project }: { project: CurrentProject }) {
       {!isUnknown && filterError === null && !isNarrow && (
         <SavedViews project={project} search={search} clauses={clauses} onView={(view) => change({ view }, false)} />
       )}
-      <FilterBar key={q} text={q} known={{ ops, paths, feedback }} onChange={(text) => change({ q: text }, false)} />
+      <FilterBar
+        key={q}
+        text={q}
+        known={{ ops, paths, feedback, values }}
+        onChange={(text) => change({ q: text }, false)}
+      />
       {rows.error !== null && !isUnknown && (
         <div className={styles.error}>
           <ErrorNote what={`The ${what} could not be read.`} error={rows.error} onRetry={rows.retry} />
         </div>
       )}
-      {counted.hours !== undefined && !isEmpty && (
-        <TimeStrip hours={counted.hours} onRange={(start, end) => change({ from: start, to: end }, false)} />
-      )}
+      {filterError === null &&
+        !isEmpty &&
+        (counted.hours !== undefined ? (
+          <TimeStrip hours={counted.hours} onRange={(start, end) => change({ from: start, to: end }, false)} />
+        ) : (
+          counted.error === null && <TimeStripPlace />
+        ))}
       <div className={styles.panes}>
         {hasFacets && filterError === null && !(isEmpty && !isFiltered) && (
           <Facets

@@ -145,7 +145,7 @@ function Runs({ project, name, runs }: { project: CurrentProject; name: string; 
           />
         </div>
       )}
-      <RunsChart runs={shown} />
+      <RunsChart runs={shown} isReading={read.some(({ isLoading }) => isLoading)} />
       <RunsTable project={project} name={name} runs={shown} />
       {runs.length > mostRead && <p className={styles.note}>Scores are read for the newest {mostRead} runs.</p>}
     </div>

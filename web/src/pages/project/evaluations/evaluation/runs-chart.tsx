@@ -12,12 +12,19 @@ import styles from "./runs-chart.module.css"
 const route = getRouteApi("/signed-in/$entity/$project/evaluations/$name")
 const chartHeight = 180
 
-export function RunsChart({ runs }: { runs: readonly RunRow[] }) {
+interface RunsChartProps {
+  runs: readonly RunRow[]
+  /** Rows of some of them are still to come. */
+  isReading: boolean
+}
+
+export function RunsChart({ runs, isReading }: RunsChartProps) {
   const { metric: chosen } = route.useSearch()
   const navigate = route.useNavigate()
   const metrics = metricsOf(runs)
   const metric = metrics.find(({ id }) => id === chosen) ?? metrics[0]
-  if (metric === undefined) return null
+  const missing = isReading && runs.length > 1 ? <div className={styles.place} aria-hidden /> : null
+  if (metric === undefined) return missing
   const points = runs
     .flatMap(({ run, rows }) => {
       const figure = rows === undefined ? undefined : runFigure(rows, metric)
@@ -25,7 +32,7 @@ export function RunsChart({ runs }: { runs: readonly RunRow[] }) {
     })
     .toReversed()
   // One run is no line.
-  if (points.length < 2) return null
+  if (points.length < 2) return missing
   const x = points.map(({ at }) => at)
   const line = (name: string, y: readonly number[], look: Partial<Series>): Series => ({
     name,

@@ -1,7 +1,9 @@
 /** One model: what it learned step by step, beside others, and the steps that are kept. */
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import { getRouteApi } from "@tanstack/react-router"
+import { MessageSquare } from "lucide-react"
 import { useModelMetrics, useModels } from "../../../../api/training.ts"
+import { LinkButton } from "../../../../components/controls/button.tsx"
 import { CopyButton } from "../../../../components/controls/copy-button.tsx"
 import { PageBar } from "../../../../components/layout/page-bar.tsx"
 import { Split } from "../../../../components/layout/split.tsx"
@@ -36,7 +38,22 @@ function OneModel({ project, name }: { project: CurrentProject; name: string }) 
         aside={model && <ModelAside model={model} project={project} />}
         actions={
           model && (
-            <CopyButton text={artifactOf(model)} isWordy words="Copy name" label="Copy name: the one that chat knows" />
+            <>
+              <LinkButton
+                icon={MessageSquare}
+                to="/$entity/$project/playground/{-$conversation}"
+                params={{ entity: project.entity, project: project.project }}
+                search={{ m: [`${name}@latest`] }}
+              >
+                Open in playground
+              </LinkButton>
+              <CopyButton
+                text={artifactOf(model)}
+                isWordy
+                words="Copy name"
+                label="Copy name: the one that chat knows"
+              />
+            </>
           )
         }
       />

@@ -1,7 +1,7 @@
 /** One step of a model: what it learned against the step before, and what can be done with it. */
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import { getRouteApi } from "@tanstack/react-router"
-import { ChevronLeft, ChevronRight } from "lucide-react"
+import { ChevronLeft, ChevronRight, MessageSquare } from "lucide-react"
 import { type ReadCheckpoint, useCheckpoint, useModelMetrics, useModels } from "../../../../api/training.ts"
 import { serverUrl } from "../../../../base-path.ts"
 import { LinkButton } from "../../../../components/controls/button.tsx"
@@ -149,6 +149,14 @@ function Checkpoint({ checkpoint, model, project }: CheckpointProps) {
         <KeyValue name="Size">{size === 0 ? "none: it is the base model itself" : formatBytes(size)}</KeyValue>
       </KeyValues>
       <h3 className={styles.title}>Chat with this step</h3>
+      <LinkButton
+        icon={MessageSquare}
+        to="/$entity/$project/playground/{-$conversation}"
+        params={{ entity, project: name }}
+        search={{ m: [`${model.name}@${checkpoint.step}`] }}
+      >
+        Open in playground
+      </LinkButton>
       <Code
         label="Code that chats with this step"
         code={chatCode({ server: serverUrl, project: project.id, artifact })}

@@ -23,16 +23,14 @@ const group = "Labelling"
 const mostPeople = 4
 
 export function LabelBar(props: LabelBarProps) {
-  const { project, queue, state, counts, userId, isBlind, isBulk, onView, onBlind, fields } = props
+  const { project, queue, state, counts, uncounted, userId, isBlind, isBulk, onView, onBlind, fields } = props
   const [isReading, setReading] = useState(false)
   const isNarrow = useMedia("(max-width: 699px)")
   const params = { entity: project.entity, project: project.project, id: queue.id }
   const [item] = state.held
   const others = (counts?.annotators ?? []).filter((one) => one.annotator_user_id !== userId && one.holding > 0)
   const total = counts?.total_items ?? 0
-  // Answers that wait to be sent count as done for the annotator.
-  const unsent = state.waiting.filter(({ refusal }) => refusal === null).length
-  const own = (counts?.own.completed ?? 0) + (counts?.own.skipped ?? 0)
+  const own = (counts?.own.completed ?? 0) + (counts?.own.skipped ?? 0) + uncounted
   const openTrace = () => document.querySelector<HTMLAnchorElement>("#label-trace")?.click()
   useKeys([
     { keys: "i", label: "instructions", group, run: () => setReading(true) },
@@ -40,7 +38,7 @@ export function LabelBar(props: LabelBarProps) {
     { keys: "b", label: "blind or not", group, run: () => onBlind(isBlind ? "off" : "on") },
     { keys: "v", label: "one item or several", group, run: () => onView(isBulk ? undefined : "bulk") },
   ])
-  const left = Math.max(0, (counts?.own.open ?? 0) - unsent)
+  const left = Math.max(0, (counts?.own.open ?? 0) - uncounted)
   return (
     <>
       <PageBar

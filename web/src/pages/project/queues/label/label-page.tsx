@@ -92,5 +92,14 @@ function QueueToLabel({ project, queueId }: { project: CurrentProject; queueId: 
       </>
     )
   }
-  return <Labelling project={project} queue={shown} caller={caller} work={queues[0] ?? null} fields={fields} />
+  return (
+    <Labelling
+      project={project}
+      queue={shown}
+      caller={caller}
+      work={queues[0] ?? null}
+      workReadAt={work.dataUpdatedAt}
+      fields={fields}
+    />
+  )
 }

@@ -37,6 +37,8 @@ interface LabellingProps {
   caller: QueueWorkAnswer["caller"]
   /** null: the queue was deleted since. */
   work: QueueWork | null
+  /** When it was read, in this browser's milliseconds. */
+  workReadAt: number
   fields: readonly LabelField[]
 }
 
@@ -48,12 +50,14 @@ export interface Work {
   session: LabelSession
   state: LabelState
   counts: QueueWork | null
+  /** Items that the annotator has finished and the counts do not have yet. */
+  uncounted: number
   userId: string
   isBlind: boolean
   nameOf: (userId: string) => string
 }
 
-export function Labelling({ project, queue, caller, work, fields }: LabellingProps) {
+export function Labelling({ project, queue, caller, work, workReadAt, fields }: LabellingProps) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const isLeaving = useIsLeaving()
@@ -111,6 +115,7 @@ export function Labelling({ project, queue, caller, work, fields }: LabellingPro
     session,
     state,
     counts: work,
+    uncounted: uncountedItems(state, workReadAt),
     userId: caller.user_id,
     isBlind,
     nameOf: (userId) => names.get(userId) ?? "somebody",
@@ -145,4 +150,11 @@ export function Labelling({ project, queue, caller, work, fields }: LabellingPro
       {(state.phase === "empty" || (state.phase === "asking" && state.done.length > 0)) && <LabelFoot {...shared} />}
     </div>
   )
+}
+
+/** Those that are to be sent, and those that were sent since the counts were read. */
+function uncountedItems({ waiting, done }: LabelState, readAt: number): number {
+  const unsent = new Set(waiting.filter(({ refusal }) => refusal === null).map(({ item }) => item.id))
+  const sent = done.filter(({ item, at }) => at > readAt && !unsent.has(item.id))
+  return unsent.size + sent.length
 }

@@ -1,0 +1,89 @@
+/** What of a project the palette finds by a word: its models, objects and queues by their names, a call or a trace by its id. */
+import { useNavigate } from "@tanstack/react-router"
+import { Database, FlaskConical, Highlighter, ListTree, type LucideIcon, Spline } from "lucide-react"
+import { useQueues } from "../api/annotation-queues.ts"
+import { findTraceOf } from "../api/calls.ts"
+import { useObjectVersions } from "../api/object-versions.ts"
+import { useModels } from "../api/training.ts"
+import { shortId } from "../format/ids.ts"
+import { kindOfObject } from "../objects/object-kinds.ts"
+import type { CurrentProject } from "./current-project.ts"
+
+interface Find {
+  id: string
+  label: string
+  note: string
+  icon: LucideIcon
+  run: () => void
+}
+
+const mostRead = 1000
+/** Fewer letters are in too many names. */
+const leastLetters = 2
+/** Ids of calls and traces: those of Weave, and those of OpenTelemetry. */
+const anyId = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}|[0-9a-f]{16})$/i
+
+export function useProjectFinds(project: CurrentProject | null, typed: string): Find[] {
+  const navigate = useNavigate()
+  const word = typed.trim().toLowerCase()
+  const enabled = project !== null && word.length >= leastLetters
+  const { id: project_id, entity, project: name } = project ?? { id: "", entity: "", project: "" }
+  const models = useModels({ entity, project: name, limit: 100 }, { enabled })
+  const filter = { latest_only: true }
+  const objects = useObjectVersions({ project_id, filter, metadata_only: true, limit: mostRead }, enabled)
+  const queues = useQueues({ project_id, limit: 100 }, { enabled })
+  if (!enabled) return []
+  const params = { entity, project: name }
+  const found: Find[] = [
+    ...(models.data?.data ?? []).map((model) => ({
+      id: `model ${model.id}`,
+      label: model.name,
+      note: "trained model",
+      icon: Spline,
+      run: () => void navigate({ to: "/$entity/$project/models/$name", params: { ...params, name: model.name } }),
+    })),
+    ...(objects.data ?? []).map((object) => {
+      const { noun } = kindOfObject(object)
+      const isEvaluation = object.base_object_class === "Evaluation"
+      return {
+        id: `object ${object.kind} ${object.object_id}`,
+        label: object.object_id,
+        note: noun,
+        icon: isEvaluation ? FlaskConical : Database,
+        run: () =>
+          void (isEvaluation
+            ? navigate({ to: "/$entity/$project/evaluations/$name", params: { ...params, name: object.object_id } })
+            : navigate({
+                to: "/$entity/$project/objects/$name/versions/$version",
+                params: { ...params, name: object.object_id, version: object.digest },
+              })),
+      }
+    }),
+    ...(queues.data ?? []).map((queue) => ({
+      id: `queue ${queue.id}`,
+      label: queue.name,
+      note: "labelling queue",
+      icon: Highlighter,
+      run: () => void navigate({ to: "/$entity/$project/queues/$id", params: { ...params, id: queue.id } }),
+    })),
+  ].filter(({ label }) => label.toLowerCase().includes(word))
+  // A ref and an address end with the id.
+  const last = word.split("/").at(-1) ?? ""
+  if (!anyId.test(last)) return found
+  const open = async () => {
+    const trace = await findTraceOf(project_id, last).catch(() => null)
+    await navigate({
+      to: "/$entity/$project/traces/$trace",
+      params: { ...params, trace: trace ?? last },
+      search: trace === null ? {} : { span: last },
+    })
+  }
+  const call = {
+    id: "call",
+    label: shortId(last),
+    note: "call or trace with this id",
+    icon: ListTree,
+    run: () => void open(),
+  }
+  return [call, ...found]
+}
