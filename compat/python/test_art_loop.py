@@ -7,6 +7,7 @@ from typing import Any
 
 import art
 import pytest
+from openai.types.chat.chat_completion import Choice
 
 from art_session import (
     ART_VERSION,
@@ -206,6 +207,28 @@ async def test_a_tool_call_its_result_and_the_answer_train(server: Server, name:
         result = await backend.train(model, [art.TrajectoryGroup(trajectories)], learning_rate=1e-3)
         assert result.step == 1
         assert gradient_steps(result.metrics) >= 1
+
+
+@covers("art-tools")
+async def test_choices_without_ids_are_trained_on_the_prompt_with_tools_that_they_answered(
+    server: Server, name: str
+) -> None:
+    """LangChain keeps a choice's log-probabilities and drops its ids, as art.langgraph does with it."""
+    async with registered(server, name) as (backend, model):
+        completion = await model.openai_client().chat.completions.create(
+            model=model.get_inference_name(), messages=QUESTION, tools=[WEATHER_TOOL], n=4, max_completion_tokens=8
+        )
+        kept = {"finish_reason", "index", "message", "logprobs"}
+        trajectories = [
+            art.Trajectory(
+                messages_and_choices=[*QUESTION, Choice.model_validate(choice.model_dump(include=kept))],
+                tools=[WEATHER_TOOL],
+                reward=reward,
+            )
+            for reward, choice in enumerate(completion.choices)
+        ]
+        result = await backend.train(model, [art.TrajectoryGroup(trajectories)], learning_rate=1e-3)
+        assert result.metrics["mismatch_rms"] < 1e-4
 
 
 async def ask_weather(client: Any, model: art.TrainableModel, reward: float) -> art.Trajectory:

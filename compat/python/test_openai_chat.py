@@ -286,6 +286,14 @@ def test_an_unknown_model_is_not_found_at_once(client: OpenAI, trained: str) -> 
         assert model in missing.value.message
 
 
+@covers("error-not-offered")
+@pytest.mark.parametrize("ask", [lambda c: c.vector_stores.list(), lambda c: c.moderations.create(input="text")])
+def test_what_is_not_offered_says_which_path_is_missing(client: OpenAI, ask: Any) -> None:
+    with pytest.raises(openai.NotFoundError) as missing:
+        ask(client)
+    assert "no such path: " in missing.value.message
+
+
 @covers("error-context-length")
 def test_a_prompt_beyond_the_context_is_a_bad_request(client: OpenAI) -> None:
     long: Any = [{"role": "user", "content": "1 + 1 " * 4000}]

@@ -1,11 +1,13 @@
 """wandb's own SDK records runs and reads them back."""
 
+import json
 import math
 import secrets
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 import wandb
@@ -39,6 +41,15 @@ def project() -> str:
 def read(path: str) -> Any:
     """The run, read by a new client, which has cached nothing."""
     return wandb.Api().run(path)
+
+
+def ask(server: Server, query: str) -> Any:
+    """What `/graphql` answers, for what the client has no method to read."""
+    request = Request(f"{server.url}/graphql", data=json.dumps({"query": query}).encode())
+    request.add_header("Content-Type", "application/json")
+    request.add_header("Authorization", f"Bearer {server.key}")
+    with urlopen(request, timeout=30) as answer:
+        return json.load(answer)["data"]
 
 
 @covers("wandb-run")
@@ -174,6 +185,21 @@ def test_a_run_is_made_pending_and_marked_failed(project: str) -> None:
     # 0.25 takes any error of this mutation for the one of a server without it.
     with pytest.raises(wandb.Error, match=r"is failed; only one that is|does not support the update_state operation"):
         read(path).update_state("failed")
+
+
+@covers("wandb-alert")
+def test_an_alert_is_kept_with_its_run_once_in_the_time_to_wait(server: Server, project: str) -> None:
+    run = wandb.init(project=project)
+    run.alert("Low accuracy", "é is below 0.5", level=wandb.AlertLevel.WARN)
+    run.alert("Low accuracy", "still", wait_duration=timedelta(hours=1))
+    run.alert("Done", "")
+    run.finish()
+    alerts = "alerts { edges { node { runName severity title text } } }"
+    answer = ask(server, f'{{ project(name: "{project}") {{ run(name: "{run.id}") {{ {alerts} }} }} }}')
+    assert [edge["node"] for edge in answer["project"]["run"]["alerts"]["edges"]] == [
+        {"runName": run.id, "severity": "INFO", "title": "Done", "text": ""},
+        {"runName": run.id, "severity": "WARN", "title": "Low accuracy", "text": "é is below 0.5"},
+    ]
 
 
 @covers("wandb-accounts")

@@ -21,6 +21,9 @@ _FIELDS_OF_REQUESTS = (
     "tools",
 )
 
+# As vLLM gives a tool to the template, in whatever order a request has its keys.
+_TOOL_KEYS = ("type", "function")
+_FUNCTION_KEYS = ("name", "description", "parameters", "strict")
 
 _MOST_CHARACTERS = 64 << 20
 
@@ -92,7 +95,7 @@ class Renderer:
             **self._specials,
             **(variables or {}),
             "messages": prepared,
-            "tools": tools or None,
+            "tools": [_in_order(tool) for tool in tools] if tools else None,
             "documents": None,
             "add_generation_prompt": add_generation_prompt,
         }
@@ -238,6 +241,23 @@ def _parsed_call(call: dict) -> dict:
         with contextlib.suppress(ValueError, RecursionError):
             function["arguments"] = json.loads(function["arguments"] or "{}")
     return {**call, "function": function}
+
+
+def _in_order(tool):
+    """The tool with its own keys, and those of its function, in one order.
+
+    Templates print a tool as JSON. ART sends the tools of a trajectory with their keys in another order than its
+    rollouts had, and the prompt that is trained on must be the one that was answered.
+    """
+    if not isinstance(tool, dict):
+        return tool
+    function = tool.get("function")
+    ordered = {**tool, "function": _keys_first(function, _FUNCTION_KEYS)} if isinstance(function, dict) else tool
+    return _keys_first(ordered, _TOOL_KEYS)
+
+
+def _keys_first(value: dict, keys: tuple[str, ...]) -> dict:
+    return {key: value[key] for key in keys if key in value} | value
 
 
 def _template_source(folder: Path, tokenizer_config: dict, tools: bool) -> str | None:

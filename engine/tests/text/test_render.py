@@ -186,6 +186,19 @@ def test_a_model_without_a_template_takes_prompts_only(tokenizer, sandbox, tmp_p
         without.render([{"role": "user", "content": "x"}])
 
 
+def test_a_tool_is_printed_the_same_in_whatever_order_its_keys_are(renderer):
+    """inference-api 4: the prompt of a trajectory whose tools a client wrote anew is the one that was answered."""
+    function = {"name": "add", "description": "Adds.", "parameters": {"type": "object", "a": 1}, "x": 2}
+    tool = {"type": "function", "function": function}
+    other = {"function": {key: function[key] for key in ("x", "parameters", "description", "name")}, "type": "function"}
+    text = renderer.text(CONVERSATION[:2], [tool])
+    assert '{"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": ' in text
+    assert renderer.text(CONVERSATION[:2], [other]) == text
+    # What the keys of a schema mean may lie in their order.
+    turned = {**tool, "function": {**function, "parameters": {"a": 1, "type": "object"}}}
+    assert renderer.text(CONVERSATION[:2], [turned]) != text
+
+
 @pytest.mark.parametrize("name", ["messages", "tools", "add_generation_prompt", "tokenize"])
 def test_variables_that_the_request_itself_sets_are_refused_by_name(renderer, name):
     with pytest.raises(EngineError, match=f"chat_template_kwargs may not set {name}: ") as caught:

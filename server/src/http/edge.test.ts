@@ -234,6 +234,22 @@ test("calls 1.4: a path that is not there is 404 whatever the body", async () =>
 })
 
 test.each([
+  ["/v1/vector_stores", "error"],
+  ["/v1/conversations", "error"],
+  ["/v1/completions/cancel", "error"],
+  ["/openai/deployments/gpt/chat/completions", "error"],
+  ["/v1/preview/nothing", "detail"],
+  ["/v1/projects/a/b/c/d/e", "detail"],
+  ["/v1/rollouts/a/b/c", "detail"],
+  ["/nothing", "reason"],
+  ["/otel/v1/metrics; metrics are not kept here: set OTEL_METRICS_EXPORTER=none", "reason"],
+])("law 4: what is not there is told in the form that the clients of %s read", async (told, key) => {
+  const answer = await server.inject({ method: "POST", url: told.split(";")[0] ?? "" })
+  expect(answer.statusCode).toBe(404)
+  expect(JSON.stringify(answer.json()[key])).toContain(`no such path: POST ${told}`)
+})
+
+test.each([
   ["a broken percent-encoding", "/lines/%ED%A0%80", "reason", "is not a valid url component"],
   ["a part longer than any name", `/lines/${"x".repeat(3000)}`, "reason", "longer than any name may be"],
   ["the same under the training paths", "/v1/preview/%zz", "detail", "is not a valid url component"],

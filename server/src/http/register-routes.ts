@@ -232,7 +232,7 @@ export function installErrorHandlers(server: FastifyInstance): void {
   })
   server.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?")[0] ?? ""
-    const hint = baseUrlHints.find(([paths]) => paths.test(path))?.[1] ?? ""
+    const hint = pathHints.find(([paths]) => paths.test(path))?.[1] ?? ""
     const error = new HeddleError("not_found", `no such path: ${request.method} ${path}${hint}`)
     return send(reply, error, dialectOfPath(request.url))
   })
@@ -254,22 +254,30 @@ function send(reply: FastifyReply, error: HeddleError, dialect: ErrorDialect) {
   return reply.send(errorBody(error, dialect))
 }
 
-const openaiPaths =
-  /^(?:\/v1\/(?:chat|completions|models|embeddings|responses|organization|files|fine_tuning|images|audio|moderations|batches)\b|\/(?:chat\/completions|models|embeddings|responses)\b)/
-const trainingPaths = /^\/(?:v1|preview)\//
+/** Families of paths whose errors are `{"detail": …}`: training and accounts. */
+const trainingPaths =
+  /^\/(?:preview\b|v1\/(?:preview|projects|rollouts|sessions?|sign-in-links|sign-up|system-check|refused-requests|health)\b)/
+/** What else begins so is asked for by OpenAI's clients, which show the message of no other form than their own. */
+const openaiPaths = /^\/(?:v1\/|openai\/|chat\/completions\b|models\b|embeddings\b|responses\b)/
 const anthropicPaths = /^\/v1\/(?:v1\/)?messages\b/
 /** Paths that clients request if their base URL was given without `/v1`. */
 const withoutVersion = /^\/(?:chat\/completions|completions|models|embeddings|responses|preview)\b/
-const baseUrlHints: readonly [RegExp, string][] = [
+const pathHints: readonly [RegExp, string][] = [
   [withoutVersion, "; the base URL of OpenAI and ART clients ends with /v1"],
+  [/^\/openai\//, "; give the client OpenAI a base URL that ends with /v1, since AzureOpenAI's paths are not served"],
+  // Every SDK of OpenTelemetry sends metrics too unless it is told otherwise, and logs this message.
+  [
+    /\/v1\/metrics$/,
+    "; metrics are not kept here: set OTEL_METRICS_EXPORTER=none, or give the exporter of metrics another address",
+  ],
   [/^\/v1\/v1\/messages\b/, "; the base URL of Anthropic's clients ends before /v1, which they add themselves"],
 ]
 
 function dialectOfPath(url: string): ErrorDialect {
-  if (openaiPaths.test(url)) return "openai"
   if (anthropicPaths.test(url)) return "anthropic"
-  if (/^\/mcp\b/.test(url)) return "jsonrpc"
-  return trainingPaths.test(url) ? "detail" : "reason"
+  if (trainingPaths.test(url)) return "detail"
+  if (openaiPaths.test(url)) return "openai"
+  return /^\/mcp\b/.test(url) ? "jsonrpc" : "reason"
 }
 
 function toHeddleError(thrown: unknown, dialect: ErrorDialect): HeddleError {

@@ -108,7 +108,6 @@ const absentParts: readonly [pattern: RegExp, part: string][] = [
   [/sweep|agent/i, "sweeps are"],
   [/queue|launch|job/i, "launch is"],
   [/view|report/i, "reports are"],
-  [/alert/i, "alerts are"],
   [/trigger|automation|integration/i, "automations are"],
 ]
 

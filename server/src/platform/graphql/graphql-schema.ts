@@ -22,6 +22,7 @@ import { artifactFields, artifactRoots } from "../artifacts/artifact-queries.ts"
 import { artifactTypes } from "../artifacts/artifact-types.ts"
 import { describeEntity, describeTeam, describeUser, findUsers } from "./graphql-accounts.ts"
 import { platformTypes } from "./graphql-types.ts"
+import { alertMutations } from "../runs/run-alerts.ts"
 import type { RunContext } from "../runs/run-context.ts"
 import { runMutations } from "../runs/run-mutations.ts"
 import { runFields } from "../runs/run-queries.ts"
@@ -73,6 +74,7 @@ export const graphqlAccess = {
   rewindRun: { right: "write", of: ofRun },
   stopRun: { right: "write", of: ofRun },
   updateRunState: { right: "write", of: ofRun },
+  notifyScriptableRunAlert: { right: "write", of: ofRun, ingest: true },
   deleteRun: { right: "write", of: ofRun },
   deleteFiles: { right: "write", of: ofRun },
   artifact: { right: "read", of: ofArtifact },
@@ -130,6 +132,7 @@ function fieldsOf(context: RunContext, { isShared }: Caller) {
     serverInfo: () => ({ frontendHost: null, cliVersionInfo: { max_cli_version: newestClient }, features }),
     upsertModel: ({ input }: { input?: unknown }) => upsertProject(context, input),
     ...runMutations(context, isShared),
+    ...alertMutations(context),
     ...artifactRoots(context),
     ...artifactLogMutations(context),
     ...artifactEditMutations(context),

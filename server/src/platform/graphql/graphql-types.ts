@@ -16,6 +16,7 @@ export const platformTypes = `
   scalar DeleteRunInput
   scalar StopRunInput
   scalar UpdateRunStateInput
+  scalar NotifyScriptableRunAlertInput
   input RewindRunInput {
     runName: String
     entityName: String
@@ -46,6 +47,7 @@ export const platformTypes = `
     deleteRun(input: DeleteRunInput): SuccessPayload
     stopRun(input: StopRunInput): SuccessPayload
     updateRunState(input: UpdateRunStateInput): SuccessPayload
+    notifyScriptableRunAlert(input: NotifyScriptableRunAlertInput): SuccessPayload
     deleteFiles(input: DeleteFilesInput): SuccessPayload
     createArtifact(input: CreateArtifactInput): CreateArtifactPayload
     createArtifactManifest(input: CreateArtifactManifestInput): ArtifactManifestPayload
@@ -123,6 +125,7 @@ export const platformTypes = `
     bucket(name: String, missingOk: Boolean): Run
     runs(filters: JSONString, order: String, after: String, first: Int): RunConnection
     runCount(filters: JSONString): Int
+    alerts(after: String, first: Int): RunAlertConnection
     totalSweeps: Int
     sweeps(after: String, first: Int, filters: JSONString): SweepConnection
     artifact(name: String, enableTracking: Boolean): Artifact
@@ -184,6 +187,7 @@ export const platformTypes = `
     logLines(first: Int, after: String, last: Int, useImprovedPagination: Boolean): LogLineConnection
     fileCount: Int
     files(names: [String], pattern: String, after: String, first: Int): FileConnection
+    alerts(after: String, first: Int): RunAlertConnection
     outputArtifacts(after: String, first: Int): ArtifactConnection
     inputArtifacts(after: String, first: Int): ArtifactConnection
   }
@@ -193,6 +197,9 @@ export const platformTypes = `
   type LogLineConnection { edges: [LogLineEdge] pageInfo: PageInfo }
   type LogLineEdge { node: LogLine cursor: String }
   type LogLine { number: Int line: String timestamp: String level: String label: String }
+  type RunAlertConnection { edges: [RunAlertEdge] pageInfo: PageInfo }
+  type RunAlertEdge { node: RunAlert cursor: String }
+  type RunAlert { id: ID runName: String title: String text: String severity: String createdAt: DateTime }
   type FileConnection { edges: [FileEdge] pageInfo: PageInfo totalCount: Int }
   type FileEdge { node: File cursor: String }
   type File {

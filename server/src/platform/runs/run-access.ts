@@ -14,6 +14,24 @@ export interface RunNames {
   run: string
 }
 
+/** Project of runs whose client names none. */
+export const defaultProject = "uncategorized"
+
+interface GivenNames {
+  entityName?: string | null | undefined
+  projectName?: string | null | undefined
+  runName: string
+}
+
+/** What a client leaves out is the caller's default. */
+export function namesOfRun(principal: Principal, { entityName, projectName, runName }: GivenNames): RunNames {
+  return {
+    entity: entityName || principal.defaultEntity.name,
+    project: projectName || defaultProject,
+    run: runName,
+  }
+}
+
 export interface RunAccess {
   run: RunRecord
   entity: Membership

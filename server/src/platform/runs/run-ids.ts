@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 
 type Kind =
   | "Run"
+  | "RunAlert"
   | "RunFile"
   | "Artifact"
   | "ArtifactAlias"

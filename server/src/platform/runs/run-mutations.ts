@@ -35,7 +35,7 @@ import {
 } from "../../wire/platform/run-inputs.ts"
 import { projectName } from "../../wire/training/model.ts"
 import { checkedInput } from "./checked-input.ts"
-import { requireRun } from "./run-access.ts"
+import { defaultProject, namesOfRun, requireRun } from "./run-access.ts"
 import type { RunContext } from "./run-context.ts"
 import { dropBlobs } from "./run-dependencies.ts"
 import { readRunDocument } from "./run-document.ts"
@@ -47,8 +47,6 @@ interface Given {
   input?: unknown
 }
 
-/** Project of runs whose client names none. */
-const defaultProject = "uncategorized"
 const states: ReadonlySet<string> = new Set(["pending", "running", "preempting", "finished", "failed", "killed"])
 
 /** From which states a user of the public API may give a run another one: platform-wandb 5.8. */
@@ -74,13 +72,17 @@ export function runMutations(context: RunContext, isShared: boolean) {
       if (metricName !== "_step") {
         throw new HeddleError("invalid_request", `runs are rewound to a _step, not to a value of "${metricName}"`)
       }
-      const { run } = await requireRun(context.database, context.principal, runNames(context, names))
+      const { run } = await requireRun(context.database, context.principal, namesOfRun(context.principal, names))
       await rewindHistory(context.traces, { projectId: run.project_id, runId: run.id }, metricValue)
       return { rewoundRun: describeRun(context, run) }
     },
     createRunFiles: async ({ input }: Given) => {
       const { files, ...names } = checkedInput("createRunFiles", createRunFilesInput, input)
-      const { run, entity } = await requireRun(context.database, context.principal, runNames(context, names))
+      const { run, entity } = await requireRun(
+        context.database,
+        context.principal,
+        namesOfRun(context.principal, names),
+      )
       await usageOf(context.database)?.requireRoom(entity)
       const { links, principal, baseAddress } = context
       const link = { use: "store", runId: run.id, apiKeyId: principal.apiKeyId } as const
@@ -137,17 +139,6 @@ export function runMutations(context: RunContext, isShared: boolean) {
       return { success: true }
     },
   }
-}
-
-function runNames(
-  { principal }: RunContext,
-  {
-    entityName,
-    projectName: project,
-    runName,
-  }: { entityName?: string | null | undefined; projectName?: string | null | undefined; runName: string },
-) {
-  return { entity: entityName || principal.defaultEntity.name, project: project || defaultProject, run: runName }
 }
 
 /** @throws {HeddleError} `not_found`, also for another team's; `forbidden`. */

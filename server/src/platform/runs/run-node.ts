@@ -6,6 +6,7 @@ import { type RunRecord, reportedState } from "../../storage/catalog/runs/runs.t
 import { historyEnd } from "../../storage/traces/runs/run-history.ts"
 import { runLineCount, sampleRunLines } from "../../storage/traces/runs/run-lines.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
+import { type AlertsArguments, alertsField } from "./run-alerts.ts"
 import { eventsTailField, logLinesField, systemMetricsField } from "./console-fields.ts"
 import {
   historyField,
@@ -38,6 +39,7 @@ const contentFields = [
   "events",
   "logLines",
   "files",
+  "alerts",
 ]
 
 /** A key that may only add is told which run it writes, and nothing that is in it. */
@@ -94,6 +96,7 @@ function wholeRun(context: RunContext, run: RunRecord) {
     logLines: (given: Parameters<typeof logLinesField>[2]) => read((traces) => logLinesField(traces, key, given)),
     fileCount: () => countRunFiles(context.database, run.id),
     files: (given: FilesArguments) => runFiles(context, run, given),
+    alerts: (given: AlertsArguments) => alertsField(context, { projectId: run.project_id, runId: run.id }, given),
     outputArtifacts: (given: PageArguments) => runArtifacts(context, run.id, "output", given),
     inputArtifacts: (given: PageArguments) => runArtifacts(context, run.id, "input", given),
   }

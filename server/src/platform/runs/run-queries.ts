@@ -3,6 +3,7 @@ import { HeddleError } from "../../errors.ts"
 import { countRuns, listRuns } from "../../storage/catalog/runs/run-list.ts"
 import { findRun } from "../../storage/catalog/runs/runs.ts"
 import { isStorable } from "../../storage/catalog/storable-text.ts"
+import { type AlertsArguments, alertsField } from "./run-alerts.ts"
 import type { RunContext } from "./run-context.ts"
 import { countBefore, cursorAt } from "./run-ids.ts"
 import { describeRun } from "./run-node.ts"
@@ -27,6 +28,7 @@ export function runFields(context: RunContext, projectId: string) {
     readOnly: false,
     run,
     bucket: run,
+    alerts: (given: AlertsArguments) => alertsField(context, { projectId, runId: null }, given),
     runCount: ({ filters }: RunsArguments) => countRuns(context.database, projectId, filterOf(filters)),
     runs: async ({ filters, order, after, first }: RunsArguments) => {
       const limit = Math.min(Math.max(first ?? 50, 1), mostRuns)

@@ -51,6 +51,17 @@ export const createRunFilesInput = z.looseObject({
   files: z.array(fileName).max(10_000),
 })
 
+/** `waitDuration`: milliseconds. */
+export const runAlertInput = z.looseObject({
+  entityName: z.string().nullish(),
+  projectName: z.string().nullish(),
+  runName: z.string(),
+  title: text.max(1000),
+  text: text.max(100_000),
+  severity: z.enum(["INFO", "WARN", "ERROR"]).nullish(),
+  waitDuration: z.number().min(0).nullish(),
+})
+
 export const runIdInput = z.looseObject({ id: z.string() })
 export const updateRunStateInput = runIdInput.extend({ state: z.enum(["pending", "failed"]) })
 export type UpdateRunStateInput = z.output<typeof updateRunStateInput>

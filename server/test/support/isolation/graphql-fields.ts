@@ -80,6 +80,11 @@ export const graphqlFields = {
     "mutation($input: UpdateRunStateInput) { updateRunState(input: $input) { success } }",
     (h) => ({ input: { ...byId(h).input, state: "failed" } }),
   ),
+  notifyScriptableRunAlert: change("notifyScriptableRunAlert", "NotifyScriptableRunAlertInput", "success", (h) => ({
+    ...run(h).input,
+    title: "of an attack",
+    text: "text",
+  })),
   artifact: ask("read", "query($id: ID!) { artifact(id: $id) { id } }", artifactId),
   artifactCollection: ask(
     "read",

@@ -732,6 +732,9 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
         createRunFiles(input: { entityName: $entity, projectName: $project, runName: $run, files: ["a.txt"] }) { runID }
         stopRun(input: { id: $id }) { success }
         updateRunState(input: { id: $id, state: "failed" }) { success }
+        notifyScriptableRunAlert(input: { entityName: $entity, projectName: $project, runName: $run, title: "t", text: "x" }) {
+          success
+        }
         deleteFiles(input: { files: $files }) { success }
         createArtifact(input: { entityName: $entity, projectName: $project, runName: $run, artifactTypeName: "dataset",
           artifactCollectionName: $collection, digest: "d41d8cd98f00b204e9800998ecf8427e" }) { artifact { ...A } }

@@ -136,6 +136,7 @@ function tablesOf(id: string): { name: string; rows: RawBuilder<unknown>; blob?:
     { name: "object_versions", rows: ofProject },
     { name: "project_files", rows: ofProject, blob: "sha256" },
     { name: "run_files", rows: sql`run_id in (select r.id from runs r where r.project_id = ${id})`, blob: "sha256" },
+    { name: "run_alerts", rows: ofProject },
     {
       name: "artifact_parts",
       rows: sql`upload_id in (select u.id from artifact_uploads u join artifacts a on a.id = u.artifact_id where a.${ofProject})`,

@@ -74,6 +74,7 @@ export async function bytesInCatalog(database: CatalogDatabase, entityId: string
       + (select coalesce(sum(size_bytes), 0) from rollouts where ${ofProject})
       + (select coalesce(sum(size_bytes), 0) from runs where ${ofProject})
       + (select coalesce(sum(size_bytes), 0) from run_files where run_id in (select id from runs where ${ofProject}))
+      + (select coalesce(sum(size_bytes), 0) from run_alerts where ${ofProject})
       + (select coalesce(sum(size_bytes), 0) from artifact_contents where ${ofProject} and not is_of_checkpoint)
       + (select coalesce(sum(stored_bytes), 0) from artifacts where ${ofProject})
       + (select coalesce(sum(size_bytes), 0) from artifact_manifests where ${ofArtifact})

@@ -53,3 +53,16 @@ export interface RunFileTable {
   mimetype: string
   updated_at: ColumnType<Date, Date | undefined, Date>
 }
+
+export interface RunAlertTable {
+  /** Grows from alert to alert. */
+  sequence: Generated<number>
+  run_id: string
+  project_id: string
+  title: string
+  text: string
+  severity: string
+  /** Of title and text. */
+  size_bytes: number
+  created_at: ColumnType<Date, never, never>
+}

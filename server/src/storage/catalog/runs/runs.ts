@@ -193,16 +193,17 @@ export async function keepShift(
 
 /** SHA-256 of the files that the run had. */
 export async function deleteRun(database: CatalogDatabase, run: RunRecord): Promise<string[]> {
-  const files = await inTransaction(database, async (transaction) => {
+  const { files, alerts } = await inTransaction(database, async (transaction) => {
     const gone = await transaction
       .selectFrom("run_files")
       .select(["sha256", "size_bytes"])
       .where("run_id", "=", run.id)
       .execute()
+    const said = await transaction.selectFrom("run_alerts").select("size_bytes").where("run_id", "=", run.id).execute()
     await transaction.deleteFrom("runs").where("id", "=", run.id).execute()
-    return gone
+    return { files: gone, alerts: said }
   })
-  const bytes = files.reduce((sum, file) => sum + file.size_bytes, run.size_bytes)
+  const bytes = [...files, ...alerts].reduce((sum, { size_bytes }) => sum + size_bytes, run.size_bytes)
   usageOf(database)?.ofProject(run.project_id, -bytes)
   return files.map(({ sha256 }) => sha256)
 }
