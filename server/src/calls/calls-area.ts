@@ -2,7 +2,7 @@
 import type { Area } from "../http/area.ts"
 import type { Log } from "../log.ts"
 import { DailyWork } from "../storage/daily-work.ts"
-import { removeDeletedPayloads } from "../storage/traces/calls/deleted-payloads.ts"
+import { removeDeletedPayloads } from "../storage/traces/calls/removal/deleted-payloads.ts"
 import type { TraceStore } from "../storage/traces/store/trace-store.ts"
 import type { CallDependencies } from "./dependencies.ts"
 import { callReadRoutes } from "./read/call-read-routes.ts"

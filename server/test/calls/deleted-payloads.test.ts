@@ -1,7 +1,7 @@
 /** Payloads of deleted calls leave the disk, and the rest of their rows still says that they are deleted. */
 import { randomUUID } from "node:crypto"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { removeDeletedPayloads } from "../../src/storage/traces/calls/deleted-payloads.ts"
+import { removeDeletedPayloads } from "../../src/storage/traces/calls/removal/deleted-payloads.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 
 let opened: EvaluationApp

@@ -1,6 +1,6 @@
 /** Gives back the disk that payloads of deleted calls take. The rows stay, and say that the call is deleted. */
-import type { TraceStore } from "../store/trace-store.ts"
-import { callsTable } from "./calls-tables.ts"
+import type { TraceStore } from "../../store/trace-store.ts"
+import { callsTable } from "../calls-tables.ts"
 
 /** Columns that clients fill, of any size. */
 const payloads = ["attributes", "inputs", "output", "summary", "otel_dump", "exception"]
