@@ -49,6 +49,8 @@ export const needlessEscapeColumn = `needless_escape Nullable(UInt8) default ${s
  * Blocks of 16 KiB and more: to read one row, a block of each narrow column is decompressed, and by
  * ClickHouse's own 64 KiB that takes longer than the payloads.
  *
+ * `expire_at` is never written: when a call goes is computed (fields/call-expiry.ts).
+ *
  * `call_places_v2`: see call-places.ts. Rows are looked up there one by one, hence the small blocks.
  */
 export const callsTables = [
