@@ -35,6 +35,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   mismatch: () => import("./mismatch.ts"),
   otel: () => import("./otel.ts"),
   protocols: () => import("./protocols.ts"),
+  retention: () => import("./retention.ts"),
   scoring: () => import("./scoring.ts"),
   "sft-start": () => import("./sft-start.ts"),
   stalls: () => import("./stalls.ts"),

@@ -542,6 +542,55 @@ describe("this project", () => {
     await close()
   })
 
+  test("calls are kept for so many days, after a question that counts what goes when they are fewer", async () => {
+    const dayMs = 24 * 60 * 60 * 1000
+    const call = { project_id: "local/brief", op_name: "old", attributes: {}, inputs: {}, output: null, summary: {} }
+    const batch = [100, 50, 1].map((days) => {
+      const started_at = new Date(Date.now() - days * dayMs).toISOString()
+      return { ...call, id: randomUUID(), trace_id: randomUUID(), started_at, ended_at: started_at }
+    })
+    await heddle.send("POST", "/v2/local/brief/calls/complete", { batch })
+    const kept = async () =>
+      (
+        await heddle.send<{ retention_days: number | null }>("POST", "/project/ttl_settings/read", {
+          project_id: "local/brief",
+        })
+      ).retention_days
+    const { page, close } = await signedIn(browser, heddle, "/local/brief/settings/project")
+    await page.getByText("For ever: a call stays until somebody deletes it.").waitFor()
+    const change = page.getByRole("button", { name: "Change…" })
+    await change.click()
+    const form = page.getByRole("dialog", { name: "How long calls of local/brief are kept" })
+    await form.getByLabel("For a number of days").check()
+    await form.getByLabel("Days after its start").fill("0")
+    await form.getByText(/A whole number of days from 1 to/).waitFor()
+    expect(await form.getByRole("button", { name: "Set" }).isDisabled()).toBe(true)
+    await form.getByLabel("Days after its start").fill("30")
+    await form.getByRole("button", { name: "Set" }).click()
+    const question = page.getByRole("dialog", { name: "Keep calls for 30 days only?" })
+    await question.getByText("2 calls began more than 30 days ago.").waitFor()
+    await question.getByRole("button", { name: "Leave it" }).click()
+    expect(await kept()).toBeNull()
+    await change.click()
+    await form.getByLabel("For a number of days").check()
+    await form.getByLabel("Days after its start").fill("30")
+    await form.getByRole("button", { name: "Set" }).click()
+    await question.getByRole("button", { name: "Set the limit" }).click()
+    await page.getByText("For 30 days: a call goes by itself, so long after its start.").waitFor()
+    expect(await kept()).toBe(30)
+    // Longer is nothing to ask about.
+    await change.click()
+    await form.getByLabel("Days after its start").fill("60")
+    await form.getByRole("button", { name: "Set" }).click()
+    await page.getByText("For 60 days: a call goes by itself").waitFor()
+    await change.click()
+    await form.getByLabel("For ever").check()
+    await form.getByRole("button", { name: "Set" }).click()
+    await page.getByText("For ever: a call stays until somebody deletes it.").waitFor()
+    expect(await kept()).toBeNull()
+    await close()
+  })
+
   test("a project that does not exist yet cannot be deleted", async () => {
     const { page, close } = await openAsMember("project")
     await page.getByText("There is no such project yet.").waitFor()
@@ -562,7 +611,7 @@ test("in both themes, wide and on a phone: nothing serious for axe, and nothing 
     ["scoring", page.getByRole("heading", { name: "Scoring rules" })],
     ["outside", page.getByRole("heading", { name: "Keys" })],
     ["people", rowOf(page, "ada")],
-    ["project", page.getByRole("button", { name: "Delete project…" })],
+    ["project", page.getByRole("heading", { name: "Keep calls" })],
     ["refused", page.getByRole("heading", { name: "Refused requests" })],
     ["audit", rowOf(page, "api_key").first()],
     ["server", rowOf(page, "Engine")],

@@ -2,8 +2,8 @@
 import type { Area } from "../http/area.ts"
 import type { Log } from "../log.ts"
 import { DailyWork } from "../storage/daily-work.ts"
-import { removeDeletedPayloads } from "../storage/traces/calls/deleted-payloads.ts"
-import type { TraceStore } from "../storage/traces/store/trace-store.ts"
+import { type ExpiringStores, removeExpiredCalls } from "../storage/expired-call-removal.ts"
+import { removeDeletedPayloads } from "../storage/traces/calls/removal/deleted-payloads.ts"
 import type { CallDependencies } from "./dependencies.ts"
 import { callReadRoutes } from "./read/call-read-routes.ts"
 import { callUsageRoutes } from "./usage/call-usage-routes.ts"
@@ -22,13 +22,16 @@ export function openCalls(dependencies: CallDependencies, log: Log): Area {
       ...costRoutes(dependencies),
       ...otelRoutes(dependencies),
     ],
-    background: [deletedPayloads(dependencies.traces, log)],
+    background: [callRemoval({ catalog: dependencies.database, traces: dependencies.traces }, log)],
   }
 }
 
-function deletedPayloads(traces: TraceStore, log: Log): DailyWork {
-  const remove = async () => {
-    if (await removeDeletedPayloads(traces)) log.info({}, "payloads of deleted calls were removed")
+/** In this order: the payloads of what is past its limit leave the disk on the same day. */
+function callRemoval(stores: ExpiringStores, log: Log): DailyWork {
+  const remove = async (signal: AbortSignal) => {
+    await removeExpiredCalls(stores, log, signal)
+    if (signal.aborted) return
+    if (await removeDeletedPayloads(stores.traces)) log.info({}, "payloads of deleted calls were removed")
   }
-  return new DailyWork(remove, log, "payloads of deleted calls could not be removed")
+  return new DailyWork(remove, log, "calls past their limit, or payloads of deleted calls, could not be removed")
 }

@@ -1,7 +1,7 @@
 /** Payloads of deleted calls leave the disk, and the rest of their rows still says that they are deleted. */
 import { randomUUID } from "node:crypto"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { removeDeletedPayloads } from "../../src/storage/traces/calls/deleted-payloads.ts"
+import { removeDeletedPayloads } from "../../src/storage/traces/calls/removal/deleted-payloads.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 
 let opened: EvaluationApp
@@ -46,3 +46,30 @@ test("payloads of deleted calls are removed, those of others stay, and no later 
   expect(await removeDeletedPayloads(opened.app.stores.traces)).toBe(true)
   expect(await storedText(running)).toBe(0)
 })
+
+test("law 8: of more deleted calls than one statement holds, all payloads are removed, and no others", async () => {
+  const { traces } = opened.app.stores
+  const project = randomUUID()
+  const calls = 700_000
+  // Stretches of deleted and of other calls, shorter and longer than what is looked at together.
+  const isDeleted = "(number < 100000 or number between 120000 and 480000)"
+  const from = `from numbers(${calls})`
+  await traces.command(
+    `insert into calls_v2 (project_id, sort_time, id, started_at, inputs)
+      select {project:UUID}, 1772323200000 + number, toString(number), now64(6), '[{"a":1}]' ${from}`,
+    { project },
+  )
+  await traces.command(
+    `insert into calls_v2 (project_id, sort_time, id, deleted_at)
+      select {project:UUID}, 1772323200000 + number, toString(number), now64(3) ${from} where ${isDeleted}`,
+    { project },
+  )
+  expect(await removeDeletedPayloads(traces)).toBe(true)
+  const rows = await traces.rows<{ deleted: number; texts: string }>(
+    `select isNotNull(deleted_at) as deleted, countIf(notEmpty(inputs)) as texts from calls_v2 final
+      where project_id = {project:UUID} group by deleted order by deleted`,
+    { project },
+  )
+  expect(rows.map(({ texts }) => Number(texts))).toEqual([calls - 460_001, 0])
+  expect(await removeDeletedPayloads(traces)).toBe(false)
+}, 120_000)

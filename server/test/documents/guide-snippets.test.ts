@@ -108,6 +108,12 @@ test(
   },
 )
 
+test("operating: calls of a project are kept for so many days", { timeout: 300_000 }, async () => {
+  expect(parsed(await printedBy("operating.md"))).toEqual([{ retention_days: 90 }])
+  const kept = await admin.post("/project/ttl_settings/read", { project_id: "local/demo" })
+  expect(kept.body).toEqual({ retention_days: 90 })
+})
+
 test("export: calls leave as CSV and come back into another project", { timeout: 300_000 }, async () => {
   await admin.post("/v1/organization/teams", { name: "team" })
   await writeCalls(admin, "team/project", [{ id: 11 }, { id: 12, parent: 11 }])
@@ -260,7 +266,7 @@ test("clients and opentelemetry: a shell accepts the variables that they export"
  * Guides whose shell blocks the tests above run. Python blocks run in compat/python/guide_blocks.py, with their client.
  */
 const ranAbove =
-  "accounts agents-mcp clients export find-it-again labelling online-scoring opentelemetry outages rollouts server-runs train-from-labels training-data".split(
+  "accounts agents-mcp clients export find-it-again labelling online-scoring opentelemetry operating outages rollouts server-runs train-from-labels training-data".split(
     " ",
   )
 const clients = /^(?:from|import) (?:weave|openai|anthropic|opentelemetry)\b/m

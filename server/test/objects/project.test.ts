@@ -56,20 +56,6 @@ describe("objects 10: projects", () => {
     }
   })
 
-  test("calls are kept until they are deleted, and another promise is refused", async () => {
-    const project = opened.acme.newProject()
-    await opened.acme.post(`/v2/${project}/calls/complete`, { batch: [completedCall(project, { id: 1 })] })
-    const settings = (path: string, fields: object = {}) =>
-      opened.acme.post(`/project/ttl_settings/${path}`, { project_id: project, ...fields })
-    expect(await settings("read")).toMatchObject({ status: 200, body: { retention_days: null } })
-    expect(await settings("update", { retention_days: null })).toMatchObject({ body: { retention_days: null } })
-    expect(await settings("update", { retention_days: 30 })).toMatchObject({
-      status: 400,
-      body: { error_type: "InvalidRequest", reason: expect.stringContaining("30") },
-    })
-    expect((await settings("update", { retention_days: 0 })).status).toBe(422)
-  })
-
   test("every call is stored, as it came", async () => {
     const project = opened.acme.newProject()
     await opened.acme.post(`/v2/${project}/calls/complete`, { batch: [completedCall(project, { id: 1 })] })

@@ -2,6 +2,9 @@
 import { HeddleError } from "../../errors.ts"
 import type { CallColumn } from "../../storage/traces/calls/call-row-reads.ts"
 
+/** `expire_at` is computed: no column of the store has it. */
+export type ShownColumn = CallColumn | "expire_at"
+
 const optional = [
   "display_name",
   "thread_id",
@@ -17,7 +20,7 @@ const optional = [
   "inputs",
   "output",
   "summary",
-] as const satisfies CallColumn[]
+] as const satisfies ShownColumn[]
 
 /** Shown with every call, or computed by flags of their own. */
 const elsewhere = new Set([
@@ -43,11 +46,11 @@ export interface ColumnWishes {
 }
 
 /**
- * The columns to read. A dotted path asks for the whole column; an empty list for everything.
+ * The columns to show. A dotted path asks for the whole column; an empty list for everything.
  * @throws {HeddleError} `invalid_field` for a name that is no column.
  */
-export function chosenColumns(wishes: ColumnWishes): Set<CallColumn> {
-  const chosen = new Set<CallColumn>()
+export function chosenColumns(wishes: ColumnWishes): Set<ShownColumn> {
+  const chosen = new Set<ShownColumn>()
   if (wishes.columns === null || wishes.columns.length === 0) for (const column of optional) chosen.add(column)
   else for (const path of wishes.columns) addColumn(chosen, path)
   if (wishes.includeCosts) chosen.add("summary")
@@ -63,7 +66,12 @@ export function chosenColumns(wishes: ColumnWishes): Set<CallColumn> {
   return chosen
 }
 
-function addColumn(chosen: Set<CallColumn>, path: string): void {
+/** Those of the columns that are read from the store. */
+export function storedColumns(shown: ReadonlySet<ShownColumn>): CallColumn[] {
+  return [...shown].filter((column) => column !== "expire_at")
+}
+
+function addColumn(chosen: Set<ShownColumn>, path: string): void {
   const head = path.split(".", 1)[0] ?? ""
   const name = head.endsWith("_dump") ? head.slice(0, -"_dump".length) : head
   const column = optional.find((one) => one === name)

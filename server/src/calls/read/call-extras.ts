@@ -2,6 +2,7 @@
 import { formatRef } from "../../objects/refs/refs.ts"
 import { attachedFields } from "../../labelling/feedback/feedback-types.ts"
 import { memberText } from "../../json/json-members.ts"
+import { retentionDays } from "../../storage/catalog/accounts/call-retention.ts"
 import { findUsernames } from "../../storage/catalog/accounts/usernames.ts"
 import { selectFeedback } from "../../storage/traces/labelling/feedback-query.ts"
 import { type CallRow, readTraceBytes } from "../../storage/traces/calls/call-row-reads.ts"
@@ -23,14 +24,15 @@ export async function readExtras(
   inclusions: Inclusions,
   rows: readonly CallRow[],
 ): Promise<(row: CallRow) => CallExtras> {
-  const [totals, costs, feedback, usernames] = await Promise.all([
+  const [kept, totals, costs, feedback, usernames] = await Promise.all([
+    retentionDays(dependencies.database, project.id),
     inclusions.include_total_storage_size === true ? totalBytes(dependencies, project, rows) : null,
     inclusions.include_costs === true ? costsOf(dependencies, project, rows) : null,
     inclusions.include_feedback === true ? feedbackOf(dependencies, project, rows) : null,
     inclusions.include_usernames === true ? usernamesOf(dependencies, rows) : null,
   ])
   return (row) => {
-    const extras: CallExtras = { projectName: project.name }
+    const extras: CallExtras = { projectName: project.name, retentionDays: kept }
     if (totals !== null)
       extras.totalStorageSizeBytes = row.parent_id === null ? (totals.get(row.trace_id) ?? null) : null
     const cost = costs?.get(row.id)

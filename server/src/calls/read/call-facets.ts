@@ -27,7 +27,9 @@ export async function callFacets(
 ): Promise<CallFacetsAnswer> {
   const { traces } = dependencies
   const selection = await selectionOf(dependencies, principal, project, { ...request, sort_by: [] })
-  const requested = facetFields(request.facets, { projectId: project.id, projectName: project.name, expansions: [] })
+  const { projectId, retentionDays } = selection
+  const scope = { projectId, projectName: project.name, retentionDays, expansions: [] }
+  const requested = facetFields(request.facets, scope)
   const counts = requested.fields.map(() => new Map<string | null, number>())
   let counted = 0
   const read = async (range: SortTimeRange) => {

@@ -1,5 +1,6 @@
 /** Reads calls for the routes: evaluation-store-calls 3.3, 3.4, 3.10. */
 import { HeddleError } from "../../errors.ts"
+import { retentionDays } from "../../storage/catalog/accounts/call-retention.ts"
 import { countCalls, findCalls, traceBytes } from "../../storage/traces/calls/calls-read.ts"
 import { type CallsSelection, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
 import { continuedPage, ReadRows } from "../../storage/traces/calls/continued-pages.ts"
@@ -15,7 +16,7 @@ import { fieldsOf } from "../../storage/traces/query/expression-fields.ts"
 import type { Page } from "../../storage/traces/calls/scanned-calls.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type { CallReadRequest, CallsQueryRequest, CallsQueryStatsRequest } from "../../wire/calls/call-read.ts"
-import { chosenColumns } from "./call-columns.ts"
+import { chosenColumns, storedColumns } from "./call-columns.ts"
 import { expandRows, findExpansions } from "./call-expansion.ts"
 import { readExtras } from "./call-extras.ts"
 import { callText } from "./call-record.ts"
@@ -51,7 +52,7 @@ export async function* queryCalls(
     includeStorageSize: request.include_storage_size === true,
   })
   const selection = await selectionOf(dependencies, principal, project, request)
-  const batches = readBatches(traces, selection, page, [...columns])
+  const batches = readBatches(traces, selection, page, storedColumns(columns))
   const expanded = request.return_expanded_column_values === false ? [] : (request.expand_columns ?? [])
   for await (const found of batches) {
     const extras = await readExtras(dependencies, project, request, found)
@@ -126,7 +127,7 @@ export async function readCall(
     includeUsernames: false,
     includeStorageSize: request.include_storage_size === true,
   })
-  const rows = await readCallRows(dependencies.traces, project.id, [request.id], [...columns])
+  const rows = await readCallRows(dependencies.traces, project.id, [request.id], storedColumns(columns))
   const [row] = rows
   if (row === undefined) return null
   const extras = await readExtras(dependencies, project, request, rows)
@@ -157,9 +158,10 @@ export async function selectionOf(
 ): Promise<CallsSelection> {
   const { filter, query, sort_by, expand_columns } = request
   const calls = { projectId: project.id, projectName: project.name, filter: filter ?? {} }
+  const kept = await retentionDays(dependencies.database, project.id)
   const fields = [...fieldsOf(query?.$expr ?? {}), ...(sort_by ?? []).map(({ field }) => field)]
   const expansions = await findExpansions(dependencies, principal, calls, expand_columns ?? [], fields)
-  return selectCalls({ ...calls, query: query ?? null, sortBy: sort_by ?? null, expansions })
+  return selectCalls({ ...calls, retentionDays: kept, query: query ?? null, sortBy: sort_by ?? null, expansions })
 }
 
 function nonNegative(name: string, value: number | null | undefined): number | null | undefined {

@@ -1,12 +1,16 @@
 /** A call as its JSON text: evaluation-store-calls 3.1, 3.2. Payload texts are spliced in as they came (law 3). */
 import { memberText, withMembers } from "../../json/json-members.ts"
+import { expireAt } from "../../storage/traces/calls/fields/call-expiry.ts"
 import type { CallColumn, CallRow } from "../../storage/traces/calls/call-row-reads.ts"
+import type { ShownColumn } from "./call-columns.ts"
 import { callDuration } from "./call-duration.ts"
 
 /** Members that do not come from the row, as JSON texts. */
 export interface CallExtras {
   /** `entity/project`. */
   projectName: string
+  /** For which the project keeps calls; null: until they are deleted. */
+  retentionDays: number | null
   username?: string | null
   totalStorageSizeBytes?: string | null
   /** Under `summary.weave`. */
@@ -18,7 +22,7 @@ export interface CallExtras {
  * Formats a row as JSON. Payloads that were not chosen are empty, because clients need them; other columns that were
  * not chosen are left out, because an `ended_at` of null would mean that the call is running.
  */
-export function callText(row: CallRow, columns: ReadonlySet<CallColumn>, extras: CallExtras): string {
+export function callText(row: CallRow, columns: ReadonlySet<ShownColumn>, extras: CallExtras): string {
   const chosen = <C extends CallColumn>(column: C) => (columns.has(column) ? (row[column] ?? null) : undefined)
   // One call of the runtime's own printer: a trace of 50,000 calls goes through here.
   const texts = JSON.stringify({
@@ -37,7 +41,7 @@ export function callText(row: CallRow, columns: ReadonlySet<CallColumn>, extras:
     wb_username: extras.username,
     wb_run_id: chosen("wb_run_id"),
     deleted_at: null,
-    expire_at: chosen("expire_at"),
+    expire_at: columns.has("expire_at") ? expireAt(row.started_at, extras.retentionDays) : undefined,
   })
   const summary = columns.has("summary") ? summaryText(row, extras) : "{}"
   const payloads = `"attributes":${attributesText(row)},"inputs":${row.inputs ?? "{}"},"output":${row.output ?? "null"},"summary":${summary}`

@@ -36,7 +36,8 @@ export async function callStats(
   const project = await existingProject(dependencies.database, principal, body.project_id)
   const buckets = timeBuckets(body)
   const filter = body.filter ?? {}
-  const selection = selectCalls({ projectId: project.id, projectName: project.name, filter, query: null, sortBy: [] })
+  const calls = { projectId: project.id, projectName: project.name, filter, query: null }
+  const selection = selectCalls({ ...calls, retentionDays: null, sortBy: [] })
   const requested = body.usage_metrics ?? []
   const tokens = requests(requested.flatMap((one) => (isToken(one.metric) ? [{ ...one, metric: one.metric }] : [])))
   for (const { percentiles } of tokens) checkPercentiles(percentiles)

@@ -1,6 +1,7 @@
 /** Usage of calls with that of their descendants: evaluation-store-calls 4.1. */
 import type { z } from "zod"
 import type { Principal } from "../../http/principal.ts"
+import { retentionDays } from "../../storage/catalog/accounts/call-retention.ts"
 import { readCallUsage, readTraceIds } from "../../storage/traces/calls/call-usage.ts"
 import { selectCalls } from "../../storage/traces/calls/calls-selection.ts"
 import type { CallsFilter } from "../../wire/calls/call-read.ts"
@@ -32,7 +33,8 @@ export async function traceUsage(
   body: z.output<typeof traceUsageBody>,
 ): Promise<UsageAnswer> {
   const project = await existingProject(dependencies.database, principal, body.project_id)
-  const selection = selectionOf(project, body.filter ?? {}, body.query ?? null)
+  const kept = await retentionDays(dependencies.database, project.id)
+  const selection = selectionOf(project, kept, body.filter ?? {}, body.query ?? null)
   const { usage, unfinished } = await usageOf(dependencies, project, selection, body)
   return toAnswer(usage, unfinished)
 }
@@ -45,17 +47,19 @@ export async function callsUsage(
 ): Promise<UsageAnswer> {
   const { traces } = dependencies
   const project = await existingProject(dependencies.database, principal, body.project_id)
-  const roots = selectionOf(project, { call_ids: body.call_ids }, null)
+  const roots = selectionOf(project, null, { call_ids: body.call_ids }, null)
   const traceIds = body.call_ids.length === 0 ? [] : await readTraceIds(traces, roots)
   const { usage, unfinished } =
     traceIds.length === 0
       ? noUsage
-      : await usageOf(dependencies, project, selectionOf(project, { trace_ids: traceIds }, null), body)
+      : await usageOf(dependencies, project, selectionOf(project, null, { trace_ids: traceIds }, null), body)
   return toAnswer(new Map(body.call_ids.map((id) => [id, usage.get(id) ?? new Map()])), unfinished)
 }
 
-function selectionOf(project: ProjectAccess, filter: CallsFilter, query: Query | null) {
-  return selectCalls({ projectId: project.id, projectName: project.name, filter, query, sortBy: null })
+/** `kept`: see `CallsQuery.retentionDays`; without a query nothing asks for it. */
+function selectionOf(project: ProjectAccess, kept: number | null, filter: CallsFilter, query: Query | null) {
+  const calls = { projectId: project.id, projectName: project.name, filter, query }
+  return selectCalls({ ...calls, retentionDays: kept, sortBy: null })
 }
 
 async function usageOf(

@@ -40,7 +40,9 @@ export async function* listCalls(
   range: ListRange,
 ): AsyncGenerator<CallRow[]> {
   if (range.limit === 0) return
-  const selection = selectCalls({ projectId: project.id, projectName: project.name, filter, query, sortBy: null })
+  // No query of evaluations asks when a call goes.
+  const scope = { projectId: project.id, projectName: project.name, retentionDays: null }
+  const selection = selectCalls({ ...scope, filter, query, sortBy: null })
   const calls = await findCalls(traces, selection, range)
   for (let from = 0; from < calls.length; from += rowsAtOnce) {
     yield await readRowsOf(traces, project.id, calls.slice(from, from + rowsAtOnce), columns)

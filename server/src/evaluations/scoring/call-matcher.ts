@@ -9,6 +9,7 @@ import {
   type WorkingRule,
   workingScoringRules,
 } from "../../storage/catalog/evaluations/scoring-rules.ts"
+import { retentionDays } from "../../storage/catalog/accounts/call-retention.ts"
 import { matchingAmong, endedAmong } from "../../storage/traces/calls/matching-calls.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
 import { readDefinition, type RuleDefinition } from "./rule-definition.ts"
@@ -105,7 +106,9 @@ export class CallMatcher {
     ids: readonly string[],
   ): Promise<string[]> {
     if (query === null && Object.keys(filter).length === 0) return [...ids]
-    return matchingAmong(this.#dependencies.traces, { projectId, projectName, filter, query }, ids)
+    const { database, traces } = this.#dependencies
+    const kept = await retentionDays(database, projectId)
+    return matchingAmong(traces, { projectId, projectName, retentionDays: kept, filter, query }, ids)
   }
 
   #remember(seen: readonly string[]): void {

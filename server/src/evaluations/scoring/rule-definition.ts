@@ -49,7 +49,8 @@ async function checkFilter(
   project: ProjectAccess,
   { filter, query }: RuleDefinition,
 ): Promise<void> {
-  await matchingAmong(traces, { projectId: project.id, projectName: project.name, filter, query }, [noCall])
+  const calls = { projectId: project.id, projectName: project.name, retentionDays: null, filter, query }
+  await matchingAmong(traces, calls, [noCall])
 }
 
 async function checkScorer(

@@ -1,5 +1,4 @@
 /** `/project/…`: evaluation-store-objects 10. */
-import { HeddleError } from "../../errors.ts"
 import { type Route, route } from "../../http/route.ts"
 import {
   ingestSamplingAnswer,
@@ -12,7 +11,9 @@ import {
   sensitiveDataAnswer,
 } from "../../wire/objects/project.ts"
 import type { StoreDependencies } from "../dependencies.ts"
-import { existingProject, ensureProject } from "../../access/project-access.ts"
+import { existingProject } from "../../access/project-access.ts"
+import { storedRetentionDays } from "../../storage/catalog/accounts/call-retention.ts"
+import { changeRetention } from "./call-retention.ts"
 import { projectStats } from "./project-stats.ts"
 
 const shared = { method: "POST", dialect: "reason", tag: "Projects" } as const
@@ -33,25 +34,22 @@ export function projectRoutes(dependencies: StoreDependencies): Route[] {
       ...shared,
       path: "/project/ttl_settings/read",
       access: { right: "read", of: "project body.project_id" },
-      summary: "How long calls are kept: until they are deleted",
+      summary: "How long calls are kept",
       schemas: { body: projectBody },
       response: retentionAnswer,
       handle: async ({ body, principal }) => {
-        await existingProject(database, principal, body.project_id)
-        return { retention_days: null }
+        const { id } = await existingProject(database, principal, body.project_id)
+        return { retention_days: await storedRetentionDays(database, id) }
       },
     }),
     route({
       ...shared,
       path: "/project/ttl_settings/update",
       access: { right: "write", of: "project body.project_id" },
-      summary: "Refuses any limit on how long calls are kept",
+      summary: "Limit how long calls are kept",
       schemas: { body: retentionBody },
       response: retentionAnswer,
-      handle: async ({ body, principal }) => {
-        await ensureProject(database, principal, body.project_id)
-        return { retention_days: onlyForEver(body.retention_days ?? null) }
-      },
+      handle: async ({ body, principal }) => changeRetention(database, principal, body),
     }),
     route({
       ...shared,
@@ -79,13 +77,4 @@ export function projectRoutes(dependencies: StoreDependencies): Route[] {
       },
     }),
   ]
-}
-
-/** Nothing deletes calls by their age, and a setting that does nothing would be a promise broken. */
-function onlyForEver(retentionDays: number | null): null {
-  if (retentionDays === null) return null
-  throw new HeddleError(
-    "invalid_request",
-    `this server keeps calls until they are deleted (/calls/delete); retention_days can only be null, not ${retentionDays}`,
-  )
 }

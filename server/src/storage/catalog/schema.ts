@@ -6,6 +6,7 @@ import type { QuotaName } from "../../wire/platform/quota.ts"
 import type { StoredJobConfig } from "../../wire/training/job.ts"
 import type { TrainFromBody, TrainingSummary } from "../../wire/training/train-from.ts"
 import type { InvitationTable, ProjectRoleTable } from "./accounts/access-schema.ts"
+import type { CallRetentionTable } from "./accounts/call-retention-schema.ts"
 import type {
   AnnotationCursorTable,
   AnnotationFinalLabelTable,
@@ -299,6 +300,7 @@ export interface Catalog {
   users: UserTable
   memberships: MembershipTable
   project_roles: ProjectRoleTable
+  call_retention: CallRetentionTable
   invitations: InvitationTable
   api_keys: ApiKeyTable
   audit_logs: AuditLogTable

@@ -25,13 +25,26 @@ export const projectStatsAnswer = z.object({
 export const projectBody = z.looseObject({ project_id: z.string() })
 export const projectQuery = z.looseObject({ project_id: z.string() })
 
+/** A hundred years: the times of calls reach as far. */
+export const mostRetentionDays = 36_500
+
+const noRetention = {
+  error: ({ input }: { input: unknown }) =>
+    `${JSON.stringify(input)} is no whole number of days from 1 to ${mostRetentionDays}; null keeps calls until they are deleted`,
+}
+
 export const retentionBody = z.looseObject({
   project_id: z.string(),
   /** null: calls are kept until they are deleted. */
-  retention_days: z.int().min(1).nullish(),
+  retention_days: z
+    .number(noRetention)
+    .int({ ...noRetention, abort: true })
+    .min(1, noRetention)
+    .max(mostRetentionDays, noRetention)
+    .nullish(),
 })
 
-export const retentionAnswer = z.object({ retention_days: z.int().min(1).nullable() })
+export const retentionAnswer = z.object({ retention_days: z.int().min(1).max(mostRetentionDays).nullable() })
 
 export const ingestSamplingAnswer = z.object({ dry_run: z.boolean(), sample_rate: z.number() })
 

@@ -19,6 +19,7 @@ export const auditTypes = [
   "model.deleted",
   "object.deleted",
   "project.deleted",
+  "project.retention_updated",
   "project.role_deleted",
   "project.role_updated",
   "quotas.updated",

@@ -546,7 +546,7 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   })),
   "POST /project/stats": read(ofProject),
   "POST /project/ttl_settings/read": read(ofProject),
-  "POST /project/ttl_settings/update": write((h) => ({ body: { project_id: h.projectId, retention_days: null } })),
+  "POST /project/ttl_settings/update": write((h) => ({ body: { project_id: h.projectId, retention_days: 30 } })),
   "POST /project/ingest_sampling_settings/read": read(ofProject),
   "GET /project/sensitive_data_settings": read(inQuery),
   "POST /table/create": write((h) => ({ body: { table: { project_id: h.projectId, rows: [{ row: h.rowRef }] } } })),

@@ -9,7 +9,7 @@ import { inTransaction } from "../in-transaction.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import type { AuditOutcome } from "../schema.ts"
 
-/** A principal is one. null: the server itself, at its start. */
+/** A principal is one. null: the server itself. */
 export type AuditActor = { userId: string; username: string; apiKeyId: string; requestId: string } | null
 
 export interface AuditEntry {
@@ -44,18 +44,19 @@ export function manyDeleted(ids: readonly string[], count = ids.length): { ids: 
 
 /**
  * For a change outside of the catalog: one entry before `work` and one after it. When the server ends in between, the
- * first tells that the outcome is not known.
+ * first tells that the outcome is not known. `known`: details that only the result tells.
  */
 export async function auditedAround<T>(
   database: CatalogDatabase,
   actor: AuditActor,
   entry: AuditEntry,
   work: () => Promise<T>,
+  known: (result: T) => AuditEntry["details"] = () => ({}),
 ): Promise<T> {
   await addEntry(database, actor, entry, "begun")
   try {
     const result = await work()
-    await addEntry(database, actor, entry, "succeeded")
+    await addEntry(database, actor, { ...entry, details: { ...entry.details, ...known(result) } }, "succeeded")
     return result
   } catch (error) {
     // The failure is what the caller has to hear of, also when it cannot be recorded.

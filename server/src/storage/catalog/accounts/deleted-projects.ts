@@ -153,6 +153,7 @@ function tablesOf(id: string): { name: string; rows: RawBuilder<unknown>; blob?:
     { name: "execution_jobs", rows: ofProject },
     // The calls that wait for them go with them.
     { name: "scoring_rules", rows: ofProject },
+    { name: "call_retention", rows: ofProject },
     { name: "open_calls", rows: ofProject },
     { name: "completion_usage", rows: ofProject },
     { name: "stored_responses", rows: ofProject },

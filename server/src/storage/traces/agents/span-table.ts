@@ -2,7 +2,7 @@
  * Spans of agents: evaluation-store-calls 10. A span that comes again takes the place of the first one
  * (`final`), so that an exporter may repeat itself.
  */
-import type { QueryLimits, TraceStore } from "../store/trace-store.ts"
+import type { QueryLimits, TraceParameters, TraceStore } from "../store/trace-store.ts"
 import { storedJson } from "../stored-json.ts"
 import { columnOf, type SpanColumnKind, type SpanColumnName, spanColumnNames } from "./span-columns.ts"
 
@@ -58,18 +58,23 @@ export interface NewAgentSpan extends Partial<Record<SpanColumnName, unknown>> {
   output_messages?: SpanMessage[]
 }
 
-/**
- * Removes the spans of calls that are deleted. Most calls are no spans of agents: a mutation, which reads
- * parts of the table, runs only when there is something to remove.
- */
-export async function deleteAgentSpans(
-  traces: TraceStore,
-  projectId: string,
-  callIds: readonly string[],
-): Promise<void> {
+/** Removes the spans of calls that are deleted. */
+export function deleteAgentSpans(traces: TraceStore, projectId: string, callIds: readonly string[]): Promise<void> {
   const condition = "project_id = {projectId:UUID} and span_id in {callIds:Array(String)}"
-  const found = await traces.rows(`select 1 from agent_spans where ${condition} limit 1`, { projectId, callIds })
-  if (found.length > 0) await traces.command(`delete from agent_spans where ${condition}`, { projectId, callIds })
+  return deleteAgentSpansWhere(traces, condition, { projectId, callIds })
+}
+
+/**
+ * Removes the spans for which the condition holds. Most calls are no spans of agents: a mutation, which reads parts of the
+ * table, runs only when there is something to remove.
+ */
+export async function deleteAgentSpansWhere(
+  traces: TraceStore,
+  condition: string,
+  parameters: TraceParameters,
+): Promise<void> {
+  const found = await traces.rows(`select 1 from agent_spans where ${condition} limit 1`, parameters)
+  if (found.length > 0) await traces.command(`delete from agent_spans where ${condition}`, parameters)
 }
 
 /** A line of the table. */

@@ -1,6 +1,5 @@
 /** How often values of fields occur among calls: evaluation-store-calls 3.11. */
-import type { Expansion } from "./fields/call-ref-field.ts"
-import { callField } from "./fields/call-query-fields.ts"
+import { callField, type CallFieldScope } from "./fields/call-query-fields.ts"
 import type { CallsSelection } from "./calls-selection.ts"
 import { callsFinal, callsTable } from "./calls-tables.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
@@ -46,10 +45,7 @@ interface FacetFields {
 const longestValue = 1000
 
 /** Times are counted by the hour. @throws {HeddleError} for what is no field of a call. */
-export function facetFields(
-  paths: readonly string[],
-  scope: { projectId: string; projectName: string; expansions: readonly Expansion[] },
-): FacetFields {
+export function facetFields(paths: readonly string[], scope: Omit<CallFieldScope, "parameters">): FacetFields {
   const parameters = new SqlParameters("f")
   const fields = paths.map((path) => {
     const value = callField(path, { ...scope, parameters })

@@ -28,7 +28,6 @@ export interface CallRow {
   /** 64-bit, in digits. */
   wb_run_step?: string | null
   wb_run_step_end?: string | null
-  expire_at?: string | null
   /** JSON texts; null: never written. */
   attributes?: string | null
   inputs?: string | null
@@ -41,7 +40,7 @@ export interface CallRow {
 export type CallColumn = Exclude<keyof CallRow, "id" | "op_name" | "trace_id" | "parent_id" | "started_at">
 
 const always = ["id", "op_name", "trace_id", "parent_id", "started_at"] as const
-const times = ["started_at", "ended_at", "expire_at"] as const
+const times = ["started_at", "ended_at"] as const
 const payloads = ["attributes", "inputs", "output", "summary", "otel_dump"] as const
 const clearable = ["display_name", "exception"] as const
 /** A summary is a payload, but a small one. */

@@ -72,7 +72,14 @@ export async function findRefs(
   { path, expansions }: { path: readonly string[]; expansions: readonly Expansion[] },
   most: number,
 ): Promise<string[]> {
-  const { where, parameters } = selectCalls({ projectId, projectName, filter, query: null, sortBy: null })
+  const { where, parameters } = selectCalls({
+    projectId,
+    projectName,
+    retentionDays: null,
+    filter,
+    query: null,
+    sortBy: null,
+  })
   const own = new SqlParameters("r")
   const ref = payloadValue(path, expansions, own).as("text")
   const rows = await traces.rows<{ ref: string }>(

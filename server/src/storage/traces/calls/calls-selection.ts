@@ -18,6 +18,8 @@ export interface CallsQuery {
   projectId: string
   /** `entity/project`. */
   projectName: string
+  /** null: calls are kept until they are deleted; see `fields/call-expiry.ts`. */
+  retentionDays: number | null
   filter: CallsFilter
   query: Query | null
   /** null: by time (calls 3.7). */
@@ -25,6 +27,9 @@ export interface CallsQuery {
   /** Targets of the refs at the paths of `expand_columns`, shallow paths first (calls 3.9). */
   expansions?: readonly Expansion[]
 }
+
+/** The project whose calls are meant. */
+export type CallsProject = Pick<CallsQuery, "projectId" | "projectName" | "retentionDays">
 
 export interface CallsSelection {
   projectId: string
@@ -38,6 +43,7 @@ export interface CallsSelection {
   startedAt: string | null
   /** The request asks for nothing else than {@link startedAt}. */
   isByStart: boolean
+  retentionDays: number | null
   /** SQL: a part of the table in which all calls lie that are asked for, where that saves reading payloads; else "true". */
   within: string
   /** SQL: all of the above, for reads whose calls no key chooses. */
@@ -58,9 +64,10 @@ export interface CallsSelection {
 
 /** @throws {HeddleError} for a field, literal or list that the contract refuses. */
 export function selectCalls(request: CallsQuery): CallsSelection {
-  const { projectId, projectName, filter, query, sortBy, expansions = [] } = request
+  const { projectId, projectName, retentionDays, filter, query, sortBy, expansions = [] } = request
   const parameters = new SqlParameters()
-  const field = (path: string): SqlValue => callField(path, { projectId, projectName, parameters, expansions })
+  const scope = { projectId, projectName, retentionDays, parameters, expansions }
+  const field = (path: string): SqlValue => callField(path, scope)
   const filtered = filterConditions(filter, projectId, parameters)
   const conditions = [...filtered]
   if (query !== null) conditions.push(compileCondition(query.$expr, { field, parameters }))
@@ -83,6 +90,7 @@ export function selectCalls(request: CallsQuery): CallsSelection {
     condition: wholeCondition,
     startedAt,
     isByStart: filtered.length === 0 && !hasIndex(filter) && onStart.length === parts.length,
+    retentionDays,
     within,
     where: `${live} and ${within} and ${wholeCondition}`,
     searches:

@@ -50,6 +50,8 @@ export const needlessEscapeColumn = `needless_escape Nullable(UInt8) default ${s
  * ClickHouse's own 64 KiB that takes longer than the payloads. Of the payloads half a granule is read for it: with 512 rows,
  * as stores have that were made before, a call by id takes a millisecond more.
  *
+ * `expire_at` is never written: when a call goes is computed (fields/call-expiry.ts).
+ *
  * `call_places_v2`: see call-places.ts. Rows are looked up there one by one, hence the small blocks.
  */
 export const callsTables = [

@@ -1,6 +1,6 @@
 /** Which of some calls have ended, and which of those a selection asks for. */
 import { hasId } from "./insert/call-keys.ts"
-import { type CallsQuery, selectCalls } from "./calls-selection.ts"
+import { type CallsProject, type CallsQuery, selectCalls } from "./calls-selection.ts"
 import { callsFinal, liveCall } from "./calls-tables.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
@@ -16,7 +16,7 @@ export async function endedAmong(traces: TraceStore, projectId: string, ids: rea
   return rows.map(({ id }) => id)
 }
 
-export type CallsCondition = Pick<CallsQuery, "projectId" | "projectName" | "filter" | "query">
+export type CallsCondition = CallsProject & Pick<CallsQuery, "filter" | "query">
 
 /** @throws {HeddleError} as `selectCalls`, and for what the store cannot compute. */
 export async function matchingAmong(

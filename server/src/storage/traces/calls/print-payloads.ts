@@ -4,14 +4,14 @@ import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { callField } from "./fields/call-query-fields.ts"
 import { hasId } from "./insert/call-keys.ts"
-import { type CallsQuery, selectCalls } from "./calls-selection.ts"
+import { type CallsProject, type CallsQuery, selectCalls } from "./calls-selection.ts"
 import { callsFinal } from "./calls-tables.ts"
 
 const payload = (name: string) => `ifNull(substring(${name}, 2, length(${name}) - 2), 'null')`
 /** Between the tokens of a JSON text, where a line break is a blank. */
 const inLine = (text: string) => `replaceAll(replaceAll(${text}, '\\n', ' '), '\\r', ' ')`
 
-export interface PayloadsRequest extends Pick<CallsQuery, "projectId" | "projectName" | "filter" | "query"> {
+export interface PayloadsRequest extends CallsProject, Pick<CallsQuery, "filter" | "query"> {
   /** Besides what filter and query say; null: any. */
   ids: readonly string[] | null
   fields: readonly string[]
@@ -25,11 +25,11 @@ export interface PayloadsRequest extends Pick<CallsQuery, "projectId" | "project
  */
 export function printPayloads(
   traces: TraceStore,
-  { ids, fields, limit, projectId, projectName, ...query }: PayloadsRequest,
+  { ids, fields, limit, projectId, projectName, retentionDays, ...query }: PayloadsRequest,
 ): Promise<Readable> {
-  const selection = selectCalls({ ...query, projectId, projectName, sortBy: null })
+  const selection = selectCalls({ ...query, projectId, projectName, retentionDays, sortBy: null })
   const parameters = new SqlParameters("f")
-  const scope = { projectId, projectName, parameters, expansions: [] }
+  const scope = { projectId, projectName, retentionDays, parameters, expansions: [] }
   const texts = fields.map((name) => callField(name, scope).as("text"))
   const named = ids === null ? "true" : hasId(parameters, projectId, ids)
   const head = `toJSONString([${["id", "exception", "if(isNull(ended_at), '', '1')", ...texts].map((text) => `cast(${text}, 'Nullable(String)')`).join(", ")}])`

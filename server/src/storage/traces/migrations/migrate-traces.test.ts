@@ -98,7 +98,7 @@ async function find(
 ): Promise<string[]> {
   const sortBy = [{ field: "started_at", direction: "desc" as const }]
   const filter = traceIds === null ? {} : { trace_ids: traceIds }
-  const selection = selectCalls({ projectId, projectName: "e/p", filter, query: null, sortBy })
+  const selection = selectCalls({ projectId, projectName: "e/p", retentionDays: null, filter, query: null, sortBy })
   const found = await findCalls(traces, selection, { limit, offset: 0 })
   return found.map(({ id }) => id)
 }
@@ -356,7 +356,14 @@ test("a store of version 3 finds words that are spelled with escapes, and those 
   const $contains = { input: { $getField: "inputs.note" }, substr: { $literal: "marigold" } }
   const query = { $expr: { $contains } }
   const sortBy = [{ field: "id", direction: "asc" as const }]
-  const selection = selectCalls({ projectId: project, projectName: "e/p", filter: {}, query, sortBy })
+  const selection = selectCalls({
+    projectId: project,
+    projectName: "e/p",
+    retentionDays: null,
+    filter: {},
+    query,
+    sortBy,
+  })
   const found = await findCalls(traces, selection, { limit: 10, offset: 0 })
   expect(found.map(({ id }) => id)).toEqual(ids)
   await traces.close()

@@ -1,4 +1,5 @@
-/** Prints calls for an export: what is stored of them, nothing computed. */
+/** Prints calls for an export: what is stored of them, and when they go. */
+import { expireAtSql } from "../calls/fields/call-expiry.ts"
 import type { CallsSelection } from "../calls/calls-selection.ts"
 import { callsFinal } from "../calls/calls-tables.ts"
 import type { Page } from "../calls/scanned-calls.ts"
@@ -41,10 +42,11 @@ export interface CallsPrint extends PrintStyle {
 
 export function printCalls(
   traces: TraceStore,
-  { where, order, parameters }: CallsSelection,
+  { where, order, retentionDays, parameters }: CallsSelection,
   { columns, asStored, page, ...style }: CallsPrint,
 ): Promise<Readable> {
-  const columnsSql = printedColumns(Object.fromEntries(columns.map((name) => [name, exportedCallColumns[name]])), style)
+  const kinds = Object.fromEntries(columns.map((name) => [name, exportedCallColumns[name]]))
+  const columnsSql = printedColumns(kinds, style, { expire_at: expireAtSql(retentionDays) })
   const range =
     page.limit === null
       ? page.offset === 0

@@ -12,6 +12,9 @@ export type ColumnKind = "text" | "clearable" | "time" | "number" | "json" | "va
 
 export type Columns = Readonly<Record<string, ColumnKind>>
 
+/** SQL of columns that the table has not. */
+export type Computed = Readonly<Record<string, string>>
+
 export const printFormats: Readonly<Record<ExportFormat, PrintFormat>> = {
   jsonl: "TSVRaw",
   csv: "CSVWithNames",
@@ -25,47 +28,53 @@ export interface PrintStyle {
 }
 
 /** The SQL between `select` and `from`. */
-export function printedColumns(columns: Columns, style: PrintStyle): string {
-  const entries = Object.entries(columns)
+export function printedColumns(columns: Columns, style: PrintStyle, computed: Computed = {}): string {
+  const entries = Object.entries(columns).map(([name, kind]) => ({ name, kind, sql: computed[name] ?? name }))
   if (style.format === "jsonl") return jsonLine(entries)
   const cell = style.format === "parquet" ? parquetCell : style.spreadsheetSafe ? safeCell : csvCell
-  return entries.map(([name, kind]) => `${cell(name, kind)} as ${name}`).join(", ")
+  return entries.map(({ name, kind, sql }) => `${cell(sql, kind)} as ${name}`).join(", ")
 }
 
-function parquetCell(name: string, kind: ColumnKind): string {
-  if (kind === "clearable") return `nullIf(${name}, '')`
-  return kind === "json" ? jsonText(name) : name
+interface Printed {
+  name: string
+  kind: ColumnKind
+  sql: string
 }
 
-function csvCell(name: string, kind: ColumnKind): string {
-  if (kind === "time") return isoTimeSql(name)
-  return kind === "values" ? `toJSONString(${name})` : parquetCell(name, kind)
+function parquetCell(sql: string, kind: ColumnKind): string {
+  if (kind === "clearable") return `nullIf(${sql}, '')`
+  return kind === "json" ? jsonText(sql) : sql
+}
+
+function csvCell(sql: string, kind: ColumnKind): string {
+  if (kind === "time") return isoTimeSql(sql)
+  return kind === "values" ? `toJSONString(${sql})` : parquetCell(sql, kind)
 }
 
 /** Characters that make a cell a formula, of which tab and return are skipped by the programs. */
 const formulaStart = String.raw`'^[\\s]*[=+\\-@]'`
 
-function safeCell(name: string, kind: ColumnKind): string {
-  const cell = csvCell(name, kind)
+function safeCell(sql: string, kind: ColumnKind): string {
+  const cell = csvCell(sql, kind)
   if (kind === "time" || kind === "number") return cell
   return `if(match(ifNull(${cell}, ''), ${formulaStart}), concat('''', ${cell}), ${cell})`
 }
 
-function jsonLine(entries: readonly (readonly [string, ColumnKind])[]): string {
+function jsonLine(entries: readonly Printed[]): string {
   const members = entries.map(
-    ([name, kind], index) => `'${index === 0 ? "{" : ","}"${name}":', ${jsonValue(name, kind)}`,
+    ({ name, kind, sql }, index) => `'${index === 0 ? "{" : ","}"${name}":', ${jsonValue(sql, kind)}`,
   )
   return withoutLineBreaks(`concat(${members.join(", ")}, '}')`)
 }
 
-function jsonValue(name: string, kind: ColumnKind): string {
-  if (kind === "json") return `ifNull(${jsonText(name)}, 'null')`
-  if (kind === "number") return `ifNull(toString(${name}), 'null')`
-  if (kind === "time") return `ifNull(concat('"', ${isoTimeSql(name)}, '"'), 'null')`
-  return `ifNull(toJSONString(${kind === "clearable" ? `nullIf(${name}, '')` : name}), 'null')`
+function jsonValue(sql: string, kind: ColumnKind): string {
+  if (kind === "json") return `ifNull(${jsonText(sql)}, 'null')`
+  if (kind === "number") return `ifNull(toString(${sql}), 'null')`
+  if (kind === "time") return `ifNull(concat('"', ${isoTimeSql(sql)}, '"'), 'null')`
+  return `ifNull(toJSONString(${kind === "clearable" ? `nullIf(${sql}, '')` : sql}), 'null')`
 }
 
-const jsonText = (name: string) => `substring(${name}, 2, length(${name}) - 2)`
+const jsonText = (sql: string) => `substring(${sql}, 2, length(${sql}) - 2)`
 
 /** As `json/json-lines.ts` does it: what Python's `str.splitlines` takes for a line end is escaped, or between tokens a space. */
 const lineBreaks = { "\\n": " ", "\\r": " ", "\u0085": "\\\\u0085", "\u2028": "\\\\u2028", "\u2029": "\\\\u2029" }

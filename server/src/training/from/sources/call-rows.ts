@@ -1,25 +1,27 @@
 /** Calls that a filter and a query match. */
 import { HeddleError, invalid } from "../../../errors.ts"
 import type { ProjectAccess } from "../../../access/project-access.ts"
+import { retentionDays } from "../../../storage/catalog/accounts/call-retention.ts"
 import { printPayloads } from "../../../storage/traces/calls/print-payloads.ts"
-import type { TraceStore } from "../../../storage/traces/store/trace-store.ts"
 import type { Operand, Query } from "../../../wire/queries/query.ts"
 import type { TrainingSource } from "../../../wire/training/train-from.ts"
+import type { TrainingDependencies } from "../../dependencies.ts"
 import type { RowPlan } from "../row-plan.ts"
 import { bytesOfChunks, type RowChunk, wholeLines } from "../row-source.ts"
 
 type CallsSource = Extract<TrainingSource, { kind: "calls" }>
 
 export async function* callRows(
-  traces: TraceStore,
+  { database, traces }: Pick<TrainingDependencies, "database" | "traces">,
   project: ProjectAccess,
   plan: RowPlan,
   source: CallsSource,
 ): AsyncGenerator<RowChunk> {
   const { filter, limit } = source
   const request = { ids: null, fields: plan.fields, filter: filter ?? {}, query: queryOf(source), limit: limit ?? null }
+  const kept = await retentionDays(database, project.id)
   const stream = await printed(() =>
-    printPayloads(traces, { projectId: project.id, projectName: project.name, ...request }),
+    printPayloads(traces, { projectId: project.id, projectName: project.name, retentionDays: kept, ...request }),
   )
   for await (const lines of wholeLines(stream, bytesOfChunks(plan.kind))) yield { lines, extras: null, wanted: null }
 }

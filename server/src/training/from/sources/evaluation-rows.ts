@@ -1,10 +1,11 @@
 /** Trials of evaluations: what their model was asked and answered, with the scores of each. */
 import { invalid } from "../../../errors.ts"
 import type { ProjectAccess } from "../../../access/project-access.ts"
+import { retentionDays } from "../../../storage/catalog/accounts/call-retention.ts"
 import { printPayloads } from "../../../storage/traces/calls/print-payloads.ts"
 import { readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
 import { findModelCalls, readTrialChats, type TrialChat } from "../../../storage/traces/evaluations/trial-chats.ts"
-import type { TraceStore } from "../../../storage/traces/store/trace-store.ts"
+import type { TrainingDependencies } from "../../dependencies.ts"
 import type { RowExtra } from "../map-rows-task.ts"
 import { extraPlaces, type RowPlan } from "../row-plan.ts"
 import type { RowChunk } from "../row-source.ts"
@@ -14,11 +15,12 @@ import { chunksOf } from "./queue-rows.ts"
 const trialsAtOnce = 500
 
 export async function* evaluationRows(
-  traces: TraceStore,
+  dependencies: Pick<TrainingDependencies, "database" | "traces">,
   project: ProjectAccess,
   plan: RowPlan,
   evaluationIds: readonly string[],
 ): AsyncGenerator<RowChunk> {
+  const { traces } = dependencies
   const roots = await readCallRows(traces, project.id, evaluationIds, [])
   const missing = evaluationIds.find((id) => !roots.some((root) => root.id === id))
   if (missing !== undefined) {
@@ -37,7 +39,7 @@ export async function* evaluationRows(
       scope,
       trials.map(({ id }) => id),
     )
-    yield* chatRows(traces, project, plan, trials, calls, places)
+    yield* chatRows(dependencies, project, plan, trials, calls, places)
     const others = trials.filter(({ id }) => !calls.has(id))
     if (others.length === 0) continue
     yield {
@@ -49,7 +51,7 @@ export async function* evaluationRows(
 }
 
 async function* chatRows(
-  traces: TraceStore,
+  { database, traces }: Pick<TrainingDependencies, "database" | "traces">,
   { id: projectId, name: projectName }: ProjectAccess,
   { fields }: RowPlan,
   trials: readonly TrialChat[],
@@ -65,7 +67,8 @@ async function* chatRows(
     }),
   )
   const request = { ids: wanted, fields, filter: {}, query: null, limit: null }
-  const stream = await printPayloads(traces, { projectId, projectName, ...request })
+  const kept = await retentionDays(database, projectId)
+  const stream = await printPayloads(traces, { projectId, projectName, retentionDays: kept, ...request })
   yield* chunksOf(stream, extras, wanted)
 }
 

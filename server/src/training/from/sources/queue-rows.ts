@@ -1,14 +1,15 @@
 /** Calls of an annotation queue, with the labels that hold. */
 import type { ProjectAccess } from "../../../access/project-access.ts"
 import type { Principal } from "../../../http/principal.ts"
+import { retentionDays } from "../../../storage/catalog/accounts/call-retention.ts"
 import { printPayloads } from "../../../storage/traces/calls/print-payloads.ts"
-import type { TraceStore } from "../../../storage/traces/store/trace-store.ts"
+import type { TrainingDependencies } from "../../dependencies.ts"
 import type { RowExtra } from "../map-rows-task.ts"
 import type { RowPlan } from "../row-plan.ts"
 import { type AreaSources, type LabelledCall, type RowChunk, wholeLines } from "../row-source.ts"
 
 export async function* queueRows(
-  traces: TraceStore,
+  { database, traces }: Pick<TrainingDependencies, "database" | "traces">,
   queueLabels: AreaSources["queueLabels"],
   {
     principal,
@@ -17,11 +18,13 @@ export async function* queueRows(
     queueId,
   }: { principal: Principal; project: ProjectAccess; plan: RowPlan; queueId: string },
 ): AsyncGenerator<RowChunk> {
-  for await (const calls of queueLabels(principal, project, queueId)) {
-    const wanted = calls.map(({ callId }) => callId)
-    const extras = Object.fromEntries(calls.map((call) => [call.callId, extraOf(call)]))
+  const kept = await retentionDays(database, project.id)
+  for await (const labelled of queueLabels(principal, project, queueId)) {
+    const wanted = labelled.map(({ callId }) => callId)
+    const extras = Object.fromEntries(labelled.map((call) => [call.callId, extraOf(call)]))
     const request = { ids: wanted, fields: plan.fields, filter: {}, query: null, limit: null }
-    const stream = await printPayloads(traces, { projectId: project.id, projectName: project.name, ...request })
+    const calls = { projectId: project.id, projectName: project.name, retentionDays: kept }
+    const stream = await printPayloads(traces, { ...calls, ...request })
     yield* chunksOf(stream, extras, wanted)
   }
 }

@@ -5,6 +5,7 @@
  */
 import type { ProjectAccess } from "../../../access/project-access.ts"
 import type { CatalogDatabase } from "../../../storage/catalog/open-catalog.ts"
+import { retentionDays } from "../../../storage/catalog/accounts/call-retention.ts"
 import { listTurnCalls, type TurnCall } from "../../../storage/catalog/training/rollout-turn-calls.ts"
 import { readCallTexts } from "../../../storage/traces/calls/call-texts.ts"
 import { readEnclosingCalls, readTraceRoots, type TreeCall } from "../../../storage/traces/calls/enclosing-calls.ts"
@@ -41,7 +42,9 @@ export async function judgeOf(
     const around = await callsAround(stores, rollouts)
     const ids = [...new Set([...around.values()].flatMap(({ calls }) => calls.map(({ id }) => id)))]
     const read = asked.flatMap(({ read: names }) => names)
-    const texts = await readCallTexts(stores.traces, stores.project, read.length === 0 ? [] : ids, read)
+    const kept = await retentionDays(stores.database, stores.project.id)
+    const project = { projectId: stores.project.id, projectName: stores.project.name, retentionDays: kept }
+    const texts = await readCallTexts(stores.traces, project, read.length === 0 ? [] : ids, read)
     const textOf = ({ id }: TreeCall, field: string) => texts.get(id)?.[read.indexOf(field)] ?? null
     return new Map([...around].map(([rollout, one]) => [rollout, judged(one, asked, textOf, labelOf)]))
   }

@@ -13,22 +13,23 @@ import { queueRows } from "./queue-rows.ts"
 import { rolloutRows } from "./rollout-rows.ts"
 
 export function sourceRows(
-  { database, traces, areaSources }: TrainingDependencies,
+  dependencies: TrainingDependencies,
   principal: Principal,
   project: ProjectAccess,
   plan: RowPlan,
   model: ModelRecord,
   source: TrainingSource,
 ): AsyncIterable<Chunk> {
+  const { database, traces, areaSources } = dependencies
   const labelsOf = (queueId: string | null | undefined) =>
     queueId == null ? null : areaSources.queueLabels(principal, project, queueId)
   switch (source.kind) {
     case "calls":
-      return callRows(traces, project, plan, source)
+      return callRows(dependencies, project, plan, source)
     case "queue":
-      return queueRows(traces, areaSources.queueLabels, { principal, project, plan, queueId: source.queue_id })
+      return queueRows(dependencies, areaSources.queueLabels, { principal, project, plan, queueId: source.queue_id })
     case "evaluation":
-      return evaluationRows(traces, project, plan, source.evaluation_call_ids)
+      return evaluationRows(dependencies, project, plan, source.evaluation_call_ids)
     case "dataset":
       return datasetRows(areaSources.datasetRows, project, source)
     case "rollouts":

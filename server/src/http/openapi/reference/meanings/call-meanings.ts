@@ -69,7 +69,7 @@ export const callMeanings: Meanings = {
     display_name: "What to show instead of the op's name; null: nothing was set.",
     attributes: "What the client keeps beside it.",
     wb_username: "Name of the user who made the call; only with `include_usernames`.",
-    expire_at: "When the call is to be deleted by its age; null: never.",
+    expire_at: "When the call goes by its age, by the limit that its project has now; null: never.",
     storage_size_bytes: "Bytes of its payloads, or rows; null unless `include_storage_size` asks for them.",
     total_storage_size_bytes:
       "Bytes of all calls of its trace, shown on the root; null elsewhere, and unless `include_total_storage_size` asks for them.",

@@ -43,7 +43,7 @@ export const objectMeanings: Meanings = {
     base_digest: "Digest of the table to begin with.",
     updates: "Changes, each of what the one before left: `append`, `insert` or `pop`.",
     uris: "Digests or refs of files.",
-    retention_days: "null: calls are kept until they are deleted.",
+    retention_days: "Days after its start for which a call is kept; null or absent: until it is deleted.",
     table_digest: "Digest of a table; or give `object_id`.",
     link_ids: "Ids of links.",
     include_created_status: "Say of each link whether it was made now.",
@@ -56,7 +56,7 @@ export const objectMeanings: Meanings = {
     version_index: "Number of the version among those of its object, from 0: `v0` names it.",
     entries: "One for each link of the request, in its order.",
     link_id: "Id of the link.",
-    retention_days: "After how many days calls are deleted; null: they are kept until somebody deletes them.",
+    retention_days: "Days after its start for which a call is kept; null: until somebody deletes it.",
   },
   schemas: {
     AliasList: { aliases: "Every alias of the project, sorted, each once." },

@@ -31,12 +31,13 @@ export const platformOperations: Operations = {
     example: ({ projectId: project_id }) => ({ body: { project_id } }),
   },
   "POST /project/ttl_settings/read": {
-    description: "For clients that ask: the answer is always the same.",
+    description: "Of each call, `expire_at` tells when it goes.",
     example: ({ projectId: project_id }) => ({ body: { project_id } }),
   },
   "POST /project/ttl_settings/update": {
-    description: "null, which changes nothing, is taken; a number of days is refused with 400.",
-    example: ({ projectId: project_id }) => ({ body: { project_id, retention_days: null } }),
+    description:
+      "A call goes so many days after its start, with its payloads, as if `/calls/delete` had named it: at the start of the server, and once a day. A change counts for all calls of the project; what went does not come back.",
+    example: ({ projectId: project_id }) => ({ body: { project_id, retention_days: 90 } }),
   },
   "POST /project/ingest_sampling_settings/read": {
     description: "For clients that ask: the answer is always the same.",

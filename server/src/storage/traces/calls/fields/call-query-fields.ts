@@ -1,6 +1,7 @@
 /** The fields of a call that a query or a sort may name: evaluation-store-calls 3.6. Nothing else reaches a column. */
 import { HeddleError } from "../../../../errors.ts"
 import { queuesOfCall } from "../../labelling/queue-calls.ts"
+import { expireAtSql } from "./call-expiry.ts"
 import { callFeedbackValue } from "./call-feedback-field.ts"
 import { type Expansion, payloadValue } from "./call-ref-field.ts"
 import { hasNeedlessEscape, hasOddJson } from "../calls-tables.ts"
@@ -13,7 +14,7 @@ const texts = new Set(["id", "trace_id", "parent_id", "thread_id", "turn_id", "o
 /** '' stands for a value that was cleared. */
 const clearableTexts = new Set(["display_name", "exception"])
 const numbers = new Set(["wb_run_step", "wb_run_step_end"])
-const times = new Set(["started_at", "ended_at", "deleted_at", "expire_at"])
+const times = new Set(["started_at", "ended_at", "deleted_at"])
 const payloads = new Set(["attributes", "inputs", "output", "summary"])
 
 const latencySql = "intDiv(toUnixTimestamp64Micro(ended_at) - toUnixTimestamp64Micro(started_at), 1000)"
@@ -37,6 +38,8 @@ export interface CallFieldScope {
   projectId: string
   /** `entity/project`, which is not stored in the table. */
   projectName: string
+  /** null: calls are kept until they are deleted. */
+  retentionDays: number | null
   parameters: SqlParameters
   /** Shallow paths first. */
   expansions: readonly Expansion[]
@@ -64,6 +67,7 @@ export function callField(path: string, scope: CallFieldScope): SqlValue {
   if (clearableTexts.has(head)) return textValue(`nullIf(${head}, '')`)
   if (numbers.has(head)) return numberValue(head)
   if (times.has(head)) return timeValue(head)
+  if (head === "expire_at") return timeValue(expireAtSql(scope.retentionDays))
   if (head === "project_id") return textValue(parameters.bind(projectName, "String"))
   if (head === "input_refs") return listValue(payloadRefs("inputs"))
   if (head === "output_refs") return listValue(payloadRefs("output"))

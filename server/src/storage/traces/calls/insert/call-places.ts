@@ -117,6 +117,15 @@ function placesOf(parameters: SqlParameters, { projectId, startedAt }: StartsOf)
     where kind = ${kinds.time} and project_id = ${parameters.bind(projectId, "UUID")} and key = ''${isWanted}`
 }
 
+/** Removes the places by time of all starts up to a moment. `startedUntil`: as it is stored, inclusive. */
+export async function removePlacesByTime(traces: TraceStore, projectId: string, startedUntil: string): Promise<void> {
+  await traces.command(
+    `delete from ${callPlacesTable} where kind = ${kinds.time} and project_id = {projectId:UUID} and key = ''
+      and started_at <= {startedUntil:DateTime64(6, 'UTC')}`,
+    { projectId, startedUntil },
+  )
+}
+
 /** SQL: of a call that is one of the candidates. */
 export function isCandidate(candidates: string): string {
   return `(sort_time, id) in (${candidates})`

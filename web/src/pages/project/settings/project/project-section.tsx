@@ -1,4 +1,4 @@
-/** The project of the address: since when it is, and its deletion. */
+/** The project of the address: since when it is, how long it keeps calls, and its deletion. */
 import { useProject } from "../../../../api/projects.ts"
 import { KeyValue, KeyValues } from "../../../../components/layout/key-values.tsx"
 import { Time } from "../../../../components/signs/time.tsx"
@@ -7,6 +7,7 @@ import { Note } from "../../../../components/states/note.tsx"
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
 import { SectionHead } from "../section-head.tsx"
 import { DeleteProject } from "./delete-project.tsx"
+import { KeepCalls } from "./keep-calls.tsx"
 import styles from "./project-section.module.css"
 
 export function ProjectSection() {
@@ -31,6 +32,7 @@ export function ProjectSection() {
                   </KeyValue>
                 </KeyValues>
               </div>
+              <KeepCalls projectId={id} />
               <SectionHead
                 isSmall
                 title="Delete the project"

@@ -1,0 +1,77 @@
+/**
+ * Deletes the calls of a project that began at or before a moment, as `/calls/delete` does. However many they are, their rows
+ * stay in ClickHouse, which is given a slice of the project at a time.
+ */
+import { deleteAgentSpansWhere } from "../../agents/span-table.ts"
+import type { TraceStore } from "../../store/trace-store.ts"
+import { type CallRange, type CallSlice, inSlice, sliceParameters, slicesOf } from "./call-slices.ts"
+import { callsFinal, callsTable, liveCall } from "../calls-tables.ts"
+import { removePlacesByTime } from "../insert/call-places.ts"
+
+export interface ExpiredCalls {
+  projectId: string
+  /** As times are stored, `2026-01-02 03:04:05.123456`: inclusive. */
+  startedUntil: string
+}
+
+export interface ExpiredRange extends CallRange {
+  /** Of calls. */
+  count: number
+}
+
+const sliceRows = 65_536
+/** It reads narrow columns of all calls of the project, on one core. */
+const longestCountSeconds = 600
+
+const isExpired = `${liveCall} and started_at <= {startedUntil:DateTime64(6, 'UTC')}`
+
+/** null: there are none. */
+export async function findExpired(
+  traces: TraceStore,
+  { projectId, startedUntil }: ExpiredCalls,
+): Promise<ExpiredRange | null> {
+  const [row] = await traces.rows<{ n: string; from: string; to: string }>(
+    `select count() as n, min(sort_time) as from, max(sort_time) as to from ${callsFinal}
+      where project_id = {projectId:UUID} and ${isExpired}`,
+    { projectId, startedUntil },
+    { threads: 1, seconds: longestCountSeconds },
+  )
+  const count = Number(row?.n ?? 0)
+  return row === undefined || count === 0 ? null : { projectId, from: Number(row.from), to: Number(row.to), count }
+}
+
+/** Yields after each slice how many calls of it were deleted. Whoever stops in between leaves the rest as it is. */
+export async function* deleteExpired(
+  traces: TraceStore,
+  { startedUntil }: ExpiredCalls,
+  range: ExpiredRange,
+): AsyncGenerator<number> {
+  for await (const slice of slicesOf(traces, range, sliceRows)) yield await deleteFrom(traces, slice, startedUntil)
+}
+
+async function deleteFrom(traces: TraceStore, slice: CallSlice, startedUntil: string): Promise<number> {
+  const expired = `from ${callsFinal} where ${inSlice} and ${isExpired}`
+  const parameters = { ...sliceParameters(slice), startedUntil }
+  const [row] = await traces.rows<{ n: string }>(`select count() as n ${expired}`, parameters, { threads: 1 })
+  const count = Number(row?.n ?? 0)
+  if (count === 0) return 0
+  // First: a deletion that is repeated after a failure finds no call that was deleted already.
+  const ofThese = `project_id = {projectId:UUID} and span_id in (select id ${expired})`
+  await deleteAgentSpansWhere(traces, ofThese, parameters)
+  const deletedAt = new Date().toISOString().slice(0, -1).replace("T", " ")
+  await traces.command(
+    `insert into ${callsTable} (project_id, sort_time, id, deleted_at)
+      select project_id, sort_time, id, {deletedAt:DateTime64(3, 'UTC')} ${expired}
+      settings max_threads = 1, max_insert_threads = 1`,
+    { ...parameters, deletedAt },
+  )
+  return count
+}
+
+/**
+ * Without this a list of the oldest calls would go through all that ever expired. A call that came meanwhile loses its place
+ * too, and goes with the next run.
+ */
+export function forgetExpiredStarts(traces: TraceStore, { projectId, startedUntil }: ExpiredCalls): Promise<void> {
+  return removePlacesByTime(traces, projectId, startedUntil)
+}
