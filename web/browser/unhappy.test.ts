@@ -131,7 +131,7 @@ describe("a payload that is too large", () => {
     await firstRow(page).getByText("too large to keep").waitFor()
     await page.getByRole("link", { name: "wordy", exact: true }).click()
     await page.getByRole("tree", { name: "Input" }).getByText("Hello?").waitFor()
-    await page.getByRole("tab", { name: "Output" }).click()
+    await page.getByRole("tab", { name: "Output", exact: true }).click()
     await page.getByText("The output was too large to keep.").waitFor()
     await close()
   })

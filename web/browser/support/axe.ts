@@ -17,15 +17,16 @@ const scrollsWithTheField = ({ id, html }: { id: string; html: string }) =>
   id === "scrollable-region-focusable" && html.includes('role="menu"')
 
 /**
- * Waits for animations that end, because axe would judge the colours of a text that is still fading in. All of them end within
- * the second; those outside of the window stay unfinished for Chromium, though their colours are the last ones.
+ * Waits for animations that end: colours between two are nobody's, and axe would judge those of a text that is still fading in.
+ * All of them end within the second; those outside of the window stay unfinished for Chromium, though their colours are the
+ * last ones.
  */
 const movementsEnd = `Promise.race([
   new Promise((late) => setTimeout(late, 1000)),
   Promise.all(
     document
       .getAnimations()
-      .filter((one) => one.effect?.getComputedTiming().iterations !== Infinity)
+      .filter((one) => one.effect?.getComputedTiming().endTime !== Infinity)
       .map((one) => one.finished.catch(() => {})),
   ),
 ]).then(() => {})`
@@ -58,7 +59,6 @@ export async function flaws(page: Page): Promise<string[]> {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme })
       await page.evaluate(nextFrame)
-      await page.evaluate(settled)
       const all = await findings(page, colorScheme === "light" ? everyRule : rulesOfColours)
       found.push(...all.map((finding) => `${colorScheme}, ${viewport.width} px: ${finding}`))
     }
@@ -85,12 +85,6 @@ export async function flawsOfPages(
   }
   return found
 }
-
-/** Colours between two are nobody's: what changes by and by has done so. What goes round for ever is not waited for. */
-const settled = `Promise.all(document.getAnimations()
-  .filter((animation) => animation.effect?.getComputedTiming().endTime !== Infinity)
-  .map((animation) => animation.finished.catch(() => undefined)))
-  .then(() => undefined)`
 
 /** Pages notice a new width and another theme before they draw the next frame. */
 const nextFrame = `new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn())))`
