@@ -47,6 +47,16 @@ test("platform-wandb 5.1, 5.2, 5.4: a run is made once, found by its id and name
   })
 })
 
+test("platform-wandb 5.1: a project or run whose name is a step within a path is refused: its rows would go to another address", async () => {
+  for (const name of [".", ".."]) {
+    await expect(upsertRun(opened.acme, { modelName: name, name: "dots" })).rejects.toThrow(
+      "upsertBucket: modelName: a project cannot be called . or ..",
+    )
+    await expect(upsertRun(opened.acme, { modelName: "runs", name })).rejects.toThrow("name: may not be . or ..")
+  }
+  expect(await upsertRun(opened.acme, { modelName: "...", name: ".dots" })).toMatchObject({ inserted: true })
+})
+
 test("law 8: a config or summary of too many values is refused by its name, and leaves no run behind", async () => {
   const names = { entity: "acme", project: "runs", run: "many-values" }
   const input = { entityName: names.entity, modelName: names.project, name: names.run }

@@ -1,5 +1,6 @@
 /** Inputs of the GraphQL mutations about runs: platform-wandb 4. Unknown members are the newer clients'. */
 import { z } from "zod"
+import { isPathStep } from "../training/model.ts"
 
 /** PostgreSQL's text has no U+0000. */
 const text = z.string().refine((value) => !value.includes("\0") && value.isWellFormed(), "is not well-formed Unicode")
@@ -9,6 +10,7 @@ export const runName = text
   .min(1)
   .max(128)
   .refine((name) => !/[/\\#?%:]/.test(name), "may not have / \\ # ? % :")
+  .refine((name) => !isPathStep(name), "may not be . or ..")
 
 export const upsertBucketInput = z.looseObject({
   id: z.string().nullish(),

@@ -2,16 +2,21 @@
 import { z } from "zod"
 import { pageOf, pageQuery } from "./page.ts"
 
+/** A client that makes an address of such a name takes it for a step within the path, and sends to another address. */
+export const isPathStep = (name: string) => name === "." || name === ".."
+
 /** A model's name is also its artifact's name and its run's id, so it obeys both alphabets. */
 export const modelName = z
   .string()
   .regex(/^[A-Za-z0-9_.-]{1,128}$/, "a model name has 1 to 128 characters out of A-Z a-z 0-9 _ . -")
+  .refine((name) => !isPathStep(name), "a model cannot be called . or ..")
 
 export const projectName = z
   .string()
   .min(1)
   .max(128)
   .regex(/^[^/\\#?%:\p{Cc}]+$/u, "a project name has no / \\ # ? % : and no control character")
+  .refine((name) => !isPathStep(name), "a project cannot be called . or ..")
   .refine((name) => name.trim() === name, "a project name has no outer blanks")
   .refine((name) => name.isWellFormed(), "a project name has no half of a character")
 
