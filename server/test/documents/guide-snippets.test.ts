@@ -108,6 +108,14 @@ test(
   },
 )
 
+test("operating: a request makes a backup", { timeout: 300_000 }, async () => {
+  const [made, ...more] = parsed(await printedBy("operating.md"))
+  expect(more).toEqual([])
+  expect(made).toMatchObject({ object: "organization.backup" })
+  const listed = await opened.admin.get("/v1/organization/backups")
+  expect(listed.body).toEqual({ object: "list", data: [made] })
+})
+
 test("export: calls leave as CSV and come back into another project", { timeout: 300_000 }, async () => {
   await admin.post("/v1/organization/teams", { name: "team" })
   await writeCalls(admin, "team/project", [{ id: 11 }, { id: 12, parent: 11 }])
