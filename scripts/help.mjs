@@ -8,6 +8,7 @@ import { benchmarkHelp, benchmarkNames } from "./bench-help.mjs"
 import { fromRoot } from "./setup/paths.mjs"
 
 const dataDir = ["--data-dir DIR", "where the server stores everything (default ./data)"]
+const backupDir = ["--backup-dir DIR", "where backups of the running server lie (default backups in the data folder)"]
 const port = ["--port PORT", "port to listen on; 0 takes a free one (default 8080)"]
 const server = [
   ["HEDDLE_URL", "address of the server (default http://127.0.0.1:8080)"],
@@ -29,10 +30,10 @@ const ofEveryBenchmark = [
 
 const commands = {
   start: {
-    usage: "npm start -- [--host HOST] [--port PORT] [--data-dir DIR]",
+    usage: "npm start -- [--host HOST] [--port PORT] [--data-dir DIR] [--backup-dir DIR]",
     about:
       "Starts the server. The first start installs what is missing: npm packages, a Python environment with torch.",
-    options: [["--host HOST", "address to listen on (default 127.0.0.1)"], port, dataDir],
+    options: [["--host HOST", "address to listen on (default 127.0.0.1)"], port, dataDir, backupDir],
     environment: settings,
   },
   demo: {

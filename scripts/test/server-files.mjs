@@ -58,6 +58,7 @@ const onEmbeddedBy = {
   "the start of a server, its settings and the files of its data folder": [
     "server/test/http/start.test.ts",
     "server/test/platform/admin-key.test.ts",
+    "server/test/storage/backups.test.ts",
     "server/test/storage/file-modes.test.ts",
     "server/test/storage/first-start.test.ts",
     "server/test/storage/full-disk.test.ts",

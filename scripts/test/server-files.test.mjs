@@ -36,7 +36,9 @@ test.each(Object.entries(drivenBy))("%s is driven on both kinds of stores by tes
 
 test("tests of the stores themselves run on both, but for those of the data folder's files", () => {
   const once = tests.filter((file) => /\/storage\//.test(file) && fitsOne(file, [...onEmbedded, ...onGrown]))
-  expect(once).toEqual(["file-modes", "first-start", "full-disk"].map((name) => `server/test/storage/${name}.test.ts`))
+  expect(once).toEqual(
+    ["backups", "file-modes", "first-start", "full-disk"].map((name) => `server/test/storage/${name}.test.ts`),
+  )
 })
 
 test("a test that needs PostgreSQL or ClickHouse runs there", () => {

@@ -45,6 +45,7 @@ import { removeJobFiles } from "./scheduler/job-spec.ts"
 import { Scheduler } from "./scheduler/scheduler.ts"
 import { removeModelRecords } from "./scheduler/training-records.ts"
 import { ArrivedCalls } from "./storage/arrived-calls.ts"
+import { Backups } from "./storage/backup/backups.ts"
 import { artifactCollector } from "./storage/artifact-collector.ts"
 import { blobCollector } from "./storage/blob-collector.ts"
 import { setQuotaDefaults } from "./storage/catalog/accounts/team-quotas.ts"
@@ -197,6 +198,14 @@ async function compose(
   })
   await exports.open()
   await removeBrokenImports(database, dataDir)
+  const backups = new Backups({
+    dataDir,
+    folder: config.backupDir,
+    stores: stores.embedded,
+    flush: () => Promise.all([ledger.flush(), usage.flush()]),
+    log,
+  })
+  await backups.open()
   const training = openTraining(
     {
       database,
@@ -244,6 +253,7 @@ async function compose(
     database,
     traces: stores.traces,
     blobs,
+    backups,
     threads,
     secret,
     limits,
@@ -297,7 +307,7 @@ async function compose(
     // Together: requests that are still answered may wait for an execution.
     await Promise.all([server.close(), evaluations.close()])
     clearTimeout(cut)
-    await Promise.all([scheduler, exports, ...background].map((work) => work.close()))
+    await Promise.all([scheduler, exports, backups, ...background].map((work) => work.close()))
     await Promise.all([threads.close(), engine.close()])
     await gateway.settled()
     await ledger.flush()

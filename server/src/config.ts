@@ -13,6 +13,8 @@ export interface Config {
   /** 0 takes any free port. */
   port: number
   dataDir: string
+  /** Where backups of the running server lie. */
+  backupDir: string
   /** Path under which a proxy shows the server, such as `/heddle`; null: none. */
   prefix: string | null
   /** When set, a bootstrap admin with this API key exists. */
@@ -95,13 +97,20 @@ const repositoryRoot = path.resolve(import.meta.dirname, "../..")
 export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
   const { values } = parseArgs({
     args: argv,
-    options: { host: { type: "string" }, port: { type: "string" }, "data-dir": { type: "string" } },
+    options: {
+      host: { type: "string" },
+      port: { type: "string" },
+      "data-dir": { type: "string" },
+      "backup-dir": { type: "string" },
+    },
   })
+  const dataDir = path.resolve(values["data-dir"] || env["HEDDLE_DATA_DIR"] || "./data")
   return {
     // An empty variable is one that is not set. An empty host would listen on every network.
     host: values.host || env["HEDDLE_HOST"] || "127.0.0.1",
     port: parsePort(values.port ?? (env["HEDDLE_PORT"] || "8080")),
-    dataDir: path.resolve(values["data-dir"] || env["HEDDLE_DATA_DIR"] || "./data"),
+    dataDir,
+    backupDir: path.resolve(values["backup-dir"] || env["HEDDLE_BACKUP_DIR"] || path.join(dataDir, "backups")),
     prefix: parsePrefix(env["HEDDLE_PREFIX"]),
     adminKey: env["HEDDLE_ADMIN_KEY"] || null,
     entity: env["HEDDLE_ENTITY"] || "local",

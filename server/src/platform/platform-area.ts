@@ -6,6 +6,7 @@ import type { RequestRates } from "../http/requests/request-rates.ts"
 import { SessionCookie } from "../http/session-cookie.ts"
 import type { Limits } from "../limits.ts"
 import type { Log } from "../log.ts"
+import type { Backups } from "../storage/backup/backups.ts"
 import type { BlobStore } from "../storage/blobs/blob-store.ts"
 import { removeAuditLogs } from "../storage/catalog/accounts/audit-logs.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
@@ -18,6 +19,7 @@ import { artifactFileRoutes } from "./artifacts/artifact-file-routes.ts"
 import { ArtifactLinks } from "./artifacts/artifact-links.ts"
 import { SentFiles } from "./artifacts/sent-files.ts"
 import { auditLogRoutes } from "./audit-log-routes.ts"
+import { backupRoutes } from "./backup-routes.ts"
 import { fileRoutes } from "./file-routes.ts"
 import { graphqlRoutes } from "./graphql/graphql-routes.ts"
 import { invitationRoutes } from "./invitation-routes.ts"
@@ -41,6 +43,7 @@ export interface PlatformDependencies {
   database: CatalogDatabase
   traces: TraceStore
   blobs: BlobStore
+  backups: Backups
   threads: ThreadPool
   /** The data folder's secret. It signs addresses and cookies. */
   secret: Buffer
@@ -96,6 +99,7 @@ export function openPlatform(dependencies: PlatformDependencies): Platform {
       ...invitationRoutes({ ...accounts, limits }),
       ...projectRoleRoutes(accounts),
       ...auditLogRoutes(database),
+      ...backupRoutes(database, dependencies.backups),
       ...quotaRoutes({ ...accounts, rates: dependencies.rates }),
       ...projectListRoutes({ database, projectDeleted: dependencies.projectDeleted }),
       ...refusedRequestRoutes(dependencies.refusedRequests),

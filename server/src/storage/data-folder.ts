@@ -15,20 +15,35 @@ export async function ensureDataFolder(dataDir: string): Promise<void> {
   }
 }
 
-/** What stands at the top of the folder. Earlier versions left it open to every user of the machine. */
-const entries = [
-  "arrived-calls",
-  "blobs",
-  "catalog",
-  "checkpoint-exports",
-  "checkpoint-imports",
-  "checkpoints",
-  "jobs",
-  "lock.db",
-  "server-secret",
-  "traces",
-  "traces-spool",
-]
+/** How a backup of the running server takes an entry of the folder; null: it needs none of it. */
+type InBackup = "catalog" | "traces" | "linked" | "copied" | null
+
+/** What stands at the top of the folder. */
+export const dataEntries: Readonly<Record<string, InBackup>> = {
+  "arrived-calls": "copied",
+  backups: null,
+  "backup-in-progress": null,
+  blobs: null,
+  "blobs/sha256": "linked",
+  catalog: "catalog",
+  "checkpoint-exports": null,
+  "checkpoint-imports": null,
+  checkpoints: "linked",
+  jobs: "copied",
+  lock: null,
+  "lock.db": null,
+  "lock.db-journal": null,
+  "server-secret": "copied",
+  traces: "traces",
+  "traces-spool": null,
+  "training-records": "copied",
+  "usage-in-progress.jsonl": "copied",
+}
+
+/** Names of entries that a backup takes in this way. */
+export function entriesTaken(how: InBackup): string[] {
+  return Object.keys(dataEntries).filter((name) => dataEntries[name] === how)
+}
 
 const othersBits = 0o077
 const stickyBit = 0o1000
@@ -40,7 +55,8 @@ const stickyBit = 0o1000
 async function closeToOthers(dataDir: string): Promise<void> {
   // A folder such as /tmp belongs to everybody; only what Heddle keeps in it is its own.
   if (((await stat(dataDir)).mode & stickyBit) === 0) await close(dataDir)
-  await Promise.all(entries.map((name) => close(path.join(dataDir, name))))
+  // Earlier versions left them open to every user of the machine.
+  await Promise.all(Object.keys(dataEntries).map((name) => close(path.join(dataDir, name))))
 }
 
 async function close(file: string): Promise<void> {

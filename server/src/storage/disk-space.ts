@@ -3,7 +3,8 @@ import { statfs } from "node:fs/promises"
 
 const mebibyte = 1024 ** 2
 
-async function freeBytes(folder: string): Promise<number> {
+/** Bytes that this user may still write to the disk of the folder. */
+export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder)
   return bavail * bsize
 }

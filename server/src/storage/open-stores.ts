@@ -9,11 +9,13 @@ import { type CatalogDatabase, type CatalogLocation, openCatalog, pingCatalog } 
 import { isAboutFolder, unusable } from "./data-folder.ts"
 import { lockDataFolder } from "./data-lock.ts"
 import { diskShortage } from "./disk-space.ts"
+import type { EmbeddedStores } from "./backup/data-snapshot.ts"
 import { catalogQueue } from "./store-queues.ts"
 import { storesCheck } from "./stores-check.ts"
 import { CallWriter } from "./traces/calls/insert/calls-write.ts"
 import { SeenIds } from "./traces/calls/insert/seen-ids.ts"
 import { openTraces } from "./traces/open-traces.ts"
+import { EmbeddedTraces } from "./traces/store/embedded-traces.ts"
 import type { TraceStore } from "./traces/store/trace-store.ts"
 
 export interface Stores {
@@ -23,6 +25,8 @@ export interface Stores {
   /** The one for all: its inserts serve every request that waits. */
   callWriter: CallWriter
   blobs: BlobStore
+  /** The same stores, where all of them are in the data folder; else null. */
+  embedded: EmbeddedStores | null
   /** @throws {HeddleError} while a store on another machine does not answer. */
   checkReached: () => Promise<void>
   /** Queues of the work in the catalog and the trace store. */
@@ -67,12 +71,14 @@ export async function openStores(location: StoresLocation): Promise<Stores> {
     ])
     const seenIds = new SeenIds(traces, { most: limits.call_ids_in_memory, log })
     const callWriter = new CallWriter(traces, seenIds, limits)
+    const isEmbedded = catalog.postgresUrl === null && traces instanceof EmbeddedTraces
     return {
       dataDir,
       catalog: database,
       traces,
       callWriter,
       blobs,
+      embedded: isEmbedded ? { dataDir, catalog: database, traces } : null,
       checkReached,
       diskShortage: () => diskShortage(dataDir, limits.disk_free_bytes),
       queues: [queue, ...traces.queues],

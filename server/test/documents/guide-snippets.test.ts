@@ -108,11 +108,19 @@ test(
   },
 )
 
-test("operating: calls of a project are kept for so many days", { timeout: 300_000 }, async () => {
-  expect(parsed(await printedBy("operating.md"))).toEqual([{ retention_days: 90 }])
-  const kept = await admin.post("/project/ttl_settings/read", { project_id: "local/demo" })
-  expect(kept.body).toEqual({ retention_days: 90 })
-})
+test(
+  "operating: a request makes a backup; calls of a project are kept for so many days",
+  { timeout: 300_000 },
+  async () => {
+    const [made, ...more] = parsed(await printedBy("operating.md"))
+    expect(made).toMatchObject({ object: "organization.backup" })
+    const listed = await opened.admin.get("/v1/organization/backups")
+    expect(listed.body).toEqual({ object: "list", data: [made] })
+    expect(more).toEqual([{ retention_days: 90 }])
+    const kept = await admin.post("/project/ttl_settings/read", { project_id: "local/demo" })
+    expect(kept.body).toEqual({ retention_days: 90 })
+  },
+)
 
 test("export: calls leave as CSV and come back into another project", { timeout: 300_000 }, async () => {
   await admin.post("/v1/organization/teams", { name: "team" })

@@ -36,6 +36,8 @@ const refused: Readonly<Record<string, number>> = {
   "POST /v1/session/token": 401,
   // The caller has a key, and no session to end.
   "DELETE /v1/session": 404,
+  // No backup was made at that time.
+  "DELETE /v1/organization/backups/:name": 404,
   // The fake engine does not have this call.
   "GET /v1/system-check": 503,
   // The job and the response have ended.

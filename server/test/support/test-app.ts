@@ -78,6 +78,7 @@ export function testConfig(dataDir: string): Config {
     host: "127.0.0.1",
     port: 0,
     dataDir,
+    backupDir: path.join(dataDir, "backups"),
     prefix: null,
     logsRequests: false,
     adminKey,

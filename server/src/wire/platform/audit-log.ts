@@ -6,6 +6,8 @@ export const auditTypes = [
   "annotation_queue.deleted",
   "api_key.created",
   "api_key.deleted",
+  "backup.created",
+  "backup.deleted",
   "call.deleted",
   "checkpoint.deleted",
   "cost.deleted",

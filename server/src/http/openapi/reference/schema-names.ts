@@ -60,6 +60,7 @@ import * as access from "../../../wire/platform/access.ts"
 import * as account from "../../../wire/platform/account.ts"
 import * as artifact from "../../../wire/platform/artifact.ts"
 import * as auditLog from "../../../wire/platform/audit-log.ts"
+import * as backup from "../../../wire/platform/backup.ts"
 import * as file from "../../../wire/platform/file.ts"
 import * as graphql from "../../../wire/platform/graphql.ts"
 import * as invitation from "../../../wire/platform/invitation.ts"
@@ -148,6 +149,7 @@ const modules: readonly (readonly [prefix: string, exported: Exports])[] = [
   ["", account],
   ["", artifact],
   ["", auditLog],
+  ["", backup],
   ["", file],
   ["", graphql],
   ["", invitation],

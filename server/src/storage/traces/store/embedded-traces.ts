@@ -7,6 +7,8 @@ import type { Limits } from "../../../limits.ts"
 import type { FairQueue } from "../../../work/fair-queue.ts"
 import { traceQueues } from "../../store-queues.ts"
 import { Lane, Lanes, StatementStopper } from "./embedded-lanes.ts"
+import { copyDefinitions, dropFrozen, frozenName, moveFrozen } from "./frozen-parts.ts"
+import { InsertGate } from "./insert-gate.ts"
 import { PrintSpool, printStatement } from "./print-spool.ts"
 import { inlineParameters } from "./sql-literal.ts"
 import {
@@ -15,7 +17,7 @@ import {
   type PrintOptions,
   type QueryLimits,
   type TraceParameters,
-  type TraceStore,
+  type FolderTraceStore,
   withLimits,
   withPrintSettings,
 } from "./trace-store.ts"
@@ -36,10 +38,13 @@ const connectionArguments = [
   "--max_expanded_ast_elements=2000000",
 ]
 
-export class EmbeddedTraces implements TraceStore {
+export class EmbeddedTraces implements FolderTraceStore {
   /** ClickHouse locks its folder. */
   readonly isExclusive = true
   readonly queues: readonly FairQueue[]
+  readonly #folder: string
+  readonly #open: () => Session
+  readonly #gate = new InsertGate()
   readonly #writers: Lanes
   readonly #readers: Lanes
   /** Separate from the readers, because an export may take minutes. */
@@ -47,7 +52,9 @@ export class EmbeddedTraces implements TraceStore {
   readonly #stopper: StatementStopper
   readonly #spool: PrintSpool
 
-  private constructor(open: () => Session, spool: PrintSpool, limits: Limits) {
+  private constructor(folder: string, open: () => Session, spool: PrintSpool, limits: Limits) {
+    this.#folder = folder
+    this.#open = open
     this.#spool = spool
     const { trace_queries_at_once: readers, trace_exports_at_once: printers } = limits
     const { queries, inserts, exports } = traceQueues(limits, { queries: readers, inserts: writers, exports: printers })
@@ -65,8 +72,10 @@ export class EmbeddedTraces implements TraceStore {
   static async open(folder: string, limits: Limits): Promise<EmbeddedTraces> {
     await mkdir(folder, { recursive: true })
     const { Session } = await loadChdb()
+    await dropFrozen(folder)
     const spool = await PrintSpool.open(`${folder}-spool`)
-    return new EmbeddedTraces(() => new Session(folder, { connectionArgs: connectionArguments }), spool, limits)
+    const connect = () => new Session(folder, { connectionArgs: connectionArguments })
+    return new EmbeddedTraces(folder, connect, spool, limits)
   }
 
   async rows<Row>(sql: string, parameters: TraceParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
@@ -98,19 +107,47 @@ export class EmbeddedTraces implements TraceStore {
   async insert(table: string, rows: Buffer | string): Promise<void> {
     if (rows.length === 0) return
     const values = typeof rows === "string" ? Buffer.from(rows) : rows
-    await this.#writers.run("heavy", (session) => session.insert({ table, values, format: "JSONEachRow" }))
+    await this.#writers.run("heavy", (session) =>
+      this.#gate.pass(() => session.insert({ table, values, format: "JSONEachRow" })),
+    )
   }
 
   async insertCsv(table: string, columns: readonly string[], rows: Buffer): Promise<void> {
     if (rows.length === 0) return
     const settings = { ...csvSettings }
     await this.#writers.run("heavy", (session) =>
-      session.insert({ table, columns, values: rows, format: "CSV", settings }),
+      this.#gate.pass(() => session.insert({ table, columns, values: rows, format: "CSV", settings })),
     )
   }
 
   async command(sql: string, parameters: TraceParameters = {}): Promise<void> {
-    await this.#writers.run("heavy", (session) => session.queryAsync(inlineParameters(sql, parameters)))
+    await this.#writers.run("heavy", (session) => {
+      const run = () => session.queryAsync(inlineParameters(sql, parameters))
+      // A mutation may take minutes, and a backup need not wait for it: it has the statement, and does the rest when opened.
+      return isMutation.test(sql) ? run() : this.#gate.pass(run)
+    })
+  }
+
+  /** The freezing has a connection of its own: those of the writers wait at the gate with what they are to insert. */
+  async snapshot(target: string, moment: (freeze: () => Promise<void>) => Promise<void>): Promise<void> {
+    const lane = new Lane(this.#open)
+    try {
+      await dropFrozen(this.#folder)
+      await copyDefinitions(this.#folder, target)
+      const found = await this.rows<{ name: string }>(
+        "select name from system.tables where database = currentDatabase() and engine like '%MergeTree'",
+      )
+      const freeze = async () => {
+        for (const { name } of found) {
+          await lane.run((session) => session.queryAsync(`alter table ${name} freeze with name '${frozenName}'`))
+        }
+      }
+      await moment(() => this.#gate.closed(freeze))
+      await moveFrozen(this.#folder, target)
+    } finally {
+      await lane.close()
+      await dropFrozen(this.#folder)
+    }
   }
 
   async ping(): Promise<void> {
@@ -123,6 +160,9 @@ export class EmbeddedTraces implements TraceStore {
     await this.#spool.close()
   }
 }
+
+/** Statements that write parts anew in the background. */
+const isMutation = /^\s*(alter|delete)\b/
 
 function writing(session: Session): Session {
   session.query(writerSettings)

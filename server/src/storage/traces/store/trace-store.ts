@@ -86,6 +86,15 @@ export interface TraceStore {
   close(): Promise<void>
 }
 
+/** A store in the data folder, whose files a backup of the running server copies. */
+export interface FolderTraceStore extends TraceStore {
+  /**
+   * Makes a folder `target` that such a store opens, with the rows that are stored when `moment` calls `freeze`: then inserts
+   * wait. The rest of the work, which may take longer, is done before and after `moment`.
+   */
+  snapshot(target: string, moment: (freeze: () => Promise<void>) => Promise<void>): Promise<void>
+}
+
 /** Why the store refused what no client is to blame for: `code` is ClickHouse's error number, null when it did not say. */
 export class TraceStoreError extends Error {
   override readonly name = "TraceStoreError"

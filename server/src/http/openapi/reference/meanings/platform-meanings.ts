@@ -53,6 +53,13 @@ export const platformMeanings: Meanings = {
       first_id: "Id of the first item of `data`; null without items.",
       last_id: "Id of the last item of `data`, for `after` of the next page; null without items.",
     },
+    Backup: {
+      name: "When it was made, to the millisecond; its folder has this name.",
+      created_at: "When it was made: what was stored before is in it.",
+      bytes: "Bytes of its files. Those that it shares with the data folder or other backups count in each.",
+      seconds: "How long it took.",
+    },
+    BackupParams: { name: "Name of a backup, as the list has it." },
     CreateApiKeyBody: {
       name: "What the key is for, such as `laptop`.",
       username:

@@ -237,6 +237,15 @@ export const platformOperations: Operations = {
     description: "The record cannot be changed through the API.",
     example: ({ entity }) => ({ query: { "teams[]": entity, "event_types[]": "model.deleted" } }),
   },
+  "POST /v1/organization/backups": {
+    description:
+      "Answered when the backup is whole and on the disk; requests are served meanwhile. It is a data folder: a server starts on a copy of it.",
+  },
+  "GET /v1/organization/backups": { description: "One that is being made is not among them." },
+  "DELETE /v1/organization/backups/:name": {
+    description: "Its files are removed; those that the data folder or other backups share stay there.",
+    example: () => ({ params: { name: "20260131T235959123Z" } }),
+  },
   "GET /v1/organization/quotas": { description: "Of each team that you are a member of." },
   "GET /v1/organization/teams/:team/quotas": {
     description: "`left` is what the team may still store or make.",

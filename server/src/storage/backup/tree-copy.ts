@@ -1,0 +1,113 @@
+/**
+ * Copies of folders that are written to meanwhile, in two passes: the first may take long, the second takes what has changed
+ * since, and is done while the stores are held still. So they are held as long as it takes to look at every file, and not
+ * as long as it takes to copy all.
+ */
+import { constants, type BigIntStats } from "node:fs"
+import { copyFile, link, mkdir, readdir, rm, stat } from "node:fs/promises"
+import path from "node:path"
+import { namesIn } from "../names-in.ts"
+
+/** Entries of one folder that are worked on at a time; the threads for files serve everything else too. */
+const atOnce = 4
+/** The clock of a file system goes in steps; a file that was written so shortly before it was copied is copied again. */
+const uncertainNs = 2_000_000_000n
+
+export interface CopiedTree {
+  /** The data folder. */
+  source: string
+  target: string
+  /** Entries of the data folder, files or folders; those that are not there are left out. */
+  names: readonly string[]
+  signal: AbortSignal
+}
+
+/** Called twice for each tree: the second call takes what came since. */
+export type Pass = () => Promise<void>
+
+/**
+ * Links files that are written once, under names that come when they are whole, and are never used for anything else. What
+ * is removed between the passes stays in the copy; what is being written ends with `.tmp`.
+ */
+export function linking({ source, target, names, signal }: CopiedTree): Pass {
+  const visit = async (inside: string): Promise<void> => {
+    const there = new Set(await namesIn(path.join(target, inside)))
+    const entries = await readdir(path.join(source, inside), { withFileTypes: true }).catch(noneIfGone)
+    if (entries === null) return
+    await mkdir(path.join(target, inside), { recursive: true, mode: 0o700 })
+    await each(entries, signal, async (entry) => {
+      const name = path.join(inside, entry.name)
+      if (entry.name.endsWith(".tmp")) return
+      if (entry.isDirectory()) return visit(name)
+      if (!there.has(entry.name)) await linkOrCopy(path.join(source, name), path.join(target, name))
+    })
+  }
+  return () => each(names, signal, visit)
+}
+
+/** Copies files that are changed, replaced and removed under their names. */
+export function copying({ source, target, names, signal }: CopiedTree): Pass {
+  const copied = new Map<string, string>()
+  /** By the clock of the file system of the data folder. */
+  let begun: bigint | null = null
+  const visit = async (name: string): Promise<void> => {
+    const [from, to] = [path.join(source, name), path.join(target, name)]
+    const found = await stat(from, { bigint: true }).catch(noneIfGone)
+    if (found === null) return
+    if (!found.isDirectory()) return copyIfNew(from, to, found)
+    await mkdir(to, { recursive: true, mode: 0o700 })
+    const there = (await readdir(from).catch(noneIfGone)) ?? []
+    await each(there, signal, (one) => visit(path.join(name, one)))
+    const kept = new Set(there)
+    const gone = (await readdir(to)).filter((one) => !kept.has(one))
+    for (const one of gone) await rm(path.join(to, one), { recursive: true, force: true })
+  }
+  const copyIfNew = async (from: string, to: string, { ino, size, mtimeNs }: BigIntStats): Promise<void> => {
+    const version = `${ino} ${size} ${mtimeNs}`
+    const isSettled = begun !== null && mtimeNs < begun - uncertainNs
+    if (isSettled && copied.get(from) === version) return
+    await copyFile(from, to, constants.COPYFILE_FICLONE).catch(noneIfGone)
+    copied.set(from, version)
+  }
+  return async () => {
+    const before = (await stat(target, { bigint: true })).ctimeNs
+    await each(names, signal, visit)
+    begun ??= before
+  }
+}
+
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === "ENOENT") return
+    // Another disk, a file system without links, or more links than it allows.
+    if (!["EXDEV", "EPERM", "EMLINK", "ENOTSUP"].includes(code ?? "")) throw error
+    await copyFile(from, to, constants.COPYFILE_FICLONE).catch(noneIfGone)
+  }
+}
+
+/** Throws the first failure when none of them runs any more: nothing is written after the caller has heard of it. */
+async function each<T>(all: readonly T[], signal: AbortSignal, work: (one: T) => Promise<void>): Promise<void> {
+  const rest = all.values()
+  const failures: unknown[] = []
+  const worker = async () => {
+    for (const one of rest) {
+      if (failures.length > 0) return
+      try {
+        signal.throwIfAborted()
+        await work(one)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  if (failures.length > 0) throw failures[0]
+}
+
+function noneIfGone(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT") return null
+  throw error
+}
