@@ -60,7 +60,7 @@ export function ChangeRetention({ projectId, days, onClose }: ChangeRetentionPro
       <Radio label="For a number of days" name="kept" checked={isLimited} onChange={() => setLimited(true)} />
       {isLimited && (
         <TextField
-          label="Days after its start"
+          label="Days after the start of a call"
           inputMode="numeric"
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
