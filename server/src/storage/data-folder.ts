@@ -16,7 +16,7 @@ export async function ensureDataFolder(dataDir: string): Promise<void> {
 }
 
 /** How a backup of the running server takes an entry of the folder; null: it needs none of it. */
-type InBackup = "catalog" | "traces" | "linked" | "copied" | null
+type InBackup = "catalog" | "traces" | "linked" | "linked by content" | "copied" | null
 
 /** What stands at the top of the folder. */
 export const dataEntries: Readonly<Record<string, InBackup>> = {
@@ -24,7 +24,7 @@ export const dataEntries: Readonly<Record<string, InBackup>> = {
   backups: null,
   "backup-in-progress": null,
   blobs: null,
-  "blobs/sha256": "linked",
+  "blobs/sha256": "linked by content",
   catalog: "catalog",
   "checkpoint-exports": null,
   "checkpoint-imports": null,

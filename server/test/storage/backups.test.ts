@@ -22,6 +22,8 @@ let folder: string
 let opened: TrainingApp
 let url: string
 let model: { id: string; name: string }
+/** Servers in processes of their own. */
+const servers: RunningServer[] = []
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "heddle-backups-"))
   opened = await openTrainingApp()
@@ -30,9 +32,17 @@ beforeAll(async () => {
   await trained(opened.acme, model.id)
 })
 afterAll(async () => {
+  // Of tests that failed.
+  for (const { process } of servers) process.kill("SIGKILL")
   await opened.close()
   await rm(folder, { recursive: true, force: true })
 })
+
+async function serve(dir: string, env: NodeJS.ProcessEnv = {}): Promise<RunningServer> {
+  const server = await startServer(dir, { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal", ...env })
+  servers.push(server)
+  return server
+}
 
 /** A fetch of the server at `base` as a user of the team; the data folder's keys are those of its copies too. */
 async function ask(base: string, method: string, target: string, body?: object | FormData, key = opened.acme.key) {
@@ -143,7 +153,7 @@ async function restored(
 ): Promise<{ dir: string; at: RunningServer }> {
   const dir = path.join(folder, `restored-${name}`)
   await cp(path.join(backupDir, name), dir, { recursive: true, verbatimSymlinks: true })
-  return { dir, at: await startServer(dir, { HEDDLE_ENGINE: "none", HEDDLE_LOG: "error" }) }
+  return { dir, at: await serve(dir) }
 }
 
 describe("platform-wandb 15: while everything is written to", () => {
@@ -206,8 +216,7 @@ describe("platform-wandb 15 rule 6: a backup is whole or not there", () => {
       const backups = path.join(dataDir, "backups")
       await mkdir(backups, { recursive: true })
       await copyCatalogTemplate(dataDir)
-      const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal" }
-      const first = await startServer(dataDir, env)
+      const first = await serve(dataDir)
       const answered = call(first, "POST", backupsPath).then(
         () => true,
         () => false,
@@ -219,7 +228,7 @@ describe("platform-wandb 15 rule 6: a backup is whole or not there", () => {
       // As a kill leaves it that comes while the backup is copied to another disk, and a folder of somebody else.
       await mkdir(path.join(backups, "20260131T235959123Z.partial"))
       await mkdir(path.join(backups, "notes.partial"))
-      const second = await startServer(dataDir, env)
+      const second = await serve(dataDir)
       expect((await call(second, "GET", backupsPath)).body).toEqual({ object: "list", data: [] })
       expect(await readdir(dataDir)).not.toContain("backup-in-progress")
       expect(await readdir(backups)).toEqual(["notes.partial"])
@@ -266,7 +275,7 @@ async function started(name: string, disk: string): Promise<{ dir: string; at: R
   const dir = path.join(folder, name)
   await mkdir(dir)
   await copyCatalogTemplate(dir)
-  return { dir, at: await startServer(dir, { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal", HEDDLE_BACKUP_DIR: disk }) }
+  return { dir, at: await serve(dir, { HEDDLE_BACKUP_DIR: disk }) }
 }
 
 /** A new file system of so many megabytes; null: only root may mount one. */

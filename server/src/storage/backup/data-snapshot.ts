@@ -3,8 +3,8 @@
  * while no row is being inserted. No statement runs in the catalog from before it until its files are copied. What was
  * acknowledged before the copy was begun is in it, and of what came meanwhile all stores have the same.
  *
- * Whoever removes a file of the folder removes its row of the catalog first. So each file that a row names at the moment is
- * there as long as the catalog is held, and is linked by then (`tree-copy.ts`).
+ * Whoever removes a file asks or changes the catalog first. So each file that is needed at the moment is there as long as the
+ * catalog is held, and is linked by then (`tree-copy.ts`).
  */
 import { mkdir, realpath } from "node:fs/promises"
 import path from "node:path"
@@ -45,6 +45,7 @@ export async function snapshotData(
   const passes = [
     copying({ ...tree, names: ["catalog", ...entriesTaken("copied")] }),
     linking({ ...tree, names: entriesTaken("linked") }),
+    linking({ ...tree, names: entriesTaken("linked by content") }, { isNamedByContent: true }),
   ]
   const takeAll = async () => {
     for (const pass of passes) await pass()

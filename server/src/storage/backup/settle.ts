@@ -7,7 +7,7 @@ import { syncFolder } from "../sync-folder.ts"
 
 /**
  * Returns once the folder and all in it are on the disk. Where it can, the system writes all of the file system at once: file by
- * file, 1,900 files of 67 MB took four minutes on a busy disk.
+ * file, each waits for the disk by itself, and there are thousands.
  */
 export async function settle(folder: string, signal: AbortSignal): Promise<void> {
   if (!(await syncFileSystem(folder))) await settleEach(folder, signal)

@@ -26,10 +26,21 @@ export interface CopiedTree {
 export type Pass = () => Promise<void>
 
 /**
- * Links files that are written once, under names that come when they are whole, and are never used for anything else. What
- * is removed between the passes stays in the copy; what is being written ends with `.tmp`.
+ * Links files that are not changed once they have their names; what is being written ends with `.tmp`. A file that is
+ * removed between the passes stays in the copy, unless another one has its name: a step of a model that a cancelled job has left
+ * is the step of the next one. Where a name says what the file holds, one that is there is not looked at again.
  */
-export function linking({ source, target, names, signal }: CopiedTree): Pass {
+export function linking({ source, target, names, signal }: CopiedTree, { isNamedByContent = false } = {}): Pass {
+  const linked = new Map<string, string>()
+  const take = async (name: string, isThere: boolean): Promise<void> => {
+    if (isThere && isNamedByContent) return
+    const [from, to] = [path.join(source, name), path.join(target, name)]
+    const found = await stat(from, { bigint: true }).catch(noneIfGone)
+    if (found === null || (isThere && linked.get(name) === versionOf(found))) return
+    await rm(to, { force: true })
+    await linkOrCopy(from, to)
+    if (!isNamedByContent) linked.set(name, versionOf(found))
+  }
   const visit = async (inside: string): Promise<void> => {
     const there = new Set(await namesIn(path.join(target, inside)))
     const entries = await readdir(path.join(source, inside), { withFileTypes: true }).catch(noneIfGone)
@@ -39,7 +50,7 @@ export function linking({ source, target, names, signal }: CopiedTree): Pass {
       const name = path.join(inside, entry.name)
       if (entry.name.endsWith(".tmp")) return
       if (entry.isDirectory()) return visit(name)
-      if (!there.has(entry.name)) await linkOrCopy(path.join(source, name), path.join(target, name))
+      await take(name, there.has(entry.name))
     })
   }
   return () => each(names, signal, visit)
@@ -62,9 +73,9 @@ export function copying({ source, target, names, signal }: CopiedTree): Pass {
     const gone = (await readdir(to)).filter((one) => !kept.has(one))
     for (const one of gone) await rm(path.join(to, one), { recursive: true, force: true })
   }
-  const copyIfNew = async (from: string, to: string, { ino, size, mtimeNs }: BigIntStats): Promise<void> => {
-    const version = `${ino} ${size} ${mtimeNs}`
-    const isSettled = begun !== null && mtimeNs < begun - uncertainNs
+  const copyIfNew = async (from: string, to: string, found: BigIntStats): Promise<void> => {
+    const version = versionOf(found)
+    const isSettled = begun !== null && found.mtimeNs < begun - uncertainNs
     if (isSettled && copied.get(from) === version) return
     await copyFile(from, to, constants.COPYFILE_FICLONE).catch(noneIfGone)
     copied.set(from, version)
@@ -74,6 +85,10 @@ export function copying({ source, target, names, signal }: CopiedTree): Pass {
     await each(names, signal, visit)
     begun ??= before
   }
+}
+
+function versionOf({ ino, size, mtimeNs }: BigIntStats): string {
+  return `${ino} ${size} ${mtimeNs}`
 }
 
 async function linkOrCopy(from: string, to: string): Promise<void> {
