@@ -12,7 +12,6 @@ import {
   useMatches,
 } from "@tanstack/react-router"
 import { ApiError } from "./api/api-error.ts"
-import { findTraceOf } from "./api/calls.ts"
 import { queryClient } from "./api/queries.ts"
 import { sessionQuery } from "./api/session.ts"
 import { basePath } from "./base-path.ts"
@@ -310,6 +309,7 @@ const sdkLinks = [
     getParentRoute: () => project,
     path: "/r/call/$call",
     beforeLoad: async ({ params: { entity, project: name, call } }) => {
+      const { findTraceOf } = await import("./api/find-call.ts")
       const trace = await findTraceOf(`${entity}/${name}`, call)
       if (trace === null) throw notFound()
       throw redirect({

@@ -17,20 +17,6 @@ export function useHealth(options: { refetchInterval?: number | false } = {}) {
   return useQuery({ ...jsonQuery<Health>("GET", "/v1/health"), ...options })
 }
 
-const askAgainMs = 2_000
-
-/** Whether the server answers, asked again and again from when it is first wanted to know. */
-export function useIsAnswering(): boolean {
-  const query = jsonQuery<Health>("GET", "/v1/health")
-  return useQuery({
-    ...query,
-    queryKey: ["GET /v1/health", "is it there"],
-    retry: false,
-    gcTime: 0,
-    refetchInterval: ({ state }) => (state.status === "success" ? false : askAgainMs),
-  }).isSuccess
-}
-
 /** 503 with the same body when a part fails, which is an answer and no error here. */
 export function useSystemCheck(options: { refetchInterval?: number | false } = {}) {
   const path = "/v1/system-check"

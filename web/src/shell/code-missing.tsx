@@ -1,7 +1,7 @@
 /** In the place of a page whose code was not loaded: opens it when the server answers again. */
 import { WifiOff } from "lucide-react"
 import { useEffect, useState } from "react"
-import { useIsAnswering } from "../api/server.ts"
+import { useIsAnswering } from "../api/is-answering.ts"
 import { Button } from "../components/controls/button.tsx"
 import { Note } from "../components/states/note.tsx"
 

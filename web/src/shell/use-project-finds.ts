@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router"
 import { Database, FlaskConical, Highlighter, ListTree, type LucideIcon, Spline } from "lucide-react"
 import { useQueues } from "../api/annotation-queues.ts"
-import { findTraceOf } from "../api/calls.ts"
+import { findTraceOf } from "../api/find-call.ts"
 import { useObjectVersions } from "../api/object-versions.ts"
 import { useModels } from "../api/training.ts"
 import { shortId } from "../format/ids.ts"
