@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from weave.vendor.weave_server_sdk import BadRequestError, NotFoundError, WeaveTrace
+from weave.vendor.weave_server_sdk import NotFoundError, UnprocessableEntityError, WeaveTrace
 from weave.vendor.weave_server_sdk.types.call_read_response import Call
 
 from covers import covers
@@ -230,9 +230,11 @@ def test_projects(api: WeaveTrace, project: str) -> None:
     assert sizes.files_storage_size_bytes == 0
     settings = api.projects.ttl_settings
     assert settings.read(project_id=project).retention_days is None
+    assert settings.update(project_id=project, retention_days=30).retention_days == 30
+    with pytest.raises(UnprocessableEntityError, match="retention_days"):
+        settings.update(project_id=project, retention_days=0)
+    assert settings.read(project_id=project).retention_days == 30
     assert settings.update(project_id=project, retention_days=None).retention_days is None
-    with pytest.raises(BadRequestError, match="retention_days"):
-        settings.update(project_id=project, retention_days=30)
     assert api.projects.sensitive_data_settings.read(project_id=project).policy == "off"
     sampling = api.projects.ingest_sampling_settings.read(project_id=project)
     assert (sampling.sample_rate, sampling.dry_run) == (1.0, False)
