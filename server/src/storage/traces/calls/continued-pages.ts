@@ -1,7 +1,8 @@
 /**
  * A page far into a list that is in the order of time goes on from where a page before it ended: what comes before is not
  * looked for again. Calls that others add or delete meanwhile move none of its rows, so that who reads a list page after
- * page meets each call once.
+ * page meets each call once. Lists under other conditions than on the start are counted anew: where few calls meet them, all
+ * are sorted sooner than enough are found from a moment on.
  */
 import { keepRecent } from "../recently-used.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
@@ -46,7 +47,7 @@ export interface ContinuedPage {
 /** The same page, counted from the last moment that is known to come before it. */
 export function continuedPage(traces: TraceStore, selection: CallsSelection, page: Page): ContinuedPage {
   const whole = { selection, page, ended: () => undefined }
-  if (selection.byTime === null || page.limit === null) return whole
+  if (selection.byTime === null || !selection.isByStart || page.limit === null) return whole
   const name = listName(selection)
   if (name.length > longestName) return whole
   const known = lists.getOrInsertComputed(traces, () => new Map())
