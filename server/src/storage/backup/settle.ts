@@ -4,6 +4,7 @@ import { lstat, open, readdir } from "node:fs/promises"
 import path from "node:path"
 import { promisify } from "node:util"
 import { syncFolder } from "../sync-folder.ts"
+import { noneIfGone } from "./none-if-gone.ts"
 
 /**
  * Returns once the folder and all in it are on the disk. Where it can, the system writes all of the file system at once: file by
@@ -50,9 +51,4 @@ export async function bytesOf(file: string): Promise<number> {
   let bytes = 0
   for (const name of (await readdir(file).catch(noneIfGone)) ?? []) bytes += await bytesOf(path.join(file, name))
   return bytes
-}
-
-function noneIfGone(error: NodeJS.ErrnoException): null {
-  if (error.code === "ENOENT") return null
-  throw error
 }

@@ -7,6 +7,7 @@ import { constants, type BigIntStats } from "node:fs"
 import { copyFile, link, mkdir, readdir, rm, stat } from "node:fs/promises"
 import path from "node:path"
 import { namesIn } from "../names-in.ts"
+import { noneIfGone } from "./none-if-gone.ts"
 
 /** Entries of one folder that are worked on at a time; the threads for files serve everything else too. */
 const atOnce = 4
@@ -120,9 +121,4 @@ async function each<T>(all: readonly T[], signal: AbortSignal, work: (one: T) =>
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
   if (failures.length > 0) throw failures[0]
-}
-
-function noneIfGone(error: NodeJS.ErrnoException): null {
-  if (error.code === "ENOENT") return null
-  throw error
 }

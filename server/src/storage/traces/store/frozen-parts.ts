@@ -7,6 +7,7 @@
 import { copyFile, mkdir, readdir, readlink, rm, symlink } from "node:fs/promises"
 import path from "node:path"
 import { move } from "../../backup/move.ts"
+import { noneIfGone } from "../../backup/none-if-gone.ts"
 
 /** Folder of `shadow` with the parts of a backup in progress; ClickHouse writes other signs than letters in its own way. */
 export const frozenName = "heddle"
@@ -60,10 +61,6 @@ async function copyEntries(folder: string, target: string): Promise<void> {
     if (entry.isSymbolicLink()) await symlink(await readlink(from), to)
     else if (entry.name === "detached") await mkdir(to)
     // A mutation that has ended is removed at any time.
-    else if (entry.isFile()) await copyFile(from, to).catch(unlessGone)
+    else if (entry.isFile()) await copyFile(from, to).catch(noneIfGone)
   }
-}
-
-function unlessGone(error: NodeJS.ErrnoException): void {
-  if (error.code !== "ENOENT") throw error
 }
