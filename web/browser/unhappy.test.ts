@@ -159,41 +159,8 @@ test("a name of 500 characters stays in its cell, and is there as a whole", asyn
   await close()
 })
 
-test("a page that is gone to while the server is away opens when the server is back", async () => {
-  const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-away-"))
-  const env = { HEDDLE_LOG: "fatal", HEDDLE_ENGINE: "none" }
-  let running = launchServer(dataDir, env)
-  const stop = async () => {
-    if (running.child.exitCode !== null || running.child.signalCode !== null) return
-    running.child.kill("SIGTERM")
-    await once(running.child, "exit")
-  }
-  try {
-    const url = await running.url
-    const made = await fetch(`${url}/v1/projects`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
-      body: JSON.stringify({ entity: "local", name: "away" }),
-    })
-    expect(made.ok).toBe(true)
-    const { page, close } = await signedIn(browser, { ...heddle, url, key: adminKey }, "/local/away/traces")
-    await page.getByText("No traces yet").waitFor()
-    await stop()
-    await page.getByRole("link", { name: "Evaluations" }).click()
-    await page.getByText("The page opens by itself when it does.").waitFor()
-    expect(new URL(page.url()).pathname).toBe("/local/away/evaluations")
-    running = launchServer(dataDir, env, Number(new URL(url).port))
-    expect(await running.url).toBe(url)
-    await page.getByText("No evaluations yet").waitFor()
-    await close()
-  } finally {
-    await stop()
-    await rm(dataDir, { recursive: true, force: true })
-  }
-  // Two starts of a server, on a machine that may be busy.
-}, 180_000)
-
-test("when the server restarts under an open page, its data stays, and it goes on by itself", async () => {
+/** A server on a data folder of its own, which is stopped and started on it again under the same address. */
+async function restartableServer() {
   const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-restart-"))
   const env = { HEDDLE_LOG: "fatal", HEDDLE_ENGINE: "none" }
   let running = launchServer(dataDir, env)
@@ -202,30 +169,62 @@ test("when the server restarts under an open page, its data stays, and it goes o
     running.child.kill("SIGTERM")
     await once(running.child, "exit")
   }
-  try {
-    const url = await running.url
-    const project = "local/again"
-    const post = (op_name: string) =>
-      fetch(`${url}/v2/${project}/calls/complete`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
-        body: JSON.stringify({ batch: [callOf(project, { op_name })] }),
-      })
-    expect((await post("before")).status).toBe(200)
-    const { page, close } = await signedIn(browser, { ...heddle, url, key: adminKey }, `/${project}/traces?live=1`)
-    await page.getByRole("link", { name: "before", exact: true }).waitFor()
-    await stop()
-    await page.getByText("The server does not answer.").first().waitFor()
-    await page.getByRole("link", { name: "before", exact: true }).waitFor()
-    running = launchServer(dataDir, env, Number(new URL(url).port))
-    expect(await running.url).toBe(url)
-    expect((await post("after")).status).toBe(200)
-    await page.getByRole("link", { name: "after", exact: true }).waitFor()
-    await page.getByText("The server does not answer.").first().waitFor({ state: "hidden" })
-    await close()
-  } finally {
-    await stop()
-    await rm(dataDir, { recursive: true, force: true })
+  return {
+    url: () => running.url,
+    stop,
+    startAgain: async () => {
+      const url = await running.url
+      running = launchServer(dataDir, env, Number(new URL(url).port))
+      expect(await running.url).toBe(url)
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
   }
+}
+
+test("a page that is gone to while the server is away opens when the server is back", async () => {
+  await using server = await restartableServer()
+  const url = await server.url()
+  const made = await fetch(`${url}/v1/projects`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ entity: "local", name: "away" }),
+  })
+  expect(made.ok).toBe(true)
+  const { page, close } = await signedIn(browser, { ...heddle, url, key: adminKey }, "/local/away/traces")
+  await page.getByText("No traces yet").waitFor()
+  await server.stop()
+  await page.getByRole("link", { name: "Evaluations" }).click()
+  await page.getByText("The page opens by itself when it does.").waitFor()
+  expect(new URL(page.url()).pathname).toBe("/local/away/evaluations")
+  await server.startAgain()
+  await page.getByText("No evaluations yet").waitFor()
+  await close()
+  // Two starts of a server, on a machine that may be busy.
+}, 180_000)
+
+test("when the server restarts under an open page, its data stays, and it goes on by itself", async () => {
+  await using server = await restartableServer()
+  const url = await server.url()
+  const project = "local/again"
+  const post = (op_name: string) =>
+    fetch(`${url}/v2/${project}/calls/complete`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ batch: [callOf(project, { op_name })] }),
+    })
+  expect((await post("before")).status).toBe(200)
+  const { page, close } = await signedIn(browser, { ...heddle, url, key: adminKey }, `/${project}/traces?live=1`)
+  await page.getByRole("link", { name: "before", exact: true }).waitFor()
+  await server.stop()
+  await page.getByText("The server does not answer.").first().waitFor()
+  await page.getByRole("link", { name: "before", exact: true }).waitFor()
+  await server.startAgain()
+  expect((await post("after")).status).toBe(200)
+  await page.getByRole("link", { name: "after", exact: true }).waitFor()
+  await page.getByText("The server does not answer.").first().waitFor({ state: "hidden" })
+  await close()
   // Two starts of a server, on a machine that may be busy.
 }, 180_000)

@@ -6,6 +6,7 @@
 import { constants, type BigIntStats } from "node:fs"
 import { copyFile, link, mkdir, readdir, rm, stat } from "node:fs/promises"
 import path from "node:path"
+import { forEachAtOnce } from "../../work/at-once.ts"
 import { namesIn } from "../names-in.ts"
 import { noneIfGone } from "./none-if-gone.ts"
 
@@ -47,14 +48,14 @@ export function linking({ source, target, names, signal }: CopiedTree, { isNamed
     const entries = await readdir(path.join(source, inside), { withFileTypes: true }).catch(noneIfGone)
     if (entries === null) return
     await mkdir(path.join(target, inside), { recursive: true, mode: 0o700 })
-    await each(entries, signal, async (entry) => {
+    await forEachAtOnce(entries, atOnce, signal, async (entry) => {
       const name = path.join(inside, entry.name)
       if (entry.name.endsWith(".tmp")) return
       if (entry.isDirectory()) return visit(name)
       await take(name, there.has(entry.name))
     })
   }
-  return () => each(names, signal, visit)
+  return () => forEachAtOnce(names, atOnce, signal, visit)
 }
 
 /** Copies files that are changed, replaced and removed under their names. */
@@ -69,7 +70,7 @@ export function copying({ source, target, names, signal }: CopiedTree): Pass {
     if (!found.isDirectory()) return copyIfNew(from, to, found)
     await mkdir(to, { recursive: true, mode: 0o700 })
     const there = (await readdir(from).catch(noneIfGone)) ?? []
-    await each(there, signal, (one) => visit(path.join(name, one)))
+    await forEachAtOnce(there, atOnce, signal, (one) => visit(path.join(name, one)))
     const kept = new Set(there)
     const gone = (await readdir(to)).filter((one) => !kept.has(one))
     for (const one of gone) await rm(path.join(to, one), { recursive: true, force: true })
@@ -83,7 +84,7 @@ export function copying({ source, target, names, signal }: CopiedTree): Pass {
   }
   return async () => {
     const before = (await stat(target, { bigint: true })).ctimeNs
-    await each(names, signal, visit)
+    await forEachAtOnce(names, atOnce, signal, visit)
     begun ??= before
   }
 }
@@ -102,23 +103,4 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
     if (!["EXDEV", "EPERM", "EMLINK", "ENOTSUP"].includes(code ?? "")) throw error
     await copyFile(from, to, constants.COPYFILE_FICLONE).catch(noneIfGone)
   }
-}
-
-/** Throws the first failure when none of them runs any more: nothing is written after the caller has heard of it. */
-async function each<T>(all: readonly T[], signal: AbortSignal, work: (one: T) => Promise<void>): Promise<void> {
-  const rest = all.values()
-  const failures: unknown[] = []
-  const worker = async () => {
-    for (const one of rest) {
-      if (failures.length > 0) return
-      try {
-        signal.throwIfAborted()
-        await work(one)
-      } catch (error) {
-        failures.push(error)
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, worker))
-  if (failures.length > 0) throw failures[0]
 }
