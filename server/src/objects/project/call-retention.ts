@@ -19,6 +19,6 @@ export async function changeRetention(
     const details = { retention_days }
     await record({ type: "project.retention_updated", team: project.entity, resourceId: project.name, details })
   })
-  forgetRetention(database, project.id)
+  forgetRetention(database)
   return { retention_days }
 }

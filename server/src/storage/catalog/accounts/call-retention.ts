@@ -2,37 +2,18 @@
 import { sql } from "kysely"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { leaseEnd } from "../lease-end.ts"
-
-interface Known {
-  byProject: Map<string, { days: number | null; until: number }>
-  /** Counts the changes that were made through this server. */
-  generation: number
-}
+import { RememberedReads } from "../remembered-reads.ts"
 
 /** Nearly every read of calls asks for it. */
-const known = new WeakMap<CatalogDatabase, Known>()
-const mostKnown = 10_000
-/** How long a change at another server may go unnoticed here. */
-const knownMs = 5_000
-
-function knownIn(database: CatalogDatabase): Known {
-  const found = known.get(database) ?? { byProject: new Map(), generation: 0 }
-  known.set(database, found)
-  return found
-}
+const knownDays = new RememberedReads<number | null>()
 
 /** Days after its start for which a call is kept; null: until it is deleted. */
 export async function retentionDays(database: CatalogDatabase, projectId: string): Promise<number | null> {
-  const { byProject, generation } = knownIn(database)
-  const now = performance.now()
-  const found = byProject.get(projectId)
-  if (found !== undefined && now <= found.until) return found.days
+  const known = knownDays.get(database, projectId)
+  if (known !== undefined) return known
+  const remember = knownDays.reading(database)
   const days = await storedRetentionDays(database, projectId)
-  // A read that began before a change must not be remembered after it.
-  if (generation === knownIn(database).generation) {
-    if (byProject.size >= mostKnown) byProject.clear()
-    byProject.set(projectId, { days, until: now + knownMs })
-  }
+  remember(projectId, days)
   return days
 }
 
@@ -69,10 +50,8 @@ export async function setRetentionDays(
   return (numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-export function forgetRetention(database: CatalogDatabase, projectId: string): void {
-  const found = knownIn(database)
-  found.byProject.delete(projectId)
-  found.generation += 1
+export function forgetRetention(database: CatalogDatabase): void {
+  knownDays.forget(database)
 }
 
 /** A project whose calls past the limit one run removes. */

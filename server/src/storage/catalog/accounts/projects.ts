@@ -4,6 +4,7 @@ import { HeddleError } from "../../../errors.ts"
 import { isUuid } from "../identifiers.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { inTransaction } from "../in-transaction.ts"
+import { RememberedReads } from "../remembered-reads.ts"
 import { isStorable } from "../storable-text.ts"
 import { requireOneMore } from "./team-quotas.ts"
 import { listOf } from "../text-lists.ts"
@@ -40,30 +41,13 @@ export function noSuchProject(): HeddleError {
 
 /**
  * Ids that were found. Every request of the evaluation store needs one: asked each time, the embedded catalog took a
- * fifth of the main thread during ingest.
+ * fifth of the main thread during ingest. So another server may use a project some seconds longer that was deleted here.
  */
-interface FoundIds {
-  byName: Map<string, { id: string; until: number }>
-  /** Counts the deletions that this server was told of. */
-  generation: number
-}
-
-const foundIds = new WeakMap<CatalogDatabase, FoundIds>()
-const maximumFound = 10_000
-/** How long another server may still use a project that was deleted through this one: as long as a revoked key. */
-const foundMs = 5_000
-
-function foundIn(database: CatalogDatabase): FoundIds {
-  const found = foundIds.get(database) ?? { byName: new Map(), generation: 0 }
-  foundIds.set(database, found)
-  return found
-}
+const foundIds = new RememberedReads<string>()
 
 /** Call it once a deletion is committed: no later request of this server finds the project. */
 export function forgetProjects(database: CatalogDatabase): void {
-  const found = foundIn(database)
-  found.byName.clear()
-  found.generation += 1
+  foundIds.forget(database)
 }
 
 /** null: none, also for a name that no text of PostgreSQL holds, as a ref inside a payload may have. */
@@ -79,28 +63,20 @@ export interface ProjectKey {
 
 /** {@link findProject} for many, in their order: one query for all that are not known yet. */
 export async function findProjects(database: CatalogDatabase, keys: readonly ProjectKey[]): Promise<(string | null)[]> {
-  const found = foundIn(database)
-  const now = performance.now()
-  const known = (name: string) => {
-    const one = found.byName.get(name)
-    return one === undefined || one.until < now ? undefined : one.id
-  }
-  const ids = new Map(keys.map((key) => [textOf(key), known(textOf(key))]))
+  const ids = new Map(keys.map((key) => [textOf(key), foundIds.get(database, textOf(key))]))
   const unknown = keys.filter((key) => ids.get(textOf(key)) === undefined && isStorable(key.name))
   if (unknown.length > 0) {
-    const began = found.generation
+    const remember = foundIds.reading(database)
     const rows = await database
       .selectFrom("projects")
       .select(["id", "entity_id", "name"])
       .where("entity_id", "in", [...new Set(unknown.map(({ entityId }) => entityId))])
       .where("name", "in", listOf([...new Set(unknown.map(({ name }) => name))]))
       .execute()
-    if (found.byName.size + rows.length > maximumFound) found.byName.clear()
     for (const row of rows) {
       const key = textOf({ entityId: row.entity_id, name: row.name })
       ids.set(key, row.id)
-      // A read that began before a deletion must not be remembered after it.
-      if (began === found.generation) found.byName.set(key, { id: row.id, until: now + foundMs })
+      remember(key, row.id)
     }
   }
   return keys.map((key) => ids.get(textOf(key)) ?? null)
