@@ -11,7 +11,7 @@ from heddle_engine.model.config import DecoderConfig
 from heddle_engine.model.decoder import Decoder
 from heddle_engine.model.lora import lora_modules
 from heddle_engine.training.micro_batches import MicroBatches
-from heddle_engine.training.sequences import Sequence
+from heddle_engine.training.data.sequences import Sequence
 from heddle_engine.training.trainable_lora import TrainableLora
 
 from gpu_models import ALPHA, GPU, RANK, Shape, make_lora, seconds, weights_of_layers

@@ -31,8 +31,8 @@ from .serving.vllm.backend import VllmBackend
 from .settings import Settings
 from .text.sandbox import Sandbox
 from .threads import usable_cores
-from .training.adapter_import import import_adapter
 from .training.jobs import JobEvent, TrainingJob
+from .training.saved.adapter_import import import_adapter
 from .training.training_thread import ActiveJob, TrainingThread
 from .training.workers.connected import ConnectedWorkers
 from .training.workers.group import WorkerGroup

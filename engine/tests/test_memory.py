@@ -67,7 +67,7 @@ import torch
 from heddle_engine.bases import Base
 from heddle_engine.memory import resident_bytes
 from heddle_engine.model.decoder import NoLora
-from heddle_engine.training.packed_forward import batch_logprobs, lay_out
+from heddle_engine.training.packed.packed_forward import batch_logprobs, lay_out
 from tests.training.builders import sequence
 
 decoder = Base("heddle/tiny", Path(sys.argv[2]), torch.device("cpu"), torch.float32).decoder

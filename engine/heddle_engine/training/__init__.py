@@ -1,1 +1,1 @@
-"""Jobs, packed sequences, losses, gradient steps and what they leave on disk."""
+"""Jobs and their gradient steps, on what the folders beside this file hold."""

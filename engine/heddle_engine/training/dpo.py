@@ -9,12 +9,12 @@ from torch import Tensor
 
 from ..bases import Base
 from ..model.decoder import LoraView, NoLora
-from .data_file import read_json_lines
-from .dialogues import bad_row, dialogue_sequences
-from .objectives import WeightedObjective
+from .data.data_file import read_json_lines
+from .data.dialogues import bad_row, dialogue_sequences
+from .data.sequences import Sequence
+from .loss.objectives import WeightedObjective
+from .loss.preference_loss import PairLogprobs, preference_loss
 from .optimizer import SFT_OPTIMIZER
-from .preference_loss import PairLogprobs, preference_loss
-from .sequences import Sequence
 from .trainer import Trainer
 
 Metrics = dict[str, float]

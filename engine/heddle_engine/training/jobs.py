@@ -15,7 +15,10 @@ from ..bases import Base
 from ..errors import EngineError
 from ..model.decoder import LoraView, NoLora
 from ..model.lora import LoraWeights, initial_lora, read_peft, write_peft
-from .checkpoints import (
+from .dpo import DpoWork
+from .micro_batches import MicroBatches
+from .rl import RlWork
+from .saved.checkpoints import (
     ADAPTER_FILES,
     OPTIMIZER_FILE,
     Written,
@@ -27,12 +30,9 @@ from .checkpoints import (
     write_optimizer,
     write_state,
 )
-from .dpo import DpoWork
-from .micro_batches import MicroBatches
-from .record import TrainingRecord
-from .rl import RlWork
+from .saved.record import TrainingRecord
+from .saved.snapshots import Snapshots
 from .sft import SftWork
-from .snapshots import Snapshots
 from .trainable_lora import TrainableLora
 from .trainer import Batches, Trainer
 from .workers.group import WorkerGroup

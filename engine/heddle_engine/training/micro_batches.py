@@ -18,11 +18,11 @@ from ..errors import EngineError
 from ..faults import as_engine_error
 from ..memory import training_tokens
 from ..model.decoder import Decoder, LoraView
-from .objectives import Objective, Record
-from .packed_forward import Batch, batch_logprobs, lay_out
-from .packing import shared_tokens
-from .prefix_tree import build_forest
-from .sequences import Sequence
+from .data.sequences import Sequence
+from .loss.objectives import Objective, Record
+from .packed.packed_forward import Batch, batch_logprobs, lay_out
+from .packed.packing import shared_tokens
+from .packed.prefix_tree import build_forest
 from .trainable_lora import TrainableLora
 
 #: Packed tokens of one forward pass.

@@ -12,18 +12,18 @@ from torch import Tensor
 
 from ..bases import Base
 from ..model.decoder import LoraView
-from .data_file import read_json_lines
-from .losses import PolicyLossConfig, PolicyTokens, kl_to_reference
-from .mismatch import mismatch_metrics, mismatch_warning
-from .objectives import PolicyObjective, Record
-from .off_policy import off_policy_metrics, probability_correlation
+from .data.data_file import read_json_lines
+from .data.sequences import Sequence
+from .data.turns import TurnResolver
+from .loss.losses import PolicyLossConfig, PolicyTokens, kl_to_reference
+from .loss.mismatch import mismatch_metrics, mismatch_warning
+from .loss.objectives import PolicyObjective, Record
+from .loss.off_policy import off_policy_metrics, probability_correlation
+from .loss.reduction import Reduction, ReductionConfig
 from .optimizer import RL_OPTIMIZER
-from .record import StepTokens, TrainingRecord
-from .reduction import Reduction, ReductionConfig
 from .rl_data import RlData, RlDataBuilder
-from .sequences import Sequence
+from .saved.record import StepTokens, TrainingRecord
 from .trainer import Trainer
-from .turns import TurnResolver
 
 Metrics = dict[str, float]
 

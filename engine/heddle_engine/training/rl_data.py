@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import EngineError
-from .advantages import group_advantages, normalize, trajectory_weight
-from .captured import merge_generations, train_once
-from .packing import pack, row_length, steps_of
-from .record import Resolved, TrainingRecord
-from .sequences import Sequence, Turn, merge_turns
-from .turns import TurnResolver
-from .untrainable import Untrainable
+from .data.captured import merge_generations, train_once
+from .data.sequences import Sequence, Turn, merge_turns
+from .data.turns import TurnResolver
+from .data.untrainable import Untrainable
+from .loss.advantages import group_advantages, normalize, trajectory_weight
+from .packed.packing import pack, row_length, steps_of
+from .saved.record import Resolved, TrainingRecord
 
 
 @dataclass

@@ -9,11 +9,11 @@ from torch import Tensor
 
 from ..bases import Base
 from ..errors import EngineError
-from .data_file import read_json_lines
-from .dialogues import dialogue_sequences
-from .objectives import LikelihoodObjective
+from .data.data_file import read_json_lines
+from .data.dialogues import dialogue_sequences
+from .data.sequences import Sequence
+from .loss.objectives import LikelihoodObjective
 from .optimizer import SFT_OPTIMIZER
-from .sequences import Sequence
 from .trainer import Trainer
 
 Metrics = dict[str, float]

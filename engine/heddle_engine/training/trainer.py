@@ -9,9 +9,9 @@ from torch import Tensor
 from ..errors import EngineError
 from ..model.decoder import Decoder
 from ..model.lora import LoraWeights
-from .checkpoints import OptimizerState
 from .micro_batches import MicroBatches
 from .optimizer import AdamW, AdamWConfig
+from .saved.checkpoints import OptimizerState
 from .trainable_lora import TrainableLora
 from .workers.shared_batches import SharedBatches
 

@@ -16,12 +16,12 @@ from heddle_engine.serving.batching import Batcher
 from heddle_engine.serving.kv_pool import BLOCK
 from heddle_engine.serving.lora_batch import Segment, SegmentLora
 from heddle_engine.serving.pool_step import CapturedStep
-from heddle_engine.training import packed_forward
-from heddle_engine.training.flash_tree_attention import FlashTreeAttention
-from heddle_engine.training.flash_window_attention import FlashWindowAttention
-from heddle_engine.training.masked_attention import MaskedTreeAttention
-from heddle_engine.training.packed_forward import batch_logprobs, lay_out
-from heddle_engine.training.prefix_tree import build_forest
+from heddle_engine.training.packed import packed_forward
+from heddle_engine.training.packed.flash_tree_attention import FlashTreeAttention
+from heddle_engine.training.packed.flash_window_attention import FlashWindowAttention
+from heddle_engine.training.packed.masked_attention import MaskedTreeAttention
+from heddle_engine.training.packed.packed_forward import batch_logprobs, lay_out
+from heddle_engine.training.packed.prefix_tree import build_forest
 from heddle_engine.training.trainable_lora import TrainableLora
 from tests.models import CONFIGS, make_model
 from tests.serving.test_batching import request_of, run

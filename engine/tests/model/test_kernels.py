@@ -20,7 +20,7 @@ from heddle_engine.model.paged_attention import _gathered
 from heddle_engine.model.rope import RopeConfig, rope_tables
 from heddle_engine.serving import batching
 from heddle_engine.serving.pool_forward import PoolForward
-from heddle_engine.training.packed_forward import batch_logprobs, lay_out
+from heddle_engine.training.packed.packed_forward import batch_logprobs, lay_out
 from heddle_engine.training.trainable_lora import TrainableLora
 from tests.serving.test_batching import batcher_of, request_of, run
 from tests.training.builders import random_group

@@ -10,7 +10,7 @@ import torch
 
 from heddle_engine.model.decoder import NoLora
 from heddle_engine.model.lora import read_peft
-from heddle_engine.training.packed_forward import batch_logprobs, lay_out
+from heddle_engine.training.packed.packed_forward import batch_logprobs, lay_out
 from heddle_engine.training.trainable_lora import TrainableLora
 from tests.serving.engine_process import Client
 from tests.training.builders import sequence

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from heddle_engine.training.sequences import Sequence
+from heddle_engine.training.data.sequences import Sequence
 
 
 def sequence(ids, trained_from, group=0, trajectory=0, logprobs=None, **fields) -> Sequence:

@@ -10,7 +10,7 @@ import torch
 from heddle_engine.bases import Bases
 from heddle_engine.model.decoder import NoLora
 from heddle_engine.training.jobs import JobEvent, TrainingJob
-from heddle_engine.training.packed_forward import batch_logprobs, lay_out
+from heddle_engine.training.packed.packed_forward import batch_logprobs, lay_out
 from tests.training.builders import sequence
 
 RL_CONFIG = {

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from heddle_engine.model.varlen import Stretches
-from heddle_engine.training.flash_tree_attention import Kernel
+from heddle_engine.training.packed.flash_tree_attention import Kernel
 
 
 def _scores(q: Tensor, k: Tensor, stretches: Stretches) -> Tensor:

@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM
 from heddle_engine.bases import Base
 from heddle_engine.errors import EngineError
 from heddle_engine.model.lora import read_peft
-from heddle_engine.training.adapter_import import import_adapter
+from heddle_engine.training.saved.adapter_import import import_adapter
 
 CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 Q = "base_model.model.model.layers.0.self_attn.q_proj.lora_{}.weight"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from heddle_engine.training.advantages import group_advantages, normalize, trajectory_weight
+from heddle_engine.training.loss.advantages import group_advantages, normalize, trajectory_weight
 from tests.training.builders import sequence
 
 

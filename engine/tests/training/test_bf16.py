@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 from heddle_engine.bases import Bases
 from heddle_engine.model.weights import load_decoder
 from heddle_engine.training.jobs import TrainingJob
-from heddle_engine.training.packed_forward import batch_logprobs, lay_out
+from heddle_engine.training.packed.packed_forward import batch_logprobs, lay_out
 from heddle_engine.training.trainable_lora import TrainableLora
 from tests.models import make_model, needs_bf16
 from tests.training.jobs_support import cpu_bases, job_params, run_job, sampled_groups, steps

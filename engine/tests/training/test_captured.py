@@ -8,11 +8,11 @@ import torch
 
 from heddle_engine.errors import EngineError
 from heddle_engine.model.decoder import NoLora
-from heddle_engine.training.captured import merge_generations, train_once
-from heddle_engine.training.packed_forward import batch_logprobs, lay_out
+from heddle_engine.training.data.captured import merge_generations, train_once
+from heddle_engine.training.data.sequences import Turn
+from heddle_engine.training.data.turns import TurnResolver
+from heddle_engine.training.packed.packed_forward import batch_logprobs, lay_out
 from heddle_engine.training.rl_data import RlDataBuilder
-from heddle_engine.training.sequences import Turn
-from heddle_engine.training.turns import TurnResolver
 from tests.training.builders import sequence
 from tests.training.jobs_support import RL_CONFIG, cpu_bases, exact_choice, job_params, run_job, steps, trajectory
 

@@ -11,15 +11,15 @@ import torch
 from safetensors import SafetensorError
 
 from heddle_engine.errors import EngineError
-from heddle_engine.training import snapshots
-from heddle_engine.training.checkpoints import (
+from heddle_engine.training.saved import snapshots
+from heddle_engine.training.saved.checkpoints import (
     OptimizerState,
     describe_folder,
     read_optimizer,
     write_folder,
     write_optimizer,
 )
-from heddle_engine.training.snapshots import Snapshots
+from heddle_engine.training.saved.snapshots import Snapshots
 
 
 def fill(folder):

@@ -14,9 +14,9 @@ from heddle_engine.errors import EngineError
 from heddle_engine.training import micro_batches
 from heddle_engine.training.dpo import DpoWork
 from heddle_engine.training.jobs import TrainingJob
+from heddle_engine.training.loss.preference_loss import PairLogprobs, preference_loss
 from heddle_engine.training.optimizer import SFT_OPTIMIZER
-from heddle_engine.training.preference_loss import PairLogprobs, preference_loss
-from heddle_engine.training.snapshots import Snapshots
+from heddle_engine.training.saved.snapshots import Snapshots
 from heddle_engine.training.trainable_lora import TrainableLora
 from heddle_engine.training.trainer import Trainer
 from tests.training.jobs_support import DPO_CONFIG, cpu_bases, job_params, pair_lines, run_job, steps, write_lines

@@ -9,12 +9,12 @@ from transformers.models.qwen3_next import modeling_qwen3_next
 
 from heddle_engine.model.head import token_logprobs
 from heddle_engine.model.linear import FrozenLinear
-from heddle_engine.training import packed_forward
-from heddle_engine.training.flash_tree_attention import FlashTreeAttention
-from heddle_engine.training.flash_window_attention import FlashWindowAttention
-from heddle_engine.training.masked_attention import MaskedTreeAttention
-from heddle_engine.training.packed_forward import batch_logprobs, lay_out
-from heddle_engine.training.prefix_tree import build_forest
+from heddle_engine.training.packed import packed_forward
+from heddle_engine.training.packed.flash_tree_attention import FlashTreeAttention
+from heddle_engine.training.packed.flash_window_attention import FlashWindowAttention
+from heddle_engine.training.packed.masked_attention import MaskedTreeAttention
+from heddle_engine.training.packed.packed_forward import batch_logprobs, lay_out
+from heddle_engine.training.packed.prefix_tree import build_forest
 from tests.models import CONFIGS, HYBRIDS, MIXTURES
 from tests.training import plain_attention
 from tests.training.builders import random_group, sequence

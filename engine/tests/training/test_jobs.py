@@ -13,9 +13,9 @@ from heddle_engine.errors import EngineError
 from heddle_engine.model.decoder import NoLora
 from heddle_engine.model.lora import initial_lora, read_peft, write_peft
 from heddle_engine.training import micro_batches
-from heddle_engine.training.checkpoints import read_optimizer
 from heddle_engine.training.jobs import TrainingJob
-from heddle_engine.training.packed_forward import batch_logprobs, lay_out
+from heddle_engine.training.packed.packed_forward import batch_logprobs, lay_out
+from heddle_engine.training.saved.checkpoints import read_optimizer
 from heddle_engine.training.trainable_lora import TrainableLora
 from tests.training.builders import sequence
 from tests.training.jobs_support import (

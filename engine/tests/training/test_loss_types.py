@@ -16,8 +16,8 @@ from heddle_engine.model.decoder import NoLora
 from heddle_engine.model.lora import initial_lora
 from heddle_engine.training import micro_batches
 from heddle_engine.training.jobs import TrainingJob
-from heddle_engine.training.packed_forward import batch_logprobs, lay_out
-from heddle_engine.training.record_lines import whole_lines
+from heddle_engine.training.packed.packed_forward import batch_logprobs, lay_out
+from heddle_engine.training.saved.record_lines import whole_lines
 from heddle_engine.training.trainable_lora import TrainableLora
 from heddle_engine.training.trainer import Trainer
 from tests.training.builders import sequence

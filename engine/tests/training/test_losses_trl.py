@@ -20,9 +20,9 @@ import transformers
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
-from heddle_engine.training.advantages import normalize, trajectory_weight
-from heddle_engine.training.losses import PolicyLossConfig, PolicyTokens, policy_loss
-from heddle_engine.training.reduction import Reduction, ReductionConfig
+from heddle_engine.training.loss.advantages import normalize, trajectory_weight
+from heddle_engine.training.loss.losses import PolicyLossConfig, PolicyTokens, policy_loss
+from heddle_engine.training.loss.reduction import Reduction, ReductionConfig
 from tests.training.builders import sequence
 
 LENGTHS = [7, 3, 5, 1]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from heddle_engine.training.micro_batches import PieceLimits, cut
-from heddle_engine.training.packing import best_fit, next_fit, pack, row_length
-from heddle_engine.training.prefix_tree import build_forest, shared_length
+from heddle_engine.training.packed.packing import best_fit, next_fit, pack, row_length
+from heddle_engine.training.packed.prefix_tree import build_forest, shared_length
 from tests.training.builders import random_group, sequence
 
 

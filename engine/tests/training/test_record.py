@@ -10,8 +10,8 @@ import pytest
 from heddle_engine.errors import EngineError
 from heddle_engine.training import micro_batches
 from heddle_engine.training.jobs import TrainingJob
-from heddle_engine.training.record_lines import whole_lines
-from heddle_engine.training.snapshots import Snapshots
+from heddle_engine.training.saved.record_lines import whole_lines
+from heddle_engine.training.saved.snapshots import Snapshots
 from tests.training.jobs_support import cpu_bases, exact_choice, job_params, run_job, sampled_groups, trajectory
 
 FILES = ("turns.jsonl", "trajectories.jsonl", "steps.jsonl")

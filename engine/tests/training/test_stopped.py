@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heddle_engine.training.jobs import TrainingJob
-from heddle_engine.training.snapshots import Snapshots
+from heddle_engine.training.saved.snapshots import Snapshots
 from tests.training.jobs_support import cpu_bases, job_params, pair_lines, sampled_groups
 
 SFT_LINES = [

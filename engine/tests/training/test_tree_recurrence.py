@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from heddle_engine.model.delta_net import DeltaState, Stretches
-from heddle_engine.training.prefix_tree import build_forest
-from heddle_engine.training.tree_recurrence import TreeRecurrence
+from heddle_engine.training.packed.prefix_tree import build_forest
+from heddle_engine.training.packed.tree_recurrence import TreeRecurrence
 from tests.model.test_decoder import load
 from tests.training.builders import random_group, sequence
 

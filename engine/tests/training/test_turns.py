@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from heddle_engine.errors import EngineError
+from heddle_engine.training.data.sequences import Turn, merge_turns
+from heddle_engine.training.data.turns import TurnResolver
 from heddle_engine.training.rl_data import RlDataBuilder
-from heddle_engine.training.sequences import Turn, merge_turns
-from heddle_engine.training.turns import TurnResolver
 from tests.models import byte_tokenizer
 from tests.training.jobs_support import RL_CONFIG, cpu_bases, exact_choice, trajectory
 

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from heddle_engine.errors import EngineError
 from heddle_engine.threads import usable_cores, use_cores
 from heddle_engine.training.jobs import TrainingJob
-from heddle_engine.training.prefix_tree import build_forest
+from heddle_engine.training.packed.prefix_tree import build_forest
 from heddle_engine.training.workers import member as member_module
 from heddle_engine.training.workers.member import Member, Task
 from heddle_engine.training.workers.shares import share_out

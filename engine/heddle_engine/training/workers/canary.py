@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from ...model.decoder import Decoder, NoLora
-from ..packed_forward import batch_logprobs, lay_out
-from ..sequences import Sequence
+from ..data.sequences import Sequence
+from ..packed.packed_forward import batch_logprobs, lay_out
 
 _LENGTH = 32
 _STRIDE = 7919

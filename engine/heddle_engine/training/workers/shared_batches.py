@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from ...model.decoder import LoraView
+from ..data.sequences import Sequence
+from ..loss.objectives import Objective, Record
 from ..micro_batches import MicroBatches
-from ..objectives import Objective, Record
-from ..sequences import Sequence
 from ..trainable_lora import TrainableLora
 from .frames import Message
 from .group import WorkerGroup

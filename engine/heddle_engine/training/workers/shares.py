@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ..packing import shared_tokens
-from ..sequences import Sequence
+from ..data.sequences import Sequence
+from ..packed.packing import shared_tokens
 
 #: How large units may be that stay together, in parts of an even share; None: as large as they are.
 _CAPS = (None, 1.0, 1.25, 1.5, 1.75, 2.0)

@@ -27,8 +27,8 @@ from ...model.decoder import Decoder
 from ...model.number_format import FORMATS
 from ...model.weights import load_decoder
 from ...threads import use_cores
+from ..loss.objectives import Objective, Record
 from ..micro_batches import MicroBatches
-from ..objectives import Objective, Record
 from ..trainable_lora import TrainableLora
 from .canary import is_like
 from .frames import Message, encode, receive

@@ -10,11 +10,11 @@ from pathlib import Path, PurePosixPath
 import torch
 from safetensors import SafetensorError, safe_open
 
-from ..bases import Base
-from ..disk import naming_full_disk
-from ..errors import EngineError
-from ..model.adapters import MAX_LORA_RANK
-from ..model.lora import LoraWeights, read_peft, write_peft
+from ...bases import Base
+from ...disk import naming_full_disk
+from ...errors import EngineError
+from ...model.adapters import MAX_LORA_RANK
+from ...model.lora import LoraWeights, read_peft, write_peft
 from .checkpoints import ADAPTER_FILES, write_folder
 
 _CONFIG, _WEIGHTS = ADAPTER_FILES

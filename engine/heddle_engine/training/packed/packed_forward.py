@@ -6,11 +6,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..memory import training_tokens
-from ..model.decoder import Decoder, LoraView
-from ..model.head import token_logprobs
+from ...memory import training_tokens
+from ...model.decoder import Decoder, LoraView
+from ...model.head import token_logprobs
+from ..data.sequences import Sequence
 from .prefix_tree import build_forest
-from .sequences import Sequence
 from .tree_attention import TreeAttention
 from .tree_recurrence import TreeRecurrence
 

@@ -5,8 +5,8 @@ from itertools import chain
 
 import numpy as np
 
+from ..data.sequences import Sequence
 from .prefix_tree import shared_length
-from .sequences import Sequence
 
 ROW_MULTIPLE = 2048
 

@@ -13,8 +13,8 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from ..disk import make_folder, naming_full_disk, sync, sync_all
-from ..errors import EngineError
+from ...disk import make_folder, naming_full_disk, sync, sync_all
+from ...errors import EngineError
 
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 OPTIMIZER_FILE = "optimizer.safetensors"

@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from ..text.tokenizer import GrowingText, TextTokenizer
+from ...text.tokenizer import GrowingText, TextTokenizer
+from ..data.sequences import Sequence, Turn
+from ..data.turns import MISSING_LOGPROB
 from .record_lines import NewFile, floats, integers, marks, whole_lines, write_line
-from .sequences import Sequence, Turn
-from .turns import MISSING_LOGPROB
 
 log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence as Items
 
 import numpy as np
 
-from .sequences import Sequence
+from ..data.sequences import Sequence
 
 #: Keeps divisions finite; the value is part of the formula.
 EPSILON = 1e-6

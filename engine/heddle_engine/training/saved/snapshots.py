@@ -16,7 +16,7 @@ from typing import Any
 from safetensors.torch import load, save
 from torch import Tensor
 
-from ..disk import naming_full_disk
+from ...disk import naming_full_disk
 
 _PATTERN = "snapshot-*.bin"
 #: Snapshots take at most this part of the time.

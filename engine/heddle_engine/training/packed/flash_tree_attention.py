@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..model.sinks import apply_sinks
-from ..model.varlen import Stretches, flash_backward, flash_forward
+from ...model.sinks import apply_sinks
+from ...model.varlen import Stretches, flash_backward, flash_forward
 from .prefix_tree import Forest, Node
 
 

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Protocol, Self
 import torch
 from torch import Tensor
 
+from ..packed.packed_forward import Batch
 from .losses import PolicyLossConfig, PolicyTokens, policy_loss
-from .packed_forward import Batch
 from .reduction import Reduction, ReductionConfig
 
 #: What is remembered of a piece: sums of it, or values of each of its M trained tokens.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..errors import EngineError
+from ...errors import EngineError
 
 
 def read_json_lines(path: str, sha256: str) -> Iterator[tuple[int, dict[str, Any]]]:

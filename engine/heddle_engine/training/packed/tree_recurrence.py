@@ -14,9 +14,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..model.delta_net import DeltaNet, Stretches
-from ..model.delta_rule import CHUNK, Chunks
-from ..model.padding import padded_stretches
+from ...model.delta_net import DeltaNet, Stretches
+from ...model.delta_rule import CHUNK, Chunks
+from ...model.padding import padded_stretches
 from .prefix_tree import Forest, Node
 
 

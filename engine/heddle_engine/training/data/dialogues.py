@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..bases import Base
-from ..errors import EngineError
+from ...bases import Base
+from ...errors import EngineError
 from .sequences import Sequence, Turn, merge_turns
 
 

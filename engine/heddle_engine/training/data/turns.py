@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import EngineError
-from ..text.render import Renderer
-from ..text.tokenizer import TextTokenizer
+from ...errors import EngineError
+from ...text.render import Renderer
+from ...text.tokenizer import TextTokenizer
 from .sequences import Turn
 
 NAN = float("nan")

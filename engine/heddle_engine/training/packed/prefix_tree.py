@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .sequences import Sequence
+from ..data.sequences import Sequence
 
 #: Sharing fewer tokens than this costs more in extra attention calls than it saves.
 MIN_SHARED = 16

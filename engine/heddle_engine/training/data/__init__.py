@@ -1,0 +1,1 @@
+"""What a job is trained on: lines of its data file, and the token ids of what was sampled."""
