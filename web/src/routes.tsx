@@ -309,7 +309,7 @@ const sdkLinks = [
     getParentRoute: () => project,
     path: "/r/call/$call",
     beforeLoad: async ({ params: { entity, project: name, call } }) => {
-      const { findTraceOf } = await import("./api/find-call.ts")
+      const { findTraceOf } = await import("./api/calls/find-call.ts")
       const trace = await findTraceOf(`${entity}/${name}`, call)
       if (trace === null) throw notFound()
       throw redirect({

@@ -1,5 +1,5 @@
 /** Name and outcome of a call. */
-import type { Call } from "../api/calls.ts"
+import type { Call } from "../api/calls/calls.ts"
 import type { StatusKind } from "../components/signs/status.tsx"
 
 const opRef = /^weave:\/\/\/[^/]+\/[^/]+\/(?:op|object)\/([^/:]+):/

@@ -1,5 +1,5 @@
 /** Values at a path of a payload, which stays text. */
-import type { Call } from "../api/calls.ts"
+import type { Call } from "../api/calls/calls.ts"
 import { kindAt, skipBlanks } from "../json/json-cursor.ts"
 import { elementTexts, type JsonText, memberTexts } from "../json/json-text.ts"
 

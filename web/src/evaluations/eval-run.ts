@@ -1,5 +1,5 @@
 /** A run of an evaluation: the call above its rows. */
-import type { Call } from "../api/calls.ts"
+import type { Call } from "../api/calls/calls.ts"
 import { memberTexts } from "../json/json-text.ts"
 import { callStatus } from "../calls/call-names.ts"
 import type { StatusKind } from "../components/signs/status.tsx"

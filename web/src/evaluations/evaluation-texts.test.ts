@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { Call } from "../api/calls.ts"
+import type { Call } from "../api/calls/calls.ts"
 import type { JsonText } from "../json/json-text.ts"
 import { evalRunOf } from "./eval-run.ts"
 import { changedScorers, hasSameDataset, setupOf } from "./evaluation-setup.ts"

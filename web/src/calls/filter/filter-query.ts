@@ -1,5 +1,5 @@
 /** A filter as the API takes it. What a plain filter of the API can say is said with it, since that needs no reading of payloads. */
-import type { CallsFilter, CallsQuery } from "../../api/calls.ts"
+import type { CallsFilter, CallsQuery } from "../../api/calls/calls.ts"
 import { type FilterField, durationOf, fieldOf, statuses, timeOf } from "./filter-fields.ts"
 import type { Clause, FilterValue } from "./filter-text.ts"
 

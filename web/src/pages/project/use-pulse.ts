@@ -1,10 +1,10 @@
 /** Whether anything has happened in a project: what decides between its first run and its overview. */
 import { useState } from "react"
 import { useNow } from "../../clock/use-now.ts"
-import { useCallCount } from "../../api/calls.ts"
-import { useProject } from "../../api/projects.ts"
-import { useModels } from "../../api/training.ts"
-import { useUsage } from "../../api/usage.ts"
+import { useCallCount } from "../../api/calls/calls.ts"
+import { useProject } from "../../api/organization/projects.ts"
+import { useModels } from "../../api/training/training.ts"
+import { useUsage } from "../../api/organization/usage.ts"
 import type { CurrentProject } from "../../shell/current-project.ts"
 import { bucketStart } from "./time-window.ts"
 

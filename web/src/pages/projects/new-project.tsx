@@ -1,7 +1,7 @@
 /** A project before anything is stored in it. */
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import { useCreateProject } from "../../api/projects.ts"
+import { useCreateProject } from "../../api/organization/projects.ts"
 import { SelectField, TextField } from "../../components/controls/field.tsx"
 import { FormDialog } from "../../components/layers/form-dialog.tsx"
 

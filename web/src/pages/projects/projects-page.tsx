@@ -2,7 +2,7 @@
 import { Navigate } from "@tanstack/react-router"
 import { Plus } from "lucide-react"
 import { type FormEvent, useState } from "react"
-import { useProjects } from "../../api/projects.ts"
+import { useProjects } from "../../api/organization/projects.ts"
 import { useSession } from "../../api/session.ts"
 import { Button } from "../../components/controls/button.tsx"
 import { SelectField, TextField } from "../../components/controls/field.tsx"

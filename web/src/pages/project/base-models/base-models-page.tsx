@@ -1,6 +1,6 @@
 /** Base models: those that ship with the server, and others that models of this project grew from. */
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
-import { useBaseModels, useModels } from "../../../api/training.ts"
+import { useBaseModels, useModels } from "../../../api/training/training.ts"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
 import { PlainTable } from "../../../components/layout/plain-table.tsx"

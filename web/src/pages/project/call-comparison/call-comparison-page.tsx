@@ -2,7 +2,7 @@
 import { getRouteApi } from "@tanstack/react-router"
 import { ArrowLeftRight } from "lucide-react"
 import { useDeferredValue, useMemo } from "react"
-import { type Call, useCalls } from "../../../api/calls.ts"
+import { type Call, useCalls } from "../../../api/calls/calls.ts"
 import { callChanges, type ChangedPart } from "../../../calls/call-changes.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"

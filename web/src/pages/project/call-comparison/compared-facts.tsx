@@ -1,6 +1,6 @@
 /** Costs of two calls: a line per figure, with the change if it is a number. */
 import type { ReactNode } from "react"
-import { type Call, useCallUsage } from "../../../api/calls.ts"
+import { type Call, useCallUsage } from "../../../api/calls/calls.ts"
 import { callDuration, callName, callStatus } from "../../../calls/call-names.ts"
 import { callFacts, type TokenCount, tokensOfUsage } from "../../../calls/call-summary.ts"
 import { PlainTable } from "../../../components/layout/plain-table.tsx"

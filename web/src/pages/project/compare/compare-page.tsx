@@ -1,7 +1,7 @@
 /** Runs of evaluations side by side against a baseline: what changed, how sure that is, and in which rows. */
 import { getRouteApi } from "@tanstack/react-router"
 import { ArrowLeftRight } from "lucide-react"
-import { useObjectVersions, useRunRows, useRunsOf } from "../../../api/evaluations.ts"
+import { useObjectVersions, useRunRows, useRunsOf } from "../../../api/evaluations/evaluations.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"

@@ -1,5 +1,5 @@
 /** Reasons why two runs are hard to compare: other versions of dataset or scorers, rows that only one has. */
-import { useObjectVersions } from "../../../api/evaluations.ts"
+import { useObjectVersions } from "../../../api/evaluations/evaluations.ts"
 import { Note } from "../../../components/states/note.tsx"
 import type { Pairing } from "../../../evaluations/comparison.ts"
 import { changedScorers, type EvaluationSetup, hasSameDataset, setupOf } from "../../../evaluations/evaluation-setup.ts"

@@ -1,5 +1,5 @@
 /** Fewer than two runs: which ones could be taken. */
-import { useEvalRuns } from "../../../api/evaluations.ts"
+import { useEvalRuns } from "../../../api/evaluations/evaluations.ts"
 import { Empty } from "../../../components/states/empty.tsx"
 import { Time } from "../../../components/signs/time.tsx"
 import { TextLink } from "../../../components/text/link.tsx"

@@ -1,6 +1,6 @@
 /** One row: what the models were given, and what each run answered, word by word against the baseline. */
 import { getRouteApi } from "@tanstack/react-router"
-import { type ComparedRow, type ComparedTrial, useComparedRow } from "../../../api/evaluations.ts"
+import { type ComparedRow, type ComparedTrial, useComparedRow } from "../../../api/evaluations/evaluations.ts"
 import { Segmented } from "../../../components/controls/segmented.tsx"
 import { Pane } from "../../../components/layout/pane.tsx"
 import { Loaded } from "../../../components/states/loaded.tsx"

@@ -2,7 +2,7 @@
 import { getRouteApi } from "@tanstack/react-router"
 import { Download } from "lucide-react"
 import { type ReactNode, useState } from "react"
-import { useRowData } from "../../../api/evaluations.ts"
+import { useRowData } from "../../../api/evaluations/evaluations.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { saveFile } from "../../../components/controls/save-file.ts"
 import { SelectField } from "../../../components/controls/field.tsx"

@@ -1,7 +1,7 @@
 /** The runs that are compared, the baseline first, each with what it took; others can be added. */
 import { getRouteApi } from "@tanstack/react-router"
 import { Flag, X } from "lucide-react"
-import { useEvalRuns } from "../../../api/evaluations.ts"
+import { useEvalRuns } from "../../../api/evaluations/evaluations.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { SelectField } from "../../../components/controls/field.tsx"
 import { Status } from "../../../components/signs/status.tsx"

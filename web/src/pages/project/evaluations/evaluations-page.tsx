@@ -1,5 +1,5 @@
 /** The evaluations of a project, that with the newest run first: who ran last, and what it scored. */
-import { useEvalRuns, useObjectVersions, useRunRows } from "../../../api/evaluations.ts"
+import { useEvalRuns, useObjectVersions, useRunRows } from "../../../api/evaluations/evaluations.ts"
 import { LinkButton } from "../../../components/controls/button.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
 import { PlainTable } from "../../../components/layout/plain-table.tsx"

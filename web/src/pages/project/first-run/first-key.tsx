@@ -1,6 +1,6 @@
 /** A key for the program that sends the first call: made on demand, shown until the page is left. */
 import { Eye, EyeOff, KeyRound } from "lucide-react"
-import type { CreatedApiKey } from "../../../api/api-keys.ts"
+import type { CreatedApiKey } from "../../../api/organization/api-keys.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
 import { Icon } from "../../../components/signs/icon.tsx"

@@ -1,8 +1,8 @@
 /** A project in which nothing has happened: how the first call gets here, and whether it did. */
 import { getRouteApi } from "@tanstack/react-router"
 import { useState } from "react"
-import { type CreatedApiKey, useCreateApiKey } from "../../../api/api-keys.ts"
-import { useCreateProject } from "../../../api/projects.ts"
+import { type CreatedApiKey, useCreateApiKey } from "../../../api/organization/api-keys.ts"
+import { useCreateProject } from "../../../api/organization/projects.ts"
 import { useServerInfo } from "../../../api/server.ts"
 import { useSession } from "../../../api/session.ts"
 import { serverUrl } from "../../../base-path.ts"

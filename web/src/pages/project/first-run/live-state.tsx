@@ -1,8 +1,8 @@
 /** Progress of the first client: what works, and what was refused with which reason. */
 import { CircleQuestionMark, Radio, TriangleAlert } from "lucide-react"
 import type { ReactNode } from "react"
-import { useCalls } from "../../../api/calls.ts"
-import { useRefusedRequests } from "../../../api/refused-requests.ts"
+import { useCalls } from "../../../api/calls/calls.ts"
+import { useRefusedRequests } from "../../../api/organization/refused-requests.ts"
 import { useServerInfo, useSystemCheck } from "../../../api/server.ts"
 import { callName } from "../../../calls/call-names.ts"
 import { LiveDot } from "../../../components/signs/live-dot.tsx"

@@ -1,7 +1,7 @@
 /** The same request as the code's, sent by this page: the quickest way to see the loop begin. */
 import { Play } from "lucide-react"
-import { useSendFirstChat } from "../../../api/chat.ts"
-import { useCreateProject } from "../../../api/projects.ts"
+import { useSendFirstChat } from "../../../api/chat/chat.ts"
+import { useCreateProject } from "../../../api/organization/projects.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { Note } from "../../../components/states/note.tsx"

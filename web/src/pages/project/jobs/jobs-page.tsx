@@ -1,7 +1,7 @@
 /** The training jobs of a project, the newest first; a failure says its reason in the row. */
 import type { ListedJob } from "@heddle/server/wire/training/job.ts"
 import { getRouteApi } from "@tanstack/react-router"
-import { useJobPages } from "../../../api/training-pages.ts"
+import { useJobPages } from "../../../api/training/training-pages.ts"
 import { useNow } from "../../../clock/use-now.ts"
 import { Segmented } from "../../../components/controls/segmented.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"

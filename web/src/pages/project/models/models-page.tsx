@@ -1,7 +1,7 @@
 /** The models of a project: what each learns, how far it is, what runs. */
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import { Zap } from "lucide-react"
-import { useModelMetricsOfPages, useModelPages } from "../../../api/training-pages.ts"
+import { useModelMetricsOfPages, useModelPages } from "../../../api/training/training-pages.ts"
 import { Sparkline } from "../../../components/charts/sparkline.tsx"
 import { LinkButton } from "../../../components/controls/button.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"

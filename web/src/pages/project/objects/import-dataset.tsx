@@ -1,7 +1,7 @@
 /** A file as a version of a dataset: what its columns are is shown before it is stored. */
 import { useNavigate } from "@tanstack/react-router"
 import { type FormEvent, useState } from "react"
-import { type FileFormat, useImportDataset } from "../../../api/tables.ts"
+import { type FileFormat, useImportDataset } from "../../../api/objects/tables.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { TextField } from "../../../components/controls/field.tsx"
 import { Dialog } from "../../../components/layers/dialog.tsx"

@@ -1,7 +1,7 @@
 /** Kinds of objects with how many there are, each at its own address. */
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
-import type { ObjectVersion } from "../../../api/object-versions.ts"
+import type { ObjectVersion } from "../../../api/objects/object-versions.ts"
 import { formatAtLeast } from "../../../format/numbers.ts"
 import { countKinds } from "../../../objects/object-kinds.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"

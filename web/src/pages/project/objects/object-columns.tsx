@@ -1,5 +1,5 @@
 /** The columns of a list of objects, of which each stands with its newest version. */
-import type { ObjectVersion } from "../../../api/object-versions.ts"
+import type { ObjectVersion } from "../../../api/objects/object-versions.ts"
 import type { Column } from "../../../components/data-table/columns.ts"
 import { Tag } from "../../../components/signs/tag.tsx"
 import { Time } from "../../../components/signs/time.tsx"

@@ -1,7 +1,7 @@
 /** The models of the project with the curve of what they learn, the one that moved last first. */
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import { Spline } from "lucide-react"
-import { useModelMetrics, useModels } from "../../../api/training.ts"
+import { useModelMetrics, useModels } from "../../../api/training/training.ts"
 import { Sparkline } from "../../../components/charts/sparkline.tsx"
 import { Pane } from "../../../components/layout/pane.tsx"
 import { Delta } from "../../../components/signs/delta.tsx"

@@ -1,5 +1,5 @@
 /** The traces that began last, running ones too, with the first line of what went in and came out. */
-import { type Call, useCalls } from "../../../api/calls.ts"
+import { type Call, useCalls } from "../../../api/calls/calls.ts"
 import { callDuration, callName, callStatus } from "../../../calls/call-names.ts"
 import { payloadPreview } from "../../../calls/payload-preview.ts"
 import { PaneHead } from "../../../components/layout/pane.tsx"

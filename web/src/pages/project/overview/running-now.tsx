@@ -1,6 +1,6 @@
 /** Jobs that run, wait for their turn or are paused. */
 import { Zap } from "lucide-react"
-import { useTrainingJobs } from "../../../api/training.ts"
+import { useTrainingJobs } from "../../../api/training/training.ts"
 import { PaneHead } from "../../../components/layout/pane.tsx"
 import { Loaded } from "../../../components/states/loaded.tsx"
 import { ProgressRow } from "../../../components/states/progress-row.tsx"

@@ -1,9 +1,9 @@
 /** The figures of the loop. undefined: not read yet. */
-import { useQueues, useQueueStats } from "../../../api/annotation-queues.ts"
+import { useQueues, useQueueStats } from "../../../api/labelling/annotation-queues.ts"
 import { useNow } from "../../../clock/use-now.ts"
-import { useCallCount, useCalls } from "../../../api/calls.ts"
-import { useTrainingJobs } from "../../../api/training.ts"
-import { useUsage } from "../../../api/usage.ts"
+import { useCallCount, useCalls } from "../../../api/calls/calls.ts"
+import { useTrainingJobs } from "../../../api/training/training.ts"
+import { useUsage } from "../../../api/organization/usage.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { bucketStart, type WindowName, windows, windowStart } from "../time-window.ts"
 import { jobProgress } from "../training/job-progress.ts"

@@ -1,6 +1,6 @@
 /** Calls, errors, latency and tokens of a project over time, as the charts want them. */
 import { useNow } from "../../../clock/use-now.ts"
-import { useCallStats } from "../../../api/calls.ts"
+import { useCallStats } from "../../../api/calls/calls.ts"
 import { type WindowName, windows, windowStart } from "../time-window.ts"
 import { slow } from "./live.ts"
 

@@ -1,8 +1,8 @@
 /** Work that waits for a person: items to label, and jobs that failed lately, with their reason. */
 import { Highlighter } from "lucide-react"
 import type { ReactNode } from "react"
-import { useQueues, useQueueStats } from "../../../api/annotation-queues.ts"
-import { useTrainingJobs } from "../../../api/training.ts"
+import { useQueues, useQueueStats } from "../../../api/labelling/annotation-queues.ts"
+import { useTrainingJobs } from "../../../api/training/training.ts"
 import { useNow } from "../../../clock/use-now.ts"
 import { LinkButton } from "../../../components/controls/button.tsx"
 import { PaneHead } from "../../../components/layout/pane.tsx"

@@ -1,8 +1,8 @@
 /** One model: what it was told after the prompt, what it answered, how quickly, and what can be done with the answer. */
 import { ChevronDown, CircleStop, Database, Pencil, RotateCcw, ThumbsDown, ThumbsUp, X } from "lucide-react"
 import { type ReactNode, useState } from "react"
-import { useGiveFeedback } from "../../../api/feedback.ts"
-import type { ChatModels } from "../../../api/playground-models.ts"
+import { useGiveFeedback } from "../../../api/calls/feedback.ts"
+import type { ChatModels } from "../../../api/chat/playground-models.ts"
 import { useNow } from "../../../clock/use-now.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"

@@ -4,7 +4,7 @@
  */
 import { useSyncExternalStore } from "react"
 import { ApiError } from "../../../api/api-error.ts"
-import { streamCompletion } from "../../../api/completions.ts"
+import { streamCompletion } from "../../../api/chat/completions.ts"
 import { AnswerCollector } from "../../../playground/answer-collector.ts"
 import { completionBody, type Parameters } from "../../../playground/completion-body.ts"
 import {

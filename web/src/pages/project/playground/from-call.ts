@@ -1,5 +1,5 @@
 /** A recorded chat as the conversation to go on with: what was answered stands in the first column. */
-import type { Call } from "../../../api/calls.ts"
+import type { Call } from "../../../api/calls/calls.ts"
 import type { Conversation } from "../../../playground/conversation.ts"
 import type { RecordedChat } from "../../../playground/recorded-chat.ts"
 

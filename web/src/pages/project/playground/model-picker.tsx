@@ -1,7 +1,7 @@
 /** A button that asks which model or step, with a field to search them. */
 import { useState } from "react"
 import { Autocomplete, Input, Menu, MenuItem, SearchField } from "react-aria-components"
-import { type ChatModel, type ChatModels, useChatSteps } from "../../../api/playground-models.ts"
+import { type ChatModel, type ChatModels, useChatSteps } from "../../../api/chat/playground-models.ts"
 import { Button, type ButtonLook } from "../../../components/controls/button.tsx"
 import { Dialog } from "../../../components/layers/dialog.tsx"
 import styles from "./model-picker.module.css"

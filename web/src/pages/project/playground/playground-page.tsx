@@ -1,9 +1,9 @@
 /** The playground: several models side by side on one conversation. */
 import { getRouteApi } from "@tanstack/react-router"
 import { useEffect, useMemo, useState } from "react"
-import type { Call } from "../../../api/calls.ts"
-import { type ChatModels, useChatModels } from "../../../api/playground-models.ts"
-import { useWholeCall } from "../../../api/trace-calls.ts"
+import type { Call } from "../../../api/calls/calls.ts"
+import { type ChatModels, useChatModels } from "../../../api/chat/playground-models.ts"
+import { useWholeCall } from "../../../api/calls/trace-calls.ts"
 import { LinkButton } from "../../../components/controls/button.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
 import { Empty } from "../../../components/states/empty.tsx"

@@ -1,7 +1,7 @@
 /** An answer with what was asked, as a row at the end of a dataset: the dataset's next version. */
 import { type FormEvent, useState } from "react"
-import { useAddDatasetRow } from "../../../api/dataset-rows.ts"
-import { useObjectVersions } from "../../../api/object-versions.ts"
+import { useAddDatasetRow } from "../../../api/objects/dataset-rows.ts"
+import { useObjectVersions } from "../../../api/objects/object-versions.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { SelectField, TextArea, TextField } from "../../../components/controls/field.tsx"
 import { Segmented } from "../../../components/controls/segmented.tsx"

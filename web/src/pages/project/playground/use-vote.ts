@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query"
-import { useGiveFeedback } from "../../../api/feedback.ts"
+import { useGiveFeedback } from "../../../api/calls/feedback.ts"
 import { votesOf } from "../../../playground/blind.ts"
 import type { Conversation } from "../../../playground/conversation.ts"
 

@@ -2,7 +2,7 @@
 import { getRouteApi } from "@tanstack/react-router"
 import { EyeOff, Play, Plus, Send } from "lucide-react"
 import { type CSSProperties, useRef, useState } from "react"
-import type { ChatModels } from "../../../api/playground-models.ts"
+import type { ChatModels } from "../../../api/chat/playground-models.ts"
 import { addressOf } from "../../../base-path.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"

@@ -1,6 +1,6 @@
 /** The questions of a queue: those of the project to choose from, and new ones to write. */
 import { Plus, Trash2 } from "lucide-react"
-import { useObjectVersions } from "../../../api/object-versions.ts"
+import { useObjectVersions } from "../../../api/objects/object-versions.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { Checkbox, SelectField, TextArea, TextField } from "../../../components/controls/field.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"

@@ -1,5 +1,5 @@
 /** The call to judge, as a conversation or as the parts that its queue shows. */
-import type { Call } from "../../../api/calls.ts"
+import type { Call } from "../../../api/calls/calls.ts"
 import { callName } from "../../../calls/call-names.ts"
 import { callFacts } from "../../../calls/call-summary.ts"
 import { chatOf } from "../../../calls/chat-messages.ts"

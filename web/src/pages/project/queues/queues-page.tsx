@@ -1,7 +1,7 @@
 /** The queues of a project: how far each is, who works on it, and what waits for whoever looks. */
 import type { AnnotationQueue } from "@heddle/server/wire/labelling/annotation-queue.ts"
 import { Plus } from "lucide-react"
-import { useQueues, useQueueWork } from "../../../api/annotation-queues.ts"
+import { useQueues, useQueueWork } from "../../../api/labelling/annotation-queues.ts"
 import { LinkButton } from "../../../components/controls/button.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
 import { PlainTable } from "../../../components/layout/plain-table.tsx"

@@ -1,5 +1,5 @@
 /** The code of an operation, as the SDK stored it with the version that the call ran. */
-import { useFileText, useObject } from "../../../api/objects.ts"
+import { useFileText, useObject } from "../../../api/objects/objects.ts"
 import { Code } from "../../../components/text/code.tsx"
 import { Loaded } from "../../../components/states/loaded.tsx"
 import styles from "./call-code.module.css"

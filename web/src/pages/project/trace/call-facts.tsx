@@ -1,5 +1,5 @@
 /** Further facts of a call: its ids and times, its attributes, its summary. */
-import type { Call } from "../../../api/calls.ts"
+import type { Call } from "../../../api/calls/calls.ts"
 import { JsonViewer } from "../../../components/json/json-viewer.tsx"
 import { KeyValue, KeyValues } from "../../../components/layout/key-values.tsx"
 import { formatWholeTime } from "../../../format/times.ts"

@@ -1,7 +1,7 @@
 /** Feedback of people and scorers on a call, and a line to add more. */
 import { ThumbsDown, ThumbsUp } from "lucide-react"
 import { type FormEvent, useRef, useState } from "react"
-import { useGiveFeedback } from "../../../api/feedback.ts"
+import { useGiveFeedback } from "../../../api/calls/feedback.ts"
 import type { FeedbackMark } from "../../../calls/call-summary.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { TextField } from "../../../components/controls/field.tsx"

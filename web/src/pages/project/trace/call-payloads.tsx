@@ -1,6 +1,6 @@
 /** What went into a call and what came out of it, as JSON that opens on demand. */
 import type { ReactNode } from "react"
-import type { Call } from "../../../api/calls.ts"
+import type { Call } from "../../../api/calls/calls.ts"
 import { isDroppedPayload, largestRow } from "../../../calls/dropped-payload.ts"
 import { JsonViewer } from "../../../components/json/json-viewer.tsx"
 import { Note } from "../../../components/states/note.tsx"

@@ -2,7 +2,7 @@
 import { getRouteApi } from "@tanstack/react-router"
 import { CircleX, Layers, Maximize2, ZoomOut } from "lucide-react"
 import { type ReactNode, useDeferredValue, useMemo, useState } from "react"
-import { type SkeletonCall, useTraceSkeleton } from "../../../api/trace-calls.ts"
+import { type SkeletonCall, useTraceSkeleton } from "../../../api/calls/trace-calls.ts"
 import { callName, callStatus } from "../../../calls/call-names.ts"
 import { openAtFirst, treeRows, type TreeRow } from "../../../calls/trace-rows.ts"
 import { buildTree, nextFailed, spanDuration, type TraceTree, wayTo } from "../../../calls/trace-tree.ts"

@@ -1,7 +1,7 @@
 /** The columns of a table of calls: those that every call has, and any path of its payloads. */
 import { MessageSquareText } from "lucide-react"
 import type { CSSProperties } from "react"
-import type { Call } from "../../../api/calls.ts"
+import type { Call } from "../../../api/calls/calls.ts"
 import { callDuration, callName, callStatus } from "../../../calls/call-names.ts"
 import type { CallFacts, FeedbackMark, TokenCount } from "../../../calls/call-summary.ts"
 import { isDroppedPayload } from "../../../calls/dropped-payload.ts"

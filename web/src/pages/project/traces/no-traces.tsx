@@ -1,6 +1,6 @@
 /** An empty table, which says the next step: send the first call, or take out what leaves nothing. */
 import type { ReactNode } from "react"
-import { useCallCount } from "../../../api/calls.ts"
+import { useCallCount } from "../../../api/calls/calls.ts"
 import { selectionOf } from "../../../calls/filter/filter-query.ts"
 import { type Clause, printClause, printFilter } from "../../../calls/filter/filter-text.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"

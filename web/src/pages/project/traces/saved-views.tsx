@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router"
 import { Bookmark, Ellipsis, Plus } from "lucide-react"
 import { type FormEvent, useState } from "react"
-import { newViewId, type SavedView, useDeleteView, useSavedViews, useSaveView } from "../../../api/saved-views.ts"
+import { newViewId, type SavedView, useDeleteView, useSavedViews, useSaveView } from "../../../api/calls/saved-views.ts"
 import type { Clause } from "../../../calls/filter/filter-text.ts"
 import { classNames } from "../../../components/class-names.ts"
 import { Button } from "../../../components/controls/button.tsx"

@@ -2,7 +2,7 @@
 import { getRouteApi, useNavigate } from "@tanstack/react-router"
 import { Download, GitCompareArrows, Highlighter, Zap } from "lucide-react"
 import { type ReactNode, useState } from "react"
-import { downloadCalls } from "../../../api/call-pages.ts"
+import { downloadCalls } from "../../../api/calls/call-pages.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
 import { saveFile } from "../../../components/controls/save-file.ts"

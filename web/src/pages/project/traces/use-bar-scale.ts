@@ -1,6 +1,6 @@
 /** How long the bars of durations are. */
 import { useState } from "react"
-import type { Call } from "../../../api/calls.ts"
+import type { Call } from "../../../api/calls/calls.ts"
 import { callDuration } from "../../../calls/call-names.ts"
 
 /**

@@ -1,8 +1,8 @@
 /** The rows of a table of calls: pages as they are seen, what is shown of their payloads, and the calls that still run. */
 import { useState } from "react"
 import type { AggregatedUsage } from "@heddle/server/wire/calls/usage.ts"
-import { useCallPages, useCallPayloads, useCallUsages } from "../../../api/call-pages.ts"
-import { type Call, type CallsQuery, useCallCount, useCalls } from "../../../api/calls.ts"
+import { useCallPages, useCallPayloads, useCallUsages } from "../../../api/calls/call-pages.ts"
+import { type Call, type CallsQuery, useCallCount, useCalls } from "../../../api/calls/calls.ts"
 import { callFacts, tokensOfUsage } from "../../../calls/call-summary.ts"
 import type { Selection } from "../../../calls/filter/filter-query.ts"
 import type { CallRow } from "./call-columns.tsx"

@@ -1,5 +1,5 @@
 /** Counts beside the filter: of each field as if its own boxes were empty, and of the hours. */
-import { type CallFacets, useCallFacets } from "../../../api/call-facets.ts"
+import { type CallFacets, useCallFacets } from "../../../api/calls/call-facets.ts"
 import {
   facetFields,
   filterValues,

@@ -1,5 +1,5 @@
 /** The part of the table's address that a saved view keeps, as text and as the SDK reads it. */
-import type { ViewDefinition } from "../../../api/saved-views.ts"
+import type { ViewDefinition } from "../../../api/calls/saved-views.ts"
 import { selectionOf } from "../../../calls/filter/filter-query.ts"
 import type { Clause } from "../../../calls/filter/filter-text.ts"
 import { parseSearch, stringifySearch } from "../../../url/search.ts"

@@ -1,7 +1,7 @@
 /** Fields that rows of the chosen source have, as far as the server can tell. */
-import { useQueues } from "../../../api/annotation-queues.ts"
-import { useFeedbackTypes } from "../../../api/feedback.ts"
-import { useLabelFields } from "../../../api/labelling.ts"
+import { useQueues } from "../../../api/labelling/annotation-queues.ts"
+import { useFeedbackTypes } from "../../../api/calls/feedback.ts"
+import { useLabelFields } from "../../../api/labelling/labelling.ts"
 import type { LabelField } from "../../../labelling/label-fields.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import type { TrainSearch } from "./train-search.ts"

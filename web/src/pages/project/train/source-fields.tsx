@@ -1,5 +1,5 @@
 /** Where the rows come from. Calls, evaluations and datasets are chosen on their own pages, queues and rollouts here. */
-import { useQueues } from "../../../api/annotation-queues.ts"
+import { useQueues } from "../../../api/labelling/annotation-queues.ts"
 import { SelectField } from "../../../components/controls/field.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { counted } from "../../../format/counted.ts"

@@ -1,6 +1,6 @@
 /** Where the rows come from, what is learnt of them, and which model learns. */
 import { useState } from "react"
-import { useMakeModel } from "../../../api/train-from.ts"
+import { useMakeModel } from "../../../api/training/train-from.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { SelectField, TextField } from "../../../components/controls/field.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"

@@ -1,7 +1,7 @@
 /** One evaluation: its runs with their scores, costs and latency, and one metric over time. */
 import { getRouteApi } from "@tanstack/react-router"
 import { GitCompareArrows, Zap } from "lucide-react"
-import { useEvalRuns, useObjectVersions, useRunRows } from "../../../../api/evaluations.ts"
+import { useEvalRuns, useObjectVersions, useRunRows } from "../../../../api/evaluations/evaluations.ts"
 import { LinkButton } from "../../../../components/controls/button.tsx"
 import { PageBar } from "../../../../components/layout/page-bar.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"

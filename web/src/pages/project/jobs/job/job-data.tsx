@@ -1,6 +1,6 @@
 /** The data of an ended job: what was trained on, and what was left out and why. */
 import type { ListedJob } from "@heddle/server/wire/training/job.ts"
-import { useCheckpoint } from "../../../../api/training.ts"
+import { useCheckpoint } from "../../../../api/training/training.ts"
 import { PaneHead } from "../../../../components/layout/pane.tsx"
 import { KeyValue, KeyValues } from "../../../../components/layout/key-values.tsx"
 import { StatusIcon } from "../../../../components/signs/status.tsx"

@@ -1,7 +1,7 @@
 /** Sources of a job made from calls, labels or scores: each row with its call and what people said of it. */
 import type { ListedJob } from "@heddle/server/wire/training/job.ts"
 import type { TrainingRow } from "@heddle/server/wire/training/train-from.ts"
-import { useJobRowPages } from "../../../../api/training-pages.ts"
+import { useJobRowPages } from "../../../../api/training/training-pages.ts"
 import { PaneHead } from "../../../../components/layout/pane.tsx"
 import { PlainTable } from "../../../../components/layout/plain-table.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"

@@ -1,8 +1,8 @@
 /** One training job, while it runs and afterwards: how far, how fast, what it says, what its data came to. */
 import type { ListedJob } from "@heddle/server/wire/training/job.ts"
 import { getRouteApi } from "@tanstack/react-router"
-import { usePauseJob } from "../../../../api/training-changes.ts"
-import { useJobEvents, useTrainingJob } from "../../../../api/training.ts"
+import { usePauseJob } from "../../../../api/training/training-changes.ts"
+import { useJobEvents, useTrainingJob } from "../../../../api/training/training.ts"
 import { CopyButton } from "../../../../components/controls/copy-button.tsx"
 import { Segmented } from "../../../../components/controls/segmented.tsx"
 import { PageBar } from "../../../../components/layout/page-bar.tsx"

@@ -1,7 +1,7 @@
 /** Holds up a job that waits or runs, or lets a paused one go on: nothing is lost, so nobody is asked first. */
 import type { ListedJob } from "@heddle/server/wire/training/job.ts"
 import { Pause, Play } from "lucide-react"
-import type { usePauseJob } from "../../../../api/training-changes.ts"
+import type { usePauseJob } from "../../../../api/training/training-changes.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 
 export function PauseJob({ job, change }: { job: ListedJob; change: ReturnType<typeof usePauseJob> }) {

@@ -1,5 +1,5 @@
 /** The same question in the model's other jobs, the newest first: whether its answers get better. */
-import { useSameQuestion } from "../../../../api/trajectories.ts"
+import { useSameQuestion } from "../../../../api/training/trajectories.ts"
 import { PaneHead } from "../../../../components/layout/pane.tsx"
 import { rampColors } from "../../../../components/signs/heat.tsx"
 import { Time } from "../../../../components/signs/time.tsx"

@@ -1,7 +1,7 @@
 /** The curves of a model: one large, the telling ones small, on one x axis. What is chosen is in the address. */
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import { getRouteApi } from "@tanstack/react-router"
-import { useModelMetrics, useModels } from "../../../../api/training.ts"
+import { useModelMetrics, useModels } from "../../../../api/training/training.ts"
 import { Empty } from "../../../../components/states/empty.tsx"
 import { LiveDot } from "../../../../components/signs/live-dot.tsx"
 import { type MetricPanel, metricPanels, smallPanels } from "../../training/metric-panels.ts"

@@ -2,7 +2,7 @@
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import { getRouteApi } from "@tanstack/react-router"
 import { MessageSquare } from "lucide-react"
-import { useModelMetrics, useModels } from "../../../../api/training.ts"
+import { useModelMetrics, useModels } from "../../../../api/training/training.ts"
 import { LinkButton } from "../../../../components/controls/button.tsx"
 import { CopyButton } from "../../../../components/controls/copy-button.tsx"
 import { PageBar } from "../../../../components/layout/page-bar.tsx"

@@ -1,6 +1,6 @@
 /** The steps of a model that are kept, the newest first. */
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
-import { useCheckpointPages } from "../../../../api/training-pages.ts"
+import { useCheckpointPages } from "../../../../api/training/training-pages.ts"
 import { Pane } from "../../../../components/layout/pane.tsx"
 import { PlainTable } from "../../../../components/layout/plain-table.tsx"
 import { Time } from "../../../../components/signs/time.tsx"

@@ -2,7 +2,7 @@
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import { Trash2 } from "lucide-react"
 import { useState } from "react"
-import { useDeleteCheckpoints } from "../../../../api/training-changes.ts"
+import { useDeleteCheckpoints } from "../../../../api/training/training-changes.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { Confirm } from "../../../../components/layers/confirm.tsx"
 import { formatBytes } from "../../../../format/sizes.ts"

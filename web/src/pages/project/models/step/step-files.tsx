@@ -1,6 +1,6 @@
 /** The adapter as PEFT reads it, to take along: whole as a tar file, or file by file. */
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
-import { useCheckpointFiles } from "../../../../api/training.ts"
+import { useCheckpointFiles } from "../../../../api/training/training.ts"
 import { addressOf } from "../../../../base-path.ts"
 import { CopyButton } from "../../../../components/controls/copy-button.tsx"
 import { DownloadButton } from "../../../../components/controls/download-button.tsx"

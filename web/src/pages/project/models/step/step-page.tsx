@@ -2,7 +2,7 @@
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import { getRouteApi } from "@tanstack/react-router"
 import { ChevronLeft, ChevronRight, MessageSquare } from "lucide-react"
-import { type ReadCheckpoint, useCheckpoint, useModelMetrics, useModels } from "../../../../api/training.ts"
+import { type ReadCheckpoint, useCheckpoint, useModelMetrics, useModels } from "../../../../api/training/training.ts"
 import { serverUrl } from "../../../../base-path.ts"
 import { LinkButton } from "../../../../components/controls/button.tsx"
 import { CopyButton } from "../../../../components/controls/copy-button.tsx"

@@ -1,5 +1,5 @@
 /** Which other version the shown one is compared with. */
-import type { ObjectVersion } from "../../../../api/object-versions.ts"
+import type { ObjectVersion } from "../../../../api/objects/object-versions.ts"
 import styles from "./against-field.module.css"
 
 interface AgainstFieldProps {

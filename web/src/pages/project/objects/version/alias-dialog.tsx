@@ -1,6 +1,6 @@
 /** Lets an alias name a version. When it names another one, the question says from where to where it moves. */
 import { useId, useState } from "react"
-import type { ObjectVersion } from "../../../../api/object-versions.ts"
+import type { ObjectVersion } from "../../../../api/objects/object-versions.ts"
 import { TextField } from "../../../../components/controls/field.tsx"
 import { FormDialog } from "../../../../components/layers/form-dialog.tsx"
 import styles from "./alias-dialog.module.css"

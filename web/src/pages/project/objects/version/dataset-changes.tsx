@@ -1,6 +1,6 @@
 /** Differences between the rows of two versions, cell by cell. */
 import { useState } from "react"
-import { type TextRow, useTableParts, useTableSizes } from "../../../../api/tables.ts"
+import { type TextRow, useTableParts, useTableSizes } from "../../../../api/objects/tables.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { ForReaders } from "../../../../components/text/for-readers.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"

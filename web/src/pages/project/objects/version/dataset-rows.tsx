@@ -1,7 +1,7 @@
 /** All rows of a table, read as they are seen, and the one in hand as a whole beside them. */
 import { X } from "lucide-react"
 import { useState } from "react"
-import { type TextRow, useTableParts } from "../../../../api/tables.ts"
+import { type TextRow, useTableParts } from "../../../../api/objects/tables.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { DataTable } from "../../../../components/data-table/data-table.tsx"
 import type { Column } from "../../../../components/data-table/columns.ts"

@@ -1,6 +1,6 @@
 /** The rows of a version of a dataset: all of them, or those that differ from another version. */
-import { type ObjectVersion, useObjectVersion } from "../../../../api/object-versions.ts"
-import { useTableSizes } from "../../../../api/tables.ts"
+import { type ObjectVersion, useObjectVersion } from "../../../../api/objects/object-versions.ts"
+import { useTableSizes } from "../../../../api/objects/tables.ts"
 import { Segmented } from "../../../../components/controls/segmented.tsx"
 import { PaneHead } from "../../../../components/layout/pane.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"

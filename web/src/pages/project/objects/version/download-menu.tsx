@@ -1,8 +1,8 @@
 /** A version as a file: rows of a dataset in three formats, any other value as JSON. */
 import { Download } from "lucide-react"
 import { useState } from "react"
-import type { ObjectVersion } from "../../../../api/object-versions.ts"
-import { downloadDataset, type FileFormat } from "../../../../api/tables.ts"
+import type { ObjectVersion } from "../../../../api/objects/object-versions.ts"
+import { downloadDataset, type FileFormat } from "../../../../api/objects/tables.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { Dialog } from "../../../../components/layers/dialog.tsx"
 import { Menu, MenuItem } from "../../../../components/layers/menu.tsx"

@@ -1,7 +1,7 @@
 /** Aliases and tags of a version: an alias names one version of an object and can be moved, a tag may be on many. */
 import { Flag, Plus, TagIcon, X } from "lucide-react"
 import { useState } from "react"
-import { type ObjectVersion, useChangeLabels } from "../../../../api/object-versions.ts"
+import { type ObjectVersion, useChangeLabels } from "../../../../api/objects/object-versions.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { Tag } from "../../../../components/signs/tag.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"

@@ -1,5 +1,5 @@
 /** Takes an alias off a version, after a question: whoever asks for it gets nothing from then on. */
-import type { ObjectVersion } from "../../../../api/object-versions.ts"
+import type { ObjectVersion } from "../../../../api/objects/object-versions.ts"
 import { Confirm } from "../../../../components/layers/confirm.tsx"
 
 interface RemoveAliasDialogProps {

@@ -1,6 +1,6 @@
 /** Adds a tag to a version. */
 import { useState } from "react"
-import type { ObjectVersion } from "../../../../api/object-versions.ts"
+import type { ObjectVersion } from "../../../../api/objects/object-versions.ts"
 import { TextField } from "../../../../components/controls/field.tsx"
 import { FormDialog } from "../../../../components/layers/form-dialog.tsx"
 

@@ -1,6 +1,6 @@
 /** How many rows each version of a dataset has, and how many differ from the version before. */
-import { useObjectVersions } from "../../../../api/object-versions.ts"
-import { useTableParts, useTableSizes } from "../../../../api/tables.ts"
+import { useObjectVersions } from "../../../../api/objects/object-versions.ts"
+import { useTableParts, useTableSizes } from "../../../../api/objects/tables.ts"
 import { tableOfDataset } from "../../../../objects/dataset-table.ts"
 import { type ChangeCounts, countChanges, diffRows } from "../../../../objects/row-diff.ts"
 

@@ -1,6 +1,6 @@
 /** Who uses this version: evaluations that name it, and calls that ran it or took it in. */
-import { useCallCount, useCalls } from "../../../../api/calls.ts"
-import { type ObjectVersion, useObjectVersions } from "../../../../api/object-versions.ts"
+import { useCallCount, useCalls } from "../../../../api/calls/calls.ts"
+import { type ObjectVersion, useObjectVersions } from "../../../../api/objects/object-versions.ts"
 import { callName } from "../../../../calls/call-names.ts"
 import { Time } from "../../../../components/signs/time.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"

@@ -1,5 +1,5 @@
 /** The value of a version as a tree, the code that it was published with, or what differs from another version. */
-import { useObjectVersion } from "../../../../api/object-versions.ts"
+import { useObjectVersion } from "../../../../api/objects/object-versions.ts"
 import { Segmented } from "../../../../components/controls/segmented.tsx"
 import { JsonViewer } from "../../../../components/json/json-viewer.tsx"
 import { PaneHead } from "../../../../components/layout/pane.tsx"

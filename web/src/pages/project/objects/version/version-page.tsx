@@ -1,7 +1,7 @@
 /** One version of an object: its value or rows, what differs from another version, its labels, who uses it. */
 import { getRouteApi } from "@tanstack/react-router"
 import { ApiError } from "../../../../api/api-error.ts"
-import { type ObjectVersion, useObjectVersion, useObjectVersions } from "../../../../api/object-versions.ts"
+import { type ObjectVersion, useObjectVersion, useObjectVersions } from "../../../../api/objects/object-versions.ts"
 import { CopyButton } from "../../../../components/controls/copy-button.tsx"
 import { PageBar } from "../../../../components/layout/page-bar.tsx"
 import { Tag } from "../../../../components/signs/tag.tsx"

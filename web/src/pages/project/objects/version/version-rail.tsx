@@ -1,7 +1,7 @@
 /** Versions of an object, the newest first: who made them, when, what they are called, and how many rows changed. */
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
-import type { ObjectVersion } from "../../../../api/object-versions.ts"
+import type { ObjectVersion } from "../../../../api/objects/object-versions.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { Tag } from "../../../../components/signs/tag.tsx"
 import { Time } from "../../../../components/signs/time.tsx"

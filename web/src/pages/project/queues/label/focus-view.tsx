@@ -1,6 +1,6 @@
 /** One item: what is to be judged, the questions about it, and what was done before. */
 import { useEffect, useRef, useState } from "react"
-import { useItemCalls } from "../../../../api/labelling.ts"
+import { useItemCalls } from "../../../../api/labelling/labelling.ts"
 import { payloadPreview } from "../../../../calls/payload-preview.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"

@@ -1,8 +1,8 @@
 /** The page of an annotator: items of a queue, one after the other or several at once. */
 import { getRouteApi } from "@tanstack/react-router"
 import { ApiError } from "../../../../api/api-error.ts"
-import { useQueue, useQueueWork } from "../../../../api/annotation-queues.ts"
-import { useLabelFields } from "../../../../api/labelling.ts"
+import { useQueue, useQueueWork } from "../../../../api/labelling/annotation-queues.ts"
+import { useLabelFields } from "../../../../api/labelling/labelling.ts"
 import { LinkButton } from "../../../../components/controls/button.tsx"
 import { PageBar } from "../../../../components/layout/page-bar.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"

@@ -3,7 +3,7 @@ import type { AnnotationQueue } from "@heddle/server/wire/labelling/annotation-q
 import type { QueueWorkAnswer } from "@heddle/server/wire/labelling/annotation-work.ts"
 import { getRouteApi } from "@tanstack/react-router"
 import { useEffect, useEffectEvent, useState, useSyncExternalStore } from "react"
-import { labelRequests } from "../../../../api/labelling.ts"
+import { labelRequests } from "../../../../api/labelling/labelling.ts"
 import { Empty } from "../../../../components/states/empty.tsx"
 import { SkeletonRows } from "../../../../components/states/skeleton.tsx"
 import type { LabelField } from "../../../../labelling/label-fields.ts"

@@ -1,8 +1,8 @@
 /** One dispute: the item, what each annotator said of it, and the decision. */
 import { Route } from "lucide-react"
 import { useState } from "react"
-import { useDecide } from "../../../../api/annotation-queues.ts"
-import { useItemCalls } from "../../../../api/labelling.ts"
+import { useDecide } from "../../../../api/labelling/annotation-queues.ts"
+import { useItemCalls } from "../../../../api/labelling/labelling.ts"
 import { Button, LinkButton } from "../../../../components/controls/button.tsx"
 import { TextField } from "../../../../components/controls/field.tsx"
 import { PaneHead } from "../../../../components/layout/pane.tsx"

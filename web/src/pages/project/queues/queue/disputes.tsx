@@ -1,8 +1,8 @@
 /** Items about which annotators differ: the list, and what each of them said beside the item itself. */
 import type { LabelledItem } from "@heddle/server/wire/labelling/annotation-label.ts"
 import { getRouteApi } from "@tanstack/react-router"
-import { useLabelledItems } from "../../../../api/annotation-queues.ts"
-import { useCalls } from "../../../../api/calls.ts"
+import { useLabelledItems } from "../../../../api/labelling/annotation-queues.ts"
+import { useCalls } from "../../../../api/calls/calls.ts"
 import { payloadPreview } from "../../../../calls/payload-preview.ts"
 import { Segmented } from "../../../../components/controls/segmented.tsx"
 import { PaneHead } from "../../../../components/layout/pane.tsx"

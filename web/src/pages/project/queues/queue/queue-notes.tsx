@@ -1,5 +1,5 @@
 /** Annotators' notes beside labels, and reasons for skipping: hints at what the instructions lack. */
-import { useQueueNotes } from "../../../../api/labelling.ts"
+import { useQueueNotes } from "../../../../api/labelling/labelling.ts"
 import { PaneHead } from "../../../../components/layout/pane.tsx"
 import { Avatar } from "../../../../components/signs/avatar.tsx"
 import { Time } from "../../../../components/signs/time.tsx"

@@ -1,6 +1,6 @@
 /** A key that was just made: the only time that it can be read. It stays until somebody says that it is kept. */
 import { KeyRound } from "lucide-react"
-import type { CreatedApiKey } from "../../../../api/api-keys.ts"
+import type { CreatedApiKey } from "../../../../api/organization/api-keys.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { CopyButton } from "../../../../components/controls/copy-button.tsx"
 import { Icon } from "../../../../components/signs/icon.tsx"

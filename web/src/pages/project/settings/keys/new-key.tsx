@@ -1,8 +1,8 @@
 /** Makes a key: its name, what it may be used for, when it ends, and, where somebody else may have it, whose it is. */
 import type { KeyScope } from "@heddle/server/wire/platform/access.ts"
 import { useState } from "react"
-import { type CreatedApiKey, useCreateApiKey } from "../../../../api/api-keys.ts"
-import { useProgramsOfTeams, useUsers } from "../../../../api/organization.ts"
+import { type CreatedApiKey, useCreateApiKey } from "../../../../api/organization/api-keys.ts"
+import { useProgramsOfTeams, useUsers } from "../../../../api/organization/organization.ts"
 import { useSession } from "../../../../api/session.ts"
 import { useNow } from "../../../../clock/use-now.ts"
 import { SelectField, TextField } from "../../../../components/controls/field.tsx"

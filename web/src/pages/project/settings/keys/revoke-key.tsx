@@ -1,7 +1,7 @@
 /** Ends a key, after saying who notices. */
 import type { ApiKey } from "@heddle/server/wire/platform/account.ts"
 import { useState } from "react"
-import { useRevokeApiKey } from "../../../../api/api-keys.ts"
+import { useRevokeApiKey } from "../../../../api/organization/api-keys.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { Confirm } from "../../../../components/layers/confirm.tsx"
 import { formatAgo } from "../../../../format/times.ts"

@@ -1,5 +1,5 @@
 /** Invitations that nobody has taken yet: who made them, for which role, until when. */
-import { useEndInvitation, useInvitations } from "../../../../api/organization.ts"
+import { useEndInvitation, useInvitations } from "../../../../api/organization/organization.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { PlainTable } from "../../../../components/layout/plain-table.tsx"
 import { Time } from "../../../../components/signs/time.tsx"

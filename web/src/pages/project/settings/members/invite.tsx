@@ -1,7 +1,7 @@
 /** Makes a link that lets one person into a team. It is shown once. */
 import type { MemberRole } from "@heddle/server/wire/platform/access.ts"
 import { type FormEvent, useState } from "react"
-import { useInvite } from "../../../../api/organization.ts"
+import { useInvite } from "../../../../api/organization/organization.ts"
 import { addressOf } from "../../../../base-path.ts"
 import { useNow } from "../../../../clock/use-now.ts"
 import { Button } from "../../../../components/controls/button.tsx"

@@ -4,7 +4,12 @@ import type { TeamMember } from "@heddle/server/wire/platform/account.ts"
 import type { ProjectRole } from "@heddle/server/wire/platform/project-role.ts"
 import { Bot, Check, UserPlus } from "lucide-react"
 import { useState } from "react"
-import { useChangeProjectRole, useChangeRole, useMembers, useProjectRoles } from "../../../../api/organization.ts"
+import {
+  useChangeProjectRole,
+  useChangeRole,
+  useMembers,
+  useProjectRoles,
+} from "../../../../api/organization/organization.ts"
 import { useSession } from "../../../../api/session.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { SelectField } from "../../../../components/controls/field.tsx"

@@ -1,6 +1,6 @@
 /** Makes the account of a program, and says how the program comes in. */
 import { useState } from "react"
-import { useCreateServiceAccount } from "../../../../api/organization.ts"
+import { useCreateServiceAccount } from "../../../../api/organization/organization.ts"
 import { TextField } from "../../../../components/controls/field.tsx"
 import { FormDialog } from "../../../../components/layers/form-dialog.tsx"
 

@@ -1,5 +1,5 @@
 /** Models of other services: their endpoints in this project, and the keys that the operator keeps for them. */
-import { useEndpoints, useProviderKeys } from "../../../../api/outside-models.ts"
+import { useEndpoints, useProviderKeys } from "../../../../api/chat/outside-models.ts"
 import { PlainTable } from "../../../../components/layout/plain-table.tsx"
 import { Status } from "../../../../components/signs/status.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"

@@ -1,5 +1,5 @@
 /** Asks before somebody is taken out of a team. */
-import { useRemoveMember } from "../../../../api/organization.ts"
+import { useRemoveMember } from "../../../../api/organization/organization.ts"
 import { Confirm } from "../../../../components/layers/confirm.tsx"
 
 interface ConfirmTakeOutProps {

@@ -1,6 +1,6 @@
 /** Makes a team; whoever makes it is its first member. */
 import { useState } from "react"
-import { useCreateTeam } from "../../../../api/organization.ts"
+import { useCreateTeam } from "../../../../api/organization/organization.ts"
 import { TextField } from "../../../../components/controls/field.tsx"
 import { FormDialog } from "../../../../components/layers/form-dialog.tsx"
 

@@ -1,6 +1,6 @@
 /** Makes a user, and says how they come in. */
 import { useState } from "react"
-import { useCreateUser, useTeams } from "../../../../api/organization.ts"
+import { useCreateUser, useTeams } from "../../../../api/organization/organization.ts"
 import { Checkbox, TextField } from "../../../../components/controls/field.tsx"
 import { FormDialog } from "../../../../components/layers/form-dialog.tsx"
 import styles from "./new-user.module.css"

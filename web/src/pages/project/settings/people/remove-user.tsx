@@ -1,7 +1,7 @@
 /** Removes a user who left, after saying what that takes from them and what stays. */
 import type { User } from "@heddle/server/wire/platform/account.ts"
 import { useState } from "react"
-import { useRemoveUser } from "../../../../api/organization.ts"
+import { useRemoveUser } from "../../../../api/organization/organization.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { Confirm } from "../../../../components/layers/confirm.tsx"
 

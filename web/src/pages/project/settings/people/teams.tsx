@@ -2,7 +2,7 @@
 import type { Team, TeamMember } from "@heddle/server/wire/platform/account.ts"
 import { Plus, X } from "lucide-react"
 import { useState } from "react"
-import { useAddMember, useMembers, useTeams, useUsers } from "../../../../api/organization.ts"
+import { useAddMember, useMembers, useTeams, useUsers } from "../../../../api/organization/organization.ts"
 import { useSession } from "../../../../api/session.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { SelectField } from "../../../../components/controls/field.tsx"

@@ -2,7 +2,7 @@
 import type { User } from "@heddle/server/wire/platform/account.ts"
 import { Plus } from "lucide-react"
 import { useState } from "react"
-import { useDisableUser, useUsers } from "../../../../api/organization.ts"
+import { useDisableUser, useUsers } from "../../../../api/organization/organization.ts"
 import { useSession } from "../../../../api/session.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { PlainTable } from "../../../../components/layout/plain-table.tsx"

@@ -1,6 +1,6 @@
 /** Sets how long calls are kept; before a shorter time is stored, it says what goes and when. */
 import { useState } from "react"
-import { useCallsBefore, useChangeCallRetention } from "../../../../api/call-retention.ts"
+import { useCallsBefore, useChangeCallRetention } from "../../../../api/calls/call-retention.ts"
 import { Radio, TextField } from "../../../../components/controls/field.tsx"
 import { Confirm } from "../../../../components/layers/confirm.tsx"
 import { FormDialog } from "../../../../components/layers/form-dialog.tsx"

@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router"
 import { Trash2 } from "lucide-react"
 import { useState } from "react"
-import { useDeleteProject } from "../../../../api/projects.ts"
+import { useDeleteProject } from "../../../../api/organization/projects.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { TextField } from "../../../../components/controls/field.tsx"
 import { Confirm } from "../../../../components/layers/confirm.tsx"

@@ -1,7 +1,7 @@
 /** How long calls of the project are kept, and its change. */
 import { Clock } from "lucide-react"
 import { useState } from "react"
-import { useCallRetention } from "../../../../api/call-retention.ts"
+import { useCallRetention } from "../../../../api/calls/call-retention.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
 import { SectionHead } from "../section-head.tsx"

@@ -1,5 +1,5 @@
 /** The project of the address: since when it is, how long it keeps calls, and its deletion. */
-import { useProject } from "../../../../api/projects.ts"
+import { useProject } from "../../../../api/organization/projects.ts"
 import { KeyValue, KeyValues } from "../../../../components/layout/key-values.tsx"
 import { Time } from "../../../../components/signs/time.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"

@@ -1,7 +1,7 @@
 /** Sets one quota of a team, or goes back to what every team has. */
 import type { TeamQuotas } from "@heddle/server/wire/platform/quota.ts"
 import { useState } from "react"
-import { useChangeQuota } from "../../../../api/quotas.ts"
+import { useChangeQuota } from "../../../../api/organization/quotas.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { TextField } from "../../../../components/controls/field.tsx"
 import { FormDialog } from "../../../../components/layers/form-dialog.tsx"

@@ -1,6 +1,6 @@
 /** Requests that were refused lately, with the reason: why a client does not get in. */
 import type { RefusedRequest } from "@heddle/server/wire/platform/refused-request.ts"
-import { useRefusedRequests } from "../../../../api/refused-requests.ts"
+import { useRefusedRequests } from "../../../../api/organization/refused-requests.ts"
 import { useSession } from "../../../../api/session.ts"
 import { CopyButton } from "../../../../components/controls/copy-button.tsx"
 import { PlainTable } from "../../../../components/layout/plain-table.tsx"

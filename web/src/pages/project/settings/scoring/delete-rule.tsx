@@ -1,7 +1,7 @@
 /** Deletes a rule, after saying what stays. */
 import type { ScoringRule } from "@heddle/server/wire/evaluations/scoring-rule.ts"
 import { useState } from "react"
-import { useDeleteScoringRule } from "../../../../api/scoring-rules.ts"
+import { useDeleteScoringRule } from "../../../../api/evaluations/scoring-rules.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { Confirm } from "../../../../components/layers/confirm.tsx"
 

@@ -1,7 +1,7 @@
 /** Makes a rule: which calls, how many of them, and what scores them. */
 import type { RuleScorer } from "@heddle/server/wire/evaluations/scoring-rule.ts"
 import { useState } from "react"
-import { useMakeScoringRule } from "../../../../api/scoring-rules.ts"
+import { useMakeScoringRule } from "../../../../api/evaluations/scoring-rules.ts"
 import { SelectField, TextArea, TextField } from "../../../../components/controls/field.tsx"
 import { FormDialog } from "../../../../components/layers/form-dialog.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"

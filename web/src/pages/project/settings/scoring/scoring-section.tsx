@@ -2,7 +2,7 @@
 import type { ScoringRule } from "@heddle/server/wire/evaluations/scoring-rule.ts"
 import { Plus } from "lucide-react"
 import { useState } from "react"
-import { useScoringRules, useSwitchScoringRule } from "../../../../api/scoring-rules.ts"
+import { useScoringRules, useSwitchScoringRule } from "../../../../api/evaluations/scoring-rules.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { PlainTable } from "../../../../components/layout/plain-table.tsx"
 import { Status, type StatusKind } from "../../../../components/signs/status.tsx"

@@ -1,6 +1,6 @@
 /** How much each project of the team holds. */
-import { useProjects } from "../../../../api/projects.ts"
-import { useProjectSizes } from "../../../../api/project-sizes.ts"
+import { useProjects } from "../../../../api/organization/projects.ts"
+import { useProjectSizes } from "../../../../api/organization/project-sizes.ts"
 import { PlainTable } from "../../../../components/layout/plain-table.tsx"
 import { Meter } from "../../../../components/signs/meter.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"

@@ -1,7 +1,7 @@
 /** The days that are shown as a CSV file: a line for each day, project, person, key and model. */
 import { useMutation } from "@tanstack/react-query"
 import { Download } from "lucide-react"
-import { readUsage } from "../../../../api/usage.ts"
+import { readUsage } from "../../../../api/organization/usage.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { saveFile } from "../../../../components/controls/save-file.ts"
 import { usageCsv } from "./usage-csv.ts"

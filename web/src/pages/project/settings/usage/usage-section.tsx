@@ -1,7 +1,7 @@
 /** Chat on own models: requests and tokens over time, and who or what they were for. */
 import { getRouteApi } from "@tanstack/react-router"
 import type { ReactNode } from "react"
-import { useUsage } from "../../../../api/usage.ts"
+import { useUsage } from "../../../../api/organization/usage.ts"
 import { useNow } from "../../../../clock/use-now.ts"
 import { LineChart } from "../../../../components/charts/line-chart.tsx"
 import { Segmented } from "../../../../components/controls/segmented.tsx"

@@ -1,6 +1,6 @@
 /** Names for what the ledger lists by id. */
-import { useApiKeys } from "../../../../api/api-keys.ts"
-import { useUsers } from "../../../../api/organization.ts"
+import { useApiKeys } from "../../../../api/organization/api-keys.ts"
+import { useUsers } from "../../../../api/organization/organization.ts"
 import { useSession } from "../../../../api/session.ts"
 import { shortId } from "../../../../format/ids.ts"
 import type { UsageField } from "./usage-rows.ts"
