@@ -165,7 +165,8 @@ export async function removeItem(
   if (item === null) return null
   await transaction.deleteFrom("annotation_leases").where("item_id", "=", itemId).execute()
   const { rows } = await sql<StoredItem>`
-    update annotation_items i set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where i.id = ${itemId}
+    update annotation_items i set deleted_at = statement_timestamp(), updated_at = statement_timestamp()
+    where i.id = ${itemId}
     returning ${itemColumns}, null::integer as position_in_queue`.execute(transaction)
   return rows.map(toItemRecord)[0] ?? null
 }

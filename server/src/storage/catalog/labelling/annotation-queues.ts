@@ -120,7 +120,8 @@ export async function deleteQueue(
   if (!isUuid(queueId)) return null
   const row = await database
     .updateTable("annotation_queues")
-    .set({ deleted_at: sql`clock_timestamp()`, updated_at: sql`clock_timestamp()` })
+    // One moment: `clock_timestamp()` would be read twice.
+    .set({ deleted_at: sql`statement_timestamp()`, updated_at: sql`statement_timestamp()` })
     .where("project_id", "=", projectId)
     .where("id", "=", queueId)
     .where("deleted_at", "is", null)
