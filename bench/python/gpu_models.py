@@ -5,12 +5,12 @@ import time
 from dataclasses import dataclass
 
 import torch
-from heddle_engine.model import weights
 from heddle_engine.model.adapters import ServedAdapter
 from heddle_engine.model.config import DecoderConfig
 from heddle_engine.model.decoder import Decoder
+from heddle_engine.model.files import weights
 from heddle_engine.model.lora import LoraWeights, initial_lora
-from heddle_engine.model.mixture import Mixture
+from heddle_engine.model.mixture.mixture import Mixture
 
 GPU = torch.device("cuda")
 RANK, ALPHA = 16, 32.0

@@ -15,10 +15,10 @@ from .model.adapters import AdapterStore
 from .model.config import DecoderConfig
 from .model.decoder import Decoder
 from .model.families import language_settings
-from .model.hub import fetch_weights, hub_folder, local_folder
+from .model.files.hub import fetch_weights, hub_folder, local_folder
+from .model.files.weight_files import check_weights
+from .model.files.weights import check_experts, load_decoder
 from .model.number_format import automatic_format, name_of
-from .model.weight_files import check_weights
-from .model.weights import check_experts, load_decoder
 from .streams import wait_for
 from .text.grammar import GrammarCompiler
 from .text.render import Renderer

@@ -24,7 +24,7 @@ def test_serving_that_imports_training_is_reported(tmp_path):
     shutil.copy(ENGINE / "pyproject.toml", tmp_path)
     shutil.copytree(ENGINE / "heddle_engine", tmp_path / "heddle_engine", ignore=shutil.ignore_patterns("__pycache__"))
     with (tmp_path / "heddle_engine" / "serving" / "sampling.py").open("a") as file:
-        file.write("from ..training.loss import losses\n")
+        file.write("from ..training.loss import policy_loss\n")
     result = lint(tmp_path)
     assert result.returncode == 1
     assert "heddle_engine.serving is not allowed to import heddle_engine.training" in result.stdout

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from ..errors import EngineError
+from ..model.attention.rope import RopeConfig, llama3_divisors
 from ..model.config import DecoderConfig
-from ..model.rope import RopeConfig, llama3_divisors
 from .gguf_experts import StackedEntry, check_mixture, describe_mixture, is_router, stack_experts
 from .gguf_tokens import add_tokenizer
 from .merged_weights import MergedWeights, TensorEntry, raw_bytes

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from ..errors import EngineError
 from ..model.config import DecoderConfig
+from ..model.files.weight_files import check_weights, name_in_text, weight_names
 from ..model.lora import LoraModule, module_path, read_peft
-from ..model.weight_files import check_weights, name_in_text, weight_names
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _STORED = {"F32": torch.float32, "BF16": torch.bfloat16, "F16": torch.float16, "U8": torch.uint8}

@@ -22,7 +22,7 @@ _NICE = 19
 def export(task: dict) -> None:
     from ..bases import read_config
     from ..model.config import DecoderConfig
-    from ..model.hub import fetch_weights
+    from ..model.files.hub import fetch_weights
     from .merged_folder import MergedFolder
     from .merged_weights import MergedWeights
 

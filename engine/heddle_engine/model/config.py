@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from .config_fields import refused, whole_number
-from .delta_net import DeltaNetConfig
+from .delta.delta_net import DeltaNetConfig
 from .families import WHOLES, Experts, Norms, find_activation, find_family, language_settings
 from .gated_unit import Unit
 from .layer_config import LayerConfig

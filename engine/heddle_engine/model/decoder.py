@@ -16,14 +16,14 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from .. import progress
-from .attention_heads import attention_heads
+from .attention.attention_heads import attention_heads
+from .attention.rope import RopeConfig, rope_tables
 from .config import DecoderConfig
-from .delta_net import DeltaNet, Recur
+from .delta.delta_net import DeltaNet, Recur
 from .gated_unit import gated
 from .linear import FrozenLinear
-from .mixture import Mixture
+from .mixture.mixture import Mixture
 from .rms_norm import add_norm, rms_norm
-from .rope import RopeConfig, rope_tables
 
 SITE_MODULES = {
     "qkv": ("q_proj", "k_proj", "v_proj"),

@@ -6,8 +6,8 @@ Families differ in which layers have a sliding window (arXiv:2004.05150): all, t
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from .attention.rope import RopeConfig
 from .config_fields import refused, whole_number
-from .rope import RopeConfig
 
 FULL, SLIDING, DELTA = "full_attention", "sliding_attention", "linear_attention"
 """The kinds of layers, in the words of `layer_types`."""

@@ -17,7 +17,7 @@ from torch import Tensor
 from ..errors import EngineError
 from .config import DecoderConfig
 from .decoder import SITE_MODULES
-from .weight_files import name_in_text
+from .files.weight_files import name_in_text
 
 MODULES = tuple(module for modules in SITE_MODULES.values() for module in modules)
 _ATTENTION = SITE_MODULES["qkv"] + SITE_MODULES["o"]

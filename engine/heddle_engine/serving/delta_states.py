@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from ..model.decoder import Decoder
-from ..model.delta_net import DeltaNet, DeltaState, Stretches
-from ..model.delta_rule import CHUNK
+from ..model.delta.delta_net import DeltaNet, DeltaState, Stretches
+from ..model.delta.delta_rule import CHUNK
 from ..model.padding import padded_stretches
 from .kv_lines import KvLine
 

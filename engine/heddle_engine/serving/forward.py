@@ -4,10 +4,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ..model.attention.sinks import attend_with_sinks
+from ..model.attention.varlen import seen_within
 from ..model.decoder import Decoder, LoraView
-from ..model.delta_net import DeltaNet, Stretches
-from ..model.sinks import attend_with_sinks
-from ..model.varlen import seen_within
+from ..model.delta.delta_net import DeltaNet, Stretches
 from ..threads import use_cores_for
 from .delta_states import RowStates, advance_line
 from .generation import Generation

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from ..model.decoder import Decoder
-from ..model.delta_net import DeltaState
+from ..model.delta.delta_net import DeltaState
 from ..pages import Pages
 from .delta_states import begun_state
 

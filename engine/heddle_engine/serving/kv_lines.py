@@ -4,7 +4,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from ..model.delta_net import DeltaState
+from ..model.delta.delta_net import DeltaState
 
 
 class KvLine(Protocol):

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ..model.decoder import Decoder
-from ..model.delta_net import DeltaState
+from ..model.delta.delta_net import DeltaState
 from ..pages import untouched_zeros
 
 BLOCK = 64

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..model.attention.varlen import Stretches, attend_stretches
 from ..model.decoder import Decoder, LoraView
-from ..model.varlen import Stretches, attend_stretches
 from ..threads import use_cores_for
 from .delta_states import SlotStretches
 from .generation import Generation

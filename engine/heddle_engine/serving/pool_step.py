@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from ..model.attention.paged_attention import paged_attention
 from ..model.decoder import Decoder, LoraView, NoLora
-from ..model.delta_net import DeltaNet, Stretches
-from ..model.paged_attention import paged_attention
+from ..model.delta.delta_net import DeltaNet, Stretches
 from ..threads import use_cores_for
 from .kv_pool import BLOCK, SCRATCH, KvPool, PoolLine
 from .lora_slots import LoraSlots, OneLora, TileLora

@@ -15,10 +15,10 @@ from ..model.decoder import LoraView
 from .data.data_file import read_json_lines
 from .data.sequences import Sequence
 from .data.turns import TurnResolver
-from .loss.losses import PolicyLossConfig, PolicyTokens, kl_to_reference
 from .loss.mismatch import mismatch_metrics, mismatch_warning
 from .loss.objectives import PolicyObjective, Record
 from .loss.off_policy import off_policy_metrics, probability_correlation
+from .loss.policy_loss import PolicyLossConfig, PolicyTokens, kl_to_reference
 from .loss.reduction import Reduction, ReductionConfig
 from .optimizer import RL_OPTIMIZER
 from .rl_data import RlData, RlDataBuilder

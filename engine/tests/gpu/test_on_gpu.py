@@ -8,9 +8,9 @@ import torch
 
 from heddle_engine.bases import Base
 from heddle_engine.model.adapters import ServedAdapter
+from heddle_engine.model.attention.paged_attention import _gathered, paged_attention
 from heddle_engine.model.decoder import NoLora
 from heddle_engine.model.lora import initial_lora
-from heddle_engine.model.paged_attention import _gathered, paged_attention
 from heddle_engine.serving import admission, batching
 from heddle_engine.serving.batching import Batcher
 from heddle_engine.serving.kv_pool import BLOCK

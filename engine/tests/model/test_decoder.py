@@ -11,9 +11,9 @@ from heddle_engine import progress
 from heddle_engine.errors import EngineError
 from heddle_engine.model.config import DecoderConfig
 from heddle_engine.model.decoder import NoLora
-from heddle_engine.model.delta_net import DeltaState
+from heddle_engine.model.delta.delta_net import DeltaState
+from heddle_engine.model.files.weights import load_decoder
 from heddle_engine.model.gated_unit import GELU_TANH, SILU
-from heddle_engine.model.weights import load_decoder
 from tests.models import CONFIGS, HYBRIDS, make_model, oracle_of
 
 LENGTH = 200

@@ -2,8 +2,8 @@
 
 import torch
 
-from heddle_engine.model.delta_net import DeltaState, Stretches
-from heddle_engine.model.delta_rule import delta_rule, delta_step
+from heddle_engine.model.delta.delta_net import DeltaState, Stretches
+from heddle_engine.model.delta.delta_rule import delta_rule, delta_step
 from tests.model.test_decoder import load, whole_sequence
 
 

@@ -10,9 +10,9 @@ from transformers.integrations.mxfp4 import convert_moe_packed_tensors
 
 from heddle_engine.errors import EngineError
 from heddle_engine.model.config import DecoderConfig
+from heddle_engine.model.files.stacked_experts import from_mxfp4
 from heddle_engine.model.gated_unit import ClampedSwiglu, gated
 from heddle_engine.model.lora import initial_lora, write_peft
-from heddle_engine.model.stacked_experts import from_mxfp4
 from tests.exports.test_exports import write_merged
 from tests.model.test_decoder import load, logits_of
 

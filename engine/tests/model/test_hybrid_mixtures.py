@@ -15,7 +15,7 @@ from heddle_engine.model.config import DecoderConfig, MixtureConfig
 from heddle_engine.model.gated_unit import SILU
 from heddle_engine.model.linear import FrozenLinear
 from heddle_engine.model.lora import initial_lora, lora_modules, read_peft, write_peft
-from heddle_engine.model.shared_expert import SharedExpert
+from heddle_engine.model.mixture.shared_expert import SharedExpert
 from tests.model.test_decoder import assert_shows, config_of, load, logits_of
 from tests.models import oracle_of
 

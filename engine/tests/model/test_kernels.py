@@ -8,16 +8,17 @@ import torch.nn.functional as F
 pytest.importorskip("triton", reason="Triton is not made for this system")
 
 from heddle_engine.bases import Base
-from heddle_engine.model import grouped_linear, kernels
+from heddle_engine.model import kernels
 from heddle_engine.model.adapters import ServedAdapter
-from heddle_engine.model.attention_heads import rotate
-from heddle_engine.model.delta_net import DeltaNet, DeltaNetConfig, DeltaState, Stretches
+from heddle_engine.model.attention.attention_heads import rotate
+from heddle_engine.model.attention.paged_attention import _gathered
+from heddle_engine.model.attention.rope import RopeConfig, rope_tables
+from heddle_engine.model.delta.delta_net import DeltaNet, DeltaNetConfig, DeltaState, Stretches
 from heddle_engine.model.kernels import delta, delta_gates, gate, heads, lora, norm, pairs, routing
 from heddle_engine.model.kernels import logits as logit_kernel
 from heddle_engine.model.kernels.paged_attention import attend_in_blocks
 from heddle_engine.model.lora import initial_lora
-from heddle_engine.model.paged_attention import _gathered
-from heddle_engine.model.rope import RopeConfig, rope_tables
+from heddle_engine.model.mixture import grouped_linear
 from heddle_engine.serving import batching
 from heddle_engine.serving.pool_forward import PoolForward
 from heddle_engine.training.packed.packed_forward import batch_logprobs, lay_out

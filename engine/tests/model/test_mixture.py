@@ -10,15 +10,15 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 from heddle_engine.errors import EngineError
-from heddle_engine.model import grouped_linear
 from heddle_engine.model.config import DecoderConfig, MixtureConfig
 from heddle_engine.model.decoder import NoLora
 from heddle_engine.model.gated_unit import SILU
-from heddle_engine.model.grouped_linear import group
 from heddle_engine.model.linear import FrozenLinear
 from heddle_engine.model.lora import initial_lora, read_peft, write_peft
-from heddle_engine.model.mixture import Mixture
-from heddle_engine.model.routing import route
+from heddle_engine.model.mixture import grouped_linear
+from heddle_engine.model.mixture.grouped_linear import group
+from heddle_engine.model.mixture.mixture import Mixture
+from heddle_engine.model.mixture.routing import route
 from tests.model.test_decoder import causal, load
 from tests.models import make_model
 

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from heddle_engine import progress
 from heddle_engine.errors import EngineError
 from heddle_engine.model.config import DecoderConfig, MixtureConfig
-from heddle_engine.model.delta_net import DeltaNetConfig
+from heddle_engine.model.delta.delta_net import DeltaNetConfig
 from heddle_engine.model.lora import initial_lora, write_peft
 from tests.exports.test_exports import logits, with_peft, write_merged
 from tests.model.test_decoder import ABSENT, assert_shows, config_of, load, logits_of

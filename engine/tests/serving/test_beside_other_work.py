@@ -9,7 +9,7 @@ import pytest
 from heddle_engine.bases import Base
 from heddle_engine.engine import Engine
 from heddle_engine.errors import EngineError
-from heddle_engine.model.hub import local_folder
+from heddle_engine.model.files.hub import local_folder
 from heddle_engine.settings import Settings
 from heddle_engine.text.grammar import GrammarCompiler
 from heddle_engine.text.sandbox import Sandbox

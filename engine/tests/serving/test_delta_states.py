@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from heddle_engine.model.delta_net import DeltaState, Stretches
+from heddle_engine.model.delta.delta_net import DeltaState, Stretches
 from heddle_engine.serving.delta_states import SlotStretches
 from tests.model.test_decoder import load
 

@@ -7,8 +7,8 @@ import peft
 import torch
 
 from heddle_engine.model.config import DecoderConfig
+from heddle_engine.model.files.weights import load_decoder
 from heddle_engine.model.lora import LoraModule, LoraWeights, initial_lora, lora_modules
-from heddle_engine.model.weights import load_decoder
 from heddle_engine.training.trainable_lora import TrainableLora
 from tests.models import oracle_of
 

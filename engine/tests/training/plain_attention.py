@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from heddle_engine.model.varlen import Stretches
+from heddle_engine.model.attention.varlen import Stretches
 from heddle_engine.training.packed.flash_tree_attention import Kernel
 
 

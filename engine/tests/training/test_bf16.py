@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file
 
 from heddle_engine.bases import Bases
-from heddle_engine.model.weights import load_decoder
+from heddle_engine.model.files.weights import load_decoder
 from heddle_engine.training.jobs import TrainingJob
 from heddle_engine.training.packed.packed_forward import batch_logprobs, lay_out
 from heddle_engine.training.trainable_lora import TrainableLora

@@ -7,7 +7,7 @@ and, over the sequence, exp(mean d) = exp(-0.25) = 0.778801. Advantages are (1, 
 import pytest
 import torch
 
-from heddle_engine.training.loss.losses import (
+from heddle_engine.training.loss.policy_loss import (
     PolicyLossConfig,
     PolicyTokens,
     importance_ratio,

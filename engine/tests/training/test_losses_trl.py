@@ -21,7 +21,7 @@ from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
 from heddle_engine.training.loss.advantages import normalize, trajectory_weight
-from heddle_engine.training.loss.losses import PolicyLossConfig, PolicyTokens, policy_loss
+from heddle_engine.training.loss.policy_loss import PolicyLossConfig, PolicyTokens, policy_loss
 from heddle_engine.training.loss.reduction import Reduction, ReductionConfig
 from tests.training.builders import sequence
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from heddle_engine.model.delta_net import DeltaState, Stretches
+from heddle_engine.model.delta.delta_net import DeltaState, Stretches
 from heddle_engine.training.packed.prefix_tree import build_forest
 from heddle_engine.training.packed.tree_recurrence import TreeRecurrence
 from tests.model.test_decoder import load

@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ..delta_net import L2_EPS, DeltaNet, DeltaState, Stretches
+from ..delta.delta_net import L2_EPS, DeltaNet, DeltaState, Stretches
 
 _CHANNELS = 512
 """Of one program."""

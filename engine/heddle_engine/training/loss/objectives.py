@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ..packed.packed_forward import Batch
-from .losses import PolicyLossConfig, PolicyTokens, policy_loss
+from .policy_loss import PolicyLossConfig, PolicyTokens, policy_loss
 from .reduction import Reduction, ReductionConfig
 
 #: What is remembered of a piece: sums of it, or values of each of its M trained tokens.

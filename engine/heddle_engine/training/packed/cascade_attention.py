@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from ...model.sinks import apply_sinks
+from ...model.attention.sinks import apply_sinks
 from .prefix_tree import Forest, Node
 
 #: Nodes up to this long are padded to a common length and attend in one call; above, a call costs less than padding.

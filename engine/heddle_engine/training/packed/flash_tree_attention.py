@@ -13,14 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...model.sinks import apply_sinks
-from ...model.varlen import Stretches, flash_backward, flash_forward
+from ...model.attention.sinks import apply_sinks
+from ...model.attention.varlen import Stretches, flash_backward, flash_forward
 from .prefix_tree import Forest, Node
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """`forward` and `backward` as in `model.varlen`."""
+    """`forward` and `backward` as in `model.attention.varlen`."""
 
     forward: Callable[..., tuple[Tensor, Tensor]]
     backward: Callable[..., tuple[Tensor, Tensor, Tensor]]

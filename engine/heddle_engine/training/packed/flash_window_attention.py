@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...model.varlen import Stretches
+from ...model.attention.varlen import Stretches
 from .flash_tree_attention import FLASH, Kernel, attend_tree, bounds
 from .prefix_tree import Forest
 

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ...model.sinks import as_keys
+from ...model.attention.sinks import as_keys
 from .prefix_tree import Forest
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from ...model.varlen import flash_fits
+from ...model.attention.varlen import flash_fits
 from .cascade_attention import CascadeAttention
 from .flash_tree_attention import FlashTreeAttention
 from .flash_window_attention import FlashWindowAttention

@@ -14,8 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ...model.delta_net import DeltaNet, Stretches
-from ...model.delta_rule import CHUNK, Chunks
+from ...model.delta.delta_net import DeltaNet, Stretches
+from ...model.delta.delta_rule import CHUNK, Chunks
 from ...model.padding import padded_stretches
 from .prefix_tree import Forest, Node
 

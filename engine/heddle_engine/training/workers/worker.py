@@ -24,8 +24,8 @@ from ...errors import EngineError
 from ...faults import as_engine_error, device_is_lost
 from ...model.config import DecoderConfig
 from ...model.decoder import Decoder
+from ...model.files.weights import load_decoder
 from ...model.number_format import FORMATS
-from ...model.weights import load_decoder
 from ...threads import use_cores
 from ..loss.objectives import Objective, Record
 from ..micro_batches import MicroBatches

@@ -6,16 +6,16 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from ..errors import EngineError
+from ...errors import EngineError
+from ..config import DecoderConfig
+from ..decoder import SITE_MODULES, Decoder, DecoderLayer, Mlp
+from ..delta.delta_net import DeltaNet
+from ..linear import FrozenLinear, Part, fuse
+from ..mixture.grouped_linear import group
+from ..mixture.mixture import Mixture
+from ..mixture.shared_expert import SharedExpert
 from .checkpoint import Checkpoint
-from .config import DecoderConfig
-from .decoder import SITE_MODULES, Decoder, DecoderLayer, Mlp
-from .delta_net import DeltaNet
 from .delta_projections import delta_projections
-from .grouped_linear import group
-from .linear import FrozenLinear, Part, fuse
-from .mixture import Mixture
-from .shared_expert import SharedExpert
 from .stacked_experts import GptOssExperts, StackedExperts
 from .weight_files import tensor_files
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import httpx2
 
-from .. import progress
-from ..errors import EngineError
+from ... import progress
+from ...errors import EngineError
 from .weight_files import check_weights, missing_weights, weight_names
 
 _DESCRIPTION = ["*.json", "*.jinja"]

@@ -10,7 +10,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from .kernels import have_kernels
+from ..kernels import have_kernels
 
 _MOST_COMPARED = 2048
 """Up to so many pairs find their places by comparing each with all others, more by sorting."""
@@ -66,7 +66,7 @@ class Routes:
     def sum_by_token(self, pairs: Tensor, weights: Tensor | None = None) -> Tensor:
         """Sorted pairs [S, D] -> [N, D]: the sum of those of a token, times weights [N, k] where given."""
         if have_kernels(pairs):
-            from .kernels.pairs import sum_pairs
+            from ..kernels.pairs import sum_pairs
 
             return sum_pairs(pairs, self.places, weights)
         of_token = pairs[self.places]
@@ -76,7 +76,7 @@ class Routes:
 def route(logits: Tensor, per_token: int, normalised: bool) -> Routes:
     """logits fp32 [N, E]: each token goes to its likeliest experts. `normalised`: their weights add up to 1."""
     if have_kernels(logits):
-        from .kernels.routing import choose
+        from ..kernels.routing import choose
 
         probabilities, weights, experts = choose(logits, per_token, normalised)
     else:
@@ -92,7 +92,7 @@ def route(logits: Tensor, per_token: int, normalised: bool) -> Routes:
 def _sorted(chosen: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
     """Experts int64 [S], of `count` -> their order, the place of each in it, and where each expert ends."""
     if have_kernels(chosen) and len(chosen) <= _MOST_COMPARED:
-        from .kernels.routing import sort_few
+        from ..kernels.routing import sort_few
 
         return sort_few(chosen, count)
     in_order, order = chosen.sort(stable=True)

@@ -7,9 +7,9 @@ the weight of an expert is a product in the expert's inner space, so no expert's
 import torch
 from torch import Tensor
 
-from .gated_unit import Unit
+from ..gated_unit import Unit
+from ..linear import FrozenLinear
 from .grouped_linear import GroupedLinear
-from .linear import FrozenLinear
 from .routing import Routes, route
 from .shared_expert import SharedExpert
 

@@ -8,8 +8,8 @@ are read, so that nothing else knows of groups. An export needs no way back: del
 
 from torch import Tensor
 
+from ..delta.delta_net import DeltaNetConfig
 from .checkpoint import Checkpoint
-from .delta_net import DeltaNetConfig
 
 
 def delta_projections(checkpoint: Checkpoint, prefix: str, delta: DeltaNetConfig, hidden: int) -> dict[str, Tensor]:

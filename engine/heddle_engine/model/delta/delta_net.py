@@ -14,9 +14,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .config_fields import refused, whole_number
+from ..config_fields import refused, whole_number
+from ..kernels import have_kernels
 from .delta_rule import CHUNK, delta_rule, delta_step
-from .kernels import have_kernels
 
 L2_EPS = 1e-6
 
@@ -168,7 +168,7 @@ class DeltaNet:
         c = self.config
         inputs, gate, strength, decay = projected.split([c.channels, c.values, c.value_heads, c.value_heads], 1)
         if have_kernels(projected) and not (torch.is_grad_enabled() and projected.requires_grad):
-            from .kernels.delta_gates import gated_norm, weigh
+            from ..kernels.delta_gates import gated_norm, weigh
 
             decay, strength = weigh(decay, strength, self.rate, self.bias)
             mixed = recur(place, self, Stretches(inputs[None], decay[None], strength[None]))
@@ -213,7 +213,7 @@ class DeltaNet:
         heads, value dim] fp32; rows of the slot `unused` only fill up, and what they give and leave there says nothing.
         """
         if have_kernels(tokens.inputs):
-            from .kernels.delta import step_in_slots
+            from ..kernels.delta import step_in_slots
 
             return step_in_slots(self, tokens, states, slots, unused)
         found = states[slots]

@@ -7,8 +7,8 @@ a product in the expert's inner space.
 import torch
 from torch import Tensor
 
-from .gated_unit import Unit
-from .linear import FrozenLinear
+from ..gated_unit import Unit
+from ..linear import FrozenLinear
 
 
 class SharedExpert:

@@ -6,8 +6,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from .. import progress
-from ..errors import EngineError
+from ... import progress
+from ...errors import EngineError
 from .weight_files import check_weights, name_in_text, weight_names
 
 

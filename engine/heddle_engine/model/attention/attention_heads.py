@@ -7,8 +7,8 @@ written to their places in one tensor, instead of being padded with zeros and ad
 import torch
 from torch import Tensor
 
-from .kernels import have_kernels
-from .rms_norm import normalise, normalise_gradient, rms_norm
+from ..kernels import have_kernels
+from ..rms_norm import normalise, normalise_gradient, rms_norm
 
 
 def attention_heads(
@@ -29,7 +29,7 @@ def attention_heads(
 
 
 def _make_heads(*arguments) -> tuple[Tensor, Tensor, Tensor]:
-    from .kernels.heads import make_heads
+    from ..kernels.heads import make_heads
 
     return make_heads(*arguments)
 
@@ -85,7 +85,7 @@ class _KernelHeads(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *grads):
-        from .kernels.heads import heads_gradient
+        from ..kernels.heads import heads_gradient
 
         qkv, norm, cos, sin = ctx.saved_tensors
         return heads_gradient(grads, qkv, ctx.heads, norm, ctx.eps, cos, sin), None, None, None, None, None

@@ -8,10 +8,10 @@ power of two for each. Those of Qwen3.5 and Qwen3-Next are [experts, out, in], a
 import torch
 from torch import Tensor
 
-from ..errors import EngineError
+from ...errors import EngineError
+from ..config import DecoderConfig
+from ..linear import FrozenLinear, fuse
 from .checkpoint import Checkpoint
-from .config import DecoderConfig
-from .linear import FrozenLinear, fuse
 
 _E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0)
 """The numbers of four bits, by their bits."""

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from ..errors import EngineError
+from ...errors import EngineError
 
 _IN_TEXT = {
     "model.language_model.": "model.",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..errors import EngineError
+from ...errors import EngineError
 
 ROPE_TYPES = ("default", "linear", "llama3", "yarn")
 

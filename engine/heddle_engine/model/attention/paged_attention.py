@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .kernels import have_kernels
+from ..kernels import have_kernels
 from .sinks import as_keys
 
 _DIMS = (16, 32, 64, 128, 256)
@@ -30,7 +30,7 @@ def paged_attention(
     with a `window` the last so many of these. `sinks` fp32 [heads].
     """
     if have_kernels(q) and q.shape[-1] in _DIMS:
-        from .kernels.paged_attention import attend_in_blocks
+        from ..kernels.paged_attention import attend_in_blocks
 
         splits = _splits(len(q) * keys.shape[1])
         return attend_in_blocks(q, keys, values, table, lengths, block, splits, window, sinks)

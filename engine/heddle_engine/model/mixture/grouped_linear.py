@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .linear import FrozenLinear
+from ..linear import FrozenLinear
 from .routing import Groups
 
 _DEVICES = {"cuda"}

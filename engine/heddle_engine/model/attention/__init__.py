@@ -1,0 +1,1 @@
+"""Attention and what it needs: queries and keys, positions, sinks, keys in blocks and in stretches."""

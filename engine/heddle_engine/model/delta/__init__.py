@@ -1,0 +1,1 @@
+"""Gated delta nets, which layers of hybrids have in place of attention."""
