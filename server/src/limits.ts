@@ -474,7 +474,7 @@ export const limitList = {
   key_requests_per_minute: {
     default: 60_000,
     unit: "count",
-    meaning: "Requests that one key may make in a minute, at each server; so many at once, then evenly.",
+    meaning: "Requests that one key may make in a minute; so many at once, then evenly.",
     answer: "429 `rate_limit_exceeded`",
   },
   call_ids_in_memory: {
@@ -483,7 +483,7 @@ export const limitList = {
     meaning:
       "Ids of calls that hold no time (those of OpenTelemetry spans, UUIDs of other versions than 7) that the server remembers, " +
       "in 3 to 5 bytes each, so that it need not look up whether one is new. " +
-      "With ClickHouse, which several servers may write to, they are always looked up.",
+      "With a ClickHouse server, which others may write to, they are always looked up.",
     answer: "none: beyond it calls with such ids are stored more slowly",
   },
   session_idle_ms: {
