@@ -69,7 +69,7 @@ const commands = {
       ["-t TITLE", "only tests whose titles have this in them (vitest's -t, pytest's -k)"],
       [
         "SUITE",
-        "checks, scripts, web, server, browser, engine, clients, reference, fuzz, or one part of them by name; vllm runs only by name",
+        "checks, scripts, web, server, browser, engine, clients, reference, fuzz, or one part of them by name; vllm and killed-loop run only by name",
       ],
     ],
     environment: () => [
