@@ -29,8 +29,8 @@ export const limitList = {
     default: 256 * 1024 ** 2,
     unit: "bytes",
     meaning:
-      "The same for one user, and one body beyond that. Unless it is set it is a quarter of the other, and it shrinks with " +
-      "the memory as that does. Requests without a key are counted by address.",
+      "The same for one user, and one body beyond that. Unless it is set, it is a quarter of the limit above, also where memory " +
+      "lowers that one. Requests without a key are counted by address.",
     answer: "503 `server_overloaded`",
     inProportionTo: "body_memory_bytes",
   },
@@ -174,7 +174,8 @@ export const limitList = {
     unit: "bytes",
     meaning:
       "A body that is parsed at once: queries, settings, objects to look up. " +
-      "Batches of calls, tables, spans, feedback and files are read in another way and may be larger.",
+      "Batches of calls, spans and feedback, objects and tables are read in another way and may have 32 MiB; files have limits " +
+      "of their own.",
     answer: "413 `payload_too_large`",
   },
   json_body_values: {
