@@ -42,7 +42,7 @@ const commands = {
     options: [
       ["--once", "stop after the loop"],
       ["--json", "the measurements as the last line of standard output"],
-      port,
+      ["--port PORT", "port to listen on, or the next one that is free; 0 takes any (default 8080)"],
       dataDir,
     ],
     environment: settings,
