@@ -1,11 +1,11 @@
 /**
  * The entry of every command: installs what is missing, then runs the command.
  *
- * Usage: node scripts/heddle.mjs start [--host H --port P --data-dir D]
+ * Usage: node scripts/heddle.mjs start [--host H --port P --data-dir D --backup-dir D]
  *        node scripts/heddle.mjs demo  [--once --json …]
  *        node scripts/heddle.mjs web                              (builds the pages)
- *        node scripts/heddle.mjs dev                              (pages from their sources, on the server at
- * HEDDLE_URL)        node scripts/heddle.mjs check                            (types, format, lint, tests of modules)
+ *        node scripts/heddle.mjs dev                              (pages from their sources, on a running server)
+ *        node scripts/heddle.mjs check                            (types, format, lint, tests of modules)
  *        node scripts/heddle.mjs test  [suite or path …]
  *        node scripts/heddle.mjs install-vllm                     (vLLM's CPU build, for HEDDLE_SAMPLER=vllm)
  *        node scripts/heddle.mjs newest [set …]                   (client suites with the newest versions)

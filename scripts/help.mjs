@@ -42,7 +42,7 @@ const commands = {
     options: [
       ["--once", "stop after the loop"],
       ["--json", "the measurements as the last line of standard output"],
-      port,
+      ["--port PORT", "port to listen on, or the next one that is free; 0 takes any (default 8080)"],
       dataDir,
     ],
     environment: settings,
@@ -69,7 +69,7 @@ const commands = {
       ["-t TITLE", "only tests whose titles have this in them (vitest's -t, pytest's -k)"],
       [
         "SUITE",
-        "checks, scripts, web, server, browser, engine, clients, reference, fuzz, or one part of them by name; vllm runs only by name",
+        "checks, scripts, web, server, browser, engine, clients, reference, fuzz, or one part of them by name; vllm and killed-loop run only by name",
       ],
     ],
     environment: () => [

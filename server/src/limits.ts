@@ -29,8 +29,8 @@ export const limitList = {
     default: 256 * 1024 ** 2,
     unit: "bytes",
     meaning:
-      "The same for one user, and one body beyond that. Unless it is set it is a quarter of the other, and it shrinks with " +
-      "the memory as that does. Requests without a key are counted by address.",
+      "The same for one user, and one body beyond that. Unless it is set, it is a quarter of the limit above, also where memory " +
+      "lowers that one. Requests without a key are counted by address.",
     answer: "503 `server_overloaded`",
     inProportionTo: "body_memory_bytes",
   },
@@ -174,7 +174,8 @@ export const limitList = {
     unit: "bytes",
     meaning:
       "A body that is parsed at once: queries, settings, objects to look up. " +
-      "Batches of calls, tables, spans, feedback and files are read in another way and may be larger.",
+      "Batches of calls, spans and feedback, objects and tables are read in another way and may have 32 MiB; files have limits " +
+      "of their own.",
     answer: "413 `payload_too_large`",
   },
   json_body_values: {
@@ -474,7 +475,7 @@ export const limitList = {
   key_requests_per_minute: {
     default: 60_000,
     unit: "count",
-    meaning: "Requests that one key may make in a minute, at each server; so many at once, then evenly.",
+    meaning: "Requests that one key may make in a minute; so many at once, then evenly.",
     answer: "429 `rate_limit_exceeded`",
   },
   call_ids_in_memory: {
@@ -483,7 +484,7 @@ export const limitList = {
     meaning:
       "Ids of calls that hold no time (those of OpenTelemetry spans, UUIDs of other versions than 7) that the server remembers, " +
       "in 3 to 5 bytes each, so that it need not look up whether one is new. " +
-      "With ClickHouse, which several servers may write to, they are always looked up.",
+      "With a ClickHouse server, which others may write to, they are always looked up.",
     answer: "none: beyond it calls with such ids are stored more slowly",
   },
   session_idle_ms: {

@@ -18,10 +18,10 @@ Clients of W&B Training and of OpenAI work unchanged with this server as their b
 Examples are requests that the server's tests send. They name the team \`local\` and the project \`demo\`; ids and digests
 in them are made up, so take your own.
 
-Guides lie in \`docs/guide\` of the server's repository: \`clients.md\` (each client, and how to point it here), \`find-it-again.md\`
-(which traces failed, what they cost), \`agents-mcp.md\` (tools for coding agents), \`agents.md\`, \`opentelemetry.md\`, \`training-data.md\`, \`checkpoints.md\`,
-\`server-runs.md\` (judges, evaluations), \`labelling.md\`, \`export.md\`, \`accounts.md\`, \`limits.md\`, \`outages.md\` and
-\`operating.md\`.`
+Guides lie below \`docs/guide/\` on this server, and \`llms.txt\` lists them all: \`clients.md\` (each client, and how to point it here),
+\`find-it-again.md\` (which traces failed, what they cost), \`agents-mcp.md\` (tools for coding agents), \`agents.md\`, \`opentelemetry.md\`,
+\`training-data.md\`, \`train-from-labels.md\`, \`rollouts.md\`, \`models.md\`, \`checkpoints.md\`, \`server-runs.md\` (judges, evaluations),
+\`online-scoring.md\`, \`labelling.md\`, \`export.md\`, \`accounts.md\`, \`limits.md\`, \`deploying.md\`, \`operating.md\` and \`outages.md\`.`
 
 /** Relative to the document's own address, which a proxy may have put under a prefix. */
 const servers = [{ url: "." }]
