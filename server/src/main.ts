@@ -24,6 +24,9 @@ const mostUnaccepted = 4_096
 /** A stop cuts requests off and ends by itself before; after this long something hangs. */
 const stopMs = 28_000
 
+/** Within it a signal is the same one again: systemd signals `npm start`, which passes it on, and the server as well. */
+const sameStopMs = 1_000
+
 async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2), process.env)
   // Each statement of the embedded trace store keeps a thread, and libuv's own 4 would soon be taken. It reads this once.
@@ -47,13 +50,27 @@ async function main(): Promise<void> {
   // A server is often killed, and what is written at exit would be lost.
   flushCompileCache()
   giveBackFreedMemory()
+  onStop(() => {
+    setTimeout(() => process.exit(1), stopMs).unref()
+    void app.close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
+  })
+}
+
+/** The first signal begins the stop; one that comes after it, and is another, ends the process at once. */
+function onStop(stop: () => void): void {
+  let began: number | null = null
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => {
-      setTimeout(() => process.exit(1), stopMs).unref()
-      void app.close().then(
-        () => process.exit(0),
-        () => process.exit(1),
-      )
+    process.on(signal, () => {
+      if (began === null) {
+        began = performance.now()
+        stop()
+      } else if (performance.now() - began > sameStopMs) {
+        process.removeAllListeners(signal)
+        process.kill(process.pid, signal)
+      }
     })
   }
 }

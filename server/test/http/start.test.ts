@@ -1,12 +1,15 @@
 /** Messages of a starting server to the person who starts it. */
 import { once } from "node:events"
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { request } from "node:http"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { createInterface } from "node:readline"
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { openCatalog } from "../../src/storage/catalog/open-catalog.ts"
+import { adminKey } from "../support/admin-key.ts"
 import { copyCatalogTemplate } from "../support/catalog-template.ts"
 import { launchServer } from "../support/server-process.ts"
 
@@ -65,6 +68,46 @@ test("a first start that fails on a port in use leaves the key to the next start
   child.kill("SIGTERM")
   await once(child, "exit")
   await rm(folder, { recursive: true, force: true })
+})
+
+/** Begins a request whose body ends when `end` is called. */
+async function slowRequest(url: string) {
+  const [body, headers] = [
+    '{"name":"slow"}',
+    { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+  ]
+  const sent = request(`${url}/v1/organization/teams`, {
+    method: "POST",
+    headers: { ...headers, "content-length": body.length },
+  })
+  const answer = once(sent, "response") as Promise<[{ statusCode: number }]>
+  answer.catch(() => undefined)
+  sent.write(body.slice(0, 5))
+  // So that the server has begun it.
+  await fetch(`${url}/health`)
+  return { answer, end: () => sent.end(body.slice(5)) }
+}
+
+test("a signal that comes twice at once is one stop, which lets requests end; a later one ends at once", async () => {
+  const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "silent" }
+  const first = launchServer(dataDir, env)
+  const { answer, end } = await slowRequest(await first.url)
+  first.child.kill("SIGTERM")
+  await sleep(50)
+  first.child.kill("SIGTERM")
+  await sleep(50)
+  end()
+  expect((await answer)[0].statusCode).toBe(200)
+  await once(first.child, "exit")
+  expect(first.child.exitCode).toBe(0)
+
+  const second = launchServer(dataDir, env)
+  await slowRequest(await second.url)
+  second.child.kill("SIGTERM")
+  await sleep(1_200)
+  second.child.kill("SIGTERM")
+  await once(second.child, "exit")
+  expect(second.child.signalCode).toBe("SIGTERM")
 })
 
 test("an address that this machine does not have is named in the error, and the folder is released", async () => {
