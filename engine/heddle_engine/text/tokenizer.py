@@ -88,7 +88,7 @@ class TextTokenizer:
         return self._tokenizer.token_to_id(token)
 
     def token_bytes(self, token_id: int) -> bytes:
-        """The token's bytes; those of a special token are its literal text."""
+        """The token's bytes; those of an added token are its text."""
         known = self._bytes.get(token_id)
         if known is None:
             known = self._bytes[token_id] = self._to_bytes(token_id)
@@ -100,8 +100,10 @@ class TextTokenizer:
         return value.get("content") if isinstance(value, dict) else value
 
     def _to_bytes(self, token_id: int) -> bytes:
-        if token_id in self._added:
-            return self._added[token_id].encode()
+        added = self._added.get(token_id)
+        if added is not None:
+            # Runs of spaces are added tokens of Gemma's, and spelled as in its vocabulary.
+            return (added if self._byte_level else added.replace("▁", " ")).encode()
         symbol = self._tokenizer.id_to_token(token_id)
         if symbol is None:
             return b""

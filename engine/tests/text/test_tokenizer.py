@@ -7,10 +7,12 @@ import time
 import pytest
 import torch
 from tokenizers import Tokenizer
+from transformers import AutoTokenizer
 
 from heddle_engine.bases import Base
 from heddle_engine.errors import EngineError
-from heddle_engine.text.tokenizer import TextTokenizer
+from heddle_engine.text.tokenizer import GrowingText, TextTokenizer
+from tests.text.spaced import RUNS, save_spaced_tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +65,20 @@ def test_a_tokenizer_of_another_model_is_refused(model_folders):
     with pytest.raises(EngineError, match="the tokenizer has 320 tokens, the model 200") as caught:
         TextTokenizer(model_folders("qwen3"), 200)
     assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_runs_of_spaces_that_are_added_tokens_are_spaces(step, tmp_path):
+    """Gemma's vocabulary spells a space `▁`, and its runs of them, which indent code, are added tokens."""
+    folder = save_spaced_tokenizer(tmp_path)
+    tokenizer = TextTokenizer(folder)
+    text = "def f(x):\n    return  x\n\nthe é"
+    ids = tokenizer.encode(text)
+    assert {tokenizer.token_to_id(run) for run in RUNS} <= set(ids)
+    assert AutoTokenizer.from_pretrained(folder).decode(ids) == text
+    growing = GrowingText()
+    pieces = [
+        growing.feed(b"".join(map(tokenizer.token_bytes, ids[start : start + step])))
+        for start in range(0, len(ids), step)
+    ]
+    assert "".join([*pieces, growing.finish()]) == text
