@@ -126,10 +126,10 @@ class Renderer:
             whole = self.text(messages[: index + 1], tools, add_generation_prompt=False)
             prompt = _shared_prefix(prompt, whole)
             if done_text and prompt.startswith(done_text):
-                prompt_ids = done_ids + self._tokenizer.encode(prompt[len(done_text) :])
+                prompt_ids = done_ids + self._tokenizer.encode_behind(done_text, prompt[len(done_text) :])
             else:
                 prompt_ids = self._tokenizer.encode(prompt)
-            turn_ids = self._tokenizer.encode(whole[len(prompt) :])
+            turn_ids = self._tokenizer.encode_behind(prompt, whole[len(prompt) :])
             spans.append(Span(index, prompt_ids, self._until_end_of_turn(turn_ids)))
             done_text, done_ids = whole, prompt_ids + turn_ids
         return spans

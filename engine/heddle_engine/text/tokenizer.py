@@ -50,6 +50,17 @@ class TextTokenizer:
         """Ids of `text`, special tokens written in it recognised, none added."""
         return self._ids(text, add_special_tokens=False)
 
+    def encode_behind(self, before: str, text: str) -> list[int]:
+        """Ids of `text`, which goes on behind `before`: no space is put between them."""
+        if not self._opens_with_space:
+            return self.encode(text)
+        # Where a token would join both, a line break stands for what comes before: few tokens go on behind one.
+        for lead in (before, "\n"):
+            known, both = self.encode(lead), self.encode(lead + text)
+            if both[: len(known)] == known:
+                return both[len(known) :]
+        return self.encode(text)
+
     def encode_prompt(self, text: str) -> list[int]:
         """Ids of a raw prompt, with the special tokens (such as BOS) the tokenizer puts around any text."""
         return self._ids(text, add_special_tokens=True)
@@ -62,6 +73,11 @@ class TextTokenizer:
         if foreign:
             raise EngineError("invalid", f"The text holds {foreign!r}, a token that this model has no weights for.")
         return ids
+
+    @cached_property
+    def _opens_with_space(self) -> bool:
+        """Whether a space is put before every text, as SentencePiece does for some models."""
+        return b"".join(map(self.token_bytes, self.encode("x"))) == b" x"
 
     def _beyond(self, folder: Path, model_tokens: int | None) -> dict[int, str]:
         """The tokens from `model_tokens` on: models of text come with the tokenizer of others that read pictures."""

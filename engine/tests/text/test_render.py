@@ -9,6 +9,7 @@ from heddle_engine.errors import EngineError
 from heddle_engine.text.render import Renderer
 from heddle_engine.text.sandbox import Sandbox
 from heddle_engine.text.tokenizer import TextTokenizer
+from tests.text.spaced import save_spaced_tokenizer
 
 TOOLS = [{"type": "function", "function": {"name": "add", "parameters": {"type": "object", "é": "ü"}}}]
 CALL = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1, "b": [2, 3]}'}}
@@ -261,6 +262,40 @@ def test_reasoning_reaches_a_template_of_gpt_oss_by_its_name(message, expected, 
     """Its template refuses reasoning beside content in a message with calls."""
     renderer = with_template("{% for m in messages %}[{{ m.thinking }}|{{ m.content }}]{% endfor %}")
     assert renderer.text([{"role": "assistant", **message}], add_generation_prompt=False) == expected
+
+
+BRACKETS = """\
+{{- '<s>' }}{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]
+{%- else %}SPACE{{ m.content }}</s>{% endif %}{% endfor %}"""
+WORDS = """\
+{%- for m in messages %}{% if m.role == 'user' %}u: {{ m.content }}{% else %}a: {{ m.content }}</s>{% endif %}
+{%- endfor %}{{ 'a:' if add_generation_prompt else '' }}"""
+
+
+@pytest.mark.parametrize("in_front", ["always", "first"])
+@pytest.mark.parametrize("template", [BRACKETS.replace("SPACE", " "), WORDS])
+def test_a_span_has_the_ids_that_it_has_in_the_whole_text(in_front, template, sandbox, tmp_path):
+    """SentencePiece puts a space before a text, and none before the answer that goes on behind a prompt."""
+    folder = save_spaced_tokenizer(tmp_path, template, in_front)
+    renderer, oracle = Renderer(folder, TextTokenizer(folder), sandbox), AutoTokenizer.from_pretrained(folder)
+    turns = ["the rain", "the answer", "then", "a  b"]
+    messages = [{"role": ("user", "assistant")[i % 2], "content": text} for i, text in enumerate(turns)]
+    spans = renderer.spans(messages)
+    assert [span.message_index for span in spans] == [1, 3]
+    for span in spans:
+        whole = oracle.apply_chat_template(messages[: span.message_index + 1], return_dict=False)
+        assert span.prompt_ids + span.token_ids == whole
+
+
+@pytest.mark.parametrize("in_front", ["always", "first"])
+def test_an_answer_that_a_token_would_join_to_its_prompt_gets_no_space(in_front, sandbox, tmp_path):
+    """`]a` is a token, but nothing that is sampled begins with the end of its prompt."""
+    folder = save_spaced_tokenizer(tmp_path, BRACKETS.replace("SPACE", ""), in_front)
+    tokenizer = TextTokenizer(folder)
+    [span] = Renderer(folder, tokenizer, sandbox).spans(
+        [{"role": "user", "content": "the rain"}, {"role": "assistant", "content": "a b"}]
+    )
+    assert b"".join(map(tokenizer.token_bytes, span.token_ids)) == b"a b</s>"
 
 
 def test_bytes_of_tokens_are_exact(tokenizer):
