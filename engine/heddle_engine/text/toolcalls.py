@@ -178,7 +178,7 @@ class OutputParser:
         return self._gap + ("" if self._tools == "llama3" else _OPEN[self._tools]) + body
 
     def _take_calls(self, body: str, pieces: Pieces) -> bool:
-        calls = parse_calls(body, self._types)
+        calls = parse_calls(body, self._types, is_marked=self._tools != "llama3")
         pieces.tool_calls += calls
         self._called |= bool(calls)
         return bool(calls)
@@ -200,16 +200,18 @@ def _held_back(text: str, marker: str) -> int:
     return longest + len(body) - len(body.rstrip())
 
 
-def parse_calls(body: str, types: ParameterTypes) -> list[ToolCall]:
-    """Calls written in `body`. [] when malformed."""
+def parse_calls(body: str, types: ParameterTypes, *, is_marked: bool) -> list[ToolCall]:
+    """Calls written in `body`, which stands behind a mark of calls or is a whole answer. [] when it holds none."""
     is_tagged = body.lstrip().startswith(function_calls.OPEN)
     try:
-        return [_made(*call) for call in parse_function_calls(body, types)] if is_tagged else _json_calls(body)
+        if is_tagged:
+            return [_made(*call) for call in parse_function_calls(body, types)]
+        return _json_calls(body, is_marked)
     except (ValueError, RecursionError):
         return []
 
 
-def _json_calls(body: str) -> list[ToolCall]:
+def _json_calls(body: str, is_marked: bool) -> list[ToolCall]:
     """Calls of one object, several separated by `;` or lines, or an array. Raises ValueError, RecursionError."""
     calls, rest = [], body.strip()
     inside = rest.startswith("[")
@@ -218,7 +220,7 @@ def _json_calls(body: str) -> list[ToolCall]:
         if inside and rest == "]":
             break
         members, end = _members(rest)
-        calls.append(_call(members))
+        calls.append(_call(members, is_marked))
         rest = rest[end:]
     return calls
 
@@ -227,11 +229,13 @@ def _made(name: str, arguments: str) -> ToolCall:
     return ToolCall(f"call_{secrets.token_hex(12)}", name, arguments)
 
 
-def _call(members: dict[str, str]) -> ToolCall:
+def _call(members: dict[str, str], is_marked: bool) -> ToolCall:
     name = json.loads(members.get("name", "null"))
     if not isinstance(name, str) or not name:
         raise ValueError("a call needs a name")
-    arguments = members.get("arguments", members.get("parameters", "{}"))
+    arguments = members.get("arguments", members.get("parameters", "{}" if is_marked else None))
+    if arguments is None:
+        raise ValueError("an answer that names no arguments may be about anything that has a name")
     value = json.loads(arguments)
     if isinstance(value, str):
         arguments, value = value, json.loads(value)
