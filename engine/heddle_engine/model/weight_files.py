@@ -1,7 +1,7 @@
 """Which files hold a model folder's weights."""
 
 import json
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from ..errors import EngineError
 
@@ -27,8 +27,9 @@ def tensor_files(folder: Path) -> dict[str, str] | None:
         return None
     try:
         places = json.loads(index.read_text())["weight_map"]
-        if not all(isinstance(file, str) for file in places.values()):
-            raise TypeError("weight_map names files")
+        # A path would lead to other models of the machine, and an export would be written to it.
+        if not all(isinstance(file, str) and PurePath(file).name == file != "" for file in places.values()):
+            raise TypeError("weight_map names files of its folder")
         return places
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise EngineError("invalid", f"{index} is no index of safetensors files: {error!r}.", "base_model") from error

@@ -69,3 +69,12 @@ def test_an_index_that_names_no_files_is_refused(weight_map, model_folders, tmp_
     folder = without_weights(model_folders("qwen3"), tmp_path, weight_map)
     with pytest.raises(EngineError, match=r"model\.safetensors\.index\.json is no index of safetensors files"):
         cpu_bases().resolve({"name": "broken", "path": str(folder)})
+
+
+def test_an_index_that_names_a_file_of_another_folder_is_refused(model_folders, tmp_path):
+    """Else a model of the hub could read the weights of others, and an export would write beside its folder."""
+    shutil.copy(model_folders("qwen3") / "model.safetensors", tmp_path / "others.safetensors")
+    folder = without_weights(model_folders("qwen3"), tmp_path, {"model.norm.weight": "../others.safetensors"})
+    with pytest.raises(EngineError, match=r"is no index of safetensors files.*files of its folder") as caught:
+        cpu_bases().resolve({"name": "nosy", "path": str(folder)})
+    assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")
