@@ -25,6 +25,20 @@ _STEM = "base_model.model."
 """What peft puts before the path of a module."""
 _BLOCK_OF = {module: "self_attn" if module in _ATTENTION else "mlp" for module in MODULES}
 """The block that holds a module in the names of a checkpoint."""
+_NEUTRAL = {
+    "use_dora": False,
+    "fan_in_fan_out": False,
+    "bias": "none",
+    "modules_to_save": None,
+    "alora_invocation_tokens": None,
+    "arrow_config": None,
+    "kasa_config": None,
+    "monteclora_config": None,
+    "layer_replication": None,
+}
+"""Settings of peft under which an adapter, or its base, computes something else, each with the value that is served."""
+_CHANGE_THE_BASE = ("pissa", "olora", "corda", "loftq", "lora_ga")
+"""How `init_lora_weights` begins where peft takes the first adapter, or a rounding, out of the base model's weights."""
 
 
 @dataclass
@@ -173,15 +187,26 @@ def _read_settings(folder: Path) -> dict:
         raise EngineError("not_found", f"Adapter file {file} does not exist.") from error
     except ValueError as error:
         raise EngineError("invalid", f"Adapter file {file} is not JSON: {error}.") from error
+    _check_settings(file, settings)
+    return settings
+
+
+def _check_settings(file: Path, settings: dict) -> None:
     if settings.get("peft_type") != "LORA":
         raise EngineError("invalid", f"{file}: peft_type is {settings.get('peft_type')!r}; the engine serves 'LORA'.")
-    for name, neutral in (("use_dora", False), ("fan_in_fan_out", False), ("bias", "none"), ("modules_to_save", None)):
+    for name, neutral in _NEUTRAL.items():
         if settings.get(name, neutral) not in (neutral, None):
             raise EngineError("invalid", f"{file}: {name} is {settings[name]!r}; the engine serves {neutral!r} only.")
+    start = settings.get("init_lora_weights")
+    if str(start).lower().startswith(_CHANGE_THE_BASE):
+        raise EngineError(
+            "invalid",
+            f"{file}: init_lora_weights is {start!r}, so that the base model was changed before training. Save the "
+            "adapter as a plain one: peft's save_pretrained(folder, path_initial_model_for_weight_conversion=...).",
+        )
     for name in ("r", "lora_alpha"):
         if not isinstance(settings.get(name), int | float):
             raise EngineError("invalid", f"{file}: {name} is {settings.get(name)!r}; a number is needed.")
-    return settings
 
 
 def _read_tensors(folder: Path) -> dict[str, Tensor]:

@@ -10,7 +10,7 @@ from transformers import AutoModelForCausalLM
 
 from heddle_engine.errors import EngineError
 from heddle_engine.model.config import DecoderConfig
-from heddle_engine.model.lora import MODULES, initial_lora, read_peft, write_peft
+from heddle_engine.model.lora import MODULES, initial_lora, module_path, read_peft, write_peft
 
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 VARIANTS = {
@@ -106,6 +106,9 @@ def refusal(folder, tmp_path, config_changes=None, tensor_changes=None):
         ({"bias": "all"}, "bias is 'all'"),
         ({"modules_to_save": ["lm_head"]}, "modules_to_save"),
         ({"lora_alpha": None}, "lora_alpha is None"),
+        ({"alora_invocation_tokens": [1, 2]}, "alora_invocation_tokens is [1, 2]"),
+        ({"layer_replication": [[0, 2], [0, 1]]}, "layer_replication is"),
+        ({"init_lora_weights": "pissa_niter_4"}, "init_lora_weights is 'pissa_niter_4', so that the base model was"),
     ],
 )
 def test_settings_the_engine_does_not_compute_are_refused(changes, words, model_folders, tmp_path):
@@ -132,3 +135,36 @@ def test_missing_folder_is_not_found(model_folders, tmp_path):
         read_peft(tmp_path / "absent", config_of(model_folders("qwen3")))
     assert caught.value.kind == "not_found"
     assert "adapter_config.json" in caught.value.message
+
+
+@pytest.mark.parametrize("start", ["pissa", "olora"])
+def test_an_adapter_that_began_with_a_part_of_the_base_is_served_as_peft_converts_it(start, model_folders, tmp_path):
+    """What peft saves by itself belongs to a base without that part, which no folder holds."""
+    folder = model_folders("qwen3")
+    base = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    original = {name: tensor.clone() for name, tensor in base.state_dict().items()}
+    settings = {"r": 4, "lora_alpha": 8, "init_lora_weights": start}
+    model = get_peft_model(base, LoraConfig(target_modules=TARGETS, **settings))
+    model.save_pretrained(tmp_path / "start")
+    torch.manual_seed(5)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "lora_B" in name:
+                parameter.add_(torch.randn_like(parameter), alpha=0.05)
+    model.save_pretrained(tmp_path / "changed")
+    with pytest.raises(EngineError, match=f"init_lora_weights is '{start}', so that the base model was") as caught:
+        read_peft(tmp_path / "changed", config_of(folder))
+    assert caught.value.kind == "invalid"
+    with torch.no_grad():
+        trained = {
+            name.removeprefix("base_model.model."): module.base_layer.weight + module.get_delta_weight("default")
+            for name, module in model.named_modules()
+            if hasattr(module, "base_layer")
+        }
+    model.save_pretrained(tmp_path / "plain", path_initial_model_for_weight_conversion=str(tmp_path / "start"))
+    weights = read_peft(tmp_path / "plain", config_of(folder))
+    assert len(weights.modules) == len(trained) == 3 * 7
+    for (layer, module), lora in weights.modules.items():
+        path = module_path(layer, module)
+        served = original[f"{path}.weight"] + lora.scale * lora.b @ lora.a
+        torch.testing.assert_close(served, trained[path], atol=1e-5, rtol=1e-5)
