@@ -17,10 +17,12 @@ from torch import Tensor
 from ..errors import EngineError
 from .config import DecoderConfig
 from .decoder import SITE_MODULES
+from .module_patterns import find_patterns
 from .weight_files import name_in_text
 
 MODULES = tuple(module for modules in SITE_MODULES.values() for module in modules)
 _ATTENTION = SITE_MODULES["qkv"] + SITE_MODULES["o"]
+_LORA_A = ".lora_A.weight"
 _STEM = "base_model.model."
 """What peft puts before the path of a module."""
 _BLOCK_OF = {module: "self_attn" if module in _ATTENTION else "mlp" for module in MODULES}
@@ -147,21 +149,21 @@ def read_peft(folder: Path, config: DecoderConfig) -> LoraWeights:
     settings = _read_settings(folder)
     tensors = _read_tensors(folder)
     _drop_untrained_tower(tensors, config)
+    paths = [name.removesuffix(_LORA_A) for name in sorted(tensors) if name.endswith(_LORA_A)]
+    ranks, alphas = (
+        _by_pattern(settings, patterns, paths, settings[default])
+        for patterns, default in (("rank_pattern", "r"), ("alpha_pattern", "lora_alpha"))
+    )
     modules = {}
-    for name in sorted(tensors):
-        if not name.endswith(".lora_A.weight"):
-            continue
-        path = name.removesuffix(".lora_A.weight")
+    for path, wanted, alpha in zip(paths, ranks, alphas, strict=True):
         layer, module = _parse_path(path, config)
-        a, b = tensors.pop(name), tensors.pop(f"{path}.lora_B.weight", None)
+        a, b = tensors.pop(f"{path}{_LORA_A}"), tensors.pop(f"{path}.lora_B.weight", None)
         if b is None:
-            raise EngineError("invalid", f"Adapter {folder} has {name} but no {path}.lora_B.weight.")
+            raise EngineError("invalid", f"Adapter {folder} has {path}{_LORA_A} but no {path}.lora_B.weight.")
         if (layer, module) in modules:
             raise EngineError("invalid", f"The adapter changes layer {layer} {module} under two names: {path} is one.")
         _check_shapes(path, a, b, config.module_shape(module))
-        path = path.removeprefix(_STEM)
-        _check_rank(settings, path, a.shape[0], layer, module)
-        alpha = _pattern_value(settings.get("alpha_pattern"), path, settings["lora_alpha"])
+        _check_rank(wanted, a.shape[0], layer, module)
         scale = alpha / (math.sqrt(a.shape[0]) if settings.get("use_rslora") else a.shape[0])
         modules[layer, module] = LoraModule(a.float().contiguous(), b.float().contiguous(), scale)
     if tensors:
@@ -169,8 +171,22 @@ def read_peft(folder: Path, config: DecoderConfig) -> LoraWeights:
     return LoraWeights(settings["r"], settings["lora_alpha"], modules, bool(settings.get("use_rslora")))
 
 
-def _check_rank(settings: dict, path: str, rank: int, layer: int, module: str) -> None:
-    wanted = _pattern_value(settings.get("rank_pattern"), path, settings["r"])
+def _by_pattern(settings: dict, name: str, paths: list[str], default: float) -> list[float]:
+    """Of the module at each path the value that `rank_pattern` or `alpha_pattern` has for it."""
+    patterns = settings.get(name) or {}
+    if not (isinstance(patterns, dict) and all(map(_is_number, patterns.values()))):
+        raise EngineError("invalid", f"adapter_config.json: {name} is {patterns!r}; numbers by module are needed.")
+    found = find_patterns(list(patterns), [path.removeprefix(_STEM) for path in paths])
+    values = list(patterns.values())
+    return [default if place is None else values[place] for place in found]
+
+
+def _is_number(value: object) -> bool:
+    """What Python reads as a number of JSON may be infinite, or none."""
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _check_rank(wanted: float, rank: int, layer: int, module: str) -> None:
     if rank != wanted:
         raise EngineError(
             "invalid",
@@ -205,7 +221,7 @@ def _check_settings(file: Path, settings: dict) -> None:
             "adapter as a plain one: peft's save_pretrained(folder, path_initial_model_for_weight_conversion=...).",
         )
     for name in ("r", "lora_alpha"):
-        if not isinstance(settings.get(name), int | float):
+        if not _is_number(settings.get(name)):
             raise EngineError("invalid", f"{file}: {name} is {settings.get(name)!r}; a number is needed.")
 
 
@@ -266,11 +282,3 @@ def _check_shapes(path: str, a: Tensor, b: Tensor, shape: tuple[int, int]) -> No
             f"The adapter's {path} has A {list(a.shape)} and B {list(b.shape)}; "
             f"the base model needs [r, {columns}] and [{rows}, r].",
         )
-
-
-def _pattern_value(patterns: dict | None, path: str, default: float) -> float:
-    """PEFT's rule: the first key that matches the whole module path, or its end after a dot."""
-    for key, value in (patterns or {}).items():
-        if re.fullmatch(rf"(.*\.)?({key})", path):
-            return value
-    return default

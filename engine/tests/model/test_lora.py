@@ -22,6 +22,12 @@ VARIANTS = {
         "rank_pattern": {"down_proj": 2, r"layers\.1\.self_attn\.q_proj": 6},
         "alpha_pattern": {"up_proj": 3},
     },
+    "expressions": {
+        "r": 4,
+        "lora_alpha": 8,
+        "rank_pattern": {r"layers\.(0|2)\.mlp\.(up|down)_.*": 2, "gate_proj": 6},
+        "alpha_pattern": {r".*\.[qk]_proj": 3},
+    },
 }
 
 
@@ -115,6 +121,28 @@ def test_settings_the_engine_does_not_compute_are_refused(changes, words, model_
     error = refusal(model_folders("qwen3"), tmp_path, config_changes=changes)
     assert error.kind == "invalid"
     assert words in error.message
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (r"((\w|[a-z_])+\.?)*!", r"Patterns of modules take too long or too much memory: ((\w|[a-z_])+\.?)*!."),
+        ("q_proj(", "Patterns of modules are no regular expressions"),
+    ],
+)
+@pytest.mark.parametrize("setting", ["rank_pattern", "alpha_pattern"])
+def test_patterns_that_cannot_be_held_against_names_are_refused(setting, pattern, words, model_folders, tmp_path):
+    """Nothing else would run in the engine while Python tries the ways in which the first may match a name."""
+    error = refusal(model_folders("qwen3"), tmp_path, config_changes={setting: {"k_proj": 2, pattern: 2}})
+    assert error.kind == "invalid"
+    assert words in error.message
+
+
+@pytest.mark.parametrize("value", ["two", float("nan")])
+def test_patterns_without_numbers_are_refused(value, model_folders, tmp_path):
+    error = refusal(model_folders("qwen3"), tmp_path, config_changes={"alpha_pattern": {"q_proj": value}})
+    assert error.kind == "invalid"
+    assert f"alpha_pattern is {{'q_proj': {value!r}}}" in error.message
 
 
 def test_tensors_that_do_not_fit_are_named(model_folders, tmp_path):
