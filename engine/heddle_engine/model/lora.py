@@ -276,7 +276,8 @@ def _parse_path(path: str, config: DecoderConfig) -> tuple[int, str]:
 
 def _check_shapes(path: str, a: Tensor, b: Tensor, shape: tuple[int, int]) -> None:
     rows, columns = shape
-    if a.shape[1] != columns or b.shape[0] != rows or a.shape[0] != b.shape[1]:
+    rank = a.shape[0] if a.dim() == 2 else 0
+    if not rank or list(a.shape) != [rank, columns] or list(b.shape) != [rows, rank]:
         raise EngineError(
             "invalid",
             f"The adapter's {path} has A {list(a.shape)} and B {list(b.shape)}; "

@@ -149,6 +149,9 @@ def test_tensors_that_do_not_fit_are_named(model_folders, tmp_path):
     name = "base_model.model.model.layers.0.mlp.down_proj.lora_A.weight"
     error = refusal(model_folders("qwen3"), tmp_path, tensor_changes={name: torch.zeros(2, 5)})
     assert "layers.0.mlp.down_proj has A [2, 5]" in error.message
+    for shape in ((96,), (0, 96), ()):
+        error = refusal(model_folders("qwen3"), tmp_path, tensor_changes={name: torch.zeros(shape)})
+        assert f"layers.0.mlp.down_proj has A {list(shape)}" in error.message
     name = "base_model.model.model.layers.9.mlp.down_proj.lora_A.weight"
     error = refusal(model_folders("qwen3"), tmp_path, tensor_changes={name: torch.zeros(2, 96)})
     assert error.message.endswith("the base model has 3 layers.")
