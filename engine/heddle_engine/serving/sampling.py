@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields
 from ..errors import EngineError
 
 _INT64 = 1 << 63
+_MOST_STOPS, _STOP_CHARACTERS = 64, 16_384
+"""They are looked for on the thread that computes the tokens of all requests."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,13 @@ class SamplingParams:
         if self.repetition_penalty <= 0:
             raise EngineError(
                 "invalid", f"repetition_penalty must be above 0, not {self.repetition_penalty}.", "repetition_penalty"
+            )
+        if len(self.stop) > _MOST_STOPS or sum(map(len, self.stop)) > _STOP_CHARACTERS:
+            raise EngineError(
+                "invalid",
+                f"stop has {len(self.stop)} texts of {sum(map(len, self.stop))} characters together; after each token "
+                f"at most {_MOST_STOPS} of {_STOP_CHARACTERS} are looked for.",
+                "stop",
             )
         if self.allowed_token_ids is not None and not self.allowed_token_ids:
             raise EngineError("invalid", "allowed_token_ids must name at least one token.", "allowed_token_ids")

@@ -276,6 +276,8 @@ def test_rare_tokens_keep_their_probability():
         ({"seed": "9223372036854775808"}, "does not fit 64 bits"),
         ({"seed": "x"}, "whole number, not 'x'"),
         ({"stop": ["\ud83d"]}, "stop holds U\\+D83D, half of a character"),
+        ({"stop": ["x"] * 65}, "stop has 65 texts of 65 characters together; after each token at most 64 of 16384"),
+        ({"stop": ["x" * 16_384, "y"]}, "stop has 2 texts of 16385 characters together"),
     ],
 )
 def test_wrong_parameters_are_named(wire, words):
@@ -287,3 +289,7 @@ def test_wrong_parameters_are_named(wire, words):
 
 def test_negative_seeds_are_seeds():
     assert params(seed="-1").seed == 2**64 - 1
+
+
+def test_as_many_stop_strings_as_may_be_are_taken():
+    assert len(params(stop=["x" * 256] * 64).stop) == 64
