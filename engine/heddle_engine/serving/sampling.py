@@ -2,6 +2,10 @@
 
 import secrets
 from dataclasses import dataclass, fields
+from functools import cached_property
+
+import torch
+from torch import Tensor
 
 from ..errors import EngineError
 
@@ -83,6 +87,17 @@ class SamplingParams:
             )
         if self.allowed_token_ids is not None and not self.allowed_token_ids:
             raise EngineError("invalid", "allowed_token_ids must name at least one token.", "allowed_token_ids")
+
+    @cached_property
+    def biases(self) -> tuple[Tensor, Tensor]:
+        """Ids int64 and what is added to their logits, fp32, which are read once for all choices and batches."""
+        given = self.logit_bias or {}
+        return torch.tensor(list(given), dtype=torch.int64), torch.tensor(list(given.values()), dtype=torch.float32)
+
+    @cached_property
+    def allowed(self) -> Tensor:
+        """`allowed_token_ids`, int64."""
+        return torch.tensor(self.allowed_token_ids or [], dtype=torch.int64)
 
     @property
     def greedy(self) -> bool:
