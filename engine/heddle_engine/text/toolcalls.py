@@ -8,6 +8,7 @@ parser. Text that may still become a marker is held back; a call that does not p
 import json
 import re
 import secrets
+import string
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -23,6 +24,7 @@ THINK_OPEN, THINK_CLOSE = "<think>", "</think>"
 MARKER_TOKENS = ("[TOOL_CALLS]", "<|python_tag|>", "<tool_call>", "</tool_call>", THINK_OPEN, THINK_CLOSE)
 """Markers that some tokenizers make special tokens; the parser must see them where text leaves specials out."""
 
+_ID_SIGNS = string.ascii_letters + string.digits
 _DECODER = json.JSONDecoder()
 
 
@@ -179,7 +181,7 @@ class OutputParser:
 
     def _take_calls(self, body: str, pieces: Pieces) -> bool:
         calls = parse_calls(body, self._types, is_marked=self._tools != "llama3")
-        pieces.tool_calls += calls
+        pieces.tool_calls += [ToolCall(_new_id(self._tools), *call) for call in calls]
         self._called |= bool(calls)
         return bool(calls)
 
@@ -200,18 +202,16 @@ def _held_back(text: str, marker: str) -> int:
     return longest + len(body) - len(body.rstrip())
 
 
-def parse_calls(body: str, types: ParameterTypes, *, is_marked: bool) -> list[ToolCall]:
-    """Calls written in `body`, which stands behind a mark of calls or is a whole answer. [] when it holds none."""
+def parse_calls(body: str, types: ParameterTypes, *, is_marked: bool) -> list[tuple[str, str]]:
+    """Name and arguments of each call in `body`, which stands behind a mark of calls or is a whole answer."""
     is_tagged = body.lstrip().startswith(function_calls.OPEN)
     try:
-        if is_tagged:
-            return [_made(*call) for call in parse_function_calls(body, types)]
-        return _json_calls(body, is_marked)
+        return parse_function_calls(body, types) if is_tagged else _json_calls(body, is_marked)
     except (ValueError, RecursionError):
         return []
 
 
-def _json_calls(body: str, is_marked: bool) -> list[ToolCall]:
+def _json_calls(body: str, is_marked: bool) -> list[tuple[str, str]]:
     """Calls of one object, several separated by `;` or lines, or an array. Raises ValueError, RecursionError."""
     calls, rest = [], body.strip()
     inside = rest.startswith("[")
@@ -225,11 +225,14 @@ def _json_calls(body: str, is_marked: bool) -> list[ToolCall]:
     return calls
 
 
-def _made(name: str, arguments: str) -> ToolCall:
-    return ToolCall(f"call_{secrets.token_hex(12)}", name, arguments)
+def _new_id(tools: ToolFormat) -> str:
+    """Templates of Mistral refuse calls with an id of another length, and their results, where they come back."""
+    if tools == "mistral":
+        return "".join(secrets.choice(_ID_SIGNS) for _ in range(9))
+    return f"call_{secrets.token_hex(12)}"
 
 
-def _call(members: dict[str, str], is_marked: bool) -> ToolCall:
+def _call(members: dict[str, str], is_marked: bool) -> tuple[str, str]:
     name = json.loads(members.get("name", "null"))
     if not isinstance(name, str) or not name:
         raise ValueError("a call needs a name")
@@ -241,7 +244,7 @@ def _call(members: dict[str, str], is_marked: bool) -> ToolCall:
         arguments, value = value, json.loads(value)
     if not isinstance(value, dict):
         raise ValueError("arguments must be an object")
-    return _made(name, arguments)
+    return name, arguments
 
 
 def _members(text: str) -> tuple[dict[str, str], int]:

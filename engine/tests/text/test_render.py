@@ -9,6 +9,7 @@ from heddle_engine.errors import EngineError
 from heddle_engine.text.render import Renderer
 from heddle_engine.text.sandbox import Sandbox
 from heddle_engine.text.tokenizer import TextTokenizer
+from heddle_engine.text.toolcalls import OutputParser
 from tests.text.spaced import save_spaced_tokenizer
 
 TOOLS = [{"type": "function", "function": {"name": "add", "parameters": {"type": "object", "é": "ü"}}}]
@@ -262,6 +263,33 @@ def test_reasoning_reaches_a_template_of_gpt_oss_by_its_name(message, expected, 
     """Its template refuses reasoning beside content in a message with calls."""
     renderer = with_template("{% for m in messages %}[{{ m.thinking }}|{{ m.content }}]{% endfor %}")
     assert renderer.text([{"role": "assistant", **message}], add_generation_prompt=False) == expected
+
+
+MISTRAL = """\
+{%- macro id_of(id) %}{{ id if id | length == 9 else raise_exception('an id has nine characters') }}{% endmacro %}
+{%- for m in messages %}
+{%- if m.role == 'tool' %}[TOOL_RESULTS]{{ id_of(m.tool_call_id) }} {{ m.content }}
+{%- elif m.tool_calls %}[TOOL_CALLS]
+{%- for call in m.tool_calls %}{{ id_of(call.id) }} {{ call.function.name }} {% endfor %}
+{%- else %}{{ m.content }}{% endif %}
+{%- endfor %}"""
+"""In the form of Mistral's, which refuse ids of calls that are not nine letters and digits."""
+
+
+def test_a_call_of_mistral_and_its_result_come_back_into_the_template(with_template):
+    parser = OutputParser("mistral", reasoning=False)
+    parser.feed('[TOOL_CALLS] [{"name": "add", "arguments": {}}, {"name": "mul", "arguments": {}}]')
+    first, second = parser.finish().tool_calls
+    assert first.id.isalnum()
+    assert first.id != second.id
+    calls = [{"id": call.id, "type": "function", "function": {"name": call.name}} for call in (first, second)]
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "tool", "content": "3", "tool_call_id": first.id},
+    ]
+    text = with_template(MISTRAL).text(messages, add_generation_prompt=False)
+    assert text == f"go[TOOL_CALLS]{first.id} add {second.id} mul [TOOL_RESULTS]{first.id} 3"
 
 
 BRACKETS = """\
