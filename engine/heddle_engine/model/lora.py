@@ -20,6 +20,7 @@ from .decoder import SITE_MODULES
 from .module_patterns import find_patterns
 from .weight_files import name_in_text
 
+MAX_LORA_RANK = 512
 MODULES = tuple(module for modules in SITE_MODULES.values() for module in modules)
 _ATTENTION = SITE_MODULES["qkv"] + SITE_MODULES["o"]
 _LORA_A = ".lora_A.weight"
@@ -187,6 +188,10 @@ def _is_number(value: object) -> bool:
 
 
 def _check_rank(wanted: float, rank: int, layer: int, module: str) -> None:
+    if rank > MAX_LORA_RANK:
+        raise EngineError(
+            "invalid", f"The adapter's layer {layer} {module} has rank {rank}; at most {MAX_LORA_RANK} is served."
+        )
     if rank != wanted:
         raise EngineError(
             "invalid",

@@ -161,6 +161,18 @@ def test_tensors_that_do_not_fit_are_named(model_folders, tmp_path):
     assert "base_model.model.lm_head.weight" in error.message
 
 
+def test_a_rank_that_is_larger_than_any_that_is_served_is_refused(model_folders, tmp_path):
+    """Slots of adapters grow with the rank, and rows of all that decode beside it would lack the memory."""
+    path = "base_model.model.model.layers.0.mlp.down_proj"
+    tensors = {f"{path}.lora_A.weight": torch.zeros(513, 96), f"{path}.lora_B.weight": torch.zeros(64, 513)}
+    changes = {"rank_pattern": {r"layers\.0\.mlp\.down_proj": 513}}
+    error = refusal(model_folders("qwen3"), tmp_path, config_changes=changes, tensor_changes=tensors)
+    assert (error.kind, error.message) == (
+        "invalid",
+        "The adapter's layer 0 down_proj has rank 513; at most 512 is served.",
+    )
+
+
 def test_missing_folder_is_not_found(model_folders, tmp_path):
     with pytest.raises(EngineError) as caught:
         read_peft(tmp_path / "absent", config_of(model_folders("qwen3")))
