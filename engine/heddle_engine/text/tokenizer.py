@@ -61,6 +61,11 @@ class TextTokenizer:
                 return both[len(known) :]
         return self.encode(text)
 
+    def token_start(self, text: str, place: int) -> int:
+        """Where the token of `text` begins that reaches across `place`; `place` itself where none does."""
+        [encoding] = self._tokenizer.encode_batch([_well_formed(text)], add_special_tokens=False)
+        return next((start for start, end in encoding.offsets if start < place < end), place)
+
     def encode_prompt(self, text: str) -> list[int]:
         """Ids of a raw prompt, with the special tokens (such as BOS) the tokenizer puts around any text."""
         return self._ids(text, add_special_tokens=True)

@@ -1,8 +1,10 @@
 """Chat templates render as in transformers, and training spans are the assistant's turns."""
 
 import itertools
+import shutil
 
 import pytest
+from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 
 from heddle_engine.errors import EngineError
@@ -263,6 +265,35 @@ def test_reasoning_reaches_a_template_of_gpt_oss_by_its_name(message, expected, 
     """Its template refuses reasoning beside content in a message with calls."""
     renderer = with_template("{% for m in messages %}[{{ m.thinking }}|{{ m.content }}]{% endfor %}")
     assert renderer.text([{"role": "assistant", **message}], add_generation_prompt=False) == expected
+
+
+OPENING = """\
+{%- for m in messages -%}
+<|im_start|>{{ m.role }}
+{{ m.content }}{% for call in m.tool_calls or [] %}<tool_call>{{ call.function.name }}{% endfor %}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+<think>
+{% endif %}"""
+
+
+@pytest.mark.parametrize("added", [["<tool_call>"], ["<think>", "<tool_call>"]])
+def test_a_call_is_trained_whole_where_the_prompt_opens_a_think_block(added, model_folders, sandbox, tmp_path):
+    """As that of QwQ does, which writes no reasoning of an answer: the prompt ends where its first token begins."""
+    folder = shutil.copytree(model_folders("qwen3"), tmp_path / "model")
+    extended = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    extended.add_tokens(added)
+    extended.save(str(folder / "tokenizer.json"))
+    (folder / "chat_template.jinja").write_text(OPENING)
+    tokenizer = TextTokenizer(folder)
+    renderer = Renderer(folder, tokenizer, sandbox)
+    user, call = {"role": "user", "content": "go"}, {"role": "assistant", "content": "", "tool_calls": [CALL]}
+    [span] = renderer.spans([user, call])
+    assert span.token_ids == tokenizer.encode("<tool_call>add<|im_end|>")
+    assert span.token_ids[0] == tokenizer.token_to_id("<tool_call>")
+    assert tokenizer.decode(span.prompt_ids).endswith("<|im_start|>assistant\n")
+    # Where nothing differs before the end of the prompt, it stays whole.
+    [span] = renderer.spans([user, {"role": "assistant", "content": "<think>\nso"}])
+    assert tokenizer.decode(span.token_ids) == "so<|im_end|>"
 
 
 MISTRAL = """\
