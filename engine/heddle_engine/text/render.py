@@ -122,7 +122,7 @@ class Renderer:
         for index, message in enumerate(messages):
             if message["role"] != "assistant":
                 continue
-            prompt = self.text(messages[:index], tools)
+            prompt = self._before_answer(messages[: index + 1], tools)
             whole = self.text(messages[: index + 1], tools, add_generation_prompt=False)
             prompt = self._shared_prefix(prompt, whole)
             if done_text and prompt.startswith(done_text):
@@ -133,6 +133,14 @@ class Renderer:
             spans.append(Span(index, prompt_ids, self._until_end_of_turn(turn_ids)))
             done_text, done_ids = whole, prompt_ids + turn_ids
         return spans
+
+    def _before_answer(self, messages: list[dict], tools: list[dict] | None) -> str:
+        """What stands before the last message; a mark finds it where there is no other, which few templates take."""
+        if len(messages) > 1:
+            return self.text(messages[:-1], tools)
+        [first] = messages
+        marked = {**first, "content": _CONTINUE + _flatten(first.get("content"), 0)}
+        return self.text([marked], tools, add_generation_prompt=False).partition(_CONTINUE)[0]
 
     def _shared_prefix(self, prompt: str, whole: str) -> str:
         """`prompt`, cut where `whole` differs from it, as when a generation prompt opens a think block.

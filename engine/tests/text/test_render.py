@@ -267,6 +267,31 @@ def test_reasoning_reaches_a_template_of_gpt_oss_by_its_name(message, expected, 
     assert renderer.text([{"role": "assistant", **message}], add_generation_prompt=False) == expected
 
 
+GREETING = """\
+{%- if messages[0].role != 'system' %}<|im_start|>system
+Be kind.<|im_end|>
+{% endif %}{% for m in messages %}<|im_start|>{{ m.role }}
+{{ m.content }}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
+
+
+def test_an_answer_before_any_question_is_trained_behind_its_header(with_template, tokenizer):
+    """Qwen's templates, among others, look at the first message, so that they take no empty dialogue."""
+    renderer = with_template(GREETING)
+    messages = [
+        {"role": "assistant", "content": "Hello!"},
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": "the"},
+    ]
+    first, second = renderer.spans(messages)
+    system, header = "<|im_start|>system\nBe kind.<|im_end|>\n", "<|im_start|>assistant\n"
+    assert tokenizer.decode(first.prompt_ids) == system + header
+    assert [tokenizer.decode(span.token_ids) for span in (first, second)] == ["Hello!<|im_end|>", "the<|im_end|>"]
+    known = first.prompt_ids + first.token_ids
+    assert second.prompt_ids[: len(known)] == known
+
+
 OPENING = """\
 {%- for m in messages -%}
 <|im_start|>{{ m.role }}
