@@ -7,11 +7,14 @@ import re
 from functools import cache, cached_property
 from pathlib import Path
 
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer
 
 from ..errors import EngineError
 from .harmony import CHANNEL, HARMONY_TOKENS
 from .toolcalls import MARKER_TOKENS
+
+_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+"""Of an added token, by the names of `AddedToken`."""
 
 # Texts come one at a time: a pool of threads would have nothing to share.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -34,6 +37,7 @@ class TextTokenizer:
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self.config = _read_json(folder / "tokenizer_config.json")
+        self._add_listed_tokens()
         added = self._tokenizer.get_added_tokens_decoder()
         self._added = {token_id: token.content for token_id, token in added.items()}
         special = {token_id: token.content for token_id, token in added.items() if token.special}
@@ -45,6 +49,21 @@ class TextTokenizer:
         self._foreign = self._beyond(folder, model_tokens)
         self.eos_ids = self._end_of_turn_ids(folder)
         self._bytes: dict[int, bytes] = {}
+
+    def _add_listed_tokens(self) -> None:
+        """Tokens that `tokenizer_config.json` alone lists, where its ids are those that they get, as in transformers.
+
+        Without, a text is cut within them, and the end of a turn may be none.
+        """
+        known = {token.content for token in self._tokenizer.get_added_tokens_decoder().values()}
+        listed = self.config.get("added_tokens_decoder") or {}
+        for token_id, token in sorted(listed.items(), key=lambda item: int(item[0])):
+            flags = {name: bool(token.get(name)) for name in _FLAGS}
+            free = self._tokenizer.get_vocab_size()
+            place = self._tokenizer.token_to_id(token["content"])
+            if token["content"] not in known and int(token_id) == (free if place is None else place):
+                add = self._tokenizer.add_special_tokens if flags["special"] else self._tokenizer.add_tokens
+                add([AddedToken(token["content"], **flags)])
 
     def encode(self, text: str) -> list[int]:
         """Ids of `text`, special tokens written in it recognised, none added."""

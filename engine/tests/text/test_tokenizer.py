@@ -1,5 +1,6 @@
 """Encoding of long texts beside other threads, and of texts that are not valid or too long."""
 
+import json
 import shutil
 import threading
 import time
@@ -82,3 +83,27 @@ def test_runs_of_spaces_that_are_added_tokens_are_spaces(step, tmp_path):
         for start in range(0, len(ids), step)
     ]
     assert "".join([*pieces, growing.finish()]) == text
+
+
+def test_tokens_that_the_config_alone_lists_are_tokens_as_in_transformers(model_folders, tmp_path):
+    folder = shutil.copytree(model_folders("qwen3"), tmp_path / "model")
+    config = json.loads((folder / "tokenizer_config.json").read_text())
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    listed = {
+        "320": {"content": "<|over|>", **flags, "special": True},
+        "321": {"content": "<note>", **flags, "special": False},
+        str(Tokenizer.from_file(str(folder / "tokenizer.json")).token_to_id("the")): {
+            "content": "the",
+            **flags,
+            "single_word": True,
+            "special": False,
+        },
+    }
+    config |= {"added_tokens_decoder": listed, "eos_token": "<|over|>"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    tokenizer, oracle = TextTokenizer(folder), AutoTokenizer.from_pretrained(folder)
+    for text in ("a<note>b<|over|>", "the <|im_end|> other"):
+        assert tokenizer.encode(text) == oracle(text, add_special_tokens=False)["input_ids"]
+    assert {320, 321} <= set(tokenizer.encode("a<note>b<|over|>"))
+    assert 320 in tokenizer.eos_ids & tokenizer.unseen_ids
+    assert 321 not in tokenizer.special_ids
