@@ -33,7 +33,10 @@ class TextTokenizer:
                 "convert it with transformers' AutoTokenizer and save_pretrained.",
                 "base_model",
             )
-        self._tokenizer = Tokenizer.from_file(str(file))
+        try:
+            self._tokenizer = Tokenizer.from_file(str(file))
+        except Exception as error:  # the library has no class of its own
+            raise EngineError("invalid", f"{file} is no tokenizer: {error}.", "base_model") from error
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self.config = _read_json(folder / "tokenizer_config.json")

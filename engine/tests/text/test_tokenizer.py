@@ -107,3 +107,11 @@ def test_tokens_that_the_config_alone_lists_are_tokens_as_in_transformers(model_
     assert {320, 321} <= set(tokenizer.encode("a<note>b<|over|>"))
     assert 320 in tokenizer.eos_ids & tokenizer.unseen_ids
     assert 321 not in tokenizer.special_ids
+
+
+def test_a_file_that_is_no_tokenizer_is_refused_by_its_name(tmp_path):
+    """A model cloned without git-lfs has pointers in place of its large files."""
+    (tmp_path / "tokenizer.json").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")
+    with pytest.raises(EngineError, match=r"tokenizer\.json is no tokenizer: ") as caught:
+        TextTokenizer(tmp_path)
+    assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")
