@@ -19,7 +19,7 @@ from .exports.exporter import Exporter
 from .fair_pool import FairPool
 from .listening import host_and_port, read_token
 from .memory import device_bytes, divide_training_memory, resident_bytes
-from .model.adapters import MAX_LORA_RANK
+from .model.lora import MAX_LORA_RANK
 from .model.number_format import FORMATS, warn_of_slow_format
 from .protocol import PROTOCOL_VERSION
 from .serving.backend import Backend

@@ -12,7 +12,6 @@ from .config import DecoderConfig
 from .decoder import SITE_MODULES
 from .lora import LoraWeights, read_peft
 
-MAX_LORA_RANK = 512
 _STORE_BYTES = 2 << 30
 STORE_ADAPTERS = 40
 """Adapters that are kept where nothing is set: those of a small model would be thousands before they fill the bytes."""

@@ -18,13 +18,30 @@ from ..errors import EngineError
 from .config import DecoderConfig
 from .decoder import SITE_MODULES
 from .files.weight_files import name_in_text
+from .module_patterns import find_patterns
 
+MAX_LORA_RANK = 512
 MODULES = tuple(module for modules in SITE_MODULES.values() for module in modules)
 _ATTENTION = SITE_MODULES["qkv"] + SITE_MODULES["o"]
+_LORA_A = ".lora_A.weight"
 _STEM = "base_model.model."
 """What peft puts before the path of a module."""
 _BLOCK_OF = {module: "self_attn" if module in _ATTENTION else "mlp" for module in MODULES}
 """The block that holds a module in the names of a checkpoint."""
+_NEUTRAL = {
+    "use_dora": False,
+    "fan_in_fan_out": False,
+    "bias": "none",
+    "modules_to_save": None,
+    "alora_invocation_tokens": None,
+    "arrow_config": None,
+    "kasa_config": None,
+    "monteclora_config": None,
+    "layer_replication": None,
+}
+"""Settings of peft under which an adapter, or its base, computes something else, each with the value that is served."""
+_CHANGE_THE_BASE = ("pissa", "olora", "corda", "loftq", "lora_ga")
+"""How `init_lora_weights` begins where peft takes the first adapter, or a rounding, out of the base model's weights."""
 
 
 @dataclass
@@ -133,21 +150,21 @@ def read_peft(folder: Path, config: DecoderConfig) -> LoraWeights:
     settings = _read_settings(folder)
     tensors = _read_tensors(folder)
     _drop_untrained_tower(tensors, config)
+    paths = [name.removesuffix(_LORA_A) for name in sorted(tensors) if name.endswith(_LORA_A)]
+    ranks, alphas = (
+        _by_pattern(settings, patterns, paths, settings[default])
+        for patterns, default in (("rank_pattern", "r"), ("alpha_pattern", "lora_alpha"))
+    )
     modules = {}
-    for name in sorted(tensors):
-        if not name.endswith(".lora_A.weight"):
-            continue
-        path = name.removesuffix(".lora_A.weight")
+    for path, wanted, alpha in zip(paths, ranks, alphas, strict=True):
         layer, module = _parse_path(path, config)
-        a, b = tensors.pop(name), tensors.pop(f"{path}.lora_B.weight", None)
+        a, b = tensors.pop(f"{path}{_LORA_A}"), tensors.pop(f"{path}.lora_B.weight", None)
         if b is None:
-            raise EngineError("invalid", f"Adapter {folder} has {name} but no {path}.lora_B.weight.")
+            raise EngineError("invalid", f"Adapter {folder} has {path}{_LORA_A} but no {path}.lora_B.weight.")
         if (layer, module) in modules:
             raise EngineError("invalid", f"The adapter changes layer {layer} {module} under two names: {path} is one.")
         _check_shapes(path, a, b, config.module_shape(module))
-        path = path.removeprefix(_STEM)
-        _check_rank(settings, path, a.shape[0], layer, module)
-        alpha = _pattern_value(settings.get("alpha_pattern"), path, settings["lora_alpha"])
+        _check_rank(wanted, a.shape[0], layer, module)
         scale = alpha / (math.sqrt(a.shape[0]) if settings.get("use_rslora") else a.shape[0])
         modules[layer, module] = LoraModule(a.float().contiguous(), b.float().contiguous(), scale)
     if tensors:
@@ -155,8 +172,26 @@ def read_peft(folder: Path, config: DecoderConfig) -> LoraWeights:
     return LoraWeights(settings["r"], settings["lora_alpha"], modules, bool(settings.get("use_rslora")))
 
 
-def _check_rank(settings: dict, path: str, rank: int, layer: int, module: str) -> None:
-    wanted = _pattern_value(settings.get("rank_pattern"), path, settings["r"])
+def _by_pattern(settings: dict, name: str, paths: list[str], default: float) -> list[float]:
+    """Of the module at each path the value that `rank_pattern` or `alpha_pattern` has for it."""
+    patterns = settings.get(name) or {}
+    if not (isinstance(patterns, dict) and all(map(_is_number, patterns.values()))):
+        raise EngineError("invalid", f"adapter_config.json: {name} is {patterns!r}; numbers by module are needed.")
+    found = find_patterns(list(patterns), [path.removeprefix(_STEM) for path in paths])
+    values = list(patterns.values())
+    return [default if place is None else values[place] for place in found]
+
+
+def _is_number(value: object) -> bool:
+    """What Python reads as a number of JSON may be infinite, or none."""
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _check_rank(wanted: float, rank: int, layer: int, module: str) -> None:
+    if rank > MAX_LORA_RANK:
+        raise EngineError(
+            "invalid", f"The adapter's layer {layer} {module} has rank {rank}; at most {MAX_LORA_RANK} is served."
+        )
     if rank != wanted:
         raise EngineError(
             "invalid",
@@ -173,15 +208,26 @@ def _read_settings(folder: Path) -> dict:
         raise EngineError("not_found", f"Adapter file {file} does not exist.") from error
     except ValueError as error:
         raise EngineError("invalid", f"Adapter file {file} is not JSON: {error}.") from error
+    _check_settings(file, settings)
+    return settings
+
+
+def _check_settings(file: Path, settings: dict) -> None:
     if settings.get("peft_type") != "LORA":
         raise EngineError("invalid", f"{file}: peft_type is {settings.get('peft_type')!r}; the engine serves 'LORA'.")
-    for name, neutral in (("use_dora", False), ("fan_in_fan_out", False), ("bias", "none"), ("modules_to_save", None)):
+    for name, neutral in _NEUTRAL.items():
         if settings.get(name, neutral) not in (neutral, None):
             raise EngineError("invalid", f"{file}: {name} is {settings[name]!r}; the engine serves {neutral!r} only.")
+    start = settings.get("init_lora_weights")
+    if str(start).lower().startswith(_CHANGE_THE_BASE):
+        raise EngineError(
+            "invalid",
+            f"{file}: init_lora_weights is {start!r}, so that the base model was changed before training. Save the "
+            "adapter as a plain one: peft's save_pretrained(folder, path_initial_model_for_weight_conversion=...).",
+        )
     for name in ("r", "lora_alpha"):
-        if not isinstance(settings.get(name), int | float):
+        if not _is_number(settings.get(name)):
             raise EngineError("invalid", f"{file}: {name} is {settings.get(name)!r}; a number is needed.")
-    return settings
 
 
 def _read_tensors(folder: Path) -> dict[str, Tensor]:
@@ -235,17 +281,10 @@ def _parse_path(path: str, config: DecoderConfig) -> tuple[int, str]:
 
 def _check_shapes(path: str, a: Tensor, b: Tensor, shape: tuple[int, int]) -> None:
     rows, columns = shape
-    if a.shape[1] != columns or b.shape[0] != rows or a.shape[0] != b.shape[1]:
+    rank = a.shape[0] if a.dim() == 2 else 0
+    if not rank or list(a.shape) != [rank, columns] or list(b.shape) != [rows, rank]:
         raise EngineError(
             "invalid",
             f"The adapter's {path} has A {list(a.shape)} and B {list(b.shape)}; "
             f"the base model needs [r, {columns}] and [{rows}, r].",
         )
-
-
-def _pattern_value(patterns: dict | None, path: str, default: float) -> float:
-    """PEFT's rule: the first key that matches the whole module path, or its end after a dot."""
-    for key, value in (patterns or {}).items():
-        if re.fullmatch(rf"(.*\.)?({key})", path):
-            return value
-    return default

@@ -10,6 +10,7 @@ from ..text.harmony import HarmonyParser
 from ..text.render import TooManyCharactersError
 from ..text.toolcalls import (
     THINK_CLOSE,
+    THINK_OPEN,
     OutputParser,
     Pieces,
     ToolCall,
@@ -70,7 +71,8 @@ def _render(base: Base, params: dict) -> list[int]:
     except TooManyCharactersError as error:
         raise _too_many_characters(base, error.count, "messages") from None
     if opening := forced_opening(base, params):
-        thinks = reasons(base.renderer.source) and ends_in_thought(text)
+        # Whatever else the text says of the mark is a user's.
+        thinks = reasons(base.renderer.source) and text.rstrip().endswith(THINK_OPEN)
         text += f"{THINK_CLOSE}\n\n{opening}" if thinks else opening
     return base.tokenizer.encode(text)
 

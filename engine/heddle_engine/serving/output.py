@@ -19,10 +19,11 @@ class ChoiceText:
         self.tool_calls: list[ToolCall] = []
 
     def feed(self, token_id: int, end: End | None) -> Pieces:
+        before = len(self._held)
         self._held += self._growing.feed(self._visible(token_id, end))
         if end:
             self._held += self._growing.finish()
-            pieces = self._parser.feed(self._cut(end))
+            pieces = self._parser.feed(self._cut(end, before))
             pieces = _join(pieces, self._parser.finish())
         else:
             ready = len(self._held) - begun(self._held, self._params.stop)
@@ -43,11 +44,11 @@ class ChoiceText:
         hidden = self._params.skip_special_tokens and token_id in self._tokenizer.unseen_ids
         return b"" if hidden else self._tokenizer.token_bytes(token_id)
 
-    def _cut(self, end: End) -> str:
-        """The held text, up to the stop string that ended the choice."""
+    def _cut(self, end: End, before: int) -> str:
+        """The held text up to the stop string that ended the choice, which ends behind `before` characters."""
         if not isinstance(end.stop_reason, str):
             return self._held
-        start = self._held.index(end.stop_reason)
+        start = self._held.index(end.stop_reason, max(0, before - len(end.stop_reason) + 1))
         kept = start + len(end.stop_reason) if self._params.include_stop_str_in_output else start
         return self._held[:kept]
 

@@ -155,11 +155,8 @@ class Sampler:
     def _bias_of(self, row: SampledRow) -> Tensor:
         bias = torch.zeros(self._vocab)
         if row.params.allowed_token_ids is not None:
-            bias.fill_(-torch.inf)
-            bias[row.params.allowed_token_ids] = 0.0
-        for token, value in (row.params.logit_bias or {}).items():
-            bias[token] += value
-        return bias
+            bias.fill_(-torch.inf)[row.params.allowed] = 0.0
+        return bias.index_add_(0, *row.params.biases)
 
     def _sparse(self, places: list[int], value_of) -> tuple[Tensor, Tensor] | None:
         if not places:

@@ -2,10 +2,16 @@
 
 import secrets
 from dataclasses import dataclass, fields
+from functools import cached_property
+
+import torch
+from torch import Tensor
 
 from ..errors import EngineError
 
 _INT64 = 1 << 63
+_MOST_STOPS, _STOP_CHARACTERS = 64, 16_384
+"""They are looked for on the thread that computes the tokens of all requests."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +78,26 @@ class SamplingParams:
             raise EngineError(
                 "invalid", f"repetition_penalty must be above 0, not {self.repetition_penalty}.", "repetition_penalty"
             )
+        if len(self.stop) > _MOST_STOPS or sum(map(len, self.stop)) > _STOP_CHARACTERS:
+            raise EngineError(
+                "invalid",
+                f"stop has {len(self.stop)} texts of {sum(map(len, self.stop))} characters together; after each token "
+                f"at most {_MOST_STOPS} of {_STOP_CHARACTERS} are looked for.",
+                "stop",
+            )
         if self.allowed_token_ids is not None and not self.allowed_token_ids:
             raise EngineError("invalid", "allowed_token_ids must name at least one token.", "allowed_token_ids")
+
+    @cached_property
+    def biases(self) -> tuple[Tensor, Tensor]:
+        """Ids int64 and what is added to their logits, fp32, which are read once for all choices and batches."""
+        given = self.logit_bias or {}
+        return torch.tensor(list(given), dtype=torch.int64), torch.tensor(list(given.values()), dtype=torch.float32)
+
+    @cached_property
+    def allowed(self) -> Tensor:
+        """`allowed_token_ids`, int64."""
+        return torch.tensor(self.allowed_token_ids or [], dtype=torch.int64)
 
     @property
     def greedy(self) -> bool:

@@ -122,30 +122,42 @@ class Renderer:
         for index, message in enumerate(messages):
             if message["role"] != "assistant":
                 continue
-            prompt = self.text(messages[:index], tools)
+            prompt = self._before_answer(messages[: index + 1], tools)
             whole = self.text(messages[: index + 1], tools, add_generation_prompt=False)
-            prompt = _shared_prefix(prompt, whole)
+            prompt = self._shared_prefix(prompt, whole)
             if done_text and prompt.startswith(done_text):
-                prompt_ids = done_ids + self._tokenizer.encode(prompt[len(done_text) :])
+                prompt_ids = done_ids + self._tokenizer.encode_behind(done_text, prompt[len(done_text) :])
             else:
                 prompt_ids = self._tokenizer.encode(prompt)
-            turn_ids = self._tokenizer.encode(whole[len(prompt) :])
+            turn_ids = self._tokenizer.encode_behind(prompt, whole[len(prompt) :])
             spans.append(Span(index, prompt_ids, self._until_end_of_turn(turn_ids)))
             done_text, done_ids = whole, prompt_ids + turn_ids
         return spans
+
+    def _before_answer(self, messages: list[dict], tools: list[dict] | None) -> str:
+        """What stands before the last message; a mark finds it where there is no other, which few templates take."""
+        if len(messages) > 1:
+            return self.text(messages[:-1], tools)
+        [first] = messages
+        marked = {**first, "content": _CONTINUE + _flatten(first.get("content"), 0)}
+        return self.text([marked], tools, add_generation_prompt=False).partition(_CONTINUE)[0]
+
+    def _shared_prefix(self, prompt: str, whole: str) -> str:
+        """`prompt`, cut where `whole` differs from it, as when a generation prompt opens a think block.
+
+        Never within a token of either: `<think>` and `<tool_call>` begin alike, and each is one.
+        """
+        if whole.startswith(prompt):
+            return prompt
+        length = next((i for i, (a, b) in enumerate(zip(prompt, whole, strict=False)) if a != b), len(whole))
+        for text in (prompt, whole):
+            length = self._tokenizer.token_start(text, length)
+        return prompt[:length]
 
     def _until_end_of_turn(self, ids: list[int]) -> list[int]:
         """`ids` without what the template writes after the end-of-turn token (ChatML's newline)."""
         ends = [place for place, token_id in enumerate(ids) if token_id in self._tokenizer.eos_ids]
         return ids[: ends[-1] + 1] if ends else ids
-
-
-def _shared_prefix(prompt: str, whole: str) -> str:
-    """`prompt`, cut where `whole` differs from it, as when a generation prompt opens a think block."""
-    if whole.startswith(prompt):
-        return prompt
-    length = next((i for i, (a, b) in enumerate(zip(prompt, whole, strict=False)) if a != b), len(whole))
-    return prompt[:length]
 
 
 def _mark_continuation(messages: list[dict]) -> list[dict]:

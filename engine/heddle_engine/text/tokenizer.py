@@ -7,11 +7,14 @@ import re
 from functools import cache, cached_property
 from pathlib import Path
 
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer
 
 from ..errors import EngineError
 from .harmony import CHANNEL, HARMONY_TOKENS
 from .toolcalls import MARKER_TOKENS
+
+_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+"""Of an added token, by the names of `AddedToken`."""
 
 # Texts come one at a time: a pool of threads would have nothing to share.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -30,10 +33,14 @@ class TextTokenizer:
                 "convert it with transformers' AutoTokenizer and save_pretrained.",
                 "base_model",
             )
-        self._tokenizer = Tokenizer.from_file(str(file))
+        try:
+            self._tokenizer = Tokenizer.from_file(str(file))
+        except Exception as error:  # the library has no class of its own
+            raise EngineError("invalid", f"{file} is no tokenizer: {error}.", "base_model") from error
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self.config = _read_json(folder / "tokenizer_config.json")
+        self._add_listed_tokens()
         added = self._tokenizer.get_added_tokens_decoder()
         self._added = {token_id: token.content for token_id, token in added.items()}
         special = {token_id: token.content for token_id, token in added.items() if token.special}
@@ -46,9 +53,40 @@ class TextTokenizer:
         self.eos_ids = self._end_of_turn_ids(folder)
         self._bytes: dict[int, bytes] = {}
 
+    def _add_listed_tokens(self) -> None:
+        """Tokens that `tokenizer_config.json` alone lists, where its ids are those that they get, as in transformers.
+
+        Without, a text is cut within them, and the end of a turn may be none.
+        """
+        known = {token.content for token in self._tokenizer.get_added_tokens_decoder().values()}
+        listed = self.config.get("added_tokens_decoder") or {}
+        for token_id, token in sorted(listed.items(), key=lambda item: int(item[0])):
+            flags = {name: bool(token.get(name)) for name in _FLAGS}
+            free = self._tokenizer.get_vocab_size()
+            place = self._tokenizer.token_to_id(token["content"])
+            if token["content"] not in known and int(token_id) == (free if place is None else place):
+                add = self._tokenizer.add_special_tokens if flags["special"] else self._tokenizer.add_tokens
+                add([AddedToken(token["content"], **flags)])
+
     def encode(self, text: str) -> list[int]:
         """Ids of `text`, special tokens written in it recognised, none added."""
         return self._ids(text, add_special_tokens=False)
+
+    def encode_behind(self, before: str, text: str) -> list[int]:
+        """Ids of `text`, which goes on behind `before`: no space is put between them."""
+        if not self._opens_with_space:
+            return self.encode(text)
+        # Where a token would join both, a line break stands for what comes before: few tokens go on behind one.
+        for lead in (before, "\n"):
+            known, both = self.encode(lead), self.encode(lead + text)
+            if both[: len(known)] == known:
+                return both[len(known) :]
+        return self.encode(text)
+
+    def token_start(self, text: str, place: int) -> int:
+        """Where the token of `text` begins that reaches across `place`; `place` itself where none does."""
+        [encoding] = self._tokenizer.encode_batch([_well_formed(text)], add_special_tokens=False)
+        return next((start for start, end in encoding.offsets if start < place < end), place)
 
     def encode_prompt(self, text: str) -> list[int]:
         """Ids of a raw prompt, with the special tokens (such as BOS) the tokenizer puts around any text."""
@@ -62,6 +100,11 @@ class TextTokenizer:
         if foreign:
             raise EngineError("invalid", f"The text holds {foreign!r}, a token that this model has no weights for.")
         return ids
+
+    @cached_property
+    def _opens_with_space(self) -> bool:
+        """Whether a space is put before every text, as SentencePiece does for some models."""
+        return b"".join(map(self.token_bytes, self.encode("x"))) == b" x"
 
     def _beyond(self, folder: Path, model_tokens: int | None) -> dict[int, str]:
         """The tokens from `model_tokens` on: models of text come with the tokenizer of others that read pictures."""
@@ -88,7 +131,7 @@ class TextTokenizer:
         return self._tokenizer.token_to_id(token)
 
     def token_bytes(self, token_id: int) -> bytes:
-        """The token's bytes; those of a special token are its literal text."""
+        """The token's bytes; those of an added token are its text."""
         known = self._bytes.get(token_id)
         if known is None:
             known = self._bytes[token_id] = self._to_bytes(token_id)
@@ -100,8 +143,10 @@ class TextTokenizer:
         return value.get("content") if isinstance(value, dict) else value
 
     def _to_bytes(self, token_id: int) -> bytes:
-        if token_id in self._added:
-            return self._added[token_id].encode()
+        added = self._added.get(token_id)
+        if added is not None:
+            # Runs of spaces are added tokens of Gemma's, and spelled as in its vocabulary.
+            return (added if self._byte_level else added.replace("▁", " ")).encode()
         symbol = self._tokenizer.id_to_token(token_id)
         if symbol is None:
             return b""

@@ -8,6 +8,7 @@ parser. Text that may still become a marker is held back; a call that does not p
 import json
 import re
 import secrets
+import string
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -23,6 +24,7 @@ THINK_OPEN, THINK_CLOSE = "<think>", "</think>"
 MARKER_TOKENS = ("[TOOL_CALLS]", "<|python_tag|>", "<tool_call>", "</tool_call>", THINK_OPEN, THINK_CLOSE)
 """Markers that some tokenizers make special tokens; the parser must see them where text leaves specials out."""
 
+_ID_SIGNS = string.ascii_letters + string.digits
 _DECODER = json.JSONDecoder()
 
 
@@ -178,8 +180,8 @@ class OutputParser:
         return self._gap + ("" if self._tools == "llama3" else _OPEN[self._tools]) + body
 
     def _take_calls(self, body: str, pieces: Pieces) -> bool:
-        calls = parse_calls(body, self._types)
-        pieces.tool_calls += calls
+        calls = parse_calls(body, self._types, is_marked=self._tools != "llama3")
+        pieces.tool_calls += [ToolCall(_new_id(self._tools), *call) for call in calls]
         self._called |= bool(calls)
         return bool(calls)
 
@@ -200,16 +202,16 @@ def _held_back(text: str, marker: str) -> int:
     return longest + len(body) - len(body.rstrip())
 
 
-def parse_calls(body: str, types: ParameterTypes) -> list[ToolCall]:
-    """Calls written in `body`. [] when malformed."""
+def parse_calls(body: str, types: ParameterTypes, *, is_marked: bool) -> list[tuple[str, str]]:
+    """Name and arguments of each call in `body`, which stands behind a mark of calls or is a whole answer."""
     is_tagged = body.lstrip().startswith(function_calls.OPEN)
     try:
-        return [_made(*call) for call in parse_function_calls(body, types)] if is_tagged else _json_calls(body)
+        return parse_function_calls(body, types) if is_tagged else _json_calls(body, is_marked)
     except (ValueError, RecursionError):
         return []
 
 
-def _json_calls(body: str) -> list[ToolCall]:
+def _json_calls(body: str, is_marked: bool) -> list[tuple[str, str]]:
     """Calls of one object, several separated by `;` or lines, or an array. Raises ValueError, RecursionError."""
     calls, rest = [], body.strip()
     inside = rest.startswith("[")
@@ -218,26 +220,31 @@ def _json_calls(body: str) -> list[ToolCall]:
         if inside and rest == "]":
             break
         members, end = _members(rest)
-        calls.append(_call(members))
+        calls.append(_call(members, is_marked))
         rest = rest[end:]
     return calls
 
 
-def _made(name: str, arguments: str) -> ToolCall:
-    return ToolCall(f"call_{secrets.token_hex(12)}", name, arguments)
+def _new_id(tools: ToolFormat) -> str:
+    """Templates of Mistral refuse calls with an id of another length, and their results, where they come back."""
+    if tools == "mistral":
+        return "".join(secrets.choice(_ID_SIGNS) for _ in range(9))
+    return f"call_{secrets.token_hex(12)}"
 
 
-def _call(members: dict[str, str]) -> ToolCall:
+def _call(members: dict[str, str], is_marked: bool) -> tuple[str, str]:
     name = json.loads(members.get("name", "null"))
     if not isinstance(name, str) or not name:
         raise ValueError("a call needs a name")
-    arguments = members.get("arguments", members.get("parameters", "{}"))
+    arguments = members.get("arguments", members.get("parameters", "{}" if is_marked else None))
+    if arguments is None:
+        raise ValueError("an answer that names no arguments may be about anything that has a name")
     value = json.loads(arguments)
     if isinstance(value, str):
         arguments, value = value, json.loads(value)
     if not isinstance(value, dict):
         raise ValueError("arguments must be an object")
-    return _made(name, arguments)
+    return name, arguments
 
 
 def _members(text: str) -> tuple[dict[str, str], int]:

@@ -6,10 +6,11 @@ import shutil
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from heddle_engine.bases import Base
 from heddle_engine.errors import EngineError
-from tests.models import make_model
+from tests.models import make_model, oracle_of
 from tests.training.jobs_support import cpu_bases
 
 CPU = torch.device("cpu")
@@ -69,3 +70,25 @@ def test_an_index_that_names_no_files_is_refused(weight_map, model_folders, tmp_
     folder = without_weights(model_folders("qwen3"), tmp_path, weight_map)
     with pytest.raises(EngineError, match=r"model\.safetensors\.index\.json is no index of safetensors files"):
         cpu_bases().resolve({"name": "broken", "path": str(folder)})
+
+
+def test_an_index_that_names_a_file_of_another_folder_is_refused(model_folders, tmp_path):
+    """Else a model of the hub could read the weights of others, and an export would write beside its folder."""
+    shutil.copy(model_folders("qwen3") / "model.safetensors", tmp_path / "others.safetensors")
+    folder = without_weights(model_folders("qwen3"), tmp_path, {"model.norm.weight": "../others.safetensors"})
+    with pytest.raises(EngineError, match=r"is no index of safetensors files.*files of its folder") as caught:
+        cpu_bases().resolve({"name": "nosy", "path": str(folder)})
+    assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")
+
+
+@pytest.mark.parametrize("shards_are_left", [True, False])
+def test_an_index_that_an_earlier_save_left_does_not_count(shards_are_left, model_folders, tmp_path):
+    """As in transformers, whose `save_pretrained` leaves the index of shards where one file takes their place."""
+    folder, shard = make_model("qwen3", tmp_path / "model", seed=1), "model-00001-of-00001.safetensors"
+    earlier = model_folders("qwen3") / "model.safetensors"
+    if shards_are_left:
+        shutil.copy(earlier, folder / shard)
+    places = dict.fromkeys(load_file(earlier), shard)
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": places}))
+    base = cpu_bases().resolve({"name": "saved again", "path": str(folder)})
+    assert torch.equal(base.decoder.embedding, oracle_of(folder).model.embed_tokens.weight)

@@ -8,6 +8,7 @@ from tokenizers import Tokenizer
 
 from heddle_engine.base_loader import BaseLoader
 from heddle_engine.engine import Engine
+from heddle_engine.serving.chat import prompt_ids
 from heddle_engine.settings import Settings
 from heddle_engine.text.sandbox import Sandbox
 from tests.training.jobs_support import cpu_bases
@@ -77,3 +78,16 @@ def test_what_a_template_begins_as_reasoning_is_reasoning_up_to_its_end(thinking
     [brief] = asyncio.run(ask(thinking, AS_JSON, logit_bias={str(end): 100}))["choices"]
     assert [(call["name"], call["arguments"]) for call in brief["tool_calls"]] == [("forecast", '{"days": 3}')]
     assert (brief["tokens"][0]["id"], brief["content"]) == (end, None)
+
+
+def test_only_reasoning_that_the_template_begins_is_ended_before_a_call_that_must_be_made(thinking, tmp_path):
+    """A user may write of the mark where the template begins none."""
+    silent = shutil.copytree(thinking, tmp_path / "silent")
+    template = (silent / "chat_template.jinja").read_text()
+    (silent / "chat_template.jinja").write_text(template.replace("<think>\n{#</think>#}", "{#</think>#}"))
+    messages = [{"role": "user", "content": "What does <think> mean?"}]
+    params = {"messages": messages, "tools": [TOOL], "tool_choice": "required"}
+    for folder, reasoning in ((thinking, "<think>\n</think>\n\n"), (silent, "")):
+        base = cpu_bases().resolve({"name": folder.name, "path": str(folder)})
+        text = base.tokenizer.decode(prompt_ids(base, params))
+        assert text.endswith(f'<|im_start|>assistant\n{reasoning}<tool_call>\n{{"name":')

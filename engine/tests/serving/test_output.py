@@ -78,6 +78,13 @@ def test_a_stop_string_that_did_not_count_is_not_found_again(tokenizer):
     assert end == End("length")
 
 
+def test_a_stop_string_that_did_not_count_is_not_cut_off(tokenizer):
+    """It is held back with what may become a longer one when the one that counts comes."""
+    ids = [*ids_of(tokenizer, "th"), tokenizer.token_to_id("the")]
+    text, _, end = generate(tokenizer, ids, stop=["h", "that"], min_tokens=3)
+    assert (text.content, end.stop_reason) == ("tht", "h")
+
+
 def test_a_special_marker_stands_between_the_letters_of_a_stop_string(tmp_path, model_folders):
     """Text contains the markers from which calls are read, so a stop string does not reach across one."""
     folder = model_folders("qwen3")

@@ -1,7 +1,7 @@
 """Every sampling parameter, on logits for which the outcome is known."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -81,6 +81,29 @@ def test_top_p_keeps_the_smallest_set_that_reaches_p():
 
 def test_min_p_is_relative_to_the_likeliest():
     assert set(draw(peaked(t5=math.log(0.6), t6=math.log(0.3), t7=math.log(0.1)), min_p=0.25)) == {5, 6}
+
+
+class CountedMap(dict):
+    """Counts how often its entries are gone through."""
+
+    reads = 0
+
+    def __iter__(self):
+        self.reads += 1
+        return super().__iter__()
+
+    def items(self):
+        self.reads += 1
+        return super().items()
+
+
+def test_biases_are_read_once_however_many_choices_a_batch_has_and_however_often_it_changes():
+    """A map of all tokens, read for each row whenever another joins, would hold up the rows of everybody."""
+    asked = replace(params(temperature=0), logit_bias=CountedMap({8: 100.0}))
+    rows = [Row(asked) for _ in range(4)]
+    for _ in range(3):
+        assert Sampler(rows, VOCAB, CPU).draw(peaked(t5=1.0).expand(4, -1)).read().tokens == [8] * 4
+    assert asked.logit_bias.reads == 1
 
 
 def test_bias_and_allowed_tokens():
@@ -276,6 +299,8 @@ def test_rare_tokens_keep_their_probability():
         ({"seed": "9223372036854775808"}, "does not fit 64 bits"),
         ({"seed": "x"}, "whole number, not 'x'"),
         ({"stop": ["\ud83d"]}, "stop holds U\\+D83D, half of a character"),
+        ({"stop": ["x"] * 65}, "stop has 65 texts of 65 characters together; after each token at most 64 of 16384"),
+        ({"stop": ["x" * 16_384, "y"]}, "stop has 2 texts of 16385 characters together"),
     ],
 )
 def test_wrong_parameters_are_named(wire, words):
@@ -287,3 +312,7 @@ def test_wrong_parameters_are_named(wire, words):
 
 def test_negative_seeds_are_seeds():
     assert params(seed="-1").seed == 2**64 - 1
+
+
+def test_as_many_stop_strings_as_may_be_are_taken():
+    assert len(params(stop=["x" * 256] * 64).stop) == 64

@@ -1,14 +1,18 @@
 """Chat templates render as in transformers, and training spans are the assistant's turns."""
 
 import itertools
+import shutil
 
 import pytest
+from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 
 from heddle_engine.errors import EngineError
 from heddle_engine.text.render import Renderer
 from heddle_engine.text.sandbox import Sandbox
 from heddle_engine.text.tokenizer import TextTokenizer
+from heddle_engine.text.toolcalls import OutputParser
+from tests.text.spaced import save_spaced_tokenizer
 
 TOOLS = [{"type": "function", "function": {"name": "add", "parameters": {"type": "object", "é": "ü"}}}]
 CALL = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1, "b": [2, 3]}'}}
@@ -261,6 +265,121 @@ def test_reasoning_reaches_a_template_of_gpt_oss_by_its_name(message, expected, 
     """Its template refuses reasoning beside content in a message with calls."""
     renderer = with_template("{% for m in messages %}[{{ m.thinking }}|{{ m.content }}]{% endfor %}")
     assert renderer.text([{"role": "assistant", **message}], add_generation_prompt=False) == expected
+
+
+GREETING = """\
+{%- if messages[0].role != 'system' %}<|im_start|>system
+Be kind.<|im_end|>
+{% endif %}{% for m in messages %}<|im_start|>{{ m.role }}
+{{ m.content }}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
+
+
+def test_an_answer_before_any_question_is_trained_behind_its_header(with_template, tokenizer):
+    """Qwen's templates, among others, look at the first message, so that they take no empty dialogue."""
+    renderer = with_template(GREETING)
+    messages = [
+        {"role": "assistant", "content": "Hello!"},
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": "the"},
+    ]
+    first, second = renderer.spans(messages)
+    system, header = "<|im_start|>system\nBe kind.<|im_end|>\n", "<|im_start|>assistant\n"
+    assert tokenizer.decode(first.prompt_ids) == system + header
+    assert [tokenizer.decode(span.token_ids) for span in (first, second)] == ["Hello!<|im_end|>", "the<|im_end|>"]
+    known = first.prompt_ids + first.token_ids
+    assert second.prompt_ids[: len(known)] == known
+
+
+OPENING = """\
+{%- for m in messages -%}
+<|im_start|>{{ m.role }}
+{{ m.content }}{% for call in m.tool_calls or [] %}<tool_call>{{ call.function.name }}{% endfor %}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+<think>
+{% endif %}"""
+
+
+@pytest.mark.parametrize("added", [["<tool_call>"], ["<think>", "<tool_call>"]])
+def test_a_call_is_trained_whole_where_the_prompt_opens_a_think_block(added, model_folders, sandbox, tmp_path):
+    """As that of QwQ does, which writes no reasoning of an answer: the prompt ends where its first token begins."""
+    folder = shutil.copytree(model_folders("qwen3"), tmp_path / "model")
+    extended = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    extended.add_tokens(added)
+    extended.save(str(folder / "tokenizer.json"))
+    (folder / "chat_template.jinja").write_text(OPENING)
+    tokenizer = TextTokenizer(folder)
+    renderer = Renderer(folder, tokenizer, sandbox)
+    user, call = {"role": "user", "content": "go"}, {"role": "assistant", "content": "", "tool_calls": [CALL]}
+    [span] = renderer.spans([user, call])
+    assert span.token_ids == tokenizer.encode("<tool_call>add<|im_end|>")
+    assert span.token_ids[0] == tokenizer.token_to_id("<tool_call>")
+    assert tokenizer.decode(span.prompt_ids).endswith("<|im_start|>assistant\n")
+    # Where nothing differs before the end of the prompt, it stays whole.
+    [span] = renderer.spans([user, {"role": "assistant", "content": "<think>\nso"}])
+    assert tokenizer.decode(span.token_ids) == "so<|im_end|>"
+
+
+MISTRAL = """\
+{%- macro id_of(id) %}{{ id if id | length == 9 else raise_exception('an id has nine characters') }}{% endmacro %}
+{%- for m in messages %}
+{%- if m.role == 'tool' %}[TOOL_RESULTS]{{ id_of(m.tool_call_id) }} {{ m.content }}
+{%- elif m.tool_calls %}[TOOL_CALLS]
+{%- for call in m.tool_calls %}{{ id_of(call.id) }} {{ call.function.name }} {% endfor %}
+{%- else %}{{ m.content }}{% endif %}
+{%- endfor %}"""
+"""In the form of Mistral's, which refuse ids of calls that are not nine letters and digits."""
+
+
+def test_a_call_of_mistral_and_its_result_come_back_into_the_template(with_template):
+    parser = OutputParser("mistral", reasoning=False)
+    parser.feed('[TOOL_CALLS] [{"name": "add", "arguments": {}}, {"name": "mul", "arguments": {}}]')
+    first, second = parser.finish().tool_calls
+    assert first.id.isalnum()
+    assert first.id != second.id
+    calls = [{"id": call.id, "type": "function", "function": {"name": call.name}} for call in (first, second)]
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "tool", "content": "3", "tool_call_id": first.id},
+    ]
+    text = with_template(MISTRAL).text(messages, add_generation_prompt=False)
+    assert text == f"go[TOOL_CALLS]{first.id} add {second.id} mul [TOOL_RESULTS]{first.id} 3"
+
+
+BRACKETS = """\
+{{- '<s>' }}{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]
+{%- else %}SPACE{{ m.content }}</s>{% endif %}{% endfor %}"""
+WORDS = """\
+{%- for m in messages %}{% if m.role == 'user' %}u: {{ m.content }}{% else %}a: {{ m.content }}</s>{% endif %}
+{%- endfor %}{{ 'a:' if add_generation_prompt else '' }}"""
+
+
+@pytest.mark.parametrize("in_front", ["always", "first"])
+@pytest.mark.parametrize("template", [BRACKETS.replace("SPACE", " "), WORDS])
+def test_a_span_has_the_ids_that_it_has_in_the_whole_text(in_front, template, sandbox, tmp_path):
+    """SentencePiece puts a space before a text, and none before the answer that goes on behind a prompt."""
+    folder = save_spaced_tokenizer(tmp_path, template, in_front)
+    renderer, oracle = Renderer(folder, TextTokenizer(folder), sandbox), AutoTokenizer.from_pretrained(folder)
+    turns = ["the rain", "the answer", "then", "a  b"]
+    messages = [{"role": ("user", "assistant")[i % 2], "content": text} for i, text in enumerate(turns)]
+    spans = renderer.spans(messages)
+    assert [span.message_index for span in spans] == [1, 3]
+    for span in spans:
+        whole = oracle.apply_chat_template(messages[: span.message_index + 1], return_dict=False)
+        assert span.prompt_ids + span.token_ids == whole
+
+
+@pytest.mark.parametrize("in_front", ["always", "first"])
+def test_an_answer_that_a_token_would_join_to_its_prompt_gets_no_space(in_front, sandbox, tmp_path):
+    """`]a` is a token, but nothing that is sampled begins with the end of its prompt."""
+    folder = save_spaced_tokenizer(tmp_path, BRACKETS.replace("SPACE", ""), in_front)
+    tokenizer = TextTokenizer(folder)
+    [span] = Renderer(folder, tokenizer, sandbox).spans(
+        [{"role": "user", "content": "the rain"}, {"role": "assistant", "content": "a b"}]
+    )
+    assert b"".join(map(tokenizer.token_bytes, span.token_ids)) == b"a b</s>"
 
 
 def test_bytes_of_tokens_are_exact(tokenizer):

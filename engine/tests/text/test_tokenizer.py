@@ -1,5 +1,6 @@
 """Encoding of long texts beside other threads, and of texts that are not valid or too long."""
 
+import json
 import shutil
 import threading
 import time
@@ -7,10 +8,12 @@ import time
 import pytest
 import torch
 from tokenizers import Tokenizer
+from transformers import AutoTokenizer
 
 from heddle_engine.bases import Base
 from heddle_engine.errors import EngineError
-from heddle_engine.text.tokenizer import TextTokenizer
+from heddle_engine.text.tokenizer import GrowingText, TextTokenizer
+from tests.text.spaced import RUNS, save_spaced_tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -62,4 +65,53 @@ def test_a_token_that_the_model_has_no_weights_for_is_refused_where_it_is_writte
 def test_a_tokenizer_of_another_model_is_refused(model_folders):
     with pytest.raises(EngineError, match="the tokenizer has 320 tokens, the model 200") as caught:
         TextTokenizer(model_folders("qwen3"), 200)
+    assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_runs_of_spaces_that_are_added_tokens_are_spaces(step, tmp_path):
+    """Gemma's vocabulary spells a space `▁`, and its runs of them, which indent code, are added tokens."""
+    folder = save_spaced_tokenizer(tmp_path)
+    tokenizer = TextTokenizer(folder)
+    text = "def f(x):\n    return  x\n\nthe é"
+    ids = tokenizer.encode(text)
+    assert {tokenizer.token_to_id(run) for run in RUNS} <= set(ids)
+    assert AutoTokenizer.from_pretrained(folder).decode(ids) == text
+    growing = GrowingText()
+    pieces = [
+        growing.feed(b"".join(map(tokenizer.token_bytes, ids[start : start + step])))
+        for start in range(0, len(ids), step)
+    ]
+    assert "".join([*pieces, growing.finish()]) == text
+
+
+def test_tokens_that_the_config_alone_lists_are_tokens_as_in_transformers(model_folders, tmp_path):
+    folder = shutil.copytree(model_folders("qwen3"), tmp_path / "model")
+    config = json.loads((folder / "tokenizer_config.json").read_text())
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    listed = {
+        "320": {"content": "<|over|>", **flags, "special": True},
+        "321": {"content": "<note>", **flags, "special": False},
+        str(Tokenizer.from_file(str(folder / "tokenizer.json")).token_to_id("the")): {
+            "content": "the",
+            **flags,
+            "single_word": True,
+            "special": False,
+        },
+    }
+    config |= {"added_tokens_decoder": listed, "eos_token": "<|over|>"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    tokenizer, oracle = TextTokenizer(folder), AutoTokenizer.from_pretrained(folder)
+    for text in ("a<note>b<|over|>", "the <|im_end|> other"):
+        assert tokenizer.encode(text) == oracle(text, add_special_tokens=False)["input_ids"]
+    assert {320, 321} <= set(tokenizer.encode("a<note>b<|over|>"))
+    assert 320 in tokenizer.eos_ids & tokenizer.unseen_ids
+    assert 321 not in tokenizer.special_ids
+
+
+def test_a_file_that_is_no_tokenizer_is_refused_by_its_name(tmp_path):
+    """A model cloned without git-lfs has pointers in place of its large files."""
+    (tmp_path / "tokenizer.json").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")
+    with pytest.raises(EngineError, match=r"tokenizer\.json is no tokenizer: ") as caught:
+        TextTokenizer(tmp_path)
     assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")

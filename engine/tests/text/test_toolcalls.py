@@ -58,6 +58,11 @@ CASES = {
         ("", "", [("f", "{}"), ("g", "{}")]),
     ),
     "llama, json that is no call": (("llama3", False, ""), '{"a": 1}', ('{"a": 1}', "", [])),
+    "llama, json of something that has a name": (
+        ("llama3", False, ""),
+        '{"name": "Ada", "born": 1815}',
+        ('{"name": "Ada", "born": 1815}', "", []),
+    ),
     "llama, text with json in it": (("llama3", False, ""), 'hello {"a":1}', ('hello {"a":1}', "", [])),
     "tools not asked for": ((None, False, ""), "<tool_call>{}</tool_call>", ("<tool_call>{}</tool_call>", "", [])),
     "reasoning": ((None, True, ""), "<think>\nhm ok\n</think>\n\nAnswer", ("Answer", "hm ok", [])),

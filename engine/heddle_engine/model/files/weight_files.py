@@ -1,7 +1,7 @@
 """Which files hold a model folder's weights."""
 
 import json
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from ...errors import EngineError
 
@@ -14,22 +14,29 @@ _IN_TEXT = {
 """By the beginnings that names have in a model that reads pictures too."""
 
 
+_WHOLE = "model.safetensors"
+
+
 def weight_names(folder: Path) -> list[str]:
     """`model.safetensors`, or the shards that `model.safetensors.index.json` names."""
     places = tensor_files(folder)
-    return ["model.safetensors"] if places is None else sorted(set(places.values()))
+    return [_WHOLE] if places is None else sorted(set(places.values()))
 
 
 def tensor_files(folder: Path) -> dict[str, str] | None:
-    """The file of each tensor as the index says, which comes from a hub before the weights do; None without one."""
+    """The file of each tensor as the index says, which comes from a hub before the weights do; None without one.
+
+    An index that does not name a `model.safetensors` which is there is left from an earlier save, and counts for none.
+    """
     index = folder / "model.safetensors.index.json"
     if not index.is_file():
         return None
     try:
         places = json.loads(index.read_text())["weight_map"]
-        if not all(isinstance(file, str) for file in places.values()):
-            raise TypeError("weight_map names files")
-        return places
+        # A path would lead to other models of the machine, and an export would be written to it.
+        if not all(isinstance(file, str) and PurePath(file).name == file != "" for file in places.values()):
+            raise TypeError("weight_map names files of its folder")
+        return None if (folder / _WHOLE).is_file() and _WHOLE not in places.values() else places
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise EngineError("invalid", f"{index} is no index of safetensors files: {error!r}.", "base_model") from error
 

@@ -106,7 +106,7 @@ class TurnResolver:
         text = self._renderer.text(context.messages, context.tools, add_generation_prompt=True)
         before = self._tokenizer.decode(context.ids)
         if context.ids and text.startswith(before):
-            return context.ids + self._tokenizer.encode(text[len(before) :])
+            return context.ids + self._tokenizer.encode_behind(before, text[len(before) :])
         return self._tokenizer.encode(text)
 
     def _retokenize(self, choice: dict[str, Any], context: _Context) -> tuple[list[int], list[float]]:

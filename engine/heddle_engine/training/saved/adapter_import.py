@@ -13,8 +13,7 @@ from safetensors import SafetensorError, safe_open
 from ...bases import Base
 from ...disk import naming_full_disk
 from ...errors import EngineError
-from ...model.adapters import MAX_LORA_RANK
-from ...model.lora import LoraWeights, read_peft, write_peft
+from ...model.lora import MAX_LORA_RANK, LoraWeights, read_peft, write_peft
 from .checkpoints import ADAPTER_FILES, write_folder
 
 _CONFIG, _WEIGHTS = ADAPTER_FILES
@@ -156,10 +155,6 @@ def _check_tensors(file: Path) -> None:
 
 def _check_values(weights: LoraWeights) -> None:
     for (layer, module), lora in weights.modules.items():
-        if lora.rank > MAX_LORA_RANK:
-            raise EngineError(
-                "invalid", f"Layer {layer} {module} has rank {lora.rank}; at most {MAX_LORA_RANK} is served."
-            )
         for letter, tensor in (("A", lora.a), ("B", lora.b)):
             if not torch.isfinite(tensor).all():
                 raise EngineError(
