@@ -321,6 +321,25 @@ test("time to live: a version past its time is not seen, and is removed with its
   expect(await versionOf(names, "latest")).toEqual({ versionIndex: 0 })
 })
 
+test("time to live: one longer than any time keeps no version and no other team's from being read and collected", async () => {
+  const names = newNames()
+  const { id } = await log({ ...names, files: { a: "stays" } })
+  const ttlDurationSeconds = Number.MAX_SAFE_INTEGER
+  await mutate("updateArtifact", { artifactID: id, ttlDurationSeconds }, "artifact { id }")
+  await log({ ...names, files: { b: "stays too" }, input: { ttlDurationSeconds } })
+  const query = `query($entity: String!, $project: String!) { project(entityName: $entity, name: $project) {
+    artifactCollections { totalCount edges { node { artifacts { edges { node { versionIndex ttlDurationSeconds } } } } } } } }`
+  const versions = [1, 0].map((versionIndex) => ({ node: { versionIndex, ttlDurationSeconds } }))
+  expect(dataOf(await change(opened.acme, query, names), "project")).toEqual({
+    artifactCollections: { totalCount: 1, edges: [{ node: { artifacts: { edges: versions } } }] },
+  })
+  const left = await createArtifact(opened.rival, { ...names, entity: "rival" }, artifactDigest({}))
+  expect(await collectArtifacts(opened.app.stores, new Date(Date.now() + 1000))).toBeGreaterThan(0)
+  const byId = await change(opened.rival, "query($id: ID!) { artifact(id: $id) { id } }", { id: left.id })
+  expect(byId.data).toEqual({ artifact: null })
+  expect(await versionOf(names, "v0")).toEqual({ versionIndex: 0 })
+})
+
 test("an artifact that a killed client left unfinished is removed with its contents after a day", async () => {
   const names = newNames()
   const { id } = await createArtifact(opened.acme, names, artifactDigest(contentsOf({ files: { a: "left behind" } })))
