@@ -226,6 +226,37 @@ test("platform-wandb 5.5: a client that resumes a run gets its counts and last r
   expect((await ask(opened.acme, query, { run: "nowhere" })).data).toEqual({ model: { bucket: null } })
 })
 
+test("platform-wandb 5.3, 6.4: of processes that write one run at the same time none erases what another set", async () => {
+  const names = await newRun()
+  const isShared = { "x-wandb-use-async-filestream": "true" }
+  const count = 12
+  const summaryOf = (n: number) => ({ "wandb-summary.json": { offset: 0, content: [`{"loss_${n}":${n}}`] } })
+  const streamed = await Promise.all(
+    Array.from({ length: count }, (_, n) =>
+      stream(names, { files: summaryOf(n) }, { ...isShared, "x-wandb-async-client-id": `client-${n}` }),
+    ),
+  )
+  expect(streamed.map(({ status }) => status)).toEqual(Array(count).fill(200))
+  const input = { entityName: names.entity, modelName: names.project, name: names.run }
+  await Promise.all(
+    Array.from({ length: count }, (_, n) =>
+      upsertRun(
+        opened.acme,
+        { ...input, config: `{"lr_${n}":{"value":${n}}}`, summaryMetrics: `{"best_${n}":${n}}` },
+        isShared,
+      ),
+    ),
+  )
+  const { config, summaryMetrics } = await readRun(opened.acme, names, "config summaryMetrics")
+  const all = (name: string) => Array.from({ length: count }, (_, n) => `${name}_${n}`)
+  expect(Object.keys(JSON.parse(String(summaryMetrics)) as object).toSorted()).toEqual(
+    [...all("loss"), ...all("best")].toSorted(),
+  )
+  expect(Object.keys(JSON.parse(String(config)) as object).toSorted()).toEqual(
+    [...all("lr"), "_wandb", "text"].toSorted(),
+  )
+})
+
 test("platform-wandb 5.6, 5.7: a fork begins with the parent's rows, and a rewound run ends at its step", async () => {
   const parent = await newRun()
   await stream(parent, history(0, rows(0, 10)))

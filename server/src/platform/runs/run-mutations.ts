@@ -42,6 +42,7 @@ import { readRunDocument } from "./run-document.ts"
 import { localId } from "./run-ids.ts"
 import { describeRun, fileName } from "./run-node.ts"
 import { newRunName } from "./run-names.ts"
+import { mergedDocuments, type SentDocuments, updateSharedRun } from "./shared-run.ts"
 
 interface Given {
   input?: unknown
@@ -234,14 +235,15 @@ async function takeFields(
   const isNewSession = Boolean(given.host || given.jobProgram)
   if (isNewSession) Object.assign(fields, await sessionFields(context, run, { inserted, isShared }))
   Object.assign(fields, reported)
-  if (reported.config && isShared) {
-    fields.config = await readRunDocument(context, "config", reported.config.text, run.config)
-  }
-  if (reported.summary && isShared) {
-    fields.summary = await readRunDocument(context, "summaryMetrics", reported.summary.text, run.summary)
-  }
   if (reported.config && inserted) await fork(context, run, reported.config.text)
-  return updateRun(database, run, fields, { isHeard: inserted || isNewSession })
+  const how = { isHeard: inserted || isNewSession }
+  if (!isShared) return updateRun(database, run, fields, how)
+  const sent: SentDocuments = {
+    ...(reported.config && { config: { name: "config", text: reported.config.text } }),
+    ...(reported.summary && { summary: { name: "summaryMetrics", text: reported.summary.text } }),
+  }
+  Object.assign(fields, await mergedDocuments(context, run, sent))
+  return updateSharedRun(context, run, { fields, sent }, how)
 }
 
 /** A resumed run runs again, and older clients count its console and system lines from 0 again. */

@@ -144,11 +144,33 @@ export async function findNamedRun(
 export async function updateRun(
   database: CatalogDatabase,
   run: RunRecord,
-  { config, summary, ...fields }: RunFields,
-  { isHeard }: { isHeard: boolean },
+  fields: RunFields,
+  how: { isHeard: boolean },
 ): Promise<RunRecord> {
+  await writeRun(database, run, fields, { ...how, isUnchanged: false })
+  return (await findRun(database, run.project_id, run.name)) ?? run
+}
+
+/** {@link updateRun}; null: a document that it would replace is another since `run` was read, and nothing was written. */
+export async function updateUnchangedRun(
+  database: CatalogDatabase,
+  run: RunRecord,
+  fields: RunFields,
+  how: { isHeard: boolean },
+): Promise<RunRecord | null> {
+  const isWritten = await writeRun(database, run, fields, { ...how, isUnchanged: true })
+  return isWritten ? ((await findRun(database, run.project_id, run.name)) ?? run) : null
+}
+
+/** `isUnchanged`: only while the documents that it replaces are those of `run`. Returns whether it was written. */
+async function writeRun(
+  database: CatalogDatabase,
+  run: RunRecord,
+  { config, summary, ...fields }: RunFields,
+  { isHeard, isUnchanged }: { isHeard: boolean; isUnchanged: boolean },
+): Promise<boolean> {
   const size_bytes = (config?.text ?? run.config).length + (summary?.text ?? run.summary).length
-  await database
+  const { numUpdatedRows } = await database
     .updateTable("runs")
     .set({
       ...fields,
@@ -158,10 +180,12 @@ export async function updateRun(
       ...(isHeard ? { heartbeat_at: new Date() } : {}),
     })
     .where("id", "=", run.id)
-    .execute()
+    .$if(isUnchanged && config !== undefined, (query) => query.where("config", "=", run.config))
+    .$if(isUnchanged && summary !== undefined, (query) => query.where("summary", "=", run.summary))
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
   usageOf(database)?.ofProject(run.project_id, size_bytes - run.size_bytes)
-  const updated = await findRun(database, run.project_id, run.name)
-  return updated ?? run
+  return true
 }
 
 /** Writes the state of a run that no client's process has begun: the server alone writes to it. */
