@@ -284,6 +284,17 @@ test("platform-wandb 9.2: a large file comes in parts, each again if need be, an
   expect(md5((await fetchFrom(opened, file?.directUrl ?? "")).rawPayload)).toBe(md5(whole))
 })
 
+test("platform-wandb 9.2: a draft of a version with more files than a call has arguments is committed", async () => {
+  const names = newNames()
+  const base = await log({ ...names, files: { a: "content" } })
+  const entry = { digest: md5("content"), size: 7, birthArtifactID: base.id }
+  const contents = Object.fromEntries(Array.from({ length: 150_000 }, (_, n) => [`${n}`.padStart(6, "0"), entry]))
+  const { id } = await createArtifact(opened.acme, names, artifactDigest(contents))
+  const manifest = manifestOf(contents)
+  await put(opened, await manifestAddress(opened.acme, id, manifest), manifest)
+  expect(await commit(opened.acme, id)).toMatchObject({ versionIndex: 1 })
+}, 240_000)
+
 test("platform-wandb 9.2: commits that race have version numbers without gap or double", async () => {
   const names = newNames()
   const logs = Array.from({ length: 6 }, (_, n) => log({ ...names, files: { a: `content ${n}` } }))

@@ -108,6 +108,14 @@ test("platform-wandb 6.2: lines are written by offset; repeated and overlapping 
   })
 })
 
+test("platform-wandb 6.1: as many console lines as one request may have are stored", async () => {
+  const names = await newRun()
+  const count = 1_000_000
+  const content = Array.from({ length: count }, () => "")
+  expect(await stream(names, { files: { "output.log": { offset: 0, content } } })).toMatchObject({ status: 200 })
+  expect(await readRun(opened.acme, names, "logLineCount")).toEqual({ logLineCount: count })
+}, 240_000)
+
 test("platform-wandb 6.2: rows of one step are merged by key, whichever offset they come at", async () => {
   const names = await newRun()
   await stream(names, history(0, ['{"_step":0,"a":1,"b":1}', '{"_step":1,"a":2}']))

@@ -102,8 +102,7 @@ export function runMutations(context: RunContext, isShared: boolean) {
       const run = await runOf(context, id)
       const made = withArtifacts === true ? await madeByRun(context.database, run.id) : []
       const contents = await deleteArtifacts(context.database, run.project_id, made)
-      contents.push(...(await deleteRun(context.database, run)))
-      await dropBlobs(context, contents)
+      await dropBlobs(context, [...contents, ...(await deleteRun(context.database, run))])
       return { success: true }
     },
     stopRun: async ({ input }: Given) => {
