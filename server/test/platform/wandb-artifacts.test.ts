@@ -295,6 +295,31 @@ test("platform-wandb 9.2: a draft of a version with more files than a call has a
   expect(await commit(opened.acme, id)).toMatchObject({ versionIndex: 1 })
 }, 240_000)
 
+test("law 8: a file is joined of each part once, so that it has no more bytes than were stored and counted", async () => {
+  const names = newNames()
+  const [part, count] = ["a part of the file, ", 3]
+  const whole = part.repeat(count)
+  const { id } = await createArtifact(opened.acme, names, artifactDigest(contentsOf({ files: { whole } })))
+  const first = { partNumber: 1, hexMD5: md5(part, "hex") }
+  const [node] = await askForFiles(opened.acme, [
+    { artifactID: id, name: "whole", md5: md5(whole), uploadPartsInput: [first] },
+  ])
+  await put(opened, node?.uploadMultipartUrls?.uploadUrlParts[0]?.uploadUrl ?? "", part)
+  const input = {
+    completeMultipartAction: "Complete",
+    completedParts: Array.from({ length: count }, () => first),
+    artifactID: id,
+    storagePath: node?.storagePath,
+    uploadID: node?.uploadMultipartUrls?.uploadID,
+  }
+  const complete = change(
+    opened.acme,
+    "mutation M($input: CompleteMultipartUploadArtifactInput!) { completeMultipartUploadArtifact(input: $input) { digest } }",
+    { input },
+  )
+  await expect(complete).rejects.toThrow("completedParts names part 1 twice")
+})
+
 test("platform-wandb 9.2: commits that race have version numbers without gap or double", async () => {
   const names = newNames()
   const logs = Array.from({ length: 6 }, (_, n) => log({ ...names, files: { a: `content ${n}` } }))
