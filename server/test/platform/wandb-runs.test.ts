@@ -289,6 +289,22 @@ test("platform-wandb 5.6, 5.7: a fork begins with the parent's rows, and a rewou
   expect(await historyOf(parent)).toEqual({ history: rows(0, 7) })
 })
 
+test("law 4: a run is rewound to a whole step, and its history read from whole steps", async () => {
+  const names = await newRun()
+  await stream(names, history(0, rows(0, 3)))
+  const rewind = `mutation($run: String!, $value: Float!) { rewindRun(input: { runName: $run, entityName: "acme",
+    projectName: "runs", metricName: "_step", metricValue: $value }) { rewoundRun { id } } }`
+  for (const value of [0.5, 1e300]) {
+    const refused = await ask(opened.acme, rewind, { run: names.run, value })
+    expect(refused.errors?.[0]?.message).toContain("rewindRun: metricValue")
+  }
+  for (const step of ["1.5", '"x"', "{ a: 1 }", "[1]", "true", "1e300"]) {
+    await expect(readRun(opened.acme, names, `history(minStep: ${step})`)).rejects.toThrow("history: minStep")
+    await expect(readRun(opened.acme, names, `history(maxStep: ${step})`)).rejects.toThrow("history: maxStep")
+  }
+  expect(await historyOf(names)).toEqual({ history: rows(0, 3) })
+})
+
 test("platform-wandb 5.9: a run that somebody stops is told so until it ends", async () => {
   const names = await newRun()
   const id = (await readRun(opened.acme, names, "id"))["id"]
