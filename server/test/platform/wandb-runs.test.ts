@@ -1,6 +1,7 @@
 /** Runs of the wandb client through HTTP: platform-wandb 3 to 8. */
 import { randomUUID } from "node:crypto"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest"
+import { HeddleError } from "../../src/errors.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { ask, dataOf, readRun, type RunNames, startRun, streamPath, upsertRun } from "../support/wandb-runs.ts"
 
@@ -288,6 +289,34 @@ test("platform-wandb 5.6, 5.7: a fork begins with the parent's rows, and a rewou
   })
   expect(await historyOf(parent)).toEqual({ history: rows(0, 7) })
 })
+
+test("platform-wandb 5.6: a fork that failed in the middle begins with the parent's rows when the client asks again", async () => {
+  const parent = await newRun()
+  await stream(parent, history(0, rows(0, 10)))
+  const config = JSON.stringify({ _wandb: { value: { branch_point: { run_id: parent.run, step: 3 } } } })
+  const input = { entityName: "acme", modelName: "runs", host: "h", name: `${parent.run}-f`, config }
+  const away = new HeddleError("traces_unavailable", "the store went away")
+  const command = vi.spyOn(opened.app.stores.traces, "command").mockRejectedValueOnce(away)
+  onTestFinished(() => command.mockRestore())
+  await expect(upsertRun(opened.acme, input)).rejects.toThrow("the store went away")
+  const again = await upsertRun(opened.acme, input)
+  expect(again.bucket["historyLineCount"]).toBe(4)
+  expect(await historyOf({ ...parent, run: input.name })).toEqual({ history: rows(0, 4) })
+  // The same request once more, when the run has rows of its own.
+  await stream({ ...parent, run: input.name }, history(4, rows(4, 6)))
+  expect((await upsertRun(opened.acme, input)).bucket["historyLineCount"]).toBe(6)
+})
+
+test.each(['{"run_id":"a","step":NaN}', '{"run_id":"a","step":1.5}', '{"run_id":1,"step":1}', "[]", '"a"', "1e999"])(
+  "law 4: the branch point %s is refused by its name, and leaves no run behind",
+  async (branch) => {
+    const names = { entity: "acme", project: "runs", run: `branch-${randomUUID().slice(0, 8)}` }
+    const input = { entityName: "acme", modelName: "runs", name: names.run }
+    const config = `{"_wandb":{"value":{"branch_point":${branch}}}}`
+    await expect(upsertRun(opened.acme, { ...input, config })).rejects.toThrow(`the branch point ${branch} is none`)
+    expect(await readRun(opened.acme, names, "id")).toBeNull()
+  },
+)
 
 test("law 4: a run is rewound to a whole step, and its history read from whole steps", async () => {
   const names = await newRun()

@@ -4,6 +4,7 @@ import { type Membership, ownTeam, requireRightIn, teamIds } from "../../access/
 import { ensureProjectWithoutRoom } from "../../access/project-access.ts"
 import { HeddleError } from "../../errors.ts"
 import { textAt } from "../../json/json-members.ts"
+import { isMap, tryParse } from "../../json/parsed-json.ts"
 import { deleteArtifacts } from "../../storage/catalog/artifacts/artifact-changes.ts"
 import { madeByRun } from "../../storage/catalog/artifacts/artifact-lineage.ts"
 import { deleteRunFiles } from "../../storage/catalog/runs/run-files.ts"
@@ -20,6 +21,7 @@ import {
   updateRun,
 } from "../../storage/catalog/runs/runs.ts"
 import type { RunState } from "../../storage/catalog/runs/runs-schema.ts"
+import { isStorable } from "../../storage/catalog/storable-text.ts"
 import { usageOf } from "../../storage/team-usage.ts"
 import { forkHistory, rewindHistory } from "../../storage/traces/runs/run-history.ts"
 import { runLineCount } from "../../storage/traces/runs/run-lines.ts"
@@ -47,6 +49,9 @@ import { mergedDocuments, type SentDocuments, updateSharedRun } from "./shared-r
 interface Given {
   input?: unknown
 }
+
+/** Of a run of which no client has told one. */
+const noConfig = "{}"
 
 const states: ReadonlySet<string> = new Set(["pending", "running", "preempting", "finished", "failed", "killed"])
 
@@ -198,7 +203,10 @@ async function reportedFields(context: RunContext, given: UpsertInput): Promise<
       throw new HeddleError("bad_request", `upsertBucket: state: "${given.state}" is none of ${[...states].join(", ")}`)
     fields.state = given.state as RunState
   }
-  if (given.config) fields.config = await readRunDocument(context, "config", given.config, null)
+  if (given.config) {
+    fields.config = await readRunDocument(context, "config", given.config, null)
+    branchPointOf(given.config)
+  }
   if (given.summaryMetrics) {
     fields.summary = await readRunDocument(context, "summaryMetrics", given.summaryMetrics, null)
   }
@@ -234,7 +242,7 @@ async function takeFields(
   const isNewSession = Boolean(given.host || given.jobProgram)
   if (isNewSession) Object.assign(fields, await sessionFields(context, run, { inserted, isShared }))
   Object.assign(fields, reported)
-  if (reported.config && inserted) await fork(context, run, reported.config.text)
+  if (reported.config && run.config === noConfig) await fork(context, run, { config: reported.config.text, inserted })
   const how = { isHeard: inserted || isNewSession }
   if (!isShared) return updateRun(database, run, fields, how)
   const sent: SentDocuments = {
@@ -264,18 +272,38 @@ async function sessionFields(
   }
 }
 
-/** A new run whose config names another run and a step begins with that run's history: platform-wandb 5.6. */
-async function fork({ database, traces }: RunContext, run: RunRecord, config: string): Promise<void> {
-  const branch = textAt(config, ["_wandb", "value", "branch_point"])
-  if (branch === null || branch === "null") return
-  const { run_id: parent, step } = JSON.parse(branch) as { run_id?: unknown; step?: unknown }
-  const source = typeof parent === "string" ? await findRun(database, run.project_id, parent) : null
-  if (source === null || typeof step !== "number") {
-    await deleteRun(database, run)
-    throw new HeddleError("not_found", `fork_from: no run "${String(parent)}" in "${run.entity}/${run.project}"`)
+/**
+ * A run whose config names another run and a step begins with that run's history: platform-wandb 5.6. Until its config is stored
+ * it has not begun: a client that asks again after a failure gets the rows all the same.
+ */
+async function fork(
+  { database, traces }: RunContext,
+  run: RunRecord,
+  { config, inserted }: { config: string; inserted: boolean },
+): Promise<void> {
+  const branch = branchPointOf(config)
+  // A run that was rewound names itself.
+  if (branch === null || branch.runName === run.name) return
+  const source = isStorable(branch.runName) ? await findRun(database, run.project_id, branch.runName) : null
+  if (source === null) {
+    if (inserted) await deleteRun(database, run)
+    throw new HeddleError("not_found", `fork_from: no run "${branch.runName}" in "${run.entity}/${run.project}"`)
   }
   const to = { projectId: run.project_id, runId: run.id }
-  await forkHistory(traces, { projectId: source.project_id, runId: source.id }, to, step)
+  await forkHistory(traces, { projectId: source.project_id, runId: source.id }, to, branch.step)
+}
+
+/** null: the run begins with no other's history. @throws {HeddleError} `bad_request`. */
+function branchPointOf(config: string): { runName: string; step: number } | null {
+  const text = textAt(config, ["_wandb", "value", "branch_point"])
+  if (text === null || text === "null") return null
+  const branch = tryParse(text)
+  const { run_id: runName, step }: Record<string, unknown> = isMap(branch) ? branch : {}
+  if (typeof runName === "string" && Number.isSafeInteger(step)) return { runName, step: step as number }
+  throw new HeddleError(
+    "bad_request",
+    `upsertBucket: config: the branch point ${text.slice(0, 200)} is none; it has the run_id of a run, and a step, which is a whole number`,
+  )
 }
 
 function withoutNulls(values: Record<string, unknown>): Record<string, unknown> {
