@@ -112,7 +112,12 @@ export async function listProjects(database: CatalogDatabase, selection: Project
     rows = rows.where(sql<boolean>`entities.name || '/' || projects.name ilike ${part}`)
   }
   if (afterId !== null) {
-    const after = database.selectFrom("projects").select(["created_at", "id"]).where("id", "=", afterId)
+    // Another team's is as one that is not there: else the list would tell that it is, and when it was made.
+    const after = database
+      .selectFrom("projects")
+      .select(["created_at", "id"])
+      .where("id", "=", afterId)
+      .where("entity_id", "in", entityIds)
     rows = rows.where(sql<boolean>`(projects.created_at, projects.id) < (${after})`)
   }
   const found = await rows.orderBy("projects.created_at", "desc").orderBy("projects.id", "desc").limit(limit).execute()
