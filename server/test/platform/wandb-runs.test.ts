@@ -432,6 +432,10 @@ test("platform-wandb 10: runs are listed by filters and orders, and what no run 
   expect(await list({ nothing: 1 })).toContain('no field "nothing"')
   expect(await list({ name: { $near: 1 } })).toContain('"$near" is no operator')
   expect(await list({ name: { $regex: "(" } })).toContain("no pattern")
+  expect(await list({ "config.deep.a": { $regex: String.raw`^(?:v|w)\d$|\(?=` } })).toEqual(["r0", "r1", "r2"])
+  for (const $regex of [String.raw`(.*)\1`, String.raw`\\\\(?=a)`, "(?!a)b", "(?<=a)b", "(?<!a)b"]) {
+    expect(await list({ name: { $regex } })).toContain("takes no back-references and no look-around")
+  }
   const page = await ask(opened.acme, query, { project, first: 2 })
   const { runs } = dataOf(page, "project") as { runs: { edges: { cursor: string }[]; pageInfo: object } }
   expect(runs.pageInfo).toEqual({ hasNextPage: true })

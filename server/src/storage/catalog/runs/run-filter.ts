@@ -85,6 +85,12 @@ const comparisons: Readonly<Record<string, RawBuilder<unknown>>> = {
   $lte: sql`<=`,
 }
 
+/**
+ * Back-references and look-around: PostgreSQL finds those by trying, in a time that no limit ends in the embedded catalog. All else
+ * it matches in one pass. What follows an escaped backslash is no escape.
+ */
+const triesAll = /(?<!\\)(?:\\\\)*(?:\\[1-9]|\(\?<?[=!])/
+
 function compared(field: Field, name: string, operator: string, operand: unknown): Condition {
   const { kind, value } = field
   if (operator === "$exists") return known(operand === false ? sql`${value} is null` : sql`${value} is not null`)
@@ -99,6 +105,9 @@ function compared(field: Field, name: string, operator: string, operand: unknown
   if (operator === "$regex") {
     if (typeof operand !== "string" || !isStorable(operand) || operand.length > 200) {
       throw refusal(`$regex takes a pattern of at most 200 characters, not ${describe(operand)}`)
+    }
+    if (triesAll.test(operand)) {
+      throw refusal(`$regex takes no back-references and no look-around, and ${describe(operand)} has one`)
     }
     const own =
       kind === "json" ? sql`(${value} #>> '{}')` : kind === "tags" ? sql`array_to_string(${value}, ' ')` : value
