@@ -427,6 +427,24 @@ describe("import: datasets", () => {
     })
   })
 
+  test("Parquet of another program: a day that no calendar has is an error of its row", async () => {
+    const day = { name: "day", type: "INT32", converted_type: "DATE", repetition_type: "REQUIRED" } as const
+    const written = parquetWriteBuffer({
+      schema: [{ name: "schema", num_children: 1 }, day],
+      columnData: [{ name: "day", data: [19_000, 2 ** 31 - 1] }],
+      statistics: false,
+    })
+    const { status, body } = await acme.post(
+      `/import/dataset?project_id=${acme.newProject()}&format=parquet`,
+      Buffer.from(written),
+    )
+    const message = "has a date more than 100,000,000 days from 1970"
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({ imported: 0, failed: 1, errors: [{ row: 2, column: null, value: null, message }] }),
+    ])
+  })
+
   test("a row with an error: nothing is stored, and the report names it", async () => {
     const project = acme.newProject()
     const { body } = await acme.post(`/import/dataset?project_id=${project}&name=d`, '{"a":1}\n7\n')
