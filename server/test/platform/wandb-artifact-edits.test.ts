@@ -145,15 +145,15 @@ test("platform-wandb 4: a run is deleted with what it made, or without it", asyn
   expect([await versionOf(names, "v1"), await versionOf(names, "latest")]).toEqual([null, { versionIndex: 0 }])
 })
 
+const stored = async () => {
+  const { body } = await opened.acme.get("/v1/organization/teams/acme/quotas")
+  return (
+    (body as { quotas: { name: string; used: number }[] }).quotas.find(({ name }) => name === "stored_bytes")?.used ?? 0
+  )
+}
+
 test("artifacts count for the team's quota, equal contents once, until they are deleted; a full team logs nothing", async () => {
   const names = newNames()
-  const stored = async () => {
-    const { body } = await opened.acme.get("/v1/organization/teams/acme/quotas")
-    return (
-      (body as { quotas: { name: string; used: number }[] }).quotas.find(({ name }) => name === "stored_bytes")?.used ??
-      0
-    )
-  }
   const before = await stored()
   const content = "x".repeat(100_000)
   const one = await log({ ...names, files: { a: content } })
@@ -166,6 +166,20 @@ test("artifacts count for the team's quota, equal contents once, until they are 
   await expect(log({ ...names, files: { c: "nothing more" } })).rejects.toThrow("acme")
   await limit(null)
   for (const { id } of [one, two]) await mutate("deleteArtifact", { artifactID: id }, "artifact { id }")
+  expect(await stored()).toBe(before)
+})
+
+test("law 8: metadata that several requests replace at the same time is given back once", async () => {
+  const names = newNames()
+  const before = await stored()
+  const metadata = JSON.stringify({ note: "x".repeat(100_000) })
+  const { id } = await log({ ...names, files: { a: "1" }, input: { metadata } })
+  const full = await stored()
+  await Promise.all(
+    Array.from({ length: 8 }, () => mutate("updateArtifact", { artifactID: id, metadata: "{}" }, "artifact { id }")),
+  )
+  expect(full - (await stored())).toBe(metadata.length - 2)
+  await mutate("deleteArtifact", { artifactID: id, deleteAliases: true }, "artifact { id }")
   expect(await stored()).toBe(before)
 })
 
