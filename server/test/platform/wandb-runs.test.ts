@@ -266,6 +266,30 @@ test("platform-wandb 5.3, 6.4: of processes that write one run at the same time 
   )
 })
 
+test("law 8: what a run takes is given back once, however many requests replace or delete it at the same time", async () => {
+  const stored = async () => {
+    const { body } = await opened.acme.get("/v1/organization/teams/acme/quotas")
+    const { quotas } = body as { quotas: { name: string; used: number }[] }
+    return quotas.find(({ name }) => name === "stored_bytes")?.used ?? expect.unreachable()
+  }
+  const before = await stored()
+  const names = await newRun()
+  const change = (config: string) =>
+    upsertRun(opened.acme, { entityName: names.entity, modelName: names.project, name: names.run, config })
+  const [long, short] = [`{"note":{"value":"${"ä".repeat(50_000)}"}}`, "{}"]
+  await change(long)
+  const full = await stored()
+  await Promise.all(Array.from({ length: 8 }, () => change(short)))
+  expect(full - (await stored())).toBe(Buffer.byteLength(long) - short.length)
+
+  await change(long)
+  const { id } = await readRun(opened.acme, names, "id")
+  const removal = "mutation($id: ID!) { deleteRun(input: { id: $id }) { clientMutationId } }"
+  await Promise.all(Array.from({ length: 8 }, () => ask(opened.acme, removal, { id })))
+  expect(await readRun(opened.acme, names, "id")).toBeNull()
+  expect(await stored()).toBe(before)
+})
+
 test("platform-wandb 5.6, 5.7: a fork begins with the parent's rows, and a rewound run ends at its step", async () => {
   const parent = await newRun()
   await stream(parent, history(0, rows(0, 10)))

@@ -126,6 +126,8 @@ export async function deleteRunFiles(
       .select(["entities.name as entity", "projects.name as project"])
       .where("run_files.id", "in", listOf(different))
       .where("projects.entity_id", "in", entityIds)
+      // Another request that deletes them waits, and then finds none.
+      .forUpdate("run_files")
       .execute()
     if (files.length < different.length) return null
     for (const file of files) check(file)
