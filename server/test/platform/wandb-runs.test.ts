@@ -464,6 +464,18 @@ test("platform-wandb 10: runs are listed by filters and orders, and what no run 
   const { runs } = dataOf(page, "project") as { runs: { edges: { cursor: string }[]; pageInfo: object } }
   expect(runs.pageInfo).toEqual({ hasNextPage: true })
   expect(await list({}, { after: runs.edges.at(-1)?.cursor })).toEqual(["r2"])
+
+  vi.stubEnv("TZ", "Asia/Tokyo")
+  onTestFinished(() => vi.unstubAllEnvs())
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+  const [day, clock] = [inAnHour.slice(0, 10), inAnHour.slice(11, 19)]
+  for (const later of [`${day}T${clock}`, `${day} ${clock}`, `${day}T${clock}Z`, `${day}T${clock}.123456+00:00`]) {
+    expect([later, await list({ created_at: { $lt: later } })]).toEqual([later, ["r0", "r1", "r2"]])
+    expect([later, await list({ createdAt: { $gt: later } })]).toEqual([later, []])
+  }
+  expect(await list({ created_at: { $gte: "2020-01-31" } })).toEqual(["r0", "r1", "r2"])
+  for (const none of ["1", "yesterday", "2026-13-01", ""])
+    expect(await list({ created_at: { $lt: none } })).toContain(`"${none}", which is no time in ISO 8601`)
 })
 
 test("platform-wandb 3.1, 12: a feature that this server lacks is refused by name, never answered with a bare null", async () => {

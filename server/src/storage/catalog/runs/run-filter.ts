@@ -144,9 +144,20 @@ function literal({ kind }: Field, name: string, operand: unknown): RawBuilder<un
   }
   const given = textValue(name, operand)
   if (kind === "text") return sql`${given}`
-  const date = new Date(given)
-  if (Number.isNaN(date.getTime())) throw refusal(`${name} is compared with "${given}", which is no time`)
-  return sql`${date.toISOString()}::timestamptz`
+  const moment = timeOf(given)
+  if (moment !== null) return sql`${moment}::timestamptz`
+  throw refusal(`${name} is compared with "${given}", which is no time in ISO 8601, such as 2026-01-31T00:00:00Z`)
+}
+
+const isoTime = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:\d\d)?)?$/
+
+/** As ISO 8601 in UTC, which it is without a zone too, wherever the server runs; null: it is no time. */
+function timeOf(given: string): string | null {
+  const match = isoTime.exec(given.trim())
+  if (match === null) return null
+  const [, day, clock = "00:00", zone = "Z"] = match
+  const date = new Date(`${day}T${clock}${zone}`)
+  return Number.isNaN(date.getTime()) ? null : date.toISOString()
 }
 
 function textValue(name: string, operand: unknown): string {
