@@ -424,7 +424,11 @@ test("platform-wandb 6: a row of 20 MB, one that is no object, or at no offset i
 test("platform-wandb 10: runs are listed by filters and orders, and what no run has is refused", async () => {
   const project = `listed-${randomUUID().slice(0, 6)}`
   for (const [n, name] of ["r0", "r1", "r2"].entries()) {
-    const config = JSON.stringify({ lr: { value: n }, deep: { value: { a: `v${n}` } } })
+    const config = JSON.stringify({
+      lr: { value: n },
+      deep: { value: { a: `v${n}` } },
+      "with.dots": { value: n },
+    })
     await upsertRun(opened.acme, {
       modelName: project,
       name,
@@ -449,6 +453,9 @@ test("platform-wandb 10: runs are listed by filters and orders, and what no run 
   expect(await list({ "config.lr.value": 2 })).toEqual(["r2"])
   expect(await list({ "config.deep.a": { $regex: "v[01]" } })).toEqual(["r0", "r1"])
   expect(await list({ "config.deep.value.a": "v2" })).toEqual(["r2"])
+  expect(await list({ "config.with.dots": { $lt: 2 } })).toEqual(["r0", "r1"])
+  expect(await list({ "config.with.dots.value": 2 })).toEqual(["r2"])
+  expect(await list({}, { order: "-config.with.dots.value" })).toEqual(["r2", "r1", "r0"])
   expect(await list({ $or: [{ tags: "t0" }, { "summary_metrics.loss": { $lt: 9 } }] })).toEqual(["r0", "r2"])
   expect(await list({ tags: { $in: ["t1", "none"] }, state: "running" })).toEqual(["r1"])
   expect(await list({ group: { $ne: "g" } })).toEqual(["r0", "r1", "r2"])

@@ -181,11 +181,14 @@ function fieldOf(name: string): Field {
   )
 }
 
-/** The client stores `{key: {value}}`, and people write `config.key` as well as `config.key.value`. */
+/** The client stores `{key: {value}}`, and people write `config.key` as well as `config.key.value`. A key may have dots itself. */
 function configValue(path: readonly string[]): RawBuilder<unknown> {
   const [key = "", ...inner] = path
-  const rest = inner.at(-1) === "value" && inner.length === 1 ? [] : inner[0] === "value" ? inner.slice(1) : inner
-  return valueAt(sql`runs.config_values`, [key, "value", ...rest])
+  const rest = inner[0] === "value" ? inner.slice(1) : inner
+  const nested = sql`runs.config_values #> ${[key, "value", ...rest]}::text[]`
+  if (rest.length === 0) return nested
+  const dotted = (inner.at(-1) === "value" ? path.slice(0, -1) : path).join(".")
+  return sql`coalesce(${nested}, runs.config_values #> ${[dotted, "value"]}::text[])`
 }
 
 /** A key may have dots itself: the whole path as one key comes first. */
