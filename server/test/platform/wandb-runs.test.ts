@@ -485,6 +485,26 @@ test("platform-wandb 10: runs are listed by filters and orders, and what no run 
     expect(await list({ created_at: { $lt: none } })).toContain(`"${none}", which is no time in ISO 8601`)
 })
 
+test("platform-wandb 10: runs without a value come last in its order, and so do those in which it is NaN or null", async () => {
+  const project = `ordered-${randomUUID().slice(0, 6)}`
+  for (const [name, summaryMetrics] of [
+    ["diverged", '{"loss":NaN}'],
+    ["worse", '{"loss":2}'],
+    ["null", '{"loss":null}'],
+    ["best", '{"loss":1}'],
+    ["without", "{}"],
+  ] as const)
+    await upsertRun(opened.acme, { modelName: project, name, summaryMetrics })
+  const query = `query($project: String!, $order: String) {
+    project(name: $project) { runs(order: $order) { edges { node { name } } } } }`
+  const ordered = async (order: string) => {
+    const found = dataOf(await ask(opened.acme, query, { project, order }), "project")
+    return (found as { runs: { edges: { node: { name: string } }[] } }).runs.edges.map(({ node }) => node.name)
+  }
+  expect(await ordered("+summary_metrics.loss")).toEqual(["best", "worse", "diverged", "null", "without"])
+  expect(await ordered("-summary_metrics.loss")).toEqual(["worse", "best", "without", "null", "diverged"])
+})
+
 test("platform-wandb 3.1, 12: a feature that this server lacks is refused by name, never answered with a bare null", async () => {
   const mutation = (name: string) =>
     ask(opened.acme, `mutation($input: UpsertSweepInput!) { x: ${name}(input: $input) { id } }`, {})

@@ -209,7 +209,8 @@ export function runOrder(order: string): RunOrder {
   const name = order.replace(/^[+-]/, "")
   const { kind, value } = fieldOf(name)
   if (kind === "tags") throw refusal("runs cannot be ordered by tags")
-  return { value, isDescending }
+  // A NaN is kept as null, which is less than all else in jsonb: a run that diverged would be the one with the least loss.
+  return { value: kind === "json" ? sql`nullif(${value}, 'null'::jsonb)` : value, isDescending }
 }
 
 /** Null is neither yes nor no in SQL, and its negation would leave runs out. */
