@@ -1,5 +1,6 @@
 /** Files of runs, stored and fetched at signed addresses: platform-wandb 1, 8. */
 import { randomUUID } from "node:crypto"
+import { sql } from "kysely"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { defaultLimits } from "../../src/limits.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
@@ -117,6 +118,21 @@ test("platform-wandb 8: files are deleted all or none, and by their own team onl
   expect(await filesOf(names)).toHaveLength(2)
   expect((await remove(opened.acme, ids)).data).toEqual({ deleteFiles: { success: true } })
   expect(await filesOf(names)).toEqual([])
+})
+
+test("platform-wandb 8: as many files as one request may name are deleted", async () => {
+  const names = await newRun()
+  const { catalog } = opened.app.stores
+  await uploadRunFile(opened, opened.acme, names, { name: "first", text: "content" })
+  await sql`insert into run_files (run_id, name, sha256, md5, size_bytes, mimetype)
+    select f.run_id, f.name || n, f.sha256, f.md5, f.size_bytes, f.mimetype
+    from run_files f join runs r on r.id = f.run_id, generate_series(1, 9999) as n where r.name = ${names.run}`.execute(catalog)
+  const { rows } = await sql<{ id: string }>`
+    select f.id from run_files f join runs r on r.id = f.run_id where r.name = ${names.run}`.execute(catalog)
+  const files = rows.map(({ id }) => Buffer.from(`RunFile:${id}`).toString("base64"))
+  const removal = "mutation($files: [ID!]!) { deleteFiles(input: { files: $files }) { success } }"
+  expect((await ask(opened.acme, removal, { files })).data).toEqual({ deleteFiles: { success: true } })
+  expect([files.length, await readRun(opened.acme, names, "fileCount")]).toEqual([10_000, { fileCount: 0 }])
 })
 
 test("platform-wandb 5.11: a deleted run is gone with its files, and its name begins anew", async () => {

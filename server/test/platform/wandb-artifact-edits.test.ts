@@ -145,6 +145,23 @@ test("platform-wandb 4: a run is deleted with what it made, or without it", asyn
   expect([await versionOf(names, "v1"), await versionOf(names, "latest")]).toEqual([null, { versionIndex: 0 }])
 })
 
+test("platform-wandb 4: a run that made a thousand versions and one is deleted with all of them", async () => {
+  const names = newNames()
+  const { entity, project } = names
+  const id = await startRun(opened.acme, { entity, project, run: "tireless" })
+  await log({ ...names, files: { a: "1" }, input: { runName: "tireless" } })
+  await sql`insert into artifacts select (jsonb_populate_record(a, jsonb_build_object('id', gen_random_uuid(), 'stored_bytes', 0))).*
+    from artifacts a join runs r on r.id = a.run_id, generate_series(1, 1000) where r.name = 'tireless'`.execute(
+    opened.app.stores.catalog,
+  )
+  await mutate("deleteRun", { id, deleteArtifacts: true }, "success")
+  const query = `query($entity: String!, $project: String!) { project(entityName: $entity, name: $project) {
+    artifactCollections { edges { node { name } } } } }`
+  expect(dataOf(await change(opened.acme, query, names), "project")).toEqual({
+    artifactCollections: { edges: [] },
+  })
+})
+
 const stored = async () => {
   const { body } = await opened.acme.get("/v1/organization/teams/acme/quotas")
   return (

@@ -8,7 +8,7 @@ import { addTags, ensureCollection, type TimeToLive } from "./artifact-create.ts
 import { inProjectTurn } from "./artifact-lock.ts"
 import { type ArtifactRecord, type CollectionRecord, findCollection } from "./artifacts.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
-import { listOf } from "../text-lists.ts"
+import { idListOf } from "../text-lists.ts"
 
 export interface AliasChange {
   collection: string
@@ -110,20 +110,20 @@ export async function deleteArtifacts(
     const collections = await transaction
       .selectFrom("artifact_memberships")
       .select("collection_id")
-      .where("artifact_id", "in", listOf(ids))
+      .where("artifact_id", "in", idListOf(ids))
       .distinct()
       .execute()
     const entries = await transaction
       .selectFrom("artifact_entries")
       .select("digest")
-      .where("artifact_id", "in", listOf(ids))
+      .where("artifact_id", "in", idListOf(ids))
       .where("ref", "is", null)
       .distinct()
       .execute()
     const sent = await sentOf(transaction, ids)
     const gone = await transaction
       .deleteFrom("artifacts")
-      .where("id", "in", listOf(ids))
+      .where("id", "in", idListOf(ids))
       .returning("stored_bytes")
       .execute()
     const contents = await dropContents(

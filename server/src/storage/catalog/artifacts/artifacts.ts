@@ -4,7 +4,7 @@ import type { ArtifactCollectionTable, ArtifactTable } from "./artifacts-schema.
 import { isUuid } from "../identifiers.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { isStorable } from "../storable-text.ts"
-import { listOf } from "../text-lists.ts"
+import { idListOf } from "../text-lists.ts"
 
 /** With the names by which it is known. */
 export interface ArtifactRecord extends Omit<Selectable<ArtifactTable>, "aliases" | "stored_bytes" | "user_id"> {
@@ -149,7 +149,7 @@ export async function findPendingArtifacts(
 /** By ids, in any order. */
 export async function artifactsOf(database: CatalogDatabase, ids: readonly string[]): Promise<ArtifactRecord[]> {
   if (ids.length === 0) return []
-  return namedArtifacts(database).where("artifacts.id", "in", listOf(ids)).where(isLive).execute()
+  return namedArtifacts(database).where("artifacts.id", "in", idListOf(ids)).where(isLive).execute()
 }
 
 export async function findCollection(
@@ -337,7 +337,7 @@ export interface AliasRecord {
 export async function aliasesOf(database: CatalogDatabase, artifactIds: readonly string[]): Promise<AliasRecord[]> {
   if (artifactIds.length === 0) return []
   return namedAliases(database)
-    .where("artifact_aliases.artifact_id", "in", listOf(artifactIds))
+    .where("artifact_aliases.artifact_id", "in", idListOf(artifactIds))
     .orderBy("artifact_aliases.alias")
     .execute()
 }
