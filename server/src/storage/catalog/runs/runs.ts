@@ -220,7 +220,7 @@ export async function keepShift(
   await database.updateTable("runs").set(column).where("id", "=", run.id).execute()
 }
 
-/** SHA-256 of the files that the run had; none, where another request has deleted it. */
+/** What it logged is removed later. Returns the SHA-256 of the files that it had; none, where another request has deleted it. */
 export async function deleteRun(database: CatalogDatabase, run: RunRecord): Promise<string[]> {
   const { files, bytes } = await inTransaction(database, async (transaction) => {
     const locked = await transaction
@@ -237,6 +237,7 @@ export async function deleteRun(database: CatalogDatabase, run: RunRecord): Prom
       .execute()
     const said = await transaction.selectFrom("run_alerts").select("size_bytes").where("run_id", "=", run.id).execute()
     await transaction.deleteFrom("runs").where("id", "=", run.id).execute()
+    await transaction.insertInto("deleted_runs").values({ id: run.id, project_id: run.project_id }).execute()
     return { files: gone, bytes: [locked, ...gone, ...said].reduce((sum, { size_bytes }) => sum + size_bytes, 0) }
   })
   usageOf(database)?.ofProject(run.project_id, -bytes)
