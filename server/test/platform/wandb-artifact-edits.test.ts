@@ -347,6 +347,7 @@ test("time to live: a version past its time is not seen, and is removed with its
   const { catalog, blobs } = opened.app.stores
   await sql`update artifacts set created_at = now() - interval '2 hours' where id = ${local}`.execute(catalog)
   expect([await versionOf(names, "v1"), await versionOf(names, "v0")]).toEqual([null, { versionIndex: 0 }])
+  expect(await versionOf(names, "latest")).toEqual({ versionIndex: 0 })
   expect(await collectArtifacts(opened.app.stores, new Date(0))).toBe(1)
   expect([await blobs.has(sha256("for an hour")), await blobs.has(sha256("stays"))]).toEqual([false, true])
   expect(await versionOf(names, "latest")).toEqual({ versionIndex: 0 })

@@ -199,18 +199,21 @@ export async function findMembership(
   if (!isStorable(alias)) return null
   const version = versionName.exec(alias)?.[1]
   const rows = memberships(database).where("artifact_memberships.collection_id", "=", collectionId)
-  const row =
-    version === undefined
-      ? await rows
-          .innerJoin("artifact_aliases", (join) =>
-            join
-              .onRef("artifact_aliases.artifact_id", "=", "artifact_memberships.artifact_id")
-              .onRef("artifact_aliases.collection_id", "=", "artifact_memberships.collection_id"),
-          )
-          .where("artifact_aliases.alias", "=", alias)
-          .executeTakeFirst()
-      : await rows.where("artifact_memberships.version", "=", Number(version)).executeTakeFirst()
-  return row ?? null
+  if (version !== undefined) {
+    return (await rows.where("artifact_memberships.version", "=", Number(version)).executeTakeFirst()) ?? null
+  }
+  const row = await rows
+    .innerJoin("artifact_aliases", (join) =>
+      join
+        .onRef("artifact_aliases.artifact_id", "=", "artifact_memberships.artifact_id")
+        .onRef("artifact_aliases.collection_id", "=", "artifact_memberships.collection_id"),
+    )
+    .where("artifact_aliases.alias", "=", alias)
+    .executeTakeFirst()
+  if (row !== undefined || alias !== "latest") return row ?? null
+  // Its version's time may be over, and the version not yet removed, which gives `latest` to the highest that is left.
+  const isGiven = sql<boolean>`exists (select 1 from artifact_aliases a where a.collection_id = ${collectionId} and a.alias = ${alias})`
+  return (await rows.where(isGiven).orderBy("artifact_memberships.version", "desc").executeTakeFirst()) ?? null
 }
 
 /** A version by the names of its collection, of one of these entities. */
