@@ -331,6 +331,29 @@ test("platform-wandb 5.6: a fork that failed in the middle begins with the paren
   expect((await upsertRun(opened.acme, input)).bucket["historyLineCount"]).toBe(6)
 })
 
+test("law 8: the rows that a fork begins with count for its team, which needs room for them", async () => {
+  const quotas = async () => {
+    const { body } = await opened.acme.get("/v1/organization/teams/acme/quotas")
+    return (body as { quotas: { name: string; used: number }[] }).quotas
+  }
+  const stored = async () => (await quotas()).find(({ name }) => name === "stored_bytes")?.used ?? expect.unreachable()
+  const limit = async (stored_bytes: number | null) =>
+    expect((await opened.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes })).status).toBe(200)
+  const parent = await newRun()
+  await stream(parent, history(0, [JSON.stringify({ _step: 0, text: "x".repeat(1_000_000) })]))
+  const config = JSON.stringify({ _wandb: { value: { branch_point: { run_id: parent.run, step: 0 } } } })
+  const input = { entityName: "acme", modelName: "runs", host: "h", name: `${parent.run}-f`, config }
+  const child = { ...parent, run: input.name }
+  const before = await stored()
+  await limit(before + 500_000)
+  onTestFinished(() => limit(null))
+  await expect(upsertRun(opened.acme, input)).rejects.toThrow("acme")
+  expect(await readRun(opened.acme, child, "id")).toBeNull()
+  await limit(null)
+  expect((await upsertRun(opened.acme, input)).bucket["historyLineCount"]).toBe(1)
+  expect((await stored()) - before).toBeGreaterThan(1_000_000)
+})
+
 test.each(['{"run_id":"a","step":NaN}', '{"run_id":"a","step":1.5}', '{"run_id":1,"step":1}', "[]", '"a"', "1e999"])(
   "law 4: the branch point %s is refused by its name, and leaves no run behind",
   async (branch) => {

@@ -23,7 +23,7 @@ import {
 import type { RunState } from "../../storage/catalog/runs/runs-schema.ts"
 import { isStorable } from "../../storage/catalog/storable-text.ts"
 import { usageOf } from "../../storage/team-usage.ts"
-import { forkHistory, rewindHistory } from "../../storage/traces/runs/run-history.ts"
+import { forkHistory, historyBytes, rewindHistory } from "../../storage/traces/runs/run-history.ts"
 import { runLineCount } from "../../storage/traces/runs/run-lines.ts"
 import {
   createRunFilesInput,
@@ -70,7 +70,7 @@ export function runMutations(context: RunContext, isShared: boolean) {
       const reported = await reportedFields(context, given)
       const { run, inserted, entity } = await namedRun(context, given)
       await usageOf(context.database)?.requireRoom(entity)
-      const updated = await takeFields(context, run, { given, reported, inserted, isShared })
+      const updated = await takeFields(context, run, { given, reported, inserted, isShared, entity })
       return { bucket: describeRun(context, updated), inserted, serverSettings: { serverMessages: [] } }
     },
     rewindRun: async ({ input }: Given) => {
@@ -218,12 +218,14 @@ interface Taking {
   reported: RunFields
   inserted: boolean
   isShared: boolean
+  /** That has the run. */
+  entity: Membership
 }
 
 async function takeFields(
   context: RunContext,
   run: RunRecord,
-  { given, reported, inserted, isShared }: Taking,
+  { given, reported, inserted, isShared, entity }: Taking,
 ): Promise<RunRecord> {
   const { database } = context
   const fields = withoutNulls({
@@ -242,7 +244,8 @@ async function takeFields(
   const isNewSession = Boolean(given.host || given.jobProgram)
   if (isNewSession) Object.assign(fields, await sessionFields(context, run, { inserted, isShared }))
   Object.assign(fields, reported)
-  if (reported.config && run.config === noConfig) await fork(context, run, { config: reported.config.text, inserted })
+  if (reported.config && run.config === noConfig)
+    await fork(context, run, { config: reported.config.text, inserted, entity })
   const how = { isHeard: inserted || isNewSession }
   if (!isShared) return updateRun(database, run, fields, how)
   const sent: SentDocuments = {
@@ -279,18 +282,26 @@ async function sessionFields(
 async function fork(
   { database, traces }: RunContext,
   run: RunRecord,
-  { config, inserted }: { config: string; inserted: boolean },
+  { config, inserted, entity }: { config: string } & Pick<Taking, "inserted" | "entity">,
 ): Promise<void> {
   const branch = branchPointOf(config)
   // A run that was rewound names itself.
   if (branch === null || branch.runName === run.name) return
   const source = isStorable(branch.runName) ? await findRun(database, run.project_id, branch.runName) : null
-  if (source === null) {
+  const refuse = async (error: unknown) => {
     if (inserted) await deleteRun(database, run)
-    throw new HeddleError("not_found", `fork_from: no run "${branch.runName}" in "${run.entity}/${run.project}"`)
+    throw error
   }
-  const to = { projectId: run.project_id, runId: run.id }
-  await forkHistory(traces, { projectId: source.project_id, runId: source.id }, to, branch.step)
+  if (source === null) {
+    return refuse(
+      new HeddleError("not_found", `fork_from: no run "${branch.runName}" in "${run.entity}/${run.project}"`),
+    )
+  }
+  const { step } = branch
+  const from = { projectId: source.project_id, runId: source.id }
+  const bytes = await historyBytes(traces, from, step)
+  await usageOf(database)?.requireRoom(entity, bytes).catch(refuse)
+  await forkHistory(traces, from, { projectId: run.project_id, runId: run.id }, { step, bytes })
 }
 
 /** null: the run begins with no other's history. @throws {HeddleError} `bad_request`. */
