@@ -272,6 +272,39 @@ describe("stored bytes", () => {
     expect(row).toEqual({ val: "", size_bytes: 200_002 })
   })
 
+  test("prices and the lists of a table's rows count, when they come and in a measure; prices that are purged do not", async () => {
+    const project_id = acme.newProject()
+    const { catalog, traces } = opened.app.stores
+    const measured = async () => {
+      await catalog
+        .updateTable("team_usage")
+        .set({ stored_bytes: 10 ** 12 })
+        .execute()
+      const { default_entity_id: team } = await catalog
+        .selectFrom("users")
+        .select("default_entity_id")
+        .where("username", "=", "acme")
+        .executeTakeFirstOrThrow()
+      usageOf(catalog)?.changed(team)
+      await expect.poll(stored, { timeout: 60_000 }).toBeLessThan(10 ** 10)
+      return stored()
+    }
+    const before = await measured()
+    const price = { prompt_token_cost: 1, completion_token_cost: 1, provider_id: text(300_000) }
+    const made = await acme.post("/cost/create", { project_id, costs: { "a-model": price } })
+    expect((await stored()) - before).toBeGreaterThan(300_000)
+    const rows = Array.from({ length: 20_000 }, () => ({ a: 1 }))
+    expect((await acme.post("/table/create", { table: { project_id, rows } })).status).toBe(200)
+    const full = await measured()
+    expect(full - before).toBeGreaterThan(1_000_000)
+
+    const [[id]] = (made.body as { ids: [[string]] }).ids
+    const purged = ["nothing", id].map((one) => ({ $eq: [{ $getField: "id" }, { $literal: one }] }))
+    expect((await acme.post("/cost/purge", { project_id, query: { $expr: { $or: purged } } })).status).toBe(200)
+    await expect.poll(stored, { timeout: 60_000 }).toBeLessThan(full - 300_000)
+    expect(await traces.rows("select 1 from token_prices where id = 'nothing'", {})).toEqual([])
+  })
+
   test("survive a restart, and a measure corrects a count that is wrong", async () => {
     const before = await stored()
     await opened.restart()
