@@ -418,6 +418,25 @@ test("acknowledged rows are there after a restart", async () => {
   expect(await readRun(opened.acme, names, "state")).toEqual({ state: "finished" })
 })
 
+test.each([
+  [3_221_225_477, -1_073_741_819, "failed"],
+  [4_294_967_295, -1, "failed"],
+  [-2_147_483_648, -2_147_483_648, "failed"],
+  [0, 0, "finished"],
+])("platform-wandb 5.8, 6: a script that ends with the code %i, as on Windows, ends its run", async (exitcode, exitCode, state) => {
+  const names = await newRun()
+  const end = { ...history(0, rows(0, 1)), complete: true, exitcode }
+  expect((await stream(names, end)).status).toBe(200)
+  expect(await readRun(opened.acme, names, "exitCode state")).toEqual({ exitCode, state })
+})
+
+test("platform-wandb 6: a code that no system has is refused before anything is stored", async () => {
+  const names = await newRun()
+  const answer = await stream(names, { ...history(0, rows(0, 1)), complete: true, exitcode: 4_294_967_296 })
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("exitcode")])
+  expect(await historyOf(names)).toEqual({ history: [] })
+})
+
 test("platform-wandb 6: a row of 20 MB, one that is no object, or at no offset is refused, and nothing of its request is stored", async () => {
   const names = await newRun()
   const large = `{"_step":1,"text":"${"x".repeat(20_000_000)}"}`

@@ -51,7 +51,8 @@ export const fileStreamTask = plainTask({
       consoleShift: null,
       eventsShift: null,
       preempting: preempting === true,
-      exitCode: complete === true ? (exitcode ?? 0) : null,
+      // 32 bits with a sign: the upper half of what Windows has are the negative codes that its tools show.
+      exitCode: complete === true ? (exitcode ?? 0) | 0 : null,
     }
     const lines: string[][] = []
     for (const [name, { offset, content }] of Object.entries(files)) {
