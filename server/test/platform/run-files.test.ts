@@ -129,7 +129,9 @@ test("platform-wandb 8: as many files as one request may name are deleted", asyn
   await uploadRunFile(opened, opened.acme, names, { name: "first", text: "content" })
   await sql`insert into run_files (run_id, name, sha256, md5, size_bytes, mimetype)
     select f.run_id, f.name || n, f.sha256, f.md5, f.size_bytes, f.mimetype
-    from run_files f join runs r on r.id = f.run_id, generate_series(1, 9999) as n where r.name = ${names.run}`.execute(catalog)
+    from run_files f join runs r on r.id = f.run_id, generate_series(1, 9999) as n where r.name = ${names.run}`.execute(
+    catalog,
+  )
   const { rows } = await sql<{ id: string }>`
     select f.id from run_files f join runs r on r.id = f.run_id where r.name = ${names.run}`.execute(catalog)
   const files = rows.map(({ id }) => Buffer.from(`RunFile:${id}`).toString("base64"))
@@ -165,7 +167,11 @@ test("platform-wandb 5.11: what a deleted run has logged is removed, counts no m
       const history = { offset: 0, content: ['{"_step":0,"loss":1}'] }
       const files = { "wandb-history.jsonl": history, "output.log": { offset: 0, content: [line] } }
       expect((await opened.acme.post(streamPath(names), { files })).status).toBe(200)
-      const row = await catalog.selectFrom("runs").select(["id", "project_id"]).where("name", "=", names.run).executeTakeFirstOrThrow()
+      const row = await catalog
+        .selectFrom("runs")
+        .select(["id", "project_id"])
+        .where("name", "=", names.run)
+        .executeTakeFirstOrThrow()
       return { names, ...row }
     }),
   )

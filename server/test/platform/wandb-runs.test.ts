@@ -423,12 +423,15 @@ test.each([
   [4_294_967_295, -1, "failed"],
   [-2_147_483_648, -2_147_483_648, "failed"],
   [0, 0, "finished"],
-])("platform-wandb 5.8, 6: a script that ends with the code %i, as on Windows, ends its run", async (exitcode, exitCode, state) => {
-  const names = await newRun()
-  const end = { ...history(0, rows(0, 1)), complete: true, exitcode }
-  expect((await stream(names, end)).status).toBe(200)
-  expect(await readRun(opened.acme, names, "exitCode state")).toEqual({ exitCode, state })
-})
+])(
+  "platform-wandb 5.8, 6: a script that ends with the code %i, as on Windows, ends its run",
+  async (exitcode, exitCode, state) => {
+    const names = await newRun()
+    const end = { ...history(0, rows(0, 1)), complete: true, exitcode }
+    expect((await stream(names, end)).status).toBe(200)
+    expect(await readRun(opened.acme, names, "exitCode state")).toEqual({ exitCode, state })
+  },
+)
 
 test("platform-wandb 6: a code that no system has is refused before anything is stored", async () => {
   const names = await newRun()
@@ -515,7 +518,7 @@ test("platform-wandb 10: runs are listed by filters and orders, and what no run 
   expect(await list({}, { after: runs.edges.at(-1)?.cursor })).toEqual(["r2"])
 
   vi.stubEnv("TZ", "Asia/Tokyo")
-  onTestFinished(() => vi.unstubAllEnvs())
+  onTestFinished(() => void vi.unstubAllEnvs())
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
   const [day, clock] = [inAnHour.slice(0, 10), inAnHour.slice(11, 19)]
   for (const later of [`${day}T${clock}`, `${day} ${clock}`, `${day}T${clock}Z`, `${day}T${clock}.123456+00:00`]) {

@@ -474,10 +474,9 @@ describe("reading rollouts", () => {
     for (const answer of answers) expect(answer).toMatchObject(deleted)
     expect(await stored()).toBe(before)
     const { body } = await opened.admin.get("/v1/organization/audit_logs?event_types[]=rollout.deleted")
-    expect((body as { data: { "rollout.deleted": { id: string } }[] }).data.map((entry) => entry["rollout.deleted"].id)).toEqual([
-      "gone-at-once",
-      "gone",
-    ])
+    expect(
+      (body as { data: { "rollout.deleted": { id: string } }[] }).data.map((entry) => entry["rollout.deleted"].id),
+    ).toEqual(["gone-at-once", "gone"])
   })
 })
 

@@ -416,7 +416,10 @@ describe("import: datasets", () => {
     const latin1 = (text: string) => Buffer.from(text, "latin1")
     const csv = latin1('name,city\n"Ann\nLee",Bonn\nJürgen,Köln\n')
     const refused = await acme.post(`/import/dataset?project_id=${project}&format=csv`, csv)
-    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("line 4 of the CSV file is not UTF-8")])
+    expect([refused.status, refused.text]).toEqual([
+      400,
+      expect.stringContaining("line 4 of the CSV file is not UTF-8"),
+    ])
     const lines = Buffer.concat([Buffer.from('{"a":"é"}\n\n'), latin1('{"a":"é"}\n')])
     const { body } = await acme.post(`/import/dataset?project_id=${project}&format=jsonl`, lines)
     const errors = [{ row: 2, column: null, value: null, message: "is not UTF-8" }]

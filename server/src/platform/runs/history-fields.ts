@@ -38,7 +38,10 @@ function stepOf(name: string, value: unknown): number | null {
   if (value === undefined || value === null) return null
   const step = integer(value)
   if (step !== null) return step
-  throw new HeddleError("invalid_request", `history: ${name} is ${JSON.stringify(value).slice(0, 100)}, and no whole number`)
+  throw new HeddleError(
+    "invalid_request",
+    `history: ${name} is ${JSON.stringify(value).slice(0, 100)}, and no whole number`,
+  )
 }
 
 function samplesOf(samples: unknown): number {

@@ -170,10 +170,14 @@ async function writeRun(
   { isHeard, isUnchanged }: { isHeard: boolean; isUnchanged: boolean },
 ): Promise<boolean> {
   const sizeOf = (document: { text: string } | undefined, column: "config" | "summary") =>
-    document === undefined ? sql`octet_length(${sql.ref(`runs.${column}`)})` : sql`${Buffer.byteLength(document.text)}::integer`
+    document === undefined
+      ? sql`octet_length(${sql.ref(`runs.${column}`)})`
+      : sql`${Buffer.byteLength(document.text)}::integer`
   const written = await database
     // Its size now, and not that of `run`, from which several requests at once would give the same bytes back.
-    .with("before", (query) => query.selectFrom("runs").select(["id", "size_bytes"]).where("id", "=", run.id).forNoKeyUpdate())
+    .with("before", (query) =>
+      query.selectFrom("runs").select(["id", "size_bytes"]).where("id", "=", run.id).forNoKeyUpdate(),
+    )
     .updateTable("runs")
     .from("before")
     .set({
