@@ -49,6 +49,12 @@ const filesOf = async (names: RunNames, given = ""): Promise<FileNode[]> => {
   return (files as { edges: { node: FileNode }[] }).edges.map(({ node }) => node)
 }
 
+const stored = async () => {
+  const { body } = await opened.acme.get("/v1/organization/teams/acme/quotas")
+  const { quotas } = body as { quotas: { name: string; used: number }[] }
+  return quotas.find(({ name }) => name === "stored_bytes")?.used ?? expect.unreachable()
+}
+
 test("platform-wandb 8: a file is stored without a key at its address, and read back by name and by address", async () => {
   const names = await newRun()
   const name = "media/a b%é.txt"
@@ -123,6 +129,17 @@ test("platform-wandb 8: files are deleted all or none, and by their own team onl
   expect(await filesOf(names)).toEqual([])
 })
 
+test("law 8: files that several requests delete at the same time are given back once", async () => {
+  const names = await newRun()
+  const before = await stored()
+  await uploadRunFile(opened, opened.acme, names, { name: "large", text: "x".repeat(100_000) })
+  expect(await stored()).toBe(before + 100_000)
+  const files = await runFileIds(opened.acme, names)
+  const removal = "mutation($files: [ID!]!) { deleteFiles(input: { files: $files }) { success } }"
+  await Promise.all(Array.from({ length: 8 }, () => ask(opened.acme, removal, { files })))
+  expect(await stored()).toBe(before)
+})
+
 test("platform-wandb 8: as many files as one request may name are deleted", async () => {
   const names = await newRun()
   const { catalog } = opened.app.stores
@@ -155,11 +172,6 @@ test("platform-wandb 5.11: a deleted run is gone with its files, and its name be
 
 test("platform-wandb 5.11: what a deleted run has logged is removed, counts no more for its team, and other runs stay", async () => {
   const { catalog, traces } = opened.app.stores
-  const stored = async () => {
-    const { body } = await opened.acme.get("/v1/organization/teams/acme/quotas")
-    const { quotas } = body as { quotas: { name: string; used: number }[] }
-    return quotas.find(({ name }) => name === "stored_bytes")?.used ?? expect.unreachable()
-  }
   const before = await stored()
   const runs = await Promise.all(
     ["a secret that was printed ".repeat(40_000), "a line"].map(async (line) => {
