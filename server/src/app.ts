@@ -52,6 +52,7 @@ import { setQuotaDefaults } from "./storage/catalog/accounts/team-quotas.ts"
 import { startFailure } from "./storage/data-folder.ts"
 import { openStores, type Stores } from "./storage/open-stores.ts"
 import { ProjectRemoval } from "./storage/project-removal.ts"
+import { runCollector } from "./storage/run-collector.ts"
 import { settledSecret } from "./storage/settled-secret.ts"
 import { TeamUsage } from "./storage/team-usage.ts"
 import { ThreadPool } from "./threads/thread-pool.ts"
@@ -293,6 +294,7 @@ async function compose(
     projectRemoval,
     blobCollector(stores, log),
     artifactCollector(stores, log),
+    runCollector(stores, log),
     ...areas.flatMap((area) => area.background ?? []),
   ]
   for (const work of background) server.addHook("onListen", () => work.start())

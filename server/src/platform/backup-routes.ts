@@ -1,7 +1,6 @@
 /** Backups of the running server, which administrators make, see and remove. */
-import { HeddleError } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
-import type { BackupRecord, Backups } from "../storage/backup/backups.ts"
+import { type BackupRecord, type Backups, noBackup } from "../storage/backup/backups.ts"
 import { auditedAround } from "../storage/catalog/accounts/audit-logs.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { type Backup, backup, backupList, backupParams, deletedBackup } from "../wire/platform/backup.ts"
@@ -45,7 +44,7 @@ export function backupRoutes(database: CatalogDatabase, backups: Backups): Route
       schemas: { params: backupParams },
       response: deletedBackup,
       handle: async ({ params: { name }, principal }) => {
-        if (!(await backups.has(name))) throw new HeddleError("not_found", `no backup "${name}"`)
+        if (!(await backups.has(name))) throw noBackup(name)
         const entry = { type: "backup.deleted", team: null, resourceId: name } as const
         await auditedAround(database, principal, entry, () => backups.remove(name))
         return { name, deleted: true }

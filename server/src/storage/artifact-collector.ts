@@ -4,6 +4,7 @@ import type { Log } from "../log.ts"
 import { deleteArtifacts } from "./catalog/artifacts/artifact-changes.ts"
 import { dropContents } from "./catalog/artifacts/artifact-contents.ts"
 import { inProjectTurn } from "./catalog/artifacts/artifact-lock.ts"
+import { artifactEnd } from "./catalog/artifacts/artifacts.ts"
 import { isBlobReferenced } from "./catalog/files/blob-references.ts"
 import { DailyWork } from "./daily-work.ts"
 import type { Stores } from "./open-stores.ts"
@@ -33,7 +34,7 @@ export async function collectArtifacts(
   const { rows } = await sql<{ project_id: string; ids: string[] }>`
     select project_id, json_agg(id) as ids from artifacts
     where (state = 'pending' and created_at < ${before})
-      or (state = 'committed' and ttl_seconds is not null and created_at + ttl_seconds * interval '1 second' <= now())
+      or (state = 'committed' and ttl_seconds is not null and ${artifactEnd} <= now())
       or checkpoint_id in (select c.id from checkpoints c where c.deleted_at is not null)
     group by project_id`.execute(catalog)
   let removed = 0

@@ -312,7 +312,7 @@ test("given a catalog from before roles, members write as before and everybody d
   await copyCatalogTemplate(path.dirname(folder))
   const older = await PGlite.create({ dataDir: folder })
   await older.exec(`
-    drop table call_retention; drop table run_alerts; drop table scoring_positions; drop table scoring_items; drop table scoring_rules;
+    drop table deleted_runs; drop table call_retention; drop table run_alerts; drop table scoring_positions; drop table scoring_items; drop table scoring_rules;
     drop table rollout_rewards; drop table rollout_turns; drop table rollouts; drop table training_sources;
     alter table training_jobs drop column claimed_at, drop column paused_at, drop column paused_seconds;
     drop table invitations; drop table project_roles;

@@ -302,6 +302,7 @@ describe("calls 4.2: statistics", () => {
     [{ start: undefined }, 422],
     [{ project_id: undefined }, 422],
     [{ granularity: 0 }, 422],
+    [{ start: "1969-12-31", granularity: Number.MAX_SAFE_INTEGER, call_metrics: [{ metric: "call_count" }] }, 422],
     [{ usage_metrics: [{ metric: "speed" }] }, 422],
     [{ usage_metrics: [{ metric: "total_tokens", percentiles: [101] }] }, 400],
     [{ rollup: "all" }, 422],

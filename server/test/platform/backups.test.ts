@@ -85,4 +85,11 @@ describe("platform-wandb 15: backups", () => {
     })
     expect(await listed()).toEqual([])
   })
+
+  test("two requests that remove one backup at the same time: one removes it, the other is told that there is none", async () => {
+    await mkdir(path.join(opened.config.backupDir, someName), { recursive: true })
+    const answers = await Promise.all([1, 2].map(() => opened.admin.delete(`${backups}/${someName}`)))
+    expect(answers.map(({ status }) => status).toSorted((one, two) => one - two)).toEqual([200, 404])
+    expect(await readdir(opened.config.backupDir)).not.toContain(someName)
+  })
 })

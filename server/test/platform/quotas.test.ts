@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { FakeEngine, writeFakeCheckpoint } from "../../src/engines/fake-engine.ts"
 import { usageOf } from "../../src/storage/team-usage.ts"
+import { bytesInTraces } from "../../src/storage/traces/team-bytes.ts"
 import { type QuotaName, teamQuotas } from "../../src/wire/platform/quota.ts"
 import { completedCall, uuid } from "../support/completed-call.ts"
 import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "../support/evaluation-app.ts"
@@ -270,6 +271,31 @@ describe("stored bytes", () => {
       .where("object_id", "=", "large")
       .executeTakeFirstOrThrow()
     expect(row).toEqual({ val: "", size_bytes: 200_002 })
+  })
+
+  test("prices and the lists of a table's rows count, when they come and in a measure; prices that are purged do not", async () => {
+    const project_id = acme.newProject()
+    const { catalog, traces } = opened.app.stores
+    const before = await stored()
+    const price = { prompt_token_cost: 1, completion_token_cost: 1, provider_id: text(300_000) }
+    const made = await acme.post("/cost/create", { project_id, costs: { "a-model": price } })
+    expect((await stored()) - before).toBeGreaterThan(300_000)
+    const rows = Array.from({ length: 20_000 }, () => ({ a: 1 }))
+    expect((await acme.post("/table/create", { table: { project_id, rows } })).status).toBe(200)
+    const { id: projectId } = await catalog
+      .selectFrom("projects")
+      .select("id")
+      .where("name", "=", project_id.split("/").at(-1) ?? "")
+      .executeTakeFirstOrThrow()
+    const measured = () => bytesInTraces(traces, [projectId])
+    const full = await measured()
+    expect(full).toBeGreaterThan(1_100_000)
+
+    const [[id]] = (made.body as { ids: [[string]] }).ids
+    const purged = ["nothing", id].map((one) => ({ $eq: [{ $getField: "id" }, { $literal: one }] }))
+    expect((await acme.post("/cost/purge", { project_id, query: { $expr: { $or: purged } } })).status).toBe(200)
+    expect(full - (await measured())).toBeGreaterThan(300_000)
+    expect(await traces.rows("select 1 from token_prices where id = 'nothing'", {})).toEqual([])
   })
 
   test("survive a restart, and a measure corrects a count that is wrong", async () => {

@@ -1,7 +1,10 @@
 /** Files of runs, stored and fetched at signed addresses: platform-wandb 1, 8. */
 import { randomUUID } from "node:crypto"
+import { sql } from "kysely"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { defaultLimits } from "../../src/limits.ts"
+import { collectRuns } from "../../src/storage/run-collector.ts"
+import { insertRunLines } from "../../src/storage/traces/runs/run-lines.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import {
   ask,
@@ -9,6 +12,7 @@ import {
   type RunNames,
   runFileIds,
   startRun,
+  streamPath,
   uploadAddress,
   uploadRunFile,
 } from "../support/wandb-runs.ts"
@@ -43,6 +47,12 @@ const filesOf = async (names: RunNames, given = ""): Promise<FileNode[]> => {
     `files${given} { edges { node { name url directUrl sizeBytes md5 } } }`,
   )
   return (files as { edges: { node: FileNode }[] }).edges.map(({ node }) => node)
+}
+
+const stored = async () => {
+  const { body } = await opened.acme.get("/v1/organization/teams/acme/quotas")
+  const { quotas } = body as { quotas: { name: string; used: number }[] }
+  return quotas.find(({ name }) => name === "stored_bytes")?.used ?? expect.unreachable()
 }
 
 test("platform-wandb 8: a file is stored without a key at its address, and read back by name and by address", async () => {
@@ -119,6 +129,34 @@ test("platform-wandb 8: files are deleted all or none, and by their own team onl
   expect(await filesOf(names)).toEqual([])
 })
 
+test("law 8: files that several requests delete at the same time are given back once", async () => {
+  const names = await newRun()
+  const before = await stored()
+  await uploadRunFile(opened, opened.acme, names, { name: "large", text: "x".repeat(100_000) })
+  expect(await stored()).toBe(before + 100_000)
+  const files = await runFileIds(opened.acme, names)
+  const removal = "mutation($files: [ID!]!) { deleteFiles(input: { files: $files }) { success } }"
+  await Promise.all(Array.from({ length: 8 }, () => ask(opened.acme, removal, { files })))
+  expect(await stored()).toBe(before)
+})
+
+test("platform-wandb 8: as many files as one request may name are deleted", async () => {
+  const names = await newRun()
+  const { catalog } = opened.app.stores
+  await uploadRunFile(opened, opened.acme, names, { name: "first", text: "content" })
+  await sql`insert into run_files (run_id, name, sha256, md5, size_bytes, mimetype)
+    select f.run_id, f.name || n, f.sha256, f.md5, f.size_bytes, f.mimetype
+    from run_files f join runs r on r.id = f.run_id, generate_series(1, 9999) as n where r.name = ${names.run}`.execute(
+    catalog,
+  )
+  const { rows } = await sql<{ id: string }>`
+    select f.id from run_files f join runs r on r.id = f.run_id where r.name = ${names.run}`.execute(catalog)
+  const files = rows.map(({ id }) => Buffer.from(`RunFile:${id}`).toString("base64"))
+  const removal = "mutation($files: [ID!]!) { deleteFiles(input: { files: $files }) { success } }"
+  expect((await ask(opened.acme, removal, { files })).data).toEqual({ deleteFiles: { success: true } })
+  expect([files.length, await readRun(opened.acme, names, "fileCount")]).toEqual([10_000, { fileCount: 0 }])
+})
+
 test("platform-wandb 5.11: a deleted run is gone with its files, and its name begins anew", async () => {
   const names = await newRun()
   const address = await uploadAddress(opened.acme, names, "late.txt")
@@ -131,6 +169,50 @@ test("platform-wandb 5.11: a deleted run is gone with its files, and its name be
   await startRun(opened.acme, names)
   expect(await readRun(opened.acme, names, "fileCount historyLineCount")).toEqual({ fileCount: 0, historyLineCount: 0 })
 })
+
+test("platform-wandb 5.11: what a deleted run has logged is removed, counts no more for its team, and other runs stay", async () => {
+  const { catalog, traces } = opened.app.stores
+  const before = await stored()
+  const runs = await Promise.all(
+    ["a secret that was printed ".repeat(40_000), "a line"].map(async (line) => {
+      const names = await newRun()
+      const history = { offset: 0, content: ['{"_step":0,"loss":1}'] }
+      const files = { "wandb-history.jsonl": history, "output.log": { offset: 0, content: [line] } }
+      expect((await opened.acme.post(streamPath(names), { files })).status).toBe(200)
+      const row = await catalog
+        .selectFrom("runs")
+        .select(["id", "project_id"])
+        .where("name", "=", names.run)
+        .executeTakeFirstOrThrow()
+      return { names, ...row }
+    }),
+  )
+  const [gone = expect.unreachable(), kept = expect.unreachable()] = runs
+  const rowsOf = async ({ id }: { id: string }) => {
+    const [row] = await traces.rows<{ count: string }>(
+      `select (select count() from run_history where run_id = {id:UUID}) + (select count() from run_lines where run_id = {id:UUID}) as count`,
+      { id },
+    )
+    return Number(row?.count)
+  }
+  const collect = (until: Date) => collectRuns(opened.app.stores, until)
+  const yesterday = new Date(Date.now() - 86_400_000)
+  expect(await collect(yesterday)).toBe(false)
+  const global = (await readRun(opened.acme, gone.names, "id"))["id"]
+  const remove = "mutation($id: ID!) { deleteRun(input: { id: $id }) { clientMutationId } }"
+  expect((await ask(opened.acme, remove, { id: global })).errors).toBeUndefined()
+  expect(await collect(yesterday)).toBe(true)
+  expect([await rowsOf(gone), await rowsOf(kept)]).toEqual([0, 2])
+  await expect.poll(stored, { timeout: 120_000, interval: 100 }).toBeLessThan(before + 100_000)
+
+  // Of a request that had found the run before.
+  const late = { project_id: gone.project_id, run_id: gone.id, file: "console", segment: "", line: 1, text: "late" }
+  await insertRunLines(traces, gone.project_id, Buffer.from(JSON.stringify(late)))
+  expect(await rowsOf(gone)).toBe(1)
+  expect(await collect(new Date())).toBe(true)
+  expect([await rowsOf(gone), await rowsOf(kept)]).toEqual([0, 2])
+  expect(await catalog.selectFrom("deleted_runs").selectAll().where("id", "=", gone.id).execute()).toEqual([])
+}, 240_000)
 
 test("an address is good for its own use and its own file, which stays inside the run", async () => {
   const names = await newRun()

@@ -1,4 +1,5 @@
 /** Projects, teams and users as `wandb.Api()` reads them: platform-wandb 3.2, 4. */
+import { randomUUID } from "node:crypto"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { evaluationCaller, type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { ask, startRun } from "../support/wandb-runs.ts"
@@ -54,4 +55,18 @@ test("platform-wandb 4: administrators of the server find users by a part of the
   )
   expect(found.data).toEqual({ users: { edges: [{ node: expect.objectContaining({ username: "acme" }) }] } })
   expect((await ask(opened.acme, users, { query: "acme" })).data).toEqual({ users: null })
+})
+
+test("security 5.3: the cursor of another team's project is answered as that of one that is not there", async () => {
+  await startRun(opened.rival, { entity: "rival", project: "older", run: "one" })
+  await startRun(opened.acme, { entity: "acme", project: "newer", run: "one" })
+  const { data } = await ask(opened.acme, '{ project(name: "newer") { internalId } }')
+  const { internalId } = (data as { project: { internalId: string } }).project
+  const after = async (cursor: string | null) => {
+    const query = "query($cursor: String) { models(after: $cursor) { edges { node { name } } } }"
+    return (await ask(opened.rival, query, { cursor })).data
+  }
+  const nowhere = Buffer.from(`ProjectInternalId:${randomUUID()}`).toString("base64")
+  expect(await after(null)).toEqual({ models: { edges: [{ node: { name: "older" } }] } })
+  expect(await after(internalId)).toEqual(await after(nowhere))
 })

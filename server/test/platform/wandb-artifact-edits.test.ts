@@ -145,15 +145,32 @@ test("platform-wandb 4: a run is deleted with what it made, or without it", asyn
   expect([await versionOf(names, "v1"), await versionOf(names, "latest")]).toEqual([null, { versionIndex: 0 }])
 })
 
+test("platform-wandb 4: a run that made a thousand versions and one is deleted with all of them", async () => {
+  const names = newNames()
+  const { entity, project } = names
+  const id = await startRun(opened.acme, { entity, project, run: "tireless" })
+  await log({ ...names, files: { a: "1" }, input: { runName: "tireless" } })
+  await sql`insert into artifacts select (jsonb_populate_record(a, jsonb_build_object('id', gen_random_uuid(), 'stored_bytes', 0))).*
+    from artifacts a join runs r on r.id = a.run_id, generate_series(1, 1000) where r.name = 'tireless'`.execute(
+    opened.app.stores.catalog,
+  )
+  await mutate("deleteRun", { id, deleteArtifacts: true }, "success")
+  const query = `query($entity: String!, $project: String!) { project(entityName: $entity, name: $project) {
+    artifactCollections { edges { node { name } } } } }`
+  expect(dataOf(await change(opened.acme, query, names), "project")).toEqual({
+    artifactCollections: { edges: [] },
+  })
+})
+
+const stored = async () => {
+  const { body } = await opened.acme.get("/v1/organization/teams/acme/quotas")
+  return (
+    (body as { quotas: { name: string; used: number }[] }).quotas.find(({ name }) => name === "stored_bytes")?.used ?? 0
+  )
+}
+
 test("artifacts count for the team's quota, equal contents once, until they are deleted; a full team logs nothing", async () => {
   const names = newNames()
-  const stored = async () => {
-    const { body } = await opened.acme.get("/v1/organization/teams/acme/quotas")
-    return (
-      (body as { quotas: { name: string; used: number }[] }).quotas.find(({ name }) => name === "stored_bytes")?.used ??
-      0
-    )
-  }
   const before = await stored()
   const content = "x".repeat(100_000)
   const one = await log({ ...names, files: { a: content } })
@@ -166,6 +183,20 @@ test("artifacts count for the team's quota, equal contents once, until they are 
   await expect(log({ ...names, files: { c: "nothing more" } })).rejects.toThrow("acme")
   await limit(null)
   for (const { id } of [one, two]) await mutate("deleteArtifact", { artifactID: id }, "artifact { id }")
+  expect(await stored()).toBe(before)
+})
+
+test("law 8: metadata that several requests replace at the same time is given back once", async () => {
+  const names = newNames()
+  const before = await stored()
+  const metadata = JSON.stringify({ note: "x".repeat(100_000) })
+  const { id } = await log({ ...names, files: { a: "1" }, input: { metadata } })
+  const full = await stored()
+  await Promise.all(
+    Array.from({ length: 8 }, () => mutate("updateArtifact", { artifactID: id, metadata: "{}" }, "artifact { id }")),
+  )
+  expect(full - (await stored())).toBe(metadata.length - 2)
+  await mutate("deleteArtifact", { artifactID: id, deleteAliases: true }, "artifact { id }")
   expect(await stored()).toBe(before)
 })
 
@@ -316,9 +347,29 @@ test("time to live: a version past its time is not seen, and is removed with its
   const { catalog, blobs } = opened.app.stores
   await sql`update artifacts set created_at = now() - interval '2 hours' where id = ${local}`.execute(catalog)
   expect([await versionOf(names, "v1"), await versionOf(names, "v0")]).toEqual([null, { versionIndex: 0 }])
+  expect(await versionOf(names, "latest")).toEqual({ versionIndex: 0 })
   expect(await collectArtifacts(opened.app.stores, new Date(0))).toBe(1)
   expect([await blobs.has(sha256("for an hour")), await blobs.has(sha256("stays"))]).toEqual([false, true])
   expect(await versionOf(names, "latest")).toEqual({ versionIndex: 0 })
+})
+
+test("time to live: one longer than any time keeps no version and no other team's from being read and collected", async () => {
+  const names = newNames()
+  const { id } = await log({ ...names, files: { a: "stays" } })
+  const ttlDurationSeconds = Number.MAX_SAFE_INTEGER
+  await mutate("updateArtifact", { artifactID: id, ttlDurationSeconds }, "artifact { id }")
+  await log({ ...names, files: { b: "stays too" }, input: { ttlDurationSeconds } })
+  const query = `query($entity: String!, $project: String!) { project(entityName: $entity, name: $project) {
+    artifactCollections { totalCount edges { node { artifacts { edges { node { versionIndex ttlDurationSeconds } } } } } } } }`
+  const versions = [1, 0].map((versionIndex) => ({ node: { versionIndex, ttlDurationSeconds } }))
+  expect(dataOf(await change(opened.acme, query, names), "project")).toEqual({
+    artifactCollections: { totalCount: 1, edges: [{ node: { artifacts: { edges: versions } } }] },
+  })
+  const left = await createArtifact(opened.rival, { ...names, entity: "rival" }, artifactDigest({}))
+  expect(await collectArtifacts(opened.app.stores, new Date(Date.now() + 1000))).toBeGreaterThan(0)
+  const byId = await change(opened.rival, "query($id: ID!) { artifact(id: $id) { id } }", { id: left.id })
+  expect(byId.data).toEqual({ artifact: null })
+  expect(await versionOf(names, "v0")).toEqual({ versionIndex: 0 })
 })
 
 test("an artifact that a killed client left unfinished is removed with its contents after a day", async () => {

@@ -284,6 +284,42 @@ test("platform-wandb 9.2: a large file comes in parts, each again if need be, an
   expect(md5((await fetchFrom(opened, file?.directUrl ?? "")).rawPayload)).toBe(md5(whole))
 })
 
+test("platform-wandb 9.2: a draft of a version with more files than a call has arguments is committed", async () => {
+  const names = newNames()
+  const base = await log({ ...names, files: { a: "content" } })
+  const entry = { digest: md5("content"), size: 7, birthArtifactID: base.id }
+  const contents = Object.fromEntries(Array.from({ length: 150_000 }, (_, n) => [`${n}`.padStart(6, "0"), entry]))
+  const { id } = await createArtifact(opened.acme, names, artifactDigest(contents))
+  const manifest = manifestOf(contents)
+  await put(opened, await manifestAddress(opened.acme, id, manifest), manifest)
+  expect(await commit(opened.acme, id)).toMatchObject({ versionIndex: 1 })
+}, 240_000)
+
+test("law 8: a file is joined of each part once, so that it has no more bytes than were stored and counted", async () => {
+  const names = newNames()
+  const [part, count] = ["a part of the file, ", 3]
+  const whole = part.repeat(count)
+  const { id } = await createArtifact(opened.acme, names, artifactDigest(contentsOf({ files: { whole } })))
+  const first = { partNumber: 1, hexMD5: md5(part, "hex") }
+  const [node] = await askForFiles(opened.acme, [
+    { artifactID: id, name: "whole", md5: md5(whole), uploadPartsInput: [first] },
+  ])
+  await put(opened, node?.uploadMultipartUrls?.uploadUrlParts[0]?.uploadUrl ?? "", part)
+  const input = {
+    completeMultipartAction: "Complete",
+    completedParts: Array.from({ length: count }, () => first),
+    artifactID: id,
+    storagePath: node?.storagePath,
+    uploadID: node?.uploadMultipartUrls?.uploadID,
+  }
+  const complete = change(
+    opened.acme,
+    "mutation M($input: CompleteMultipartUploadArtifactInput!) { completeMultipartUploadArtifact(input: $input) { digest } }",
+    { input },
+  )
+  await expect(complete).rejects.toThrow("completedParts names part 1 twice")
+})
+
 test("platform-wandb 9.2: commits that race have version numbers without gap or double", async () => {
   const names = newNames()
   const logs = Array.from({ length: 6 }, (_, n) => log({ ...names, files: { a: `content ${n}` } }))

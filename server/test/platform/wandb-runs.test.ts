@@ -1,6 +1,7 @@
 /** Runs of the wandb client through HTTP: platform-wandb 3 to 8. */
 import { randomUUID } from "node:crypto"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest"
+import { HeddleError } from "../../src/errors.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { ask, dataOf, readRun, type RunNames, startRun, streamPath, upsertRun } from "../support/wandb-runs.ts"
 
@@ -107,6 +108,14 @@ test("platform-wandb 6.2: lines are written by offset; repeated and overlapping 
     historyTail: JSON.stringify([rows(13, 14)[0]]),
   })
 })
+
+test("platform-wandb 6.1: as many console lines as one request may have are stored", async () => {
+  const names = await newRun()
+  const count = 1_000_000
+  const content = Array.from({ length: count }, () => "")
+  expect(await stream(names, { files: { "output.log": { offset: 0, content } } })).toMatchObject({ status: 200 })
+  expect(await readRun(opened.acme, names, "logLineCount")).toEqual({ logLineCount: count })
+}, 240_000)
 
 test("platform-wandb 6.2: rows of one step are merged by key, whichever offset they come at", async () => {
   const names = await newRun()
@@ -226,6 +235,61 @@ test("platform-wandb 5.5: a client that resumes a run gets its counts and last r
   expect((await ask(opened.acme, query, { run: "nowhere" })).data).toEqual({ model: { bucket: null } })
 })
 
+test("platform-wandb 5.3, 6.4: of processes that write one run at the same time none erases what another set", async () => {
+  const names = await newRun()
+  const isShared = { "x-wandb-use-async-filestream": "true" }
+  const count = 12
+  const summaryOf = (n: number) => ({ "wandb-summary.json": { offset: 0, content: [`{"loss_${n}":${n}}`] } })
+  const streamed = await Promise.all(
+    Array.from({ length: count }, (_, n) =>
+      stream(names, { files: summaryOf(n) }, { ...isShared, "x-wandb-async-client-id": `client-${n}` }),
+    ),
+  )
+  expect(streamed.map(({ status }) => status)).toEqual(Array(count).fill(200))
+  const input = { entityName: names.entity, modelName: names.project, name: names.run }
+  await Promise.all(
+    Array.from({ length: count }, (_, n) =>
+      upsertRun(
+        opened.acme,
+        { ...input, config: `{"lr_${n}":{"value":${n}}}`, summaryMetrics: `{"best_${n}":${n}}` },
+        isShared,
+      ),
+    ),
+  )
+  const { config, summaryMetrics } = await readRun(opened.acme, names, "config summaryMetrics")
+  const all = (name: string) => Array.from({ length: count }, (_, n) => `${name}_${n}`)
+  expect(Object.keys(JSON.parse(String(summaryMetrics)) as object).toSorted()).toEqual(
+    [...all("loss"), ...all("best")].toSorted(),
+  )
+  expect(Object.keys(JSON.parse(String(config)) as object).toSorted()).toEqual(
+    [...all("lr"), "_wandb", "text"].toSorted(),
+  )
+})
+
+test("law 8: what a run takes is given back once, however many requests replace or delete it at the same time", async () => {
+  const stored = async () => {
+    const { body } = await opened.acme.get("/v1/organization/teams/acme/quotas")
+    const { quotas } = body as { quotas: { name: string; used: number }[] }
+    return quotas.find(({ name }) => name === "stored_bytes")?.used ?? expect.unreachable()
+  }
+  const before = await stored()
+  const names = await newRun()
+  const change = (config: string) =>
+    upsertRun(opened.acme, { entityName: names.entity, modelName: names.project, name: names.run, config })
+  const [long, short] = [`{"note":{"value":"${"ä".repeat(50_000)}"}}`, "{}"]
+  await change(long)
+  const full = await stored()
+  await Promise.all(Array.from({ length: 8 }, () => change(short)))
+  expect(full - (await stored())).toBe(Buffer.byteLength(long) - short.length)
+
+  await change(long)
+  const { id } = await readRun(opened.acme, names, "id")
+  const removal = "mutation($id: ID!) { deleteRun(input: { id: $id }) { clientMutationId } }"
+  await Promise.all(Array.from({ length: 8 }, () => ask(opened.acme, removal, { id })))
+  expect(await readRun(opened.acme, names, "id")).toBeNull()
+  expect(await stored()).toBe(before)
+})
+
 test("platform-wandb 5.6, 5.7: a fork begins with the parent's rows, and a rewound run ends at its step", async () => {
   const parent = await newRun()
   await stream(parent, history(0, rows(0, 10)))
@@ -248,6 +312,73 @@ test("platform-wandb 5.6, 5.7: a fork begins with the parent's rows, and a rewou
     rewindRun: { rewoundRun: { historyLineCount: 7 } },
   })
   expect(await historyOf(parent)).toEqual({ history: rows(0, 7) })
+})
+
+test("platform-wandb 5.6: a fork that failed in the middle begins with the parent's rows when the client asks again", async () => {
+  const parent = await newRun()
+  await stream(parent, history(0, rows(0, 10)))
+  const config = JSON.stringify({ _wandb: { value: { branch_point: { run_id: parent.run, step: 3 } } } })
+  const input = { entityName: "acme", modelName: "runs", host: "h", name: `${parent.run}-f`, config }
+  const away = new HeddleError("traces_unavailable", "the store went away")
+  const command = vi.spyOn(opened.app.stores.traces, "command").mockRejectedValueOnce(away)
+  onTestFinished(() => command.mockRestore())
+  await expect(upsertRun(opened.acme, input)).rejects.toThrow("the store went away")
+  const again = await upsertRun(opened.acme, input)
+  expect(again.bucket["historyLineCount"]).toBe(4)
+  expect(await historyOf({ ...parent, run: input.name })).toEqual({ history: rows(0, 4) })
+  // The same request once more, when the run has rows of its own.
+  await stream({ ...parent, run: input.name }, history(4, rows(4, 6)))
+  expect((await upsertRun(opened.acme, input)).bucket["historyLineCount"]).toBe(6)
+})
+
+test("law 8: the rows that a fork begins with count for its team, which needs room for them", async () => {
+  const quotas = async () => {
+    const { body } = await opened.acme.get("/v1/organization/teams/acme/quotas")
+    return (body as { quotas: { name: string; used: number }[] }).quotas
+  }
+  const stored = async () => (await quotas()).find(({ name }) => name === "stored_bytes")?.used ?? expect.unreachable()
+  const limit = async (stored_bytes: number | null) =>
+    expect((await opened.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes })).status).toBe(200)
+  const parent = await newRun()
+  await stream(parent, history(0, [JSON.stringify({ _step: 0, text: "x".repeat(1_000_000) })]))
+  const config = JSON.stringify({ _wandb: { value: { branch_point: { run_id: parent.run, step: 0 } } } })
+  const input = { entityName: "acme", modelName: "runs", host: "h", name: `${parent.run}-f`, config }
+  const child = { ...parent, run: input.name }
+  const before = await stored()
+  await limit(before + 500_000)
+  onTestFinished(() => limit(null))
+  await expect(upsertRun(opened.acme, input)).rejects.toThrow("acme")
+  expect(await readRun(opened.acme, child, "id")).toBeNull()
+  await limit(null)
+  expect((await upsertRun(opened.acme, input)).bucket["historyLineCount"]).toBe(1)
+  expect((await stored()) - before).toBeGreaterThan(1_000_000)
+})
+
+test.each(['{"run_id":"a","step":NaN}', '{"run_id":"a","step":1.5}', '{"run_id":1,"step":1}', "[]", '"a"', "1e999"])(
+  "law 4: the branch point %s is refused by its name, and leaves no run behind",
+  async (branch) => {
+    const names = { entity: "acme", project: "runs", run: `branch-${randomUUID().slice(0, 8)}` }
+    const input = { entityName: "acme", modelName: "runs", name: names.run }
+    const config = `{"_wandb":{"value":{"branch_point":${branch}}}}`
+    await expect(upsertRun(opened.acme, { ...input, config })).rejects.toThrow(`the branch point ${branch} is none`)
+    expect(await readRun(opened.acme, names, "id")).toBeNull()
+  },
+)
+
+test("law 4: a run is rewound to a whole step, and its history read from whole steps", async () => {
+  const names = await newRun()
+  await stream(names, history(0, rows(0, 3)))
+  const rewind = `mutation($run: String!, $value: Float!) { rewindRun(input: { runName: $run, entityName: "acme",
+    projectName: "runs", metricName: "_step", metricValue: $value }) { rewoundRun { id } } }`
+  for (const value of [0.5, 1e300]) {
+    const refused = await ask(opened.acme, rewind, { run: names.run, value })
+    expect(refused.errors?.[0]?.message).toContain("rewindRun: metricValue")
+  }
+  for (const step of ["1.5", '"x"', "{ a: 1 }", "[1]", "true", "1e300"]) {
+    await expect(readRun(opened.acme, names, `history(minStep: ${step})`)).rejects.toThrow("history: minStep")
+    await expect(readRun(opened.acme, names, `history(maxStep: ${step})`)).rejects.toThrow("history: maxStep")
+  }
+  expect(await historyOf(names)).toEqual({ history: rows(0, 3) })
 })
 
 test("platform-wandb 5.9: a run that somebody stops is told so until it ends", async () => {
@@ -287,6 +418,28 @@ test("acknowledged rows are there after a restart", async () => {
   expect(await readRun(opened.acme, names, "state")).toEqual({ state: "finished" })
 })
 
+test.each([
+  [3_221_225_477, -1_073_741_819, "failed"],
+  [4_294_967_295, -1, "failed"],
+  [-2_147_483_648, -2_147_483_648, "failed"],
+  [0, 0, "finished"],
+])(
+  "platform-wandb 5.8, 6: a script that ends with the code %i, as on Windows, ends its run",
+  async (exitcode, exitCode, state) => {
+    const names = await newRun()
+    const end = { ...history(0, rows(0, 1)), complete: true, exitcode }
+    expect((await stream(names, end)).status).toBe(200)
+    expect(await readRun(opened.acme, names, "exitCode state")).toEqual({ exitCode, state })
+  },
+)
+
+test("platform-wandb 6: a code that no system has is refused before anything is stored", async () => {
+  const names = await newRun()
+  const answer = await stream(names, { ...history(0, rows(0, 1)), complete: true, exitcode: 4_294_967_296 })
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("exitcode")])
+  expect(await historyOf(names)).toEqual({ history: [] })
+})
+
 test("platform-wandb 6: a row of 20 MB, one that is no object, or at no offset is refused, and nothing of its request is stored", async () => {
   const names = await newRun()
   const large = `{"_step":1,"text":"${"x".repeat(20_000_000)}"}`
@@ -316,7 +469,11 @@ test("platform-wandb 6: a row of 20 MB, one that is no object, or at no offset i
 test("platform-wandb 10: runs are listed by filters and orders, and what no run has is refused", async () => {
   const project = `listed-${randomUUID().slice(0, 6)}`
   for (const [n, name] of ["r0", "r1", "r2"].entries()) {
-    const config = JSON.stringify({ lr: { value: n }, deep: { value: { a: `v${n}` } } })
+    const config = JSON.stringify({
+      lr: { value: n },
+      deep: { value: { a: `v${n}` } },
+      "with.dots": { value: n },
+    })
     await upsertRun(opened.acme, {
       modelName: project,
       name,
@@ -341,6 +498,9 @@ test("platform-wandb 10: runs are listed by filters and orders, and what no run 
   expect(await list({ "config.lr.value": 2 })).toEqual(["r2"])
   expect(await list({ "config.deep.a": { $regex: "v[01]" } })).toEqual(["r0", "r1"])
   expect(await list({ "config.deep.value.a": "v2" })).toEqual(["r2"])
+  expect(await list({ "config.with.dots": { $lt: 2 } })).toEqual(["r0", "r1"])
+  expect(await list({ "config.with.dots.value": 2 })).toEqual(["r2"])
+  expect(await list({}, { order: "-config.with.dots.value" })).toEqual(["r2", "r1", "r0"])
   expect(await list({ $or: [{ tags: "t0" }, { "summary_metrics.loss": { $lt: 9 } }] })).toEqual(["r0", "r2"])
   expect(await list({ tags: { $in: ["t1", "none"] }, state: "running" })).toEqual(["r1"])
   expect(await list({ group: { $ne: "g" } })).toEqual(["r0", "r1", "r2"])
@@ -348,10 +508,46 @@ test("platform-wandb 10: runs are listed by filters and orders, and what no run 
   expect(await list({ nothing: 1 })).toContain('no field "nothing"')
   expect(await list({ name: { $near: 1 } })).toContain('"$near" is no operator')
   expect(await list({ name: { $regex: "(" } })).toContain("no pattern")
+  expect(await list({ "config.deep.a": { $regex: String.raw`^(?:v|w)\d$|\(?=` } })).toEqual(["r0", "r1", "r2"])
+  for (const $regex of [String.raw`(.*)\1`, String.raw`\\\\(?=a)`, "(?!a)b", "(?<=a)b", "(?<!a)b"]) {
+    expect(await list({ name: { $regex } })).toContain("takes no back-references and no look-around")
+  }
   const page = await ask(opened.acme, query, { project, first: 2 })
   const { runs } = dataOf(page, "project") as { runs: { edges: { cursor: string }[]; pageInfo: object } }
   expect(runs.pageInfo).toEqual({ hasNextPage: true })
   expect(await list({}, { after: runs.edges.at(-1)?.cursor })).toEqual(["r2"])
+
+  vi.stubEnv("TZ", "Asia/Tokyo")
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+  const [day, clock] = [inAnHour.slice(0, 10), inAnHour.slice(11, 19)]
+  for (const later of [`${day}T${clock}`, `${day} ${clock}`, `${day}T${clock}Z`, `${day}T${clock}.123456+00:00`]) {
+    expect([later, await list({ created_at: { $lt: later } })]).toEqual([later, ["r0", "r1", "r2"]])
+    expect([later, await list({ createdAt: { $gt: later } })]).toEqual([later, []])
+  }
+  expect(await list({ created_at: { $gte: "2020-01-31" } })).toEqual(["r0", "r1", "r2"])
+  for (const none of ["1", "yesterday", "2026-13-01", ""])
+    expect(await list({ created_at: { $lt: none } })).toContain(`"${none}", which is no time in ISO 8601`)
+})
+
+test("platform-wandb 10: runs without a value come last in its order, and so do those in which it is NaN or null", async () => {
+  const project = `ordered-${randomUUID().slice(0, 6)}`
+  for (const [name, summaryMetrics] of [
+    ["diverged", '{"loss":NaN}'],
+    ["worse", '{"loss":2}'],
+    ["null", '{"loss":null}'],
+    ["best", '{"loss":1}'],
+    ["without", "{}"],
+  ] as const)
+    await upsertRun(opened.acme, { modelName: project, name, summaryMetrics })
+  const query = `query($project: String!, $order: String) {
+    project(name: $project) { runs(order: $order) { edges { node { name } } } } }`
+  const ordered = async (order: string) => {
+    const found = dataOf(await ask(opened.acme, query, { project, order }), "project")
+    return (found as { runs: { edges: { node: { name: string } }[] } }).runs.edges.map(({ node }) => node.name)
+  }
+  expect(await ordered("+summary_metrics.loss")).toEqual(["best", "worse", "diverged", "null", "without"])
+  expect(await ordered("-summary_metrics.loss")).toEqual(["worse", "best", "without", "null", "diverged"])
 })
 
 test("platform-wandb 3.1, 12: a feature that this server lacks is refused by name, never answered with a bare null", async () => {

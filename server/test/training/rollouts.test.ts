@@ -458,6 +458,26 @@ describe("reading rollouts", () => {
     const { body } = await opened.admin.get("/v1/organization/audit_logs?event_types[]=rollout.deleted")
     expect(body).toMatchObject({ data: [{ team: "acme", "rollout.deleted": { id: "gone", turns: 1 } }] })
   })
+
+  test("laws 2 and 8: of DELETEs at the same time each says the same, and what it took is given back once", async () => {
+    const stored = async () => {
+      const { body } = await acme.get("/v1/organization/teams/acme/quotas")
+      const { quotas } = body as { quotas: { name: string; used: number }[] }
+      return quotas.find(({ name }) => name === "stored_bytes")?.used ?? expect.unreachable()
+    }
+    await chat(inRollout("kept"))
+    const before = await stored()
+    await chat(inRollout("gone-at-once"))
+    expect(await stored()).toBeGreaterThan(before)
+    const answers = await Promise.all(Array.from({ length: 8 }, () => acme.delete("/v1/rollouts/gone-at-once")))
+    const deleted = { status: 200, body: { deleted: true, turns: 1 } }
+    for (const answer of answers) expect(answer).toMatchObject(deleted)
+    expect(await stored()).toBe(before)
+    const { body } = await opened.admin.get("/v1/organization/audit_logs?event_types[]=rollout.deleted")
+    expect(
+      (body as { data: { "rollout.deleted": { id: string } }[] }).data.map((entry) => entry["rollout.deleted"].id),
+    ).toEqual(["gone-at-once", "gone"])
+  })
 })
 
 test("tokens whose time is over are gone and said to be, with the day; turns and rewards stay", async () => {

@@ -411,6 +411,43 @@ describe("import: datasets", () => {
     ])
   })
 
+  test("calls 1.3: rows in another encoding than UTF-8 are refused by their number, and not stored with other letters", async () => {
+    const project = acme.newProject()
+    const latin1 = (text: string) => Buffer.from(text, "latin1")
+    const csv = latin1('name,city\n"Ann\nLee",Bonn\nJürgen,Köln\n')
+    const refused = await acme.post(`/import/dataset?project_id=${project}&format=csv`, csv)
+    expect([refused.status, refused.text]).toEqual([
+      400,
+      expect.stringContaining("line 4 of the CSV file is not UTF-8"),
+    ])
+    const lines = Buffer.concat([Buffer.from('{"a":"é"}\n\n'), latin1('{"a":"é"}\n')])
+    const { body } = await acme.post(`/import/dataset?project_id=${project}&format=jsonl`, lines)
+    const errors = [{ row: 2, column: null, value: null, message: "is not UTF-8" }]
+    expect(body).toMatchObject({ imported: 0, failed: 1, errors, table_digest: null })
+    expect(await imported("feedback", project, "jsonl", latin1('{"id":"é"}'))).toEqual({
+      status: 200,
+      body: { imported: 0, failed: 1, errors: [{ ...errors[0], row: 1 }] },
+    })
+  })
+
+  test("Parquet of another program: a day that no calendar has is an error of its row", async () => {
+    const day = { name: "day", type: "INT32", converted_type: "DATE", repetition_type: "REQUIRED" } as const
+    const written = parquetWriteBuffer({
+      schema: [{ name: "schema", num_children: 1 }, day],
+      columnData: [{ name: "day", data: [19_000, 2 ** 31 - 1] }],
+      statistics: false,
+    })
+    const { status, body } = await acme.post(
+      `/import/dataset?project_id=${acme.newProject()}&format=parquet`,
+      Buffer.from(written),
+    )
+    const message = "has a date more than 100,000,000 days from 1970"
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({ imported: 0, failed: 1, errors: [{ row: 2, column: null, value: null, message }] }),
+    ])
+  })
+
   test("a row with an error: nothing is stored, and the report names it", async () => {
     const project = acme.newProject()
     const { body } = await acme.post(`/import/dataset?project_id=${project}&name=d`, '{"a":1}\n7\n')

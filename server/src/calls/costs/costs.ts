@@ -4,6 +4,7 @@ import type { z } from "zod"
 import { invalid } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { type AuditEntry, auditedAround, manyDeleted } from "../../storage/catalog/accounts/audit-logs.ts"
+import { usageOf } from "../../storage/team-usage.ts"
 import { isoTimeOf, microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import {
   deleteTokenPrices,
@@ -88,6 +89,7 @@ export async function purgeCosts(
   const project = await existingProject(database, principal, project_id)
   const details = manyDeleted(ids)
   const entry: AuditEntry = { type: "cost.deleted", team: project.entity, resourceId: project.name, details }
-  await auditedAround(database, principal, entry, () => deleteTokenPrices(traces, project.id, ids))
+  const isChanged = await auditedAround(database, principal, entry, () => deleteTokenPrices(traces, project.id, ids))
+  if (isChanged) usageOf(database)?.changed(project.entityId)
   return {}
 }

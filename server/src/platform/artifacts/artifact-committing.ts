@@ -121,11 +121,13 @@ async function sentContents(context: RunContext, artifact: ArtifactRecord): Prom
   if (used.length === 0) {
     throw new HeddleError("invalid_request", "no manifest was sent for this artifact; log the artifact again")
   }
-  const sent: SentContents = { entries: [], births: [], baseId: null, isWhole: single?.type === "FULL" }
-  for (const manifest of used) {
-    const { lists, births } = await readSent(context, manifest)
-    sent.entries.push(...lists)
-    sent.births.push(...births)
+  const read: Awaited<ReturnType<typeof readSent>>[] = []
+  for (const manifest of used) read.push(await readSent(context, manifest))
+  const sent: SentContents = {
+    entries: read.flatMap(({ lists }) => lists),
+    births: read.flatMap(({ births }) => births),
+    baseId: null,
+    isWhole: single?.type === "FULL",
   }
   if (single?.type === "INCREMENTAL" && single.base_id !== null) {
     const base = await findArtifact(context.database, ownEntities(context), single.base_id)

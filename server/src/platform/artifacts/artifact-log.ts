@@ -226,6 +226,14 @@ async function describeRequested(
   return { ...described, uploadUrl, uploadHeaders: ["Content-Type:application/octet-stream"], uploadMultipartUrls }
 }
 
+/** What was stored and counted once may be named ten thousand times, and would fill the disk. */
+function requireEachOnce(numbers: readonly number[]): void {
+  const seen = new Set<number>()
+  const twice = numbers.find((number) => seen.size === seen.add(number).size)
+  if (twice === undefined) return
+  throw new HeddleError("invalid_request", `completedParts names part ${twice} twice; name each part of the file once`)
+}
+
 /** The digest of the whole file, which is stored then. */
 async function completeUpload(
   context: RunContext,
@@ -239,6 +247,7 @@ async function completeUpload(
     throw new HeddleError("not_found", `no upload "${uploadID}" of this artifact: ask for the file's addresses again`)
   }
   if (completeMultipartAction === "Complete") {
+    requireEachOnce(completedParts.map(({ partNumber }) => partNumber))
     const parts = await partsOf(database, upload.id)
     const stored = completedParts.map(({ partNumber, hexMD5 }) => {
       const part = parts.find(({ number, md5 }) => number === partNumber && md5 === hexMD5)

@@ -11,6 +11,7 @@ import { fileStreamAnswer, fileStreamBody, fileStreamParams } from "../../wire/p
 import { requireRun } from "./run-access.ts"
 import type { RunDependencies } from "./run-dependencies.ts"
 import { readRunDocument } from "./run-document.ts"
+import { mergedDocuments, type SentDocuments, updateSharedRun } from "./shared-run.ts"
 import { fileStreamTask, type StreamResult } from "./stream-task.ts"
 
 export function fileStreamRoute(dependencies: RunDependencies): Route {
@@ -69,12 +70,15 @@ async function store(
     exit_code: exitCode,
     ...(isRunning ? {} : { stop_requested: false }),
   }
+  const isShared = segment !== ""
+  const name = "wandb-summary.json"
+  const sent: SentDocuments = summary === null ? {} : { summary: { name, text: summary.toString("utf8") } }
   // Before anything is stored: a summary that is none refuses the whole request.
-  if (summary !== null) {
-    const stored = segment === "" ? null : run.summary
-    fields.summary = await readRunDocument(dependencies, "wandb-summary.json", summary.toString("utf8"), stored)
+  if (isShared) Object.assign(fields, await mergedDocuments(dependencies, run, sent))
+  else if (sent.summary !== undefined) {
+    fields.summary = await readRunDocument(dependencies, name, sent.summary.text, null)
   }
-  const shifts = segment === "" ? { console: consoleShift, events: eventsShift } : { console: null, events: null }
+  const shifts = isShared ? { console: null, events: null } : { console: consoleShift, events: eventsShift }
   // Before the lines: when they are sent again after a failure, they go to the same place.
   for (const file of ["console", "events"] as const) {
     const shift = shifts[file]
@@ -82,7 +86,8 @@ async function store(
   }
   await insertHistory(traces, run.project_id, history)
   await insertRunLines(traces, run.project_id, lines)
-  await updateRun(database, run, fields, { isHeard: true })
+  if (isShared) await updateSharedRun(dependencies, run, { fields, sent }, { isHeard: true })
+  else await updateRun(database, run, fields, { isHeard: true })
 }
 
 function segmentOf({ headers }: FastifyRequest): string {

@@ -19,17 +19,29 @@ function rowText({ texts }: StepTexts): string {
   return texts.length <= 1 ? only : objectText(new Map(texts.flatMap((text) => membersOf(text))))
 }
 
+/** Steps are of a scalar that GraphQL does not look into. */
 interface HistoryArguments {
   samples?: number | null
-  minStep?: number | null
-  maxStep?: number | null
+  minStep?: unknown
+  maxStep?: unknown
 }
 
 /** JSON texts of rows, ascending. Without a range a sample of the whole run. */
 export async function historyField(traces: TraceStore, run: RunKey, given: HistoryArguments): Promise<string[]> {
-  const range = { from: given.minStep ?? null, to: given.maxStep ?? null, keys: [] }
+  const range = { from: stepOf("minStep", given.minStep), to: stepOf("maxStep", given.maxStep), keys: [] }
   const steps = await readHistory(traces, run, range, samplesOf(given.samples))
   return steps.map(rowText)
+}
+
+/** null: none is given. @throws {HeddleError} `invalid_request`. */
+function stepOf(name: string, value: unknown): number | null {
+  if (value === undefined || value === null) return null
+  const step = integer(value)
+  if (step !== null) return step
+  throw new HeddleError(
+    "invalid_request",
+    `history: ${name} is ${JSON.stringify(value).slice(0, 100)}, and no whole number`,
+  )
 }
 
 function samplesOf(samples: unknown): number {

@@ -4,6 +4,7 @@ import { type Membership, ownTeam, requireRightIn, teamIds } from "../../access/
 import { ensureProjectWithoutRoom } from "../../access/project-access.ts"
 import { HeddleError } from "../../errors.ts"
 import { textAt } from "../../json/json-members.ts"
+import { isMap, tryParse } from "../../json/parsed-json.ts"
 import { deleteArtifacts } from "../../storage/catalog/artifacts/artifact-changes.ts"
 import { madeByRun } from "../../storage/catalog/artifacts/artifact-lineage.ts"
 import { deleteRunFiles } from "../../storage/catalog/runs/run-files.ts"
@@ -20,8 +21,9 @@ import {
   updateRun,
 } from "../../storage/catalog/runs/runs.ts"
 import type { RunState } from "../../storage/catalog/runs/runs-schema.ts"
+import { isStorable } from "../../storage/catalog/storable-text.ts"
 import { usageOf } from "../../storage/team-usage.ts"
-import { forkHistory, rewindHistory } from "../../storage/traces/runs/run-history.ts"
+import { forkHistory, historyBytes, rewindHistory } from "../../storage/traces/runs/run-history.ts"
 import { runLineCount } from "../../storage/traces/runs/run-lines.ts"
 import {
   createRunFilesInput,
@@ -42,10 +44,14 @@ import { readRunDocument } from "./run-document.ts"
 import { localId } from "./run-ids.ts"
 import { describeRun, fileName } from "./run-node.ts"
 import { newRunName } from "./run-names.ts"
+import { mergedDocuments, type SentDocuments, updateSharedRun } from "./shared-run.ts"
 
 interface Given {
   input?: unknown
 }
+
+/** Of a run of which no client has told one. */
+const noConfig = "{}"
 
 const states: ReadonlySet<string> = new Set(["pending", "running", "preempting", "finished", "failed", "killed"])
 
@@ -64,7 +70,7 @@ export function runMutations(context: RunContext, isShared: boolean) {
       const reported = await reportedFields(context, given)
       const { run, inserted, entity } = await namedRun(context, given)
       await usageOf(context.database)?.requireRoom(entity)
-      const updated = await takeFields(context, run, { given, reported, inserted, isShared })
+      const updated = await takeFields(context, run, { given, reported, inserted, isShared, entity })
       return { bucket: describeRun(context, updated), inserted, serverSettings: { serverMessages: [] } }
     },
     rewindRun: async ({ input }: Given) => {
@@ -101,8 +107,7 @@ export function runMutations(context: RunContext, isShared: boolean) {
       const run = await runOf(context, id)
       const made = withArtifacts === true ? await madeByRun(context.database, run.id) : []
       const contents = await deleteArtifacts(context.database, run.project_id, made)
-      contents.push(...(await deleteRun(context.database, run)))
-      await dropBlobs(context, contents)
+      await dropBlobs(context, [...contents, ...(await deleteRun(context.database, run))])
       return { success: true }
     },
     stopRun: async ({ input }: Given) => {
@@ -198,7 +203,10 @@ async function reportedFields(context: RunContext, given: UpsertInput): Promise<
       throw new HeddleError("bad_request", `upsertBucket: state: "${given.state}" is none of ${[...states].join(", ")}`)
     fields.state = given.state as RunState
   }
-  if (given.config) fields.config = await readRunDocument(context, "config", given.config, null)
+  if (given.config) {
+    fields.config = await readRunDocument(context, "config", given.config, null)
+    branchPointOf(given.config)
+  }
   if (given.summaryMetrics) {
     fields.summary = await readRunDocument(context, "summaryMetrics", given.summaryMetrics, null)
   }
@@ -210,12 +218,14 @@ interface Taking {
   reported: RunFields
   inserted: boolean
   isShared: boolean
+  /** That has the run. */
+  entity: Membership
 }
 
 async function takeFields(
   context: RunContext,
   run: RunRecord,
-  { given, reported, inserted, isShared }: Taking,
+  { given, reported, inserted, isShared, entity }: Taking,
 ): Promise<RunRecord> {
   const { database } = context
   const fields = withoutNulls({
@@ -234,14 +244,16 @@ async function takeFields(
   const isNewSession = Boolean(given.host || given.jobProgram)
   if (isNewSession) Object.assign(fields, await sessionFields(context, run, { inserted, isShared }))
   Object.assign(fields, reported)
-  if (reported.config && isShared) {
-    fields.config = await readRunDocument(context, "config", reported.config.text, run.config)
+  if (reported.config && run.config === noConfig)
+    await fork(context, run, { config: reported.config.text, inserted, entity })
+  const how = { isHeard: inserted || isNewSession }
+  if (!isShared) return updateRun(database, run, fields, how)
+  const sent: SentDocuments = {
+    ...(reported.config && { config: { name: "config", text: reported.config.text } }),
+    ...(reported.summary && { summary: { name: "summaryMetrics", text: reported.summary.text } }),
   }
-  if (reported.summary && isShared) {
-    fields.summary = await readRunDocument(context, "summaryMetrics", reported.summary.text, run.summary)
-  }
-  if (reported.config && inserted) await fork(context, run, reported.config.text)
-  return updateRun(database, run, fields, { isHeard: inserted || isNewSession })
+  Object.assign(fields, await mergedDocuments(context, run, sent))
+  return updateSharedRun(context, run, { fields, sent }, how)
 }
 
 /** A resumed run runs again, and older clients count its console and system lines from 0 again. */
@@ -263,18 +275,46 @@ async function sessionFields(
   }
 }
 
-/** A new run whose config names another run and a step begins with that run's history: platform-wandb 5.6. */
-async function fork({ database, traces }: RunContext, run: RunRecord, config: string): Promise<void> {
-  const branch = textAt(config, ["_wandb", "value", "branch_point"])
-  if (branch === null || branch === "null") return
-  const { run_id: parent, step } = JSON.parse(branch) as { run_id?: unknown; step?: unknown }
-  const source = typeof parent === "string" ? await findRun(database, run.project_id, parent) : null
-  if (source === null || typeof step !== "number") {
-    await deleteRun(database, run)
-    throw new HeddleError("not_found", `fork_from: no run "${String(parent)}" in "${run.entity}/${run.project}"`)
+/**
+ * A run whose config names another run and a step begins with that run's history: platform-wandb 5.6. Until its config is stored
+ * it has not begun: a client that asks again after a failure gets the rows all the same.
+ */
+async function fork(
+  { database, traces }: RunContext,
+  run: RunRecord,
+  { config, inserted, entity }: { config: string } & Pick<Taking, "inserted" | "entity">,
+): Promise<void> {
+  const branch = branchPointOf(config)
+  // A run that was rewound names itself.
+  if (branch === null || branch.runName === run.name) return
+  const source = isStorable(branch.runName) ? await findRun(database, run.project_id, branch.runName) : null
+  const refuse = async (error: unknown) => {
+    if (inserted) await deleteRun(database, run)
+    throw error
   }
-  const to = { projectId: run.project_id, runId: run.id }
-  await forkHistory(traces, { projectId: source.project_id, runId: source.id }, to, step)
+  if (source === null) {
+    return refuse(
+      new HeddleError("not_found", `fork_from: no run "${branch.runName}" in "${run.entity}/${run.project}"`),
+    )
+  }
+  const { step } = branch
+  const from = { projectId: source.project_id, runId: source.id }
+  const bytes = await historyBytes(traces, from, step)
+  await usageOf(database)?.requireRoom(entity, bytes).catch(refuse)
+  await forkHistory(traces, from, { projectId: run.project_id, runId: run.id }, { step, bytes })
+}
+
+/** null: the run begins with no other's history. @throws {HeddleError} `bad_request`. */
+function branchPointOf(config: string): { runName: string; step: number } | null {
+  const text = textAt(config, ["_wandb", "value", "branch_point"])
+  if (text === null || text === "null") return null
+  const branch = tryParse(text)
+  const { run_id: runName, step }: Record<string, unknown> = isMap(branch) ? branch : {}
+  if (typeof runName === "string" && Number.isSafeInteger(step)) return { runName, step: step as number }
+  throw new HeddleError(
+    "bad_request",
+    `upsertBucket: config: the branch point ${text.slice(0, 200)} is none; it has the run_id of a run, and a step, which is a whole number`,
+  )
 }
 
 function withoutNulls(values: Record<string, unknown>): Record<string, unknown> {

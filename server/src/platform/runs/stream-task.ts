@@ -51,9 +51,10 @@ export const fileStreamTask = plainTask({
       consoleShift: null,
       eventsShift: null,
       preempting: preempting === true,
-      exitCode: complete === true ? (exitcode ?? 0) : null,
+      // 32 bits with a sign: the upper half of what Windows has are the negative codes that its tools show.
+      exitCode: complete === true ? (exitcode ?? 0) | 0 : null,
     }
-    const lines: string[] = []
+    const lines: string[][] = []
     for (const [name, { offset, content }] of Object.entries(files)) {
       if (content.length === 0) continue
       checkRows(name, offset, content, input.mostRowBytes)
@@ -61,13 +62,13 @@ export const fileStreamTask = plainTask({
       else if (name === "wandb-history.jsonl") result.history = historyLines(input, offset, content)
       else if (name === "wandb-events.jsonl") {
         result.eventsShift = shiftOf(input.events, offset)
-        lines.push(...runLines(input, "events", offset + result.eventsShift, content))
+        lines.push(runLines(input, "events", offset + result.eventsShift, content))
       } else if (/^output(?:_.*)?\.log$/s.test(name)) {
         result.consoleShift = shiftOf(input.console, offset)
-        lines.push(...runLines(input, "console", offset + result.consoleShift, content))
+        lines.push(runLines(input, "console", offset + result.consoleShift, content))
       }
     }
-    result.lines = Buffer.from(lines.join("\n"))
+    result.lines = Buffer.from(lines.flat().join("\n"))
     return result
   },
 })

@@ -93,11 +93,13 @@ export class Backups {
     return nameFormat.test(name) && (await namesIn(this.#options.folder)).includes(name)
   }
 
-  /** Call it for a name that {@link has} knows. */
+  /** Call it for a name that {@link has} knows. @throws {HeddleError} `not_found`: another request has removed it since. */
   async remove(name: string): Promise<void> {
     const file = path.join(this.#options.folder, name)
     // At one moment: a kill must not leave half of it under its name.
-    await rename(file, file + partial)
+    await rename(file, file + partial).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === "ENOENT" ? noBackup(name) : error
+    })
     await rm(file + partial, { recursive: true, force: true })
   }
 
@@ -151,6 +153,10 @@ export class Backups {
     const { bytes, seconds } = JSON.parse(text) as Pick<BackupRecord, "bytes" | "seconds">
     return { name, createdAt: timeOf(name), bytes, seconds }
   }
+}
+
+export function noBackup(name: string): HeddleError {
+  return new HeddleError("not_found", `no backup "${name}"`)
 }
 
 const ofServers =

@@ -40,6 +40,7 @@ import * as migration0022 from "./migrations/0022-train-scope.ts"
 import * as migration0023 from "./migrations/0023-scoring-rules.ts"
 import * as migration0024 from "./migrations/0024-run-alerts.ts"
 import * as migration0025 from "./migrations/0025-call-retention.ts"
+import * as migration0026 from "./migrations/0026-deleted-runs.ts"
 import { PostgresConnections } from "./postgres-connections.ts"
 import type { Catalog } from "./schema.ts"
 import { SerialPGliteDialect } from "./serial-pglite.ts"
@@ -72,6 +73,7 @@ const migrations = {
   "0023-scoring-rules": migration0023,
   "0024-run-alerts": migration0024,
   "0025-call-retention": migration0025,
+  "0026-deleted-runs": migration0026,
 }
 
 /** Columns of type int8 (`sequence`, `size_bytes`) stay far below 2^53. */

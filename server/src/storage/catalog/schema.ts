@@ -34,7 +34,7 @@ import type { ExecutionJobTable } from "./evaluations/execution-jobs-schema.ts"
 import type { ScoringItemTable, ScoringPositionTable, ScoringRuleTable } from "./evaluations/scoring-schema.ts"
 import type { SessionTable, SignInTokenTable } from "./accounts/sessions-schema.ts"
 import type { RolloutRewardTable, RolloutTable, RolloutTurnTable } from "./training/rollouts-schema.ts"
-import type { RunAlertTable, RunFileTable, RunTable } from "./runs/runs-schema.ts"
+import type { DeletedRunTable, RunAlertTable, RunFileTable, RunTable } from "./runs/runs-schema.ts"
 import type {
   ObjectAliasTable,
   ObjectTagTable,
@@ -324,6 +324,7 @@ export interface Catalog {
   runs: RunTable
   run_files: RunFileTable
   run_alerts: RunAlertTable
+  deleted_runs: DeletedRunTable
   artifact_collections: ArtifactCollectionTable
   artifacts: ArtifactTable
   artifact_clients: ArtifactClientTable

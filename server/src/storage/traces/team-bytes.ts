@@ -7,9 +7,11 @@ const tables = [
   { name: "feedback", live: "true" },
   { name: "agent_spans", live: "true" },
   { name: "table_rows", live: "true" },
+  { name: "tables", live: "true" },
   { name: "run_history", live: "true" },
   { name: "run_lines", live: "true" },
   { name: "training_rows", live: "true" },
+  { name: "token_prices", live: "true" },
 ]
 
 /** Nobody waits for it. */

@@ -5,6 +5,7 @@
  */
 import { HeddleError } from "../../errors.ts"
 import type { Operand, SortBy } from "../../wire/queries/query.ts"
+import { insertCounted } from "./counted-lines.ts"
 import { compileCondition } from "./query/query-condition.ts"
 import { compileOrder } from "./query/query-order.ts"
 import { SqlParameters } from "./query/sql-parameters.ts"
@@ -63,13 +64,29 @@ export async function insertTokenPrices(
       created_at: storedTime(row.created_at),
     }),
   )
-  await traces.insert("token_prices", lines.join("\n"))
+  const bytes = Buffer.from(lines.join("\n"))
+  await insertCounted(traces, "token_prices", { lines: bytes, bytesOf: new Map([[projectId, bytes.length]]) })
 }
 
-/** Ids that are not there are no error. */
-export async function deleteTokenPrices(traces: TraceStore, projectId: string, ids: readonly string[]): Promise<void> {
-  const lines = ids.map((id) => storedJson({ project_id: projectId, id, is_deleted: 1 }))
-  await traces.insert("token_prices", lines.join("\n"))
+/** Ids that one statement names; the time that ClickHouse takes to read a statement grows faster than it. */
+const mostNamedIds = 4096
+
+/** Ids that are not there are no error. Returns whether there were others. */
+export async function deleteTokenPrices(
+  traces: TraceStore,
+  projectId: string,
+  ids: readonly string[],
+): Promise<boolean> {
+  const lines: string[] = []
+  for (let from = 0; from < ids.length; from += mostNamedIds) {
+    const found = await traces.rows<{ id: string }>(
+      "select id from token_prices final where project_id = {projectId:UUID} and id in {ids:Array(String)}",
+      { projectId, ids: ids.slice(from, from + mostNamedIds) },
+    )
+    for (const { id } of found) lines.push(storedJson({ project_id: projectId, id, is_deleted: 1 }))
+  }
+  if (lines.length > 0) await traces.insert("token_prices", lines.join("\n"))
+  return lines.length > 0
 }
 
 /** Every price that the project has for these models. */

@@ -205,14 +205,14 @@ function deleteRoute(database: CatalogDatabase): Route {
       return { id: place.rolloutId, object: "rollout.deleted", deleted: true, turns }
 
       async function removed(one: RolloutPlace): Promise<number> {
-        const count = await audited(database, principal, async (transaction, record) => {
+        const { turns: count, bytes } = await audited(database, principal, async (transaction, record) => {
           const deleted = await deleteRollout(transaction, one)
           const { entity: team, project, rolloutId } = one
-          const details = { project, turns: deleted }
-          await record({ type: "rollout.deleted", team, resourceId: rolloutId, details })
+          const details = { project, turns: deleted.turns }
+          if (deleted.isNew) await record({ type: "rollout.deleted", team, resourceId: rolloutId, details })
           return deleted
         })
-        usageOf(database)?.ofProject(one.projectId, -one.sizeBytes)
+        usageOf(database)?.ofProject(one.projectId, -bytes)
         return count
       }
     },

@@ -32,15 +32,21 @@ function fromText(name: string, kind: ColumnKind, value: string): string {
   throw new RowError("is not a number", name, value)
 }
 
-/** A value of a Parquet file as JSON: 64-bit integers in digits, times in ISO, bytes in base64. */
+/** A value of a Parquet file as JSON: 64-bit integers in digits, times in ISO, bytes in base64. @throws {RowError} */
 export function valueText(value: unknown): string {
   if (value instanceof JsonText) return value.text
   if (typeof value === "bigint") return String(value)
   if (typeof value === "number" && !Number.isFinite(value)) return "null"
-  if (value instanceof Date) return JSON.stringify(value.toISOString())
+  if (value instanceof Date) return JSON.stringify(isoText(value))
   if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString("base64"))
   if (Array.isArray(value)) return `[${value.map(valueText).join(",")}]`
   if (typeof value === "object" && value !== null)
     return objectText(Object.entries(value).map(([name, member]) => [name, valueText(member)]))
   return JSON.stringify(value) ?? "null"
+}
+
+/** A Parquet file may name days that no calendar has. @throws {RowError} */
+function isoText(date: Date): string {
+  if (Number.isNaN(date.getTime())) throw new RowError("has a date more than 100,000,000 days from 1970")
+  return date.toISOString()
 }

@@ -1,4 +1,5 @@
 /** Rows of CSV (RFC 4180) whose first line names the columns. */
+import { isUtf8 } from "node:buffer"
 import { CsvError, type Options } from "csv-parse"
 import { parse } from "csv-parse/sync"
 import { HeddleError } from "../../errors.ts"
@@ -24,9 +25,10 @@ export interface CsvRows {
 
 /**
  * An unquoted empty cell is null, a quoted one the empty text.
- * @throws {HeddleError} 400 no CSV, a column that stands twice, too many columns.
+ * @throws {HeddleError} 400 no CSV, not UTF-8, a column that stands twice, too many columns.
  */
 export function csvRows(part: CsvPart, readCell: CellReader): CsvRows {
+  requireUtf8(part)
   const records = recordsOf(part)
   const first = part.header === null ? records.shift() : undefined
   const header = part.header ?? (first === undefined ? null : columnNames(first))
@@ -36,6 +38,19 @@ export function csvRows(part: CsvPart, readCell: CellReader): CsvRows {
 }
 
 type Cell = string | null
+
+/** The parser puts U+FFFD in the place of what it cannot read. */
+function requireUtf8({ bytes, linesBefore }: CsvPart): void {
+  if (isUtf8(bytes)) return
+  let line = linesBefore + 1
+  for (let from = 0; ; line++) {
+    const end = bytes.indexOf("\n", from)
+    if (end === -1 || !isUtf8(bytes.subarray(from, end))) break
+    from = end + 1
+  }
+  const wayOut = "save the file as UTF-8, or convert it, such as with iconv -f latin1 -t utf-8"
+  throw new HeddleError("invalid_request", `line ${line} of the CSV file is not UTF-8; ${wayOut}`)
+}
 
 function recordsOf({ bytes, header, linesBefore, mostColumns }: CsvPart): Cell[][] {
   const options: Options = {

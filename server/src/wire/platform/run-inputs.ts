@@ -38,7 +38,7 @@ export const rewindRunInput = z.looseObject({
   entityName: z.string().nullish(),
   projectName: z.string().nullish(),
   metricName: z.string(),
-  metricValue: z.number(),
+  metricValue: z.int(),
 })
 
 const fileName = text

@@ -15,7 +15,12 @@ export const fileStreamBody = z.looseObject({
   uploaded: boundedList(z.string(), mostLines).nullish(),
   preempting: z.boolean().nullish(),
   complete: z.boolean().nullish().describe("The run ends with this request"),
-  exitcode: z.int().nullish(),
+  /** Windows counts from 0 to 2^32 - 1. */
+  exitcode: z
+    .int()
+    .min(-(2 ** 31))
+    .max(2 ** 32 - 1)
+    .nullish(),
 })
 
 export const fileStreamParams = z.object({ entity: z.string(), project: z.string(), run: z.string() })

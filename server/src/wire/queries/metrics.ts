@@ -5,6 +5,9 @@ export const aggregation = z.enum(["sum", "avg", "min", "max", "count", "count_t
 
 const second = z.string()
 
+/** A century: a wider bucket may begin before the first day of the calendar. */
+const widestBucketSeconds = 100 * 366 * 24 * 60 * 60
+
 /** The range of time and its buckets. Times are ISO 8601, UTC where they say no zone. */
 export const timeRange = {
   /** Inclusive. */
@@ -12,7 +15,7 @@ export const timeRange = {
   /** Exclusive; absent: now. */
   end: second.nullish(),
   /** Seconds; absent: by the length of the range. */
-  granularity: z.int().min(1).nullish(),
+  granularity: z.int().min(1).max(widestBucketSeconds).nullish(),
   /** IANA name of the time zone that buckets begin by. */
   timezone: z.string().nullish(),
 }

@@ -150,6 +150,7 @@ function tablesOf(id: string): { name: string; rows: RawBuilder<unknown>; blob?:
     { name: "artifacts", rows: ofProject },
     { name: "artifact_collections", rows: ofProject },
     { name: "runs", rows: ofProject },
+    { name: "deleted_runs", rows: ofProject },
     { name: "execution_jobs", rows: ofProject },
     // The calls that wait for them go with them.
     { name: "scoring_rules", rows: ofProject },

@@ -7,7 +7,7 @@ import { inTransaction } from "../in-transaction.ts"
 import { RememberedReads } from "../remembered-reads.ts"
 import { isStorable } from "../storable-text.ts"
 import { requireOneMore } from "./team-quotas.ts"
-import { listOf } from "../text-lists.ts"
+import { idListOf, listOf } from "../text-lists.ts"
 
 /** The project of this name, made when there is none. @throws {HeddleError} `quota_exceeded`. */
 export async function ensureProject(database: CatalogDatabase, entityId: string, name: string): Promise<string> {
@@ -112,7 +112,12 @@ export async function listProjects(database: CatalogDatabase, selection: Project
     rows = rows.where(sql<boolean>`entities.name || '/' || projects.name ilike ${part}`)
   }
   if (afterId !== null) {
-    const after = database.selectFrom("projects").select(["created_at", "id"]).where("id", "=", afterId)
+    // Another team's is as one that is not there: else the list would tell that it is, and when it was made.
+    const after = database
+      .selectFrom("projects")
+      .select(["created_at", "id"])
+      .where("id", "=", afterId)
+      .where("entity_id", "in", entityIds)
     rows = rows.where(sql<boolean>`(projects.created_at, projects.id) < (${after})`)
   }
   const found = await rows.orderBy("projects.created_at", "desc").orderBy("projects.id", "desc").limit(limit).execute()
@@ -174,7 +179,7 @@ export async function findProjectNames(
     .selectFrom("projects")
     .innerJoin("entities", "entities.id", "projects.entity_id")
     .select(["projects.id as id", "entities.name as entity", "projects.name as project"])
-    .where("projects.id", "in", listOf([...byId.keys()]))
+    .where("projects.id", "in", idListOf([...byId.keys()]))
     .where("projects.entity_id", "in", entityIds)
     .execute()
   return new Map(rows.map(({ id, entity, project }) => [byId.get(id) as string, `${entity}/${project}`]))

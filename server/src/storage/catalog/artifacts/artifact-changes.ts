@@ -8,7 +8,7 @@ import { addTags, ensureCollection, type TimeToLive } from "./artifact-create.ts
 import { inProjectTurn } from "./artifact-lock.ts"
 import { type ArtifactRecord, type CollectionRecord, findCollection } from "./artifacts.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
-import { listOf } from "../text-lists.ts"
+import { idListOf } from "../text-lists.ts"
 
 export interface AliasChange {
   collection: string
@@ -54,15 +54,22 @@ export async function updateArtifact(
   artifact: ArtifactRecord,
   { description, metadata, ttl, tagsToAdd, tagsToDelete, aliases }: ArtifactFields,
 ): Promise<void> {
-  const more = metadata === undefined ? 0 : Buffer.byteLength(metadata) - Buffer.byteLength(artifact.metadata ?? "")
-  await inProjectTurn(database, artifact.project_id, async (transaction) => {
+  const more = await inProjectTurn(database, artifact.project_id, async (transaction) => {
+    const stored = await transaction
+      .selectFrom("artifacts")
+      .select(sql<number>`coalesce(octet_length(metadata), 0)`.as("metadata_bytes"))
+      .where("id", "=", artifact.id)
+      .executeTakeFirst()
+    if (stored === undefined) throw new HeddleError("not_found", "the artifact was deleted before it was changed")
+    // Not of `artifact`: another request may have changed it since that was read.
+    const added = metadata === undefined ? 0 : Buffer.byteLength(metadata) - stored.metadata_bytes
     await transaction
       .updateTable("artifacts")
       .set((eb) => ({
         ...(description === undefined ? {} : { description }),
         ...(metadata === undefined ? {} : { metadata }),
         ...ttl,
-        stored_bytes: eb("stored_bytes", "+", more),
+        stored_bytes: eb("stored_bytes", "+", added),
         updated_at: sql<Date>`now()`,
       }))
       .where("id", "=", artifact.id)
@@ -79,7 +86,7 @@ export async function updateArtifact(
         .where("id", "=", artifact.id)
         .execute()
     }
-    if (aliases === null) return
+    if (aliases === null) return added
     const member = { collection_id: artifact.collection_id, artifact_id: artifact.id }
     await transaction
       .deleteFrom("artifact_aliases")
@@ -87,6 +94,7 @@ export async function updateArtifact(
       .where("collection_id", "=", artifact.collection_id)
       .execute()
     await setAliases(transaction, member, aliases)
+    return added
   })
   usageOf(database)?.ofProject(artifact.project_id, more)
 }
@@ -102,20 +110,20 @@ export async function deleteArtifacts(
     const collections = await transaction
       .selectFrom("artifact_memberships")
       .select("collection_id")
-      .where("artifact_id", "in", listOf(ids))
+      .where("artifact_id", "in", idListOf(ids))
       .distinct()
       .execute()
     const entries = await transaction
       .selectFrom("artifact_entries")
       .select("digest")
-      .where("artifact_id", "in", listOf(ids))
+      .where("artifact_id", "in", idListOf(ids))
       .where("ref", "is", null)
       .distinct()
       .execute()
     const sent = await sentOf(transaction, ids)
     const gone = await transaction
       .deleteFrom("artifacts")
-      .where("id", "in", listOf(ids))
+      .where("id", "in", idListOf(ids))
       .returning("stored_bytes")
       .execute()
     const contents = await dropContents(

@@ -40,7 +40,7 @@ export async function commitArtifact(database: CatalogDatabase, commit: Commit):
       .forUpdate()
       .executeTakeFirst()
     if (pending === undefined) throw new HeddleError("not_found", "the artifact was deleted before it was committed")
-    const dropped: { sha256: string; size_bytes: number }[] = []
+    let dropped: { sha256: string; size_bytes: number }[] = []
     if (pending.state === "pending") {
       const claimed = await takeClaims(transaction, id)
       await writeEntries(transaction, commit)
@@ -58,8 +58,7 @@ export async function commitArtifact(database: CatalogDatabase, commit: Commit):
       counted.bytes += size.stored_bytes
       await setAliases(transaction, member, [...pending.aliases, "latest"])
       if (pending.run_id !== null) await linkRun(transaction, id, pending.run_id, "output")
-      dropped.push(...(await dropContents(transaction, project_id, claimed)))
-      dropped.push(...(await dropSent(transaction, id)))
+      dropped = [...(await dropContents(transaction, project_id, claimed)), ...(await dropSent(transaction, id))]
     }
     const artifact = await findAnyArtifact(transaction, id)
     if (artifact === null) throw new HeddleError("not_found", "the project of the artifact was deleted")

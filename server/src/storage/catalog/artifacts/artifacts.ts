@@ -4,7 +4,7 @@ import type { ArtifactCollectionTable, ArtifactTable } from "./artifacts-schema.
 import { isUuid } from "../identifiers.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { isStorable } from "../storable-text.ts"
-import { listOf } from "../text-lists.ts"
+import { idListOf } from "../text-lists.ts"
 
 /** With the names by which it is known. */
 export interface ArtifactRecord extends Omit<Selectable<ArtifactTable>, "aliases" | "stored_bytes" | "user_id"> {
@@ -66,9 +66,19 @@ const collectionColumns = [
   "artifact_collections.updated_at",
 ] as const
 
+/**
+ * 1,000 years; a longer life counts as so long. PostgreSQL has no time behind the year 294276, and a statement that meets one
+ * fails, whatever else it reads.
+ */
+const longestLifeSeconds = 1_000 * 366 * 24 * 60 * 60
+
+/** When an artifact ends that has a time to live. */
+export const artifactEnd = sql<Date>`artifacts.created_at
+  + least(artifacts.ttl_seconds, ${sql.lit(longestLifeSeconds)}) * interval '1 second'`
+
 /** Artifacts that readers see: committed, not expired, and no checkpoint that was deleted. */
 export const isLive = sql<boolean>`artifacts.state = 'committed' and (artifacts.ttl_seconds is null
-  or artifacts.created_at + artifacts.ttl_seconds * interval '1 second' > now())
+  or ${artifactEnd} > now())
   and (artifacts.checkpoint_id is null or exists (select 1 from checkpoints live
     where live.id = artifacts.checkpoint_id and live.deleted_at is null))`
 
@@ -139,7 +149,7 @@ export async function findPendingArtifacts(
 /** By ids, in any order. */
 export async function artifactsOf(database: CatalogDatabase, ids: readonly string[]): Promise<ArtifactRecord[]> {
   if (ids.length === 0) return []
-  return namedArtifacts(database).where("artifacts.id", "in", listOf(ids)).where(isLive).execute()
+  return namedArtifacts(database).where("artifacts.id", "in", idListOf(ids)).where(isLive).execute()
 }
 
 export async function findCollection(
@@ -189,18 +199,21 @@ export async function findMembership(
   if (!isStorable(alias)) return null
   const version = versionName.exec(alias)?.[1]
   const rows = memberships(database).where("artifact_memberships.collection_id", "=", collectionId)
-  const row =
-    version === undefined
-      ? await rows
-          .innerJoin("artifact_aliases", (join) =>
-            join
-              .onRef("artifact_aliases.artifact_id", "=", "artifact_memberships.artifact_id")
-              .onRef("artifact_aliases.collection_id", "=", "artifact_memberships.collection_id"),
-          )
-          .where("artifact_aliases.alias", "=", alias)
-          .executeTakeFirst()
-      : await rows.where("artifact_memberships.version", "=", Number(version)).executeTakeFirst()
-  return row ?? null
+  if (version !== undefined) {
+    return (await rows.where("artifact_memberships.version", "=", Number(version)).executeTakeFirst()) ?? null
+  }
+  const row = await rows
+    .innerJoin("artifact_aliases", (join) =>
+      join
+        .onRef("artifact_aliases.artifact_id", "=", "artifact_memberships.artifact_id")
+        .onRef("artifact_aliases.collection_id", "=", "artifact_memberships.collection_id"),
+    )
+    .where("artifact_aliases.alias", "=", alias)
+    .executeTakeFirst()
+  if (row !== undefined || alias !== "latest") return row ?? null
+  // Its version's time may be over, and the version not yet removed, which gives `latest` to the highest that is left.
+  const isGiven = sql<boolean>`exists (select 1 from artifact_aliases a where a.collection_id = ${collectionId} and a.alias = ${alias})`
+  return (await rows.where(isGiven).orderBy("artifact_memberships.version", "desc").executeTakeFirst()) ?? null
 }
 
 /** A version by the names of its collection, of one of these entities. */
@@ -327,7 +340,7 @@ export interface AliasRecord {
 export async function aliasesOf(database: CatalogDatabase, artifactIds: readonly string[]): Promise<AliasRecord[]> {
   if (artifactIds.length === 0) return []
   return namedAliases(database)
-    .where("artifact_aliases.artifact_id", "in", listOf(artifactIds))
+    .where("artifact_aliases.artifact_id", "in", idListOf(artifactIds))
     .orderBy("artifact_aliases.alias")
     .execute()
 }

@@ -4,7 +4,7 @@ import { usageOf } from "../../team-usage.ts"
 import { isUuid } from "../identifiers.ts"
 import { inTransaction } from "../in-transaction.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
-import { listOf } from "../text-lists.ts"
+import { idListOf, listOf } from "../text-lists.ts"
 
 export interface RunFileRecord {
   id: string
@@ -124,12 +124,14 @@ export async function deleteRunFiles(
       .innerJoin("entities", "entities.id", "projects.entity_id")
       .select(["run_files.sha256", "run_files.size_bytes", "runs.project_id"])
       .select(["entities.name as entity", "projects.name as project"])
-      .where("run_files.id", "in", listOf(different))
+      .where("run_files.id", "in", idListOf(different))
       .where("projects.entity_id", "in", entityIds)
+      // Another request that deletes them waits, and then finds none.
+      .forUpdate("run_files")
       .execute()
     if (files.length < different.length) return null
     for (const file of files) check(file)
-    await transaction.deleteFrom("run_files").where("id", "in", listOf(different)).execute()
+    await transaction.deleteFrom("run_files").where("id", "in", idListOf(different)).execute()
     return files
   })
   for (const { project_id, size_bytes } of gone ?? []) usageOf(database)?.ofProject(project_id, -size_bytes)

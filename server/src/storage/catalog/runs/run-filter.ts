@@ -85,6 +85,12 @@ const comparisons: Readonly<Record<string, RawBuilder<unknown>>> = {
   $lte: sql`<=`,
 }
 
+/**
+ * Back-references and look-around: PostgreSQL finds those by trying, in a time that no limit ends in the embedded catalog. All else
+ * it matches in one pass. What follows an escaped backslash is no escape.
+ */
+const triesAll = /(?<!\\)(?:\\\\)*(?:\\[1-9]|\(\?<?[=!])/
+
 function compared(field: Field, name: string, operator: string, operand: unknown): Condition {
   const { kind, value } = field
   if (operator === "$exists") return known(operand === false ? sql`${value} is null` : sql`${value} is not null`)
@@ -99,6 +105,9 @@ function compared(field: Field, name: string, operator: string, operand: unknown
   if (operator === "$regex") {
     if (typeof operand !== "string" || !isStorable(operand) || operand.length > 200) {
       throw refusal(`$regex takes a pattern of at most 200 characters, not ${describe(operand)}`)
+    }
+    if (triesAll.test(operand)) {
+      throw refusal(`$regex takes no back-references and no look-around, and ${describe(operand)} has one`)
     }
     const own =
       kind === "json" ? sql`(${value} #>> '{}')` : kind === "tags" ? sql`array_to_string(${value}, ' ')` : value
@@ -135,9 +144,20 @@ function literal({ kind }: Field, name: string, operand: unknown): RawBuilder<un
   }
   const given = textValue(name, operand)
   if (kind === "text") return sql`${given}`
-  const date = new Date(given)
-  if (Number.isNaN(date.getTime())) throw refusal(`${name} is compared with "${given}", which is no time`)
-  return sql`${date.toISOString()}::timestamptz`
+  const moment = timeOf(given)
+  if (moment !== null) return sql`${moment}::timestamptz`
+  throw refusal(`${name} is compared with "${given}", which is no time in ISO 8601, such as 2026-01-31T00:00:00Z`)
+}
+
+const isoTime = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:\d\d)?)?$/
+
+/** As ISO 8601 in UTC, which it is without a zone too, wherever the server runs; null: it is no time. */
+function timeOf(given: string): string | null {
+  const match = isoTime.exec(given.trim())
+  if (match === null) return null
+  const [, day, clock = "00:00", zone = "Z"] = match
+  const date = new Date(`${day}T${clock}${zone}`)
+  return Number.isNaN(date.getTime()) ? null : date.toISOString()
 }
 
 function textValue(name: string, operand: unknown): string {
@@ -161,11 +181,14 @@ function fieldOf(name: string): Field {
   )
 }
 
-/** The client stores `{key: {value}}`, and people write `config.key` as well as `config.key.value`. */
+/** The client stores `{key: {value}}`, and people write `config.key` as well as `config.key.value`. A key may have dots itself. */
 function configValue(path: readonly string[]): RawBuilder<unknown> {
   const [key = "", ...inner] = path
-  const rest = inner.at(-1) === "value" && inner.length === 1 ? [] : inner[0] === "value" ? inner.slice(1) : inner
-  return valueAt(sql`runs.config_values`, [key, "value", ...rest])
+  const rest = inner[0] === "value" ? inner.slice(1) : inner
+  const nested = sql`runs.config_values #> ${[key, "value", ...rest]}::text[]`
+  if (rest.length === 0) return nested
+  const dotted = (inner.at(-1) === "value" ? path.slice(0, -1) : path).join(".")
+  return sql`coalesce(${nested}, runs.config_values #> ${[dotted, "value"]}::text[])`
 }
 
 /** A key may have dots itself: the whole path as one key comes first. */
@@ -186,7 +209,8 @@ export function runOrder(order: string): RunOrder {
   const name = order.replace(/^[+-]/, "")
   const { kind, value } = fieldOf(name)
   if (kind === "tags") throw refusal("runs cannot be ordered by tags")
-  return { value, isDescending }
+  // A NaN is kept as null, which is less than all else in jsonb: a run that diverged would be the one with the least loss.
+  return { value: kind === "json" ? sql`nullif(${value}, 'null'::jsonb)` : value, isDescending }
 }
 
 /** Null is neither yes nor no in SQL, and its negation would leave runs out. */

@@ -66,3 +66,10 @@ export interface RunAlertTable {
   size_bytes: number
   created_at: ColumnType<Date, never, never>
 }
+
+/** A deleted run of which the trace store may still have rows. */
+export interface DeletedRunTable {
+  id: string
+  project_id: string
+  deleted_at: ColumnType<Date, never, Date>
+}

@@ -144,24 +144,57 @@ export async function findNamedRun(
 export async function updateRun(
   database: CatalogDatabase,
   run: RunRecord,
-  { config, summary, ...fields }: RunFields,
-  { isHeard }: { isHeard: boolean },
+  fields: RunFields,
+  how: { isHeard: boolean },
 ): Promise<RunRecord> {
-  const size_bytes = (config?.text ?? run.config).length + (summary?.text ?? run.summary).length
-  await database
+  await writeRun(database, run, fields, { ...how, isUnchanged: false })
+  return (await findRun(database, run.project_id, run.name)) ?? run
+}
+
+/** {@link updateRun}; null: a document that it would replace is another since `run` was read, and nothing was written. */
+export async function updateUnchangedRun(
+  database: CatalogDatabase,
+  run: RunRecord,
+  fields: RunFields,
+  how: { isHeard: boolean },
+): Promise<RunRecord | null> {
+  const isWritten = await writeRun(database, run, fields, { ...how, isUnchanged: true })
+  return isWritten ? ((await findRun(database, run.project_id, run.name)) ?? run) : null
+}
+
+/** `isUnchanged`: only while the documents that it replaces are those of `run`. Returns whether it was written. */
+async function writeRun(
+  database: CatalogDatabase,
+  run: RunRecord,
+  { config, summary, ...fields }: RunFields,
+  { isHeard, isUnchanged }: { isHeard: boolean; isUnchanged: boolean },
+): Promise<boolean> {
+  const sizeOf = (document: { text: string } | undefined, column: "config" | "summary") =>
+    document === undefined
+      ? sql`octet_length(${sql.ref(`runs.${column}`)})`
+      : sql`${Buffer.byteLength(document.text)}::integer`
+  const written = await database
+    // Its size now, and not that of `run`, from which several requests at once would give the same bytes back.
+    .with("before", (query) =>
+      query.selectFrom("runs").select(["id", "size_bytes"]).where("id", "=", run.id).forNoKeyUpdate(),
+    )
     .updateTable("runs")
+    .from("before")
     .set({
       ...fields,
-      size_bytes,
-      ...(config === undefined ? {} : { config: config.text, config_values: config.values }),
-      ...(summary === undefined ? {} : { summary: summary.text, summary_values: summary.values }),
+      ...(config && { config: config.text, config_values: config.values }),
+      ...(summary && { summary: summary.text, summary_values: summary.values }),
+      size_bytes: sql<number>`${sizeOf(config, "config")} + ${sizeOf(summary, "summary")}`,
       ...(isHeard ? { heartbeat_at: new Date() } : {}),
     })
-    .where("id", "=", run.id)
-    .execute()
-  usageOf(database)?.ofProject(run.project_id, size_bytes - run.size_bytes)
-  const updated = await findRun(database, run.project_id, run.name)
-  return updated ?? run
+    .whereRef("runs.id", "=", "before.id")
+    .$if(isUnchanged && config !== undefined, (query) => query.where("runs.config", "=", run.config))
+    .$if(isUnchanged && summary !== undefined, (query) => query.where("runs.summary", "=", run.summary))
+    .returning(sql<number>`runs.size_bytes - before.size_bytes`.as("more"))
+    .executeTakeFirst()
+  if (written === undefined) return false
+  usageOf(database)?.ofProject(run.project_id, written.more)
+  return true
 }
 
 /** Writes the state of a run that no client's process has begun: the server alone writes to it. */
@@ -191,9 +224,16 @@ export async function keepShift(
   await database.updateTable("runs").set(column).where("id", "=", run.id).execute()
 }
 
-/** SHA-256 of the files that the run had. */
+/** What it logged is removed later. Returns the SHA-256 of the files that it had; none, where another request has deleted it. */
 export async function deleteRun(database: CatalogDatabase, run: RunRecord): Promise<string[]> {
-  const { files, alerts } = await inTransaction(database, async (transaction) => {
+  const { files, bytes } = await inTransaction(database, async (transaction) => {
+    const locked = await transaction
+      .selectFrom("runs")
+      .select("size_bytes")
+      .where("id", "=", run.id)
+      .forUpdate()
+      .executeTakeFirst()
+    if (locked === undefined) return { files: [], bytes: 0 }
     const gone = await transaction
       .selectFrom("run_files")
       .select(["sha256", "size_bytes"])
@@ -201,9 +241,9 @@ export async function deleteRun(database: CatalogDatabase, run: RunRecord): Prom
       .execute()
     const said = await transaction.selectFrom("run_alerts").select("size_bytes").where("run_id", "=", run.id).execute()
     await transaction.deleteFrom("runs").where("id", "=", run.id).execute()
-    return { files: gone, alerts: said }
+    await transaction.insertInto("deleted_runs").values({ id: run.id, project_id: run.project_id }).execute()
+    return { files: gone, bytes: [locked, ...gone, ...said].reduce((sum, { size_bytes }) => sum + size_bytes, 0) }
   })
-  const bytes = [...files, ...alerts].reduce((sum, { size_bytes }) => sum + size_bytes, run.size_bytes)
   usageOf(database)?.ofProject(run.project_id, -bytes)
   return files.map(({ sha256 }) => sha256)
 }

@@ -15,7 +15,6 @@ export interface RolloutPlace {
   project: string
   entityId: string
   entity: string
-  sizeBytes: number
   /** null: it is not deleted; else how many turns it had. */
   deletedTurns: number | null
 }
@@ -39,7 +38,6 @@ export async function findRollouts(
       "p.name as project",
       "e.id as entityId",
       "e.name as entity",
-      "r.size_bytes as sizeBytes",
       "r.deleted_turns as deletedTurns",
     ])
     .where("r.rollout_id", "=", rolloutId)
@@ -250,11 +248,26 @@ export async function sequenceOfTurn(database: CatalogDatabase, rollout: string,
   return row?.sequence ?? null
 }
 
-/** Removes turns and rewards; the row stays, so that the same request again says the same. Returns how many turns it had. */
-export async function deleteRollout(database: CatalogDatabase, { id }: RolloutPlace): Promise<number> {
+interface DeletedRollout {
+  /** Those that it had. */
+  turns: number
+  /** What it took, which is given back. */
+  bytes: number
+  /** false: another request has deleted it. */
+  isNew: boolean
+}
+
+/** Removes turns and rewards; the row stays, so that the same request again says the same. */
+export async function deleteRollout(database: CatalogDatabase, { id }: RolloutPlace): Promise<DeletedRollout> {
   return inTransaction(database, async (transaction) => {
-    // It waits for a turn or a reward that is stored at this moment.
-    await transaction.selectFrom("rollouts").select("id").where("id", "=", id).forUpdate().execute()
+    // It waits for a turn or a reward that is stored at this moment, and for who deletes it too.
+    const locked = await transaction
+      .selectFrom("rollouts")
+      .select(["size_bytes as bytes", "deleted_turns as turns"])
+      .where("id", "=", id)
+      .forUpdate()
+      .executeTakeFirst()
+    if (locked === undefined || locked.turns !== null) return { turns: locked?.turns ?? 0, bytes: 0, isNew: false }
     await transaction.deleteFrom("rollout_rewards").where("rollout", "=", id).execute()
     const { numDeletedRows } = await transaction
       .deleteFrom("rollout_turns")
@@ -272,9 +285,8 @@ export async function deleteRollout(database: CatalogDatabase, { id }: RolloutPl
         group_id: null,
       })
       .where("id", "=", id)
-      .where("deleted_at", "is", null)
       .execute()
-    return turns
+    return { turns, bytes: locked.bytes, isNew: true }
   })
 }
 

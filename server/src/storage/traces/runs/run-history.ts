@@ -1,4 +1,5 @@
 /** History of runs: a map from step to columns, however many writers and lines it came from. */
+import { usageOf } from "../../team-usage.ts"
 import { insertCounted } from "../counted-lines.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
@@ -127,8 +128,22 @@ export async function historyKeys(traces: TraceStore, run: RunKey): Promise<Hist
   return rows.map(({ key, type, count, last }) => ({ key, type, count: Number(count), lastStep: Number(last) }))
 }
 
-/** Begins the history of `to` with the steps of `from` up to `step`, numbered anew. */
-export async function forkHistory(traces: TraceStore, from: RunKey, to: RunKey, step: number): Promise<void> {
+/** Bytes of the steps up to `step`, as they count for a team's quota. */
+export async function historyBytes(traces: TraceStore, run: RunKey, step: number): Promise<number> {
+  const [row] = await traces.rows<{ bytes: string }>(
+    `select sum(byteSize(*)) as bytes from run_history final where ${ofRun} and step <= {step:Int64}`,
+    { ...run, step },
+  )
+  return Number(row?.bytes ?? 0)
+}
+
+/** Begins the history of `to` with the steps of `from` up to `step`, numbered anew. `bytes`: their {@link historyBytes}. */
+export async function forkHistory(
+  traces: TraceStore,
+  from: RunKey,
+  to: RunKey,
+  { step, bytes }: { step: number; bytes: number },
+): Promise<void> {
   await traces.command(
     `insert into run_history (project_id, run_id, step, segment, line, text, keys, types)
     select {toProject:UUID}, {toRun:UUID}, step, ${writer} as writer,
@@ -136,6 +151,7 @@ export async function forkHistory(traces: TraceStore, from: RunKey, to: RunKey, 
     from run_history final where ${ofRun} and step <= {step:Int64}`,
     { ...from, toProject: to.projectId, toRun: to.runId, step },
   )
+  usageOf(traces)?.ofProject(to.projectId, bytes)
 }
 
 /** Takes the steps after `step` away; the next line follows the last that is left. */
