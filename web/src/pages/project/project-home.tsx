@@ -1,9 +1,11 @@
 /** The first page of a project: its overview, or, while nothing has happened in it, how the first thing gets there. */
 import { lazy, Suspense, useState } from "react"
+import { useSession } from "../../api/session.ts"
 import { PageBar } from "../../components/layout/page-bar.tsx"
 import { ErrorNote } from "../../components/states/error-note.tsx"
 import { SkeletonRows } from "../../components/states/skeleton.tsx"
 import { useCurrentProject } from "../../shell/current-project.ts"
+import { NoProject } from "./no-project.tsx"
 import styles from "./project-home.module.css"
 import { isQuiet, usePulse } from "./use-pulse.ts"
 
@@ -28,14 +30,24 @@ type Face = "first-run" | "overview"
 
 function Home() {
   const project = useCurrentProject()
+  const { user } = useSession()
   const [face, setFace] = useState<Face | null>(null)
-  const { pulse, error, retry } = usePulse(
+  const { pulse, exists, error, retry } = usePulse(
     project ?? { entity: "", project: "", id: "" },
     face === "first-run" ? waitingMs : false,
   )
   // Which it is, is decided once: the first call turns the first run, it does not take it away from who reads it.
   if (face === null && pulse !== undefined) setFace(isQuiet(pulse) ? "first-run" : "overview")
   if (project === null) return null
+  // A project that is not there yet is made by its first call, which only its own team can send.
+  if (exists === false && !user.entities.includes(project.entity)) {
+    return (
+      <>
+        <PageBar title="Overview" />
+        <NoProject project={project} />
+      </>
+    )
+  }
   if (face === "first-run" && pulse !== undefined) {
     return (
       <Suspense>
