@@ -328,8 +328,18 @@ test("the page says what is missing, shows a refused field's error at the field,
   expect(await page.getByRole("button", { name: "Start" }).isDisabled()).toBe(true)
 })
 
-test("on a telephone it is one column", async () => {
+test("on a telephone it is one column, and a long field breaks", async () => {
+  const feedback_type = "answered_as_the_policy_of_returns_says_that_it_should_be"
+  const weave_ref = `weave:///${project}/call/${ids[0]}`
+  await heddle.send("POST", "/feedback/create", {
+    project_id: project,
+    weave_ref,
+    feedback_type,
+    payload: { value: 1 },
+  })
   const { page } = await open(`/train?ids=${ids[0]},${ids[1]}`, { viewport: phone })
   await page.getByRole("button", { name: /Start on 2 rows/ }).waitFor()
+  const known = await page.getByRole("button", { name: feedback_type }).boundingBox()
+  expect((known?.x ?? 0) + (known?.width ?? 0)).toBeLessThanOrEqual(390 - 16)
   expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true)
 })
