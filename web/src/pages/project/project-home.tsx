@@ -5,7 +5,6 @@ import { PageBar } from "../../components/layout/page-bar.tsx"
 import { ErrorNote } from "../../components/states/error-note.tsx"
 import { SkeletonRows } from "../../components/states/skeleton.tsx"
 import { useCurrentProject } from "../../shell/current-project.ts"
-import { NoProject } from "./no-project.tsx"
 import styles from "./project-home.module.css"
 import { isQuiet, usePulse } from "./use-pulse.ts"
 
@@ -15,6 +14,7 @@ const FirstRunPage = lazy(() =>
 const OverviewPage = lazy(() =>
   import("./overview/overview-page.tsx").then(({ OverviewPage: loaded }) => ({ default: loaded })),
 )
+const NoProject = lazy(() => import("./no-project.tsx").then(({ NoProject: loaded }) => ({ default: loaded })))
 
 /** While it waits for the first call. */
 const waitingMs = 1500
@@ -44,7 +44,9 @@ function Home() {
     return (
       <>
         <PageBar title="Overview" />
-        <NoProject project={project} />
+        <Suspense>
+          <NoProject project={project} />
+        </Suspense>
       </>
     )
   }
