@@ -103,7 +103,13 @@ async function screens(): Promise<Record<string, Screen>> {
   return {
     overview: at(""),
     traces: at("/traces"),
-    trace: where(first, ({ trace_id }) => `/traces/${trace_id}`),
+    // Of an evaluation, where there is one: many calls alike, of which one is in hand.
+    trace:
+      older === undefined
+        ? where(first, ({ trace_id }) => `/traces/${trace_id}`)
+        : at(`/traces/${older.trace_id}`, (page) =>
+            page.getByText("Evaluation.predict_and_score", { exact: true }).last().click(),
+          ),
     "calls-compared": where(second, ({ id }) => `/traces/compare?calls=${id},${first?.id}`),
     models: at("/models"),
     model: where(model, (one) => `/models/${one}`),

@@ -138,6 +138,24 @@ test("what is typed while the palette opens does nothing to the page", async () 
   await close()
 })
 
+test("projects: from a team without a match back to all, and of very many that there are others", async () => {
+  await heddle.send("POST", "/v1/organization/teams", { name: "idle" })
+  const { page, close } = await open("/")
+  await page.getByRole("link", { name: "support", exact: true }).waitFor()
+  await page.getByLabel("Find a project").fill("demo")
+  await page.getByLabel("Team", { exact: true }).selectOption("idle")
+  await page.getByText("No project matches").waitFor()
+  await page.getByRole("button", { name: "Show all" }).click()
+  await page.getByRole("link", { name: "support", exact: true }).waitFor()
+  await page.route("**/v1/projects?*", async (route) => {
+    const answer = await route.fetch()
+    await route.fulfill({ json: { ...((await answer.json()) as object), has_more: true } })
+  })
+  await page.reload()
+  await page.getByText("the others are found by a part of their names").waitFor()
+  await close()
+})
+
 test("the project is switched by its menu", async () => {
   const { page, close } = await open()
   await page.getByRole("button", { name: "Project: local / demo" }).click()
@@ -153,11 +171,58 @@ test("the project is switched by its menu", async () => {
 const isUnexpected = (complaint: string) => !/status of (401|503)/.test(complaint)
 
 describe("addresses", () => {
-  test("an address that is no page gets an error page in the same frame", async () => {
-    const { page, close } = await open("/local/demo/tracess")
+  test.each([
+    ["of no section", "/local/demo/tracess"],
+    ["far below a section", "/local/demo/models/a/b/c/d"],
+    ["of no settings", "/local/demo/settings/nothing"],
+    ["of no step", "/local/demo/models/m/steps/last"],
+    ["of no trajectory", "/local/demo/jobs/one/groups/first/second"],
+    ["of no call", "/local/demo/r/call/none"],
+  ])("an address %s is told in the frame of its project, whose pages stay at hand", async (_what, address) => {
+    const { page, close } = await open(address)
     await page.getByRole("heading", { name: "There is nothing at this address" }).waitFor()
+    await page.getByText(address, { exact: true }).waitFor()
+    await page.getByRole("button", { name: "Project: local / demo" }).waitFor()
+    await page.getByRole("link", { name: "Overview of demo" }).waitFor()
+    await page.keyboard.press("Control+k")
+    await page.getByRole("searchbox", { name: "Search or jump" }).waitFor()
+    await page.keyboard.press("Escape")
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Traces" }).click()
+    await page.getByRole("heading", { name: "Traces", exact: true }).waitFor()
+    await close()
+  })
+
+  test.each([
+    ["of one part", "/nowhere"],
+    ["of one part and a slash", "/nowhere/"],
+    ["that may be a page later", "/settings"],
+    ["with too long a name", `/local/${"n".repeat(500)}`],
+  ])("an address without a project, %s, is told in the frame, from which one is chosen", async (_what, address) => {
+    const { page, close } = await open(address)
+    await page.getByRole("heading", { name: "There is nothing at this address" }).waitFor()
+    await page.getByRole("button", { name: "Choose a project" }).click()
+    await page.getByRole("menuitem", { name: "local/support" }).click()
+    await page.waitForURL("**/local/support")
+    await page.goBack()
     await page.getByRole("link", { name: "Your projects" }).click()
     await page.getByRole("heading", { name: "Projects" }).waitFor()
+    await close()
+  })
+
+  test("of two addresses that are no pages each is told", async () => {
+    const { page, close } = await open("/local/demo/one")
+    await page.getByText("/local/demo/one", { exact: true }).waitFor()
+    await page.evaluate(`history.pushState({}, "", new URL("local/demo/two", document.baseURI))`)
+    await page.evaluate(`dispatchEvent(new PopStateEvent("popstate"))`)
+    await page.getByText("/local/demo/two", { exact: true }).waitFor()
+    await close()
+  })
+
+  test("who is not signed in is asked for a key first, and then told", async () => {
+    const { page, close } = await newVisit(browser)
+    await page.goto(`${heddle.url}/nowhere`)
+    await signIn(page, heddle.key)
+    await page.getByRole("heading", { name: "There is nothing at this address" }).waitFor()
     await close()
   })
 

@@ -62,6 +62,12 @@ describe("a queue from a selection of traces", () => {
     await sendChats(heddle, team.id, 3, "other_op")
     const { page, close } = await open("admin", "/queues/new?q=op is other_op")
     await page.getByText(/^3 calls match/).waitFor()
+    await page.getByLabel("How many, the newest first").fill("one")
+    await page.getByText("This is no whole number from 1 on.").waitFor()
+    await page.getByRole("checkbox", { name: "tone" }).check()
+    await page.getByRole("button", { name: "Make the queue" }).click()
+    expect(new URL(page.url()).pathname).toMatch(/\/queues\/new$/)
+    await page.getByRole("checkbox", { name: "tone" }).uncheck()
     await page.getByLabel("How many, the newest first").fill("1")
     await page.getByLabel("Name", { exact: true }).fill("One of them")
     await page.getByRole("checkbox", { name: "tone" }).check()
@@ -69,6 +75,47 @@ describe("a queue from a selection of traces", () => {
     await page.getByText("0 of 1 item finished").waitFor()
     await close()
   })
+})
+
+test("whoever does not wait for the count of a filter gets what it finds", async () => {
+  await sendChats(heddle, team.id, 3, "hasty_op")
+  const { page, close } = await open("admin", "/queues/new?q=op is hasty_op")
+  await page.getByText(/^3 calls match/).waitFor()
+  await page.route("**/calls/query_stats", () => undefined)
+  await page.reload()
+  await page.getByText("Counting the calls…").waitFor()
+  await page.getByLabel("Name", { exact: true }).fill("In a hurry")
+  await page.getByRole("checkbox", { name: "tone" }).check()
+  await page.getByRole("button", { name: "Make the queue" }).click()
+  await page.getByText("0 of 3 items finished").waitFor()
+  await close()
+})
+
+test("settings that are stored twice in a hurry have their new question once; a click beside them closes nothing", async () => {
+  const { id } = await newQueue(heddle, team, 1)
+  const { page, close } = await open("admin", `/queues/${id}?dialog=settings`)
+  const dialog = page.getByRole("dialog", { name: "Queue settings" })
+  await dialog.getByRole("button", { name: "New question" }).click()
+  await dialog.getByLabel("Question", { exact: true }).fill("In a hurry?")
+  await dialog.getByLabel("Answered by").selectOption("Yes or no")
+  await page.mouse.click(4, 4)
+  expect(await dialog.getByLabel("Question", { exact: true }).inputValue()).toBe("In a hurry?")
+  await page.route("**/obj/create", async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await route.continue()
+  })
+  const made: string[] = []
+  page.on("request", (request) => {
+    if (request.url().endsWith("/obj/create")) made.push(request.url())
+  })
+  await page.evaluate(`(() => {
+    const form = document.querySelector("[role=dialog] form")
+    form.requestSubmit()
+    setTimeout(() => form.requestSubmit(), 50)
+  })()`)
+  await dialog.waitFor({ state: "hidden" })
+  expect(made).toHaveLength(1)
+  await close()
 })
 
 describe("one item after the other, by keyboard", () => {

@@ -353,6 +353,41 @@ test("an answer that is streaming can be stopped, and its text so far stays", as
   await close()
 })
 
+test("without a choice a model that has learnt is asked, and from then on the one that was asked last", async () => {
+  // Newer than the model that has learnt, and it has learnt nothing.
+  await heddle.send("POST", "/v1/preview/models", { project: filled.project, name: "blank", base_model: "heddle/tiny" })
+  const { page, close } = await open("?temperature=0&max_tokens=3")
+  const trained = column(page, "returns-agent@latest")
+  await trained.waitFor()
+  await page.getByLabel("Message 1, user").fill("3+1=")
+  // Whoever gets the address sees the same model.
+  await expect
+    .poll(() => keys(page))
+    .toEqual({ m: "returns-agent@latest", user: "3+1=", temperature: "0", max_tokens: "3" })
+  await trained.getByRole("button", { name: "returns-agent@latest", exact: true }).click()
+  await page.getByRole("searchbox", { name: "Model or step" }).fill("heddle/tiny")
+  await page.getByRole("menuitem").filter({ hasText: "base model" }).click()
+  await page.getByRole("button", { name: /^Run/ }).click()
+  await answered(page, "heddle/tiny")
+  await page.goto(`${heddle.url}/${filled.id}/playground`)
+  await column(page, "heddle/tiny").waitFor()
+  await close()
+  // Another browser has asked nothing yet.
+  const other = await open()
+  await column(other.page, "returns-agent@latest").waitFor()
+  await other.close()
+})
+
+test("a parameter keeps the focus when it is set", async () => {
+  const { page, close } = await open("?m=heddle/tiny&user=a")
+  const field = page.getByLabel("temperature")
+  await field.fill("0.5")
+  await field.press("Enter")
+  await expect.poll(() => keys(page)["temperature"]).toBe("0.5")
+  expect(await field.evaluate((one) => one.ownerDocument.activeElement === one)).toBe(true)
+  await close()
+})
+
 test("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", async () => {
   const { page, close } = await open(`?${two}&temperature=0&max_tokens=12&user=5%2B2%3D`)
   await page.getByRole("button", { name: /^Run all/ }).click()

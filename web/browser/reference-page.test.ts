@@ -138,6 +138,50 @@ test("fits a narrow screen without scrolling sideways", async () => {
   await page.context().close()
 })
 
+/** What is out of the window at its sides and can be scrolled into it by nothing but the page itself. */
+const outside = `
+  [...document.querySelectorAll("#swagger-ui *")]
+    .filter((one) => {
+      const { left, right, width, height } = one.getBoundingClientRect()
+      if (width === 0 || height === 0 || (left >= 0 && right <= innerWidth + 1)) return false
+      for (let around = one.parentElement; around !== null; around = around.parentElement) {
+        if (["auto", "scroll"].includes(getComputedStyle(around).overflowX)) return false
+      }
+      return true
+    })
+    .map((one) => one.tagName + "." + one.getAttribute("class"))`
+
+test.each([
+  ["with parameters", "GET /v1/preview/models", "#operations-Models-get_v1_preview_models"],
+  ["with a body and many answers", "calls/stream_query", "#operations-Calls-post_calls_stream_query"],
+])("on a telephone an operation %s is whole: wide code scrolls by itself", async (_what, words, id) => {
+  const { page } = await visit("light", { width: 390, height: 844 })
+  await page.getByPlaceholder("Search").fill(words)
+  const operation = page.locator(id)
+  await operation.locator(".opblock-summary").click()
+  await operation.locator(".responses-table tbody .response-col_status").first().waitFor()
+  expect(await page.evaluate<string[]>(outside)).toEqual([])
+  await operation.locator(".try-out__btn").click()
+  await operation.locator(".execute").waitFor()
+  expect(await page.evaluate<string[]>(outside)).toEqual([])
+  for (const tab of await operation.getByRole("tab", { name: "Schema" }).all()) await tab.click()
+  expect(await page.evaluate<string[]>(outside)).toEqual([])
+  expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(390)
+  await page.context().close()
+})
+
+test("on a telephone the key is asked for in a window that fits", async () => {
+  const { page } = await visit("dark", { width: 390, height: 844 })
+  await page.locator(".btn.authorize").first().click()
+  const box = await page.locator(".modal-ux").boundingBox()
+  expect(box?.x).toBeGreaterThanOrEqual(0)
+  expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390)
+  await page.locator(".modal-ux input").fill(server.key)
+  await page.locator(".modal-ux .auth-btn-wrapper .authorize").click()
+  await page.locator(".modal-ux .btn-done").click()
+  await page.context().close()
+})
+
 test("the search finds operations by words in their paths and summaries", async () => {
   const { page, complaints } = await visit("light")
   const search = page.getByPlaceholder("Search")

@@ -467,6 +467,10 @@ describe("record of changes", () => {
     await page.getByRole("heading", { name: "No such change" }).waitFor()
     await page.getByRole("button", { name: "Show every change" }).click()
     await rowOf(page, "team.created").first().waitFor()
+    // What an unknown user did is not what everybody did.
+    await page.goto(page.url().replace(/\?.*|$/, "?who=nobody"))
+    await page.getByText("This server has no user “nobody”.").waitFor()
+    expect(await page.getByRole("table", { name: "Record of changes" }).count()).toBe(0)
     await close()
   })
 

@@ -198,6 +198,17 @@ describe("the selected call", () => {
     await close()
   })
 
+  test("keeps a note that is not saved while somebody looks at its other tabs", async () => {
+    const { page, close } = await open(`?span=${ids["search"]}&tab=feedback`)
+    const pane = page.getByRole("region", { name: "Selected call" })
+    await pane.getByLabel("Note").fill("not the newest policy")
+    await pane.getByRole("tab", { name: "Output", exact: true }).click()
+    await pane.getByLabel("Note").waitFor({ state: "hidden" })
+    await pane.getByRole("tab", { name: /^Feedback/ }).click()
+    expect(await pane.getByLabel("Note").inputValue()).toBe("not the newest policy")
+    await close()
+  })
+
   test("that runs shows its end by itself", async () => {
     const call = { project_id: project, id: randomUUID(), trace_id: randomUUID() }
     const running = {

@@ -429,6 +429,22 @@ describe("the filter", () => {
   })
 })
 
+test("a range of time is shown in the zone of the reader, and has it in the address", async () => {
+  const { page, close } = await open("?from=2026-11-20T10:01:30Z&to=2026-11-20T10:02:00Z", {
+    timezoneId: "Asia/Tokyo",
+  })
+  await page.getByText("31 traces", { exact: true }).waitFor()
+  await page.getByRole("button", { name: /^Range of time: .*19:01.*19:02/ }).click()
+  await page.getByRole("menuitem", { name: "Between two times…" }).click()
+  const dialog = page.getByRole("dialog", { name: "Between two times" })
+  expect(await dialog.getByLabel("From").inputValue()).toMatch(/^2026-11-20T19:01:30/)
+  await dialog.getByLabel("To").fill("2026-11-20T19:03")
+  await dialog.getByRole("button", { name: "Show" }).click()
+  await page.getByText("91 traces", { exact: true }).waitFor()
+  expect([search(page).get("from"), search(page).get("to")]).toEqual(["2026-11-20T10:01:30Z", "2026-11-20T10:03:00Z"])
+  await close()
+})
+
 describe("values beside the table", () => {
   const values = (page: Page, field: string) => page.getByRole("group", { name: field })
 
@@ -476,6 +492,48 @@ describe("values beside the table", () => {
     await page.getByRole("button", { name: "Values" }).click()
     await values(page, "Status").waitFor({ state: "hidden" })
     expect(search(page).get("values")).toBe("off")
+    await close()
+  })
+
+  test.each([
+    ["a telephone", phone],
+    ["a window without room beside the table", { width: 1024, height: 768 }],
+  ])("have a window of their own on %s, whole, and the filter follows", async (_what, viewport) => {
+    const other = `local/narrow-${viewport.width}`
+    const long = "handle_the_ticket_of_a_customer_who_has_written_a_name_that_is_wider_than_a_telephone"
+    await sendTo(other, [
+      callOf({}),
+      callOf({ op_name: long, exception: "Timeout", inputs: { model: `wandb-artifact:///${other}/${long}:step40` } }),
+    ])
+    const { page, close } = await signedIn(browser, heddle, `/${other}/traces`, { viewport })
+    const button = page.getByRole("button", { name: "Values" })
+    await button.click()
+    const dialog = page.getByRole("dialog", { name: "Values" })
+    await dialog.getByRole("group", { name: "Operation" }).getByLabel(long).waitFor()
+    expect(await findings(page)).toEqual([])
+    const cut = `(
+      // What is cut says the rest where it is pointed at.
+      [...document.querySelectorAll("[role=dialog], [role=dialog] fieldset, [role=dialog] section")]
+        .filter((one) => one.scrollWidth > one.clientWidth).length + document.documentElement.scrollWidth - innerWidth)`
+    expect(await page.evaluate<number>(cut)).toBe(0)
+    if (viewport === phone) {
+      const heights = await dialog
+        .getByRole("checkbox")
+        .evaluateAll((all) => all.map((one) => one.parentElement?.getBoundingClientRect().height ?? 0))
+      expect(heights.filter((height) => height < 44)).toEqual([])
+    }
+    await dialog.getByRole("group", { name: "Status" }).getByLabel("error").check()
+    await dialog.getByText("1 trace", { exact: true }).waitFor()
+    expect(search(page).get("q")).toBe("status is error")
+    await dialog.getByRole("button", { name: "Done" }).click()
+    await page.getByRole("button", { name: "Remove status is error" }).waitFor()
+    expect(await button.evaluate((one) => one.ownerDocument.activeElement === one)).toBe(true)
+    await close()
+  })
+
+  test("say that there are none in a range of time without a call", async () => {
+    const { page, close } = await open("?from=2026-01-01&to=2026-01-02")
+    await page.getByText("No call here has a value to choose.").waitFor()
     await close()
   })
 

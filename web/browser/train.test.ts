@@ -4,6 +4,7 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { findings } from "./support/axe.ts"
 import { launchBrowser, phone } from "./support/browser.ts"
+import { fillEvaluation } from "./support/fill-evaluations.ts"
 import { fillRollouts } from "./support/fill-rollouts.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
 
@@ -237,6 +238,85 @@ test("rollouts that agents made: chosen on the page, judged by reward, feedback,
   expect(complaints).toEqual([])
 })
 
+/** A model that is named in the address, so that it does not matter which others there are. */
+const makeLearner = () =>
+  heddle.send("POST", "/v1/preview/models", {
+    project: "loop",
+    name: "learner",
+    base_model: "heddle/tiny",
+    return_existing: true,
+  })
+
+test("what was said of the calls that are shown is offered, a score or a correction, and taken in with a click", async () => {
+  await makeLearner()
+  const { page, close } = await open(`/train?model=learner&ids=${ids[0]},${ids[1]}`)
+  const known = (name: string) => page.getByRole("group", { name: `${name}: known fields` })
+  const valueOf = (type: string) => `feedback.[${type}].payload.value`
+  const [right, better] = [valueOf("right"), valueOf("better")] as const
+  await known("Score").getByRole("button", { name: right }).waitFor()
+  expect(await page.getByRole("button", { name: better }).count()).toBe(0)
+
+  await page.goto(`${heddle.url}/${project}/train?model=learner&scope=all`)
+  await page.getByRole("button", { name: /Start on 11 rows/ }).waitFor()
+  await known("Score").getByRole("button", { name: right }).click()
+  await page.getByRole("button", { name: /Start on 9 rows/ }).waitFor()
+  await known("Corrections").getByRole("button", { name: better }).click()
+  await page.getByRole("button", { name: /Start on 10 rows/ }).waitFor()
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toMatchObject({ score: right, min: "1", fix: better })
+  // With a weight it is still the same field.
+  await field(page, "Score", `${right}*0.5`)
+  await page.getByRole("button", { name: /Start on 1 row\b/ }).waitFor()
+  await known("Score").getByRole("button", { name: right, pressed: true }).click()
+  await page.getByRole("button", { name: /Start on 11 rows/ }).waitFor()
+
+  await page.getByLabel("from preferences: of two answers to a question, the better one").check()
+  await page.getByLabel("Pairs from").selectOption("fields")
+  await known("Better answer").getByRole("button", { name: better }).click()
+  await page.getByRole("button", { name: /Start on 1 pair\b/ }).waitFor()
+  expect(await findings(page)).toEqual([])
+  await close()
+})
+
+test("scores of trials and columns of a dataset are offered, too", async () => {
+  const { id, runs } = await fillEvaluation(heddle, "judged")
+  const { page, close } = await signedIn(browser, heddle, `/${id}/train?from=evaluation&runs=${runs[0]}`)
+  const known = (name: string) => page.getByRole("group", { name: `${name}: known fields` })
+  await known("Score").getByRole("button", { name: "scores.resolved" }).click()
+  await page.waitForURL((url) => url.searchParams.get("score") === "scores.resolved")
+  await known("Score").getByRole("button", { name: "scores.judge.tone" }).waitFor()
+  await page.goto(`${heddle.url}/${id}/train?from=dataset&dataset=returns-eval`)
+  await known("Corrections").getByRole("button", { name: "row.ticket" }).waitFor()
+  await close()
+})
+
+test("a field keeps the focus when it is committed, and says which text does not count", async () => {
+  await makeLearner()
+  const { page, close } = await open(`/train?model=learner&ids=${ids[0]},${ids[1]}`)
+  await page.getByRole("button", { name: /Start on 2 rows/ }).waitFor()
+  const least = page.getByLabel("Keep from a score of", { exact: true })
+  await field(page, "Keep from a score of", "0.5")
+  await page.waitForURL((url) => url.searchParams.get("min") === "0.5")
+  expect(await least.evaluate((one) => one.ownerDocument.activeElement === one)).toBe(true)
+  await field(page, "Keep from a score of", "much")
+  await page.getByText("This is no number.").waitFor()
+  expect([await least.inputValue(), new URL(page.url()).searchParams.get("min")]).toEqual(["much", "0.5"])
+  await field(page, "Rows a step", "0")
+  await page.getByText("This is no whole number from 1 on.").waitFor()
+  await field(page, "Rows a step", "4")
+  await page.waitForURL((url) => url.searchParams.get("batch") === "4")
+  await close()
+})
+
+test("a model that is not there is told, and no other one learns in its place", async () => {
+  await makeLearner()
+  const { page, close } = await open(`/train?model=deleted-one&ids=${ids[0]},${ids[1]}`)
+  await page.getByText("There is no model deleted-one in this project").waitFor()
+  expect(await page.getByRole("button", { name: /^Start/ }).isDisabled()).toBe(true)
+  await page.getByLabel("Model", { exact: true }).selectOption("learner")
+  await page.getByRole("button", { name: /Start on 2 rows/ }).waitFor()
+  await close()
+})
+
 test("the page says what is missing, shows a refused field's error at the field, and starts no job", async () => {
   const { page } = await open(`/train?ids=${ids[0]}&mode=rl`)
   await page.getByText("Name the field that the reward is.").waitFor()
@@ -248,8 +328,18 @@ test("the page says what is missing, shows a refused field's error at the field,
   expect(await page.getByRole("button", { name: "Start" }).isDisabled()).toBe(true)
 })
 
-test("on a telephone it is one column", async () => {
+test("on a telephone it is one column, and a long field breaks", async () => {
+  const feedback_type = "answered_as_the_policy_of_returns_says_that_it_should_be"
+  const weave_ref = `weave:///${project}/call/${ids[0]}`
+  await heddle.send("POST", "/feedback/create", {
+    project_id: project,
+    weave_ref,
+    feedback_type,
+    payload: { value: 1 },
+  })
   const { page } = await open(`/train?ids=${ids[0]},${ids[1]}`, { viewport: phone })
   await page.getByRole("button", { name: /Start on 2 rows/ }).waitFor()
+  const known = await page.getByRole("button", { name: feedback_type }).boundingBox()
+  expect((known?.x ?? 0) + (known?.width ?? 0)).toBeLessThanOrEqual(390 - 16)
   expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true)
 })

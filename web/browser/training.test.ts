@@ -263,10 +263,13 @@ describe("jobs", () => {
     await close()
   })
 
-  test("a job that is not there says so", async () => {
-    const { page, close } = await open("/jobs/5f0c3a80-0000-4000-8000-000000000000")
-    await page.getByText("The job could not be read.").waitFor()
-    await page.getByText(/no training job "5f0c3a80-0000-4000-8000-000000000000"/).waitFor()
+  test("a job that is not there says so, and leads to the others", async () => {
+    const id = "5f0c3a80-0000-4000-8000-000000000000"
+    const { page, close } = await open(`/jobs/${id}`)
+    await page.getByRole("heading", { name: "There is no such job" }).waitFor()
+    await page.getByText(id, { exact: true }).waitFor()
+    await page.getByRole("link", { name: "All jobs" }).click()
+    await page.getByRole("table", { name: "Jobs" }).waitFor()
     await close()
   })
 })

@@ -104,6 +104,10 @@ test("a call and a trace of another team look as if they were not there", async 
     .waitFor()
   await page.goto(`${heddle.url}/${project}/traces`)
   await page.getByRole("heading", { name: "There is no such project here" }).waitFor()
+  // Its first page offers no first call, which only its own team could send.
+  await page.goto(`${heddle.url}/${project}`)
+  await page.getByRole("heading", { name: "There is no such project here" }).waitFor()
+  await page.getByRole("link", { name: "Your projects" }).waitFor()
   expect(await page.getByText("Hello?").count()).toBe(0)
   await close()
 })

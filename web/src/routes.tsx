@@ -34,6 +34,7 @@ import { isSettingsSection, settingsSearch, settingsSections } from "./pages/pro
 import { traceSearch } from "./pages/project/trace/trace-search.ts"
 import { trainSearch } from "./pages/project/train/train-search.ts"
 import { tracesSearch } from "./pages/project/traces/traces-search.ts"
+import { isProjectName } from "./shell/current-project.ts"
 import { Frame } from "./shell/frame.tsx"
 import { pageCode } from "./shell/page-code.ts"
 import { NoSuchPage, PageError } from "./shell/page-error.tsx"
@@ -49,7 +50,7 @@ declare module "@tanstack/react-router" {
   }
 }
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NoSuchPage })
+const root = createRootRoute({ component: Outlet })
 
 const login = createRoute({
   getParentRoute: () => root,
@@ -96,15 +97,14 @@ const design = createRoute({
   component: pageCode(() => import("./pages/design/design-page.tsx"), "DesignPage"),
 })
 
-/** No entity and no project has a longer name. */
-const longestName = 128
-
 const project = createRoute({
   getParentRoute: () => signedIn,
   path: "/$entity/$project",
   component: Outlet,
+  // The frame stays around it: the router looks for the nearest route that has one, and the root is outside of the frame.
+  notFoundComponent: NoSuchPage,
   beforeLoad: ({ params }) => {
-    if (Math.max(params.entity.length, params.project.length) > longestName) throw notFound()
+    if (!isProjectName(params)) throw notFound()
   },
 })
 
@@ -336,6 +336,10 @@ const sdkLinks = [
   }),
 ] as const
 
+/** Every other address. Below a project its pages stay at hand. */
+const elsewhere = createRoute({ getParentRoute: () => signedIn, path: "$", component: NoSuchPage })
+const elsewhereInProject = createRoute({ getParentRoute: () => project, path: "$", component: NoSuchPage })
+
 const routeTree = root.addChildren([
   login,
   signedIn.addChildren([
@@ -354,7 +358,9 @@ const routeTree = root.addChildren([
       train,
       ...settings,
       ...sdkLinks,
+      elsewhereInProject,
     ]),
+    elsewhere,
   ]),
 ])
 

@@ -46,6 +46,11 @@ export interface CallFacts {
   feedback: FeedbackMark[]
 }
 
+/** What was said of a call, as it was sent. */
+export function feedbackOf(summary: JsonText): Feedback[] {
+  return (JSON.parse(summary) as Summary | null)?.weave?.feedback ?? []
+}
+
 export function callFacts(summary: JsonText): CallFacts {
   const { usage, weave } = (JSON.parse(summary) as Summary | null) ?? {}
   const models = Object.entries(usage ?? {})

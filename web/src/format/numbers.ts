@@ -50,9 +50,11 @@ export function formatInterval(low: number, high: number, decimals = 2, locale?:
   return `[${formatChange(low, decimals, locale)}, ${formatChange(high, decimals, locale)}]`
 }
 
-/** A share of 1: "90.7 %". */
+/** A share of 1: "90.7 %". What is more than nothing or less than all is not rounded to that: "< 0.1 %", "> 99.9 %". */
 export function formatShare(share: number, locale?: Locale): string {
-  return `${formatScore(share * 100, 1, locale)}${thinSpace}%`
+  const bound = share > 0 && share < 0.0005 ? 0.001 : share < 1 && share >= 0.9995 ? 0.999 : null
+  const sign = bound === null ? "" : `${bound > share ? "<" : ">"}${thinSpace}`
+  return `${sign}${formatScore((bound ?? share) * 100, 1, locale)}${thinSpace}%`
 }
 
 /** A share that somebody chose: "50 %", "12.5 %". */

@@ -1,16 +1,27 @@
 import { useParams } from "@tanstack/react-router"
 
-export interface CurrentProject {
+interface ProjectNames {
   entity: string
   project: string
+}
+
+export interface CurrentProject extends ProjectNames {
   /** `entity/project`, as the evaluation store names it. */
   id: string
+}
+
+/** No entity and no project has a longer name. */
+const longestName = 128
+
+export function isProjectName({ entity, project }: ProjectNames): boolean {
+  return Math.max(entity.length, project.length) <= longestName
 }
 
 /** The project of the address; null on pages without one. */
 export function useCurrentProject(): CurrentProject | null {
   const { entity, project } = useParams({ strict: false })
-  return entity === undefined || project === undefined ? null : { entity, project, id: `${entity}/${project}` }
+  if (entity === undefined || project === undefined || !isProjectName({ entity, project })) return null
+  return { entity, project, id: `${entity}/${project}` }
 }
 
 /** On a page under `/$entity/$project`. */

@@ -1,14 +1,14 @@
 /** Shown when a page itself fails, or does not exist: the frame stays. */
-import { type ErrorComponentProps, useRouter } from "@tanstack/react-router"
+import { type ErrorComponentProps, useLocation, useRouter } from "@tanstack/react-router"
 import { useEffect } from "react"
 import { ApiError } from "../api/api-error.ts"
 import { sessionEnded } from "../api/session-state.ts"
-import { Button } from "../components/controls/button.tsx"
+import { Button, LinkButton } from "../components/controls/button.tsx"
 import { PageBar } from "../components/layout/page-bar.tsx"
 import { Empty } from "../components/states/empty.tsx"
 import { ErrorNote } from "../components/states/error-note.tsx"
-import { TextLink } from "../components/text/link.tsx"
 import { CodeMissing } from "./code-missing.tsx"
+import { useCurrentProject } from "./current-project.ts"
 import { PageCodeError } from "./page-code.ts"
 import styles from "./page-error.module.css"
 
@@ -43,16 +43,27 @@ export function PageError({ error, reset }: ErrorComponentProps) {
 
 export function NoSuchPage() {
   const router = useRouter()
+  const project = useCurrentProject()
+  const path = useLocation({ select: ({ pathname }) => pathname })
   return (
     <>
       <PageBar title="No such page" />
       <Empty
         title="There is nothing at this address"
-        actions={<Button onClick={() => router.history.back()}>Go back</Button>}
+        actions={
+          <>
+            <Button onClick={() => router.history.back()}>Go back</Button>
+            {project !== null && (
+              <LinkButton to="/$entity/$project" params={{ entity: project.entity, project: project.project }}>
+                Overview of {project.project}
+              </LinkButton>
+            )}
+            <LinkButton to="/">Your projects</LinkButton>
+          </>
+        }
       >
         <p>
-          <code>{router.state.location.pathname}</code> is no page of Heddle. <TextLink to="/">Your projects</TextLink>{" "}
-          are a good place to go on from.
+          <code>{path}</code> is no page of Heddle, or what it names is not there any more.
         </p>
       </Empty>
     </>

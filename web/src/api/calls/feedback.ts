@@ -20,17 +20,17 @@ export function useGiveFeedback() {
   })
 }
 
-/** So many of the newest are looked at. */
-const mostLookedAt = 1000
+interface FeedbackPage {
+  result: { feedback_type: string; payload: Record<string, unknown> }[]
+}
 
-/** Types of the project's newest feedback. */
-export function useFeedbackTypes(project_id: string, { enabled }: { enabled: boolean }) {
-  const body = { project_id, fields: ["feedback_type"], sort_by: newestFirst, limit: mostLookedAt }
+/** The project's newest feedback: its types and what it says. */
+export function useNewestFeedback(project_id: string, limit: number, { enabled }: { enabled: boolean }) {
+  const sort_by = [{ field: "created_at", direction: "desc" }]
+  const body = { project_id, fields: ["feedback_type", "payload"], sort_by, limit }
   return useQuery({
-    ...jsonQuery<{ result: { feedback_type: string }[] }>("POST", "/feedback/query", body),
-    select: ({ result }) => [...new Set(result.map(({ feedback_type: type }) => type))].toSorted(),
+    ...jsonQuery<FeedbackPage>("POST", "/feedback/query", body),
+    select: ({ result }) => result,
     enabled,
   })
 }
-
-const newestFirst = [{ field: "created_at", direction: "desc" }]

@@ -1,5 +1,6 @@
 /** Models that can be asked in a project: its own with their steps, base models, and those of other services. */
 import type { checkpointPage } from "@heddle/server/wire/training/checkpoint.ts"
+import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import { useQueries } from "@tanstack/react-query"
 import type * as z from "zod"
 import type { ApiError } from "../api-error.ts"
@@ -19,7 +20,9 @@ const mostSteps = 30
 export interface ChatModels {
   /** Without the single steps; undefined while they are read. */
   models: ChatModel[] | undefined
-  trained: { id: string; name: string }[]
+  /** Of the project, the newest first. */
+  trained: ListedModel[]
+  base: string[]
   error: ApiError | null
   refetch: () => void
 }
@@ -33,7 +36,10 @@ export function useChatModels({ entity, project }: OfProject): ChatModels {
   })
   const error = own.error ?? base.error
   const refetch = () => void Promise.all([own.refetch(), base.refetch()])
-  if (own.data === undefined || base.data === undefined) return { models: undefined, trained: [], error, refetch }
+  // Other services are not waited for when they cannot be read.
+  if (own.data === undefined || base.data === undefined || outside.isPending) {
+    return { models: undefined, trained: [], base: [], error, refetch }
+  }
   const trained = own.data.data
   const models: ChatModel[] = [
     ...trained.map(({ name, latest_step: step }) => ({
@@ -48,7 +54,7 @@ export function useChatModels({ entity, project }: OfProject): ChatModels {
       return [{ name: `custom::${provider}::${name}`, note: "another service" }]
     }),
   ]
-  return { models, trained, error, refetch }
+  return { models, trained, base: base.data, error, refetch }
 }
 
 /** The newest kept steps of these models. */

@@ -142,6 +142,22 @@ export function useComparedRow(projectId: string, runIds: readonly string[], dig
   })
 }
 
+/** What the first trials of evaluations scored. */
+export function useTrialScores(
+  projectId: string,
+  runIds: readonly string[],
+  limit: number,
+  { enabled }: { enabled: boolean },
+) {
+  const body = { evaluation_call_ids: runIds, include_model_outputs: false, limit }
+  return useQuery({
+    ...jsonQuery<{ rows: ResultRow[] }>("POST", resultsPath(projectId), body),
+    select: ({ rows }) =>
+      rows.flatMap(({ evaluations }) => evaluations).flatMap(({ trials }) => trials.map(({ scores }) => scores)),
+    enabled,
+  })
+}
+
 /** Inputs of the rows, read in blocks. */
 export function useRowData(projectId: string, runIds: readonly string[], blocks: readonly (readonly string[])[]) {
   return useQueries({

@@ -18,7 +18,7 @@ const path = "/v1/organization/audit_logs"
 const pageRows = 50
 
 /** The newest first, page after page. */
-export function useAuditLogs(parameters: AuditParameters) {
+export function useAuditLogs(parameters: AuditParameters, { enabled }: { enabled: boolean }) {
   return useInfiniteQuery<AuditLogPage, ApiError, AuditLog[], unknown[], string | undefined>({
     queryKey: [`GET ${path}`, parameters, "pages"],
     initialPageParam: undefined,
@@ -26,5 +26,6 @@ export function useAuditLogs(parameters: AuditParameters) {
       sendForJson({ method: "GET", path, query: { ...parameters, limit: pageRows, after: pageParam }, signal }),
     getNextPageParam: (last) => (last.has_more ? (last.last_id ?? undefined) : undefined),
     select: ({ pages }) => pages.flatMap(({ data }) => data),
+    enabled,
   })
 }

@@ -27,7 +27,7 @@ export function FormDialog(props: FormDialogProps) {
     onSubmit()
   }
   return (
-    <Dialog title={title} isOpen onClose={onClose} width={width}>
+    <Dialog title={title} isOpen onClose={onClose} width={width} isForm>
       <form className={styles.body} onSubmit={submit}>
         {children}
         <div className={styles.actions}>

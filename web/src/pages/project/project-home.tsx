@@ -1,5 +1,6 @@
 /** The first page of a project: its overview, or, while nothing has happened in it, how the first thing gets there. */
 import { lazy, Suspense, useState } from "react"
+import { useSession } from "../../api/session.ts"
 import { PageBar } from "../../components/layout/page-bar.tsx"
 import { ErrorNote } from "../../components/states/error-note.tsx"
 import { SkeletonRows } from "../../components/states/skeleton.tsx"
@@ -13,6 +14,7 @@ const FirstRunPage = lazy(() =>
 const OverviewPage = lazy(() =>
   import("./overview/overview-page.tsx").then(({ OverviewPage: loaded }) => ({ default: loaded })),
 )
+const NoProject = lazy(() => import("./no-project.tsx").then(({ NoProject: loaded }) => ({ default: loaded })))
 
 /** While it waits for the first call. */
 const waitingMs = 1500
@@ -28,14 +30,26 @@ type Face = "first-run" | "overview"
 
 function Home() {
   const project = useCurrentProject()
+  const { user } = useSession()
   const [face, setFace] = useState<Face | null>(null)
-  const { pulse, error, retry } = usePulse(
+  const { pulse, exists, error, retry } = usePulse(
     project ?? { entity: "", project: "", id: "" },
     face === "first-run" ? waitingMs : false,
   )
   // Which it is, is decided once: the first call turns the first run, it does not take it away from who reads it.
   if (face === null && pulse !== undefined) setFace(isQuiet(pulse) ? "first-run" : "overview")
   if (project === null) return null
+  // A project that is not there yet is made by its first call, which only its own team can send.
+  if (exists === false && !user.entities.includes(project.entity)) {
+    return (
+      <>
+        <PageBar title="Overview" />
+        <Suspense>
+          <NoProject project={project} />
+        </Suspense>
+      </>
+    )
+  }
   if (face === "first-run" && pulse !== undefined) {
     return (
       <Suspense>

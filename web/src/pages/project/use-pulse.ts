@@ -21,7 +21,7 @@ export interface Pulse {
   requests: number
 }
 
-/** undefined: not known yet. */
+/** `pulse` and `exists` are undefined until they are known. */
 export function usePulse({ entity, project, id }: CurrentProject, refetchInterval: number | false) {
   const live = { refetchInterval }
   const found = useProject(entity, project, live)
@@ -49,7 +49,7 @@ export function usePulse({ entity, project, id }: CurrentProject, refetchInterva
       }
     : undefined
   const retry = () => queries.forEach((query) => void query.refetch())
-  return { pulse, error, retry }
+  return { pulse, exists: found.data === undefined ? undefined : exists, error, retry }
 }
 
 export function isQuiet({ calls, models, requests }: Pulse): boolean {

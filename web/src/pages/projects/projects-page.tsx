@@ -18,6 +18,9 @@ import styles from "./projects-page.module.css"
 /** The name of the project that a first run is about. */
 const firstProject = "demo"
 
+/** Others are found by their names. */
+const mostProjects = 100
+
 const heads: Head[] = [
   { name: "Project" },
   { name: "Team", className: styles.team },
@@ -29,8 +32,12 @@ export function ProjectsPage() {
   const [text, setText] = useState("")
   const [entity, setEntity] = useState("")
   const [isMaking, setMaking] = useState(false)
+  const showAll = () => {
+    setText("")
+    setEntity("")
+  }
   const found = useProjects({
-    limit: 100,
+    limit: mostProjects,
     ...(text === "" ? {} : { query: text }),
     ...(entity === "" ? {} : { entity }),
   })
@@ -66,32 +73,39 @@ export function ProjectsPage() {
       </form>
       <div className={styles.list}>
         <Loaded query={found} what="projects">
-          {({ data }) =>
+          {({ data, has_more: hasMore }) =>
             data.length === 0 ? (
-              <Empty title="No project matches" actions={<Button onClick={() => setText("")}>Show all</Button>}>
+              <Empty title="No project matches" actions={<Button onClick={showAll}>Show all</Button>}>
                 Projects are found by a part of their team and name.
               </Empty>
             ) : (
-              <PlainTable label="Projects" heads={heads}>
-                {data.map((project) => (
-                  <tr key={project.id}>
-                    <td>
-                      <TextLink
-                        isQuiet
-                        className={styles.name}
-                        to="/$entity/$project"
-                        params={{ entity: project.entity, project: project.name }}
-                      >
-                        {project.name}
-                      </TextLink>
-                    </td>
-                    <td className={styles.team}>{project.entity}</td>
-                    <td className={styles.made}>
-                      <Time at={project.created_at} />
-                    </td>
-                  </tr>
-                ))}
-              </PlainTable>
+              <>
+                <PlainTable label="Projects" heads={heads}>
+                  {data.map((project) => (
+                    <tr key={project.id}>
+                      <td>
+                        <TextLink
+                          isQuiet
+                          className={styles.name}
+                          to="/$entity/$project"
+                          params={{ entity: project.entity, project: project.name }}
+                        >
+                          {project.name}
+                        </TextLink>
+                      </td>
+                      <td className={styles.team}>{project.entity}</td>
+                      <td className={styles.made}>
+                        <Time at={project.created_at} />
+                      </td>
+                    </tr>
+                  ))}
+                </PlainTable>
+                {hasMore && (
+                  <p className={styles.more}>
+                    These are {mostProjects}; the others are found by a part of their names.
+                  </p>
+                )}
+              </>
             )
           }
         </Loaded>

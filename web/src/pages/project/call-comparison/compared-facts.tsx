@@ -8,7 +8,7 @@ import { Status } from "../../../components/signs/status.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
 import { formatDuration } from "../../../format/durations.ts"
 import { formatMoney } from "../../../format/money.ts"
-import { formatExact, formatShare } from "../../../format/numbers.ts"
+import { formatExact, formatScore, thinSpace } from "../../../format/numbers.ts"
 import { formatBytes } from "../../../format/sizes.ts"
 import { formatWholeTime } from "../../../format/times.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
@@ -99,6 +99,7 @@ function NumberFact({ name, values: [before, after], show, empty = "–" }: Numb
 function changeText(before: number, after: number, show: (value: number) => string): string {
   if (before === after) return "±0"
   const sign = after > before ? "+" : "−"
-  const share = before === 0 ? "" : ` (${sign}${formatShare(Math.abs(after - before) / before)})`
+  const share =
+    before === 0 ? "" : ` (${sign}${formatScore((Math.abs(after - before) / before) * 100, 1)}${thinSpace}%)`
   return `${sign}${show(Math.abs(after - before))}${share}`
 }

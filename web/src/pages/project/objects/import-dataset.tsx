@@ -53,7 +53,7 @@ export function ImportDataset({ project, onClose }: { project: CurrentProject; o
   }
   const problem = chosen?.preview?.problem ?? null
   return (
-    <Dialog title="Import a dataset" isOpen onClose={onClose} width={640}>
+    <Dialog title="Import a dataset" isOpen onClose={onClose} width={640} isForm>
       <form className={styles.form} onSubmit={submit}>
         <TextField
           label="File"

@@ -3,11 +3,16 @@ import type { Call } from "../../../api/calls/calls.ts"
 import type { Conversation } from "../../../playground/conversation.ts"
 import type { RecordedChat } from "../../../playground/recorded-chat.ts"
 
-/** The model that was asked, and one that can be asked where that one is not here. */
-export function modelsFor({ model }: Pick<RecordedChat, "model">, known: readonly string[]): string[] {
-  if (model === null) return known.slice(0, 1)
+/** The model that was asked, and `other`, which can be asked, where that one is not here. */
+export function modelsFor(
+  { model }: Pick<RecordedChat, "model">,
+  known: readonly string[],
+  other: string | null,
+): string[] {
+  const others = other === null ? [] : [other]
+  if (model === null) return others
   const isHere = known.includes(model) || model.includes("@") || model.startsWith("wandb-artifact:")
-  return isHere ? [model] : [model, ...known.slice(0, 1)]
+  return isHere ? [model] : [model, ...others]
 }
 
 export function answeredConversation(

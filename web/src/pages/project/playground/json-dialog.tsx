@@ -24,7 +24,7 @@ export function JsonDialog({ title, hint, text: given, example, problemOf, onSav
     onClose()
   }
   return (
-    <Dialog title={title} isOpen onClose={onClose} width={680}>
+    <Dialog title={title} isOpen onClose={onClose} width={680} isForm>
       <form className={styles.form} onSubmit={save}>
         <p className={styles.hint}>{hint}</p>
         <TextArea

@@ -60,13 +60,13 @@ export function ParameterBar({ conversation, search, onConversation }: Parameter
     <div className={styles.bar} role="group" aria-label="Parameters">
       {numberParameters.map((name) => (
         <ParameterField
-          key={`${name} ${search[name] ?? ""}`}
+          key={name}
           name={name}
           value={search[name] ?? ""}
           onChange={(value) => change({ [name]: value === "" ? undefined : value })}
         />
       ))}
-      <StopField key={(search.stop ?? []).join()} stop={search.stop ?? []} onChange={(stop) => change({ stop })} />
+      <StopField stop={search.stop ?? []} onChange={(stop) => change({ stop })} />
       <Button
         size="small"
         icon={Wrench}
@@ -128,6 +128,13 @@ export function ParameterBar({ conversation, search, onConversation }: Parameter
   )
 }
 
+/** A text that is typed until it counts; what it is changed to elsewhere takes its place. */
+function useDraft(value: string) {
+  const [draft, setDraft] = useState({ of: value, text: value })
+  if (draft.of !== value) setDraft({ of: value, text: value })
+  return [draft.text, (text: string) => setDraft({ of: value, text })] as const
+}
+
 interface ParameterFieldProps {
   name: (typeof numberParameters)[number]
   value: string
@@ -136,7 +143,7 @@ interface ParameterFieldProps {
 
 /** Goes into the address when it is left, or by Enter. */
 function ParameterField({ name, value, onChange }: ParameterFieldProps) {
-  const [text, setText] = useState(value)
+  const [text, setText] = useDraft(value)
   const problem = parameterProblem(name, text.trim())
   return (
     <label className={styles.field}>
@@ -162,7 +169,7 @@ function ParameterField({ name, value, onChange }: ParameterFieldProps) {
 }
 
 function StopField({ stop, onChange }: { stop: readonly string[]; onChange: (stop: string[] | undefined) => void }) {
-  const [text, setText] = useState(stop.map((one) => one.replaceAll("\n", "\\n")).join(" | "))
+  const [text, setText] = useDraft(stop.map((one) => one.replaceAll("\n", "\\n")).join(" | "))
   const save = () => {
     const list = text
       .split("|")

@@ -15,6 +15,7 @@ import { type CurrentProject, useProjectOfPage } from "../../../shell/current-pr
 import { newConversationId, setConversation, useConversation } from "./conversations.ts"
 import styles from "./playground-page.module.css"
 import { answeredConversation, modelsFor } from "./from-call.ts"
+import { useFirstModel } from "./use-first-model.ts"
 import { Workbench } from "./workbench.tsx"
 
 const route = getRouteApi("/signed-in/$entity/$project/playground/{-$conversation}")
@@ -57,10 +58,18 @@ function FromCall({ project, id, callId, models }: FromCallProps) {
   const call = query.data?.[0]
   const isRead = query.isSuccess && !query.isPlaceholderData
   const chat = useMemo(() => (call === undefined ? null : recordedChat(call.inputs, call.output)), [call])
+  const first = useFirstModel(project, models)
   return (
     <>
       {call !== undefined && chat !== null && models.models !== undefined ? (
-        <Fill project={project} id={id} call={call} chat={chat} models={models.models.map(({ name }) => name)} />
+        <Fill
+          project={project}
+          id={id}
+          call={call}
+          chat={chat}
+          models={models.models.map(({ name }) => name)}
+          first={first}
+        />
       ) : (
         <PageBar title="Playground" />
       )}
@@ -100,21 +109,23 @@ interface FillProps {
   call: Call
   chat: RecordedChat
   models: readonly string[]
+  /** For a call whose model is not here. */
+  first: string | null
 }
 
 /** The page's address takes the call's model and parameters, and from then on they are the page's own. */
-function Fill({ project, id, call, chat, models }: FillProps) {
+function Fill({ project, id, call, chat, models, first }: FillProps) {
   const navigate = route.useNavigate()
   // The address and the tab's storage.
   useEffect(() => {
-    const columns = modelsFor(chat, models)
+    const columns = modelsFor(chat, models, first)
     setConversation(id, answeredConversation(chat, columns, call), true)
     void navigate({
       params: { ...of(project), conversation: id },
       search: (before) => ({ ...chat.parameters, m: columns, ...before, system: undefined, user: undefined }),
       replace: true,
     })
-  }, [call, chat, id, models, navigate, project])
+  }, [call, chat, first, id, models, navigate, project])
   return <PageBar title="Playground" />
 }
 

@@ -74,7 +74,7 @@ export function SaveRow({ project, prompt, answer, tools, onClose }: SaveRowProp
     )
   }
   return (
-    <Dialog title="Save as a row of a dataset" isOpen onClose={onClose} width={680}>
+    <Dialog title="Save as a row of a dataset" isOpen onClose={onClose} width={680} isForm>
       <form className={styles.form} onSubmit={save}>
         <SelectField
           label="Dataset"

@@ -12,6 +12,7 @@ import { Note } from "../../../components/states/note.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
 import { useKeys } from "../../../keys/use-keys.ts"
 import { blindOrder, isHidden, withVerdicts } from "../../../playground/blind.ts"
+import { rememberModel } from "../../../playground/first-model.ts"
 import {
   canGoOn,
   type Conversation,
@@ -31,6 +32,7 @@ import { ModelPicker } from "./model-picker.tsx"
 import { ParameterBar } from "./parameter-bar.tsx"
 import { problemOf } from "./problem.ts"
 import { PromptTurns } from "./prompt-turns.tsx"
+import { useFirstModel } from "./use-first-model.ts"
 import { useVote } from "./use-vote.ts"
 import styles from "./workbench.module.css"
 
@@ -57,7 +59,8 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
   const isTooLarge = useIsTooLarge(id)
   const vote = useVote(project.id, id)
 
-  const names = search.m ?? (models.models ?? []).slice(0, 1).map(({ name }) => name)
+  const first = useFirstModel(project, models)
+  const names = search.m ?? (first === null ? [] : [first])
   const conversation = { ...given, columns: withModels(given.columns, names) }
   const { columns } = conversation
   const isBlind = search.blind === true
@@ -84,7 +87,9 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
     if (small === null) return void name(changed)
     typing.current = setTimeout(() => {
       if (isLeaving()) return
-      void navigate({ search: (before) => ({ ...before, system: small.system, user: small.user }), replace: true })
+      // Elsewhere other models may come first: the address says which one was meant.
+      const m = names.length === 0 ? undefined : names
+      void navigate({ search: (before) => ({ m, ...before, system: small.system, user: small.user }), replace: true })
     }, restMs)
   }
   /** From now on the tab keeps it, and the address says under which name. */
@@ -99,6 +104,7 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
     const blind = isBlind ? { order: blindOrder(columns.length, Math.random), isOpen: false } : undefined
     setConversation(id, { ...changed, ...(blind === undefined ? {} : { blind }) }, true)
     if (named === undefined) void name(changed, false)
+    if (columns[0] !== undefined) rememberModel(localStorage, project.id, columns[0].model)
     for (const column of which) void ask({ projectId: project.id, id, column, parameters: search })
   }
   const all = columns.map((_, index) => index)

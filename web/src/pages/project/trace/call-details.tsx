@@ -24,7 +24,7 @@ import { formatDuration } from "../../../format/durations.ts"
 import { formatMoney } from "../../../format/money.ts"
 import { formatExact } from "../../../format/numbers.ts"
 import { formatBytes } from "../../../format/sizes.ts"
-import { formatMoment } from "../../../format/times.ts"
+import { formatMoment, formatWholeTime } from "../../../format/times.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { CallCode } from "./call-code.tsx"
 import styles from "./call-details.module.css"
@@ -138,6 +138,8 @@ interface ReadProps extends Pick<CallDetailsProps, "project" | "tab" | "onTab"> 
 }
 
 function Read({ project, call, hasInside, tab, onTab }: ReadProps) {
+  // Who writes a note looks at the other tabs meanwhile.
+  const [note, setNote] = useState("")
   const facts = callFacts(call.summary)
   const isChat = call.inputs.length + call.output.length <= largestChat
   const chat = isChat ? chatOf(call.inputs, call.output) : null
@@ -175,7 +177,9 @@ function Read({ project, call, hasInside, tab, onTab }: ReadProps) {
           )}
           {open === "input" && <InputView call={call} />}
           {open === "output" && <OutputView call={call} />}
-          {open === "feedback" && <CallFeedback project={project} callId={call.id} marks={facts.feedback} />}
+          {open === "feedback" && (
+            <CallFeedback project={project} callId={call.id} marks={facts.feedback} note={note} onNote={setNote} />
+          )}
           {open === "details" && <CallFacts call={call} />}
           {open === "code" && <CallCode opRef={call.op_name} />}
         </div>
@@ -214,7 +218,11 @@ function Figures({ project, call, hasInside, own }: FiguresProps) {
   const duration = callDuration(call)
   return (
     <dl className={styles.figures}>
-      <Figure name="Started">{formatMoment(new Date(call.started_at), {}, true)}</Figure>
+      <Figure name="Started">
+        <time dateTime={call.started_at} title={formatWholeTime(new Date(call.started_at))}>
+          {formatMoment(new Date(call.started_at), {}, true)}
+        </time>
+      </Figure>
       <Figure name="Duration">{duration === null ? "runs still" : formatDuration(duration)}</Figure>
       {tokens !== null && (
         <>

@@ -1,6 +1,6 @@
 /** Feedback of people and scorers on a call, and a line to add more. */
 import { ThumbsDown, ThumbsUp } from "lucide-react"
-import { type FormEvent, useRef, useState } from "react"
+import { type FormEvent, useRef } from "react"
 import { useGiveFeedback } from "../../../api/calls/feedback.ts"
 import type { FeedbackMark } from "../../../calls/call-summary.ts"
 import { Button } from "../../../components/controls/button.tsx"
@@ -16,6 +16,9 @@ interface CallFeedbackProps {
   project: CurrentProject
   callId: string
   marks: readonly FeedbackMark[]
+  /** What is typed and not saved. */
+  note: string
+  onNote: (note: string) => void
 }
 
 const heads: Head[] = [
@@ -25,8 +28,7 @@ const heads: Head[] = [
   { name: "Time", className: styles.time },
 ]
 
-export function CallFeedback({ project, callId, marks }: CallFeedbackProps) {
-  const [note, setNote] = useState("")
+export function CallFeedback({ project, callId, marks, note, onNote }: CallFeedbackProps) {
   const field = useRef<HTMLInputElement>(null)
   const give = useGiveFeedback()
   const send = (feedback_type: string, payload: Record<string, unknown>, onSuccess?: () => void) =>
@@ -36,7 +38,7 @@ export function CallFeedback({ project, callId, marks }: CallFeedbackProps) {
     )
   const save = (event: FormEvent) => {
     event.preventDefault()
-    if (note.trim() !== "") send("wandb.note.1", { note: note.trim() }, () => setNote(""))
+    if (note.trim() !== "") send("wandb.note.1", { note: note.trim() }, () => onNote(""))
   }
   const react = (emoji: string) =>
     send("wandb.reaction.1", { emoji, alias: emoji, detoned: emoji, detoned_alias: emoji })
@@ -71,7 +73,7 @@ export function CallFeedback({ project, callId, marks }: CallFeedbackProps) {
           isLabelHidden
           placeholder="Note"
           value={note}
-          onChange={(event) => setNote(event.target.value)}
+          onChange={(event) => onNote(event.target.value)}
         />
         <Button type="submit" disabled={give.isPending || note.trim() === ""}>
           Save note

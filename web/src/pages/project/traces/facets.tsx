@@ -12,7 +12,7 @@ import { readRef, refWords } from "../../../objects/object-refs.ts"
 import styles from "./facets.module.css"
 import type { Facet, useFacets } from "./use-facets.ts"
 
-interface FacetsProps {
+export interface FacetsProps {
   counted: ReturnType<typeof useFacets>
   clauses: readonly Clause[]
   onFilter: (text: string) => void
@@ -23,6 +23,7 @@ const mostCollapsed = 5
 
 export function Facets({ counted, clauses, onFilter, onCountAll }: FacetsProps) {
   const { facets, countedFrom, error, retry } = counted
+  const shown = facets.filter((facet) => !hasNone(facet, clauses))
   return (
     <section className={styles.pane} aria-label="Values">
       {error !== null && <ErrorNote what="The values could not be counted." error={error} onRetry={retry} />}
@@ -34,7 +35,8 @@ export function Facets({ counted, clauses, onFilter, onCountAll }: FacetsProps) 
           </button>
         </p>
       )}
-      {facets.map((facet) => (
+      {shown.length === 0 && <p className={styles.partial}>No call here has a value to choose.</p>}
+      {shown.map((facet) => (
         <FacetValues
           key={facet.field}
           facet={facet}
@@ -45,6 +47,11 @@ export function Facets({ counted, clauses, onFilter, onCountAll }: FacetsProps) 
       ))}
     </section>
   )
+}
+
+/** A field that no call has, and that the filter does not name. */
+function hasNone({ field, values }: Facet, clauses: readonly Clause[]): boolean {
+  return values?.every(({ value }) => value === null) === true && checkedValues(clauses, field).size === 0
 }
 
 interface FacetValuesProps {
@@ -62,8 +69,6 @@ function FacetValues({ facet: { field, title, values }, isWhole, checked, onTogg
   const absent = [...checked].filter((value) => !found.some((one) => one.value === value))
   const listed = [...found, ...absent.map((value) => ({ value, count: 0 }))]
   const shown = isAll ? listed : listed.filter(({ value }, index) => index < mostCollapsed || checked.has(value))
-  // A field that no call has is none to filter by.
-  if (values !== undefined && listed.every(({ value }) => value === null) && checked.size === 0) return null
   return (
     <fieldset className={styles.facet} aria-busy={values === undefined}>
       <legend className={styles.title}>{title}</legend>

@@ -42,22 +42,6 @@ export function NoTraces({
   )
 }
 
-export function NoProject({ project }: { project: CurrentProject }) {
-  return (
-    <Empty
-      title="There is no such project here"
-      actions={
-        <LinkButton kind="primary" to="/">
-          Your projects
-        </LinkButton>
-      }
-    >
-      <b>{project.id}</b> was deleted, or belongs to a team that you are not in. If the name is yours, the first call
-      that is sent to it makes it.
-    </Empty>
-  )
-}
-
 interface NoMatchProps {
   project: CurrentProject
   clauses: readonly Clause[]

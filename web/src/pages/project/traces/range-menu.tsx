@@ -6,7 +6,7 @@ import { TextField } from "../../../components/controls/field.tsx"
 import { Dialog } from "../../../components/layers/dialog.tsx"
 import { Menu, MenuItem, MenuLine } from "../../../components/layers/menu.tsx"
 import styles from "./range-menu.module.css"
-import { rangeNames, ranges } from "./time-range.ts"
+import { fieldOfTime, rangeNames, ranges, timeOfField } from "./time-range.ts"
 
 interface RangeMenuProps {
   name: string
@@ -35,7 +35,7 @@ export function RangeMenu({ name, from, to, onChange }: RangeMenuProps) {
           </>
         }
       >
-        {name}
+        <span className={styles.name}>{name}</span>
       </Menu>
       {isChoosing && (
         <Between
@@ -53,12 +53,12 @@ export function RangeMenu({ name, from, to, onChange }: RangeMenuProps) {
 }
 
 function Between({ from, to, onChange, onClose }: Omit<RangeMenuProps, "name"> & { onClose: () => void }) {
-  const [start, setStart] = useState(from.includes("T") ? from : "")
-  const [end, setEnd] = useState(to)
-  const isReversed = start !== "" && end !== "" && start > end
+  const [start, setStart] = useState(fieldOfTime(from))
+  const [end, setEnd] = useState(fieldOfTime(to))
+  const isReversed = Date.parse(start) > Date.parse(end)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (!isReversed) onChange(start, end)
+    if (!isReversed) onChange(timeOfField(start), timeOfField(end))
   }
   return (
     <Dialog title="Between two times" isOpen onClose={onClose} width={360}>
@@ -66,12 +66,15 @@ function Between({ from, to, onChange, onClose }: Omit<RangeMenuProps, "name"> &
         <TextField
           label="From"
           type="datetime-local"
+          // A range that was drawn over the bars has seconds.
+          step={1}
           value={start}
           onChange={(event) => setStart(event.target.value)}
         />
         <TextField
           label="To"
           type="datetime-local"
+          step={1}
           value={end}
           error={isReversed ? "It ends before it begins." : null}
           onChange={(event) => setEnd(event.target.value)}

@@ -1,15 +1,11 @@
 /** Every trace of a project, or every call: filtered, sorted, selected, and live. All of it is in the address. */
 import { getRouteApi } from "@tanstack/react-router"
-import { Columns3, PanelLeft, Radio } from "lucide-react"
 import { type CSSProperties, useEffect, useEffectEvent, useState } from "react"
 import { ApiError } from "../../../api/api-error.ts"
 import { callName } from "../../../calls/call-names.ts"
 import { pathsOfCall } from "../../../calls/payload-path.ts"
-import { Button } from "../../../components/controls/button.tsx"
-import { Segmented } from "../../../components/controls/segmented.tsx"
 import { DataTable } from "../../../components/data-table/data-table.tsx"
 import type { Column } from "../../../components/data-table/columns.ts"
-import { PageBar } from "../../../components/layout/page-bar.tsx"
 import { Keys } from "../../../components/signs/keys.tsx"
 import { LiveDot } from "../../../components/signs/live-dot.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
@@ -20,15 +16,17 @@ import { useKeys } from "../../../keys/use-keys.ts"
 import { type CurrentProject, useCurrentProject } from "../../../shell/current-project.ts"
 import { useMedia } from "../../../shell/use-media.ts"
 import { useIsLeaving } from "../../../url/use-is-leaving.ts"
+import { NoProject } from "../no-project.tsx"
 import { type CallRow, callColumns, isPath, pathColumn, usualColumns } from "./call-columns.tsx"
 import { ColumnChooser } from "./column-chooser.tsx"
+import { FacetsDialog } from "./facets-dialog.tsx"
 import { Facets } from "./facets.tsx"
 import { FilterBar } from "./filter-bar.tsx"
-import { NoMatch, NoProject, NoTraces } from "./no-traces.tsx"
-import { RangeMenu } from "./range-menu.tsx"
+import { NoMatch, NoTraces } from "./no-traces.tsx"
 import { SavedViews } from "./saved-views.tsx"
 import { SelectionBar } from "./selection-bar.tsx"
 import { TimeStrip, TimeStripPlace } from "./time-strip.tsx"
+import { TracesBar } from "./traces-bar.tsx"
 import styles from "./traces-page.module.css"
 import { sortText } from "./traces-search.ts"
 import { useBarScale } from "./use-bar-scale.ts"
@@ -82,9 +80,11 @@ function Traces({ project }: { project: CurrentProject }) {
     search.row === undefined || search.row === "" ? null : { index: 0, id: search.row },
   )
   const [isChoosing, setChoosing] = useState(false)
+  const [isOverValues, setOverValues] = useState(false)
   const isWide = useMedia("(min-width: 1280px)")
   const isRoomy = useMedia("(min-width: 1640px)")
   const hasFacets = isWide && search.values !== "off"
+  const isFiltered = clauses.length > 0 || range.from !== undefined || range.to !== undefined
   // The list that is counted in full, however long it takes.
   const [countedWhole, setCountedWhole] = useState<string | null>(null)
   const counted = useFacets({
@@ -92,7 +92,7 @@ function Traces({ project }: { project: CurrentProject }) {
     scope: listScope,
     isLive,
     // The rows come first.
-    isEnabled: filterError === null && !isNarrow && !rows.isReading && (rows.count > 0 || clauses.length > 0),
+    isEnabled: filterError === null && (!isNarrow || isOverValues) && !rows.isReading && (rows.count > 0 || isFiltered),
     isWhole: countedWhole === JSON.stringify([q, from, to, scope]),
   })
 
@@ -155,71 +155,46 @@ function Traces({ project }: { project: CurrentProject }) {
       : []),
   ])
 
-  const isFiltered = clauses.length > 0 || range.from !== undefined || range.to !== undefined
   const listKey = JSON.stringify([q, from, to, scope, search.sort])
   const isUnknown = rows.error instanceof ApiError && rows.error.isNotFound
   const isEmpty = isUnknown || (rows.isCounted && !rows.isReading && rows.count === 0)
+  const canFilter = filterError === null && !isUnknown && (!isEmpty || isFiltered)
   const what = rootsOnly ? "traces" : "calls"
+  const countWords = `${formatAtLeast(rows.count, rows.isWhole)} ${rows.count === 1 ? what.slice(0, -1) : what}`
+  const facets = {
+    counted,
+    clauses,
+    onFilter: (text: string) => change({ q: text }, false),
+    onCountAll: () => setCountedWhole(JSON.stringify([q, from, to, scope])),
+  }
   return (
     <div className={styles.page}>
-      <PageBar
-        title="Traces"
-        aside={
-          rows.isCounted && (
-            <span aria-live="polite">
-              {formatAtLeast(rows.count, rows.isWhole)} {rows.count === 1 ? what.slice(0, -1) : what}{" "}
+      <TracesBar
+        count={
+          rows.isCounted ? (
+            <>
+              {countWords}{" "}
               {!rows.isWhole && (
                 <button type="button" className={styles.countAll} onClick={rows.countAll}>
                   Count all
                 </button>
               )}
-            </span>
-          )
+            </>
+          ) : null
         }
-        actions={
-          <>
-            <span className={styles.wideOnly}>
-              <Segmented
-                label="What is listed"
-                value={rootsOnly ? "roots" : "all"}
-                segments={[
-                  { value: "roots", label: "Traces" },
-                  { value: "all", label: "All calls" },
-                ]}
-                onChange={(value) => change({ scope: value === "all" ? "all" : undefined }, false)}
-              />
-            </span>
-            <RangeMenu
-              name={range.name}
-              from={from}
-              to={to}
-              onChange={(start, end) => change({ from: start, to: end }, false)}
-            />
-            <Button
-              icon={Radio}
-              isOn={isLive}
-              aria-label="Live tail"
-              onClick={() => change({ live: isLive ? undefined : true })}
-            >
-              <span className={styles.wideOnly}>Live tail</span>
-            </Button>
-            {isWide && (
-              <Button
-                kind="quiet"
-                icon={PanelLeft}
-                isOn={hasFacets}
-                onClick={() => change({ values: hasFacets ? "off" : undefined })}
-              >
-                Values
-              </Button>
-            )}
-            <span className={styles.wideOnly}>
-              <Button kind="quiet" icon={Columns3} onClick={() => setChoosing(true)}>
-                Columns
-              </Button>
-            </span>
-          </>
+        rootsOnly={rootsOnly}
+        range={{ name: range.name, from, to }}
+        isLive={isLive}
+        hasValues={isWide ? hasFacets : null}
+        onScope={(next) => change({ scope: next }, false)}
+        onRange={(start, end) => change({ from: start, to: end }, false)}
+        onLive={() => change({ live: isLive ? undefined : true })}
+        onValues={
+          canFilter
+            ? () => (isWide ? change({ values: hasFacets ? "off" : undefined }) : setOverValues(true))
+            : undefined
         }
+        onColumns={() => setChoosing(true)}
       />
       {!isUnknown && filterError === null && !isNarrow && (
         <SavedViews project={project} search={search} clauses={clauses} onView={(view) => change({ view }, false)} />
@@ -243,14 +218,7 @@ function Traces({ project }: { project: CurrentProject }) {
           counted.error === null && <TimeStripPlace />
         ))}
       <div className={styles.panes}>
-        {hasFacets && filterError === null && !(isEmpty && !isFiltered) && (
-          <Facets
-            counted={counted}
-            clauses={clauses}
-            onFilter={(text) => change({ q: text }, false)}
-            onCountAll={() => setCountedWhole(JSON.stringify([q, from, to, scope]))}
-          />
-        )}
+        {hasFacets && canFilter && <Facets {...facets} />}
         <div className={styles.rows} style={{ "--long-ms": longMs } as CSSProperties}>
           {filterError !== null ? null : isEmpty ? (
             isUnknown ? (
@@ -321,6 +289,9 @@ function Traces({ project }: { project: CurrentProject }) {
             )
           }
         />
+      )}
+      {isOverValues && !isWide && canFilter && (
+        <FacetsDialog {...facets} left={rows.isCounted ? countWords : null} onClose={() => setOverValues(false)} />
       )}
       {isChoosing && (
         <ColumnChooser

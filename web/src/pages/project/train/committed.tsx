@@ -1,5 +1,5 @@
 /** A field of the form whose value counts when it is left, or with Enter: each change asks the server. */
-import type { ReactNode } from "react"
+import { type ReactNode, useState } from "react"
 import { TextField } from "../../../components/controls/field.tsx"
 
 interface CommittedProps {
@@ -7,23 +7,40 @@ interface CommittedProps {
   value: string
   hint?: ReactNode
   inputMode?: "decimal" | "numeric"
+  /** Why a text does not count, in a sentence; null: it does. An empty one always does. */
+  problemOf?: (text: string) => string | null
   onCommit: (text: string) => void
 }
 
-export function Committed({ value, onCommit, ...rest }: CommittedProps) {
-  const commit = (text: string) => {
-    if (text !== value) onCommit(text)
+export function Committed({ value, problemOf, onCommit, ...rest }: CommittedProps) {
+  const [draft, setDraft] = useState({ of: value, text: value })
+  const [problem, setProblem] = useState<string | null>(null)
+  if (draft.of !== value) {
+    // The value was changed elsewhere, or is what was typed as the address writes it.
+    setDraft({ of: value, text: value })
+    setProblem(null)
+  }
+  const commit = () => {
+    if (draft.text === value) return
+    const found = draft.text.trim() === "" ? null : (problemOf?.(draft.text) ?? null)
+    setProblem(found)
+    if (found === null) onCommit(draft.text)
   }
   return (
     <TextField
       {...rest}
-      key={value}
       isMono
-      defaultValue={value}
       autoComplete="off"
-      onBlur={({ target }) => commit(target.value)}
-      onKeyDown={({ key, currentTarget }) => {
-        if (key === "Enter") commit(currentTarget.value)
+      spellCheck={false}
+      value={draft.text}
+      error={problem}
+      onChange={({ target }) => {
+        setDraft({ of: value, text: target.value })
+        setProblem(null)
+      }}
+      onBlur={commit}
+      onKeyDown={({ key }) => {
+        if (key === "Enter") commit()
       }}
     />
   )
@@ -33,8 +50,3 @@ export const itemsOf = (text: string) => text.split(",").flatMap((item) => (item
 
 /** undefined: nothing is written. */
 export const textOf = (text: string) => (text.trim() === "" ? undefined : text.trim())
-
-export function numberOf(text: string): number | undefined {
-  const number = Number(text)
-  return text.trim() === "" || !Number.isFinite(number) ? undefined : number
-}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fieldOf, type LabelField } from "../../../labelling/label-fields.ts"
-import { firstChoice, goodWords, toggledScore, toggledWord, wordsOf } from "./label-choices.ts"
+import { askedField, firstChoice, goodWords, isInScore, toggledScore, toggledWord } from "./label-choices.ts"
 
 function field(name: string, field_schema: object): LabelField {
   const found = fieldOf(`weave:///e/p/object/${name}:v0`, name, { name, field_schema })
@@ -24,19 +24,36 @@ test("which of several questions counts, or which words are good, nobody can gue
   expect(firstChoice([])).toEqual({})
 })
 
+test("a question says what its labels are", () => {
+  expect([right, tone, stars, better].map(askedField)).toEqual([
+    { path: "label.right", isScored: true, isText: false, words: [], isOfOnes: true },
+    { path: "label.tone", isScored: true, isText: false, words: ["kind", "plain", "rude"], isOfOnes: true },
+    { path: "label.stars", isScored: true, isText: false, words: [], isOfOnes: false },
+    { path: "label.better", isScored: false, isText: true, words: [], isOfOnes: false },
+  ])
+})
+
 test("a field is taken in and out; the first of yes and no or of words keeps rows from 1 on", () => {
-  expect(toggledScore({}, right)).toEqual({ score: ["label.right"], min: 1 })
-  expect(toggledScore({}, tone)).toEqual({ score: ["label.tone"], min: 1 })
-  expect(toggledScore({}, stars)).toEqual({ score: ["label.stars"] })
-  expect(toggledScore({ min: 0.5 }, right)).toEqual({ score: ["label.right"] })
-  expect(toggledScore({ score: ["label.stars"] }, right)).toEqual({ score: ["label.stars", "label.right"] })
-  expect(toggledScore({ score: ["label.stars", "label.right"] }, right)).toEqual({ score: ["label.stars"] })
+  const [ofRight, ofTone, ofStars] = [right, tone, stars].map(askedField) as [Asked, Asked, Asked]
+  expect(toggledScore({}, ofRight)).toEqual({ score: ["label.right"], min: 1 })
+  expect(toggledScore({}, ofTone)).toEqual({ score: ["label.tone"], min: 1 })
+  expect(toggledScore({}, ofStars)).toEqual({ score: ["label.stars"] })
+  expect(toggledScore({ min: 0.5 }, ofRight)).toEqual({ score: ["label.right"] })
+  expect(toggledScore({ score: ["label.stars"] }, ofRight)).toEqual({ score: ["label.stars", "label.right"] })
+  expect(toggledScore({ score: ["label.stars", "label.right"] }, ofRight)).toEqual({ score: ["label.stars"] })
+})
+
+test("a field with a weight is in the score, and is taken out with it", () => {
+  const [ofStars, ofRight] = [stars, right].map(askedField) as [Asked, Asked]
+  const search = { score: ["label.right", "label.stars * 0.5"] }
+  expect(isInScore(search, ofStars)).toBe(true)
+  expect(isInScore({ score: ["label.stars2"] }, ofStars)).toBe(false)
+  expect(toggledScore(search, ofStars)).toEqual({ score: ["label.right"] })
+  expect(toggledScore(search, ofRight)).toEqual({ score: ["label.stars * 0.5"] })
 })
 
 test("words that are chosen count 1, the others of the question 0, and what was written besides stays", () => {
-  const words = wordsOf(tone)
-  expect(words).toEqual(["kind", "plain", "rude"])
-  expect([wordsOf(right), wordsOf(stars), wordsOf(better)]).toEqual([[], [], []])
+  const { words } = askedField(tone)
   const once = toggledWord({ values: ["yes=1"] }, words, "kind")
   expect(once).toEqual(["yes=1", "kind=1", "plain=0", "rude=0"])
   const twice = toggledWord({ values: once }, words, "plain")
@@ -44,3 +61,5 @@ test("words that are chosen count 1, the others of the question 0, and what was 
   expect(goodWords({ values: twice })).toEqual(["yes", "kind", "plain"])
   expect(toggledWord({ values: twice }, words, "kind")).toEqual(["yes=1", "kind=0", "plain=1", "rude=0"])
 })
+
+type Asked = ReturnType<typeof askedField>

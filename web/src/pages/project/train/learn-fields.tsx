@@ -1,9 +1,9 @@
 /** What is learnt: answers, rewards or preferences, and the fields that say which are good. */
+import type { FoundField } from "../../../calls/found-fields.ts"
 import { Radio } from "../../../components/controls/field.tsx"
-import { Committed, itemsOf, numberOf, textOf } from "./committed.tsx"
+import { noNumber, numberOf } from "../typed-numbers.ts"
+import { Committed, itemsOf, textOf } from "./committed.tsx"
 import { FieldChoices } from "./field-choices.tsx"
-import type { KnownFields } from "./known-fields.ts"
-import { isCorrection, labelPath } from "./label-choices.ts"
 import { PairFields } from "./pair-fields.tsx"
 import { ScoreFields } from "./score-fields.tsx"
 import styles from "./train-form.module.css"
@@ -11,7 +11,7 @@ import { modeOf, type TrainSearch } from "./train-search.ts"
 
 interface LearnFieldsProps {
   search: TrainSearch
-  known: KnownFields
+  known: readonly FoundField[]
   onChange: (next: Partial<TrainSearch>) => void
 }
 
@@ -52,6 +52,7 @@ function ExampleFields({ search, known, onChange }: LearnFieldsProps) {
         label="Keep from a score of"
         value={search.min === undefined ? "" : `${search.min}`}
         inputMode="decimal"
+        problemOf={noNumber}
         onCommit={(text) => onChange({ min: numberOf(text) })}
       />
       <Committed
@@ -62,10 +63,9 @@ function ExampleFields({ search, known, onChange }: LearnFieldsProps) {
       />
       <FieldChoices
         label="Corrections: known fields"
-        choices={known.labels
-          .filter(isCorrection)
-          .map(labelPath)
-          .map((path) => ({
+        choices={known
+          .filter(({ isText }) => isText)
+          .map(({ path }) => ({
             name: path,
             isOn: fix.includes(path),
             onToggle: () => onChange({ fix: fix.includes(path) ? fix.filter((one) => one !== path) : [...fix, path] }),

@@ -1,13 +1,14 @@
 /** Where pairs of a better and a worse answer come from, and how much they may change the model. */
+import type { FoundField } from "../../../calls/found-fields.ts"
 import { SelectField } from "../../../components/controls/field.tsx"
 import { Committed, textOf } from "./committed.tsx"
-import type { KnownFields } from "./known-fields.ts"
+import { FieldChoices } from "./field-choices.tsx"
 import { ScoreFields } from "./score-fields.tsx"
 import type { TrainSearch } from "./train-search.ts"
 
 interface PairFieldsProps {
   search: TrainSearch
-  known: KnownFields
+  known: readonly FoundField[]
   onChange: (next: Partial<TrainSearch>) => void
 }
 
@@ -54,11 +55,23 @@ export function PairFields({ search, known, onChange }: PairFieldsProps) {
             hint="a field, such as label.better; empty: what was answered"
             onCommit={(text) => onChange({ chosen: textOf(text) })}
           />
+          <AnswerChoices
+            label="Better answer: known fields"
+            known={known}
+            chosen={search.chosen}
+            onChange={(chosen) => onChange({ chosen })}
+          />
           <Committed
             label="Worse answer"
             value={search.rejected ?? ""}
             hint="a field; empty: what was answered"
             onCommit={(text) => onChange({ rejected: textOf(text) })}
+          />
+          <AnswerChoices
+            label="Worse answer: known fields"
+            known={known}
+            chosen={search.rejected}
+            onChange={(rejected) => onChange({ rejected })}
           />
         </>
       )}
@@ -78,5 +91,27 @@ export function PairFields({ search, known, onChange }: PairFieldsProps) {
         <option value="base">the base model</option>
       </SelectField>
     </>
+  )
+}
+
+interface AnswerChoicesProps {
+  label: string
+  known: readonly FoundField[]
+  chosen: string | undefined
+  onChange: (chosen: string | undefined) => void
+}
+
+function AnswerChoices({ label, known, chosen, onChange }: AnswerChoicesProps) {
+  return (
+    <FieldChoices
+      label={label}
+      choices={known
+        .filter(({ isText }) => isText)
+        .map(({ path }) => ({
+          name: path,
+          isOn: path === chosen,
+          onToggle: () => onChange(path === chosen ? undefined : path),
+        }))}
+    />
   )
 }

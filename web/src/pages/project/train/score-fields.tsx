@@ -1,23 +1,19 @@
 /** The fields that a score is the sum of, and what their texts count. */
+import type { FoundField } from "../../../calls/found-fields.ts"
 import { Committed, itemsOf } from "./committed.tsx"
 import { FieldChoices } from "./field-choices.tsx"
-import type { KnownFields } from "./known-fields.ts"
-import { goodWords, isScored, labelPath, toggledScore, toggledWord, wordsOf } from "./label-choices.ts"
+import { goodWords, isInScore, toggledScore, toggledWord } from "./label-choices.ts"
 import type { TrainSearch } from "./train-search.ts"
 
 interface ScoreFieldsProps {
   label: string
   search: TrainSearch
-  known: KnownFields
+  known: readonly FoundField[]
   onChange: (next: Partial<TrainSearch>) => void
 }
 
 export function ScoreFields({ label, search, known, onChange }: ScoreFieldsProps) {
-  const { score = [] } = search
-  const labels = known.labels.filter(isScored)
-  const words = [...new Set(labels.filter((field) => score.includes(labelPath(field))).flatMap(wordsOf))]
-  const togglePath = (path: string) =>
-    onChange({ score: score.includes(path) ? score.filter((one) => one !== path) : [...score, path] })
+  const words = [...new Set(known.filter((field) => isInScore(search, field)).flatMap((field) => field.words))]
   return (
     <>
       <Committed
@@ -28,18 +24,13 @@ export function ScoreFields({ label, search, known, onChange }: ScoreFieldsProps
       />
       <FieldChoices
         label={`${label}: known fields`}
-        choices={[
-          ...labels.map((field) => ({
-            name: labelPath(field),
-            isOn: score.includes(labelPath(field)),
+        choices={known
+          .filter(({ isScored }) => isScored)
+          .map((field) => ({
+            name: field.path,
+            isOn: isInScore(search, field),
             onToggle: () => onChange(toggledScore(search, field)),
-          })),
-          ...known.paths.map((path) => ({
-            name: path,
-            isOn: score.includes(path),
-            onToggle: () => togglePath(path),
-          })),
-        ]}
+          }))}
       />
       <Committed
         label="What texts count"

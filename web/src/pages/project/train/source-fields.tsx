@@ -5,7 +5,8 @@ import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { counted } from "../../../format/counted.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { type RangeName, rangeNames, ranges } from "../traces/time-range.ts"
-import { Committed, numberOf, textOf } from "./committed.tsx"
+import { noCountFrom, numberOf } from "../typed-numbers.ts"
+import { Committed, textOf } from "./committed.tsx"
 import { mostQueues } from "./known-fields.ts"
 import type { TrainSearch } from "./train-search.ts"
 
@@ -97,6 +98,7 @@ function RolloutFields({ project, search, onChange }: SourceFieldsProps) {
         value={step === undefined ? "" : `${step}`}
         hint="of any model; empty: every step"
         inputMode="numeric"
+        problemOf={noCountFrom(0)}
         onCommit={(text) => onChange({ step: numberOf(text) })}
       />
       <QueueChoice

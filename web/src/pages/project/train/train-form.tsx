@@ -5,33 +5,27 @@ import { Button } from "../../../components/controls/button.tsx"
 import { SelectField, TextField } from "../../../components/controls/field.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
 import type { CurrentProject } from "../../../shell/current-project.ts"
-import { Committed, numberOf, textOf } from "./committed.tsx"
+import { noCountFrom, numberOf } from "../typed-numbers.ts"
+import { Committed, textOf } from "./committed.tsx"
 import { useKnownFields } from "./known-fields.ts"
 import { LearnFields } from "./learn-fields.tsx"
 import { SourceFields } from "./source-fields.tsx"
 import styles from "./train-form.module.css"
 import { modeOf, type TrainSearch } from "./train-search.ts"
-
-interface Model {
-  id: string
-  name: string
-}
+import type { TrainedModels } from "./use-trained-models.ts"
 
 interface TrainFormProps {
   project: CurrentProject
   search: TrainSearch
-  models: readonly Model[]
-  model: Model | null
+  models: TrainedModels
   onChange: (next: Partial<TrainSearch>) => void
+  /** In milliseconds, of when the page was opened. */
+  now: number
 }
 
-/** No name of a model has a space. */
-const newModel = "a new model"
-
-export function TrainForm({ project, search, models, model, onChange }: TrainFormProps) {
+export function TrainForm({ project, search, models, now, onChange }: TrainFormProps) {
   const mode = modeOf(search)
-  const known = useKnownFields(project, search)
-  const isNew = search.newModel === true
+  const known = useKnownFields(project, search, now)
   return (
     <form className={styles.form} aria-label="What to train" onSubmit={(event) => event.preventDefault()}>
       <fieldset>
@@ -44,23 +38,7 @@ export function TrainForm({ project, search, models, model, onChange }: TrainFor
       </fieldset>
       <fieldset>
         <legend>Into</legend>
-        {models.length > 0 && (
-          <SelectField
-            label="Model"
-            value={isNew ? newModel : (model?.name ?? "")}
-            onChange={({ target: { value } }) =>
-              onChange(value === newModel ? { newModel: true } : { model: value, newModel: undefined })
-            }
-          >
-            {models.map(({ id, name }) => (
-              <option key={id}>{name}</option>
-            ))}
-            <option value={newModel}>a new model…</option>
-          </SelectField>
-        )}
-        {(isNew || models.length === 0) && (
-          <NewModel project={project} onMade={(name) => onChange({ model: name, newModel: undefined })} />
-        )}
+        <ModelFields project={project} isNew={search.newModel === true} models={models} onChange={onChange} />
         <Committed
           label="Learning rate"
           value={search.rate ?? ""}
@@ -74,6 +52,7 @@ export function TrainForm({ project, search, models, model, onChange }: TrainFor
             value={search.batch === undefined ? "" : `${search.batch}`}
             hint="empty: 2"
             inputMode="numeric"
+            problemOf={noCountFrom(1)}
             onCommit={(text) => onChange({ batch: numberOf(text) })}
           />
         )}
@@ -82,11 +61,48 @@ export function TrainForm({ project, search, models, model, onChange }: TrainFor
   )
 }
 
+/** No name of a model has a space. */
+const newModel = "a new model"
+
+interface ModelFieldsProps extends Pick<TrainFormProps, "project" | "models" | "onChange"> {
+  isNew: boolean
+}
+
+function ModelFields({ project, isNew, models: { models, chosen, error, retry }, onChange }: ModelFieldsProps) {
+  return (
+    <>
+      {error !== null && <ErrorNote what="The models could not be read." error={error} onRetry={retry} />}
+      {models !== undefined && models.length > 0 && (
+        <SelectField
+          label="Model"
+          value={isNew ? newModel : (chosen?.name ?? "")}
+          onChange={({ target: { value } }) =>
+            onChange(value === newModel ? { newModel: true } : { model: value, newModel: undefined })
+          }
+        >
+          {!isNew && chosen === null && <option value="">…</option>}
+          {models.map(({ id, name }) => (
+            <option key={id}>{name}</option>
+          ))}
+          <option value={newModel}>a new model…</option>
+        </SelectField>
+      )}
+      {(isNew || models?.length === 0) && (
+        <NewModel project={project} onMade={(name) => onChange({ model: name, newModel: undefined })} />
+      )}
+    </>
+  )
+}
+
 /** For who has none: the shipped base model can be trained at once. */
 function NewModel({ project, onMade }: { project: CurrentProject; onMade: (name: string) => void }) {
   const [name, setName] = useState("first")
   const make = useMakeModel()
-  const names = { entity: project.entity, project: project.project, name, base_model: "heddle/tiny" }
+  const canMake = name.trim() !== "" && !make.isPending
+  const begin = () => {
+    const names = { entity: project.entity, project: project.project, name, base_model: "heddle/tiny" }
+    if (canMake) make.mutate(names, { onSuccess: () => onMade(name) })
+  }
   return (
     <>
       <TextField
@@ -94,12 +110,12 @@ function NewModel({ project, onMade }: { project: CurrentProject; onMade: (name:
         hint="on the shipped base model heddle/tiny"
         value={name}
         onChange={({ target }) => setName(target.value)}
+        onKeyDown={({ key }) => {
+          if (key === "Enter") begin()
+        }}
       />
       {make.error !== null && <ErrorNote what="The model was not made." error={make.error} />}
-      <Button
-        disabled={name.trim() === "" || make.isPending}
-        onClick={() => make.mutate(names, { onSuccess: () => onMade(name) })}
-      >
+      <Button disabled={!canMake} onClick={begin}>
         Make the model
       </Button>
     </>

@@ -3,13 +3,13 @@ import { getRouteApi } from "@tanstack/react-router"
 import { Zap } from "lucide-react"
 import { useState } from "react"
 import { useDryRun, useTrainFrom } from "../../../api/training/train-from.ts"
-import { useModels } from "../../../api/training/training.ts"
 import { FilterError } from "../../../calls/filter/filter-text.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
 import { PaneHead } from "../../../components/layout/pane.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { Loaded } from "../../../components/states/loaded.tsx"
+import { SkeletonRows } from "../../../components/states/skeleton.tsx"
 import { counted } from "../../../format/counted.ts"
 import { useKeys } from "../../../keys/use-keys.ts"
 import { useProjectOfPage } from "../../../shell/current-project.ts"
@@ -18,9 +18,9 @@ import { TrainForm } from "./train-form.tsx"
 import styles from "./train-page.module.css"
 import { type TrainRequest, trainRequest } from "./train-request.ts"
 import { modeOf, type TrainSearch } from "./train-search.ts"
+import { useTrainedModels } from "./use-trained-models.ts"
 
 const route = getRouteApi("/signed-in/$entity/$project/train")
-const mostModels = 100
 
 const wordsOf = {
   sft: { from: "from examples", unit: "row" },
@@ -33,9 +33,8 @@ export function TrainPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const [openedAt] = useState(() => Date.now())
-  const models = useModels({ entity: project.entity, project: project.project, limit: mostModels })
-  const known = models.data?.data ?? []
-  const chosen = search.newModel === true ? null : (known.find(({ name }) => name === search.model) ?? known[0] ?? null)
+  const models = useTrainedModels(project, search)
+  const { chosen } = models
   const request = requestOf(search, project.id, chosen?.id ?? null, openedAt)
   const body = "body" in request ? request.body : null
   const dryRun = useDryRun(body)
@@ -60,7 +59,7 @@ export function TrainPage() {
     <div className={styles.page}>
       <PageBar title="Train on these" aside={<span>{words.from}</span>} />
       <div className={styles.halves}>
-        <TrainForm project={project} search={search} models={known} model={chosen} onChange={change} />
+        <TrainForm project={project} search={search} models={models} now={openedAt} onChange={change} />
         <section className={styles.dryRun} aria-label="Dry run">
           <PaneHead
             title="Dry run"
@@ -72,7 +71,14 @@ export function TrainPage() {
             }
           />
           <div className={styles.found} aria-busy={dryRun.isFetching} tabIndex={0}>
-            {"missing" in request ? (
+            {models.isReading ? (
+              <SkeletonRows what="Reading models" />
+            ) : models.gone !== null ? (
+              <p className={styles.missing}>
+                There is no model <b>{models.gone}</b> in this project: it was deleted or never made. Choose another
+                one.
+              </p>
+            ) : "missing" in request ? (
               <p className={styles.missing}>{request.missing}</p>
             ) : (
               <Loaded query={dryRun} what="rows">

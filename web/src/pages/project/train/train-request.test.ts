@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { trainRequest } from "./train-request.ts"
+import { toldCalls, trainRequest } from "./train-request.ts"
 
 const now = Date.parse("2026-03-01T12:00:00Z")
 const request = (search: Parameters<typeof trainRequest>[0], model: string | null = "m") =>
@@ -114,4 +114,16 @@ test.each([
 
 test("a model is needed", () => {
   expect(request({ ids: ["a"] }, null)).toEqual({ missing: "Choose the model that learns." })
+})
+
+test("the calls that anything was said of, among those that are trained on", () => {
+  const told = { $not: [{ $eq: [{ $getField: "feedback.[*].id" }, { $literal: null }] }] }
+  expect(toldCalls({ q: "op is answer", since: "1h" }, "e/p", now)).toEqual({
+    filter: { trace_roots_only: true, op_names: ["answer", "weave:///e/p/op/answer:*"] },
+    query: { $expr: { $and: [told, { $gte: [{ $getField: "started_at" }, { $literal: 1772362800 }] }] } },
+  })
+  expect(toldCalls({ ids: ["a"] }, "e/p", now)).toEqual({
+    filter: { call_ids: ["a"] },
+    query: { $expr: { $and: [told] } },
+  })
 })

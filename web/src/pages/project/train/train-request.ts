@@ -1,7 +1,7 @@
 /** From the address of the page to what the API is asked, or to what is still missing. */
 import type { TrainFromBody } from "@heddle/server/wire/training/train-from.ts"
-import { selectionOf } from "../../../calls/filter/filter-query.ts"
-import { parseFilter } from "../../../calls/filter/filter-text.ts"
+import { type Scope, type Selection, selectionOf } from "../../../calls/filter/filter-query.ts"
+import { type Clause, parseFilter } from "../../../calls/filter/filter-text.ts"
 import { timeRangeOf } from "../traces/time-range.ts"
 import { modeOf, type TrainSearch } from "./train-search.ts"
 
@@ -96,9 +96,21 @@ function sourceOf(search: TrainSearch, project_id: string, now: number): TrainFr
     return { kind: "dataset", project_id, object_id: dataset, ...(version === undefined ? {} : { digest: version }) }
   }
   if (ids.length > 0) return { kind: "calls", project_id, filter: { call_ids: ids } }
-  const range = timeRangeOf(search.since ?? "", search.until ?? "", now)
-  const scope = { projectId: project_id, rootsOnly: search.scope !== "all", from: range.from, to: range.to }
+  const scope = scopeOf(search, project_id, now)
   return { kind: "calls", project_id, ...(selectionOf(parseFilter(search.q ?? ""), scope) as object) }
+}
+
+function scopeOf({ since = "", until = "", scope }: TrainSearch, projectId: string, now: number): Scope {
+  const { from, to } = timeRangeOf(since, until, now)
+  return { projectId, rootsOnly: scope !== "all", from, to }
+}
+
+/** Of calls as the source those that anything was said of. @throws {FilterError} */
+export function toldCalls(search: TrainSearch, projectId: string, now: number): Selection {
+  const told: Clause = { field: "feedback", operator: "exists", values: [] }
+  const { ids = [], q = "" } = search
+  if (ids.length === 0) return selectionOf([...parseFilter(q), told], scopeOf(search, projectId, now))
+  return { ...selectionOf([told], { projectId, rootsOnly: false }), filter: { call_ids: ids } }
 }
 
 function rolloutsOf(search: TrainSearch, project_id: string, now: number): TrainFromBody["source"] {

@@ -25,6 +25,7 @@ import { JobEvents } from "./job-events.tsx"
 import { JobFigures } from "./job-figures.tsx"
 import { JobOrigin } from "./job-origin.tsx"
 import { JobTrajectories } from "./job-trajectories.tsx"
+import { NoSuchJob } from "./no-such-job.tsx"
 import styles from "./job-page.module.css"
 
 const route = getRouteApi("/signed-in/$entity/$project/jobs/$id")
@@ -76,9 +77,13 @@ function OneJob({ id }: { id: string }) {
           <ErrorNote what={`The job was not ${pause.variables}d.`} error={pause.error} />
         </div>
       )}
-      <Loaded query={query} what="job">
-        {(found) => <JobContent job={found} />}
-      </Loaded>
+      {job === undefined && query.error?.isNotFound === true ? (
+        <NoSuchJob id={id} project={project} />
+      ) : (
+        <Loaded query={query} what="job">
+          {(found) => <JobContent job={found} />}
+        </Loaded>
+      )}
     </>
   )
 }

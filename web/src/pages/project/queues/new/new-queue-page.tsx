@@ -19,6 +19,7 @@ import { type FieldDraft, fieldFault, fieldSchema, objectName } from "../../../.
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
 import { readFilter } from "../../traces/filter-bar.tsx"
 import { timeRangeOf } from "../../traces/time-range.ts"
+import { noCountFrom, numberOf } from "../../typed-numbers.ts"
 import { FieldsEditor, useProjectFields } from "../fields-editor.tsx"
 import styles from "./new-queue-page.module.css"
 
@@ -67,12 +68,15 @@ export function NewQueuePage() {
   const [failure, setFailure] = useState<{ what: string; error: ApiError } | null>(null)
 
   const matching = Math.min(count.data?.count ?? 0, mostAdded)
-  const wanted = most.trim() === "" ? matching : Math.min(matching, Math.max(0, Math.floor(Number(most) || 0)))
+  const mostFault = most.trim() === "" ? null : noCountFrom(1)(most)
+  // Whoever does not wait for the count gets what there is.
+  const wanted = Math.min(count.data === undefined ? mostAdded : matching, numberOf(most) ?? mostAdded)
   const isNew = target === ""
   const faults = [
     ...(isNew && name.trim() === "" ? ["Give the queue a name."] : []),
     ...(isNew && chosen.length + added.length === 0 ? ["Choose a question, or write one."] : []),
     ...(isNew ? added.flatMap((field) => fieldFault(field, known) ?? []) : []),
+    ...(isFilter && mostFault !== null ? [mostFault] : []),
   ]
   const maySave = work.data === undefined || work.data.caller.may_write
 
@@ -85,14 +89,16 @@ export function NewQueuePage() {
     try {
       // First what may find nothing: then nothing has been made.
       setBusy("Reading the calls…")
-      const ids = isFilter
-        ? await findCallIds({
-            project_id: project.id,
-            ...selection,
-            sort_by: [{ field: "started_at", direction: "desc" }],
-            limit: wanted,
-          })
-        : picked
+      const ids = !isFilter
+        ? picked
+        : wanted === 0
+          ? []
+          : await findCallIds({
+              project_id: project.id,
+              ...selection,
+              sort_by: [{ field: "started_at", direction: "desc" }],
+              limit: wanted,
+            })
       let id = target
       if (isNew) {
         const refs = [...chosen]
@@ -155,10 +161,10 @@ export function NewQueuePage() {
               <>
                 <p aria-live="polite">
                   {count.data === undefined
-                    ? "Counting the calls…"
+                    ? count.error === null && "Counting the calls…"
                     : matching === 0
                       ? "No call matches the filter; the queue would be empty."
-                      : `${count.data.count >= mostAdded ? "≥ " : ""}${q === undefined || q === "" ? `${counted(matching, "call")}: ` : `${counted(matching, "call matches", "calls match")} “${q}”, `}${range.name.toLowerCase()}.`}
+                      : `${count.data.count >= mostAdded ? "≥ " : ""}${q === undefined || q === "" ? `${counted(matching, "call")}: ` : `${counted(matching, "call matches", "calls match")} “${q}”, `}${range.name.charAt(0).toLowerCase()}${range.name.slice(1)}.`}
                 </p>
                 {count.error !== null && (
                   <ErrorNote
@@ -172,6 +178,7 @@ export function NewQueuePage() {
                     label="How many, the newest first"
                     inputMode="numeric"
                     value={most}
+                    error={mostFault}
                     placeholder={`all ${formatCount(matching)}`}
                     onChange={(event) => setMost(event.target.value)}
                   />

@@ -35,14 +35,16 @@ export function QueueSettings({ project, queue, mayWrite, onClose }: QueueSettin
   const [added, setAdded] = useState<readonly FieldDraft[]>([])
   const [isChecked, setChecked] = useState(false)
   const [isDeleting, setDeleting] = useState(false)
+  const [isSaving, setSaving] = useState(false)
   const [failure, setFailure] = useState<ApiError | null>(null)
   const change = useChangeQueue(queue.id)
   const remove = useDeleteQueue(queue.id)
   const save = async (event: FormEvent) => {
     event.preventDefault()
     setChecked(true)
-    if (name.trim() === "" || added.some((field) => fieldFault(field, known) !== null)) return
+    if (isSaving || name.trim() === "" || added.some((field) => fieldFault(field, known) !== null)) return
     setFailure(null)
+    setSaving(true)
     try {
       const refs = [...chosen]
       for (const field of added) {
@@ -62,6 +64,7 @@ export function QueueSettings({ project, queue, mayWrite, onClose }: QueueSettin
       onClose()
     } catch (error) {
       setFailure(error as ApiError)
+      setSaving(false)
     }
   }
   if (isDeleting) {
@@ -91,7 +94,7 @@ export function QueueSettings({ project, queue, mayWrite, onClose }: QueueSettin
     )
   }
   return (
-    <Dialog title="Queue settings" isOpen onClose={onClose} width={640}>
+    <Dialog title="Queue settings" isOpen onClose={onClose} width={640} isForm>
       <form className={styles.form} onSubmit={(event) => void save(event)}>
         <TextField
           label="Name"
@@ -140,8 +143,8 @@ export function QueueSettings({ project, queue, mayWrite, onClose }: QueueSettin
             </Button>
           </span>
           <Button onClick={onClose}>Leave it</Button>
-          <Button kind="primary" type="submit" disabled={!mayWrite || change.isPending}>
-            Save
+          <Button kind="primary" type="submit" disabled={!mayWrite || isSaving}>
+            {isSaving ? "Saving…" : "Save"}
           </Button>
         </div>
       </form>

@@ -2,6 +2,7 @@
 import type { AuditLog } from "@heddle/server/wire/platform/audit-log.ts"
 import { getRouteApi } from "@tanstack/react-router"
 import { Server } from "lucide-react"
+import type { ReactNode } from "react"
 import { useApiKeys } from "../../../../api/organization/api-keys.ts"
 import { useAuditLogs } from "../../../../api/organization/audit-logs.ts"
 import { useUsers } from "../../../../api/organization/organization.ts"
@@ -51,12 +52,18 @@ function Entries() {
   const users = useUsers({ enabled: true })
   const known = users.data?.data ?? []
   const actor = known.find(({ username }) => username === who)
-  const logs = useAuditLogs({
-    ...(isAuditType(type) ? { "event_types[]": [type] } : {}),
-    ...(actor === undefined ? {} : { "actor_ids[]": [actor.id] }),
-    ...(team === undefined ? {} : { "teams[]": [team] }),
-  })
+  // The record knows users by their ids: until that of a name is known, what is shown would be of everybody.
+  const isOfNobody = who !== undefined && actor === undefined
+  const logs = useAuditLogs(
+    {
+      ...(isAuditType(type) ? { "event_types[]": [type] } : {}),
+      ...(actor === undefined ? {} : { "actor_ids[]": [actor.id] }),
+      ...(team === undefined ? {} : { "teams[]": [team] }),
+    },
+    { enabled: !isOfNobody },
+  )
   const teams = new Set([...(team === undefined ? [] : [team]), ...known.flatMap(({ entities }) => entities)])
+  const showAll = () => void navigate({ search: {} })
   const choose = (key: "type" | "who" | "team") => (event: { target: { value: string } }) =>
     void navigate({ search: (before) => ({ ...before, [key]: event.target.value || undefined }) })
   return (
@@ -68,8 +75,9 @@ function Entries() {
             <option key={one}>{one}</option>
           ))}
         </SelectField>
-        <SelectField label="Who" isLabelHidden value={actor?.username ?? ""} onChange={choose("who")}>
+        <SelectField label="Who" isLabelHidden value={who ?? ""} onChange={choose("who")}>
           <option value="">everybody</option>
+          {isOfNobody && <option>{who}</option>}
           {known.map(({ id, username }) => (
             <option key={id}>{username}</option>
           ))}
@@ -81,26 +89,37 @@ function Entries() {
           ))}
         </SelectField>
       </form>
-      <Loaded query={logs} what="record">
-        {(entries) =>
-          entries.length === 0 ? (
-            <Empty
-              title="No such change"
-              actions={<Button onClick={() => void navigate({ search: {} })}>Show every change</Button>}
-            >
-              Nothing in the record is of that kind.
-            </Empty>
-          ) : (
-            <PlainTable label="Record of changes" heads={heads}>
-              {entries.map((entry) => (
-                <EntryRow key={entry.id} entry={entry} />
-              ))}
-            </PlainTable>
-          )
-        }
-      </Loaded>
-      <MoreRows what="changes" query={logs} />
+      {isOfNobody ? (
+        <Loaded query={users} what="users">
+          {() => <NoChange onAll={showAll}>This server has no user “{who}”.</NoChange>}
+        </Loaded>
+      ) : (
+        <>
+          <Loaded query={logs} what="record">
+            {(entries) =>
+              entries.length === 0 ? (
+                <NoChange onAll={showAll}>Nothing in the record is of that kind.</NoChange>
+              ) : (
+                <PlainTable label="Record of changes" heads={heads}>
+                  {entries.map((entry) => (
+                    <EntryRow key={entry.id} entry={entry} />
+                  ))}
+                </PlainTable>
+              )
+            }
+          </Loaded>
+          <MoreRows what="changes" query={logs} />
+        </>
+      )}
     </>
+  )
+}
+
+function NoChange({ onAll, children }: { onAll: () => void; children: ReactNode }) {
+  return (
+    <Empty title="No such change" actions={<Button onClick={onAll}>Show every change</Button>}>
+      {children}
+    </Empty>
   )
 }
 
