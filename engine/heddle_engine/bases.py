@@ -5,7 +5,7 @@ import json
 import logging
 import threading
 from collections import defaultdict
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import torch
@@ -34,6 +34,12 @@ def default_device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
+@cache
+def _shared_sandbox() -> Sandbox:
+    """That of all bases which are given none: each one of its own would start a process for its template."""
+    return Sandbox()
+
+
 class Base:
     """One base model. Weights load on first use of `decoder`; those `from_hub` are downloaded first."""
 
@@ -59,7 +65,7 @@ class Base:
         self.config = DecoderConfig.from_hf(config)
         check_experts(folder, self.config)
         self.tokenizer = TextTokenizer(folder, self.config.vocab_size)
-        self.renderer = Renderer(folder, self.tokenizer, sandbox or Sandbox())
+        self.renderer = Renderer(folder, self.tokenizer, sandbox or _shared_sandbox())
         self.adapters = AdapterStore(self.config, device, self.dtype, adapter_bytes)
 
     @property
@@ -136,7 +142,7 @@ class Bases:
         """`dtype` None: as each checkpoint and the device ask for."""
         self.device = device or default_device()
         self._dtype = dtype
-        self._sandbox = sandbox or Sandbox()
+        self._sandbox = sandbox or _shared_sandbox()
         self._adapter_bytes = adapter_bytes
         # One lock a model: a download of one must not hold up chats on another.
         self._locks: defaultdict[str | Path, threading.Lock] = defaultdict(threading.Lock)

@@ -1,5 +1,6 @@
 """fp32 and bf16 on a CPU: which is chosen, and how far bf16 is from exact values and from transformers in bf16."""
 
+import functools
 import logging
 import shutil
 
@@ -52,6 +53,12 @@ def transformers_logits(folder, dtype) -> torch.Tensor:
         return model(ids[None]).logits[0].double()
 
 
+@pytest.fixture(scope="module")
+def logits_of_transformers(model_folders):
+    """`transformers_logits` of a kind, computed once: both checkpoints of a kind are rounded to the same weights."""
+    return functools.cache(lambda kind, dtype: transformers_logits(model_folders(kind), dtype))
+
+
 def rms(x: torch.Tensor) -> float:
     return float(x.double().square().mean().sqrt())
 
@@ -59,10 +66,11 @@ def rms(x: torch.Tensor) -> float:
 @needs_bf16
 @pytest.mark.parametrize("stored", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("kind", [kind for kind in CONFIGS if kind not in MIXTURES])
-def test_bf16_logits_are_as_near_to_exact_ones_as_those_of_transformers(kind, stored, checkpoints):
-    folder = checkpoints(kind, stored)
-    mine = logits_of(Base(kind, folder, CPU, torch.bfloat16)).double()
-    theirs, exact = transformers_logits(folder, torch.bfloat16), transformers_logits(folder, torch.float64)
+def test_bf16_logits_are_as_near_to_exact_ones_as_those_of_transformers(
+    kind, stored, checkpoints, logits_of_transformers
+):
+    mine = logits_of(Base(kind, checkpoints(kind, stored), CPU, torch.bfloat16)).double()
+    theirs, exact = (logits_of_transformers(kind, dtype) for dtype in (torch.bfloat16, torch.float64))
     assert rms(mine - exact) < 1.1 * rms(theirs - exact)
     # Delta nets are in fp32 within, where transformers rounds the inputs of the convolution and its output.
     assert rms(mine - theirs) < (0.04 if kind in HYBRIDS else 0.03) * rms(exact)

@@ -1,5 +1,6 @@
 """A real engine process and a blocking client that checks every frame against the wire schema."""
 
+import functools
 import itertools
 import json
 import socket
@@ -9,10 +10,23 @@ import sys
 import time
 from pathlib import Path
 
-import jsonschema
+from jsonschema.validators import validator_for
 
 ENGINE = Path(__file__).parents[2]
 SCHEMA = json.loads((ENGINE / "heddle_engine/protocol_schema.json").read_text())
+
+
+@functools.cache
+def _validator(*place):
+    """Checks values against the schema at `place`; the schema itself is checked once, not for each frame."""
+    schema = functools.reduce(lambda found, name: found[name], place, SCHEMA)
+    kind = validator_for(schema)
+    kind.check_schema(schema)
+    return kind(schema)
+
+
+def _validate(value, *place):
+    _validator(*place).validate(value)
 
 
 class EngineProcess:
@@ -79,13 +93,13 @@ class Client:
             self.heartbeats.append(frame["data"])
 
     def _check(self, frame):
-        method = SCHEMA["methods"].get(self._methods.get(frame.get("id")), None)
+        method = self._methods.get(frame.get("id"))
         if "error" in frame:
-            jsonschema.validate(frame["error"], SCHEMA["error"])
-        elif "result" in frame and method:
-            jsonschema.validate(frame["result"], method["result"])
-        elif "event" in frame and method:
-            jsonschema.validate(frame["data"], method["events"][frame["event"]])
+            _validate(frame["error"], "error")
+        elif "result" in frame and method in SCHEMA["methods"]:
+            _validate(frame["result"], "methods", method, "result")
+        elif "event" in frame and method in SCHEMA["methods"]:
+            _validate(frame["data"], "methods", method, "events", frame["event"])
 
     def outcome(self, call_id):
         """(events, last frame) of a call; frames of other calls are dropped."""

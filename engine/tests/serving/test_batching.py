@@ -1,5 +1,6 @@
 """Continuous batching gives the results of transformers and peft, whatever else is in the batch."""
 
+import copy
 import functools
 import json
 import random
@@ -7,6 +8,7 @@ import random
 import pytest
 import torch
 from peft import LoraConfig, get_peft_model
+from torch.nn.utils.rnn import pad_sequence
 
 from heddle_engine.bases import Base
 from heddle_engine.model.adapters import AdapterStore, ServedAdapter
@@ -55,20 +57,33 @@ class Recorder:
 
 
 @pytest.fixture(autouse=True, params=["slabs", "pool"])
-def _layout(request, monkeypatch):
+def layout(request, monkeypatch):
     """A pool of blocks is for GPUs; computed in plain operators it gives what slabs give."""
     if request.param == "pool":
         monkeypatch.setattr(batching, "forward_of", PoolForward)
+    return request.param
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def kind(request):
     return getattr(request, "param", "qwen3")
 
 
 @pytest.fixture(scope="module")
-def base(model_folders, kind):
-    return Base("tiny", model_folders(kind), CPU, torch.float32)
+def base_of(model_folders):
+    """`base = base_of(kind)`, loaded once: pytest may run tests of several kinds by turns."""
+    return functools.cache(lambda kind: Base("tiny", model_folders(kind), CPU, torch.float32))
+
+
+@pytest.fixture
+def base(base_of, kind):
+    return base_of(kind)
+
+
+@pytest.fixture(scope="module")
+def model_of(model_folders):
+    """`model = model_of(kind)`, as transformers computes it, loaded once."""
+    return functools.cache(lambda kind: oracle_of(model_folders(kind)).eval())
 
 
 def batcher_of(base, **options):
@@ -97,15 +112,13 @@ def prompts(count, seed=0, low=5, high=60):
     return [[chance.randrange(300) for _ in range(chance.randint(low, high))] for _ in range(count)]
 
 
-@pytest.fixture(scope="module")
-def peft_models(base, tmp_path_factory):
-    """Three adapters of unlike rank as (merged oracle, folder)."""
-    made = []
+def make_peft_models(base, oracle, tmp_path_factory):
+    """`[(model of peft, folder)]`: three adapters of unlike rank on copies of `oracle`."""
+    made, targets = [], list(lora_modules(base.config))
     for number, rank in enumerate((4, 8, 2)):
         torch.manual_seed(number)
-        oracle = oracle_of(base.folder)
-        targets = list(lora_modules(base.config))
-        model = get_peft_model(oracle, LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=targets)).eval()
+        settings = LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=targets)
+        model = get_peft_model(copy.deepcopy(oracle), settings).eval()
         with torch.no_grad():
             for name, parameter in model.named_parameters():
                 if "lora_B" in name:
@@ -116,19 +129,34 @@ def peft_models(base, tmp_path_factory):
     return made
 
 
+@pytest.fixture(scope="module")
+def peft_models_of(base_of, model_of, tmp_path_factory):
+    """`[(model of peft, folder)] = peft_models_of(kind)`, made once."""
+    return functools.cache(lambda kind: make_peft_models(base_of(kind), model_of(kind), tmp_path_factory))
+
+
+@pytest.fixture
+def peft_models(peft_models_of, kind):
+    return peft_models_of(kind)
+
+
 def adapters_of(base, peft_models):
     store = AdapterStore(base.config, CPU, torch.float32)
     return [store.get(f"model@{i}", str(folder)) for i, (_, folder) in enumerate(peft_models)]
 
 
-def greedy(model, prompt, count):
-    ids = torch.tensor([prompt])
+def likeliest(model, lines, answers, banned):
+    """For each place of each answer, what `model` finds likeliest after the line and the answer up to there: token ids.
+
+    An answer that equals it is the greedy one. A single pass reads all lines, since none sees what pads it at its end.
+    """
+    whole = [torch.tensor([*line, *answer]) for line, answer in zip(lines, answers, strict=True)]
     with torch.inference_mode():
-        out = model.generate(
-            input_ids=ids, attention_mask=torch.ones_like(ids), max_new_tokens=count, min_new_tokens=count,
-            do_sample=False, pad_token_id=0,
-        )  # fmt: skip
-    return out[0, len(prompt) :].tolist()
+        logits = model(input_ids=pad_sequence(whole, batch_first=True), use_cache=False).logits
+        logits[..., list(banned)] = -torch.inf
+        best = logits.argmax(-1).tolist()
+    places = [(len(line) - 1, len(answer)) for line, answer in zip(lines, answers, strict=True)]
+    return [row[start : start + count] for row, (start, count) in zip(best, places, strict=True)]
 
 
 def test_a_bf16_model_is_sampled_from_fp32_logits(model_folders, monkeypatch):
@@ -146,53 +174,37 @@ def test_a_bf16_model_is_sampled_from_fp32_logits(model_folders, monkeypatch):
 LINES = [*prompts(6), prompts(1, seed=9, low=150, high=150)[0]]
 
 
-@pytest.fixture(scope="module")
-def answers_of_transformers(model_folders):
-    """`[ids] = answers(kind)`, one list for each of LINES, computed once for both layouts."""
-
-    @functools.cache
-    def answers(kind):
-        oracle = oracle_of(model_folders(kind)).eval()
-        return [greedy(oracle, line, 12) for line in LINES]
-
-    return answers
-
-
-@pytest.mark.parametrize("kind", CONFIGS)
-def test_greedy_equals_transformers(kind, model_folders, answers_of_transformers):
-    base = Base(kind, model_folders(kind), CPU, torch.float32)
+@pytest.mark.parametrize("kind", CONFIGS, indirect=True)
+def test_greedy_equals_transformers(base, kind, model_of):
     eos = base.tokenizer.eos_ids
     sinks = run(batcher_of(base), [request_of(base, line, logit_bias={str(i): -100 for i in eos}) for line in LINES])
-    for answer, sink in zip(answers_of_transformers(kind), sinks, strict=True):
-        assert sink.ids() == answer
+    answers = [sink.ids() for sink in sinks]
+    assert answers == likeliest(model_of(kind), LINES, answers, eos)
+    for answer, sink in zip(answers, sinks, strict=True):
+        assert len(answer) == 12
         assert sink.ends == [("length", None)]
 
 
-@pytest.fixture(scope="module")
-def answers_of_peft(base, peft_models):
-    """`[(line, number of its adapter or None, ids)]`, computed once for both layouts."""
-    oracle = oracle_of(base.folder).eval()
+@in_unlike_families
+def test_mixed_adapters_equal_peft(base, kind, model_of, peft_models):
     chance = random.Random(4)
     lines = prompts(23, seed=2)
     which = [chance.choice([None, 0, 0, 0, 1, 2]) for _ in lines]
-    assert set(which) == {None, 0, 1, 2}
-    return [
-        (line, w, greedy(oracle if w is None else peft_models[w][0], line, 12))
+    adapters, eos = adapters_of(base, peft_models), base.tokenizer.eos_ids
+    ban = {str(i): -100 for i in eos}
+    requests = [
+        request_of(base, line, None if w is None else adapters[w], logit_bias=ban)
         for line, w in zip(lines, which, strict=True)
     ]
-
-
-@in_unlike_families
-def test_mixed_adapters_equal_peft(base, peft_models, answers_of_peft):
-    adapters = adapters_of(base, peft_models)
-    ban = {str(i): -100 for i in base.tokenizer.eos_ids}
-    requests = [
-        request_of(base, line, None if w is None else adapters[w], logit_bias=ban) for line, w, _ in answers_of_peft
-    ]
-    sinks = run(batcher_of(base), requests)
-    for (_, _, answer), sink in zip(answers_of_peft, sinks, strict=True):
-        assert sink.ids() == answer
-    assert len({tuple(sink.ids()) for sink in sinks}) > 10
+    answers = [sink.ids() for sink in run(batcher_of(base), requests)]
+    models = {None: model_of(kind), **dict(enumerate(model for model, _ in peft_models))}
+    for w, model in models.items():
+        places = [place for place, each in enumerate(which) if each == w]
+        assert places
+        own = [answers[place] for place in places]
+        assert own == likeliest(model, [lines[place] for place in places], own, eos)
+    assert {len(answer) for answer in answers} == {12}
+    assert len({tuple(answer) for answer in answers}) > 10
 
 
 @in_unlike_families
@@ -201,7 +213,7 @@ def test_result_does_not_depend_on_the_rest_of_the_batch(base, peft_models):
     lines = prompts(12, seed=5)
 
     def one(i):
-        return request_of(base, lines[i], [None, *adapters][i % 4], temperature=1, seed=str(i), max_tokens=20 + i)
+        return request_of(base, lines[i], [None, *adapters][i % 4], temperature=1, seed=str(i), max_tokens=12 + i)
 
     together = run(batcher_of(base), [one(i) for i in range(12)])
     crowded = run(batcher_of(base, max_rows=3), [one(i) for i in reversed(range(12))])[::-1]
@@ -211,7 +223,7 @@ def test_result_does_not_depend_on_the_rest_of_the_batch(base, peft_models):
         # Delta nets remember what a router in another order of sums gave.
         bound = 2e-5 if base.config.delta and base.config.mixture else 1e-5
         assert alone.logprobs() == pytest.approx(together[i].logprobs(), abs=bound)
-        assert len(alone.ids()) == 20 + i
+        assert len(alone.ids()) == 12 + i
 
 
 @in_unlike_families
@@ -284,26 +296,38 @@ def test_prompts_longer_than_a_prefill_chunk(base, monkeypatch):
     assert [sink.ids() for sink in chunked] == [sink.ids() for sink in whole]
 
 
+WINDOWED = [*prompts(3, seed=3, low=90, high=300), *prompts(9, seed=4, low=5, high=250)]
+
+
+def windowed(base):
+    """Requests with these lines; the first three ask for unlike numbers of tokens."""
+    counts = [10, 35, 60] + 9 * [40]
+    return [request_of(base, line, max_tokens=count) for line, count in zip(WINDOWED, counts, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def windowed_alone(base_of):
+    """The answers of gemma3 to those requests, each of them alone: token ids."""
+    return [run(batcher_of(base_of("gemma3")), [request])[0].ids() for request in windowed(base_of("gemma3"))]
+
+
 @pytest.mark.parametrize("is_dense", [False, True])
 @pytest.mark.parametrize("kind", ["gemma3"], indirect=True)
-def test_lines_are_read_from_where_windows_begin_beside_prompts_that_are_read(is_dense, base, monkeypatch):
+def test_lines_are_read_from_where_windows_begin_beside_prompts_that_are_read(
+    is_dense, base, windowed_alone, monkeypatch
+):
     """Each run of like lines costs nothing, so that many are read apart; those of prompts are among them."""
     monkeypatch.setattr("heddle_engine.serving.kv._RUN_COST_BYTES", 0)
     monkeypatch.setattr("heddle_engine.serving.batching.PREFILL_TOKENS_BESIDE_DECODE", {"cpu": 16})
     if is_dense:
         monkeypatch.setattr(SlabMemory, "_make_pages", lambda memory: None)
-    lines = [*prompts(3, seed=3, low=90, high=300), *prompts(9, seed=4, low=5, high=250)]
-    batcher = batcher_of(base)
-    first = [request_of(base, line, max_tokens=10 + 25 * place) for place, line in enumerate(lines[:3])]
-    for request in first:
+    batcher, requests = batcher_of(base), windowed(base)
+    for request in requests[:3]:
         batcher.submit(request)
-    while not all(request.sink.ids() for request in first):
+    while not all(request.sink.ids() for request in requests[:3]):
         batcher.step()
-    together = [*run(batcher, [request_of(base, line, max_tokens=40) for line in lines[3:]]), *(r.sink for r in first)]
-    monkeypatch.undo()
-    for line, sink in zip([*lines[3:], *lines[:3]], together, strict=True):
-        [alone] = run(batcher_of(base), [request_of(base, line, max_tokens=len(sink.ids()))])
-        assert alone.ids() == sink.ids()
+    run(batcher, requests[3:])
+    assert [request.sink.ids() for request in requests] == windowed_alone
 
 
 @in_unlike_families
@@ -369,18 +393,32 @@ def test_choices_share_their_prompt(base):
     assert len({tuple(sink.ids(i)) for i in range(5)}) == 5
 
 
+PRESSED = prompts(10, seed=6, low=100, high=127)
+
+
+def pressed(base):
+    return [request_of(base, line, max_tokens=80, temperature=1, seed="1") for line in PRESSED]
+
+
+@pytest.fixture(scope="module")
+def answers_with_room(base_of):
+    """`[ids] = answers(kind, layout)` to PRESSED, where memory is ample."""
+    return functools.cache(
+        lambda kind, _layout: [sink.ids() for sink in run(batcher_of(base_of(kind)), pressed(base_of(kind)))]
+    )
+
+
 @pytest.mark.parametrize("cache_bytes", [0, 1 << 26])
 @pytest.mark.parametrize("kind", ["qwen3", "qwen3_5"], indirect=True)
-def test_memory_pressure_changes_nothing_but_time(cache_bytes, base, monkeypatch):
-    lines = prompts(10, seed=6, low=100, high=127)
-    ample = run(batcher_of(base), [request_of(base, line, max_tokens=150, temperature=1, seed="1") for line in lines])
+def test_memory_pressure_changes_nothing_but_time(cache_bytes, base, kind, layout, answers_with_room, monkeypatch):
+    ample = answers_with_room(kind, layout)
     monkeypatch.setattr("heddle_engine.serving.admission._EXPECTED_OUTPUT", 16)
     preempted, preempt = [], Batcher._preempt
     monkeypatch.setattr(Batcher, "_preempt", lambda batcher: preempted.append(1) or preempt(batcher))
-    tight = batcher_of(base, kv_bytes=int(1.6 * base.decoder.sequence_bytes(512)), cache_bytes=cache_bytes)
-    squeezed = run(tight, [request_of(base, line, max_tokens=150, temperature=1, seed="1") for line in lines])
+    tight = batcher_of(base, kv_bytes=int(1.2 * base.decoder.sequence_bytes(512)), cache_bytes=cache_bytes)
+    squeezed = run(tight, pressed(base))
     assert len(preempted) > 3
-    assert [sink.ids() for sink in squeezed] == [sink.ids() for sink in ample]
+    assert [sink.ids() for sink in squeezed] == ample
     assert tight._kv.used_bytes == 0
 
 

@@ -12,7 +12,8 @@ from heddle_engine.serving import batching, prompt_reading
 from heddle_engine.serving.batching import Batcher
 from heddle_engine.serving.chat import ChatCall
 from heddle_engine.serving.embedding import EmbedCall
-from tests.serving.test_batching import adapters_of, peft_models, prompts, request_of  # noqa: F401
+from tests.models import oracle_of
+from tests.serving.test_batching import adapters_of, make_peft_models, prompts
 
 CPU = torch.device("cpu")
 TINY = Path(__file__).parents[2] / "models/heddle-tiny"
@@ -27,8 +28,12 @@ def tiny():
 
 @pytest.fixture(scope="module")
 def base(model_folders, request):
-    """The base model of `peft_models`."""
     return Base("tiny", model_folders(getattr(request, "param", "qwen3")), CPU, torch.float32)
+
+
+@pytest.fixture(scope="module")
+def peft_models(base, tmp_path_factory):
+    return make_peft_models(base, oracle_of(base.folder), tmp_path_factory)
 
 
 def batcher_of(base):
@@ -152,7 +157,7 @@ def test_logits_of_a_large_vocabulary_are_formed_for_few_tokens_at_a_time(monkey
 
 
 @pytest.mark.parametrize("base", ["qwen3", "gemma3"], indirect=True)
-def test_scored_prompts_and_embeddings_of_adapters_are_those_of_peft(base, peft_models):  # noqa: F811
+def test_scored_prompts_and_embeddings_of_adapters_are_those_of_peft(base, peft_models):
     adapters = adapters_of(base, peft_models)
     ids = prompts(1, low=50, high=50)[0]
     for adapter, (oracle, folder) in zip(adapters, peft_models, strict=True):

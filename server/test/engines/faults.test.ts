@@ -13,7 +13,7 @@ import { adminKey } from "../support/test-app.ts"
 import { call, childrenOf, newStores, type RunningServer, startServer } from "../support/server-process.ts"
 
 const points = Number(process.env["HEDDLE_KILL_POINTS"] ?? "2")
-const pollMs = 50
+const pollMs = 250
 /** A poll that takes longer is a failure; a restart and a whole job take far less, even on a slow machine. */
 const patienceMs = 240_000
 

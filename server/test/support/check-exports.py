@@ -1,8 +1,9 @@
 """Loads a step's exports in transformers and the reader of gguf, in one process, because importing them takes longest.
 
 Usage: check-exports.py MERGED_FOLDER FILE.gguf…, the GGUF file in 32 bits first. Standard input: a JSON list of
-{"prompt": [ids], "length": n}. Prints, as JSON, the greedy tokens of folder and first file, and for each file
-the types of its matrices, their largest relative distance from the folder's, and the tensors beside them.
+{"prompt": [ids], "tokens": [ids]}. Prints, as JSON, what folder and first file find likeliest at each place of the
+tokens, after what stands before it, and for each file the types of its matrices, their largest relative distance from
+the folder's, and the tensors beside them. Tokens that equal what is found likeliest are the greedy ones.
 """
 
 import json
@@ -20,13 +21,13 @@ folder, files = Path(sys.argv[1]), [Path(file) for file in sys.argv[2:]]
 prompts = json.load(sys.stdin)
 
 
-def greedy(model) -> list[list[int]]:
-    answers = []
-    for asked in prompts:
-        ids = torch.tensor([asked["prompt"]])
-        settings = {"max_new_tokens": asked["length"], "min_new_tokens": asked["length"], "do_sample": False}
-        answers.append(model.generate(ids, attention_mask=torch.ones_like(ids), **settings)[0, ids.shape[1] :].tolist())
-    return answers
+def likeliest(model) -> list[list[int]]:
+    """A single pass reads all rows, since none sees what pads it at its end."""
+    rows = [torch.tensor(asked["prompt"] + asked["tokens"]) for asked in prompts]
+    with torch.inference_mode():
+        best = model(torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)).logits.argmax(-1).tolist()
+    starts = [len(asked["prompt"]) - 1 for asked in prompts]
+    return [row[start : start + len(asked["tokens"])] for row, start, asked in zip(best, starts, prompts, strict=True)]
 
 
 def read(file: Path) -> dict:
@@ -46,11 +47,8 @@ def read(file: Path) -> dict:
     return {"kinds": sorted(kinds), "distance": distance, "beside": sorted(tensors)}
 
 
-# The end-of-turn token does not end an answer here: answers have the lengths that were sampled.
 plain = {"dtype": torch.float32}
 merged = AutoModelForCausalLM.from_pretrained(folder, **plain).eval()
 config = AutoConfig.from_pretrained(folder)
 back = AutoModelForCausalLM.from_pretrained(files[0].parent, gguf_file=files[0].name, config=config, **plain).eval()
-for model in (merged, back):
-    model.generation_config.eos_token_id = None
-print(json.dumps({"merged": greedy(merged), "gguf": greedy(back), "files": [read(file) for file in files]}))
+print(json.dumps({"merged": likeliest(merged), "gguf": likeliest(back), "files": [read(file) for file in files]}))
